@@ -19,7 +19,6 @@ pub(crate) fn metadata() -> Result<cargo_metadata::Metadata> {
     command.exec().context("cargo metadata")
 }
 
-/// Cargo's target directory.
 pub(crate) fn target_directory() -> Result<PathBuf> {
     Ok(metadata()?.target_directory.into_std_path_buf())
 }
@@ -50,7 +49,7 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command of set-up and prints why it failed, if it did; whether it succeeded.
+/// Runs a command of set-up and prints why it failed, if it did; returns whether it succeeded.
 pub(crate) fn attempt(command: &mut Command, without: &str) -> bool {
     println!("setup: {}", shown(command));
     let outcome = succeed(command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()));

@@ -10,10 +10,10 @@ use writebench_stats::{CONFIDENCE, Interval};
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) id: String,
-    /// Its label in the suite, or its name.
+    /// The label in the suite, or the case's name.
     pub(crate) name: String,
     pub(crate) median_ns: f64,
-    /// Whether any of its samples is a copy that shares its blocks with the source.
+    /// Whether any sample is a copy that shares its blocks with the source.
     pub(crate) shares_blocks: bool,
     // Undisturbed samples only.
     by_round_ns: HashMap<u64, f64>,
@@ -43,7 +43,7 @@ impl Measured {
         Ok(Some(Self { id, name, median_ns, shares_blocks, by_round_ns }))
     }
 
-    /// Its number among the run's own programs, if it is one.
+    /// The number among the run's own programs, if the case is one.
     pub(crate) fn program(&self) -> Option<u32> {
         let mut words = self.id.split(',');
         words.next().filter(|method| method.ends_with("program"))?;
@@ -51,7 +51,7 @@ impl Measured {
         number.map_or(Some(1), |number| number.parse().ok())
     }
 
-    /// The median of the ratios of its times to the other's, in common rounds.
+    /// The median of the ratios of the case's times to the other's, in common rounds.
     pub(crate) fn ratio(&self, other: &Self) -> Option<Interval> {
         let ratio = |(round, total_ns): (&u64, &f64)| Some(total_ns / other.by_round_ns.get(round)?);
         let ratios: Vec<f64> = self.by_round_ns.iter().filter_map(ratio).collect();

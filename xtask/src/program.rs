@@ -48,7 +48,8 @@ pub(crate) fn exported(command: Command) -> Result<Value> {
     exported_from(command, &scratch.path().join("db"))
 }
 
-/// The same with that database, as a user's runs have one in common.
+/// Runs writebench with that database, as a user's runs have one in common; returns its JSON
+/// export.
 pub(crate) fn exported_from(mut command: Command, db: &Path) -> Result<Value> {
     let scratch = tempfile::tempdir().context("a folder for the export")?;
     let export = scratch.path().join("export.json");

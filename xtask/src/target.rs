@@ -21,8 +21,8 @@ pub(crate) struct Targets {
 }
 
 impl Targets {
-    /// Measures each, the images while they are mounted; returns whether all are good. The folder on cargo's disk
-    /// has that name.
+    /// Measures each target, the images while they are mounted; returns whether all are good. The
+    /// folder on cargo's disk has that name.
     pub(crate) fn each(
         &self,
         name: &str,

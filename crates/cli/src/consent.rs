@@ -7,8 +7,8 @@ use writebench_report::visible;
 
 use crate::exit::usage;
 
-/// Ends in an error unless the user wants what `would` says, as a sentence without its end: has `agreed` on the command
-/// line, or says so at the terminal. Where nobody can be asked, the error has `options` that help.
+/// Asks for consent to what `would` says, a sentence without its end, unless the user has `agreed`
+/// on the command line. Without a terminal to ask at, the error names the `options` that help.
 pub(crate) fn ask(agreed: bool, would: &str, options: &str) -> Result<()> {
     if agreed {
         return Ok(());

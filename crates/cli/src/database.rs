@@ -12,17 +12,17 @@ use writebench_store::Store;
 use crate::exit::usage;
 use crate::run_name::{RunName, RunOn};
 
-/// The path of the database that was named, or of the user's own.
+/// The path of the named database, or of the user's own.
 pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf> {
     named.map_or_else(default_path, |path| Ok(path.to_path_buf()))
 }
 
-/// Opens the database that was named, or the user's own, which is created where it is missing. So is its directory, for
-/// the user alone.
+/// Opens the named database, or the user's own. A missing database is created, and so is its
+/// directory, for the user alone.
 pub(crate) fn open(named: Option<&Path>) -> Result<Store> {
     let path = path(named)?;
     if let Some(directory) = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists()) {
-        // A path that is mistyped does not leave a tree of directories.
+        // A mistyped path must not leave a tree of directories.
         let mut builder = std::fs::DirBuilder::new();
         builder.mode(0o700).recursive(named.is_none());
         builder.create(directory).map_err(|error| cannot_make(directory, named, &error))?;
@@ -47,7 +47,7 @@ fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> any
     }
 }
 
-/// Opens a database for reading, which must be there.
+/// Opens a database for reading; it must exist.
 pub(crate) fn open_existing(named: Option<&Path>) -> Result<Store> {
     let path = path(named)?;
     // A link that leads nowhere is refused like all others.
@@ -77,7 +77,6 @@ pub(crate) fn more(store: &Store, number: i64, target: Option<&str>) -> String {
     )
 }
 
-/// The newest of all runs.
 pub(crate) fn newest(store: &Store) -> Result<RunOn> {
     let none = || usage!("no runs in {}; `writebench run` makes one", store.path().display());
     let number = store.newest_run()?.ok_or_else(none)?;

@@ -37,7 +37,7 @@ pub(crate) fn earlier_finalists(
     Ok(None)
 }
 
-/// The size is the same for all: a name is easier to read without it.
+/// All cases have the same size, and names are easier to read without it.
 pub(crate) fn name_without_size(case: &Case) -> String {
     RecordedCase::from(case.clone()).name_without(&[Axis::Size])
 }

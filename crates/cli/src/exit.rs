@@ -8,22 +8,19 @@ use writebench_model::Failure;
 use writebench_runner::RunnerError;
 use writebench_store::StoreError;
 
-/// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// All is well.
     Ok = 0,
     /// Something failed that is not a case: the target, the database, an export.
     Runtime = 1,
-    /// The command line cannot be followed.
+    /// The command line makes no sense.
     Usage = 2,
-    /// Following it would not be safe.
+    /// To follow the command line would not be safe.
     Refused = 3,
     /// Some cases failed; the others have figures.
     CasesFailed = 4,
     /// A case is slower than was allowed.
     Slower = 5,
-    /// A signal came.
     Interrupted = 130,
 }
 
@@ -41,12 +38,12 @@ pub(crate) struct Ending {
     pub message: String,
 }
 
-/// An error of the user's, to be mended on the command line: as [`anyhow::anyhow`], but ends with [`Exit::Usage`].
+/// Like [`anyhow::anyhow`], for a mistake on the command line: ends with [`Exit::Usage`].
 macro_rules! usage {
     ($($message:tt)+) => { $crate::exit::ending($crate::exit::Exit::Usage, format!($($message)+)) };
 }
 
-/// Something that would not be safe: as [`anyhow::anyhow`], but ends with [`Exit::Refused`].
+/// Like [`anyhow::anyhow`], for what would not be safe: ends with [`Exit::Refused`].
 macro_rules! refused {
     ($($message:tt)+) => { $crate::exit::ending($crate::exit::Exit::Refused, format!($($message)+)) };
 }

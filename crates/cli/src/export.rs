@@ -90,8 +90,8 @@ impl FromStr for ExportArgument {
     }
 }
 
-/// A place for a report that has been found, and how it is written. The place is held from then on: what would make the
-/// export fail after an hour of measuring is found before, and nobody can put another place there.
+/// The place of a report and how it is written. The place is held before anything is measured: an
+/// export must not fail after an hour of measuring, and no one can swap the place.
 pub(crate) enum Export {
     File(FileExport<Report>),
     Directory { render: &'static RenderDirectory, to: OutputDirectory },
@@ -104,7 +104,7 @@ pub(crate) struct FileExport<T> {
 }
 
 impl ExportArguments {
-    /// Finds all of their places, none of which may be what is kept, before anything is measured.
+    /// Finds the places of all exports before anything is measured; none may be a kept file.
     pub(crate) fn find(&self, kept: Kept) -> Result<Vec<Export>> {
         let kept = Rc::new(kept);
         let mut exports = Vec::new();
@@ -126,7 +126,8 @@ impl ExportArguments {
 }
 
 impl ComparisonExportArguments {
-    /// Finds all of their places, none of which may be what is kept, unless a comparison has no such format.
+    /// Finds the places of all exports; none may be a kept file. Fails if a comparison has no such
+    /// format.
     pub(crate) fn find(&self, kept: Kept) -> Result<Vec<FileExport<Comparison>>> {
         let renders = self.export.iter().map(|argument| {
             argument.format.compare.ok_or_else(|| {
@@ -145,7 +146,7 @@ impl ComparisonExportArguments {
 }
 
 impl ExportArgument {
-    /// The place of a file, which is none of the others.
+    /// The place of a file, distinct from all others.
     fn find<'e, T: 'e>(
         &self,
         render: Rendering<T>,
@@ -162,12 +163,12 @@ impl ExportArgument {
 }
 
 impl<T> FileExport<T> {
-    /// Whether it goes where tables would go otherwise.
+    /// Whether the export takes the place of tables.
     pub(crate) fn is_to_stdout(&self) -> bool {
         self.to.is_for_results()
     }
 
-    /// Writes all of it; a pipe without a reader is waited for until `stop` is set.
+    /// Writes the export; waits for the reader of a pipe until `stop` is set.
     pub(crate) fn write(&self, what: &T, stop: &AtomicBool, output: &Output) -> Result<()> {
         self.to.write(&(self.render)(what)?, stop, output)
     }
@@ -185,7 +186,8 @@ impl Export {
         self.file().is_some_and(FileExport::is_to_stdout)
     }
 
-    /// The stream of an export that is written while the run goes on, begun; none if it is written at the end.
+    /// Begins the stream of an export that is written during the run; none if it is written at the
+    /// end.
     pub(crate) fn stream<'s>(
         &self,
         beginning: &str,
@@ -196,7 +198,7 @@ impl Export {
         streamed.map(|file| file.to.stream(beginning, stop, output)).transpose()
     }
 
-    /// Writes the report; a pipe without a reader is waited for until `stop` is set.
+    /// Writes the report; waits for the reader of a pipe until `stop` is set.
     pub(crate) fn write(&self, report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
         let (render, to) = match self {
             Self::File(file) => return file.write(report, stop, output),
@@ -214,7 +216,7 @@ impl Export {
 /// For commands that a signal ends at once.
 pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Writes all exports that no run has written on the way, also where one of them fails.
+/// Writes all exports that the run has not streamed, even if one of them fails.
 pub(crate) fn write_all(exports: &[Export], report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
     let at_the_end = exports.iter().filter(|it| !it.file().is_some_and(|file| file.is_streamed));
     output.all_ok(at_the_end.map(|export| export.write(report, stop, output)))

@@ -8,7 +8,6 @@ use crate::output::Output;
 use crate::ranks::Others;
 
 pub(crate) struct Global {
-    /// The database that was named.
     pub db: Option<PathBuf>,
     pub output: Output,
     /// The other ranks, if this is the first of several.
@@ -18,7 +17,6 @@ pub(crate) struct Global {
 }
 
 impl Global {
-    /// The number of ranks that measure together.
     pub(crate) fn ranks(&self) -> u32 {
         self.others.as_ref().map_or(1, |others| others.borrow().size())
     }

@@ -13,7 +13,7 @@ pub(crate) fn command() -> Result<WorkerCommand> {
     Ok(WorkerCommand { program: this_program()?, arguments: vec![COMMAND.into()], meets: false })
 }
 
-/// The same file even if it was replaced or removed meanwhile, as an update does.
+/// The file of this program even if it was replaced or removed meanwhile, as by an update.
 pub(crate) fn this_program() -> Result<PathBuf> {
     std::env::current_exe().map(|_| PathBuf::from("/proc/self/exe")).context("find this program")
 }

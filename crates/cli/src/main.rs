@@ -74,7 +74,7 @@ fn main() -> ExitCode {
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        // The first rank says it for all. A launcher ends all when one fails.
+        // The first rank reports the error for all. A launcher ends all ranks when one fails.
         Err(_) if Launched::together().is_some_and(|it| it.rank > 0) => return Exit::Ok.into(),
         Err(error)
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
@@ -114,10 +114,10 @@ fn joined(command: &Command) -> anyhow::Result<Role> {
     }
 }
 
-/// A write beyond `ulimit -f` is then an error that says where (EFBIG), in the worker as in the database; the signal
-/// alone would end the program without a word.
+/// Turns a write beyond `ulimit -f` into an error with its place (EFBIG), in the worker and in the
+/// database; the signal alone would end the program without a word.
 fn outlive_file_size_limit() {
-    // Where there can be no handler, the signal does what it always did.
+    // Without a handler the signal does what it always did.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 

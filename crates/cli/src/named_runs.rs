@@ -22,9 +22,9 @@ pub(crate) fn kept<'n>(names: impl Iterator<Item = &'n RunOn>, db: Option<&Path>
     })
 }
 
-/// The runs of these names, in order: of a label all that have it, of each all or the part on the target that was named.
-/// They are called `run 5`, `run 5@ext4` or `x.json`; one of the database comes with its number. Exported files can be
-/// read where there never was a database.
+/// The runs of these names, in order: of a label all that have it, of each run all or its part on
+/// the named target. Titles are `run 5`, `run 5@ext4` or `x.json`; a run of the database has its
+/// number, too. Exported files need no database.
 pub(crate) fn named_runs(names: &[RunOn], db: Option<&Path>) -> Result<Vec<(Option<i64>, ComparedRun)>> {
     let needs_database = names.iter().any(|name| !matches!(name.run, RunName::File(_)));
     let store = if needs_database { Some(database::open_existing(db)?) } else { None };
@@ -49,7 +49,6 @@ pub(crate) fn named_runs(names: &[RunOn], db: Option<&Path>) -> Result<Vec<(Opti
     Ok(runs)
 }
 
-/// The run in an exported file.
 pub(crate) fn exported(path: &Path) -> Result<RunRecord> {
     let name = path.display();
     // Pipes end, as <(zcat run.json.gz) does; /dev/zero does not.

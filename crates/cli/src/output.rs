@@ -9,16 +9,14 @@ use writebench_model::Failure;
 use writebench_report::formats::terminal::STYLES;
 use writebench_report::{visible, visible_lines};
 
-/// The program's two outputs.
 pub(crate) struct Output {
     choice: anstream::ColorChoice,
     quiet: bool,
-    // Where standard output is somebody's file.
+    // Set if standard output is another writer's file.
     results_on_stderr: bool,
 }
 
 impl Output {
-    /// By the options of the command line.
     pub(crate) fn new(color: ColorChoice, quiet: bool) -> Self {
         let choice = match color {
             ColorChoice::Auto => anstream::ColorChoice::Auto,
@@ -28,13 +26,13 @@ impl Output {
         Self { choice, quiet, results_on_stderr: false }
     }
 
-    /// The same, with results on standard error, because standard output is written to by somebody else.
+    /// This output with results on standard error, as standard output has another writer.
     pub(crate) fn with_results_on_stderr(&self) -> Self {
         Self { results_on_stderr: true, ..*self }
     }
 
-    /// Prints results in our own styles; text of others must be [`visible`] in them. That nobody reads on (`| head -1`)
-    /// is no error.
+    /// Prints results in our own styles; foreign text in them must be [`visible`]. A reader that
+    /// stops (`| head -1`) is no error.
     pub(crate) fn results(&self, styled: &str) -> Result<()> {
         let styled = &own_styles_only(styled);
         if self.results_on_stderr {
@@ -49,7 +47,7 @@ impl Output {
         self.print(self.exporter(), text)
     }
 
-    /// Where exports to standard output go; whole characters must be written at once.
+    /// The writer of exports to standard output; each write must hold whole characters.
     pub(crate) fn exporter(&self) -> Box<dyn Write> {
         if self.results_on_stderr { exporter(io::stderr()) } else { exporter(io::stdout()) }
     }
@@ -59,7 +57,7 @@ impl Output {
         printed(to.write_all(text.as_bytes()).and_then(|()| to.flush()), stream)
     }
 
-    /// Whether nothing went wrong. If several things did, all but the last are said here.
+    /// Fails with the last of the errors, and prints the others here.
     pub(crate) fn all_ok(&self, results: impl IntoIterator<Item = Result<()>>) -> Result<()> {
         let mut errors = results.into_iter().filter_map(Result::err).collect::<Vec<_>>();
         let last = errors.pop();
@@ -84,9 +82,9 @@ impl Output {
         }
     }
 
-    /// Prints what went wrong, in one line.
+    /// Prints an error in one line.
     pub(crate) fn error(&self, error: &anyhow::Error) {
-        // Where not even this can be said, the exit code still says it.
+        // If even this cannot be printed, the exit code still tells.
         let _ = writeln!(io::stderr(), "writebench: {}", visible(&format!("{error:#}")));
     }
 
@@ -106,7 +104,7 @@ impl Output {
     }
 }
 
-/// Whether it was printed there. That nobody reads on is no error.
+/// The result of printing; a reader that stops is no error.
 pub(crate) fn printed(result: io::Result<()>, stream: &str) -> Result<()> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(anyhow!(
@@ -121,7 +119,7 @@ fn exporter(to: impl Write + IsTerminal + 'static) -> Box<dyn Write> {
     if to.is_terminal() { Box::new(ForTerminal(to)) } else { Box::new(to) }
 }
 
-/// Shows what is written to it on a terminal that must not obey it.
+/// Shows text on a terminal that must not obey it.
 struct ForTerminal<W>(W);
 
 impl<W: Write> Write for ForTerminal<W> {
@@ -135,8 +133,8 @@ impl<W: Write> Write for ForTerminal<W> {
     }
 }
 
-/// The text with the ends of its lines and our own styles. Text of others is made visible where it enters a sentence or
-/// a table; where that was forgotten, this leaves it no more than our styles.
+/// The text with line ends and our own styles only. Foreign text is made visible where it enters a
+/// sentence or a table; if that was forgotten, only our styles get through.
 fn own_styles_only(text: &str) -> String {
     let own: Vec<String> = STYLES.iter().flat_map(|style| [format!("{style}"), format!("{style:#}")]).collect();
     let mut kept = String::with_capacity(text.len());

@@ -36,7 +36,6 @@ impl ProgramArguments {
         self.command.is_empty()
     }
 
-    /// The words of each command line.
     pub(crate) fn words(&self) -> Result<Vec<Vec<String>>> {
         self.command.iter().map(|command| self.words_of(command)).collect()
     }
@@ -59,7 +58,7 @@ impl ProgramArguments {
         Ok(words)
     }
 
-    /// A row for each, of the size of the others.
+    /// A row for each program, of the size of the other rows.
     pub(crate) fn rows(&self, others: &[Row], sizes: &[Bytes]) -> Result<Vec<Row>> {
         let name = if self.copies { "copy-program" } else { "program" };
         let others = others.first().map(|row| Bytes(row.case.axes().size_bytes));
@@ -79,8 +78,8 @@ impl ProgramArguments {
         (1..).zip(&self.command).map(row).collect()
     }
 
-    /// Refuses to go on with other programs than the run began with. They are named again, as the database may be a
-    /// stranger's.
+    /// Refuses to go on with other programs than the run began with. The user names them again, as
+    /// the database may be a stranger's.
     pub(crate) fn check_again(&self, settings: &Settings) -> Result<()> {
         if self.words()? == settings.programs {
             return Ok(());

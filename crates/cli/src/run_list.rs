@@ -11,7 +11,7 @@ use crate::database;
 /// The longest label that all others are aligned with.
 const WIDEST_LABEL: usize = 40;
 
-/// All of them, the newest last.
+/// All runs, the newest last.
 pub(crate) fn run_list(db: Option<&Path>) -> Result<String> {
     let store = database::open_existing(db)?;
     let runs = store.runs()?;

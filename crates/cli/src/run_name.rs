@@ -12,7 +12,8 @@ use crate::exit::usage;
 /// Most characters of a new label: it stands in a line with others.
 const LONGEST_LABEL: usize = 200;
 
-/// The name that people give to a run: it must be told from a run's number, from a file, and from the next label of a list.
+/// The name that people give to a run: it must differ from a run's number, from a file, and from
+/// the next label of a list.
 pub(crate) fn label(text: &str) -> Result<String, &'static str> {
     match text {
         "" => Err("a label needs at least one character"),
@@ -32,11 +33,10 @@ pub(crate) fn label(text: &str) -> Result<String, &'static str> {
 /// A run, or several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RunName {
-    /// The one with that number.
     Number(i64),
-    /// Those with that label.
+    /// All runs with that label.
     Label(String),
-    /// An exported one.
+    /// An exported run.
     File(PathBuf),
 }
 
@@ -63,9 +63,8 @@ impl fmt::Display for RunName {
 /// A run, or several, with all targets or with one of them: `5`, `5@ext4`, `before@/data`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunOn {
-    /// The run.
     pub run: RunName,
-    /// The target's name; none for all of them.
+    /// None for all targets.
     pub target: Option<String>,
 }
 
@@ -102,7 +101,7 @@ impl RunOn {
     }
 }
 
-/// Several, separated by commas.
+/// Runs, separated by commas.
 pub(crate) fn run_names(text: &str) -> Result<Box<[RunOn]>, &'static str> {
     if text.split(',').any(str::is_empty) {
         return Err("expected run numbers, labels or files, separated by single commas");
@@ -111,7 +110,7 @@ pub(crate) fn run_names(text: &str) -> Result<Box<[RunOn]>, &'static str> {
 }
 
 impl RunName {
-    /// The numbers of all runs of that name in the database, of which there is one, the newest last.
+    /// The numbers of all runs of that name in the database, at least one, the newest last.
     pub(crate) fn numbers(&self, store: &Store) -> Result<Vec<i64>> {
         let numbers = match self {
             // A later step reports a missing one.

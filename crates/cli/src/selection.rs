@@ -40,13 +40,11 @@ pub(crate) const USUAL_BLOCK_BYTES: u64 = 4096;
 /// The suite that a given file to copy asks for.
 const COPY: &str = "copy";
 
-/// The selected cases.
 pub(crate) struct Selected {
-    /// The rows of the run's tables.
     pub rows: Vec<Row>,
     /// Notes on omitted cases, with the reason.
     pub notes: Vec<String>,
-    /// Undisturbed samples of each case, where the user has not said.
+    /// Undisturbed samples of each case, unless the user said otherwise.
     pub samples: u32,
 }
 
@@ -61,7 +59,7 @@ impl SelectionArguments {
         named.into_iter().any(|suite| copies_only(&suite, &methods))
     }
 
-    /// Whether nothing is named, so that there is a first look.
+    /// Whether no suite or case is named, so that the run is a first look.
     pub(crate) fn is_empty(&self) -> bool {
         self.suite.is_empty() && self.case.is_empty()
     }
@@ -125,7 +123,7 @@ fn with_size_per_rank(row: Row) -> Result<Row> {
     Ok(Row { case, ..row })
 }
 
-/// Each case's ranks must be there.
+/// Checks that there are enough ranks for each case.
 pub(crate) fn check_ranks(cases: &[Case], ranks: u32) -> Result<()> {
     let Some(case) = cases.iter().find(|case| case.axes().ranks > ranks) else { return Ok(()) };
     let (wanted, are) = (case.axes().ranks, if ranks == 1 { "is one" } else { "are fewer" });

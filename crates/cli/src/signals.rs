@@ -8,8 +8,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::exit::Exit;
 
-/// Set by the first signal that asks for an end. A second one ends the program at once; the next run removes
-/// what stays.
+/// A flag that the first signal sets. A second signal ends the program at once; the next run
+/// removes what stays.
 pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -23,8 +23,8 @@ pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Leaves it to the supervisor what signals that ask for an end mean for a worker or a keeper: a scheduler sends them to
-/// all processes of a job at once.
+/// Has a worker or a keeper survive signals that ask for an end: a scheduler sends them to all
+/// processes of a job at once, and the supervisor decides.
 pub(crate) fn leave_signals_to_the_supervisor() -> Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::default())?;

@@ -80,7 +80,7 @@ fn case_of(request: &SampleRequest) -> Result<Case, RunnerError> {
     case.map_err(|error| RunnerError::Protocol(error.to_string()))
 }
 
-/// Removes what a worker left that is no more, and checks that there is room for the case.
+/// Removes what a dead worker left, and checks that there is room for the case.
 fn make_room(
     target: Target<'_>,
     case: &Case,

@@ -18,7 +18,7 @@ pub struct Alignment {
 pub struct Misaligned {
     /// The misaligned part.
     pub part: Part,
-    /// Its value: the address, offset or length, in bytes.
+    /// The value of that part: the address, offset or length, in bytes.
     pub value: u64,
     /// The multiple that this part needs, in bytes.
     pub needed_bytes: u64,

@@ -1,5 +1,3 @@
-//! The errors of this crate.
-
 use std::io;
 use std::path::{Path, PathBuf};
 

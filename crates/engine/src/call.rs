@@ -16,7 +16,6 @@ pub(crate) struct Call {
     pub meanings: &'static [(Errno, Meaning)],
 }
 
-/// The meaning of an error number.
 #[derive(Debug)]
 pub(crate) enum Meaning {
     /// The target lacks a feature; this is no fault.

@@ -11,7 +11,6 @@ use writebench_model::{Cache, Case, Cursor, Files, Opening, SyncCall};
 use crate::call::{Call, CallError, Meaning, hand_over, retry};
 use crate::{pattern, sync};
 
-/// The target of a sample.
 #[derive(Clone, Copy)]
 pub enum Target<'t> {
     /// A directory that is ours alone.
@@ -81,7 +80,6 @@ fn fill(file: &OwnedFd, length: u64, seed: u64) -> Result<(), CallError> {
     sync::sync(file.as_fd(), SyncCall::Fsync)
 }
 
-/// Opens for reading.
 pub(crate) fn open_to_read(target: Target<'_>, name: &str) -> Result<OwnedFd, CallError> {
     open_with(target, name, Cache::Buffered, OpenOptions::new().read(true))
 }

@@ -7,7 +7,6 @@ use writebench_model::{Axes, Case, Files, Range, Source, Stride};
 /// One thread's share of the data.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
-    /// The case's values.
     pub axes: &'a Axes,
     /// The thread's number in its rank, from 0.
     pub index: usize,
@@ -17,9 +16,9 @@ pub(crate) struct Part<'a> {
     pub rank_offset: u64,
     /// The part's offset in its file.
     pub file_offset: u64,
-    /// The distance between its blocks, if it is not contiguous.
+    /// The distance between the part's blocks, if it is not contiguous.
     stride: Option<Stride>,
-    /// The final length of its file.
+    /// The final length of the part's file.
     pub file_length: u64,
     /// The length of the longest part of all ranks.
     pub longest_bytes: u64,
@@ -29,7 +28,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The name of its file: the common one or its own.
+    /// The name of the part's file: the common one or its own.
     pub(crate) fn name<'n>(&self, names: &'n [String]) -> &'n str {
         &names[self.index.min(names.len() - 1)]
     }
@@ -80,7 +79,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Whether its bytes are one range of its file.
+    /// Whether the part's bytes are one range of its file.
     pub(crate) fn is_contiguous(&self) -> bool {
         self.stride.is_none()
     }

@@ -22,7 +22,6 @@ const CHUNK_BYTES: usize = 64 << 10;
 const MOST_PASSES: u32 = 8;
 
 impl Engine<'_> {
-    /// Measures the hardware's limits.
     pub fn limits(&mut self, target: Target<'_>, request: &LimitRequest) -> MeasuredLimits {
         let time = Duration::from_nanos(request.time_ns);
         match &request.of {

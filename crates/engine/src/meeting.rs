@@ -11,11 +11,11 @@ use crate::call::{CallError, PhaseError};
 
 /// The other ranks of a sample.
 pub trait Meeting {
-    /// Tells all ranks whether this one has succeeded so far, and waits for them; whether all have. After the last
-    /// border they do not meet again in this sample.
+    /// Tells all ranks whether this one has succeeded so far, and waits for them; returns whether
+    /// all have. After the last border they do not meet again in this sample.
     ///
     /// # Errors
-    /// They cannot be reached.
+    /// The other ranks cannot be reached.
     fn meet(&mut self, has_succeeded: bool, is_last: bool) -> io::Result<bool>;
 }
 
@@ -33,12 +33,13 @@ impl<'m> Ranks<'m> {
         Self { meeting, is_abandoned: false, clock: Clock::now(), marks: Marks::default() }
     }
 
-    /// Meets the others before the next phase. After a failure of any rank they do not meet again.
+    /// Meets the other ranks before the next phase. After a failure of any rank they do not meet
+    /// again.
     pub(crate) fn meet<T>(&mut self, so_far: Result<T, PhaseError>) -> Result<T, PhaseError> {
         self.meet_at(so_far, false)
     }
 
-    /// The same for the last time.
+    /// Meets the other ranks for the last time.
     pub(crate) fn meet_last<T>(&mut self, so_far: Result<T, PhaseError>) -> Result<T, PhaseError> {
         self.meet_at(so_far, true)
     }

@@ -23,7 +23,7 @@ pub const SOURCE: &str = "{source}";
 
 /// The program that does nothing: its time is that of starting a process.
 const NOTHING: &str = "true";
-/// So much of its last words is shown.
+/// The most bytes of a program's last words that are shown.
 const MOST_WORDS_BYTES: usize = 400;
 
 /// A command line, split into words, with its files.
@@ -32,20 +32,20 @@ pub(crate) struct Program<'p> {
     pub words: &'p [String],
     /// The directory of the sample.
     pub target: Target<'p>,
-    /// The name of the file that it writes.
+    /// The name of the file that the program writes.
     pub name: &'p str,
     /// The file with the data.
     pub source: Option<BorrowedFd<'p>>,
 }
 
 impl Program<'_> {
-    /// Whether it reads its data from the file that it is given: then its content is known.
+    /// Whether the program reads its data from the given file, so that the content is known.
     pub(crate) fn is_given_its_data(words: &[String]) -> bool {
         words.iter().any(|word| word.contains(SOURCE))
     }
 
-    /// Runs it once, and writes its times and counters into the sample: the phases that it reports, or phase `write`
-    /// from its start to its end.
+    /// Runs the program once, and writes its times and counters into the sample: the phases that it
+    /// reports, or phase `write` from its start to its end.
     pub(crate) fn run(&self, case: &Case, sample: &mut Sample) -> Result<(), CallError> {
         let mut command = self.command()?;
         // Not every root has `true`.
@@ -127,7 +127,7 @@ fn path_of(file: BorrowedFd<'_>) -> Result<PathBuf, CallError> {
     std::fs::read_link(link).map_err(|error| CallError::of_io("readlink", &error))
 }
 
-/// A file in memory, which takes all that is written without anyone who reads.
+/// A file in memory, which takes all that is written without a reader.
 fn memory_file(name: &str) -> Result<File, CallError> {
     let file: OwnedFd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)
         .map_err(|errno| CallError::new("memfd_create", errno))?;
@@ -147,7 +147,7 @@ fn text_of(file: &mut File) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The end of what it said, in one line.
+/// The end of the program's output, in one line.
 fn last_words(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let from = line.len().saturating_sub(MOST_WORDS_BYTES);

@@ -4,12 +4,11 @@ use writebench_model::Phase;
 
 use crate::call::{CallError, PhaseError};
 
-/// Is told of each phase before it begins, outside the clock.
+/// Receives each phase before it begins, outside the clock.
 #[derive(Clone, Copy)]
 pub(crate) struct Progress<'p>(pub &'p dyn Fn(Phase));
 
 impl Progress<'_> {
-    /// Begins a phase.
     pub(crate) fn begin(self, phase: Phase) {
         (self.0)(phase);
     }

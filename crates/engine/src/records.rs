@@ -31,9 +31,7 @@ pub(crate) struct Records {
 
 /// The reason why a loop ends early.
 pub(crate) enum Stop {
-    /// A call failed.
     Failed(CallError),
-    /// The time limit has passed.
     Limit,
 }
 
@@ -82,7 +80,8 @@ impl Records {
         self.each_by_window(part, u64::MAX, |_| Ok(()), hand_over, sync)
     }
 
-    /// The same with work before each window of the part. Data that is synced on the way has one window.
+    /// Like [`Records::each`], with work before each window of the part. Data that is synced on the
+    /// way has one window.
     #[inline(always)]
     pub(crate) fn each_by_window<'a>(
         &mut self,

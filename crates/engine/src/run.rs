@@ -77,8 +77,8 @@ impl<'p> Engine<'p> {
         self.take(target, case, request, RankPlace::ALONE, Ranks::new(None)).sample
     }
 
-    /// The same for one rank's share of a sample that several take together. Each of them calls this with its
-    /// own place, and meets the others at the borders between phases.
+    /// Takes one rank's share of a sample that several ranks take together. Each rank calls this
+    /// with its own place, and meets the others at the borders between phases.
     pub fn rank_sample(
         &mut self,
         target: Target<'_>,
@@ -281,7 +281,8 @@ impl Run<'_> {
             sample.read_back = Some(read_back::read_back(&all, request, extent)?);
             return Ok(());
         }
-        // Another rank's data, which another node has sent to the filesystem if there is one.
+        // Another rank's data: in a run on several nodes, another node has sent it to the
+        // filesystem.
         let (names, parts) = (file::names(&request.file_stem, case, other), job::parts(case, other, &[], None));
         let handed_over_bytes = parts.iter().map(|part| part.range.length).collect();
         let others = verify::Written {
@@ -325,7 +326,6 @@ impl Clock<'_, '_> {
     }
 }
 
-/// The records of all threads.
 struct AllRecords {
     merged: Records,
     handed_over_bytes: Vec<u64>,
@@ -364,7 +364,8 @@ fn timed_phases(
             }
             Ok(())
         });
-        // A rank that has written syncs at once, as programs do: they meet when all have closed.
+        // A rank that has written syncs at once, as programs do: the ranks meet when all have
+        // closed.
         ranks.meet(result)
     })?;
     Ok(all)

@@ -87,7 +87,6 @@ impl SourceBuffer {
         Ok(())
     }
 
-    /// The data.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.mapping.as_deref().map_or(&[], |mapping| &mapping[self.place.clone()])
     }

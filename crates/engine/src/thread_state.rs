@@ -16,7 +16,6 @@ use crate::write_behind::WriteBehind;
 /// A part, its open file, and the method at work on it.
 pub(crate) struct ThreadState<'a> {
     target: Target<'a>,
-    /// The case of the part.
     pub case: &'a Case,
     name: &'a str,
     part: Part<'a>,

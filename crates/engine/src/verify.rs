@@ -14,17 +14,16 @@ use crate::sync;
 
 /// The result of a sample.
 pub(crate) struct Written<'w, 'a> {
-    /// The sample's target.
     pub target: Target<'w>,
-    /// The names of its files.
+    /// The names of the sample's files.
     pub names: &'w [String],
-    /// The case that was run.
     pub case: &'w Case,
     /// The parts, one per thread.
     pub parts: &'w [Part<'a>],
     /// The bytes of each part that were handed over: the total, unless the time was limited.
     pub handed_over_bytes: Vec<u64>,
-    /// Whether another rank has written it: pages of it that are cached here are dropped before it is read.
+    /// Whether another rank wrote the data: its pages that are cached here are dropped before
+    /// reading.
     pub is_of_another_rank: bool,
 }
 

@@ -63,12 +63,13 @@ impl WarmMemory {
 }
 
 impl Known {
-    /// That much warm memory, with the counters as they stand; none without them.
+    /// That much warm memory, with the counters as they stand; none without counters.
     fn now(bytes: u64) -> Option<Self> {
         Some(Self { bytes, free_bytes: meminfo_bytes("MemFree")?, given_back_bytes: given_back_bytes()? })
     }
 
-    /// The rest of it, if none was given back until now: others may have taken as much as is not free any more.
+    /// The warm memory that is left, if none was given back until now: others may have taken as
+    /// much as is not free any more.
     fn left(&self, now: &Self) -> u64 {
         if now.given_back_bytes != self.given_back_bytes {
             return 0;

@@ -12,7 +12,6 @@ pub enum Error {
     /// The name stands for no kind.
     #[error("'{name}' is no kind of filesystem: {fits}")]
     Kind {
-        /// The name.
         name: String,
         /// The accepted names.
         fits: &'static str,
@@ -22,7 +21,6 @@ pub enum Error {
     NotPermitted {
         /// The refused call.
         call: &'static str,
-        /// The system's error.
         error: io::Error,
     },
     /// All candidate directories are needed.
@@ -37,15 +35,11 @@ pub enum Error {
     // The error is in the message, so it is not the `source` as well, which would print it twice.
     #[error("{doing}: {call} {}: {}{hint}", .path.display(), Failure::io_message(.error))]
     Call {
-        /// The step.
         doing: &'static str,
         /// Advice to the user, after a semicolon; often empty.
         hint: &'static str,
-        /// The call.
         call: &'static str,
-        /// The path.
         path: PathBuf,
-        /// The system's error.
         error: io::Error,
     },
     /// There is no room for the images.
@@ -55,21 +49,17 @@ pub enum Error {
         Bytes(*.reserve_bytes).approximate()
     )]
     NoSpace {
-        /// The directory.
         path: PathBuf,
         /// The total size of the images.
         needed_bytes: u64,
-        /// The free space.
         available_bytes: u64,
-        /// The part of it that stays free.
+        /// The part of the free space that must stay free.
         reserve_bytes: u64,
     },
-    /// A program is not installed.
     #[error("{program} is not installed{}", where_from(.package))]
     NotInstalled {
-        /// The program's name.
         program: String,
-        /// Its Debian package, if known.
+        /// The Debian package, if known.
         package: Option<&'static str>,
     },
     /// The kernel cannot mount the kind.
@@ -86,7 +76,6 @@ pub enum Error {
         /// The program's error line, or how it ended.
         said: String,
     },
-    /// The caller interrupted the work.
     #[error("interrupted while a filesystem was made")]
     Interrupted,
     /// A mount stayed in use, and was only detached from the file tree.
@@ -97,7 +86,6 @@ pub enum Error {
     StillMounted {
         /// The mount point.
         path: PathBuf,
-        /// The length of the wait.
         waited_s: u64,
     },
     /// A loop device is still attached.
@@ -105,7 +93,6 @@ pub enum Error {
     StillAttached {
         /// `loop3`.
         device: String,
-        /// The length of the wait.
         waited_s: u64,
     },
 }

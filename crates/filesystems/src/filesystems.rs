@@ -18,7 +18,6 @@ use crate::{bindfs, namespace, program};
 /// A requested filesystem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wish {
-    /// Its kind.
     pub kind: Kind,
     /// Arguments for `mkfs`, after ours. For a layer such as `overlay:` they apply to the filesystem at the
     /// bottom.
@@ -31,9 +30,8 @@ pub struct Wish {
 /// A finished filesystem.
 #[derive(Debug, Clone)]
 pub struct Made {
-    /// Its mount point, for this process and its children.
+    /// The mount point, for this process and its children.
     pub path: PathBuf,
-    /// How it was made.
     pub making: Making,
 }
 

@@ -16,7 +16,7 @@ pub(crate) const BRICKS: u64 = 2;
 const SERVER: (&str, &str) = ("glusterfsd", "glusterfs-server");
 const CLIENT: (&str, &str) = ("glusterfs", "glusterfs-client");
 
-/// Refuses what is not installed.
+/// Refuses if a program is not installed.
 pub(crate) fn require() -> Result<(), Error> {
     for (program, package) in [SERVER, CLIENT] {
         program::require(program, Some(package))?;
@@ -57,7 +57,7 @@ fn socket(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!("{number}.socket"))
 }
 
-/// Writes the graph of a process; its words, and the file of what it says.
+/// Writes the graph of a process; returns its words, and the file of its log.
 fn words(name: &str, volume: &str, folder: &Path) -> Result<(Vec<String>, PathBuf), Error> {
     let (graph, log) = (folder.join(format!("{name}.vol")), folder.join(format!("{name}.log")));
     std::fs::write(&graph, volume).map_err(|error| Error::call("write a graph", "write", &graph, error))?;

@@ -17,9 +17,9 @@ const DOING: &str = "make an image";
 #[derive(Debug)]
 pub(crate) struct ImageDirectory {
     pub(crate) path: PathBuf,
-    /// The kind of its filesystem, as mount(8) names it.
+    /// The kind of the directory's filesystem, as mount(8) names it.
     pub(crate) filesystem: String,
-    /// Its device number: `8:1`.
+    /// The device number: `8:1`.
     pub(crate) device: String,
     directory: File,
     /// The space that images leave free.

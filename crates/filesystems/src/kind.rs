@@ -28,7 +28,7 @@ pub(crate) enum Layer {
     Fuse,
     /// GlusterFS, with whole files on one of two bricks.
     Gluster,
-    /// The same, with the shards of each file on both.
+    /// GlusterFS, with the shards of each file on both bricks.
     GlusterSharded,
 }
 
@@ -44,7 +44,7 @@ impl Layer {
         }
     }
 
-    /// The filesystems that it stands on.
+    /// The number of filesystems that the layer stands on.
     pub(crate) fn filesystems_below(self) -> u64 {
         match self {
             Self::Overlay | Self::Fuse => 1,
@@ -89,7 +89,7 @@ impl Kind {
         self.layer.is_some_and(|layer| layer != Layer::Overlay)
     }
 
-    /// Whether its files are in memory rather than in an image.
+    /// Whether the kind's files are in memory rather than in an image.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         Recipe::of(&self.base).is_in_memory()
@@ -103,7 +103,8 @@ impl Kind {
         content_bytes.saturating_mul(2).saturating_add(512 * MIB).div_ceil(2 * MIB).saturating_mul(2 * MIB)
     }
 
-    /// The space of its images: the sizes of the filesystems at the bottom, or 0 if they are in memory.
+    /// The space of the images: the sizes of the filesystems at the bottom, or 0 if they are in
+    /// memory.
     #[must_use]
     pub fn image_bytes(&self, content_bytes: u64) -> u64 {
         let below = self.layer.map_or(1, Layer::filesystems_below);

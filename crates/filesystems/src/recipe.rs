@@ -5,7 +5,7 @@
 pub(crate) struct Recipe {
     /// The word in `mkfs.FAMILY` and `mount -t FAMILY`.
     pub(crate) family: String,
-    /// The number of devices; none if it is in memory.
+    /// The number of devices: 0 in memory.
     pub(crate) devices: u64,
     mkfs_words: &'static [&'static str],
     mount_options: &'static [&'static str],
@@ -35,7 +35,7 @@ impl Recipe {
             "tmpfs-huge" => recipe("tmpfs", 0, &[], &["huge=always"]),
             "f2fs" => recipe(base, 1, &["-t", "0"], &["nodiscard"]),
             "nilfs2" => recipe(base, 1, &["-K"], &["nodiscard"]),
-            // Without this option it would ask for confirmation.
+            // Without this option `mkfs.jfs` would ask for confirmation.
             "jfs" => recipe(base, 1, &["-q"], &[]),
             _ => recipe(base, 1, &[], &[]),
         }

@@ -17,16 +17,15 @@ use crate::program;
 
 const DOING: &str = "start a filesystem's server";
 
-/// A program that was started.
 pub(crate) struct Server {
     child: Child,
     line: String,
-    /// The file that it writes its words to, instead of its error output.
+    /// The file that the program writes to instead of its error output.
     log: Option<PathBuf>,
 }
 
 impl Server {
-    /// Starts an installed program. `log` is the file of its words, if it has one.
+    /// Starts an installed program. `log` is the file of its output, if it has one.
     pub(crate) fn start(
         (name, package): (&str, &'static str),
         words: &[String],

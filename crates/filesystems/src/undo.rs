@@ -16,16 +16,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// A finished step.
 #[derive(Debug)]
 pub(crate) enum Undo {
-    /// A mount.
     Mount(PathBuf),
     /// The process behind a mount, which ends with the mount.
     Server(Child),
     /// A process that serves others, and ends when it is told to.
     Brick(Child),
-    /// A device with its image.
     Loop(LoopDevice),
 }
 

@@ -41,9 +41,10 @@ macro_rules! form {
     };
 }
 
-/// Each axis, in the order of a case's name, has: its field, with the text's form if the type does not
-/// determine it, and its default; one line for `writebench list axes`; a value's words in a sentence; the effort of a non-default value for
-/// a programmer; whether fio 3.33 can do the same; and how the printed code has it.
+/// Each axis, in the order of a case's name, has: its field, with the text's form if the type does
+/// not determine it, and its default; one line for `writebench list axes`; a value's words in a
+/// sentence; the effort of a non-default value for a programmer; whether fio 3.33 can do the same;
+/// and how the printed code has it.
 macro_rules! axes {
     ($($axis:ident = $name:literal {
         $field:ident: $type:ident $(as $form:ty)? = $default:expr,
@@ -85,7 +86,7 @@ macro_rules! axes {
                     $(Axis::$axis => <form!($type $($form)?)>::parse(value).map(|it| self.$field = it),)+
                 };
                 result.map_err(|why| {
-                    // A number that is none is like no name.
+                    // A malformed number resembles no name.
                     let values = if axis.is_number() { String::new() } else { axis.values() };
                     let names = values.split(',').next().unwrap_or_default().split('|');
                     format!("{axis}={value}: {why}{}", did_you_mean(value, names))
@@ -138,7 +139,7 @@ macro_rules! axes {
         }
 
         impl Axis {
-            /// Whether its values are numbers rather than names.
+            /// Whether the values of the axis are numbers rather than names.
             #[must_use]
             pub fn is_number(self) -> bool {
                 match self { $(Self::$axis => <form!($type $($form)?)>::IS_NUMBER,)+ }
@@ -368,7 +369,7 @@ axes! {
         effort: |cache| match cache {
             Cache::Buffered => 0,
             Cache::Dontcache => 1,
-            // It needs aligned memory, lengths and offsets, and some filesystems refuse it.
+            // Direct I/O needs aligned memory, lengths and offsets, and some filesystems refuse it.
             Cache::Direct => 3,
         },
         fio: |cache| match cache {

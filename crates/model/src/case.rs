@@ -14,8 +14,8 @@ use crate::value::{Cache, Data, FileLayout, Files, Origin, Prepare, Source};
 /// One fully specified experiment. Only valid combinations exist: every constructor uses [`Case::new`], which
 /// refuses the others and names the accepted values.
 ///
-/// Its name is `method[,axis=value…]` with the values that differ from the method's defaults, in the order of
-/// [`Axis::ALL`], and parses back to the same case.
+/// The name is `method[,axis=value…]` with the values that differ from the method's defaults, in
+/// the order of [`Axis::ALL`], and parses back to the same case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
     method: &'static MethodInfo,
@@ -86,7 +86,6 @@ impl Case {
         Self::new(method, &assignments?)
     }
 
-    /// The method's card.
     #[must_use]
     pub fn method(&self) -> &'static MethodInfo {
         self.method
@@ -101,7 +100,7 @@ impl Case {
     /// The same case with another value on one axis.
     ///
     /// # Errors
-    /// The value makes it invalid.
+    /// The value makes the case invalid.
     pub fn with(&self, axis: Axis, value: &str) -> Result<Self, CaseError> {
         let mut case = self.clone();
         case.set(axis, value)?;
@@ -141,7 +140,6 @@ impl Case {
         format!("{first}{call}{how}{beside}{last}")
     }
 
-    /// Number of files that the case writes.
     #[must_use]
     pub fn file_count(&self) -> u32 {
         match self.axes.files {

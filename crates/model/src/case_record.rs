@@ -15,17 +15,17 @@ use crate::value::named_values;
 /// A row of a table, with the samples of its case on one target. Database and documents use its serde form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaseRecord {
-    /// Its name, its method and its axes.
+    /// The case's name, method and axes.
     #[serde(flatten)]
     pub case: RecordedCase,
     /// The name of the target.
     pub target: String,
-    /// The reason why it is in the run.
+    /// The reason why the case is in the run.
     #[serde(flatten)]
     pub origin: CaseOrigin,
-    /// Its label in the table, beside its name, if the suite has one.
+    /// The label in the table, beside the name, if the suite has one.
     pub label: Option<String>,
-    /// The state that it leaves behind.
+    /// The state that the case leaves behind.
     pub contract: Contract,
     /// In the order in which they were taken.
     #[serde(serialize_with = "rows")]
@@ -42,20 +42,17 @@ fn rows<S: Serializer>(samples: &[Sample], serializer: S) -> Result<S::Ok, S::Er
 pub enum CaseOrigin {
     /// A section of a suite.
     Suite {
-        /// The suite's name.
         name: String,
         /// The table's heading.
         section: String,
-        /// The layout of its tables.
         layout: Layout,
     },
     /// The user named the case.
     Named,
     /// A search for the best case chose it.
     Search {
-        /// The stage that it reached.
         stage: Stage,
-        /// Whether it is plain write, with which all others are compared.
+        /// Whether the case is plain write, with which all others are compared.
         is_baseline: bool,
     },
 }
@@ -120,7 +117,7 @@ impl From<CaseOrigin> for Place {
 }
 
 impl CaseOrigin {
-    /// Its suite's name, or a word instead of one.
+    /// The suite's name, or a word instead of one.
     #[must_use]
     pub fn suite(&self) -> &str {
         match self {
@@ -130,7 +127,7 @@ impl CaseOrigin {
         }
     }
 
-    /// The heading of its table.
+    /// The heading of the table.
     #[must_use]
     pub fn section(&self) -> &str {
         match self {
@@ -141,13 +138,12 @@ impl CaseOrigin {
         }
     }
 
-    /// Its table: the suite, or the word instead, and the heading.
+    /// The table: the suite, or the word instead, and the heading.
     #[must_use]
     pub fn table(&self) -> (&str, &str) {
         (self.suite(), self.section())
     }
 
-    /// The layout of its table.
     #[must_use]
     pub fn layout(&self) -> Layout {
         match self {
@@ -157,13 +153,13 @@ impl CaseOrigin {
         }
     }
 
-    /// Whether it comes from a search.
+    /// Whether the case comes from a search.
     #[must_use]
     pub fn is_search(&self) -> bool {
         matches!(self, Self::Search { .. })
     }
 
-    /// Whether it belongs to that stage of a search.
+    /// Whether the case belongs to that stage of a search.
     #[must_use]
     pub fn is_stage(&self, wanted: Stage) -> bool {
         matches!(self, Self::Search { stage, .. } if *stage == wanted)
@@ -199,8 +195,8 @@ impl RecordedCase {
         Self { name, kind: Kind::Unknown { method, axes } }
     }
 
-    /// Makes it a known case if its name means the recorded values: a version with other defaults may have
-    /// given the name to another case. Newer axes have their defaults.
+    /// Makes the case a known one if its name means the recorded values: a version with other
+    /// defaults may have given the name to another case. Newer axes have their defaults.
     pub fn resolve(&mut self, methods: &[&'static MethodInfo]) {
         let Ok(case) = Case::parse(&self.name, methods) else { return };
         let axes = self.axes();
@@ -212,7 +208,6 @@ impl RecordedCase {
         }
     }
 
-    /// The case's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -227,7 +222,6 @@ impl RecordedCase {
         }
     }
 
-    /// The method's name.
     #[must_use]
     pub fn method(&self) -> &str {
         match &self.kind {
@@ -236,7 +230,7 @@ impl RecordedCase {
         }
     }
 
-    /// The texts of the values on its axes, by the axes' names.
+    /// The texts of the values on the case's axes, by the axes' names.
     #[must_use]
     pub fn axes(&self) -> BTreeMap<String, String> {
         match &self.kind {
@@ -295,14 +289,14 @@ impl fmt::Display for RecordedCase {
     }
 }
 impl CaseRecord {
-    /// The command line of the user's program that it is; none if it is one of our own cases.
+    /// The command line of a case that is a program of the user's; none for our own cases.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
         self.label.as_deref().filter(|_| self.case.known().is_some_and(|case| case.method().is_program()))
     }
 
-    /// Whether its copies share most of their blocks with the source, by the method or by the filesystem's
-    /// choice.
+    /// Whether copies share most of their blocks with the source, by the method or by the
+    /// filesystem's choice.
     #[must_use]
     pub fn shares_blocks(&self) -> bool {
         let is_shared = |sample: &Sample| sample.outcome.is_ok() && sample.shares_blocks == Some(true);

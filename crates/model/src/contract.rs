@@ -10,15 +10,12 @@ use crate::value::named_values;
 /// The contract of a case. Only cases of one contract are ranked together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Contract {
-    /// The content of the files.
     pub content: Content,
     /// The total bytes over all files.
     pub bytes: u64,
-    /// The number of files.
     pub files: u32,
     /// Whether a file existed before: its blocks, and perhaps its pages, exist already.
     pub start: Start,
-    /// The source of the data.
     pub source: Feed,
     /// The data that survives a loss of power.
     pub durability: Durability,

@@ -1,5 +1,3 @@
-//! The environment of a measurement.
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -8,28 +6,21 @@ use serde::{Deserialize, Serialize};
 /// guess.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
-    /// Name, kernel, distribution.
     pub system: System,
-    /// Processors.
     pub cpu: Cpu,
-    /// Main memory.
     pub memory: Memory,
-    /// The target's filesystem.
     pub filesystem: Filesystem,
-    /// The device below it, if it has one.
+    /// The device below the filesystem, if there is one.
     pub device: Option<Device>,
     /// Kernel settings that influence writes, by path without the first slash.
     pub tunables: BTreeMap<String, String>,
 }
 
-/// Name, kernel, distribution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct System {
-    /// The host's name.
     pub hostname: String,
     /// The kernel's name and release.
     pub kernel: String,
-    /// The processor architecture.
     pub architecture: String,
     /// The distribution's own name.
     pub distribution: Option<String>,
@@ -37,10 +28,8 @@ pub struct System {
     pub hypervisor: Option<String>,
 }
 
-/// Processors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// The processor's own model name.
     pub model: Option<String>,
     /// CPUs that this process may use.
     pub available: u32,
@@ -48,37 +37,32 @@ pub struct Cpu {
     pub governor: Option<String>,
 }
 
-/// Main memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// Total memory.
     pub total_bytes: u64,
     /// Memory that new work can have without swapping, by the kernel's estimate.
     pub available_bytes: u64,
     /// The limit of this process's control group, if it is below the total.
     pub limit_bytes: Option<u64>,
-    /// Size of a page.
     pub page_size_bytes: u64,
 }
 
 /// The target's filesystem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filesystem {
-    /// Its kind, as mount(8) names it.
+    /// As mount(8) names it.
     pub kind: String,
     /// The mounted device or directory.
     pub source: String,
-    /// The mount point.
     pub mount_point: String,
     /// The options of the mount and of the filesystem.
     pub mount_options: String,
-    /// Its size.
     pub total_bytes: u64,
     /// Bytes that this user can still write.
     pub available_bytes: u64,
-    /// Size of its blocks.
     pub block_size_bytes: u64,
-    /// The layout of new files, in the words of the tool of a parallel filesystem, where it is there.
+    /// The layout of new files, in the words of a parallel filesystem's own tool, if it is
+    /// installed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_layout: Option<String>,
 }
@@ -93,7 +77,7 @@ impl Filesystem {
         self.kind == Self::BLOCK_DEVICE
     }
 
-    /// Whether its files are only in memory.
+    /// Whether the filesystem keeps its files in memory alone.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         matches!(self.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs")
@@ -109,13 +93,11 @@ pub struct Device {
     pub number: String,
     /// The maker's model name.
     pub model: Option<String>,
-    /// Its size.
     pub size_bytes: Option<u64>,
-    /// Whether the kernel considers it a rotating disk.
+    /// Whether the kernel considers the device a rotating disk.
     pub rotational: Option<bool>,
     /// `write back` or `write through`.
     pub write_cache: Option<String>,
-    /// The I/O scheduler in use.
     pub scheduler: Option<String>,
     /// Size of an addressable sector.
     pub logical_sector_bytes: Option<u64>,

@@ -29,13 +29,13 @@ pub enum Copying {
 /// The engine of fio 3.33 that makes a method's calls.
 #[derive(Debug, Clone, Copy)]
 pub struct FioEngine {
-    /// Its name in fio.
+    /// The name in fio.
     pub name: &'static str,
-    /// The axis that sets how many writes it queues and submits together; none if it makes a call for each.
+    /// The axis that sets how many writes the engine queues and submits together; none if each
+    /// write is a call.
     pub queue: Option<Axis>,
-    /// Its options.
     pub options: &'static [(&'static str, &'static str)],
-    /// Its differences from the method, in whole sentences.
+    /// Differences from the method, in whole sentences.
     pub differences: &'static [&'static str],
 }
 
@@ -81,21 +81,21 @@ pub struct MethodInfo {
     pub words: &'static str,
     /// The calls that do the work, as strace shows them.
     pub calls: &'static str,
-    /// Whether it has a buffer of one chunk, beside the source.
+    /// Whether the method has a buffer of one chunk, beside the source.
     pub has_buffer: bool,
-    /// The way it selects the position.
     pub cursor: Cursor,
-    /// The result, if its data comes from another file.
+    /// The result, if the data comes from another file.
     pub copying: Option<Copying>,
-    /// Its axes beside [`MethodInfo::COMMON_AXES`], in groups that several methods share.
+    /// The axes beside [`MethodInfo::COMMON_AXES`], in groups that several methods share.
     pub axes: &'static [&'static [Axis]],
-    /// The states of the file that it can start from; the first is its default, and adds no effort.
+    /// The states of the file that the method can start from; the first is the default, and adds no
+    /// effort.
     pub prepares: &'static [Prepare],
-    /// The sync calls that reach its data at the end, and its kinds of write-through.
+    /// The sync calls that reach the data at the end, and the kinds of write-through.
     pub syncs: &'static [SyncCall],
-    /// The sync calls that it can make after every few chunks.
+    /// The sync calls that can follow every few chunks.
     pub syncs_on_the_way: &'static [SyncCall],
-    /// Its effort for a programmer, in points: a judgement, which `docs/advise.md` shows.
+    /// The effort for a programmer, in points: a judgement, which `docs/advise.md` shows.
     pub effort: u32,
     /// The engine of fio that does the same, or the reason why there is none.
     pub fio: Result<FioEngine, &'static str>,
@@ -110,13 +110,12 @@ impl MethodInfo {
     /// Axes that every method has.
     pub const COMMON_AXES: &'static [Axis] = &[Axis::Size, Axis::Prepare, Axis::Sync];
 
-    /// Whether the method has that axis.
     #[must_use]
     pub fn has_axis(&self, axis: Axis) -> bool {
         Self::COMMON_AXES.contains(&axis) || self.axes.iter().any(|group| group.contains(&axis))
     }
 
-    /// All of its axes, in the order of a case's name.
+    /// All axes of the method, in the order of a case's name.
     pub fn own_axes(&self) -> impl Iterator<Item = Axis> + '_ {
         Axis::ALL.iter().copied().filter(|&axis| self.has_axis(axis))
     }
@@ -127,25 +126,25 @@ impl MethodInfo {
         self.cursor != Cursor::NoData
     }
 
-    /// Whether its calls take flags for one call: RWF_DSYNC, RWF_DONTCACHE.
+    /// Whether the method's calls take flags for one call: RWF_DSYNC, RWF_DONTCACHE.
     #[must_use]
     pub fn has_flags(&self) -> bool {
         self.syncs.contains(&SyncCall::RwfDsync)
     }
 
-    /// Whether its calls are those of MPI, which only the processes that were started as ranks can make.
+    /// Whether the method calls MPI, which only the processes that were started as ranks can do.
     #[must_use]
     pub fn is_of_mpi(&self) -> bool {
         self.has_axis(Axis::Collective)
     }
 
-    /// Whether it is a program of the user's, which is started for each sample.
+    /// Whether the method is a program of the user's, which is started for each sample.
     #[must_use]
     pub fn is_program(&self) -> bool {
         self.has_axis(Axis::Program)
     }
 
-    /// Whether it needs nothing beside the engine: neither MPI nor a program of the user's.
+    /// Whether the method needs the engine alone: neither MPI nor a program of the user's.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         !self.is_of_mpi() && !self.is_program()

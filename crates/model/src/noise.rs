@@ -24,7 +24,6 @@ named_values! {
 /// The times of one kind of work, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Series {
-    /// The work.
     pub work: Work,
     /// The repetitions per value.
     pub times: u32,
@@ -37,7 +36,6 @@ pub struct Series {
 /// Every kind of work in turn, for some time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Noise {
-    /// The total time.
     pub elapsed_ns: u64,
     /// A series for each kind.
     pub series: Vec<Series>,

@@ -25,7 +25,7 @@ named_values! {
 }
 
 impl Phase {
-    /// Its byte in the progress record that a worker shares with its runner.
+    /// The phase's byte in the progress record that a worker shares with its runner.
     #[must_use]
     pub fn index(self) -> u8 {
         self as u8

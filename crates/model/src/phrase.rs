@@ -7,7 +7,7 @@ use crate::value::{AllocateCall, Prepare};
 
 /// The words that a value adds to those of its method, by their place in the sentence.
 pub(crate) enum Phrase {
-    /// The contract says it, or another value does.
+    /// No words: the contract or another value has them.
     Silent,
     /// A call that comes first: `fallocate(2), then …`.
     First(&'static str),
@@ -22,7 +22,7 @@ pub(crate) enum Phrase {
 }
 
 impl Phrase {
-    /// In what portions data is handed over, where these are not of the usual size.
+    /// The portions in which data is handed over, unless they have the usual size.
     pub(crate) fn of_chunk(bytes: u64) -> Self {
         Self::How(match bytes {
             Chunk::WHOLE => "in one call".to_owned(),
@@ -35,7 +35,7 @@ impl Phrase {
         Self::Instead(call_words(call))
     }
 
-    /// How the file comes to be as it is when the first byte is written.
+    /// How the file gets its state before the first byte is written.
     pub(crate) fn of_prepare(prepare: Prepare) -> Self {
         match prepare {
             Prepare::Create => Self::Silent,

@@ -8,7 +8,7 @@ use crate::value::{Prepare, named_values};
 /// The treatment of files by a filesystem, learnt by making some.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Properties {
-    /// Its unit of space: `f_frsize` of statvfs(3).
+    /// The unit of space: `f_frsize` of statvfs(3).
     pub block_size_bytes: Learnt<u64>,
     /// The size of the test files.
     pub file_size_bytes: u64,
@@ -22,7 +22,6 @@ pub struct Properties {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Learnt<T> {
-    /// The fact is known.
     Known(T),
     /// The filesystem refuses the operation.
     Refused(Failure),
@@ -39,7 +38,7 @@ impl<T> Learnt<T> {
         }
     }
 
-    /// The reason why it is unknown.
+    /// The reason why the fact is unknown.
     pub fn failure(&self) -> Option<&Failure> {
         match self {
             Self::Known(_) => None,
@@ -51,9 +50,7 @@ impl<T> Learnt<T> {
 /// A file that was put into a state, and then written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prepared {
-    /// The state.
     pub prepare: Prepare,
-    /// The result.
     pub found: Learnt<Found>,
 }
 
@@ -101,7 +98,6 @@ pub enum Zeros {
     Unwritten,
     /// The file has no blocks.
     NoBlocks,
-    /// The effect is unknown.
     Unknown {
         /// The missing or contradictory facts.
         why: String,
@@ -141,7 +137,6 @@ impl Zeros {
 /// A file that was put into a state, and then written with `O_DIRECT`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DirectIo {
-    /// The state.
     pub prepare: Prepare,
     /// The path of the data.
     pub found: Learnt<DirectWrite>,

@@ -77,7 +77,6 @@ questions! {
 /// A limit of the hardware to be measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitRequest {
-    /// The hardware.
     pub of: LimitOf,
     /// The number of the worker's target, from 0.
     pub target: usize,
@@ -105,7 +104,6 @@ pub enum LimitOf {
 pub struct DeviceWrites {
     /// The name of each file.
     pub file_stem: String,
-    /// Seed of the data.
     pub data_seed: u64,
     /// The most bytes of one file.
     pub file_bytes: u64,
@@ -116,7 +114,6 @@ pub struct DeviceWrites {
 /// A request to repeat work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoiseRequest {
-    /// The duration.
     pub time_ns: u64,
     /// The beginning of the files' names; the name of the work follows.
     pub file_stem: String,
@@ -131,9 +128,7 @@ pub struct PropertiesRequest {
     pub target: usize,
     /// The beginning of the files' names; the state follows.
     pub file_stem: String,
-    /// The size of each file.
     pub file_size_bytes: u64,
-    /// Seed of the data.
     pub data_seed: u64,
     /// The device whose written sectors are counted, as in `/sys/dev/block`.
     pub device_number: Option<String>,
@@ -144,7 +139,7 @@ pub struct PropertiesRequest {
 pub struct SampleRequest {
     /// The case's name.
     pub case: String,
-    /// The words of the user's program, with placeholders, where the case is one.
+    /// The words of the user's program, with placeholders, if the case is a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Vec<String>>,
     /// The number of the worker's target, from 0.
@@ -152,7 +147,6 @@ pub struct SampleRequest {
     /// Whether all filesystems are synced before the sample, because syncing the target's filesystem leaves
     /// data in the page cache of another one below it.
     pub sync_all: bool,
-    /// The round of the sample.
     pub round: u32,
     /// The beginning of the files' names; a thread's number follows.
     pub file_stem: String,
@@ -160,7 +154,6 @@ pub struct SampleRequest {
     pub remove_first: bool,
     /// The space that stays free on the target.
     pub reserve: Reserve,
-    /// Seed of the data.
     pub data_seed: u64,
     /// The extent of the content to read back; none to check only the size.
     pub read_back: Option<Extent>,
@@ -204,20 +197,18 @@ impl SampleRequest {
 /// A request for one rank's share of a sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankSampleRequest {
-    /// The sample.
     pub sample: SampleRequest,
-    /// The rank.
     pub place: RankPlace,
 }
 
 /// One of the ranks that take a sample together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankPlace {
-    /// Its number, from 0.
+    /// The number, from 0.
     pub rank: u32,
-    /// The rank whose data it reads back: one on another node if there is one.
+    /// The rank whose data this one reads back: on another node, if there are several.
     pub verifies: u32,
-    /// The number of ranks on its node, this one included.
+    /// The number of ranks on the node, this one included.
     pub ranks_beside: u32,
 }
 
@@ -233,7 +224,7 @@ pub struct RankSample {
     pub sample: Sample,
     /// The times of the phases' borders.
     pub marks: Marks,
-    /// Whether it ended because another rank has failed.
+    /// Whether the share ended because another rank has failed.
     pub is_abandoned: bool,
 }
 
@@ -246,7 +237,7 @@ impl Marks {
     /// The timed phases, in order.
     pub const PHASES: [Phase; 5] = [Phase::Open, Phase::Prepare, Phase::Write, Phase::Sync, Phase::Close];
 
-    /// Adds a time in a phase; others have no marks.
+    /// Adds a time in a timed phase; other phases have no marks.
     pub fn add(&mut self, phase: Phase, began_ns: u64, ended_ns: u64) {
         let Some(index) = Self::PHASES.iter().position(|&it| it == phase) else { return };
         let [began, ended] = &mut self.0[index];
@@ -287,9 +278,8 @@ pub struct Shortage {
     pub of: Room,
     /// The amount that a case needs.
     pub needed: u64,
-    /// The available amount.
     pub available: u64,
-    /// The part of it that stays free.
+    /// The part that must stay free.
     pub reserve: u64,
 }
 
@@ -297,9 +287,7 @@ pub struct Shortage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Room {
-    /// Data.
     Bytes,
-    /// Files.
     Inodes,
 }
 
@@ -316,7 +304,7 @@ pub fn direct_check_bytes(prepare: Prepare) -> u64 {
     DIRECT_CHECK_FILE_BYTES * DIRECT_CHECK_TRIES * if before { 2 } else { 1 }
 }
 
-/// The total for all states that the direct cases among these have.
+/// The total of [`direct_check_bytes`] for all states that the direct cases have.
 pub fn direct_check_bytes_of<'c>(cases: impl IntoIterator<Item = &'c Case>) -> u64 {
     let direct = cases.into_iter().filter(|case| case.axes().cache == Cache::Direct);
     let states: HashSet<Prepare> = direct.map(|case| case.axes().prepare).collect();

@@ -144,16 +144,13 @@ pub fn nanoseconds(duration: Duration) -> u64 {
 /// A range of bytes in the data of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
-    /// First byte.
     pub offset: u64,
-    /// Number of bytes.
     pub length: u64,
 }
 
-/// The distance between the blocks of a lane that has every so many of a file's.
+/// The distance between the blocks of a lane, if lanes have a file's blocks in turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stride {
-    /// The size of a block.
     pub block_bytes: u64,
     /// From the beginning of a block to that of the lane's next.
     pub step_bytes: u64,

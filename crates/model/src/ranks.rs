@@ -26,9 +26,7 @@ pub struct Cluster {
 /// A node with ranks of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
-    /// Its host name.
     pub host: String,
-    /// The number of its ranks.
     pub ranks: u32,
 }
 
@@ -62,9 +60,9 @@ impl fmt::Display for Cluster {
 /// A rank, by its number and its node.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RankName {
-    /// Its number, from 0.
+    /// The number, from 0.
     pub rank: u32,
-    /// The host name of its node.
+    /// The host name of the rank's node.
     pub host: String,
 }
 
@@ -97,14 +95,9 @@ impl RankTimes {
 /// The times that the ranks took for a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread {
-    /// The phase.
     pub phase: Phase,
-    /// The shortest.
     pub min_ns: u64,
-    /// The median.
     pub median_ns: u64,
-    /// The longest.
     pub max_ns: u64,
-    /// The rank that took the longest.
     pub slowest: RankName,
 }

@@ -21,14 +21,12 @@ pub enum Reserve {
         /// The share in millionths.
         ppm: u32,
     },
-    /// A number of bytes.
     Size(Bytes),
 }
 
 const MILLION: u64 = 1_000_000;
 
 impl Reserve {
-    /// The default.
     pub const DEFAULT: Self = Self::Share { ppm: 50_000 };
     /// For a filesystem that the run made.
     pub const NONE: Self = Self::Share { ppm: 0 };

@@ -60,17 +60,15 @@ pub struct Settings {
     pub precision_ppm: Option<u32>,
     /// Time limit for the run.
     pub budget_ns: Option<u64>,
-    /// The most bytes that the run may write.
     pub max_bytes: Option<u64>,
     /// Seed of the order and of the data.
     pub seed: u64,
-    /// The samples that are read back, and the extent.
     pub verify: Verify,
     /// The deadline of a sample; none to derive it from the sample's size.
     pub timeout_ns: Option<u64>,
     /// The file that copying cases copy; none for a file of their own.
     pub copy_from: Option<String>,
-    /// The path at which a copy of it remains after the run.
+    /// The path at which a copy of that file remains after the run.
     pub copy_to: Option<String>,
     /// The file size of a search. If the limits do not allow it, the search ends with a smaller one.
     pub search_bytes: Option<u64>,
@@ -80,7 +78,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The words of a case's program; none if the case is none of a program.
+    /// The words of a case's program; none for other cases.
     #[must_use]
     pub fn program_of(&self, case: &Case) -> Option<Vec<String>> {
         let number = (case.axes().program as usize).checked_sub(1)?;
@@ -93,19 +91,17 @@ impl Settings {
 pub struct RunRecord {
     /// A random identifier, unique across machines.
     pub id: String,
-    /// The user's name for it.
+    /// The user's name for the run.
     pub label: Option<String>,
-    /// Its status.
     pub status: RunStatus,
-    /// Its start, RFC 3339 in UTC.
+    /// RFC 3339 in UTC.
     pub started: String,
     /// writebench's version.
     pub version: String,
     /// The command line.
     pub arguments: Vec<String>,
-    /// Its settings.
     pub settings: Settings,
-    /// Its ranks, if it has several.
+    /// The ranks, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<Cluster>,
     /// The targets, at least one. All others are compared with the first.
@@ -120,19 +116,18 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// The target of that name.
     #[must_use]
     pub fn target(&self, name: &str) -> Option<&TargetRecord> {
         self.targets.iter().find(|target| target.name == name)
     }
 
-    /// Whether it made a filesystem of its own, which is gone: such a run cannot be resumed.
+    /// Whether the run made a filesystem of its own, which is gone: such a run cannot be resumed.
     #[must_use]
     pub fn has_made_filesystems(&self) -> bool {
         self.targets.iter().any(|target| target.making.is_some())
     }
 
-    /// Whether it is a search for the best case, which cannot be resumed either.
+    /// Whether the run is a search for the best case, which cannot be resumed either.
     #[must_use]
     pub fn is_search(&self) -> bool {
         self.settings.search_bytes.is_some() || self.cases.iter().any(|case| case.origin.is_search())

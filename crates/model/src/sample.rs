@@ -12,15 +12,10 @@ use crate::value::named_values;
 /// Nanoseconds on a monotonic clock in each timed phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhasesNs {
-    /// [`Phase::Prepare`].
     pub prepare: u64,
-    /// [`Phase::Open`].
     pub open: u64,
-    /// [`Phase::Write`].
     pub write: u64,
-    /// [`Phase::Sync`].
     pub sync: u64,
-    /// [`Phase::Close`].
     pub close: u64,
 }
 
@@ -47,7 +42,6 @@ fn with_total<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PhasesNs, D:
 /// A call that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// The phase.
     pub phase: Phase,
     /// The call, or another cause.
     pub call: String,
@@ -57,7 +51,6 @@ pub struct Failure {
     pub offset: Option<u64>,
     /// The error number, if the call gave one.
     pub errno: Option<i32>,
-    /// The meaning of the error.
     pub message: String,
 }
 
@@ -108,16 +101,14 @@ pub enum Outcome {
     TimedOut {
         /// The last known phase.
         phase: Phase,
-        /// The deadline.
         limit_ns: u64,
     },
     /// The worker process died during the sample.
     WorkerDied {
         /// The last known phase.
         phase: Phase,
-        /// The signal that ended it.
         signal: Option<i32>,
-        /// Its exit code otherwise, and the last line it wrote to stderr.
+        /// The exit code otherwise, and the last line on stderr.
         detail: String,
     },
 }
@@ -191,12 +182,10 @@ fn signal_meaning(signal: i32) -> String {
 /// One timed execution of a case. Runs have many samples, so rare parts are boxed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Its round, from 0.
+    /// The round, from 0.
     pub round: u32,
-    /// Its outcome.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// Time in each phase.
     #[serde(deserialize_with = "with_total")]
     pub phases_ns: PhasesNs,
     /// The bytes that were handed over: fewer than the case's size if the time was limited.
@@ -211,8 +200,7 @@ pub struct Sample {
     pub context_switches: u64,
     /// The bytes that the block device received meanwhile, from anyone; none without a device.
     pub device_bytes: Option<u64>,
-    /// Whether most of a copy's blocks are shared with another file; none if it is no copy, or that cannot be
-    /// found out.
+    /// Whether most of a copy's blocks are shared with another file; none if unknown, or no copy.
     #[serde(default)]
     pub shares_blocks: Option<bool>,
     /// The content that was read back and compared; none if only the size was checked.
@@ -234,7 +222,7 @@ pub struct Sample {
     /// The time from the start of a process that does nothing to its end, right before a program of the user's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub startup_ns: Option<u64>,
-    /// The times of each rank, if several have taken it.
+    /// The times of each rank, if several have taken the sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<Box<RankTimes>>,
 }
@@ -266,7 +254,7 @@ impl Sample {
         if calm.is_empty() { good } else { calm }
     }
 
-    /// The cause of its outcome in a few words, with the rank if it has several; none for `ok`.
+    /// The cause of the outcome in a few words, with the rank if there are several; none for `ok`.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
         let reason = self.outcome.reason()?;
@@ -312,17 +300,11 @@ pub struct Timeline {
 /// Figures of a distribution of durations, and the whole distribution in a form for other programs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latency {
-    /// The number of durations.
     pub count: u64,
-    /// The median.
     pub p50_ns: u64,
-    /// The 90th percentile.
     pub p90_ns: u64,
-    /// The 99th percentile.
     pub p99_ns: u64,
-    /// The 99.9th percentile.
     pub p99_9_ns: u64,
-    /// The maximum.
     pub max_ns: u64,
     /// An HDR histogram of nanoseconds with three significant digits, in the format "V2 deflate" of
     /// <https://github.com/HdrHistogram>, as base64.

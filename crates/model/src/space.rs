@@ -32,18 +32,17 @@ named_values! {
 /// The baseline of a purpose, and all other cases with at least the same contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
-    /// A short title.
     pub title: String,
     /// The contract in words.
     pub summary: String,
     /// The baseline, plain write.
     pub baseline: Case,
-    /// The others, in the order of their file, without duplicates.
+    /// All other cases, in the order of their file, without duplicates.
     pub others: Vec<Case>,
 }
 
 impl Purpose {
-    /// Its space, in the form of a suite whose first section is the baseline.
+    /// The purpose's space, in the form of a suite whose first section is the baseline.
     fn text(self) -> &'static str {
         match self {
             Self::Stream => include_str!("../spaces/stream.toml"),

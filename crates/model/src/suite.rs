@@ -35,14 +35,12 @@ pub const FIRST_LOOK: &str = "quick";
 pub struct Suite {
     /// The argument of `--suite`.
     pub name: String,
-    /// A heading.
     pub title: String,
-    /// The question that it answers.
+    /// The question that the suite answers.
     pub summary: String,
-    /// The layout of its tables.
     #[serde(default = "usual_layout")]
     pub layout: Layout,
-    /// The samples that its question needs of each case, if more than the default.
+    /// The samples that the question needs of each case, if more than the default.
     pub samples: Option<u32>,
     /// Whether the size is that of each rank.
     #[serde(default)]
@@ -54,7 +52,7 @@ pub struct Suite {
     /// Values for all sections that do not set their own.
     #[serde(default, deserialize_with = "values")]
     axes: Values,
-    /// Its tables.
+    /// The tables.
     #[serde(rename = "section")]
     pub sections: Vec<Section>,
 }
@@ -69,12 +67,11 @@ pub type Overrides = [(Axis, Vec<String>)];
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
-    /// Its heading.
     pub title: String,
     methods: Option<Vec<String>>,
     /// Labels, each with the beginning of a case's name.
     rows: Option<Vec<Head>>,
-    /// Values of its own.
+    /// The section's own values.
     #[serde(default, deserialize_with = "values")]
     axes: Values,
     /// The first part of each row, as the outermost loop: the section's own methods or rows, or the suite's.
@@ -89,23 +86,19 @@ pub struct Section {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "[String; 2]")]
 pub struct Head {
-    /// The label of its rows in the table.
     pub label: Option<String>,
-    /// The method's name.
     pub method: String,
-    /// Fixed values of its rows; if there are several, none is overridden, since the label names them. A
-    /// chunk can be in blocks of the filesystem: `16bs`.
+    /// Fixed values of the rows; if there are several, none is overridden, since the label names
+    /// them. A chunk can be in blocks of the filesystem: `16bs`.
     fixed: Vec<(Axis, String)>,
 }
 
 /// A row of a suite's table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The origin of the row.
     pub origin: CaseOrigin,
-    /// Its label in the table, beside the case's name.
+    /// The label in the table, beside the case's name.
     pub label: Option<String>,
-    /// The case.
     pub case: Case,
 }
 
@@ -142,11 +135,12 @@ impl Suite {
         Ok(suite)
     }
 
-    /// Its rows, with `overrides` replacing its values for the methods that have those axes. A row that
-    /// becomes equal to an earlier one of its section is left out. A section or label about one named value
-    /// (`prepare=fallocate`) is left out if another value is requested, since its title would be false. A
-    /// labelled row that the overrides make impossible (direct I/O with records that are no sectors) is left
-    /// out and reported. `block_size_bytes` is the target's, for chunks in blocks.
+    /// The suite's rows, with `overrides` replacing its values for the methods that have those
+    /// axes. A row that becomes equal to an earlier one of its section is left out. A section or
+    /// label about one named value (`prepare=fallocate`) is left out if another value is requested,
+    /// since its title would be false. A labelled row that the overrides make impossible (direct
+    /// I/O with records that are no sectors) is left out and reported. `block_size_bytes` is the
+    /// target's, for chunks in blocks.
     ///
     /// # Errors
     /// A combination is no case, or no section is left.

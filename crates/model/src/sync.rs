@@ -27,7 +27,7 @@ named_values! {
 }
 
 impl SyncCall {
-    /// Whether it is part of the call that hands over the data, rather than a separate call.
+    /// Whether the sync is part of the call that hands over the data, rather than a separate call.
     #[must_use]
     pub fn is_write_through(self) -> bool {
         matches!(self, Self::ODsync | Self::OSync | Self::RwfDsync)
@@ -38,7 +38,6 @@ impl SyncCall {
 /// chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sync {
-    /// The call.
     pub call: SyncCall,
     /// The number of a thread's chunks between calls; none for once at the end, and for write-through, where
     /// each call makes its own data durable.

@@ -9,17 +9,15 @@ use crate::value::named_values;
 /// A target that was, or will be, measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetRecord {
-    /// Its name in tables, unique in the run.
+    /// The name in tables, unique in the run.
     pub name: String,
-    /// The directory or the block device written to, as [`path_text`](crate::path_text).
+    /// The directory or the block device written to, as [`path_text`](crate::path_text()).
     pub path: String,
-    /// Its environment.
     pub environment: Environment,
-    /// The limits of the hardware.
     pub limits: Vec<Limit>,
-    /// The making of its filesystem; none if it existed before.
+    /// None if the filesystem existed before.
     pub making: Option<Making>,
-    /// The properties of its filesystem; none if they were not examined.
+    /// None if the filesystem's properties were not examined.
     pub properties: Option<Properties>,
 }
 
@@ -35,20 +33,19 @@ impl TargetRecord {
 /// A requested target that this machine cannot provide.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingTarget {
-    /// Its name in tables.
+    /// The name in tables.
     pub name: String,
-    /// The reason.
     pub why: String,
 }
 
 /// The making of a filesystem for a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Making {
-    /// Its kind by its name on the command line: `ext4`, `btrfs-raid0`, `fuse:ext4`.
+    /// The kind by its name on the command line: `ext4`, `btrfs-raid0`, `fuse:ext4`.
     pub kind: String,
-    /// Its images; none if it is in memory.
+    /// Empty if the filesystem is in memory.
     pub images: Vec<Image>,
-    /// The commands that made and mounted it, in order.
+    /// The commands that made and mounted the filesystem, in order.
     pub commands: Vec<String>,
     /// The user's arguments for `mkfs`.
     pub mkfs_options: Vec<String>,
@@ -59,19 +56,17 @@ pub struct Making {
 /// A file that holds a filesystem, or a part of one, behind a loop device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
-    /// The directory of the image.
     pub directory: String,
     /// The kind of that directory's filesystem, as mount(8) names it.
     pub directory_filesystem: String,
     /// The number of that filesystem, `st_dev` of stat(2): `8:1` if it is on a single device.
     pub directory_device: String,
-    /// Its size.
     pub size_bytes: u64,
-    /// Its loop device: `loop3`.
+    /// `loop3`.
     pub device: String,
-    /// Whether the device bypasses the page cache for it.
+    /// Whether the device bypasses the page cache for the image.
     pub direct_io: bool,
-    /// The reason if it does not.
+    /// The reason if the device does not.
     pub direct_io_refused: Option<String>,
     /// The size of the device's sectors.
     pub logical_sector_bytes: u64,
@@ -94,9 +89,7 @@ named_values! {
 /// A bandwidth that no way of writing should exceed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
-    /// The kind.
     pub kind: LimitKind,
-    /// The number of threads.
     pub threads: u32,
     /// The best of several measurements; none if it cannot be measured here.
     pub bytes_per_s: Option<u64>,

@@ -244,7 +244,7 @@ named_values! {
 }
 
 impl AllocateCall {
-    /// Whether it reserves blocks rather than only setting a length.
+    /// Whether the call reserves blocks rather than only setting a length.
     #[must_use]
     pub fn gives_blocks(self) -> bool {
         self != Self::Ftruncate

@@ -21,15 +21,13 @@ pub struct BlockDeviceFacts {
     pub name: String,
     /// Major and minor number, `7:0`: two paths with the same number are the same device.
     pub number: String,
-    /// Its size.
     pub size_bytes: u64,
     /// Size of an addressable sector.
     pub logical_sector_bytes: u64,
     /// The maker's model name, or the basis of a virtual device.
     pub model: Option<String>,
-    /// The serial number.
     pub serial: Option<String>,
-    /// Whether the kernel refuses to write to it.
+    /// Whether the kernel refuses to write to the device.
     pub read_only: bool,
 }
 

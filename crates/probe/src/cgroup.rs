@@ -58,7 +58,7 @@ pub struct ControlGroups {
 }
 
 impl ControlGroups {
-    /// Those of the groups that are mounted now.
+    /// The files of the groups that are mounted now.
     #[must_use]
     pub fn mounted() -> Self {
         Self { mounts: mount::all(Path::new(ROOT)) }

@@ -17,7 +17,7 @@ pub(crate) const SECTOR_BYTES: u64 = 512;
 /// A block device's place in sysfs.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockDevice {
-    /// Its own number, under which sectors are counted, for a partition too.
+    /// The device's own number, under which sectors are counted, for a partition too.
     pub(crate) number: DeviceNumber,
     pub(crate) folder: PathBuf,
     /// The folder of the whole disk, which has the queue.

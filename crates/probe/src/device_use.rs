@@ -14,11 +14,13 @@ use crate::{ProbeError, ROOT, kernel_file, mount, swap};
 /// open detects them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DeviceUses {
-    /// The kernel's names of its partitions, and of the partitions of devices that show the same bytes.
+    /// The kernel's names of the device's partitions, and of the partitions of devices that show
+    /// the same bytes.
     pub partitions: Vec<String>,
     /// Each use, with the path to it.
     pub uses: Vec<DeviceUse>,
-    /// Other devices that show some of its bytes without being stacked on it: their use is its use.
+    /// Other devices that show some of the device's bytes without being stacked on it: their use is
+    /// its use.
     pub twins: Vec<Twin>,
 }
 
@@ -34,11 +36,12 @@ pub struct DeviceUse {
 /// A step from a device to another with some of its bytes, by the kernel's name of the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// To its partition.
+    /// To a partition.
     Partition(String),
-    /// To a loop device over it.
+    /// To a loop device on top.
     Loop(String),
-    /// To a device of device mapper, RAID or a cache on it, with device mapper's own name: `dm-0 (vg0-root)`.
+    /// To a device of device mapper, RAID or a cache on top, with device mapper's own name:
+    /// `dm-0 (vg0-root)`.
     Holder(String),
     /// To another device that shows the same bytes.
     SameBytes(String),
@@ -47,11 +50,10 @@ pub enum Step {
 /// A purpose of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UseEnd {
-    /// It is mounted at these places.
+    /// The mount points.
     Mounted(Vec<String>),
-    /// It is swap.
     Swap,
-    /// It exists, and so uses the device below it.
+    /// The device exists, and so uses the device below it.
     Attached,
 }
 

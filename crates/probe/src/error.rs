@@ -8,37 +8,30 @@ use writebench_model::Failure;
 /// A required fact that could not be learnt.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
-    /// A call failed.
-    // The error is in the message, so it is not the `source` as well, which would print it twice.
     #[error("{call} {}: {}", .path.display(), Failure::io_message(.error))]
     Call {
-        /// The call.
         call: &'static str,
-        /// The path.
         path: PathBuf,
-        /// The system's error.
+        /// In the message, so not the `source` as well, which would print it twice.
         error: io::Error,
     },
     /// A kernel file lacks a line.
     #[error("{} has no {line}", .path.display())]
     Absent {
-        /// The file.
         path: PathBuf,
         /// The beginning of the line.
         line: &'static str,
     },
-    /// The path is not a block device.
     #[error("{} is no block device: name one, such as /dev/sdb", .path.display())]
     NotABlockDevice {
-        /// The path.
+        /// The path that names something else.
         path: PathBuf,
     },
     /// A node stands for no existing device.
     #[error("{} stands for block device {number}, which sysfs does not have: name one that is there", .path.display())]
     NoSuchDevice {
-        /// The node.
         path: PathBuf,
-        /// Its major and minor number.
+        /// The node's major and minor number.
         number: String,
     },
     /// The file behind a loop device is unknown.
@@ -46,7 +39,6 @@ pub enum ProbeError {
     UnknownLoop {
         /// The kernel's name of the loop device.
         name: String,
-        /// The cause.
         cause: Box<ProbeError>,
     },
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// A tool that does not answer keeps no run waiting.
+/// A tool that does not answer must not delay a run.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// More of a tool's words are cut off.
 const MOST_CHARACTERS: usize = 1000;

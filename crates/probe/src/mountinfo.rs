@@ -2,7 +2,7 @@
 
 use crate::device_number::DeviceNumber;
 
-/// One line.
+/// A line of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
     pub(crate) id: u64,

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::kernel_file;
 
-/// The distribution's own name.
 pub(crate) fn distribution(root: &Path) -> Option<String> {
     // The second is the vendor's file, for systems with an empty /etc.
     ["etc/os-release", "usr/lib/os-release"]

@@ -13,7 +13,6 @@ use crate::target::block_device_at;
 /// The space of a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Space {
-    /// Its size.
     pub total_bytes: u64,
     /// Bytes that an unprivileged user can write, without the blocks reserved for root.
     pub available_bytes: u64,
@@ -60,7 +59,7 @@ pub fn space(target: &Path) -> Result<Space, ProbeError> {
     }
 }
 
-/// The same for the filesystem of an open directory.
+/// The space of an open directory's filesystem.
 ///
 /// # Errors
 ///

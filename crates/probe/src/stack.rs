@@ -48,7 +48,8 @@ impl Extent {
 pub(crate) struct Node {
     pub(crate) device: BlockDevice,
     pub(crate) is_loop: bool,
-    /// The location of its bytes one level below, or its own ground if there is no level below.
+    /// The location of the device's bytes one level below, or its own ground if there is no level
+    /// below.
     shows: Extent,
 }
 

@@ -24,7 +24,7 @@ pub enum ImportError {
         if *found > u64::from(SCHEMA) { "use a newer writebench" } else { "export it again from its database" }
     )]
     OtherSchema {
-        /// Its schema.
+        /// The schema of the export.
         found: u64,
     },
     /// The schema is right, but a part is missing or invalid.

@@ -16,17 +16,15 @@ pub enum RunnerError {
     /// A call on the target's directory failed.
     #[error("{call} {path}: {}", Failure::io_message(.error), path = path.display())]
     Target {
-        /// The call.
         call: Cow<'static, str>,
-        /// The path.
         path: PathBuf,
-        /// The system's error.
+        /// In the message, so not the `source` as well, which would print it twice.
         error: io::Error,
     },
     /// Another directory, or a link, has replaced one that is ours or was inspected.
     #[error("{} is not what it was: somebody put something else there, which is left as it is; see who may write to the directory above it", path.display())]
     Swapped {
-        /// The path.
+        /// The directory that was replaced.
         path: PathBuf,
     },
     /// A target does not answer.
@@ -34,7 +32,6 @@ pub enum RunnerError {
     Silent {
         /// The target, or a path in it.
         path: PathBuf,
-        /// The question.
         doing: &'static str,
         /// The time limit of the answer.
         after: Duration,
@@ -44,7 +41,6 @@ pub enum RunnerError {
     Interrupted {
         /// The target, or a path in it.
         path: PathBuf,
-        /// The question.
         doing: &'static str,
     },
     /// An error of a target, as its keeper describes it.
@@ -53,9 +49,8 @@ pub enum RunnerError {
     /// The worker process could not be started or written to.
     #[error("worker: {doing}: {}", describe_start(.error))]
     Worker {
-        /// The step.
         doing: &'static str,
-        /// The system's error.
+        /// In the message, too.
         error: io::Error,
     },
     /// The worker's reply was invalid.
@@ -72,7 +67,6 @@ pub enum RunnerError {
     DeviceRefused {
         /// The name that the user gave, with the partition concerned, if any.
         device: String,
-        /// The reason.
         refusal: DeviceRefusal,
     },
     /// Facts about the machine are unknown.

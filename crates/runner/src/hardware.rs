@@ -169,7 +169,6 @@ impl Hardware {
         [self.memory.as_slice(), &self.devices[target]].concat()
     }
 
-    /// The number of targets.
     #[must_use]
     pub fn target_count(&self) -> usize {
         self.devices.len()

@@ -39,7 +39,8 @@ fn processes() -> impl Iterator<Item = u32> {
     entries(Path::new("/proc")).filter_map(|path| path.file_name()?.to_str()?.parse().ok())
 }
 
-/// Searches each of its threads: an ended first thread has no open files, while the others may.
+/// Searches each thread of the process: an ended first thread has no open files, while the others
+/// may.
 fn has_open(process: u32, directory: &Path) -> bool {
     let threads = entries(&PathBuf::from(format!("/proc/{process}/task")));
     let mut descriptors = threads.flat_map(|thread| entries(&thread.join("fd")));

@@ -48,7 +48,6 @@ impl Patience<'static> {
 /// A workspace that a keeper made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptWorkspace {
-    /// Its path.
     pub path: PathBuf,
     /// Device and inode, by which a worker checks it.
     pub identity: [u64; 2],
@@ -61,7 +60,7 @@ pub struct Keeper {
     command: WorkerCommand,
     path: PathBuf,
     workspace: Option<KeptWorkspace>,
-    // Whether it gave no answer, and may hang in the kernel.
+    // Whether the process gave no answer, and may hang in the kernel.
     is_silent: bool,
 }
 
@@ -95,7 +94,8 @@ impl Keeper {
     /// Makes the workspace with that id in the target.
     ///
     /// # Errors
-    /// It cannot be made. Its directory may exist nevertheless: [`Sweeper::remove`] finds out.
+    /// The workspace cannot be made. Its directory may exist nevertheless: [`Sweeper::remove`]
+    /// finds out.
     pub fn make(&mut self, id: &str, patience: Patience<'_>) -> Result<&KeptWorkspace, RunnerError> {
         let identity = self.ask(Make(id.to_owned()), "making a directory in it", patience)?;
         let path = workspace_path(&self.path, id);
@@ -108,7 +108,7 @@ impl Keeper {
         self.workspace.as_ref()
     }
 
-    /// The number of its process.
+    /// The number of the keeper's process.
     #[must_use]
     pub fn process(&self) -> u32 {
         self.process.id()
@@ -129,7 +129,7 @@ impl Keeper {
         let Some(workspace) = self.workspace.take() else { return Ok(LeftOver::NotThere) };
         let graceful = Patience { grace: GRACE, ..patience };
         match self.ask(Remove(), "removing the run's directory", graceful) {
-            // It was killed, which released its lock.
+            // The keeper was killed, which released its lock.
             Err(RunnerError::Worker { .. }) => {
                 Sweeper::new(self.command.clone()).remove(&workspace.path, patience)
             }
@@ -158,7 +158,7 @@ impl Keeper {
     /// Empties an open file after the copy into it was interrupted.
     ///
     /// # Errors
-    /// It cannot be emptied, or there is no answer.
+    /// The file cannot be emptied, or there is no answer.
     pub fn empty(&self, place: &CopyPlace) -> Result<(), RunnerError> {
         let patience = Patience::until(GRACE, &NEVER);
         Self::start(&self.command, &place.path)?.ask(Empty(place.clone()), "emptying it", patience)
@@ -205,7 +205,7 @@ impl Drop for Keeper {
 /// Inspects the file that is to be copied, which may be on a filesystem that does not answer.
 ///
 /// # Errors
-/// It cannot be opened or is no file, or there is no answer.
+/// The path cannot be opened or leads to no file, or there is no answer.
 pub fn look_at_source(
     command: &WorkerCommand,
     path: &Path,
@@ -253,7 +253,7 @@ impl Sweeper {
     /// Removes the directory of a dead run, if it carries our mark and its lock is free.
     ///
     /// # Errors
-    /// It is ours and cannot be removed, or its target does not answer.
+    /// The directory is ours and cannot be removed, or its target does not answer.
     pub fn remove(&mut self, path: &Path, patience: Patience<'_>) -> Result<LeftOver, RunnerError> {
         let patience = Patience { limit: patience.limit.min(LEFT_OVER_PATIENCE), ..patience };
         self.ask(RemoveLeftOver(path.into()), path, "removing what an earlier run left", patience)

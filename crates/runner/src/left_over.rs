@@ -54,7 +54,8 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let owner = match rustix::fs::openat(&directory, OWNER, flags, Mode::empty()) {
         Ok(owner) => owner,
-        // Its run died right after making it or right before removing it, so it is empty.
+        // The run died right after making the directory or right before removing it, so it is
+        // empty.
         Err(Errno::NOENT) if place.is(&directory) => {
             return Ok(match place.remove_empty() {
                 Ok(()) => LeftOver::Removed,
@@ -70,7 +71,8 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     let mut id = [0; 64];
     let length = rustix::io::pread(&owner, &mut id, 0).map_err(failed("read", path))?;
     let expected = id_of(path).unwrap_or_default();
-    // Its run died, or the disk was full, before it had written the id: then there is nothing beside that file.
+    // The run died, or the disk was full, before it had written the id: then there is nothing
+    // beside that file.
     let is_new = || is_empty_but_for(&directory, Some(OWNER)).map_err(failed("read", path));
     let is_ours = expected == &id[..length] || (expected.starts_with(&id[..length]) && is_new()?);
     if !is_ours {

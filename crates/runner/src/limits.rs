@@ -19,7 +19,7 @@ const THREAD_BYTES: u64 = 64 << 10;
 /// memory, and `beside_bytes` of other files there. Page cache of a disk's files does not count: it is
 /// released after write-back.
 ///
-/// The largest case does not fit, or the machine's facts cannot be read.
+/// # Errors
 /// The largest case does not fit, or the machine cannot be asked.
 pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64) -> Result<(), RunnerError> {
     let filesystem = &environment.filesystem;
@@ -144,7 +144,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// A busy disk's.
+    /// The pace of a busy disk.
     const SLOWEST: Self =
         Self { bytes_per_s: 4 << 20, sync: Duration::from_millis(100), call: Duration::from_micros(20) };
 

@@ -1,4 +1,5 @@
-//! Both ends of the socket by which a worker meets the other ranks: its rank's process passes it on to them.
+//! Both ends of the socket by which a worker meets the other ranks, to whom its rank's process
+//! passes it on.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -10,7 +11,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 
-/// A worker's side: it says how it stands, and waits for the others.
+/// A worker's side: the worker tells how it stands, and waits for the others.
 pub struct MeetingPlace(File);
 
 /// A worker has come to a border.
@@ -36,7 +37,8 @@ impl MeetingPlace {
         Ok(Self(descriptor.into()))
     }
 
-    /// Tells all ranks whether this one has succeeded so far, and waits for them; whether all have.
+    /// Tells all ranks whether this one has succeeded so far, and waits for them; returns whether
+    /// all have.
     ///
     /// # Errors
     /// The rank's process is gone.

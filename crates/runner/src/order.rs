@@ -12,7 +12,6 @@ use writebench_model::Case;
 pub struct Planned {
     /// The number of the target, from 0.
     pub target: usize,
-    /// The case on that target.
     pub case: Case,
 }
 

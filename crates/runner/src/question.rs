@@ -32,7 +32,7 @@ pub fn answer_all<Asked: DeserializeOwned>(
 /// The answer to a question, in the form that the pipe carries.
 ///
 /// # Errors
-/// It cannot be encoded as JSON.
+/// The answer cannot be encoded as JSON.
 pub fn answered<Q: Question>(
     question: Q,
     answer: impl FnOnce(Q) -> Result<Q::Answer, RunnerError>,

@@ -30,22 +30,22 @@ mod outlook;
 pub use self::coordinates::coordinates;
 pub use self::limits::RaceLimits;
 
-/// A candidate.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// Its effort for a programmer.
+    /// The effort for a programmer.
     pub effort: u32,
-    /// Whether its copies share the blocks of the source: it is measured beside the finalists, and is no rival of
-    /// those that copy bytes.
+    /// Whether copies share the blocks of the source: such a candidate is measured beside the
+    /// finalists, and is no rival of those that copy bytes.
     pub is_clone: bool,
-    /// Whether an earlier race has reached its final with it: then it is a scout. Its earlier samples count for
-    /// nothing, as the machine may have been in another state.
+    /// Whether the candidate was in the final of an earlier race: then it is a scout. The earlier
+    /// samples count for nothing, as the machine may have been in another state.
     pub was_finalist: bool,
-    /// Its place in the space: the number of its value on each axis, see [`coordinates`].
+    /// The place in the space: the number of the value on each axis, see [`coordinates`].
     pub values: Vec<u16>,
-    /// Its cases in the plan, one for each size of the screening. A case may serve several candidates.
+    /// The cases in the plan, one for each size of the screening. A case may serve several
+    /// candidates.
     pub screening: Vec<usize>,
-    /// Its cases in the plan, one for each possible size of the final.
+    /// The cases in the plan, one for each possible size of the final.
     pub finals: Vec<usize>,
 }
 
@@ -72,7 +72,6 @@ impl LevelOf {
     }
 }
 
-/// The stage of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// A few candidates that are unlike each other, on every level: they show what a sample costs.
@@ -114,7 +113,7 @@ const LEAST_FINALISTS: usize = 2;
 /// final whose rivals were all slower than the baseline.
 const SCREENING_SHARE: f64 = 0.5;
 const LATE_SCREENING_SHARE: f64 = 0.6;
-/// The check's share of that; the rest is divided among the levels.
+/// The check's share of the screening's time; the rest is divided among the levels.
 const CHECK_SHARE: f64 = 0.4;
 /// The share of the time with which the final is planned: its samples may be slower than the screening
 /// suggests.
@@ -125,7 +124,8 @@ const SCOUTS: usize = 8;
 const CHECKED: usize = 8;
 /// As long as the limits allow, the check goes on with so many more at a time.
 const CHECKED_AGAIN: usize = 4;
-/// This part of them is of other methods than the most hopeful, if they are at most this much slower so far.
+/// One in so many of the checked candidates is of another method than the most hopeful, if it is at
+/// most this much slower so far.
 const OTHERS: usize = 4;
 const LARGEST_CLIFF: f64 = 3.0;
 /// A level is left out if the limits do not pay for this many times as many samples as on the next.
@@ -261,7 +261,7 @@ impl Race {
         (0..self.candidates.len()).filter(|&it| !self.candidates[it].is_clone)
     }
 
-    /// Wants one more sample of each of these on a level.
+    /// Wants one more sample of each chosen candidate on a level.
     fn want(&mut self, stage: Stage, chosen: Vec<usize>, taken: &[Vec<Taken>]) {
         self.stage = stage;
         let until = |it: usize| taken.get(self.case(it)).map_or(0, |samples| counted(samples)) + 1;
@@ -344,7 +344,7 @@ impl Race {
         let others: Vec<usize> =
             able.iter().copied().filter(|&it| outlook.times(it) <= LARGEST_CLIFF).collect();
         outlook.suppose(self.baseline);
-        // Those that an earlier race has found are checked whatever smaller files say of them.
+        // Finalists of an earlier race are checked, whatever smaller files say of them.
         let most_found = FINALISTS.min(self.left(self.real(), spent).saturating_sub(most));
         let found: Vec<usize> =
             able.iter().copied().filter(|&it| self.candidates[it].was_finalist).take(most_found).collect();
@@ -361,7 +361,8 @@ impl Race {
         self.want(Stage::Check, chosen, taken);
     }
 
-    /// Checks those that are hopeful now, as long as the limits of the check allow; then comes the final.
+    /// Checks the candidates that are hopeful now, as long as the limits of the check allow; then
+    /// comes the final.
     fn end_check(&mut self, taken: &[Vec<Taken>], spent: Spent) {
         let outlook = self.outlook(self.real(), taken);
         let is_unknown = |it: &usize| taken[self.case(*it)].is_empty();
@@ -380,8 +381,9 @@ impl Race {
         self.want(Stage::Check, chosen, taken);
     }
 
-    /// Half of them the fastest, half the simplest of those that are nearly as fast: the advice is the
-    /// simplest candidate that is not distinguishable from the fastest, so the simple ones must stay.
+    /// Half of the finalists are the fastest, half the simplest of those that are nearly as fast:
+    /// the advice is the simplest candidate that is not distinguishable from the fastest, so the
+    /// simple ones must stay.
     fn finalists(&self, most: usize, outlook: &Outlook, taken: &[Vec<Taken>]) -> Vec<usize> {
         let mut ranked = self.able(taken);
         ranked.retain(|&it| it != self.baseline);

@@ -30,7 +30,7 @@ impl Report {
         };
         let mut sample = share.request.clone();
         if place.rank > 0 {
-            // Those of the first rank's node were given.
+            // The request has the device and the files of the first rank's node.
             sample.device_number = None;
             sample.cpu_stats = workers.cpu_stats();
         }
@@ -139,7 +139,7 @@ pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
         ranks: Some(Box::new(times)),
         // Ranks of a node copy memory at the same time, which says nothing of the node.
         probe_ns: [0, 0],
-        // Those of the other ranks are theirs alone.
+        // The other ranks' latencies are theirs alone.
         latency: None,
         timeline: None,
         ..first

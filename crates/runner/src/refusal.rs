@@ -5,7 +5,7 @@ use writebench_probe::{DeviceUse, Step, UseEnd};
 /// The reason not to write to a block device. The text follows the device's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceRefusal {
-    /// Its bytes are in use.
+    /// The device's bytes are in use.
     #[error("{}", in_words(.0))]
     Used(DeviceUse),
     /// Another device shows the same bytes, and the kernel does not give it to us alone.
@@ -14,32 +14,29 @@ pub enum DeviceRefusal {
          for itself; end that first"
     )]
     TwinBusy(String),
-    /// Its users are unknown, for that reason.
+    /// The users of the device are unknown, for that reason.
     #[error("is not touched: {0}")]
     UnknownUse(String),
-    /// The kernel does not give it to us alone.
+    /// The kernel does not give the device to us alone.
     #[error(
         "is in use by the kernel: a filesystem, swap, RAID or another program has it for itself; end that first"
     )]
     Busy,
-    /// It cannot be written.
     #[error("is read-only: make it writable, or name another device")]
     ReadOnly,
-    /// It is smaller than a sector.
     #[error("has {size_bytes} bytes, less than one sector of {sector_bytes}: name another device")]
     TooSmall {
-        /// Its size.
         size_bytes: u64,
         /// The size of a logical sector.
         sector_bytes: u64,
     },
-    /// It has these partitions.
+    /// The device has these partitions.
     #[error("has partitions ({0}): add --destroy-data to overwrite them")]
     Partitioned(String),
-    /// It carries this content.
+    /// The device carries this content.
     #[error("carries {0}: add --destroy-data to overwrite it")]
     CarriesData(String),
-    /// Its content is unknown, for that reason.
+    /// The content of the device is unknown, for that reason.
     #[error(
         "is not touched: cannot tell whether it carries data, {0}; add --destroy-data to overwrite whatever it is"
     )]

@@ -8,29 +8,24 @@ use writebench_stats::{CONFIDENCE, as_f64};
 /// The progress of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spent {
-    /// Time since it began, or was resumed.
+    /// Time since the run began, or was resumed.
     pub elapsed: Duration,
-    /// Bytes that were written.
     pub bytes: u64,
 }
 
 /// The facts about a sample that a schedule needs; a run keeps nothing else of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken {
-    /// The total time.
     pub total_ns: u64,
-    /// The round of the sample.
     pub round: u32,
-    /// Whether it has figures.
+    /// Whether the sample has figures.
     pub is_ok: bool,
-    /// Whether the sample was disturbed.
     pub is_disturbed: bool,
-    /// Whether it is a copy that shares its blocks.
+    /// Whether the sample is a copy that shares its blocks.
     pub shares_blocks: bool,
 }
 
 impl Taken {
-    /// The facts about a sample.
     #[must_use]
     pub fn of(sample: &Sample) -> Self {
         Self {
@@ -67,7 +62,6 @@ const MOST_SAMPLES_FACTOR: usize = 2;
 const MOST_PRECISE_FACTOR: usize = 20;
 
 impl EachCase {
-    /// A schedule by the settings.
     #[must_use]
     pub fn of(settings: &Settings) -> Self {
         let precision = settings.precision_ppm.map(|ppm| f64::from(ppm) / 1e6);

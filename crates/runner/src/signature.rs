@@ -24,7 +24,7 @@ fn ask(program: &OsStr, device: BorrowedFd<'_>) -> Result<Option<String>, String
     // for a blank device as well as for one that it could not read.
     let output = Command::new(program)
         .args(["-p", "-i", "-o", "export"])
-        // The device that is its standard input, reopened.
+        // The device that is blkid's standard input, reopened.
         .arg("/proc/self/fd/0")
         .env("PATH", search_path())
         .env("LC_ALL", "C")

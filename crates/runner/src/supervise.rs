@@ -19,7 +19,6 @@ use crate::worker::Answer;
 use crate::workers::Workers;
 use crate::written::Written;
 
-/// The plan of a run.
 pub struct Plan {
     /// The cases, all different.
     pub cases: Vec<Planned>,
@@ -27,7 +26,6 @@ pub struct Plan {
     pub taken: Vec<Vec<Taken>>,
     /// The times of the memory-copy probes beside those samples.
     pub probes_ns: Vec<u64>,
-    /// The run's settings.
     pub settings: Settings,
     /// The targets, in order.
     pub targets: Vec<PlannedTarget>,
@@ -36,7 +34,6 @@ pub struct Plan {
 /// Facts about a target that a sample needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlannedTarget {
-    /// Its path.
     pub path: PathBuf,
     /// The device whose written sectors are counted.
     pub device_number: Option<String>,
@@ -51,7 +48,6 @@ pub struct PlannedTarget {
 pub enum Event<'a> {
     /// A sample begins.
     Started {
-        /// The case and its target.
         planned: &'a Planned,
         /// The remaining samples, including this one, if no case ends early.
         left: usize,
@@ -60,7 +56,6 @@ pub enum Event<'a> {
     Taken {
         /// The case and its target.
         planned: &'a Planned,
-        /// The sample.
         sample: &'a Sample,
     },
 }
@@ -73,11 +68,11 @@ pub type Observer<'o> = dyn FnMut(Event<'_>) -> Result<(), Box<dyn Error + Send 
 pub enum End {
     /// Every case has its samples, or an outcome that ends it.
     Complete,
-    /// The time limit ended it.
+    /// The time limit ended the run.
     Budget,
-    /// The limit on bytes ended it.
+    /// The limit on bytes ended the run.
     MaxBytes,
-    /// A signal stopped it.
+    /// A signal stopped the run.
     Stopped,
 }
 

@@ -11,7 +11,8 @@ use crate::error::RunnerError;
 
 /// The other ranks of a run, as one of them reaches them.
 pub trait Peers {
-    /// Tells the ranks of the sample whether this one has succeeded so far, and waits for them; whether all have.
+    /// Tells the ranks of the sample whether this one has succeeded so far, and waits for them;
+    /// returns whether all have.
     fn meet(&mut self, has_succeeded: bool) -> bool;
 
     /// Takes this rank's share in this process, as methods of MPI want it, and meets the other ranks on the way.
@@ -44,29 +45,27 @@ pub trait Team: Peers {
 pub struct Share {
     /// The ranks that take part.
     pub ranks: u32,
-    /// The sample.
     pub request: SampleRequest,
     /// The deadline of a rank's worker.
     pub limit: Duration,
-    /// Whether the ranks' own processes take it, and no workers.
+    /// Whether the ranks' own processes take the sample, and no workers.
     pub is_of_mpi: bool,
 }
 
 /// The result of a rank's share.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// The rank.
     pub rank: RankName,
-    /// Its share of the sample.
+    /// The rank's share of the sample.
     pub sample: Sample,
-    /// The times of its phases.
+    /// The times of the phases.
     pub marks: Marks,
-    /// Whether it ended because another rank has failed.
+    /// Whether the share ended because another rank has failed.
     pub is_abandoned: bool,
     /// Whether the target lacks space.
     pub shortage: Option<Shortage>,
-    /// Whether its worker has left files.
+    /// Whether the rank's worker has left files.
     pub is_unclean: bool,
-    /// How far its clock may be from the first rank's after their difference was subtracted.
+    /// How far the rank's clock may be from the first rank's after their difference was subtracted.
     pub clock_uncertainty_ns: u64,
 }

@@ -23,11 +23,10 @@ use crate::question::{question_line, understood};
 /// The command of a worker. The descriptor number of the progress record is appended.
 #[derive(Debug, Clone)]
 pub struct WorkerCommand {
-    /// The program.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Whether it meets other ranks, by a socket whose number comes before that of the progress record.
+    /// Whether the worker meets other ranks, by a socket whose number comes before that of the
+    /// progress record.
     pub meets: bool,
 }
 
@@ -114,7 +113,8 @@ pub enum Answer<R> {
     Stopped,
 }
 
-/// Meets the other ranks for a worker that has come to a border; whether all have succeeded.
+/// Meets the other ranks for a worker that has come to a border; returns whether all have
+/// succeeded.
 pub(crate) type Meet<'m> = dyn FnMut(Arrival) -> bool + 'm;
 
 impl Worker {
@@ -131,8 +131,8 @@ impl Worker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // Its own group protects it from the terminal's interrupt, and allows killing all of its
-            // processes.
+            // A group of its own protects the worker from the terminal's interrupt, and allows
+            // killing all of its processes.
             .process_group(0)
             .spawn()
             .map_err(failed("start"))?;
@@ -140,7 +140,7 @@ impl Worker {
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let (sender, replies) = channel();
         let requests = child.stdin.take();
-        // From here on, an early return kills it.
+        // From here on, an early return kills the worker.
         let hold_ups = HoldUps::of(child.id());
         let mut worker =
             Self { child, requests, replies, last_words: None, progress, door, hold_ups, killed: false };
@@ -161,7 +161,8 @@ impl Worker {
         self.ask_meeting(question, wait, None)
     }
 
-    /// The same, where the worker meets other ranks on the way. Its deadline stands still while it waits for them.
+    /// Like [`Self::ask`], for a worker that meets other ranks on the way. The deadline stands
+    /// still while it waits for them.
     pub(crate) fn ask_meeting<Q: Question>(
         &mut self,
         question: Q,
@@ -210,7 +211,7 @@ impl Worker {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) if self.is_gone() => return self.died(),
-                // It has closed its output; its end can take longer if files close slowly.
+                // The worker has closed its output; its end can take longer if files close slowly.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(5)),
             }
         }
@@ -240,7 +241,7 @@ impl Worker {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Kills it with its threads.
+    /// Kills the worker with its threads.
     fn kill(&mut self) {
         if std::mem::replace(&mut self.killed, true) {
             return;

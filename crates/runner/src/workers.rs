@@ -26,7 +26,7 @@ impl<'w> Workers<'w> {
         Self { command, stop, casualties, at_work: None, team: None }
     }
 
-    /// The same as the first rank's, which leads all ranks.
+    /// The workers of the first rank, which leads all ranks.
     #[must_use]
     pub fn leading(self, team: Option<&'w mut dyn Team>) -> Self {
         Self { team, ..self }

@@ -46,14 +46,15 @@ pub(crate) struct Workspace {
 pub enum LeftOver {
     /// Removed now.
     Removed,
-    /// It does not exist, or is not the run's: nothing was touched.
+    /// No such directory, or not the run's: nothing was touched.
     NotThere,
-    /// Its parent does not exist either: a disk that is not mounted now may bring it back.
+    /// The parent does not exist either: a disk that is not mounted now may bring the directory
+    /// back.
     Away,
-    /// Its run is still under way.
+    /// The run is still under way.
     InUse,
-    /// Its run is gone, but that process has it or a file in it open, like a worker that hangs in the kernel:
-    /// removing the file that it waits for would hang, too.
+    /// The run is gone, but that process has the directory or a file in it open, like a worker that
+    /// hangs in the kernel: removing the file that it waits for would hang, too.
     Held(u32),
     /// The filesystem still keeps files that were open when they were removed.
     KeepsFiles,
@@ -104,7 +105,6 @@ impl Workspace {
         Err(RunnerError::Swapped { path })
     }
 
-    /// The directory.
     pub(crate) fn directory(&self) -> &OwnedFd {
         &self.directory
     }
@@ -187,8 +187,8 @@ fn remove_now_empty(place: &Place, directory: &OwnedFd) -> Result<(), RunnerErro
         Err(errno) => return Err(failed("unlink", &place.path)(errno)),
     }
     if !place.is(directory) {
-        // Another process removed it. If its filesystem was unmounted instead, it still exists and can be
-        // removed later.
+        // Another process removed the directory. If its filesystem was unmounted instead, it still
+        // exists and can be removed later.
         return match rustix::fs::fstat(directory) {
             Ok(stat) if stat.st_nlink == 0 => Ok(()),
             _ => Err(RunnerError::Swapped { path: place.path.clone() }),

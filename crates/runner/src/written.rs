@@ -70,7 +70,6 @@ impl Written {
         if checks { direct_check_bytes(axes.prepare) } else { 0 }
     }
 
-    /// Counts a sample.
     pub(crate) fn add_sample(&mut self, target: usize, case: &Case, is_read_back: bool) {
         let bytes = self.sample_and_source(target, case);
         self.sample_bytes = self.sample_bytes.saturating_add(bytes);

@@ -3,7 +3,6 @@
 use crate::languages;
 use crate::speaker::Speaker;
 
-/// A programming language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// C11 with the calls of Linux.
@@ -23,7 +22,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// All, in the order of the help.
+    /// All languages, in the order of the help.
     pub const ALL: &[Self] = &[Self::C, Self::Cpp, Self::Rust, Self::Python, Self::Node, Self::Go, Self::Java];
 
     /// The name of `--lang`.
@@ -40,13 +39,12 @@ impl Language {
         }
     }
 
-    /// The language of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|language| language.name() == name)
     }
 
-    /// Its name in a sentence.
+    /// The name in a sentence.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {

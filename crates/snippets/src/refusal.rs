@@ -149,7 +149,7 @@ fn changed(case: &Case, axis: Axis, value: &str) -> Option<Case> {
         .find_map(|needed| Case::new(case.method(), &[&others[..], &[(axis, value)], needed].concat()).ok())
 }
 
-/// The case with another method and those of its values that this has.
+/// The case with another method, and those values that this method has.
 fn with_method(case: &Case, name: &str, methods: &[&'static MethodInfo]) -> Option<Case> {
     let method = methods.iter().find(|method| method.name == name)?;
     let recorded = RecordedCase::from(case.clone());

@@ -140,7 +140,7 @@ impl<'c> Way<'c> {
         (self.axes().chunk_size_bytes != u64::MAX).then(|| number(self.axes().chunk_size_bytes))
     }
 
-    /// The same in bytes.
+    /// The bytes of a chunk as a number.
     pub(crate) fn chunk_bytes(&self) -> Option<u64> {
         (self.axes().chunk_size_bytes != u64::MAX).then_some(self.axes().chunk_size_bytes)
     }
@@ -173,7 +173,7 @@ impl<'c> Way<'c> {
         self.axes().prepare == Prepare::Truncate
     }
 
-    /// Whether it writes in place.
+    /// Whether the function writes in place.
     pub(crate) fn overwrites(&self) -> bool {
         self.axes().prepare == Prepare::Overwrite
     }
@@ -250,12 +250,12 @@ impl<'c> Way<'c> {
         self.axes().sync.is_at_end()
     }
 
-    /// The number of chunks after which it syncs on the way.
+    /// The number of chunks between two syncs on the way.
     pub(crate) fn sync_every(&self) -> Option<u32> {
         self.axes().sync.every
     }
 
-    /// The same where it is more than one.
+    /// The number of chunks between two syncs, if it is more than one.
     pub(crate) fn sync_after_several(&self) -> Option<u32> {
         self.axes().sync.every.filter(|&every| every > 1)
     }
@@ -349,7 +349,7 @@ impl<'c> Way<'c> {
         format!("{direct}{}", self.sync_flags_c())
     }
 
-    /// Those of them that make each call durable.
+    /// Flags of open(2) that make each call durable.
     pub(crate) fn sync_flags_c(&self) -> &'static str {
         match (self.opens_dsync(), self.opens_sync()) {
             (true, _) => " | O_DSYNC",
@@ -428,7 +428,6 @@ impl<'c> Way<'c> {
         }
     }
 
-    /// The vectored call.
     pub(crate) fn vectored_call_c(&self) -> &'static str {
         match (self.has_flags(), self.is_positional()) {
             (true, true) => "pwritev2(fd, vector, count, offset, flags)",

@@ -1,13 +1,12 @@
 //! The course of a rate over time.
 
-/// The course of a rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Course {
-    /// It stayed constant.
+    /// The rate stayed constant.
     Steady,
-    /// It was high, and then lower.
+    /// The rate was high, and then lower.
     Burst(Burst),
-    /// It was neither: it fluctuated, or rose.
+    /// The rate fluctuated, or rose.
     Unsteady,
 }
 

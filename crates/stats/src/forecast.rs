@@ -12,18 +12,16 @@
 pub struct Point {
     /// The position in the chain of levels.
     pub level: u16,
-    /// The number of its value on each axis.
+    /// The number of the value on each axis.
     pub values: Vec<u16>,
 }
 
 /// A measurement at a point: the mean of some samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
-    /// The point.
     pub point: Point,
     /// The mean of the figures.
     pub figure: f64,
-    /// The number of samples.
     pub samples: f64,
 }
 
@@ -32,7 +30,7 @@ pub struct Observation {
 pub struct Likeness {
     /// The factor of the correlation for a difference on each axis.
     axes: Vec<f64>,
-    /// The same for each step between levels.
+    /// The factor for each step between levels.
     level: f64,
     /// The variance of the figures, without noise.
     variance: f64,
@@ -51,13 +49,14 @@ const LEVEL_VARIANCE: f64 = 4.0;
 const SWEEPS: usize = 2;
 
 impl Likeness {
-    /// Before anything is measured.
+    /// The likeness before anything is measured.
     #[must_use]
     pub fn unknown(axes: usize) -> Self {
         Self { axes: vec![0.8; axes], level: 0.97, variance: 0.36, noise: 0.0025 }
     }
 
-    /// The most likely one for these figures (in logarithms), chosen axis by axis from a few values.
+    /// The likeness that is most likely for these figures (in logarithms), chosen axis by axis from
+    /// a few values.
     #[must_use]
     pub fn learnt(self, observations: &[Observation]) -> Self {
         let points: Vec<Point> = observations.iter().map(|it| it.point.clone()).collect();
@@ -81,7 +80,8 @@ impl Likeness {
         best
     }
 
-    /// The same with each other value in one place: the axes, then the level, the variance and the noise.
+    /// This likeness with each other value in one place: the axes, then the level, the variance and
+    /// the noise.
     fn others(&self, place: usize) -> Vec<Self> {
         let squares = |deviations: &[f64]| deviations.iter().map(|it| it * it).collect();
         let choices: Vec<f64> = match place.checked_sub(self.axes.len()) {
@@ -155,7 +155,7 @@ impl Forecast {
         self.observe_among(index, None, 1.0, 0);
     }
 
-    /// The same for the points from `first` on only.
+    /// Takes in a figure for the points from `first` on only.
     fn observe_among(&mut self, index: usize, figure: Option<f64>, samples: f64, first: usize) {
         let spread = (self.variance[index] + self.likeness.noise / samples).sqrt();
         let step = figure.map_or(0.0, |figure| (figure - self.means[index]) / spread);

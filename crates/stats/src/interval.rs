@@ -5,11 +5,8 @@ use crate::{median, sorted};
 /// A figure and its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// The figure.
     pub estimate: f64,
-    /// The lower end.
     pub low: f64,
-    /// The upper end.
     pub high: f64,
     /// The actual confidence, from 0 to 1.
     pub confidence: f64,

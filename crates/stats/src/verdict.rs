@@ -51,7 +51,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it decides which of the two is faster.
+    /// Whether the verdict decides which of the two is faster.
     #[must_use]
     pub fn is_difference(self) -> bool {
         matches!(self, Self::Faster | Self::Slower)

@@ -1,4 +1,4 @@
-//! Runs that nobody wants any more.
+//! Removal of runs, and of the space that they took.
 
 use rusqlite::Connection;
 
@@ -13,10 +13,10 @@ impl Store {
     /// stay on record, since they still have to be removed.
     ///
     /// # Errors
-    /// One of them is not there or under way, or the database cannot be written.
+    /// A run does not exist or is under way, or the database cannot be written.
     pub fn delete_runs(&mut self, numbers: &[i64]) -> Result<(), StoreError> {
         self.check_in_place()?;
-        // Held until they are gone, so that nobody goes on with one meanwhile.
+        // Held until the runs are gone, so that none is resumed meanwhile.
         let locks = run_locks::open(&self.real).map_err(self.lock_failed())?;
         for &run in numbers {
             if !run_locks::take(&locks, run).map_err(self.lock_failed())? {
@@ -27,17 +27,17 @@ impl Store {
         if let Some(run) = missing {
             return Err(self.no_run(run));
         }
-        // What cannot be given back now is used by later runs.
+        // Later runs use the space that cannot be given back now.
         let _ = give_space_back(&self.connection);
         Ok(())
     }
 }
 
-/// A run that is not there, for which none is deleted.
+/// Deletes all of the runs, or none if one is missing; returns the missing one.
 fn delete(connection: &mut Connection, numbers: &[i64]) -> rusqlite::Result<Option<i64>> {
     let transaction = connection.transaction()?;
     for &run in numbers {
-        // The rows of its tables go with it, by their foreign keys.
+        // The rows of a run's tables go with it, by their foreign keys.
         if transaction.execute("DELETE FROM runs WHERE number = ?1", [run])? == 0 {
             return Ok(Some(run));
         }

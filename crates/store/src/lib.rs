@@ -42,9 +42,7 @@ pub enum StoreError {
     /// An error of SQLite.
     #[error("database {path}: {doing}: {error}{}", what_to_do(error), path = path.display())]
     Sqlite {
-        /// The file.
         path: PathBuf,
-        /// The step.
         doing: &'static str,
         /// The error of SQLite.
         error: rusqlite::Error,
@@ -52,7 +50,6 @@ pub enum StoreError {
     /// The database, or a file that SQLite keeps beside it, cannot be made or written.
     #[error("database {path}: cannot be written there ({error}); name another with --db", path = path.display())]
     NotWritable {
-        /// The file.
         path: PathBuf,
         /// The error of SQLite.
         error: rusqlite::Error,
@@ -60,15 +57,13 @@ pub enum StoreError {
     /// Another user could have written the database, or a file beside it that SQLite obeys.
     #[error("database {path}: {what}", path = path.display())]
     Unsafe {
-        /// The file.
         path: PathBuf,
         /// The reason and the remedy.
         what: String,
     },
-    /// The path is a pipe, a device or a directory.
     #[error("database {path} is no file; name another with --db", path = path.display())]
     NoFile {
-        /// Its path.
+        /// The path of a pipe, a device or a directory.
         path: PathBuf,
     },
     /// The system refuses access.
@@ -76,13 +71,11 @@ pub enum StoreError {
     Unreadable {
         /// The file, or one beside it.
         path: PathBuf,
-        /// The system's error.
         error: io::Error,
     },
     /// The lock of a run could be neither taken nor tested.
     #[error("database {path}: lock {path}-runs: {error}; name another with --db", path = path.display())]
     Lock {
-        /// The file.
         path: PathBuf,
         /// The system's error.
         error: io::Error,
@@ -90,7 +83,7 @@ pub enum StoreError {
     /// The database is no longer at its path.
     #[error("database {path}: was removed or replaced in mid-run", path = path.display())]
     Gone {
-        /// Its former path.
+        /// The former path.
         path: PathBuf,
     },
     /// The run exceeds the limits of every database.
@@ -99,26 +92,22 @@ pub enum StoreError {
         /// The exceeded limit.
         error: writebench_model::TooMuch,
     },
-    /// There is no such run.
     #[error("database {path}: has no run {run}; `writebench runs` shows what there is", path = path.display())]
     NoRun {
-        /// The file.
         path: PathBuf,
-        /// Its number.
+        /// The number that no run has.
         run: i64,
     },
     /// A process still measures that run.
     #[error("database {path}: run {run} is still under way; end it first, or wait for its end", path = path.display())]
     UnderWay {
-        /// The file.
         path: PathBuf,
-        /// Its number.
+        /// The number of that run.
         run: i64,
     },
     /// The database has a value that this version does not understand.
     #[error("database {path}: {what}", path = path.display())]
     Content {
-        /// The file.
         path: PathBuf,
         /// The problem.
         what: String,
@@ -129,7 +118,7 @@ pub enum StoreError {
 pub struct Store {
     connection: Connection,
     path: PathBuf,
-    /// Its path without links.
+    /// The path without links.
     real: PathBuf,
     identity: Identity,
     /// The methods that a recorded case may have.
@@ -188,7 +177,7 @@ impl Store {
     /// Opens the database at `path` for reading, even if nothing can be written.
     ///
     /// # Errors
-    /// The same as for [`Store::open`]; or it would have to be written first.
+    /// As for [`Store::open`]; or the database would have to be written first.
     pub fn open_to_read(path: &Path, methods: &[&'static MethodInfo]) -> Result<Self, StoreError> {
         match Self::open(path, methods) {
             // With a log, the database would be incomplete.
@@ -246,7 +235,6 @@ impl Store {
         self.connection.pragma_update(None, "synchronous", "normal")
     }
 
-    /// The path of the database.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

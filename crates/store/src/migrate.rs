@@ -4,7 +4,7 @@ use rusqlite::TransactionBehavior;
 
 use crate::{APPLICATION_ID, Store, StoreError};
 
-/// In order. A new database runs all of them.
+/// The migrations in order; a new database runs all of them.
 const MIGRATIONS: &[&str] = &[include_str!("../migrations/007.sql"), include_str!("../migrations/008.sql")];
 
 /// The schema version of the first migration, in `user_version`; earlier schemas were never released.

@@ -10,21 +10,16 @@ use crate::{Store, StoreError, json, targets};
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummary {
-    /// Its number.
     pub number: i64,
-    /// Its label.
     pub label: Option<String>,
-    /// Its start.
     pub started: String,
-    /// Its status.
     pub status: String,
-    /// Its directories or device.
+    /// The directories or the device.
     pub target: String,
-    /// Its suites, in order.
+    /// The suites, in order.
     pub suites: String,
     /// The number of different cases.
     pub cases: i64,
-    /// The number of samples.
     pub samples: i64,
     /// See [`RunRecord::is_search`].
     pub is_search: bool,
@@ -199,7 +194,7 @@ struct Taken {
 }
 
 impl Taken {
-    /// The index of the samples has all of this.
+    /// The index of the samples has all that the query reads.
     fn of(connection: &Connection, run: i64, targets: usize) -> rusqlite::Result<Self> {
         let mut statement = connection
             .prepare("SELECT name, count(*), min(id), max(id) FROM samples WHERE run = ?1 GROUP BY name")?;

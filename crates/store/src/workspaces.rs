@@ -12,9 +12,7 @@ use crate::{Store, StoreError};
 /// A directory of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceRecord {
-    /// Its path.
     pub path: PathBuf,
-    /// The number of its run.
     pub run: i64,
 }
 

@@ -40,7 +40,7 @@ impl Bindfs {
         Ok(bindfs)
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.point.path()

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 /// Runs a program, which must succeed, in the C locale.
 ///
 /// # Errors
-/// It cannot be started, or fails; the error has its output.
+/// The program cannot be started, or fails; the error has its output.
 pub fn call(command: &mut Command) -> Result<()> {
     let output = command.env("LC_ALL", "C").output().with_context(|| format!("{command:?}"))?;
     if !output.status.success() {

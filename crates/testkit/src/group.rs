@@ -23,7 +23,7 @@ impl Group {
         Ok(Self { path })
     }
 
-    /// Writes to one of its files.
+    /// Writes to a file of the group.
     pub(crate) fn set(&self, file: &str, value: &str) -> Result<()> {
         fs::write(self.path.join(file), value).with_context(|| format!("{value} in {file}"))
     }
@@ -31,7 +31,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // A process that has just ended may still be in it.
+        // A process that has just ended may still be in the group.
         let _ = wait_for("an empty group", || fs::remove_dir(&self.path).ok());
     }
 }

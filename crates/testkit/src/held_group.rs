@@ -56,7 +56,7 @@ impl HeldGroup {
         Ok(Self { inner, outer, file })
     }
 
-    /// Moves a process into it.
+    /// Moves a process into the group.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -64,7 +64,7 @@ impl HeldGroup {
         self.inner.set("cgroup.procs", &process.to_string())
     }
 
-    /// Freezes or thaws its processes.
+    /// Freezes or thaws the processes of the group.
     ///
     /// # Errors
     /// The kernel refuses.

@@ -24,7 +24,7 @@ impl Image {
         Ok(Self { mounted: device.format_and_mount(device.path(), kind)?, device })
     }
 
-    /// The same on a device [for measurements](LoopDevice::attach_for_measurements).
+    /// Mounts an image on a device [for measurements](LoopDevice::attach_for_measurements).
     ///
     /// # Errors
     /// A program is missing or refuses, or there is no space.
@@ -33,7 +33,7 @@ impl Image {
         Ok(Self { mounted: device.format_and_mount(device.path(), kind)?, device })
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.mounted.path().to_owned()
@@ -45,7 +45,7 @@ impl Image {
         &self.device
     }
 
-    /// Mounts it again with other options, such as `ro`.
+    /// Mounts the image again with other options, such as `ro`.
     ///
     /// # Errors
     /// `mount` refuses.

@@ -78,19 +78,19 @@ impl LoopDevice {
         Ok(Self { path: attached(file, options)?, image: file.to_path_buf(), _directory: None })
     }
 
-    /// Its node, `/dev/loop0`.
+    /// The node, `/dev/loop0`.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file with its data.
+    /// The file with the device's data.
     #[must_use]
     pub fn image(&self) -> PathBuf {
         self.image.clone()
     }
 
-    /// Formats it, or a partition of it, with `mkfs.KIND`, and mounts it.
+    /// Formats the device, or a partition of it, with `mkfs.KIND`, and mounts it.
     ///
     /// # Errors
     /// A program is missing or refuses.

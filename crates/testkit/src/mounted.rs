@@ -24,13 +24,13 @@ impl Mounted {
         Ok(Self { point })
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.point.path()
     }
 
-    /// Mounts it again with other options, such as `ro`.
+    /// Mounts the filesystem again with other options, such as `ro`.
     ///
     /// # Errors
     /// `mount` refuses.

@@ -21,9 +21,7 @@ pub struct Program {
 pub struct Ended {
     /// The exit code; none after a signal.
     pub code: Option<i32>,
-    /// Its standard output.
     pub stdout: String,
-    /// Its standard error.
     pub stderr: String,
 }
 
@@ -42,7 +40,7 @@ impl Program {
         &self.binary
     }
 
-    /// Its home directory, with its database and perhaps exports.
+    /// The program's home directory, with its database and perhaps exports.
     #[must_use]
     pub fn home(&self) -> &Path {
         self.home.path()
@@ -60,7 +58,7 @@ impl Program {
     /// Runs a call.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// The program cannot be started.
     pub fn call(&self, arguments: &[&str]) -> Result<Ended> {
         let output = self.command(arguments).output().context("start writebench")?;
         Ok(Ended {
@@ -86,7 +84,7 @@ impl Program {
     /// Starts a call in the background.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// The program cannot be started.
     pub fn start(&self, arguments: &[&str]) -> Result<Child> {
         Ok(self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
     }
@@ -107,7 +105,7 @@ pub(crate) fn extended(mut outer: Command, command: &Command) -> Command {
 /// Waits until `found` returns a value, at most half a minute.
 ///
 /// # Errors
-/// It never does.
+/// `found` never returns one.
 pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(30) {
@@ -143,12 +141,12 @@ pub fn worker(run: u32) -> Option<u32> {
 /// Kills a run, and waits for the end of its worker and keepers.
 ///
 /// # Errors
-/// They do not end.
+/// A process does not end.
 pub fn kill_run(mut run: Child) -> Result<()> {
     let all = children(run.id());
     run.kill()?;
     run.wait()?;
-    // One that nobody waits for stays as a zombie.
+    // A process that nobody waits for stays as a zombie.
     let is_there = |process: &u32| {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
@@ -168,7 +166,7 @@ pub fn send(process: u32, signal: Signal) -> rustix::io::Result<()> {
 /// The most memory that a process ever had: `VmHWM` of proc_pid_status(5).
 ///
 /// # Errors
-/// It has ended.
+/// The process has ended.
 pub fn most_memory_bytes(process: u32) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
@@ -176,13 +174,12 @@ pub fn most_memory_bytes(process: u32) -> Result<u64> {
     Ok(kib << 10)
 }
 
-/// Its children, theirs, and so on.
+/// The children of a process, their children, and so on.
 #[must_use]
 pub fn descendants(process: u32) -> Vec<u32> {
     children(process).into_iter().flat_map(|child| [vec![child], descendants(child)].concat()).collect()
 }
 
-/// The entries of a directory.
 #[must_use]
 pub fn entries(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten();

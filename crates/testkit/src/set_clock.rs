@@ -21,7 +21,7 @@ pub(crate) fn missing() -> Option<String> {
     library().is_none().then(|| "no libfaketime: `cargo xtask setup` installs it".to_owned())
 }
 
-/// Debian installs it in a directory of the architecture.
+/// Debian installs libfaketime in a directory of the architecture.
 fn library() -> Option<PathBuf> {
     let inside = entries("/usr/lib".as_ref()).into_iter().map(|it| it.join("faketime/libfaketimeMT.so.1"));
     inside.into_iter().find(|library| library.is_file())
@@ -42,7 +42,7 @@ impl SetClock {
     /// Sets another time, for running programs too.
     ///
     /// # Errors
-    /// The file that they read cannot be written.
+    /// The file that running programs read cannot be written.
     pub fn set(&self, time: &str) -> Result<()> {
         // The rename makes the change atomic for readers.
         let next = self.directory.path().join("next");
@@ -53,7 +53,7 @@ impl SetClock {
     /// Starts a program that uses the clock.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// The program cannot be started.
     pub fn start(&self, command: &mut Command) -> Result<Child> {
         command.env("LD_PRELOAD", &self.library).env("FAKETIME_TIMESTAMP_FILE", self.file());
         let child = command.env("FAKETIME_NO_CACHE", "1").env("DONT_FAKE_MONOTONIC", "1").spawn()?;

@@ -21,13 +21,13 @@ impl SmallTmpfs {
         Ok(Self { mounted: Mounted::new(&["-t", "tmpfs", "-o", &options, "tmpfs"])? })
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.mounted.path()
     }
 
-    /// Resizes it.
+    /// Resizes the filesystem.
     ///
     /// # Errors
     /// `mount` refuses: more is in use.

@@ -12,7 +12,7 @@ use crate::trial::node_package;
 
 /// A program that can be started.
 pub struct Compiled {
-    /// The words of its command line, before those of its files.
+    /// The words of the command line, before those of the files.
     pub words: Vec<String>,
 }
 
@@ -20,7 +20,7 @@ impl Compiled {
     /// Compiles a whole program in a directory that is its own, with all warnings as errors.
     ///
     /// # Errors
-    /// It does not compile, or there is no compiler.
+    /// The program does not compile, or there is no compiler.
     pub fn of(text: &str, language: Language, directory: &Path) -> Result<Self> {
         let source = |name: &str| -> Result<PathBuf> {
             let path = directory.join(name);
@@ -86,7 +86,7 @@ fn of_rust(directory: &Path, text: &str) -> Result<PathBuf> {
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--release", "--offline", "--quiet"]).current_dir(directory);
     call(cargo.env("CARGO_TARGET_DIR", &target).env("RUSTFLAGS", "-D warnings"))?;
-    // Another process may build one of the same name.
+    // Another process may build a program of the same name.
     let program = directory.join("p");
     std::fs::copy(target.join("release").join(name), &program)?;
     Ok(program)

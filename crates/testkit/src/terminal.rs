@@ -39,7 +39,7 @@ impl Terminal {
         setsid.env("TERM", "xterm").env_remove("NO_COLOR");
         setsid.stdin(slave.try_clone()?).stdout(slave.try_clone()?).stderr(slave);
         let child = setsid.spawn().context("setsid")?;
-        // It holds the program's side of the terminal open.
+        // `setsid` holds the program's side of the terminal open.
         drop(setsid);
         let (mut from, shown) = (File::from(master.try_clone()?), Arc::<Mutex<Vec<u8>>>::default());
         let copy = shown.clone();
@@ -53,7 +53,6 @@ impl Terminal {
         Ok(Self { master: master.into(), child, shown, reader: Some(reader) })
     }
 
-    /// The process.
     #[must_use]
     pub fn process(&self) -> u32 {
         self.child.id()
@@ -81,10 +80,10 @@ impl Terminal {
         String::from_utf8_lossy(&lock(&self.shown)).into_owned()
     }
 
-    /// Waits for the program's end; all that it printed.
+    /// Waits for the program's end; returns all that it printed.
     ///
     /// # Errors
-    /// It cannot be waited for.
+    /// The program cannot be waited for.
     pub fn end(mut self) -> Result<(ExitStatus, String)> {
         let status = self.child.wait()?;
         let _ = self.reader.take().map(JoinHandle::join);

@@ -18,7 +18,6 @@ use crate::python::python_with;
 pub enum Need {
     /// A mounted, writable filesystem of that kind.
     Filesystem(Kind),
-    /// Root.
     Root,
     /// Root, with loop devices, and `mkfs.KIND`.
     Image(&'static str),
@@ -55,7 +54,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// Why this machine does not have it; none if it does.
+    /// Why this machine does not meet the need; none if it does.
     #[must_use]
     pub fn missing(self) -> Option<String> {
         match self {
@@ -150,7 +149,8 @@ impl Trials {
         self.trials.push(trial.with_ignored_flag(ignored));
     }
 
-    /// Runs them as cargo's own harness would; `threads` at most, for tests that measure or mount.
+    /// Runs the tests as cargo's own harness would; `threads` at most, for tests that measure or
+    /// mount.
     #[must_use]
     pub fn run(self, threads: usize) -> ExitCode {
         let mut arguments = Arguments::from_args();

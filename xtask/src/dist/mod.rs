@@ -35,7 +35,8 @@ pub(crate) struct Options {
     is_tried: bool,
 }
 
-/// Makes the files in the folder `dist` of cargo's target directory; whether all is as it should be.
+/// Makes the files in the folder `dist` of cargo's target directory; returns whether all is as it
+/// should be.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     if options.twice {
         reproducible::is_possible()?;

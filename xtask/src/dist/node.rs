@@ -12,10 +12,10 @@ use crate::command::{output, root, shown, succeed};
 
 const PLATFORMS: &[&str] = &["linux-x64-gnu", "linux-arm64-gnu", "linux-x64-musl", "linux-arm64-musl"];
 
-/// The main package is the last, as it must be when they are published.
+/// The main package is the last, as publishing requires.
 pub(super) fn tarballs(release: &Release) -> Result<Vec<PathBuf>> {
     let package = root().join("bindings/node");
-    // Says how to install it where it is missing.
+    // Says how to install zigbuild if it is missing.
     tools::cargo("zigbuild")?;
     let mut build = Command::new("node");
     build.current_dir(&package).arg("scripts/build-platforms.js").args(PLATFORMS);

@@ -37,7 +37,7 @@ pub(super) fn bill_of_materials(release: &Release) -> Result<PathBuf> {
     output(&mut cyclonedx)?;
     let file = release.folder.join(format!("writebench-{}.cdx.json", release.version));
     fs::copy(root().join(CLI).with_file_name(WRITTEN).with_extension("json"), &file)?;
-    // It writes beside each manifest of the workspace.
+    // cargo-cyclonedx writes beside each manifest of the workspace.
     for package in metadata()?.packages {
         let _ = fs::remove_file(package.manifest_path.with_file_name(WRITTEN).with_extension("json"));
     }

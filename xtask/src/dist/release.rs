@@ -17,7 +17,7 @@ pub(super) enum Target {
 impl Target {
     pub(super) const ALL: &'static [Self] = &[Self::X86_64, Self::Aarch64];
 
-    /// Rust's name for it.
+    /// Rust's name for the target.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::X86_64 => "x86_64-unknown-linux-musl",
@@ -31,7 +31,7 @@ impl Target {
         found.ok_or_else(|| format!("there are {}", known()))
     }
 
-    /// Debian's name for its processor.
+    /// Debian's name for the processor.
     pub(super) fn debian(self) -> &'static str {
         match self {
             Self::X86_64 => "amd64",
@@ -39,7 +39,7 @@ impl Target {
         }
     }
 
-    /// The kernel's name for its processor, which is RPM's, too.
+    /// The kernel's name for the processor, which is RPM's, too.
     pub(super) fn processor(self) -> &'static str {
         match self {
             Self::X86_64 => "x86_64",
@@ -56,7 +56,7 @@ impl Target {
         }
     }
 
-    /// A command that runs a program built for it here.
+    /// A command that runs a program for this target here.
     pub(super) fn command(self, program: &std::path::Path) -> Command {
         match self.runner() {
             [] => Command::new(program),

@@ -13,12 +13,12 @@ use crate::command::{output, root, succeed};
 
 /// The most that the program may take on the disk.
 const MOST_BYTES: u64 = 12_000_000;
-/// The most that its start may take, as the median of several.
+/// The most that the program's start may take, as the median of several.
 const MOST_START: Duration = Duration::from_millis(5);
 /// Versions of Node with long support, and the oldest that the package is for.
 const NODES: &[&str] = &["18", "20", "22", "24"];
 
-/// Tries all; whether none failed. A try that cannot be made here is said.
+/// Tries all files; returns whether none failed. Prints which tries cannot be made here.
 pub(super) fn all(targets: &[Target], only_tarballs: bool, release: &Release) -> Result<bool> {
     let mut tries: Vec<(String, Result<()>)> = Vec::new();
     for &target in targets {
@@ -206,7 +206,7 @@ fn red_hat(target: Target, release: &Release) -> Result<()> {
     Ok(())
 }
 
-/// In a clean folder, from the tarballs alone.
+/// Installs and tries the Node package in a clean folder, from the tarballs alone.
 fn node(version: &str, release: &Release) -> Result<()> {
     needs("npm")?;
     let folder = tempfile::tempdir()?;

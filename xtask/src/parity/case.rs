@@ -19,7 +19,7 @@ pub(super) struct Case {
 pub(super) enum Work {
     /// Handing over the data.
     Writing,
-    /// The same, and making it durable.
+    /// Handing over the data, and making it durable.
     WithSync,
     /// The part in fio's latencies: handing over the data, and making it durable. The total is then fio's
     /// runtime, which begins after the file is created and ends before it is closed.

@@ -73,7 +73,7 @@ impl Pairing {
             }
             let [Some(reference), Some(writebench)] = readings else { continue };
             let pair = [reference, writebench];
-            // Both are judged in any case: the rule learns from each.
+            // Both readings are judged in any case: the rule learns from each.
             if pair.map(|reading| self.admits(reading.probe_ns)) == [true; 2] {
                 pairs.push(pair);
             }

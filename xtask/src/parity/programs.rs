@@ -28,7 +28,7 @@ pub(super) enum Beside {
     C,
     /// The code that is printed in every language, which is judged.
     Languages,
-    /// `cp` and `dd`, which nobody judges.
+    /// `cp` and `dd`, which are not judged.
     Tools,
 }
 

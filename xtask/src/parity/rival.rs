@@ -14,7 +14,6 @@ use super::writebench::{fio_job, measure, measure_by};
 #[derive(Clone)]
 pub(super) struct Rival {
     pub(super) case: Case,
-    /// The other program.
     pub(super) other: Other,
     /// A remark about the pair.
     pub(super) remark: &'static str,

@@ -25,14 +25,14 @@ const ANYWHERE: &[&str] = &[
     "uring,chunk=64KiB,depth=8,registered=both",
 ];
 
-/// The same for targets with a device.
+/// Cases that fio can express, for targets with a device.
 const ON_DISK: &[&str] = &[
     "pwrite,prepare=overwrite,cache=direct",
     "uring,chunk=64KiB,prepare=overwrite,cache=direct",
     "write,sync=fsync",
 ];
 
-/// The same with few records.
+/// Durable cases, with few records.
 const DURABLE: &[&str] = &[
     "write,chunk=4KiB,sync=fsync/1",
     "write,chunk=4KiB,prepare=overwrite,sync=fsync/1",

@@ -18,7 +18,7 @@ pub(super) fn measure(writebench: &Path, case: &Case, target: &Path) -> Result<O
     measure_by(Command::new(writebench), case, target)
 }
 
-/// The same with a command that begins with what starts writebench.
+/// Takes one sample with a command that begins with the launcher of writebench.
 pub(super) fn measure_by(start: Command, case: &Case, target: &Path) -> Result<Option<Reading>> {
     last_good(&program::exported(one_sample(start, case, target))?, case)
 }

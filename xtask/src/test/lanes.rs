@@ -15,7 +15,8 @@ struct Log {
     changed: Condvar,
 }
 
-/// Runs all; returns how they ended, in the order of their ends. The first runs alone: it installs what others need.
+/// Runs all steps; returns how they ended, in the order of their ends. The first step runs alone:
+/// it installs what others need.
 pub(super) fn run_all(steps: &[Step]) -> (Vec<Record>, Counts) {
     let log = Log::default();
     let (first, rest) = steps.split_at(steps.len().min(1));

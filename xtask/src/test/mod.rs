@@ -32,8 +32,9 @@ pub(crate) struct Options {
 /// The lines of a step's failures that are repeated at the end of the run.
 const REPEATED_LINES: usize = 60;
 
-/// Runs all steps, also after one has failed; whether none has. The failures are repeated at the end, so that a log
-/// of which only the end is kept has them. The counts come last, on a line of their own.
+/// Runs all steps, also after one has failed; returns whether none has. The failures are repeated
+/// at the end, so that a log of which only the end is kept has them. The counts come last, on a
+/// line of their own.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let steps = chosen(steps(&target_directory()?), &options.steps)?;
     if options.list {
@@ -85,7 +86,7 @@ mod tests {
         let result = "test result: FAILED. 0 passed; 1 failed; 0 ignored";
         let script = format!("printf 'failures:\\n    fs: a claim\\n'; echo '{result}'; exit 101");
         let step = Step::tests("a", script, super::counts::libtest);
-        // Its output would be counted among the results of these tests.
+        // The output of the step would be counted among the results of these tests.
         let why = step.run(&mut Counts::default(), &mut Vec::new()).unwrap_err().to_string();
         assert!(why.ends_with("exit status: 101\n    fs: a claim\n"), "{why}");
         assert_eq!(end_of(&why, 1), "    fs: a claim\n");

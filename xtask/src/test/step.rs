@@ -9,20 +9,20 @@ use super::counts::{Counts, ReadResult, pass_on};
 use super::need::Need;
 use crate::command::root;
 
-/// One step of the check.
 #[derive(Clone)]
 pub(super) struct Step {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub(super) name: &'static str,
     /// The requirements; the step is skipped if one is missing.
     pub(super) needs: Vec<Need>,
     /// The command for a shell in the root of the repository.
     pub(super) command: String,
-    /// Reads the test results, if it runs tests.
+    /// Reads the test results, if the step runs tests.
     pub(super) read: Option<ReadResult>,
     /// A command that is always run afterwards, to end leftover processes.
     pub(super) after: Option<String>,
-    /// It builds in a folder of its own and measures nothing: it runs beside the others, when they leave the CPUs free.
+    /// Whether the step runs beside the others, when they leave the CPUs free: it builds in a
+    /// folder of its own and measures nothing.
     pub(super) is_beside: bool,
 }
 
@@ -73,7 +73,7 @@ impl Step {
             None => self.pass(output),
         };
         if let Some(after) = &self.after {
-            // It fails if nothing was left, and its output is not needed.
+            // The command fails if nothing was left, and its output is not needed.
             let _ = shell(after).output();
         }
         outcome

@@ -29,7 +29,7 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
         .needing([Need::Program("mpicc")]),
     ];
     steps.extend([
-        // As users build it. Printed code of Node.js requires it.
+        // The Node package, as users build it; printed code of Node.js requires it.
         Step::new(
             "node-package",
             format!("{} && {}", clean_install(NODE_PACKAGE), npm(NODE_PACKAGE, "run build")),

@@ -24,7 +24,7 @@ impl Times {
         Ok(Self(serde_json::from_str(&text).unwrap_or_default()))
     }
 
-    /// With those of a run.
+    /// These times, with those of a run.
     pub(super) fn with(mut self, records: &[Record]) -> Self {
         let passed = records.iter().filter(|record| record.ending == Ending::Passed);
         self.0.extend(passed.map(|record| (record.step.to_owned(), record.took.as_secs_f64())));

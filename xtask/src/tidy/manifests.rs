@@ -33,12 +33,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 /// A crate of the workspace.
 #[derive(Debug)]
 pub(super) struct Member {
-    /// The name of its folder.
+    /// The name of the folder.
     name: String,
     /// Relative to the root of the repository.
     manifest_path: String,
     manifest: String,
-    /// The folders of the workspace crates that it imports, except for tests.
+    /// The folders of the workspace crates that the crate imports, except for tests.
     imports: Vec<String>,
 }
 
@@ -65,12 +65,12 @@ impl Member {
         (!takes_them).then(|| finding(&self.manifest_path, 1, "no `[lints]` with `workspace = true`"))
     }
 
-    /// The folder of its sources.
+    /// The folder of the crate's sources.
     pub(super) fn sources(&self) -> String {
         self.manifest_path.replace("Cargo.toml", "src")
     }
 
-    /// The manifest's line that imports it, from 1.
+    /// The manifest's line with that import, from 1.
     fn line_of(&self, import: &str) -> usize {
         let key = |line: &str| {
             line.split(['.', ' ', '=']).next().map(|key| key.trim_start_matches("writebench-") == import)

@@ -11,7 +11,6 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// file's, too: the parent, which a module may use.
 #[derive(Debug, Default)]
 pub(super) struct Source {
-    /// The file.
     pub(super) path: String,
     /// The paths that `use` binds to a name.
     pub(super) bindings: BTreeMap<String, Vec<String>>,

@@ -48,7 +48,7 @@ const CASES: &[&str] = &[
     "mmap-mmap",
 ];
 
-/// The least speed of the second, as a part of the first's.
+/// The least speed of the second build, as a part of the first's.
 const LEAST: f64 = 0.97;
 
 /// Prints the ratios of the speeds; returns whether no case of the second is proven to be slower than it may be.

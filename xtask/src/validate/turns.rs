@@ -56,7 +56,7 @@ pub(super) struct Ratio {
     pub(super) high: f64,
 }
 
-/// Compares the runs of both sides, names of exports joined by commas; the cases.
+/// Compares the runs of both sides, names of exports joined by commas; returns the cases.
 pub(super) fn compare(program: &Path, a: &str, b: &str) -> Result<Vec<Compared>> {
     let mut command = Command::new(program);
     command.args(["compare", a, b, "--export", "json=-"]);

@@ -84,8 +84,9 @@ impl External {
 }
 
 impl Memory {
-    /// Frees it, and leaves JavaScript an `ArrayBuffer` without memory. False if a request is under way in
-    /// this thread, which may use it, or it `is_held` otherwise: then nothing is done.
+    /// Frees the memory, and leaves JavaScript an `ArrayBuffer` without memory. Returns false, and
+    /// does nothing, if a request under way in this thread may use the memory, or it `is_held`
+    /// otherwise.
     pub(crate) fn release(&self, env: Env, is_held: bool) -> napi::Result<Result<bool, NotOurs>> {
         let mut start = ptr::null_mut();
         // SAFETY: `env` and the value belong to the current call; anything but an `ArrayBuffer` is refused.

@@ -72,7 +72,8 @@ const ADVISE_EXAMPLES: &str = "Examples:
 
 /// Most bytes that the screening writes, in sizes of the file.
 const SCREENING_SIZES: u64 = 160;
-/// The least limit on bytes that a search sets itself: small files wear no disk, and rounds make it sure.
+/// The least limit on bytes that a search sets itself: small files wear no disk, and more rounds
+/// make the answer surer.
 const LEAST_MOST_BYTES: u64 = 4 << 30;
 /// The screening writes these parts of the file.
 const SCREENING_SHARES: [u64; 2] = [64, 8];
@@ -120,7 +121,7 @@ impl AdviseCommand {
             output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
         }
         let real_bytes = space.baseline.bytes_written();
-        // Its workers write these to find out which way direct I/O goes.
+        // Workers write these bytes to find out which way direct I/O goes.
         let direct_check_bytes = direct_check_bytes_of(&field.cases);
         let most_bytes = field.most_bytes(real_bytes).saturating_add(direct_check_bytes);
         let max_bytes = self.max_bytes.map_or(most_bytes, |bytes| bytes.0);
@@ -223,7 +224,7 @@ impl AdviseCommand {
 struct Sizes {
     // From small to large.
     screening_bytes: Vec<u64>,
-    // Those that were asked for, and smaller ones, where the limits do not pay for six rounds of them.
+    // The size that was asked for, and smaller ones if the limits do not pay for six rounds of it.
     final_bytes: Vec<u64>,
 }
 
@@ -237,13 +238,13 @@ struct Field {
     // How many times its size a candidate writes at most.
     times_written: u64,
     later: Later,
-    // Why candidates are not among them.
+    // The reasons for omitted candidates.
     left_out: Vec<String>,
 }
 
 impl Field {
-    /// The cases that the machine has memory and the device has sectors for, and of direct I/O only if the limit has
-    /// room for finding out which way it goes.
+    /// The cases that the machine has memory and the device has sectors for; cases of direct I/O
+    /// only if the limit has room for finding out which way it goes.
     fn of(purpose: Purpose, space: &Space, target: &TargetRecord, max_bytes: Option<Bytes>) -> Result<Self> {
         let direct_check_bytes = direct_check_bytes_of(space.cases());
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);

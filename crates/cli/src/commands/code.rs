@@ -57,7 +57,8 @@ impl CodeCommand {
         }
     }
 
-    /// The reason, the nearest case that the language can say, and what that costs by a run that has both.
+    /// The reason, the nearest case that the language can express, and its cost by a run that has
+    /// both.
     fn refused(&self, case: &Case, refusal: &Refusal, global: &Global) -> anyhow::Error {
         let Some(nearest) = &refusal.nearest else { return usage!("{refusal}") };
         let name = name_without_size(nearest);

@@ -1,5 +1,3 @@
-//! `writebench compare`.
-
 use std::path::Path;
 use std::thread::Builder;
 
@@ -72,7 +70,7 @@ impl CompareCommand {
     }
 }
 
-/// At the same time: to read half a million samples takes a second.
+/// Both at once, as reading half a million samples takes a second.
 fn both_sides(a: &[RunOn], b: &[RunOn], db: Option<&Path>) -> Result<(Side, Side)> {
     let (a, b) = std::thread::scope(|scope| {
         let a = Builder::new().spawn_scoped(scope, || side(a, db));

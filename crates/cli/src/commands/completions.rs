@@ -1,5 +1,3 @@
-//! `writebench completions`.
-
 use anyhow::Result;
 use clap::Args;
 

@@ -72,7 +72,7 @@ const FIRST_LOOK_SIZE: Bytes = Bytes(32 << 20);
 impl FsCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (measuring, output) = (&self.measuring, &global.output);
-        // Found before the namespace is another one, so that their places are what they were.
+        // Places are found first, because paths mean something else in the namespace.
         let exports = measuring.exports.find(Kept::database(global.db.as_deref()))?;
         let wishes = wishes(&self.on, &self.mkfs_options, &self.mount_options)?;
         let places = Place::find_different(&self.target, None, measuring.timeout)?;
@@ -82,7 +82,7 @@ impl FsCommand {
         let paths: Vec<String> = places.iter().map(|place| place.path().display().to_string()).collect();
         let names = paths.iter().cloned().chain(wishes.iter().map(|wish| wish.kind.to_string()));
         let cases = selection::different(selected.rows.iter().map(|row| row.case.clone()));
-        // Before they are made they are as good as any directory.
+        // Until the images are made, their directory is as good as any.
         let space = writebench_probe::space(&self.images)?;
         let targets: Vec<_> = names.map(|name| (name, Some(space))).collect();
         let looks = if self.selection.is_empty() { targets.len() as u64 } else { 0 };
@@ -104,7 +104,7 @@ impl FsCommand {
             return Ok(Exit::Ok);
         }
         images.check(measuring.max_bytes)?;
-        // Opened before the namespace is another one, so that its path is what it was.
+        // The database is opened first, because its path means something else in the namespace.
         let store = database::open(global.db.as_deref())?;
         let stop = stop_on_signals()?;
         let needed = self.needed_paths(store.path(), &places)?;
@@ -132,7 +132,7 @@ impl FsCommand {
         let mut paths = vec![std::env::current_dir().context("find the current directory")?];
         for path in [database, self.images.as_path()] {
             paths.push(std::path::absolute(path)?);
-            // Also where a link leads.
+            // The destination of a link is needed, too.
             paths.extend(path.canonicalize());
             paths.extend(path.parent().and_then(|parent| parent.canonicalize().ok()));
         }
@@ -155,7 +155,8 @@ impl FsCommand {
         for place in std::mem::take(&mut made.places) {
             match place.check(&cases, None, self.measuring.reserve, &[]) {
                 Ok(()) => places.push(place),
-                // As the kind or its options will have it: too small for the cases is as good as not made.
+                // The kind or its options make the filesystem too small for the cases, which is as
+                // good as not made.
                 Err(error) => made.is_missing(place.record().name, error.to_string(), output),
             }
         }
@@ -200,7 +201,7 @@ impl Made {
     }
 }
 
-/// Makes what this machine can; none if it was told to stop.
+/// Makes the filesystems that this machine can; none if it was told to stop.
 fn make_all(
     filesystems: &mut Filesystems,
     wishes: &[Wish],
@@ -233,7 +234,7 @@ fn make_all(
     Ok(Some(all))
 }
 
-/// Each once, with the names of all that it kept from being made.
+/// Each reason once, with the names of all filesystems that it prevented.
 fn reasons(missing: &[MissingTarget]) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for it in missing {

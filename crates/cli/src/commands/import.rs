@@ -1,5 +1,3 @@
-//! `writebench import`.
-
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -21,7 +19,7 @@ pub(crate) struct ImportCommand {
 }
 
 impl ImportCommand {
-    /// All of them, or none.
+    /// Imports all files, or none.
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let runs = self.files.iter().map(|file| exported(file)).collect::<Result<Vec<RunRecord>>>()?;
         let mut store = database::open(global.db.as_deref())?;

@@ -1,5 +1,3 @@
-//! `writebench list`.
-
 use anyhow::Result;
 use writebench_model::{Axes, Axis, Case, Prepare, Suite, built_in_suites, suite_named};
 
@@ -98,7 +96,8 @@ fn cases(name: &str) -> Result<String> {
     Ok(cases_of(&suite_named(name)?)?.iter().map(|case| format!("{case}\n")).collect())
 }
 
-/// Those that a run of the suite measures, where blocks have the usual size: a case that stands in two tables is one.
+/// The cases that a run of the suite measures with blocks of the usual size: a case in two tables
+/// counts once.
 fn cases_of(suite: &Suite) -> Result<Vec<Case>> {
     let rows = suite.rows(&writebench_engine::method_infos(), &[], USUAL_BLOCK_BYTES)?.rows;
     Ok(different(rows.into_iter().map(|row| row.case)))

@@ -1,5 +1,3 @@
-//! `writebench man`.
-
 use anyhow::Result;
 use clap::Args;
 use writebench_model::did_you_mean;

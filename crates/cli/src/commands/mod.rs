@@ -58,6 +58,6 @@ commands! {
 
 type Hidden = fn(&mut dyn Iterator<Item = OsString>) -> Result<Exit>;
 
-/// These are no commands for people: help, manual and completions do not know them.
+/// Commands that are not for people: help, manual and completions do not know them.
 pub(crate) const HIDDEN: [(&str, Hidden); 2] =
     [("worker", worker::work), (crate::keeper::COMMAND, keeper::keep)];

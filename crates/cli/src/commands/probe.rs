@@ -1,5 +1,3 @@
-//! `writebench probe`.
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -55,7 +53,7 @@ impl ProbeCommand {
         }
     }
 
-    /// How much the same work varies, and what that lets be told; none if it was interrupted.
+    /// How much the same work varies, and which differences can be told; none if interrupted.
     fn measure_noise(&self, global: &Global) -> Result<Option<String>> {
         let output = &global.output;
         let (keeper, look) = look_at(&self.target, None)?;

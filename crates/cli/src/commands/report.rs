@@ -1,5 +1,3 @@
-//! `writebench report`.
-
 use std::path::PathBuf;
 use std::rc::Rc;
 

@@ -149,7 +149,7 @@ impl RunCommand {
             selection::rows(selection, self.cold, copied, block_size_bytes, &self.ranks(ranks))?
         };
         if !programs.is_empty() {
-            // Beside command lines, the others say what they do, too.
+            // Beside command lines, other rows are in words, too.
             for row in &mut selected.rows {
                 row.label = row.label.take().or_else(|| Some(row.case.words()));
             }
@@ -158,14 +158,14 @@ impl RunCommand {
         Ok(selected)
     }
 
-    /// The numbers of ranks that cases without one are measured with; none where there is one.
+    /// The numbers of ranks for cases that name none; empty in a run of one rank.
     fn ranks(&self, all: u32) -> Vec<u32> {
         let doubled = std::iter::successors(Some(1u32), |ranks| ranks.checked_mul(2));
         let fewer = doubled.take_while(|&ranks| self.scaling && ranks < all);
         fewer.chain((all > 1).then_some(all)).collect()
     }
 
-    /// Whether it is a first look whose files may have any size.
+    /// Whether the run is a first look whose files may have any size.
     fn finds_its_size(&self, first_looks: u64) -> bool {
         let is_given =
             !self.selection.size.is_empty() || self.selection.set.iter().any(|(axis, _)| *axis == Axis::Size);
@@ -301,7 +301,7 @@ fn kept(copied: Option<&Copied>, db: Option<&Path>) -> Kept {
     copied.into_iter().fold(Kept::database(db), |kept, copied| copied.keep(kept))
 }
 
-/// Unless nothing is in the way, the run is held for this process.
+/// The obstacle, if there is one; otherwise the run is held for this process.
 fn why_not_resumed(store: &Store, number: i64, run: &RunRecord) -> Result<Option<&'static str>> {
     Ok(if run.is_search() {
         Some("is a search of `advise`, which cannot go on; start it again")

@@ -1,5 +1,3 @@
-//! `writebench runs`.
-
 use std::path::Path;
 
 use anyhow::Result;

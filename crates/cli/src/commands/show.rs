@@ -1,5 +1,3 @@
-//! `writebench show`.
-
 use anyhow::Result;
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, Sort, formats};
@@ -48,7 +46,7 @@ impl ShowCommand {
         };
         if !exports.iter().any(Export::is_to_stdout) {
             output.results(&formats::terminal::report(&report, Detail::of(self.all), output.width()))?;
-            // On a terminal there is somebody to read it.
+            // Only a terminal has somebody to read the note.
             if output.width().is_some() {
                 output.note(&database::more(&store, number, name.target.as_deref()));
             }

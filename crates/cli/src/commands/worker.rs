@@ -60,8 +60,8 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     leave_signals_to_the_supervisor()?;
     // No worker may continue to write after its supervisor is gone.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    // When memory runs out, this process goes, and not somebody's database. That it cannot be said
-    // (a sandbox without /proc) changes nothing else.
+    // When memory runs out, the kernel must kill this process and not a database. A sandbox without
+    // /proc may refuse this, which changes nothing else.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     let targets = match arguments.device {
         Some(device) => vec![Held::Device(inherited(device)?)],
@@ -75,7 +75,7 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     };
     let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
     let mut others = arguments.meeting.map(met).transpose()?;
-    // Before there are threads, which keep what they were started with.
+    // Given up before there are threads, which keep what they were started with.
     drop_privileges().context("capset, to give up root's rights")?;
     let enter = |phase| progress.enter(phase);
     let available = || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
@@ -129,8 +129,9 @@ fn inherited(number: u32) -> Result<OwnedFd> {
 /// else's, and `CAP_IPC_LOCK`, without which registered buffers are limited by `ulimit -l`.
 const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE.union(CapabilitySet::IPC_LOCK);
 
-/// Gives up the rest, and all ways to more (`PR_SET_NO_NEW_PRIVS`), for this thread and those that it starts: quotas
-/// hold for root's samples, too (`CAP_SYS_RESOURCE`), and nothing can be mounted, loaded or made a device.
+/// Gives up all other capabilities, and all ways to more (`PR_SET_NO_NEW_PRIVS`), for this thread
+/// and those that it starts: quotas hold for root's samples, too (`CAP_SYS_RESOURCE`), and nothing
+/// can be mounted, loaded or made a device.
 fn drop_privileges() -> rustix::io::Result<()> {
     let had = capabilities(None)?;
     let kept = KEPT & had.permitted;

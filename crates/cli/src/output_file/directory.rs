@@ -16,7 +16,6 @@ use super::Named;
 /// A file by its device and inode, which all of its names share.
 pub(super) type Identity = (u64, u64);
 
-/// The identity in what the system knows of a file.
 pub(super) fn identity(stat: &Stat) -> Identity {
     (stat.st_dev, stat.st_ino)
 }
@@ -42,17 +41,16 @@ impl Directory {
         rustix::fs::openat(&self.0, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty()).map(Self)
     }
 
-    /// Where it is, without any link; empty where there is no /proc.
+    /// The directory's path without links; empty without /proc.
     pub(super) fn real_path(&self) -> PathBuf {
         std::fs::read_link(format!("/proc/self/fd/{}", self.0.as_raw_fd())).unwrap_or_default()
     }
 
-    /// Which directory it is.
     pub(super) fn identity(&self) -> rustix::io::Result<Identity> {
         rustix::fs::fstat(&self.0).map(|stat| identity(&stat))
     }
 
-    /// The file of that name, which may be a link itself; none if there is none.
+    /// The file of that name, which may itself be a link; none if the name is free.
     pub(super) fn look(&self, name: &OsStr) -> rustix::io::Result<Option<Stat>> {
         match rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
@@ -61,24 +59,23 @@ impl Directory {
         }
     }
 
-    /// Whether this process may make names in it.
+    /// Whether this process may make names in the directory.
     pub(super) fn check_writable(&self) -> rustix::io::Result<()> {
         rustix::fs::accessat(&self.0, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
     }
 
-    /// Whether this process may write to that file.
     pub(super) fn check_file_writable(&self, name: &OsStr) -> rustix::io::Result<()> {
         rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::EACCESS)
     }
 
-    /// Opens what has that name and is no link, without waiting for anybody.
+    /// Opens the file of that name, unless it is a link, without blocking.
     pub(super) fn open_file(&self, name: &OsStr, how: OFlags) -> rustix::io::Result<OwnedFd> {
         let how = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         rustix::fs::openat(&self.0, name, how, Mode::empty())
     }
 
-    /// Removes what writers of that name left, or of any name, that were killed. What cannot be removed is in
-    /// nobody's way.
+    /// Removes what killed writers of that name, or of any name, left. Files that cannot be removed
+    /// do no harm.
     pub(super) fn sweep(&self, name: Option<&OsStr>) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let Ok(listed) = rustix::fs::openat(&self.0, ".", flags, Mode::empty()) else { return };
@@ -99,7 +96,7 @@ impl Directory {
         if !is_ours {
             return Ok(());
         }
-        // A writer that is at work has it locked.
+        // A writer at work holds the lock of its file.
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         if self.look(name)?.is_some_and(|now| identity(&now) == identity(&stat)) {
             rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?;
@@ -120,7 +117,7 @@ fn temporary_name(name: &OsStr, id: &str) -> OsString {
     OsString::from_vec([b".", name, INFIX, id.as_bytes(), SUFFIX].concat())
 }
 
-/// Whether it may be one of ours, for that file or for any.
+/// Whether the entry may be one of our temporary files, for that name or for any.
 fn is_temporary(entry: &OsStr, name: Option<&OsStr>) -> bool {
     let middle = entry.as_bytes().strip_prefix(b".").and_then(|rest| rest.strip_suffix(SUFFIX));
     let at = middle.and_then(|middle| middle.windows(INFIX.len()).rposition(|part| part == INFIX));
@@ -130,7 +127,8 @@ fn is_temporary(entry: &OsStr, name: Option<&OsStr>) -> bool {
     is_of && id.len() == 8 && id.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// A file under a name of its own, beside the one that it is to replace. Removed when dropped before it has that one.
+/// A file under a temporary name, beside the file that it is to replace. Removed if dropped before
+/// it is published.
 pub(super) struct NewFile<'d> {
     named: &'d Named,
     directory: &'d Directory,
@@ -140,7 +138,7 @@ pub(super) struct NewFile<'d> {
 }
 
 impl<'d> NewFile<'d> {
-    /// A file with that content that gets the name, and takes the place of what has it, once it is published.
+    /// A file with that content. Once published, it has the name, and replaces a file that had it.
     pub(super) fn with(
         content: &str,
         named: &'d Named,
@@ -154,7 +152,7 @@ impl<'d> NewFile<'d> {
     }
 
     fn create(named: &'d Named, directory: &'d Directory, name: &OsStr) -> Result<Self> {
-        // Only against a writer that takes the file for one that was left, in the moment before it is locked.
+        // Another writer may take the file for a leftover in the moment before it is locked.
         const TRIES: usize = 8;
         const CREATE: &str = "create a file beside it";
         let existing = named.call("stat", directory.look(name))?;
@@ -176,7 +174,8 @@ impl<'d> NewFile<'d> {
         Err(named.failed(CREATE, &Errno::EXIST.into()))
     }
 
-    /// Whether it is ours: another writer may have taken it for one that was left, and removed it.
+    /// Whether the file is still ours: another writer may have taken it for a leftover, and removed
+    /// it.
     fn is_locked(&self) -> rustix::io::Result<bool> {
         match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(rustix::fs::fstat(&self.file)?.st_nlink > 0),
@@ -187,7 +186,7 @@ impl<'d> NewFile<'d> {
         }
     }
 
-    /// As a file that is truncated and written again keeps them.
+    /// Takes over owner and mode, which a file keeps when it is truncated and written again.
     fn become_like(&self, existing: &Stat) -> rustix::io::Result<()> {
         let ours = rustix::fs::fstat(&self.file)?;
         if (ours.st_uid, ours.st_gid) != (existing.st_uid, existing.st_gid) {
@@ -201,13 +200,13 @@ impl<'d> NewFile<'d> {
         rustix::fs::fchmod(&self.file, Mode::from_raw_mode(existing.st_mode & 0o777))
     }
 
-    /// Gives it its name in one step, once all of it is on the disk.
+    /// Gives the file its name in one step, once all data is on the disk.
     pub(super) fn publish(self) -> Result<()> {
         self.named.call("fsync", rustix::fs::fsync(&self.file))?;
         self.rename()
     }
 
-    /// Gives it its name now; what is written to the file from now on is seen at once.
+    /// Gives the file its name now; readers see later writes at once.
     pub(super) fn publish_open(self) -> Result<File> {
         let file = self.named.call("dup", self.file.try_clone())?;
         self.rename()?;

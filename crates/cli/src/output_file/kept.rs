@@ -11,17 +11,16 @@ use super::Named;
 use super::directory::{Directory, Identity, identity};
 use crate::database;
 
-/// The files that a command reads, or keeps its runs in. They are known by device and inode, so by all of their names,
-/// and those that are not there yet by their place.
+/// The files that a command reads, or keeps its runs in. Existing files are known by device and
+/// inode, so by all of their names, and missing ones by their place.
 pub(crate) struct Kept {
     files: Vec<KeptFile>,
 }
 
 struct KeptFile {
-    /// Its part in the command.
     role: &'static str,
     file: Option<Identity>,
-    /// Where it is, or will be, without a link.
+    /// The place of the file, perhaps not there yet, without links.
     path: PathBuf,
     /// The directory above, if that was looked at, too.
     parent: Option<Identity>,
@@ -46,7 +45,7 @@ impl Kept {
         kept
     }
 
-    /// And the file at that path, which need not be there.
+    /// Adds the file at that path, which need not exist.
     pub(crate) fn and(mut self, role: &'static str, path: &Path) -> Self {
         let real = path.canonicalize().or_else(|_| std::path::absolute(path));
         let real = real.unwrap_or_else(|_| path.to_path_buf());
@@ -56,13 +55,14 @@ impl Kept {
         self
     }
 
-    /// And a file that has been looked at already, by its path without a link; `file` is none if it is not there.
+    /// Adds a file that has been looked at already, by its path without links; `file` is none if it
+    /// does not exist.
     pub(crate) fn and_found(mut self, role: &'static str, path: &Path, file: Option<Identity>) -> Self {
         self.files.push(KeptFile { role, file, path: path.to_path_buf(), parent: None });
         self
     }
 
-    /// Refuses what is one of these files now, and a name that would become one.
+    /// Refuses a kept file, and a name that would become one.
     pub(super) fn check(
         &self,
         output: &Named,

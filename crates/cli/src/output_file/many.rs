@@ -22,13 +22,13 @@ pub(crate) struct OutputDirectory {
 
 enum Place {
     Existing(Directory),
-    /// A name in an open directory; it is made when there is something to put into it.
+    /// A name in an open directory; the new directory is made with its first file.
     New(Directory, OsString),
 }
 
 impl OutputDirectory {
-    /// Looks at the place that `option` names, and holds it. Nothing is made or changed. `replaces_all`: what is there
-    /// is replaced also where it has no mark.
+    /// Holds the place that `option` names, without making or changing anything. `replaces_all`:
+    /// files without our mark are replaced, too.
     pub(crate) fn find(option: &'static str, path: &Path, replaces_all: bool, kept: &Rc<Kept>) -> Result<Self> {
         let named = Named { option, path: path.to_path_buf(), kept: kept.clone() };
         let is_new =
@@ -44,12 +44,11 @@ impl OutputDirectory {
         Ok(Self { named, place, replaces_all })
     }
 
-    /// As it was named.
     pub(crate) fn path(&self) -> &Path {
         &self.named.path
     }
 
-    /// Refuses a name that a file of somebody else has.
+    /// Refuses the name of a file without our mark.
     pub(crate) fn check(&self, name: &str) -> Result<()> {
         match &self.place {
             Place::Existing(directory) => self.check_in(directory, name),
@@ -57,7 +56,7 @@ impl OutputDirectory {
         }
     }
 
-    /// Writes all of them, or none if one may not be written.
+    /// Writes all files, or none if one may not be written.
     pub(crate) fn write(&self, files: &[(String, String)]) -> Result<()> {
         let made;
         let directory = match &self.place {

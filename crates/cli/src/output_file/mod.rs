@@ -51,7 +51,7 @@ enum Place {
 }
 
 impl OutputFile {
-    /// Looks at the place that `option` names, and holds it. Nothing is made or changed.
+    /// Holds the place that `option` names, without making or changing anything.
     pub(crate) fn find(option: &'static str, path: &Path, kept: &Rc<Kept>) -> Result<Self> {
         let named = Named { option, path: path.to_path_buf(), kept: kept.clone() };
         let place = match descriptor(path) {
@@ -73,12 +73,12 @@ impl OutputFile {
         }
     }
 
-    /// Whether it is `-`.
+    /// Whether the output is `-`.
     pub(crate) fn is_for_results(&self) -> bool {
         matches!(self.place, Place::Results)
     }
 
-    /// Writes all of it. A pipe is waited for until it has a reader, or `stop` is set.
+    /// Writes the content. Waits for the reader of a pipe until `stop` is set.
     pub(crate) fn write(&self, content: &str, stop: &AtomicBool, output: &Output) -> Result<()> {
         match &self.place {
             Place::File(directory, name) => self.begin(directory, name, content)?.publish(),
@@ -86,8 +86,8 @@ impl OutputFile {
         }
     }
 
-    /// Opens it to be written to while a run goes on: readers see the beginning at once, and each line when it comes.
-    /// A regular file takes the place of an older one together with its beginning.
+    /// Opens the output for writing during a run: readers see the beginning at once, and each line
+    /// when it comes. A regular file takes the place of an older one together with its beginning.
     pub(crate) fn stream<'s>(
         &self,
         beginning: &str,
@@ -107,7 +107,8 @@ impl OutputFile {
             }
         };
         match opened.write_all(beginning.as_bytes()).and_then(|()| opened.flush()) {
-            // As with standard output, that nobody reads on is no error. A stream meets it again with the next line.
+            // As with standard output, a reader that stops is no error. A stream meets it again
+            // with the next line.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(self.named.failed("write", &error)),
             _ => Ok(opened),
         }
@@ -122,20 +123,17 @@ impl OutputFile {
 
 /// An output as errors name it.
 struct Named {
-    /// The option that it was given by.
     option: &'static str,
     path: PathBuf,
-    /// Files that it must not be.
+    /// Files that the output must not be.
     kept: Rc<Kept>,
 }
 
 impl Named {
-    /// Something that would not be safe.
     fn refused(&self, why: &str) -> anyhow::Error {
         refused!("{} {}: {why}", self.option, self.path.display())
     }
 
-    /// Something that cannot be meant.
     fn usage(&self, path: &Path, why: &str) -> anyhow::Error {
         usage!("{}: {} is {why}", self.option, path.display())
     }
@@ -156,7 +154,7 @@ impl Named {
         Ok((directory, name.to_os_string()))
     }
 
-    /// A directory that is there and no run's own, held open.
+    /// An existing directory that is no run's own, held open.
     fn directory(&self, path: &Path) -> Result<Directory> {
         let directory = Directory::open(path).map_err(|errno| match errno {
             Errno::NOENT | Errno::NOTDIR => self.usage(path, "no directory"),
@@ -168,7 +166,8 @@ impl Named {
         Ok(directory)
     }
 
-    /// Whether the name in that directory can become a file of ours now: what has it must be a regular file, or nothing.
+    /// Whether the name in that directory can become our file: it must be free, or a regular
+    /// file's.
     fn check_name(&self, directory: &Directory, name: &OsStr) -> Result<Option<Stat>> {
         let now = self.call("stat", directory.look(name))?;
         self.kept.check(self, Some((directory, name)), now.as_ref())?;

@@ -1,4 +1,5 @@
-//! Outputs that somebody reads while they are written: pipes, and what the caller has opened for us.
+//! Outputs that are read while they are written: pipes, and files that the caller has opened for
+//! us.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -10,9 +11,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-/// How often it is looked whether the program shall end.
+/// The interval between two looks at `stop`.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a reader that is slow is waited for once the program shall end.
+/// A slow reader has so much time once the program shall end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A pipe that is written to as its reader reads. Neither a reader that does not come nor one that does not read
@@ -25,10 +26,11 @@ pub(super) struct Pipe<'s> {
 }
 
 impl<'s> Pipe<'s> {
-    /// Opens what `found` (an `O_PATH` descriptor) stands for once it has a reader; `waits` is called if it has none.
+    /// Opens the file of `found` (an `O_PATH` descriptor) once it has a reader; calls `waits` if it
+    /// has none.
     pub(super) fn open(found: &OwnedFd, stop: &'s AtomicBool, waits: impl FnOnce()) -> io::Result<Self> {
         let path = format!("/proc/self/fd/{}", found.as_raw_fd());
-        // A file that is opened by such a name is added to, as `>>` does.
+        // A file that is opened by such a name is appended to, as `>>` does.
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::APPEND | OFlags::NOCTTY | OFlags::CLOEXEC;
         let mut waits = Some(waits);
         loop {

@@ -22,7 +22,7 @@ pub(super) struct Leader {
     ranks: Ranks,
     /// The ranks of the sample that is taken.
     taking: u32,
-    /// The other nodes' clocks before it.
+    /// The other nodes' clocks before the sample.
     before: Vec<(u32, Difference)>,
     /// For samples that this process takes itself.
     inside: Option<Inside>,
@@ -45,7 +45,7 @@ impl Leader {
         };
         match (of(&self.before), of(after)) {
             (Some(before), Some(after)) => Difference::between(before, after),
-            // Its node is the first rank's.
+            // The rank is on the first rank's node.
             _ => Difference::default(),
         }
     }

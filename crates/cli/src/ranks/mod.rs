@@ -24,7 +24,6 @@ use writebench_runner::Team;
 
 /// All ranks of a run, as its first rank leads them.
 pub(crate) trait Lead: Team {
-    /// The ranks and their nodes.
     fn cluster(&self) -> Cluster;
 
     /// Has all ranks take their samples in these directories of the run's, once each sees them.
@@ -53,7 +52,7 @@ const LAUNCHERS: &[(&str, &str)] = &[
 ];
 
 impl Launched {
-    /// By the environment; none if this process was started alone.
+    /// Read from the environment; none if this process was started alone.
     pub(crate) fn together() -> Option<Self> {
         Self::of(|name| std::env::var(name).ok())
     }
@@ -77,14 +76,11 @@ pub(crate) fn library() -> Option<String> {
     None
 }
 
-/// The part of a process in a run.
 pub(crate) enum Role {
-    /// It was started alone, or does alone what there is to do.
+    /// The process was started alone, or works alone.
     Alone,
-    /// It leads the others.
     #[cfg_attr(not(feature = "mpi"), expect(dead_code, reason = "without MPI there are no others"))]
     First(Box<dyn Lead>),
-    /// It has done its part.
     Done,
 }
 

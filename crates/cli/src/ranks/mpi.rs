@@ -80,7 +80,7 @@ impl Ranks {
     pub(super) fn send(&self, text: &str) {
         let root = self.world.process_at_rank(0);
         let mut length = text.len() as u64;
-        // A collective call without blocking is met by others like it only.
+        // A non-blocking collective call only matches others of its kind.
         mpi::request::scope(|scope| {
             complete(root.immediate_broadcast_into(scope, &mut length), None);
         });
@@ -112,12 +112,13 @@ impl Ranks {
         }
     }
 
-    /// Makes the communicator of the first so many ranks, with all others; whether this one is among them.
+    /// Makes the communicator of the first so many ranks, with all others; returns whether this one
+    /// is among them.
     pub(super) fn join_group(&mut self, ranks: u32) -> bool {
         self.group(ranks).is_some()
     }
 
-    /// Waits until the first so many ranks have met; whether all have succeeded.
+    /// Waits until the first so many ranks have met; returns whether all have succeeded.
     pub(super) fn meet(&mut self, ranks: u32, has_succeeded: bool) -> bool {
         let stop = self.stop.clone();
         let Some(group) = self.group(ranks) else { return false };
@@ -134,7 +135,7 @@ impl Ranks {
         self.meet(ranks, true);
         let Some(group) = self.group(ranks) else { return Vec::new() };
         let root = group.process_at_rank(0);
-        // The address of nothing is MPI's word for something else.
+        // MPI gives the address of an empty buffer another meaning.
         let own = &format!("{own}\n");
         let own_length = i32::try_from(own.len()).unwrap_or(i32::MAX);
         if group.rank() > 0 {
@@ -208,7 +209,7 @@ fn complete<'a, D: ?Sized, S: Scope<'a>>(mut request: Request<'a, D, S>, stop: O
             std::thread::yield_now();
             continue;
         }
-        // Late by a small part of the wait.
+        // The delay is a small part of the wait.
         std::thread::sleep((waited / 1024).clamp(Duration::from_micros(10), Duration::from_micros(500)));
         if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             let since = *stopped.get_or_insert_with(Instant::now);

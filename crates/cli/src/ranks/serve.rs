@@ -17,7 +17,8 @@ use super::order::Order;
 use crate::keeper;
 use crate::output::Output;
 
-/// How long a directory that another node has made may take to be seen: nodes keep what they know of one for seconds.
+/// A directory made on another node may take so long to be seen: nodes cache directories for
+/// seconds.
 const SIGHT: Duration = Duration::from_secs(15);
 
 /// Does what the first rank says, to the end.
@@ -101,7 +102,7 @@ impl Peers for Group<'_> {
     }
 }
 
-/// A worker in these directories, and an engine in this process, once they are seen.
+/// A worker and an engine in this process, both in these directories once they are seen.
 fn seen_all(directories: &[OsString]) -> Result<(WorkerCommand, Inside)> {
     let see = |directory: &OsString| {
         seen(Path::new(directory)).with_context(|| format!("does not see {}", directory.display()))
@@ -116,7 +117,7 @@ fn seen_all(directories: &[OsString]) -> Result<(WorkerCommand, Inside)> {
     Ok((command, Inside::new(directories, &identities)?))
 }
 
-/// Device and inode of a directory. A filesystem that does not answer keeps nobody waiting.
+/// Device and inode of a directory. A filesystem that does not answer holds nothing up.
 fn seen(directory: &Path) -> io::Result<[u64; 2]> {
     let (sender, seen) = channel();
     let path = directory.to_path_buf();

@@ -31,12 +31,12 @@ pub(crate) struct CopyArguments {
 pub(crate) struct Copied {
     pub source: CopySource,
     to: Option<CopyPlace>,
-    // Inherited by whoever opens what they refer to, so without CLOEXEC.
+    // Descriptors without CLOEXEC, for the processes that open the files behind them.
     _redirections: Vec<OwnedFd>,
 }
 
 impl CopyArguments {
-    /// The files that are named; none if there are none.
+    /// The named files; none if no file is named.
     pub(crate) fn find(&self, limit: Option<Duration>) -> Result<Option<Copied>> {
         match (&self.from, &self.to) {
             (Some(from), to) => Copied::open(from, to.as_deref(), None, limit).map(Some),
@@ -81,8 +81,8 @@ impl Copied {
         Ok(Self { to, ..copied })
     }
 
-    /// Standard input and output, where both are regular files: `<X >Y`. An output that holds something, or is
-    /// appended to, is somebody's log, and not what a copy is wanted in.
+    /// Standard input and output, if both are regular files: `<X >Y`. An output that has content,
+    /// or is appended to, is a log and no place for a copy.
     pub(crate) fn redirected(limit: Option<Duration>) -> Result<Option<Self>> {
         let patience = Patience::without_stop(limit);
         // A closed descriptor is no file.
@@ -139,7 +139,7 @@ impl Copied {
         settings.copy_to = self.to.as_ref().map(|to| path_text(&to.path));
     }
 
-    /// Whether results have to go elsewhere than to standard output.
+    /// Whether standard output is taken by the copy, so that results go elsewhere.
     pub(crate) fn takes_stdout(&self) -> bool {
         self.to.as_ref().is_some_and(|to| matches!(to.found, Found::Descriptor { .. }))
     }
@@ -154,7 +154,7 @@ impl Copied {
         if self.to.is_some() { self.source.size_bytes } else { 0 }
     }
 
-    /// Whether so much can be copied of it.
+    /// Whether the source has so many bytes.
     pub(crate) fn check_size(&self, sizes: &[Bytes]) -> Result<()> {
         let length = Bytes(self.source.size_bytes);
         for size in sizes {
@@ -169,7 +169,7 @@ impl Copied {
         Ok(())
     }
 
-    /// Whether a run that copied so much of it can go on.
+    /// Whether the source is still large enough for a run that copied so many bytes.
     pub(crate) fn is_still_enough_for(&self, bytes: u64) -> bool {
         match self.to {
             Some(_) => bytes == self.source.size_bytes,
@@ -177,8 +177,8 @@ impl Copied {
         }
     }
 
-    /// Has the target's keeper copy, and compare byte by byte, unless `stop` is set. Where the copy is; none if none
-    /// was asked for.
+    /// Has the target's keeper copy, and compare byte by byte, unless `stop` is set. Returns the
+    /// path of the copy; none if no copy was asked for.
     pub(crate) fn finish(&self, keeper: &mut Keeper, stop: &AtomicBool) -> Result<Option<PathBuf>> {
         let Some(to) = &self.to else { return Ok(None) };
         // A minute, and time to write the copy and to read both at 4 MiB/s.
@@ -186,7 +186,7 @@ impl Copied {
         let patience = Patience::until(limit, stop);
         let copied = keeper.copy(&self.source, to, patience);
         if matches!(copied, Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })) {
-            // It was killed in the middle, and half a copy looks like a whole one.
+            // The keeper was killed in the middle, and half a copy looks like a whole one.
             keeper.empty(to)?;
         }
         copied

@@ -23,20 +23,19 @@ const PACES: [Pace; 2] = [
     Pace { bytes_per_s: 100_000_000, sync: Duration::from_millis(10), call: Duration::from_micros(1) },
 ];
 
-/// The cost of a run.
 pub(crate) struct Cost<'r> {
-    /// Its different cases.
+    /// The run's different cases.
     pub cases: &'r [Case],
     pub settings: &'r Settings,
     /// Where samples would be taken, with the space of each directory.
     pub targets: Vec<(String, Option<Space>)>,
-    /// The copy that stays.
+    /// Bytes of the copy that stays.
     pub copy_bytes: u64,
     /// Bytes of the images for filesystems that the run makes.
     pub image_bytes: u64,
     /// Whether the limits of the hardware would be measured.
     pub limits: bool,
-    /// Whether it would be looked at what filesystems do with files.
+    /// Whether the properties of filesystems would be found out.
     pub properties: bool,
 }
 

@@ -8,9 +8,10 @@ use super::later::Later;
 use crate::exit::usage;
 use crate::selection;
 
-/// The largest size that six rounds of fit into the time is taken.
+/// The largest size of which six rounds fit into the time is taken.
 const SIZES_MIB: [u64; 8] = [128, 64, 32, 16, 8, 4, 2, 1];
-/// Passes that say how long that takes. Their sizes are none of those, so that no sample of theirs is taken for another.
+/// Sizes of the passes that measure the time. They differ from the sizes above, so that no sample
+/// is taken for another.
 const PASSES: [Bytes; 3] = [Bytes(512 << 10), Bytes(1536 << 10), Bytes(24 << 20)];
 
 /// All cases of a first look at all sizes.
@@ -21,7 +22,7 @@ pub(crate) struct FirstLookCases {
 }
 
 impl FirstLookCases {
-    /// Makes them from the rows of its suite, which may have any size.
+    /// Makes the cases from the rows of the suite, which may have any size.
     pub(crate) fn of(rows: &[Row], targets: &[TargetRecord], settings: &Settings) -> Result<Self> {
         let (mut all, mut later) = (Vec::new(), Later::default());
         let mut passes = Vec::new();
@@ -49,7 +50,8 @@ fn of_size(rows: &[Row], size: Bytes) -> Result<Vec<Row>> {
     rows.iter().map(sized).collect()
 }
 
-/// Puts cases behind the others; their places in the plan, which has each case once for every target.
+/// Appends cases to the others; returns their places in the plan, which has each case once for
+/// every target.
 fn places(size: Bytes, cases: Vec<Case>, targets: usize, all: &mut Vec<Case>) -> OfSize {
     let first = all.len() * targets;
     let places = first..first + cases.len() * targets;

@@ -44,10 +44,10 @@ impl Session<'_> {
         let began = Instant::now();
         let mut recorder = Recorder::new(store, number, streams, output);
         let end = self.supervise(&mut recorder).inspect_err(|_| {
-            // Why the run failed says more than why that could not be recorded.
+            // The reason why the run failed says more than a failure to record it.
             let _ = recorder.finish(RunStatus::Failed, stop);
         })?;
-        // The run is complete once that is made, too.
+        // The run is complete once the copy is made, too.
         let copy = self.copy(end);
         let status = match (end, &copy) {
             (_, Err(_)) => self.unfinished(),
@@ -82,13 +82,14 @@ impl Session<'_> {
         Ok(exit_of(&report, end, is_search))
     }
 
-    /// How a run stands that an error has ended: the error may be that a signal came.
+    /// The status of a run that an error has ended: the cause may be a signal.
     fn unfinished(&self) -> RunStatus {
         let is_stopped = self.workspaces.stop.load(Ordering::Relaxed);
         if is_stopped { RunStatus::Interrupted } else { RunStatus::Failed }
     }
 
-    /// The program's end after that error. If a signal came, that counts, and the error is only said.
+    /// The program's end after that error. If a signal came, the signal counts, and the error is
+    /// only printed.
     fn interrupted(&self, error: anyhow::Error) -> Result<Exit> {
         if !self.workspaces.stop.load(Ordering::Relaxed) {
             return Err(error);
@@ -159,7 +160,7 @@ impl Session<'_> {
         Ok(end)
     }
 
-    /// The limits of the hardware that the cases can be held against; what measuring them takes is spent.
+    /// The limits of the hardware that bound the cases; measuring them spends bytes and time.
     fn hardware(&mut self) -> Result<Option<Hardware>> {
         if self.limits_for.is_empty() {
             return Ok(None);
@@ -172,7 +173,7 @@ impl Session<'_> {
         Ok(Some(hardware))
     }
 
-    /// Before the samples and after them: the best counts.
+    /// Limits are measured before the samples and after them: the best counts.
     fn measure_limits(
         &mut self,
         hardware: Option<&mut Hardware>,
@@ -185,8 +186,8 @@ impl Session<'_> {
             .try_for_each(|target| recorder.record(Record::Limits { target, limits: hardware.limits(target) }))
     }
 
-    /// Every case on every target, with what was taken of it before. Ten thousand cases are held once, so the session has
-    /// none of them from here on.
+    /// Every case on every target, with its earlier samples. Moves the cases out of the session, so
+    /// that ten thousand of them are held once.
     fn plan(&mut self) -> Plan {
         let (cases, rows) = (std::mem::take(&mut self.cases), std::mem::take(&mut self.run.cases));
         let run = &self.run;
@@ -220,7 +221,7 @@ fn exit_of(report: &Report, end: End, is_search: bool) -> Exit {
     let samples = || report.cases.iter().flat_map(|case| &case.record.samples);
     match end {
         End::Stopped => Exit::Interrupted,
-        // A search is for what works, if anything does.
+        // A search succeeds if any way works.
         _ if is_search && samples().any(|sample| sample.outcome.is_ok()) => Exit::Ok,
         _ if samples().any(|sample| sample.outcome.is_fault()) => Exit::CasesFailed,
         _ => Exit::Ok,

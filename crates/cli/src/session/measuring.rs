@@ -59,7 +59,6 @@ pub(crate) struct MeasuringArguments {
     pub exports: ExportArguments,
 }
 
-/// The version that a run records.
 pub(crate) const VERSION: &str = if cfg!(feature = "deliberate-delay") {
     concat!(env!("CARGO_PKG_VERSION"), "+deliberate-delay")
 } else {
@@ -89,7 +88,7 @@ impl MeasuringArguments {
     }
 }
 
-/// The one that was asked for, or any.
+/// The seed that was asked for, or a random one.
 pub(crate) fn seed(asked: Option<u64>) -> u64 {
     // Within 53 bits, so that every reader of JSON gets it whole.
     asked.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11)

@@ -32,11 +32,11 @@ pub(crate) struct Place {
     pub environment: Environment,
     /// Holds a directory open; none for a block device, which may be written over.
     keeper: Option<Box<Keeper>>,
-    /// Its name and how it was made, if the run made it.
+    /// The name and making of a filesystem that the run made.
     made: Option<(String, Making)>,
 }
 
-/// The same, and nobody else's any more.
+/// A place that belongs to this run alone.
 pub(crate) struct Claimed {
     /// The facts that samples need.
     pub target: PlannedTarget,
@@ -125,7 +125,7 @@ impl Place {
         Ok(Self { look, environment, keeper, made: None })
     }
 
-    /// Its record for the database and tables.
+    /// The place's record for the database and tables.
     pub(crate) fn record(&self) -> TargetRecord {
         let path = path_text(self.path());
         let (name, making) = self.made.clone().unzip();
@@ -178,7 +178,7 @@ impl Place {
         Ok(writebench_runner::check_memory(&self.environment, cases, beside_bytes)?)
     }
 
-    /// Takes it, if it is to be had.
+    /// Claims the place, if it is free.
     pub(crate) fn claim(self, destroy_data: bool, reserve: Reserve, output: &Output) -> Result<Claimed> {
         let device = self.environment.device.as_ref().map(|device| device.number.clone());
         let making = self.made.as_ref().map(|(_, making)| making);
@@ -205,7 +205,7 @@ impl Place {
 }
 
 impl Claimed {
-    /// Its keeper, if it is a directory.
+    /// The keeper of a directory.
     pub(crate) fn keeper(&mut self) -> Option<&mut Keeper> {
         match &mut self.hold {
             Hold::Directory(keeper) => Some(keeper),
@@ -214,7 +214,7 @@ impl Claimed {
     }
 }
 
-/// Takes all of them, if all that were there before are enough for the cases.
+/// Claims all places, if those that the run did not make are enough for the cases.
 pub(crate) fn check_and_claim(
     places: Vec<Place>,
     cases: &[Case],
@@ -228,7 +228,7 @@ pub(crate) fn check_and_claim(
     places.into_iter().map(|place| place.claim(destroy_data, reserve, output)).collect()
 }
 
-/// Suites may count in blocks: what is whole blocks of the largest is whole blocks of all.
+/// Suites may count in blocks: a multiple of the largest block is a multiple of all.
 pub(crate) fn largest_block(places: &[Place]) -> u64 {
     places.iter().map(|place| place.environment.filesystem.block_size_bytes).max().unwrap_or(1)
 }
@@ -252,7 +252,7 @@ pub(crate) fn look_at(target: &Path, limit: Option<Duration>) -> Result<(Keeper,
     })
 }
 
-/// The error of a target that is something else.
+/// The error for a target that is neither a directory nor a block device.
 pub(crate) fn no_target(target: &Path) -> anyhow::Error {
     usage!("target {}: neither a directory nor a block device; give one of these", target.display())
 }

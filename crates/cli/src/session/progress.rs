@@ -23,7 +23,8 @@ pub(super) fn bar(output: &Output) -> Result<ProgressBar> {
     Ok(bar)
 }
 
-/// In a thread that ends with the bar. The library's own one panics where none can be started.
+/// Ticks in a thread that ends with the bar. The library's own ticker panics if no thread can be
+/// started.
 fn tick_steadily(bar: &ProgressBar) -> Result<()> {
     let bar = bar.downgrade();
     let tick = move || {
@@ -38,14 +39,14 @@ fn tick_steadily(bar: &ProgressBar) -> Result<()> {
     Ok(())
 }
 
-/// A sample of that case begins.
 pub(super) fn started(bar: &ProgressBar, case: &Case, left: usize) {
     fit(bar);
     bar.set_length(bar.position() + left as u64);
     bar.set_message(case.words());
 }
 
-/// In one line, however wide the terminal is by now: the message is cut, and the bar has no place in a narrow one.
+/// Fits the bar into one line of the terminal, however wide it is by now: the message is cut, and a
+/// narrow terminal has no bar.
 fn fit(bar: &ProgressBar) {
     const BAR_COLUMNS: u16 = 60;
     let columns = terminal_size::terminal_size_of(io::stderr()).map_or(BAR_COLUMNS, |(width, _)| width.0);

@@ -13,7 +13,7 @@ use super::workspaces::Workspaces;
 
 /// Large enough for huge pages and for extents that are reserved ahead.
 const FILE_BYTES: u64 = 4 << 20;
-/// No filesystem has so many files written for it.
+/// More files than are written to any filesystem.
 const FILES: u64 = 32;
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -23,8 +23,8 @@ pub(super) fn most_bytes(targets: usize) -> u64 {
 }
 
 impl Session<'_> {
-    /// Looks at each target's filesystem. Where the limits of the run have no room for that, none is looked at, and
-    /// none any more once half of the time is over.
+    /// Finds the properties of each target's filesystem. If the limits of the run have no room for
+    /// that, none is looked at, and no more once half of the time is over.
     pub(super) fn learn_properties(
         &mut self,
         recorder: &mut Recorder<'_>,

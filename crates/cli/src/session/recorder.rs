@@ -1,5 +1,5 @@
-//! Records the results of a run in its database and its streams, in the order of their making. A database that another
-//! program has locked keeps nobody waiting: what it cannot take yet is held in memory.
+//! Records the results of a run in its database and its streams, in the order of their making. A
+//! database that another program has locked delays no sample: records wait in memory.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,11 +29,12 @@ pub(super) struct Recorder<'r> {
     locked_since: Option<Instant>,
     /// Whether it was said that the database is locked.
     said: bool,
-    /// Set once the database is not at its path any more. What is left is never written.
+    /// Set once the database is no longer at its path. The remaining records are never written.
     gone: Option<StoreError>,
 }
 
-/// A thing to record: a row comes into the tables when its case has its first turn. Targets are given by their places in the run.
+/// A thing to record: a row comes into the tables when its case has its first turn. Targets are
+/// given by their places in the run.
 pub(super) enum Record {
     Row(Box<CaseRecord>),
     Sample { target: usize, case: String, sample: Box<Sample> },
@@ -43,7 +44,6 @@ pub(super) enum Record {
 }
 
 impl<'r> Recorder<'r> {
-    /// The recorder of the run with that number.
     pub(super) fn new(store: &'r Store, number: i64, streams: Streams<'r>, output: &'r Output) -> Self {
         Self {
             store,
@@ -60,7 +60,7 @@ impl<'r> Recorder<'r> {
     /// A sample was taken, on the target of that place and name.
     pub(super) fn sample(&mut self, (target, name): (usize, &str), case: &str, sample: &Sample) -> Result<()> {
         let record = Record::Sample { target, case: case.to_owned(), sample: sample.clone().into() };
-        // Also where the database has failed: this is one more place where the sample is kept.
+        // The stream keeps the sample even if the database has failed.
         self.streams.sample(name, case, sample)?;
         self.record(record)
     }
@@ -91,7 +91,7 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    /// The run as the database has it, with what it does not have yet.
+    /// The run in the database, with the records that still wait.
     pub(super) fn run(&self) -> Result<RunRecord> {
         let mut run = self.store.run(self.number)?;
         self.waiting.iter().for_each(|record| record.add_to(&mut run));
@@ -103,7 +103,7 @@ impl<'r> Recorder<'r> {
         Ok(self.write_waiting()?)
     }
 
-    /// As much as the database takes now. Fails where it will not take it later either.
+    /// Writes as much as the database takes now. Fails if it will not take more later either.
     fn write_waiting(&mut self) -> Result<(), StoreError> {
         while let Some(record) = self.waiting.front().filter(|_| self.gone.is_none()) {
             match self.store.without_waiting(|| record.write(self.store, self.number)) {

@@ -12,7 +12,7 @@ pub(crate) struct Session<'s> {
     pub workspaces: Workspaces<'s>,
     /// The run, with what was measured of it before, and with the time that is left of its budget.
     pub run: RunRecord,
-    /// Its different cases, each of which is measured on every target.
+    /// The run's different cases, each of which is measured on every target.
     pub cases: Vec<Case>,
     pub copied: Option<Copied>,
     /// The number of samples that each case wants.
@@ -20,14 +20,14 @@ pub(crate) struct Session<'s> {
     pub later: Later,
     /// Cases that the hardware's limits are measured for; none to measure no limits.
     pub limits_for: Vec<Case>,
-    /// Whether it is looked at what the filesystems do with files.
+    /// Whether the properties of filesystems are found out.
     pub properties: bool,
     pub written: Written,
     pub casualties: Casualties,
 }
 
 impl<'s> Session<'s> {
-    /// As many samples of each case as the run was told, and nothing beside them.
+    /// Takes as many samples of each case as the run was told, and no other measurements.
     pub(crate) fn new(
         workspaces: Workspaces<'s>,
         run: RunRecord,

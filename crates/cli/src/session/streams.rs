@@ -10,20 +10,20 @@ use writebench_report::formats::jsonl;
 use crate::export::Export;
 use crate::output::Output;
 
-/// The open ones among a run's exports. One that cannot be written any more does not end the run, whose samples are
-/// in the database.
+/// The exports that are written during the run. A stream that fails does not end the run, whose
+/// samples are in the database.
 pub(super) struct Streams<'o> {
     open: Vec<Box<dyn Write + 'o>>,
     output: &'o Output,
-    /// Why the first that failed did, if one did.
+    /// The error of the first stream that failed.
     failed: Option<io::Error>,
 }
 
 const WHAT_FAILED: &str = "cannot write jsonl; the samples that were taken are in the database";
 
 impl<'o> Streams<'o> {
-    /// Opens them, with the run's line: better now than after an hour of measuring. A pipe without a reader is waited
-    /// for until `stop` is set.
+    /// Opens the streams, with the run's line: better now than after an hour of measuring. Waits
+    /// for the reader of a pipe until `stop` is set.
     pub(super) fn begin(
         exports: &[Export],
         number: i64,
@@ -45,7 +45,7 @@ impl<'o> Streams<'o> {
         Ok(())
     }
 
-    /// Writes the last line. Fails if any line could not be written, unless nobody read on.
+    /// Writes the last line. Fails if any line could not be written, unless the reader has stopped.
     pub(super) fn end(mut self, run: &RunRecord) -> Result<()> {
         self.write(&jsonl::end(run)?);
         self.failed.map_or(Ok(()), |error| Err(error).context(WHAT_FAILED))
@@ -58,7 +58,7 @@ impl<'o> Streams<'o> {
             let Err(error) = stream.write_all(line.as_bytes()).and_then(|()| stream.flush()) else {
                 return true;
             };
-            // As with tables, that nobody reads on (`| head -1`) is no error.
+            // As with tables, a reader that stops (`| head -1`) is no error.
             if error.kind() == io::ErrorKind::BrokenPipe {
                 output.note("Nobody reads the jsonl any more. The run goes on.");
             } else {

@@ -22,10 +22,9 @@ use crate::ranks::Others;
 pub(crate) struct Workspaces<'s> {
     /// Knows of each directory from before it is made until it is known to be gone.
     pub store: &'s Store,
-    /// The run's number.
     pub run: i64,
     pub places: Vec<Claimed>,
-    /// How long a target has to answer, where the user has said it.
+    /// The time that a target has to answer, if the user set one.
     pub limit: Option<Duration>,
     /// Set to end the run.
     pub stop: &'s AtomicBool,
@@ -46,10 +45,11 @@ impl<'s> Workspaces<'s> {
             if let Hold::Directory(keeper) = &mut place.hold {
                 let id = uuid::Uuid::new_v4().simple().to_string();
                 let path = workspace_path(&place.target.path, &id);
-                // One on a filesystem that the run made goes with that; there is no later run that could find it.
+                // A directory on a filesystem that the run made goes with it; no later run could
+                // find it.
                 let record = (!place.is_made).then_some(WorkspaceRecord { path, run });
-                // Recorded before it is made, so that there is no moment at which it is there and nobody knows of it;
-                // the record stays until it is known to be gone.
+                // Recorded before it is made, so that no directory is ever unknown; the record
+                // stays until the directory is known to be gone.
                 record.iter().try_for_each(|record| store.add_workspace(record))?;
                 if let Err(error) = keeper.make(&id, patience) {
                     if let Some(WorkspaceRecord { path, .. }) = record
@@ -81,14 +81,14 @@ impl<'s> Workspaces<'s> {
         output.all_ok(removed)
     }
 
-    /// Removes what runs left that were killed: in the targets, whichever database knows of it, and elsewhere what this
-    /// database knows. What cannot be removed is said, and is no reason to stop.
+    /// Removes what killed runs left: in the targets, whichever database knows of it, and elsewhere
+    /// what this database knows. Prints what cannot be removed, and goes on.
     pub(crate) fn remove_left_overs(&self) -> Result<()> {
         let mut sweeper = Sweeper::new(keeper::command()?);
         let recorded = self.store.workspaces()?;
         let mut paths = Vec::new();
         for left in &recorded {
-            // A run that is under way may be about to make it.
+            // A run that is under way may be about to make the directory.
             if !self.store.is_under_way_elsewhere(left.run)? {
                 paths.push(left.path.clone());
             }
@@ -105,7 +105,7 @@ impl<'s> Workspaces<'s> {
         for path in paths {
             let shown = path.display();
             match sweeper.remove(&path, patience) {
-            // A disk that is not mounted now may come back with it.
+            // A disk that is not mounted now may come back with the directory.
             Ok(LeftOver::InUse | LeftOver::Away) => {}
             Ok(LeftOver::Held(process)) => self.output.note(&format!(
                 "{shown}, left by a run that is gone, stays: process {process} has it open. A run after its end removes it."
@@ -133,7 +133,7 @@ impl<'s> Workspaces<'s> {
         self.places.iter().filter_map(directory).collect()
     }
 
-    /// A worker in all of them.
+    /// A worker in all of the run's directories.
     pub(crate) fn worker(&self, copy_from: Option<&CopySource>) -> Result<WorkerCommand> {
         let mut arguments: Vec<OsString> = vec!["worker".into()];
         for place in &self.places {
@@ -158,7 +158,7 @@ impl<'s> Workspaces<'s> {
     }
 }
 
-/// Whether a directory that could not be made whole is not there, or not any more.
+/// Whether a directory that could not be completed is gone.
 fn is_gone(path: &Path, patience: Patience<'_>) -> bool {
     let Ok(command) = keeper::command() else { return false };
     let became = Sweeper::new(command).remove(path, patience);

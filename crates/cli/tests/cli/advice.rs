@@ -44,7 +44,7 @@ pub(crate) fn add(trials: &mut Trials) {
 
 const QUICK: &[&str] = &["--for", "stream", "--size", "8MiB", "--budget", "20s", "--export=json=-", "--quiet"];
 
-/// `advise` on a fresh directory, to its end; its JSON.
+/// Runs `advise` on a fresh directory to its end; returns its JSON.
 fn advise(program: &Program, arguments: &[&str]) -> Result<Value> {
     let target = directory_on(Kind::Tmpfs);
     let target_text = target.path().to_str().context("UTF-8")?;

@@ -48,7 +48,7 @@ fn set_back() -> Result<()> {
     wait_for("more samples", || some(before + 1))?;
     child.kill()?;
     child.wait()?;
-    // What it left is of the future, too.
+    // The files that the run left are of the future, too.
     for left in entries(target.path()) {
         call(Command::new("touch").args(["-d", FUTURE]).arg(left))?;
     }
@@ -68,7 +68,7 @@ fn set_back() -> Result<()> {
     let (first, newest) = (document(&["1"])?, document(&[])?);
     let started = |of: &Value| of["run"]["started"].as_str().map(|it| it[..10].to_owned());
     ensure!(started(&first).as_deref() == Some("2037-06-01"), "{}", first["run"]);
-    // Or the clock was not set, and this test shows nothing.
+    // Otherwise the clock was not set, and this test shows nothing.
     ensure!(started(&newest).as_deref() == Some("2001-02-03"), "{}", newest["run"]);
     ensure!(newest["run"]["number"] == 2, "the newest is the last that was begun: {}", newest["run"]);
     for case in [&first, &newest].iter().flat_map(|of| of["cases"].as_array()).flatten() {

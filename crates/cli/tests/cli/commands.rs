@@ -205,8 +205,8 @@ fn first_look() -> Result<()> {
     Ok(())
 }
 
-/// Each write takes a millisecond and more, as on a network or a slow disk. Other work that begins after the size was
-/// chosen may take the time of a round, so it is tried again.
+/// Each write takes a millisecond and more, as on a network or a slow disk. Other work that begins
+/// after the size was chosen may take the time of a round, so the test tries again.
 fn slow_first_look() -> Result<()> {
     let (program, faulty) = (program()?, Faulty::mount("sample", Caching::WriteThrough)?);
     let delay = What::Delay(Duration::from_millis(1));
@@ -257,7 +257,7 @@ fn answer_and_doubts() -> Result<()> {
         ["--case", "write,size=1MiB", "--case", "write,size=1MiB,chunk=4KiB", "--samples", "2", "--no-limits"];
     let ended = program.call(&[&["run", path][..], &cases].concat())?;
     let last = ended.stdout.trim_end().rsplit("\n\n").next().context("an end")?;
-    // On a busy machine samples are disturbed, which is said, too.
+    // On a busy machine samples are disturbed, and the program says so.
     let last: Vec<&str> = last.lines().filter(|line| !line.contains(" disturbed ")).collect();
     let [certainty, read_back, warning] = last.as_slice() else { anyhow::bail!("three: {last:?}") };
     let finding =

@@ -85,7 +85,7 @@ fn redirected(kind: Kind) -> Result<()> {
     }
     // Ranked: each row has its distance to the first, and none is less than the one before.
     let distances: Vec<f64> = table.lines().filter_map(distance).collect();
-    // One whose sample was disturbed twice has none.
+    // A row whose sample was disturbed twice has no distance.
     ensure!(distances.len() > 5 && distances.is_sorted(), "{distances:?}\n{table}");
     let document = program.call(&["show", "--export", "json=-"])?.stdout;
     let document: serde_json::Value = serde_json::from_str(&document)?;
@@ -106,7 +106,7 @@ fn distance(line: &str) -> Option<f64> {
 fn from_to(kind: Kind) -> Result<()> {
     let (program, directory) = (program()?, directory_on(kind));
     let (from, to) = (source(directory.path())?, directory.path().join("Y"));
-    // What is there is written over, as cp would.
+    // An existing file is written over, as by cp.
     std::fs::write(&to, vec![7; LENGTH + 5])?;
     let (from, to) = (from.to_str().context("UTF-8")?, to.to_str().context("UTF-8")?);
     let ended = program.call(&["run", "--from", from, "--to", to, "--samples", "1"])?;
@@ -272,7 +272,7 @@ fn planted() -> Result<()> {
     ensure!(output.status.code() == Some(3) && said.contains("is not what it was"), "{output:?}");
     ensure!(std::fs::read_to_string(&ours)? == "precious");
     ensure!(entries(&theirs) == [to.clone()], "{:?}", entries(&theirs));
-    // Where it is there from the start, it is refused before anything is measured.
+    // A link that is there from the start is refused before anything is measured.
     let ended = program.call(&["run", "--from", from, "--to", to_text, "--samples", "1"])?;
     ensure!(ended.code == Some(3) && ended.stderr.contains("is a symbolic link to"), "{ended:?}");
     Ok(())

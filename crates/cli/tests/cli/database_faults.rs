@@ -1,4 +1,5 @@
-//! What happens to the database costs no target, no sample that was recorded, and takes one clear line to say.
+//! Trouble with the database costs no target and no sample that was recorded, and takes one clear
+//! line to say.
 
 use std::path::{Path, PathBuf};
 
@@ -99,7 +100,7 @@ fn corrupted() -> Result<()> {
                         .concat(),
                 )?;
                 ensure!(!ended.stderr.contains("panicked"), "{ended:?}");
-                // Pages that nobody looked at may be damaged without being met.
+                // Damage to pages that are not read goes unnoticed.
                 if ended.code != Some(0) {
                     ensure!(matches!(ended.code, Some(1 | 2)), "{ended:?}");
                     ensure!(ended.stderr.trim_end().lines().count() == 1, "{ended:?}");

@@ -1,5 +1,5 @@
-//! What others do to the database of a run that is under way costs it no sample: who locks it is waited for, and who
-//! removes it is told of, with the results.
+//! Other users of the database of a run under way cost it no sample: locks are waited for, and a
+//! removed database is reported, with the results.
 
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -47,7 +47,7 @@ fn start(program: &Program, target: &Path, budget: &str) -> Result<Child> {
     program.start(&[&run[..], &["--budget", budget, &stream]].concat())
 }
 
-/// How many samples were taken.
+/// The number of samples taken.
 fn taken(program: &Program) -> usize {
     let lines = std::fs::read_to_string(program.home().join("lines")).unwrap_or_default();
     lines.lines().filter(|line| line.contains("\"sample\"")).count()
@@ -93,7 +93,7 @@ fn locked_to_the_end() -> Result<()> {
     let lock = DatabaseLock::on(&database(&program))?;
     wait_for_samples(&program, taken(&program))?;
     wait_for("the last worker to end", || worker(child.id()).is_none().then_some(()))?;
-    // It waits now.
+    // The run waits now.
     std::thread::sleep(Duration::from_millis(200));
     send(child.id(), Signal::INT)?;
     let output = child.wait_with_output()?;
@@ -104,7 +104,7 @@ fn locked_to_the_end() -> Result<()> {
     let last = stderr.lines().last().unwrap_or_default();
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
     ensure!(last.contains("another program has locked it, and") && last.contains("sample"), "{stderr}");
-    // What could be written before is there, and the run can go on.
+    // The samples written before are there, and the run can go on.
     let before = recorded(&program)?.len();
     ensure!(before > 0 && before < taken(&program), "{before} of {}", taken(&program));
     let ended = program.call(&["run", "--resume", "--budget", "1s"])?;

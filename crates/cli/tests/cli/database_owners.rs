@@ -35,7 +35,7 @@ fn refused(ended: &Ended, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Both what writes and what reads.
+/// A command that writes, and one that reads.
 fn both(program: &Program, database: &Path, target: &Path) -> Result<[Ended; 2]> {
     let database = text(database)?;
     let run = [&["--db", database, "run", text(target)?], &CASE[..]].concat();
@@ -72,7 +72,7 @@ fn open_to_all() -> Result<()> {
     Ok(())
 }
 
-/// With a journal of a database without runs: SQLite would make that of ours.
+/// With a journal of a database without runs: SQLite would make ours one without runs.
 fn hot_journal() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let database = database(&program, target.path())?;

@@ -46,13 +46,14 @@ impl Stack {
     }
 
     fn mount_again(&self, image: &Path) -> Result<()> {
-        // With direct I/O it passes the error number on; through its page cache all are EIO.
+        // With direct I/O the device passes the error number on; through its page cache all are
+        // EIO.
         let mut losetup = Command::new("losetup");
         let output = losetup.args(["--find", "--show", "--direct-io=on"]).arg(image).output()?;
         ensure!(output.status.success(), "{output:?}");
         let device = String::from_utf8(output.stdout)?;
         let mounted = call(Command::new("mount").arg(device.trim()).arg(self.point.path()));
-        // The kernel does it when it is unmounted.
+        // The kernel detaches the device when it is unmounted.
         call(Command::new("losetup").args(["--detach", device.trim()]))?;
         mounted
     }
@@ -74,7 +75,8 @@ fn goes_bad(kind: &str, errno: Errno) -> Result<()> {
     let refused = |call| Fault { when: When::Each(call), what: What::Fail(errno) };
     faulty.follow(&[refused(Call::Write), refused(Call::Fsync)]);
     let (program, over) = run.end()?;
-    // What the filesystem makes of it is its own, and so is whether our directory can still be removed.
+    // The outcome is the filesystem's own choice, and so is whether our directory can still be
+    // removed.
     ensure!(matches!(over.code, Some(1 | 4)), "{:?}: {}", over.code, over.stderr);
     if over.code == Some(1) {
         one_line(&over.stderr)?;
@@ -97,7 +99,7 @@ fn goes_bad(kind: &str, errno: Errno) -> Result<()> {
     nothing_left(&program, stack.path())
 }
 
-/// The kernel puts it off.
+/// The kernel puts off the detaching.
 fn detached() -> Result<()> {
     let device = LoopDevice::attach(64 << 20)?;
     let mounted = device.format_and_mount(device.path(), "ext4")?;

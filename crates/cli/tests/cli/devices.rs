@@ -1,5 +1,5 @@
-//! A block device as target: only when it is named twice and nobody's, and then all of it is written over in
-//! place.
+//! A block device as target: only if it is named twice and unused, and then all of it is written
+//! over in place.
 
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -76,7 +76,7 @@ fn on_a_device() -> Result<()> {
         "{}",
         document["targets"][0]["environment"]
     );
-    // Written at its beginning, and nowhere else.
+    // The device is written at its beginning, and nowhere else.
     let image = std::fs::File::open(device.image())?;
     let mut bytes = vec![0; 2 << 20];
     call(Command::new("blockdev").args(["--flushbufs", node]))?;

@@ -39,7 +39,7 @@ fn commands() -> Result<()> {
 fn calls(program: &Program) -> Result<Vec<(String, Vec<String>)>> {
     let call = |title: &str, words: &str| (title.to_owned(), words.split(' ').map(str::to_owned).collect());
     let mut calls = vec![call("The program", "--help")];
-    // `help` has none of its own.
+    // `help` has no help of its own.
     let commands = commands_of(program)?.into_iter().filter(|name| name != "help");
     calls.extend(commands.map(|name| call(&name, &format!("{name} --help"))));
     calls

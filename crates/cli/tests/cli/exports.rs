@@ -1,4 +1,4 @@
-//! What others read: exports, taken apart by other programs, and taken in again.
+//! Exports: read by other programs, and imported again.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

@@ -22,7 +22,7 @@ pub(crate) fn add(trials: &mut Trials) {
     });
 }
 
-/// Its files have other names than the one that the scripts are about.
+/// The files of this case have other names than the one that the scripts are about.
 pub(crate) const AFTER: &str = "write,size=8KiB,threads=2,files=per-thread";
 
 const ERRNOS: [Errno; 7] =
@@ -37,7 +37,7 @@ fn cases() -> Result<Vec<Case>> {
             (Axis::Vector, "2"),
             (Axis::Call, "fallocate"),
             (Axis::Sync, "fsync"),
-            // Once it is cut to its length before.
+            // The file of one method gets its length beforehand.
             (Axis::Prepare, if method.name == "write" { "set-len" } else { method.prepares[0].name() }),
         ];
         let values: Vec<_> = values.into_iter().filter(|(axis, _)| method.has_axis(*axis)).collect();
@@ -50,7 +50,8 @@ fn cases() -> Result<Vec<Case>> {
     Ok(methods.map(case).collect::<Result<_, _>>()?)
 }
 
-/// What errors call what hands data over, and what closes the file: the last of the card's calls, mostly.
+/// The names in errors of the call that hands data over, and of the one that closes the file: the
+/// last of the card's calls, mostly.
 fn calls(method: &MethodInfo) -> (&'static str, &'static str) {
     match method.name {
         "fwrite" => ("fwrite", "fclose"),
@@ -60,7 +61,7 @@ fn calls(method: &MethodInfo) -> (&'static str, &'static str) {
     }
 }
 
-/// Each number until no case has so many operations.
+/// Fails the operation of each number, until no case has so many.
 fn at_each_operation(caching: Caching, errno: fn(usize) -> Errno) -> Result<()> {
     for number in 1.. {
         let measured = Measured::take(caching, &[fault(When::Operation(number), What::Fail(errno(number)))])?;
@@ -113,7 +114,8 @@ impl Measured {
         })
     }
 
-    /// Whether all samples came out as what went wrong with their files asks for. How many files that was.
+    /// Checks that the outcome of each sample fits the fault of its file. Returns the number of
+    /// files with a fault.
     fn judge(&self) -> Result<usize> {
         let cases = cases()?;
         let watched = self.samples.iter().filter(|sample| sample["case"] != AFTER);
@@ -169,7 +171,7 @@ fn judge(method: &MethodInfo, operations: &[Operation], sample: &Value) -> Resul
             let word = if errno == Errno::OPNOTSUPP { "unsupported" } else { "failed" };
             ensure!(sample["outcome"] == word, "expected {word}");
             let inner = &cause;
-            // The C library writes when it finds it time.
+            // The C library decides when to write.
             let call = if call == "fwrite" && inner["call"] == "fflush" { "fflush" } else { call };
             let failure = json!({
                 "phase": phase, "call": call, "offset": offset, "errno": errno.raw_os_error(),
@@ -189,7 +191,7 @@ enum Found {
     Cause(Value),
 }
 
-/// What a refused operation makes of a sample.
+/// The outcome of a sample with a refused operation.
 #[derive(Debug)]
 enum Expected {
     Ok,
@@ -197,7 +199,7 @@ enum Expected {
     At(&'static str, &'static str, Option<u64>),
     /// The kernel may have read ahead, and asks again for what is needed.
     OkOr(&'static str, &'static str, Option<u64>),
-    /// The same, for a page that is stored to: SIGBUS.
+    /// Like `OkOr`, for a page that is stored to: SIGBUS.
     OkOrDied,
 }
 
@@ -219,7 +221,7 @@ impl Expected {
             (Call::Truncate, _) => Self::At("prepare", "ftruncate", None),
             (Call::Fallocate, _) => Self::At("write", "fallocate", None),
             (Call::Read, false) => Self::OkOrDied,
-            // What was stored is written when it is synced.
+            // Stored data is written when it is synced.
             (Call::Write, _) if is_mapped => Self::At("sync", "fsync", None),
             (Call::Write, _) => Self::At("write", write, hit.offset),
             (Call::Fsync, _) => Self::At("sync", "fsync", None),

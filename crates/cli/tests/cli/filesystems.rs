@@ -64,7 +64,7 @@ pub(crate) fn add(trials: &mut Trials) {
 pub(crate) struct Made {
     program: Program,
     images: TempDir,
-    // Before anything was made.
+    // The mounts before anything was made.
     mounts: Vec<String>,
 }
 
@@ -96,7 +96,7 @@ impl Made {
         Ok(serde_json::from_str(&std::fs::read_to_string(export)?)?)
     }
 
-    /// That no image is there, no loop device holds one, and no mount can be seen.
+    /// Checks that no image is there, no loop device holds one, and no mount can be seen.
     pub(crate) fn is_gone(&self) -> Result<()> {
         let left = wait_for("nothing to be left", || self.left().is_empty().then_some(()));
         left.with_context(|| format!("left behind: {:?}", self.left()))
@@ -166,7 +166,7 @@ fn holds(kind: &str) -> Result<()> {
         let sample = &case["samples"][0];
         match case["outcome"].as_str().context("an outcome")? {
             "ok" => ensure!(sample["read_back"]["extent"] == "whole", "read back: {case}"),
-            // What a filesystem does not have it says, and what it is.
+            // A filesystem may lack only these features.
             "unsupported" => {
                 let known = ["prepare=fallocate", "cache=direct", "copy-file-range", "splice"];
                 let id = case["id"].as_str().context("id")?;
@@ -399,7 +399,7 @@ fn unprivileged() -> Result<()> {
 }
 
 fn is_alive(process: u32) -> bool {
-    // What has ended and was not waited for yet is as good as gone.
+    // A process that has ended and was not waited for yet is as good as gone.
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
 }

@@ -55,13 +55,13 @@ const CASES: &[&str] = &[
     "pwrite,size=64KiB,chunk=16KiB,sync=o-sync",
 ];
 
-/// What tmpfs does not have.
+/// Cases that tmpfs does not support.
 const PAST_THE_CACHE: &[&str] = &[
     "pwrite,size=1MiB,chunk=256KiB,prepare=overwrite,cache=direct",
     "uring,size=1MiB,chunk=64KiB,depth=4,registered=buffers,cache=direct",
 ];
 
-/// Runs each case once, and gives the job that comes of it.
+/// Runs each case once, and returns the exported job.
 fn exported(program: &Program, cases: &[&str], target: &Path) -> Result<Vec<PathBuf>> {
     let jobs = program.home().join("jobs");
     let export = format!("fio={}", jobs.display());
@@ -82,7 +82,7 @@ fn fio(job: &Path, target: &Path) -> Command {
     command
 }
 
-/// What fio says of the sections that write.
+/// The results that fio reports for the sections that write.
 fn writes(mut fio: Command) -> Result<Vec<Value>> {
     let output = fio.output()?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -106,7 +106,7 @@ fn write_the_same(kind: Kind) -> Result<()> {
 }
 
 fn writes_the_same(case: &str, job: &Path, target: &Path) -> Result<()> {
-    // As it is, fio leaves nothing behind.
+    // The job as exported leaves nothing behind.
     let (size_bytes, writes) = (size_bytes(case)?, writes(fio(job, target))?);
     let written: u64 = writes.iter().filter_map(|job| job["write"]["io_bytes"].as_u64()).sum();
     ensure!(written == size_bytes, "{written} bytes of {size_bytes}");
@@ -141,9 +141,9 @@ fn makes_the_same_calls(case: &str) -> Result<()> {
     let target_name = target.path().to_str().context("UTF-8")?;
     let samples = traced(&program, Command::new("strace"), &[&words[..], &[target_name]].concat())?;
     let mut ours = that_write(samples.into_iter().next().context("no sample")?);
-    // Behind the clock writebench looks whether the page cache was passed by.
+    // After the clock writebench looks whether the page cache was bypassed.
     ours.retain(|call, _| !(case.contains("cache=direct") && call.starts_with("mmap ")));
-    // It also writes zeros out, to see whether they are holes.
+    // writebench also writes zeros out, to see whether they are holes.
     ours.retain(|call, _| !(case.contains("data=zero") && call == "fdatasync"));
     let log = program.home().join("strace-of-fio");
     let mut theirs = that_write(traced_other(&fio(&job, target.path()), &log, "/writebench-sample")?);
@@ -162,7 +162,8 @@ fn makes_the_same_calls(case: &str) -> Result<()> {
     Ok(())
 }
 
-/// Without what is about the file alone: how it is opened and closed, where its position is.
+/// The calls without those about the file alone: how it is opened and closed, where its position
+/// is.
 fn that_write(mut calls: Calls) -> Calls {
     let is_about_the_file = |call: &str| {
         ["open ", "close", "lseek ", "munmap ", "fadvise64 ", "io_uring_"].iter().any(|it| call.starts_with(it))

@@ -1,4 +1,4 @@
-//! Ten thousand cases and a million samples: what the program takes for them.
+//! The time and memory that the program takes for ten thousand cases and a million samples.
 
 use std::io::Read;
 use std::path::Path;
@@ -71,7 +71,7 @@ fn database(path: &Path, runs: u32, cases: u64, samples: u32) -> Result<()> {
     Ok(())
 }
 
-/// How long a call takes.
+/// The time of a call.
 fn taken(binary: &Path, database: &Path, arguments: &[&str]) -> Result<Duration> {
     let start = Instant::now();
     let output = Command::new(binary).arg("--db").arg(database).args(arguments).output()?;
@@ -134,7 +134,7 @@ fn supervisor() -> Result<()> {
     let arguments = ["run", "--resume=2", "--max-bytes", "1GiB", "--reserve", "0"];
     let mut child = program.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let mut stdout = child.stdout.take().context("stdout")?;
-    // It has all of the tables, and waits in the middle of them for somebody to read on.
+    // The program has all of the tables, and waits in the middle of them for a reader.
     stdout.read_exact(&mut vec![0; 300_000])?;
     let memory_bytes = most_memory_bytes(child.id())?;
     std::io::copy(&mut stdout, &mut std::io::sink())?;
@@ -157,7 +157,7 @@ fn take_all_but(left: usize, program: &Program) -> Result<()> {
     for (index, record) in run.cases.iter().enumerate() {
         let rounds = if index < few { 6 } else { 5 };
         for round in 0..rounds {
-            // By which no new sample is judged.
+            // No new sample is judged by these probes.
             let sample = Sample { probe_ns: [0; 2], ..sample(index as u64, round) };
             store.add_sample(number, 0, record.case.name(), &sample)?;
         }

@@ -55,8 +55,8 @@ fn planned() -> Result<()> {
     Ok(())
 }
 
-/// The largest that is accepted, in each of several groups: the memory that warms is on top of the source, and must not
-/// take what the plan gave to others.
+/// Takes the largest size that is accepted, in each of several groups: the memory that warms is on
+/// top of the source, and must not take what the plan gave to others.
 fn fits(kind: Kind) -> Result<()> {
     let target = directory_on(kind);
     for (limit_mib, size_mib) in [(512, 256), (512, 420), (128, 80), (48, 10)] {

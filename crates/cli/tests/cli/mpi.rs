@@ -71,7 +71,7 @@ pub(crate) const fn all(ranks: u32) -> Part<'static> {
     Part { ranks, node: "n1", around: &[] }
 }
 
-/// A run of these parts on that target; its JSON.
+/// Runs these parts on that target; returns the JSON.
 pub(crate) fn run(
     program: &Program,
     parts: &[Part<'_>],
@@ -254,7 +254,7 @@ struct Running<'p> {
 }
 
 impl<'p> Running<'p> {
-    /// Begins, and comes back when it has taken samples.
+    /// Begins a run; returns when it has taken samples.
     fn begin(program: &'p Program, target: &Path) -> Result<Self> {
         let words = ["run", target.to_str().context("UTF-8")?, "--samples", "400", "--yes", "--quiet"];
         let words = [&words[..], &["--case", "pwrite,size=8MiB", "--case", "write,size=8MiB,files=per-rank"]];
@@ -327,7 +327,7 @@ fn killed_rank() -> Result<()> {
     let fewer = mpirun(&program, &[all(2)], &["run", "--resume"]).output()?;
     let said = String::from_utf8_lossy(&fewer.stderr).into_owned();
     ensure!(fewer.status.code() == Some(2) && said.contains("has 3 ranks, and there are fewer"), "{said}");
-    // It goes on with as many ranks as before, also on other nodes, and finds what was left.
+    // The run goes on with as many ranks as before, also on other nodes, and finds what was left.
     let nodes = [all(2), Part { ranks: 1, node: "n2", around: &[] }];
     let output = mpirun(&program, &nodes, &["run", "--resume", "--budget", "2s"]).output()?;
     ensure!(output.status.success(), "{output:?}");

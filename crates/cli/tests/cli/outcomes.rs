@@ -1,4 +1,4 @@
-//! What goes wrong in a sample is that sample's outcome: it has no figure, and the others go on.
+//! Trouble in a sample is that sample's outcome: it has no figure, and the others go on.
 
 use std::path::Path;
 use std::process::Child;
@@ -231,7 +231,7 @@ fn killed() -> Result<()> {
 }
 
 fn file_size_limit() -> Result<()> {
-    // Whether or not whoever starts it ignores the signal that comes with EFBIG.
+    // Whether or not the caller ignores the signal that comes with EFBIG.
     for before in ["", "trap '' XFSZ; "] {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));
         let limited = |kib: u32| {

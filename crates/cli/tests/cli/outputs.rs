@@ -1,5 +1,5 @@
-//! Where outputs may go, and what becomes of a file that is there: it stays whole until the new one is, it is never one
-//! that the command needs, and nobody leads the output elsewhere.
+//! The places of outputs, and the fate of an existing file: it stays whole until the new one is, it
+//! is never one that the command needs, and nobody leads the output elsewhere.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -133,7 +133,7 @@ fn database() -> Result<()> {
     for path in names.into_iter().chain(beside.map(PathBuf::from)) {
         all_refused(&program, &path, "this is the database, which would be lost")?;
     }
-    // Also one that is not there yet.
+    // Also a database that is not there yet.
     let (new, target) = (program.home().join("new.db"), directory_on(Kind::Tmpfs));
     let words = ["run", text(target.path())?, "--db", text(&new)?, "--export", &export("json", &new)];
     refused(&program, &[&words, &CASE[..]].concat(), "this is the database")?;
@@ -309,7 +309,8 @@ impl Theirs {
         call(Command::new("setpriv").args(["--reuid=65534", "--regid=65534", "--clear-groups"]).args(words))
     }
 
-    /// A run with an export in their directory, while `meanwhile` is done; what it said, and its exit code.
+    /// Runs with an export in their directory, while `meanwhile` is done; returns the error output
+    /// and the exit code.
     fn run(&self, format: &str, meanwhile: impl Fn(&Self) -> Result<()>) -> Result<Ended> {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));
         let export = export(format, &self.directory().join("x.json"));
@@ -407,7 +408,7 @@ fn directories() -> Result<()> {
     let forced = [&fio[..], &["--force"]].concat();
     ended(&program, &forced, 0)?;
     ensure!(std::fs::read_to_string(jobs.join("README"))?.starts_with("Jobs for fio, made by writebench"));
-    // Our own are replaced, and what a killed writer left is removed.
+    // Our own files are replaced, and those that a killed writer left are removed.
     std::fs::write(jobs.join(".README.writebench-0123abcd.part"), "")?;
     ended(&program, &fio, 0)?;
     ensure!(entries(&jobs).len() == 2, "{:?}", entries(&jobs));

@@ -1,4 +1,4 @@
-//! `writebench report`: a page is written, of the runs that were named. What is in it, browsers are asked
+//! `writebench report`: a page of the named runs is written. Browsers test its content
 //! (`crates/report/page/tests/`).
 
 use anyhow::{Result, ensure};

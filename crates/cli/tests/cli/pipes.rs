@@ -45,7 +45,7 @@ fn fifo(program: &Program) -> Result<PathBuf> {
     Ok(fifo)
 }
 
-/// A script of bash with the program as `$0`; what it printed.
+/// Runs a script of bash with the program as `$0`; returns its output.
 fn script(program: &Program, script: &str) -> Result<String> {
     let mut command = Command::new("bash");
     command.args(["-ec", script]).arg(program.binary()).stdin(Stdio::null());
@@ -92,7 +92,7 @@ fn signal(child: &Child, signal: &str) -> Result<()> {
     call(Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]))
 }
 
-/// What the program wrote to standard error, and its exit code; none after a signal.
+/// The program's standard error, and its exit code; none after a signal.
 fn ended_within(mut child: Child, most: Duration) -> Result<(Option<i32>, String)> {
     let start = Instant::now();
     while child.try_wait()?.is_none() {
@@ -107,7 +107,7 @@ fn ended_within(mut child: Child, most: Duration) -> Result<(Option<i32>, String
     Ok((output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 
-/// Far more than any of it takes, and less than for ever.
+/// Far more than any of the programs takes, and less than for ever.
 const MOST: Duration = Duration::from_secs(60);
 
 fn no_reader(name: &str) -> Result<()> {
@@ -156,7 +156,7 @@ fn idle_reader() -> Result<()> {
         "--no-limits",
     ];
     let child = program.start(&[&words[..], &["--export", &lines]].concat())?;
-    // It opens the pipe, and that is all. A small one is soon full.
+    // The reader opens the pipe, and that is all. A small pipe is soon full.
     let reader = File::open(&fifo)?;
     rustix::pipe::fcntl_setpipe_size(&reader, 8192)?;
     let (mut seen, mut since) = (0, Instant::now());

@@ -1,4 +1,4 @@
-//! What needs no root runs without it, and what needs it says so, each by itself.
+//! Commands that need no root run without it, and those that need it say so, each by itself.
 
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a worker keeps only the rights that it needs", &[Need::Root], kept_rights);
 }
 
-/// Of Debian's nobody and nogroup.
+/// The numbers of Debian's nobody and nogroup.
 const NOBODY: u32 = 65534;
 
 /// A copy of the program that nobody may run, with a home and a target of nobody's.
@@ -97,7 +97,7 @@ fn own_group() -> Result<()> {
         ensure!(ended.code == Some(code), "{group} {mode:o}: {ended:?}");
         ensure!(code == 0 || ended.stderr.contains("other users can make files in"), "{ended:?}");
     }
-    // Neither its owner's trust nor the right to read it is everybody's.
+    // A database of root's is not trusted by others.
     chown(&database, Some(0), None)?;
     let ended = nobody.call(&["show", "--db", text(&database)?])?;
     ensure!(
@@ -126,7 +126,7 @@ fn kept_rights() -> Result<()> {
     let case = "write,size=64MiB,chunk=1";
     let child =
         program.start(&["run", text(target.path())?, "--case", case, "--samples", "1", "--no-limits"])?;
-    // It has given up the rest before it makes its first file.
+    // The worker has given up the rest before it makes its first file.
     wait_for("a sample's file", || {
         entries(target.path()).iter().flat_map(|own| entries(own)).find(|file| file.ends_with("sample"))
     })?;

@@ -1,4 +1,4 @@
-//! What each method asks the kernel for, by case.
+//! The system calls that each method promises, by case.
 
 pub(crate) const CREATE: &str = "open O_WRONLY|O_CREAT|O_EXCL";
 // After the clock: did direct I/O leave pages behind, or does a copy share blocks?

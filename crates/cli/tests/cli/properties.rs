@@ -1,4 +1,4 @@
-//! What a worker finds out of a filesystem, asked as the program asks it.
+//! The properties that a worker finds of a filesystem, asked as the program asks.
 
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -45,7 +45,7 @@ fn in_a_directory() -> Result<()> {
 }
 
 fn on_a_device() -> Result<()> {
-    // Whatever it is, a worker that was told that it is a device writes nothing into it.
+    // A worker that was told that a file is a device writes nothing into it.
     let file = tempfile::NamedTempFile::new()?;
     rustix::io::fcntl_setfd(file.as_file(), rustix::io::FdFlags::empty())?;
     match ask(&["--device", &file.as_file().as_raw_fd().to_string()]) {

@@ -11,7 +11,7 @@ use crate::outcomes::case;
 use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
-    // Its quotas bind root, and need nothing of the kernel beside btrfs.
+    // Quotas of btrfs bind root, and need nothing else of the kernel.
     let needs = [Need::Image("btrfs"), Need::Program("btrfs")];
     trials.add("a quota that is used up costs what does not fit, by its call", &needs, used_up);
 }

@@ -1,4 +1,5 @@
-//! What is read back after the clock finds what a filesystem or a device lost, and says how much it looked at, and where.
+//! Reading back after the clock finds data that a filesystem or a device lost, and says how much
+//! was read, and where.
 
 use std::collections::HashSet;
 use std::fs::File;

@@ -31,7 +31,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// How a command is tried: made small, and what must stand in what it prints.
+/// How a command is tried: made small, and the text that its output must have.
 struct Trial {
     begins: &'static str,
     added: &'static [&'static str],

@@ -1,4 +1,5 @@
-//! What breaks below a run on real filesystems: clear outcomes, the run going on where it can, nothing left behind.
+//! Faults below a run on real filesystems: clear outcomes, the run going on where it can, nothing
+//! left behind.
 
 use std::fs::File;
 use std::path::Path;
@@ -31,7 +32,7 @@ pub(crate) struct Running {
     child: Child,
 }
 
-/// What it came to.
+/// The end of a run.
 pub(crate) struct Over {
     pub code: Option<i32>,
     pub stderr: String,
@@ -39,7 +40,7 @@ pub(crate) struct Over {
 }
 
 impl Running {
-    /// Begins, and comes back when samples are in the database.
+    /// Begins a run; returns when samples are in the database.
     pub(crate) fn begin(target: &Path, cases: &[&str]) -> Result<Self> {
         let program = program()?;
         let path = target.to_str().context("UTF-8")?;
@@ -57,7 +58,7 @@ impl Running {
         self.child.id()
     }
 
-    /// How many lines its CSV has by now.
+    /// The number of lines that the run's CSV has by now.
     pub(crate) fn rows(&self) -> usize {
         let shown = self.program.call(&["show", "--export", "csv=-"]);
         shown.map_or(0, |ended| ended.stdout.lines().count())
@@ -176,7 +177,7 @@ fn full_below(kind: &str) -> Result<()> {
     call(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(point.path()))?;
     let run = || -> Result<(Program, writebench_testkit::Ended)> {
         let program = program()?;
-        // What is there already keeps its place.
+        // Existing data keeps its place.
         call(Command::new("sync").arg("-f").arg(point.path()))?;
         ensure!(std::fs::write(disk.path().join("rest"), vec![1; 128 << 20]).is_err(), "the disk is not full");
         let path = point.path().to_str().context("UTF-8")?;
@@ -200,8 +201,8 @@ fn full_below(kind: &str) -> Result<()> {
     let document: Value = serde_json::from_str(&shown.stdout)?;
     let case = &document["cases"][0];
     ensure!(case["estimate"].is_null(), "{case}");
-    // Which call hears of it first is up to the filesystem, which may then become read-only: one of the case, or one
-    // before it, which ends the run.
+    // The filesystem decides which call hears of the fault first, and may then become read-only:
+    // one of the case, or one before it, which ends the run.
     let reason = match case["outcome"].as_str() {
         Some("failed") => case["reason"].as_str().filter(|reason| ERRNOS.iter().any(|it| reason.ends_with(it))),
         Some("not-run") if ended.code == Some(1) => {
@@ -221,7 +222,7 @@ fn full_below(kind: &str) -> Result<()> {
 fn read_only() -> Result<()> {
     let image = Image::mount("ext4", 64 << 20)?;
     let run = Running::begin(&image.path(), &["write,size=64KiB", "pwrite,size=64KiB"])?;
-    // As the kernel does it after an error. Asking for it is refused while a file is open for writing.
+    // As the kernel does after an error. Aborting is refused while a file is open for writing.
     image.remount("abort")?;
     let (program, over) = run.end()?;
     ensure!(over.code == Some(1) && over.stderr.contains("Read-only file system (30)"), "{}", over.stderr);

@@ -1,5 +1,5 @@
-//! What cannot be done is refused in one clear line, with the documented exit code, before anything is
-//! written.
+//! Impossible requests are refused in one clear line, with the documented exit code, before
+//! anything is written.
 
 use std::fs::File;
 use std::path::Path;
@@ -155,7 +155,7 @@ fn no_command() -> Result<()> {
         (&["reprot"], "similar subcommand exists: 'report'".to_owned()),
         (&["advise", "--for", "streem"], "similar value exists: 'stream'".to_owned()),
         (&["man", "compar"], "did you mean 'compare'?".to_owned()),
-        // It has neither samples nor exports.
+        // The command has neither samples nor exports.
         (&["completions", "--json"], "unexpected argument '--json'".to_owned()),
     ] {
         let ended = program.call(words)?;

@@ -1,4 +1,4 @@
-//! How a run stands is true also of one that did not live to say so.
+//! The status of a run is right even if the run did not live to record it.
 
 use std::fs::File;
 use std::path::Path;
@@ -105,7 +105,7 @@ fn copy() -> Result<()> {
     ensure!(ended.code == Some(0), "{ended:?}");
     let samples = || program.call(&["show", "--export", "csv=-"]).map(|shown| shown.stdout);
     let before = samples()?;
-    // As a kill leaves it that comes in the middle of the copy.
+    // As a kill in the middle of the copy leaves it.
     std::fs::remove_file(&copy)?;
     sqlite(&program.home().join("writebench/writebench.db"), "update runs set status = 'running'")?;
     ensure!(statuses(&program, 1)? == ["interrupted"]);

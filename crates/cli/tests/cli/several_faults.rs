@@ -93,7 +93,7 @@ fn several() -> Result<()> {
         let place = Place::new(Caching::None, &script)?;
         let operations = expect(&place, name, &expected)?;
         let met = operations.iter().filter(|it| it.file == 0 && it.fault.is_some()).count();
-        // What comes after an error is not tried, but for closing and removing.
+        // After an error nothing is tried but closing and removing.
         ensure!(met >= 2, "{name}: {operations:?}");
     }
     Ok(())
@@ -146,11 +146,11 @@ fn copied() -> Result<()> {
         let expected = json!({"phase": "write", "call": call, "errno": 5, "offset": 8192});
         expect(&place, &format!("{method},size=12KiB,chunk=4KiB,origin=cold"), &expected)?;
     }
-    // A warm one is read before the clock starts, and ours is read then.
+    // A warm source is read before the clock starts, and ours is read then.
     let place = Place::about("copied", Caching::None, &unreadable)?;
     let expected = json!({"phase": "settle", "call": "pread", "errno": 5, "offset": 0, "path": "copied"});
     expect(&place, "read-write,size=12KiB,chunk=4KiB", &expected)?;
-    // Of what `write` is given the kernel says no more than that it cannot be read.
+    // The kernel says of the data for `write` only that it cannot be read.
     let place =
         Place::about("copied", Caching::WriteThrough, &[(When::Each(Call::Read), What::Fail(Errno::IO))])?;
     let expected = json!({"phase": "write", "call": "write", "errno": 14, "offset": 0});
@@ -232,7 +232,7 @@ fn threads() -> Result<()> {
         let expected = json!({"phase": "write", "errno": 5, "offset": byte, "path": "sample"});
         expect(&place, &format!("{method},size=64KiB,chunk=4KiB,threads=4"), &expected)?;
     }
-    // Of several the first by its place in the file, and not by time.
+    // Of several errors the first by its place in the file, and not by time.
     let script = [fails_at(Call::Write, 61440), fails_at(Call::Write, 20480)];
     let place = Place::new(Caching::None, &script)?;
     let expected = json!({"phase": "write", "call": "pwrite", "errno": 5, "offset": 20480});

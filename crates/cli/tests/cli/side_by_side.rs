@@ -63,7 +63,7 @@ fn same_rounds() -> Result<()> {
     for case in cases {
         ensure!(case["samples"][0]["read_back"]["extent"] == "whole", "read back on every target: {case}");
         let samples = case["samples"].as_array().context("samples")?;
-        // Disturbed ones may be taken twice in a round.
+        // Disturbed samples may be taken twice in a round.
         let mut of_case: Vec<u64> = samples.iter().filter_map(|sample| sample["round"].as_u64()).collect();
         of_case.dedup();
         let key = (case["id"].as_str().context("id")?, case["target"].as_str().context("target")?);

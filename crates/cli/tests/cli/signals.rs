@@ -130,7 +130,7 @@ fn hung_in((place, mut child): (Place, Child), signals: usize) -> Result<()> {
     let output = child.wait_with_output()?;
     ensure!(output.status.code() == Some(130), "{output:?}");
     let stderr = String::from_utf8_lossy(&output.stderr);
-    // At once is without a table.
+    // A run that ends at once prints no table.
     ensure!(String::from_utf8_lossy(&output.stdout).contains("interrupted") == (signals == 1), "{output:?}");
     ensure!(stderr.contains("a worker hangs there") == (signals == 1), "{output:?}");
     ensure!(entries(place.faulty.path()).len() == 1, "nobody touches what it waits for");
@@ -155,7 +155,7 @@ fn is_killed(process: u32) -> bool {
 
 fn left_overs() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    // Somebody else's, in the style of ours.
+    // A stranger's directory, in the style of ours.
     let theirs = target.path().join(".writebench-0123456789abcdef0123456789abcdef");
     std::fs::create_dir(&theirs)?;
     std::fs::write(theirs.join("sample"), "precious")?;
@@ -195,7 +195,7 @@ fn descriptors() -> Result<()> {
         let code = output.status.code().context("a code")?;
         ensure!([0, 1, 4].contains(&code), "{most} descriptors: {output:?}");
     }
-    // Its database knows nothing of them.
+    // The other program's database does not know these directories.
     let ended = other.call(&case)?;
     ensure!(ended.code == Some(0), "{ended:?}");
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
@@ -216,7 +216,8 @@ fn half_made() -> Result<()> {
     let whole = directory("d")?;
     std::fs::write(whole.join("owner"), "d".repeat(32))?;
     std::fs::write(whole.join("sample"), "sample")?;
-    // From here on none is to be removed: it may be somebody else's, or is being made, or is of a run at work.
+    // From here on no directory is to be removed: it may be somebody else's, or is being made, or
+    // is of a run at work.
     let (without_owner, being_made, at_work) = (directory("1")?, directory("2")?, directory("3")?);
     std::fs::write(without_owner.join("sample"), "precious")?;
     std::fs::write(at_work.join("owner"), "3".repeat(32))?;

@@ -90,7 +90,7 @@ fn in_mid_run(signal: Option<&str>) -> Result<()> {
         let ended = program.call(&[&["run", path, "--samples", "1"], &CASE[..]].concat()).ok()?;
         (ended.code == Some(0) && entries(target.below()).is_empty()).then_some(ended)
     };
-    // What hung ends in its own time now.
+    // The processes that hung end in their own time now.
     let next = wait_for("the next run to tidy up", next)?;
     ensure!(next.code == Some(0), "{next:?}");
     Ok(())
@@ -142,7 +142,7 @@ fn kept_files() -> Result<()> {
     wait_for("the directory to be empty", || entries(target.below()).is_empty().then_some(()))
 }
 
-/// Its first thread is traced, which does all but read what workers and keepers say.
+/// Traces the first thread of the program, which does all but read what workers and keepers say.
 fn no_call() -> Result<()> {
     let (program, target) = (program()?, tempfile::tempdir()?);
     let (from, to) = (program.home().join("X"), target.path().join("Y"));
@@ -160,7 +160,7 @@ fn no_call() -> Result<()> {
         let trace = std::fs::read_to_string(&trace)?;
         ensure!(trace.lines().count() > 100, "it was not traced: {trace}");
         let names_it = |line: &&str| line.contains(path) || line.contains(&format!("\"{}\"", from.display()));
-        // Its own command line, its output, and the questions in its pipes.
+        // The program's own command line, its output, and the questions in its pipes.
         let says = |line: &&str| line.starts_with("execve(") || line.starts_with("write(");
         let calls: Vec<&str> = trace.lines().filter(names_it).filter(|line| !says(line)).collect();
         ensure!(calls.is_empty(), "{calls:#?}");

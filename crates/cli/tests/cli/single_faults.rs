@@ -130,7 +130,7 @@ fn delay() -> Result<()> {
 
 /// The request has been taken and is never answered: not even SIGKILL ends the wait.
 fn hang() -> Result<()> {
-    // Of two threads, so that only one of the process is left when it is killed.
+    // With two threads, so that only one thread is left when the process is killed.
     let name = "pwrite,size=32KiB,chunk=4KiB,threads=2";
     let place = Place::new(Caching::None, &[(When::At(Call::Write, 4096), What::Hang)])?;
     let document = place.run(&[name], &["--samples", "2", "--timeout", "2s"], 4)?;

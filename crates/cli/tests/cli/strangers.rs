@@ -1,5 +1,6 @@
-//! What others put in the way: links, pipes, devices and planted directories where a target or a database is named,
-//! and databases and documents from strangers. Nothing of theirs is written or removed.
+//! Obstacles that others put in the way: links, pipes, devices and planted directories where a
+//! target or a database is named, and databases and documents from strangers. Nothing of theirs is
+//! written or removed.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -85,7 +86,8 @@ fn swapped() -> Result<()> {
     let child = program.start(&arguments)?;
     let ours = wait_for("the workspace", || entries(&target).first().cloned())?;
     wait_for("the worker's files", || (entries(&ours).len() > 1).then_some(()))?;
-    // What a careless remove-by-path would take: files of ours by their names, in a directory by its name.
+    // The prey of a careless remove-by-path: files of ours by their names, in a directory by its
+    // name.
     let decoy = theirs.join(ours.file_name().context("a name")?);
     std::fs::create_dir(&decoy)?;
     for name in ["owner", "sample", "precious"] {
@@ -118,7 +120,7 @@ fn planted() -> Result<()> {
     ensure!(run_on(&program, target.path(), &[])?.code == Some(0));
     ensure!(entries(target.path()).len() == 3 && entries(&ours).len() == 2);
     ensure!(std::fs::read(&outside)? == b"theirs");
-    // Not even where the database says that it is a run's, if it belongs to somebody else.
+    // A directory of somebody else's stays even if the database says that it is a run's.
     let database = program.home().join("writebench/writebench.db");
     let insert = format!("insert into workspaces (path, run) values (cast('{}' as blob), 1)", ours.display());
     sqlite(&database, &insert)?;
@@ -234,7 +236,7 @@ fn imported() -> Result<()> {
     ensure!(program.call(&["import", text(&file)?])?.code == Some(0));
     let resume = ["run", "--max-bytes", "1GiB", "--to", text(&victim)?];
     one_line(&program.call(&[&resume[..], &["--resume=2"]].concat())?, &[2], "run 2 was imported")?;
-    // The newest that is this user's own goes on, and makes no such file.
+    // The newest run that is this user's own goes on, and makes no such file.
     let ended = program.call(&["run", "--max-bytes", "1GiB", "--resume", "--from", text(&source)?])?;
     ensure!(ended.code == Some(0) && ended.stderr.contains("Run 1 took ") && !victim.exists(), "{ended:?}");
     one_line(&program.call(&["run", "--resume"])?, &[2], "no unfinished run")

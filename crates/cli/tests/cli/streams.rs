@@ -1,4 +1,4 @@
-//! Who reads along may stop: the run goes on, with all of its samples.
+//! The reader of a stream may stop: the run goes on, with all of its samples.
 
 use std::io::{BufRead, BufReader};
 

@@ -1,5 +1,5 @@
-//! What a case's name says is what the kernel is asked for, no more and no less: calls, sizes and
-//! number, as strace sees them.
+//! The kernel is asked for what a case's name says, no more and no less: calls, sizes and number,
+//! as strace sees them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -92,7 +92,7 @@ impl Flushed {
         Ok(stat.split_whitespace().nth(15).context("flushes are not counted")?.parse()?)
     }
 
-    /// For each of the samples of a run of that case.
+    /// The flushes for each of the samples of a run of that case.
     fn each(&self, case: &str) -> Result<u64> {
         let before = self.count()?;
         let words = ["--case", case, "--samples", "1", "--no-limits"];
@@ -140,7 +140,7 @@ pub(crate) fn promise_of(calls: &[(&str, usize)]) -> Calls {
     calls.iter().map(|(call, count)| ((*call).to_owned(), *count)).collect()
 }
 
-/// What the program asks the kernel for on the files of each sample, by a command that comes to be strace.
+/// The program's system calls on the files of each sample, by a command that becomes strace.
 pub(crate) fn traced(program: &Program, mut strace: Command, words: &[&str]) -> Result<Vec<Calls>> {
     let log = program.home().join("strace");
     let output = strace
@@ -154,13 +154,13 @@ pub(crate) fn traced(program: &Program, mut strace: Command, words: &[&str]) -> 
     let text = std::fs::read_to_string(log)?;
     let lines = joined(&text);
     let all: Vec<Call> = lines.iter().filter_map(|line| split_call(line)).collect();
-    // Its removal ends a sample.
+    // The removal of its file ends a sample.
     let samples =
         all.split_inclusive(|(name, arguments, _)| name == "unlinkat" && arguments[1].starts_with("\"sample"));
     Ok(samples.map(calls_on_sample).filter(|calls| !calls.is_empty()).collect())
 }
 
-/// What another program asks the kernel for on files whose paths have that in them.
+/// Another program's system calls on files whose paths have `files` in them.
 pub(crate) fn traced_other(command: &Command, log: &Path, files: &str) -> Result<Calls> {
     let output = Command::new("strace")
         .args(options(log))
@@ -174,7 +174,7 @@ pub(crate) fn traced_other(command: &Command, log: &Path, files: &str) -> Result
     Ok(counted(calls_in_order(&all, &|argument| argument.contains(files))))
 }
 
-/// strace's, for all calls that are looked at.
+/// The options of strace, for all calls that are looked at.
 fn options(log: &Path) -> Vec<OsString> {
     let calls = "open,openat,read,write,writev,pwrite64,pwritev,pwritev2,lseek,ftruncate,fallocate,fsync,fdatasync,\
         sync_file_range,msync,mmap,munmap,madvise,fadvise64,splice,sendfile,copy_file_range,ioctl,io_uring_setup,\
@@ -301,7 +301,7 @@ fn number(address: &str) -> Option<u64> {
     u64::from_str_radix(address.strip_prefix("0x")?, 16).ok()
 }
 
-/// Puts together what strace tore apart because another thread came between.
+/// Joins what strace tore apart because another thread came between.
 fn joined(text: &str) -> Vec<String> {
     let mut unfinished = BTreeMap::<&str, String>::new();
     let mut lines = Vec::new();

@@ -39,7 +39,7 @@ fn wait_for_drawings(terminal: &Terminal, more: usize) -> Result<usize> {
     Ok(terminal.shown().len())
 }
 
-/// What a terminal shows in a line of its own: between what moves its cursor to the first column.
+/// The lines that a terminal shows: the text between two moves of its cursor to the first column.
 fn lines(shown: &str) -> Vec<String> {
     shown.split(['\r', '\n']).map(without_styles).filter(|line| !line.trim().is_empty()).collect()
 }
@@ -65,7 +65,7 @@ fn resized() -> Result<()> {
     let mut terminal = start(&program, target.path(), WIDE)?;
     wait_for_drawings(&terminal, 3)?;
     terminal.resize(NARROW)?;
-    // The one that was under way may still be wide.
+    // The drawing that was under way may still be wide.
     let narrow_from = wait_for_drawings(&terminal, 2)?;
     let narrow_to = wait_for_drawings(&terminal, 3)?;
     terminal.resize(WIDE)?;

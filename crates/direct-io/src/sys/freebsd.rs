@@ -1,5 +1,3 @@
-//! FreeBSD.
-
 use std::ffi::CStr;
 use std::os::fd::BorrowedFd;
 

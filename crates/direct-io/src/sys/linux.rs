@@ -1,5 +1,3 @@
-//! Linux.
-
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,3 @@
-//! macOS.
-
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;

@@ -1,5 +1,3 @@
-//! Windows.
-
 use std::ffi::c_void;
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};

@@ -36,7 +36,7 @@ fn ours() -> Result<()> {
 
 fn theirs() -> Result<()> {
     let file = tempfile::NamedTempFile::new()?;
-    // It prints a line when it has the lock, and keeps the lock until its input ends.
+    // `flock` prints a line when it has the lock, and keeps the lock until its input ends.
     let mut other = Command::new("flock");
     other.arg(file.path()).args(["sh", "-c", "echo; read line"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut other = other.spawn()?;

@@ -60,21 +60,19 @@ impl Input {
         Self::open_with(part, Cache::Buffered)
     }
 
-    /// The same, through the page cache or past it.
+    /// Opens the file without advice, through the page cache or past it.
     pub(super) fn open_with(part: &Part<'_>, cache: Cache) -> Result<OwnedFd, CallError> {
         let source =
             part.copy_from.ok_or_else(|| CallError::other("copy", "there is no file to copy".to_owned()))?;
         file::reopen_to_read(source, cache).map_err(|error| error.of_file(COPIED))
     }
 
-    /// The open file.
     pub(super) fn file(&self) -> Result<BorrowedFd<'_>, CallError> {
         let file =
             self.file.as_ref().ok_or_else(|| CallError::other("copy", "the source is not open".to_owned()))?;
         Ok(file.as_fd())
     }
 
-    /// Closes it.
     pub(super) fn close(&mut self) -> Result<(), CallError> {
         self.file.take().map_or(Ok(()), file::close)
     }

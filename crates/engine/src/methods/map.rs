@@ -16,7 +16,6 @@ use crate::call::{Call, CallError, Meaning, of_libc, retry};
 /// The purpose of a mapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Reading.
     Read,
     /// Reading and writing.
     Write,
@@ -159,7 +158,7 @@ impl Map {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     }
 
-    /// The same with stores that bypass the CPU's caches.
+    /// Like [`Map::store`], with stores that bypass the CPU's caches.
     #[inline]
     pub(crate) fn store_past_caches(&self, copy: StreamingCopy, offset: u64, bytes: &[u8]) {
         let to = self.place(offset, bytes.len());

@@ -98,8 +98,8 @@ pub(super) fn prepare(axes: &Axes, map: &Map, from: u64, length: u64) -> Result<
     if axes.populate == Populate::None { Ok(()) } else { map.populate(from, length, Access::Write) }
 }
 
-/// The same for a part whose loop is at `at`, at the borders of its windows; `prepared` is the number of bytes
-/// that are prepared.
+/// Like [`prepare`], at the borders of windows, for a part whose loop is at `at`; `prepared` is the
+/// number of bytes that are prepared.
 #[inline(always)]
 pub(super) fn prepare_from(part: &Part<'_>, map: &Map, at: u64, prepared: &mut u64) -> Result<(), CallError> {
     if at < *prepared {
@@ -113,7 +113,6 @@ pub(super) fn prepare_from(part: &Part<'_>, map: &Map, at: u64, prepared: &mut u
     Ok(())
 }
 
-/// The stores that bypass the CPU's caches.
 pub(super) fn streaming_copy() -> Result<StreamingCopy, CallError> {
     let missing = || CallError::unsupported("store=nontemporal", streaming_copy::MISSING.to_owned());
     StreamingCopy::of_this_cpu().ok_or_else(missing)

@@ -72,12 +72,12 @@ const WRITE_BEHIND: &[Axis] = &[Axis::Writeback, Axis::Drop];
 
 /// The calls that make data durable after a write call.
 const SYNCS_AFTERWARDS: &[SyncCall] = &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync];
-/// The same, or by the mapping.
+/// Like [`SYNCS_AFTERWARDS`], or by the mapping.
 const SYNCS_OF_MAPS: &[SyncCall] = &[SyncCall::None, SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync];
 /// The calls for descriptors, or opening the file with a flag.
 const SYNCS: &[SyncCall] =
     &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync, SyncCall::ODsync, SyncCall::OSync];
-/// The same, or a flag of the write call.
+/// Like [`SYNCS`], or a flag of the write call.
 const SYNCS_WITH_FLAGS: &[SyncCall] = &[
     SyncCall::None,
     SyncCall::Fsync,

@@ -44,7 +44,7 @@ impl Opener {
         }
         let own = [SimpleCommunicator::world().rank()];
         static FIRST: Once = Once::new();
-        // MPI loads its libraries for files with the first one, which is no sample's time.
+        // MPI loads its libraries for files with the first file, which is no sample's time.
         FIRST.call_once(|| {
             keep_memory();
             let _ = Self::of_ranks(&own).and_then(|alone| alone.open(c"/dev/null").ok()?.close().ok());
@@ -76,7 +76,6 @@ impl Opener {
     }
 }
 
-/// A function that writes at an offset.
 type WriteAt = unsafe extern "C" fn(
     ffi::MPI_File,
     ffi::MPI_Offset,

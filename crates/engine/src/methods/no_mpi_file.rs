@@ -1,4 +1,4 @@
-//! The same interface in a build without MPI, where no file can be opened.
+//! The interface of `mpi_file` in a build without MPI, where no file can be opened.
 
 use std::ffi::CStr;
 
@@ -6,10 +6,8 @@ use writebench_model::Axes;
 
 use crate::call::CallError;
 
-/// Never there.
 pub(super) enum Opener {}
 
-/// Never there.
 pub(super) enum MpiFile {}
 
 impl Opener {

@@ -10,7 +10,7 @@ use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 
-/// One that writes data that it has, or makes.
+/// A program that writes data that it has, or makes.
 pub(super) static WRITES: Method = Method {
     info: MethodInfo {
         name: "program",
@@ -23,7 +23,7 @@ pub(super) static WRITES: Method = Method {
         axes: &[&[Axis::Program]],
         // The old file is there before the program starts.
         prepares: &[Prepare::Create, Prepare::Overwrite],
-        // Its promise rather than our call.
+        // The program's promise rather than our call.
         syncs: &[SyncCall::None, SyncCall::Fsync],
         syncs_on_the_way: &[],
         effort: 0,
@@ -34,7 +34,7 @@ pub(super) static WRITES: Method = Method {
     lanes: |parts| lane_each(parts, |part| NoLane { _part: part }),
 };
 
-/// One that copies a file.
+/// A program that copies a file.
 pub(super) static COPIES: Method = Method {
     info: MethodInfo {
         name: "copy-program",

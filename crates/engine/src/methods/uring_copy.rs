@@ -48,7 +48,7 @@ pub(super) static METHOD: Method = Method {
 
 struct UringCopyLane<'a> {
     part: Part<'a>,
-    // None if there is no memory for them.
+    // None if there is no memory for the buffers.
     buffers: Option<Vec<AlignedBuffer>>,
     input: Option<OwnedFd>,
     // Dropped after `detach`, which ends what the kernel knows of the buffers.
@@ -126,7 +126,7 @@ fn register(ring: &IoUring, buffers: &[AlignedBuffer]) -> Result<(), CallError> 
 /// A chunk under way, with its buffer.
 struct Slot<'q> {
     buffer: &'q mut AlignedBuffer,
-    // Its start in the part's range.
+    // The chunk's start in the part's range.
     at: u64,
     length: usize,
     read: usize,
@@ -254,7 +254,7 @@ impl Queue<'_, '_> {
                 slot.read += read.min(slot.length - slot.read);
                 Ok(())
             }
-            // The write that is linked to it is cancelled, and both are queued again.
+            // The linked write is cancelled, and both operations are queued again.
             Err(_) if is_interrupted(result) => Ok(()),
             Err(_) => Err(failed("io_uring read", result).of_file(COPIED).at(offset)),
         }

@@ -59,7 +59,6 @@ impl Lane for WritevLane<'_> {
     }
 }
 
-/// The flags of each call.
 pub(super) fn flags(axes: &Axes) -> ReadWriteFlags {
     let mut flags = ReadWriteFlags::empty();
     if axes.sync.call == SyncCall::RwfDsync {

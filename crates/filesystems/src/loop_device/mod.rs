@@ -19,11 +19,11 @@ use crate::image::ImageFile;
 pub(crate) struct LoopDevice {
     /// `loop3`.
     pub(crate) name: String,
-    /// Its backing file according to sysfs. If the text differs, another process uses the device.
+    /// The backing file according to sysfs. If the text differs, another process uses the device.
     backing: String,
     /// Whether the kernel bypasses the page cache for the image.
     pub(crate) direct_io: bool,
-    /// The reason if it does not.
+    /// The reason if the kernel does not.
     pub(crate) direct_io_refused: Option<String>,
     /// The sector size that the kernel chose.
     pub(crate) logical_sector_bytes: u64,

@@ -67,7 +67,7 @@ impl Kept {
         Self::start_in(directory_on(images_on), content_bytes, wishes)
     }
 
-    /// Does the same with images in that directory.
+    /// Starts making filesystems, with images in that directory.
     pub(crate) fn start_in(images: TempDir, content_bytes: u64, wishes: &[Value]) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(COMMAND).arg(images.path()).arg(content_bytes.to_string());
@@ -78,7 +78,7 @@ impl Kept {
         Ok(Self { child, stdout, images, made: Vec::new() })
     }
 
-    /// Waits until they are made.
+    /// Waits until the filesystems are made.
     pub(crate) fn made(mut self) -> Result<Self> {
         loop {
             let mut line = String::new();
@@ -114,7 +114,7 @@ impl Kept {
         self.made[index]["error"].as_str().with_context(|| self.made[index].to_string())
     }
 
-    /// The line of its mount in the process's namespace.
+    /// The line of a filesystem's mount in the process's namespace.
     pub(crate) fn mount_line(&self, index: usize) -> Result<String> {
         let point = self.made[index]["path"].as_str().context("made")?;
         let mounts = fs::read_to_string(format!("/proc/{}/mountinfo", self.pid()))?;
@@ -132,7 +132,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Tries to remove them; returns the process's answer.
+    /// Tries to remove the filesystems; returns the process's answer.
     pub(crate) fn try_to_remove(&mut self) -> Result<Value> {
         drop(self.child.stdin.take());
         let mut line = String::new();

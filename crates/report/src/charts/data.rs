@@ -7,13 +7,9 @@ use serde::Serialize;
 pub(crate) struct NamedChart {
     /// Lower-case letters, digits and dashes; unique in the report.
     pub file_stem: String,
-    /// Its suite.
     pub suite: String,
-    /// Its section.
     pub section: String,
-    /// Its question.
     pub of: Question,
-    /// The chart.
     pub chart: Chart,
 }
 
@@ -50,7 +46,7 @@ pub(crate) enum Question {
 }
 
 impl Question {
-    /// Whether it is a suite's own question, rather than one for many suites.
+    /// Whether the question is a suite's own, rather than one for many suites.
     pub(crate) fn is_main(self) -> bool {
         !matches!(self, Self::Latency | Self::Phases | Self::OverTime)
     }
@@ -59,15 +55,11 @@ impl Question {
 /// A chart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Chart {
-    /// Its subject.
     pub title: String,
     /// The measurement, and the meaning of its figures.
     pub subtitle: String,
-    /// Its form.
     pub kind: Kind,
-    /// The axis of the places.
     pub x: XAxis,
-    /// The axis of the figures.
     pub y: YAxis,
     /// Whether the series have an order, such as that of sizes, which their colours show.
     pub series_are_ordered: bool,
@@ -103,9 +95,7 @@ pub(crate) enum Kind {
 /// The axis of the places.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct XAxis {
-    /// Its label.
     pub label: String,
-    /// The mapping to places on it.
     pub scale: XScale,
     /// Every place that has, or should have, figures, in order.
     pub ticks: Vec<Tick>,
@@ -130,30 +120,23 @@ pub(crate) enum XScale {
 /// A place on the x axis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Tick {
-    /// The place.
     pub at: f64,
-    /// Its label.
     pub text: String,
 }
 
 /// The axis of the figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct YAxis {
-    /// Their label.
     pub label: String,
-    /// Their unit.
     pub unit: Unit,
-    /// The mapping to places on it.
     pub scale: YScale,
 }
 
 /// The unit of figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) enum Unit {
-    /// Time.
     #[serde(rename = "s")]
     Seconds,
-    /// Throughput.
     #[serde(rename = "B/s")]
     BytesPerSecond,
 }
@@ -171,7 +154,6 @@ pub(crate) enum YScale {
 /// Figures of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Series {
-    /// Its name.
     pub name: String,
     /// In the order of the axis.
     pub points: Vec<Point>,
@@ -180,7 +162,6 @@ pub(crate) struct Series {
 /// A figure of a case, or its absence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Point {
-    /// The place on the x axis.
     pub x: f64,
     /// None if the case has no figure; the notes give the reason.
     pub figure: Option<Interval>,
@@ -188,8 +169,8 @@ pub(crate) struct Point {
     pub only_disturbed: bool,
     /// The case's name.
     pub case: String,
-    /// Its index among all cases of all reports of the charts, from 0: the first report's cases, then those
-    /// of the second, and so on.
+    /// The case's index among all cases of all reports of the charts, from 0: the first report's
+    /// cases, then those of the second, and so on.
     pub row: usize,
     /// Each good sample, for [`Kind::Bars`]. JSON has the samples themselves.
     #[serde(skip)]
@@ -201,7 +182,6 @@ pub(crate) struct Point {
 pub(crate) struct Dot {
     /// In the unit of the chart.
     pub value: f64,
-    /// Whether the sample was disturbed.
     pub is_disturbed: bool,
 }
 
@@ -210,8 +190,7 @@ pub(crate) struct Dot {
 pub(crate) struct Interval {
     /// The figure, mostly a median.
     pub median: f64,
-    /// Lower end of its interval, mostly one of 95 %.
+    /// Lower end of the interval, mostly one of 95 %.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
 }

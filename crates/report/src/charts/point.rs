@@ -35,7 +35,7 @@ pub(super) fn line_of(name: String, points: impl Iterator<Item = Option<Point>>)
     Series { name, points }
 }
 
-/// Throughput along an axis: a line for each of these, with its rows at those places.
+/// Throughput along an axis: a line for each name, with its rows at their places.
 pub(super) fn throughput_lines(
     title: String,
     of_what: &str,

@@ -47,7 +47,7 @@ impl<'r> Row<'r> {
 pub(super) struct OfTarget<'r> {
     pub target: &'r str,
     pub rows: Vec<Row<'r>>,
-    /// The end of the name of its chart, if there are several targets.
+    /// The end of the chart's name, if there are several targets.
     pub suffix: String,
 }
 

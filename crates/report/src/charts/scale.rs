@@ -23,14 +23,13 @@ pub(crate) struct Scale {
 /// A place on the y axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ScaleTick {
-    /// How far up it is, from 0 to 1.
+    /// The height, from 0 to 1.
     pub part: f64,
-    /// Its label; none for the lines in between.
+    /// The label; none for the lines in between.
     pub text: Option<String>,
 }
 
 impl Scale {
-    /// The axis of a chart.
     pub(crate) fn of(chart: &Chart) -> Self {
         let values = values(chart);
         let positive = || values.iter().copied().filter(|&value| value > 0.0);
@@ -163,7 +162,7 @@ fn log_values(bottom: f64, top: f64) -> Vec<f64> {
     std::iter::once(decades).chain(finer).find(|values| values.len() >= 3).unwrap_or_else(|| steps(bottom, top))
 }
 
-/// Those times the powers of ten, in a range.
+/// The values `of` times the powers of ten, in a range.
 fn mantissas(bottom: f64, top: f64, of: &[f64]) -> Vec<f64> {
     let powers = std::iter::successors(Some(bottom.log10().floor()), |power| Some(power + 1.0))
         .take_while(|power| *power <= top.log10() + 1.0)
@@ -180,7 +179,7 @@ pub(crate) fn value_text(value: f64, unit: Unit) -> String {
     format!("{}{}", prefixed(value, unit), symbol(unit))
 }
 
-/// The same without the unit, such as `19.4 m`.
+/// The text of a figure without the unit, such as `19.4 m`.
 pub(crate) fn prefixed(value: f64, unit: Unit) -> String {
     if value <= 0.0 {
         return "0 ".to_owned();
@@ -194,7 +193,6 @@ fn tick_text(value: f64, (factor, prefix): (f64, &str), unit: Unit) -> String {
     format!("{} {prefix}{}", number.trim_end_matches('0').trim_end_matches('.'), symbol(unit))
 }
 
-/// The symbol of a unit.
 pub(crate) fn symbol(unit: Unit) -> &'static str {
     match unit {
         Unit::Seconds => "s",

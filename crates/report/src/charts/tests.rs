@@ -151,7 +151,7 @@ fn rows_of_a_target_need_not_stand_together() {
     let sorted = |charts: Vec<NamedChart>| {
         let mut series = charts.into_iter().next().unwrap().chart.series;
         series.sort_by(|a, b| a.name.cmp(&b.name));
-        // Their numbers tell where they stood.
+        // The numbers of the points tell where they stood.
         series.iter_mut().flat_map(|series| &mut series.points).for_each(|point| point.row = 0);
         series
     };

@@ -15,7 +15,7 @@ struct Writers {
     axis: Axis,
     words: &'static str,
     count: fn(&Axes) -> u32,
-    /// The value of axis `files` with which each of them has a file of its own.
+    /// The value of axis `files` with which each writer has a file of its own.
     own_files: Files,
     question: Question,
 }

@@ -90,7 +90,6 @@ fn summary(comparison: &Comparison) -> String {
     text
 }
 
-/// For programs.
 pub(crate) fn json(comparison: &Comparison) -> String {
     let names = |cases: &[CaseOn]| cases.iter().map(ToString::to_string).collect::<Vec<_>>();
     let document = json!({

@@ -86,7 +86,7 @@ const COLUMNS: &[OfSample] = &[
 /// The whole report, with a row of headings. RFC 4180.
 ///
 /// # Errors
-/// Never in practice: it is written to memory.
+/// Never in practice: the report is written to memory.
 pub(super) fn render(report: &Report) -> Result<String, csv::Error> {
     let headings = COLUMNS.iter().map(|(heading, _)| (*heading).to_owned());
     let rows = report.cases.iter().flat_map(|case| {

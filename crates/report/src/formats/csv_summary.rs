@@ -46,7 +46,7 @@ const PARTS: &[(&str, PartOf)] = &[
 /// The whole report, with a row of headings. RFC 4180.
 ///
 /// # Errors
-/// Never in practice: it is written to memory.
+/// Never in practice: the report is written to memory.
 pub(super) fn render(report: &Report) -> Result<String, ::csv::Error> {
     let facts = FACTS.iter().map(|(fact, _)| (*fact).to_owned());
     let figures =

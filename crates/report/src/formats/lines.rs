@@ -38,7 +38,7 @@ pub(super) fn fitting(table: &Table, width: Option<usize>) -> Fitted {
     fitted.or_else(above).unwrap_or_else(|| parts(table, width))
 }
 
-/// With words in several lines; none if the table has no such columns, or not even that fits.
+/// The table with words in several lines; none if it has no such columns, or still does not fit.
 fn wrapped(table: &Table, width: Option<usize>) -> Option<Fitted> {
     let shown: Vec<bool> = table.columns.iter().map(|column| column.rank == 0).collect();
     let mut widths: Vec<usize> = (0..shown.len()).map(|index| column_width(table, index)).collect();

@@ -3,7 +3,6 @@
 use crate::sentences::machine::run_lines;
 use crate::sentences::report::Report;
 
-/// The whole report.
 #[must_use]
 pub(super) fn render(report: &Report) -> String {
     let run = &report.run;

@@ -27,15 +27,14 @@ use crate::sentences::report::Report;
 /// A format for export. To add one, write its file and a line in [`FORMATS`]; the option's help and errors
 /// use that list.
 pub struct Format {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: &'static str,
     /// A shorter name.
     pub alias: Option<&'static str>,
     /// A summary for help, if the name is not enough.
     pub summary: Option<&'static str>,
-    /// Renders one file, or a directory of files.
     pub render: Render,
-    /// Whether its lines can be written during the run ([`jsonl`]).
+    /// Whether lines can be written during the run ([`jsonl`]).
     pub is_streamed: bool,
     /// Renders a comparison, if the format supports it.
     pub compare: Option<Rendering<Comparison>>,
@@ -62,7 +61,7 @@ pub struct RenderDirectory {
     pub files: fn(&Report, &Path) -> Files,
 }
 
-/// All of them, in the order of the help.
+/// All formats, in the order of the help.
 pub static FORMATS: &[Format] = &[
     Format { compare: Some(|it| Ok(comparison::json(it))), ..text("json", |it| Ok(json::render(it)?)) },
     Format {

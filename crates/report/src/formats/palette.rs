@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::charts::{Chart, Kind};
 
-/// A colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Colour<T = &'static str> {
     pub light: T,
@@ -55,7 +54,8 @@ const LIGHT_HEAT: [[u8; 3]; 5] =
     [[238, 243, 250], [183, 211, 238], [106, 167, 216], [42, 116, 184], [12, 63, 122]];
 const DARK_HEAT: [[u8; 3]; 5] = [[22, 36, 56], [31, 74, 122], [47, 127, 184], [111, 191, 220], [213, 242, 247]];
 
-/// The colours of a chart's series, in their order. Of a heat map, whose series are rows, see [`heat`].
+/// The colours of a chart's series, in their order. For a heat map, whose series are rows, see
+/// [`heat`].
 pub(super) fn colours(chart: &Chart) -> Vec<Colour<String>> {
     (0..chart.series.len()).map(|index| colour(chart, index)).collect()
 }

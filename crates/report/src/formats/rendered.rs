@@ -3,13 +3,14 @@
 /// The files of a directory.
 #[derive(Debug)]
 pub struct Files {
-    /// Their names and texts.
+    /// Names and texts.
     pub files: Vec<(String, String)>,
-    /// A note about the missing ones.
+    /// A note about missing files.
     pub note: Option<String>,
 }
 
-/// Never in practice: every key is a text, and the page's template is checked when it is compiled.
+/// An error that never happens in practice: every key is a text, and the page's template is checked
+/// when it is compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
     /// JSON, a line of it, or a page's data.

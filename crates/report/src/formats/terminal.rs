@@ -29,8 +29,8 @@ impl Detail {
     }
 }
 
-/// A report. Styled text; whoever prints it strips what the output cannot show. `width` is the terminal's; none to leave
-/// lines as long as they are.
+/// A report as styled text; the printer strips what the output cannot show. `width` is the
+/// terminal's; none to leave lines as long as they are.
 #[must_use]
 pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;

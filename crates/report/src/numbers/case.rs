@@ -14,17 +14,16 @@ use crate::numbers::grouped::grouped;
 /// A row of a table.
 #[derive(Debug, Clone)]
 pub struct CaseReport {
-    /// Its name in sentences: the case's name, and the target if there are several.
+    /// The name in sentences: the case's name, and the target if there are several.
     pub name: String,
-    /// The recorded case.
     pub record: CaseRecord,
     /// The cause, if the outcome is not ok.
     pub reason: Option<String>,
-    /// The estimate from its good samples.
+    /// The estimate from the good samples.
     pub estimate: Option<Estimate>,
-    /// The index of its target in the run.
+    /// The index of the target in the run.
     place: Option<usize>,
-    /// Whether it is to be durable on a target that keeps nothing over a loss of power.
+    /// Whether the case is to be durable on a target that keeps nothing over a loss of power.
     pub breaks_its_promise: bool,
 }
 
@@ -82,40 +81,42 @@ impl CaseReport {
         Self { name, reason, estimate, place: None, breaks_its_promise: false, record }
     }
 
-    /// The target that it was measured on, of the report's run.
+    /// The target in the report's run.
     pub(crate) fn target<'r>(&self, run: &'r RunRecord) -> Option<&'r TargetRecord> {
         run.targets.get(self.place?)
     }
 
-    /// The outcome of its last sample; none if it was not measured.
+    /// The outcome of the last sample; none if the case was not measured.
     pub(crate) fn outcome(&self) -> Option<&Outcome> {
         self.record.samples.last().map(|sample| &sample.outcome)
     }
 
-    /// The word for its outcome in exports.
+    /// The word for the outcome in exports.
     pub(crate) fn outcome_name(&self) -> &'static str {
         self.outcome().map_or("not-run", Outcome::name)
     }
 
-    /// Whether its last sample is good.
+    /// Whether the last sample is good.
     pub(crate) fn is_ok(&self) -> bool {
         self.outcome().is_some_and(Outcome::is_ok)
     }
 
-    /// Whether its time is based on undisturbed samples of all of its work. A case that failed later, was
-    /// truncated, has only disturbed samples, or is not durable despite its contract has figures but no rank.
+    /// Whether the time is based on undisturbed samples of all of the work. A case that failed
+    /// later, was truncated, has only disturbed samples, or is not durable despite its contract has
+    /// figures but no rank.
     pub(crate) fn is_ranked(&self) -> bool {
         self.is_ok()
             && !self.breaks_its_promise
             && self.estimate.as_ref().is_some_and(|estimate| !estimate.only_disturbed && estimate.cut == 0)
     }
 
-    /// Whether it belongs to the screening of a search: one or two samples, which are in no table.
+    /// Whether the case belongs to the screening of a search: one or two samples, which are in no
+    /// table.
     pub(crate) fn is_screening(&self) -> bool {
         self.record.origin.is_stage(Stage::Screening)
     }
 
-    /// Whether it has a limit of the hardware.
+    /// Whether the case has a limit of the hardware.
     pub(crate) fn has_limit(&self) -> bool {
         self.estimate.as_ref().is_some_and(|estimate| estimate.limit.is_some())
     }

@@ -26,12 +26,12 @@ pub enum Unit {
 /// A case with figures on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedCase {
-    /// Programs get its fields beside the figures.
+    /// Programs get the case's fields beside the figures.
     #[serde(flatten)]
     pub case: CaseOn,
     /// A's median, in bytes per second.
     pub a_bytes_per_s: f64,
-    /// B's.
+    /// B's median, in bytes per second.
     pub b_bytes_per_s: f64,
     /// The number of A's observations.
     pub a_count: usize,
@@ -62,11 +62,9 @@ struct Ratio {
 /// A case of a run without a comparable figure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// Which, in words.
+    /// The case in words.
     pub case: String,
-    /// The run.
     pub run: String,
-    /// The reason.
     pub why: String,
 }
 
@@ -77,13 +75,10 @@ pub struct Comparison {
     pub a: Side,
     /// The compared side.
     pub b: Side,
-    /// The unit of observation.
     pub unit: Unit,
     /// The cases with figures on both sides, in A's order.
     pub cases: Vec<ComparedCase>,
-    /// Cases that only A has.
     pub only_in_a: Vec<CaseOn>,
-    /// Cases that only B has.
     pub only_in_b: Vec<CaseOn>,
     /// Cases of single runs without a figure, or without a ranked one.
     pub left_out: Vec<LeftOut>,
@@ -126,7 +121,7 @@ impl Comparison {
         self
     }
 
-    /// Whether it compares two targets of the same run.
+    /// Whether the sides are two targets of the same run.
     #[must_use]
     pub fn is_of_one_run(&self) -> bool {
         matches!((self.a.runs.as_slice(), self.b.runs.as_slice()), ([a], [b]) if a.run.id == b.run.id)

@@ -11,17 +11,12 @@ use crate::numbers::reached::Reached;
 /// A figure with its interval and spread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Figure {
-    /// The median.
     pub median: f64,
     /// The lower end of the median's 95 % interval; none with too few samples.
     pub low: Option<f64>,
-    /// Upper end.
     pub high: Option<f64>,
-    /// The smallest value.
     pub min: f64,
-    /// The largest.
     pub max: f64,
-    /// The mean.
     pub mean: f64,
     /// The sample standard deviation.
     pub sd: f64,
@@ -34,7 +29,6 @@ pub struct Estimate {
     pub throughput_bytes_per_s: Figure,
     /// Bytes over the time of phase `write`.
     pub write_alone_bytes_per_s: Figure,
-    /// The total time.
     pub total_ns: Figure,
     /// Median of each phase.
     pub phases_ns: PhasesNs,
@@ -54,7 +48,7 @@ pub struct Estimate {
     pub records_per_s: Option<Figure>,
     /// The latencies over all samples together.
     pub latency_ns: Option<LatencyEstimate>,
-    /// The same as a curve, for charts.
+    /// The latencies as a curve, for charts.
     #[serde(skip)]
     pub latency_curve: Option<LatencyCurve>,
     /// The course over time; none if no sample was long enough, or had enough calls.

@@ -23,15 +23,16 @@ pub(crate) fn in_round_ratio(case: &CaseReport, other: &CaseReport) -> Option<In
 }
 
 impl CaseReport {
-    /// The median of its time over another's in common rounds, with its interval: 2 if the other is twice as fast.
+    /// The median of this case's time over another's in common rounds, with its interval: 2 if the
+    /// other is twice as fast.
     #[must_use]
     pub fn time_in_rounds_over(&self, other: &Self) -> Option<Interval> {
         in_round_ratio(self, other)
     }
 }
 
-/// The same for another figure. 0 over 0 counts as 1; a positive value over 0 is infinite, and so may be the
-/// median: only the middle counts.
+/// The in-round ratio of any figure. 0 over 0 counts as 1; a positive value over 0 is infinite, and
+/// so may be the median: only the middle counts.
 pub(crate) fn in_round_ratio_of(
     case: &CaseReport,
     other: &CaseReport,

@@ -12,17 +12,11 @@ use writebench_stats::as_f64;
 /// A distribution of durations, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LatencyEstimate {
-    /// The number of durations.
     pub count: u64,
-    /// The median.
     pub p50: u64,
-    /// The 90th percentile.
     pub p90: u64,
-    /// The 99th percentile.
     pub p99: u64,
-    /// The 99.9th percentile.
     pub p99_9: u64,
-    /// The maximum.
     pub max: u64,
 }
 
@@ -32,11 +26,10 @@ const MOST_PLACES: u32 = 38;
 /// The most places between 0 and 90 %, between 90 % and 99 %, and so on, if there are few such ranges.
 const MOST_PLACES_EACH: u32 = 10;
 
-/// The same distribution as a curve, at places with even distances on an axis that expands the rare
+/// A distribution as a curve, at places with even distances on an axis that expands the rare
 /// durations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LatencyCurve {
-    /// How many durations there were.
     pub count: u64,
     /// At most forty, in order; the last is the longest.
     pub places: Vec<LatencyPlace>,
@@ -47,7 +40,7 @@ pub struct LatencyCurve {
 pub struct LatencyPlace {
     /// The share of durations that were not longer.
     pub quantile: f64,
-    /// Its duration: the least of single samples, that of all together, and the greatest.
+    /// The duration: the least of single samples, that of all together, and the greatest.
     pub ns: [u64; 3],
 }
 
@@ -139,7 +132,7 @@ fn quantiles(count: u64) -> Vec<f64> {
     let mut quantiles: Vec<f64> = steps.map(|step| 1.0 - 10.0_f64.powf(-step / each)).collect();
     quantiles.retain(|&quantile| quantile < place_of_longest(count));
     if count > 1 {
-        // One of ten steps nearly coincides with it.
+        // One of ten steps nearly coincides with the median.
         quantiles.retain(|quantile| (quantile - 0.5).abs() > 0.01);
         quantiles.push(0.5);
         quantiles.sort_by(f64::total_cmp);

@@ -11,11 +11,9 @@ pub(crate) const MANY: usize = 30;
 /// The noise of one kind of work.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorkNoise {
-    /// The work.
     pub work: Work,
     /// The number of values, each of `times` repetitions.
     pub values: usize,
-    /// Repetitions in a value.
     pub times: u32,
     /// The median of one repetition; none without a value.
     pub median_ns: Option<f64>,
@@ -25,7 +23,7 @@ pub struct WorkNoise {
     pub drift: Option<f64>,
     /// The smallest difference that medians of 6 values resolve at 95 %.
     pub difference_with_6: Option<f64>,
-    /// The same for 30 values.
+    /// The smallest difference that medians of 30 values resolve at 95 %.
     pub difference_with_30: Option<f64>,
     /// The reason if the work failed or stopped early.
     pub failed: Option<String>,

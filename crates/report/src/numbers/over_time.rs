@@ -8,16 +8,16 @@ use writebench_stats::{Course, as_f64};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CourseName {
-    /// It stayed constant.
+    /// Throughput stayed constant.
     Steady,
-    /// It was neither.
+    /// Throughput was neither constant nor a burst.
     Unsteady,
-    /// It was high, and then lower.
+    /// Throughput was high, and then lower.
     Burst,
 }
 
 impl CourseName {
-    /// The word for it in tables and exports.
+    /// The word in tables and exports.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Steady => "steady",
@@ -41,7 +41,6 @@ pub struct Fall {
 /// The course of one sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SampleCourse {
-    /// How it went.
     pub course: CourseName,
     /// The fall, for a burst.
     pub fall: Option<Fall>,
@@ -77,7 +76,6 @@ pub(crate) fn rates(timeline: &Timeline) -> Vec<f64> {
 /// The course of a case: that of most of its samples; of a tie, the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OverTime {
-    /// How it went.
     pub course: CourseName,
     /// The number of samples with this course.
     pub samples: usize,

@@ -7,9 +7,7 @@ use writebench_stats::as_f64;
 /// The limit of a case, and the share that it reached.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Reached {
-    /// Which limit.
     pub kind: LimitKind,
-    /// The number of threads.
     pub threads: u32,
     /// The limit.
     pub bytes_per_s: u64,

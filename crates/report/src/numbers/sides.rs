@@ -9,18 +9,16 @@ use writebench_model::{CaseRecord, Contract, RunRecord};
 /// A side of a comparison.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// Its name, as the user gave it.
+    /// As the user gave it.
     pub name: String,
-    /// Its runs.
     pub runs: Vec<ComparedRun>,
 }
 
 /// A run of a side.
 #[derive(Debug, Clone)]
 pub struct ComparedRun {
-    /// Its name: `run 3`, or a file's name.
+    /// `run 3`, or a file's name.
     pub name: String,
-    /// The run.
     pub run: RunRecord,
 }
 
@@ -57,21 +55,17 @@ pub enum CompareError {
         "case {case} is not the same work in {first} and {second} ({differing}); unequal work is not compared"
     )]
     Contract {
-        /// The case.
         case: String,
-        /// A run.
         first: String,
-        /// A run in which it differs.
+        /// A run in which the case differs.
         second: String,
-        /// The differences.
         differing: String,
     },
     /// A run is given twice.
     #[error("{first} and {second} are the same run; it can stand on one side only, and once")]
     SameRun {
-        /// Its name.
         first: String,
-        /// Its name again.
+        /// Another name of the same run.
         second: String,
     },
     /// One side has one target, the other several.
@@ -79,19 +73,16 @@ pub enum CompareError {
         "{run} was made on {targets}, and the other side on one: name one of them behind the run, as in …@{first}"
     )]
     SeveralTargets {
-        /// A run with several.
+        /// The run with several targets.
         run: String,
-        /// The first of them.
+        /// The first target.
         first: String,
-        /// All of its targets.
         targets: String,
     },
-    /// There is no common case.
     #[error("{a} and {b} have no case in common; `writebench show` lists what a run has")]
     NothingInCommon {
-        /// A.
+        /// The name of side A.
         a: String,
-        /// B.
         b: String,
     },
 }

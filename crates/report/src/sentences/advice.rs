@@ -25,7 +25,7 @@ const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
 /// How many cases are named in a list before the rest is counted.
 const NAMED: usize = 3;
 
-/// How much a case asks of whoever writes the program; one of a later version asks more than any.
+/// The effort that a case takes a programmer; a case of a later version takes more than any.
 fn effort(case: &CaseReport) -> u32 {
     case.record.case.known().map_or(u32::MAX, Case::effort)
 }
@@ -35,9 +35,8 @@ fn effort(case: &CaseReport) -> u32 {
 pub struct Gain {
     /// The median of the ratios.
     pub times: f64,
-    /// The lower end of its interval; of the range of the ratios where six rounds are not there.
+    /// The lower end of the interval, or of the range of the ratios below six rounds.
     pub low: f64,
-    /// The upper end.
     pub high: f64,
     /// Rounds in common.
     pub rounds: usize,
@@ -54,7 +53,7 @@ impl Gain {
         Some(Self { times, low, high, rounds, is_proven })
     }
 
-    /// Proven, and more than a difference that nobody would change a program for.
+    /// Whether the gain is proven, and large enough to change a program for.
     fn is_worth_it(&self) -> bool {
         self.is_proven && self.times >= 1.0 + CLOSE
     }
@@ -68,23 +67,20 @@ impl Gain {
 /// The answer of a search. Cases are given by name.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
-    /// The simplest of those that are proven to be faster than the baseline and cannot be told from the fastest of them,
-    /// or are within 3 % of it; the baseline if none is.
+    /// The simplest way of those that are proven to be faster than the baseline and cannot be told
+    /// from the fastest of them, or are within 3 % of it; the baseline if none is.
     pub recommended: String,
-    /// How much faster than the baseline it is; none for the baseline itself, or if that failed.
+    /// The gain over the baseline; none for the baseline itself, or if the baseline failed.
     pub gain: Option<Gain>,
     /// The case that all are compared with.
     pub baseline: String,
-    /// The one with the largest gain in the finals, without the baseline.
+    /// The case with the largest gain in the finals, without the baseline.
     pub fastest: String,
-    /// Its gain.
     pub fastest_gain: Option<Gain>,
-    /// Those of the finals that cannot be told from the recommended one, or are as fast.
+    /// The finalists that cannot be told from the recommended case, or are as fast.
     pub as_fast: Vec<String>,
-    /// The fastest copy that shares its blocks with the source until one is written, as cp's may; none where there is
-    /// none.
+    /// The fastest copy that shares its blocks with the source until one is written, as cp's may.
     pub clone: Option<String>,
-    /// Its gain.
     pub clone_gain: Option<Gain>,
     /// Candidates that have a sample.
     pub tried: usize,
@@ -107,7 +103,7 @@ impl Advice {
         let others = || in_stage(Stage::Final).filter(|case| !is_baseline(case));
         let ways = ranked(others().filter(|case| !is_clone(case)), measured);
         let clone = ranked(others().filter(is_clone), measured).first().copied();
-        // One alone has won nothing.
+        // A finalist without a rival has won nothing.
         let fastest = *ways.first().filter(|_| ways.len() + usize::from(measured.is_some()) > 1)?;
         let gain = |case: &CaseReport| Gain::of(case, measured?);
         let is_able = |case: &CaseReport| measured.is_none() || gain(case).is_some_and(|it| it.is_worth_it());
@@ -184,7 +180,7 @@ impl Advice {
         self.recommended != self.baseline
     }
 
-    /// It in sentences, the recommendation first.
+    /// The advice in sentences, the recommendation first.
     pub(crate) fn sentences(&self, cases: &[CaseReport], run: &RunRecord) -> Vec<String> {
         let mut sentences: Vec<String> = self.sharing(cases).into_iter().collect();
         sentences.push(self.recommendation(cases));
@@ -194,7 +190,7 @@ impl Advice {
         sentences.extend(self.smaller(cases, run.settings.search_bytes));
         let target = run.targets.first().map_or(".", |target| &target.path);
         let mut check = format!("writebench run {} --case {}", quoted(target), self.recommended);
-        // The case that it was compared with, or the one with the nearest figure.
+        // The case that the recommended one was compared with, or the one with the nearest figure.
         let other = if self.is_another_way() { &self.baseline } else { &self.fastest };
         if !other.is_empty() {
             check += &format!(" --case {other}");
@@ -215,7 +211,7 @@ impl Advice {
         cases.iter().find(|case| case.record.case.name() == self.recommended)?.record.case.known()
     }
 
-    /// That the files of the finals were smaller than those that were asked for.
+    /// A sentence if the files of the finals were smaller than those that were asked for.
     fn smaller(&self, cases: &[CaseReport], asked_bytes: Option<u64>) -> Option<String> {
         let of_finals =
             cases.iter().find(|case| case.record.case.name() == self.fastest)?.record.contract.bytes;
@@ -293,13 +289,13 @@ fn is_same(case: &CaseReport, other: &CaseReport) -> bool {
     case.record.case == other.record.case
 }
 
-/// The simplest of those that are near the first; of two that are as simple, the faster.
+/// The simplest of the cases near the first; of two that are as simple, the faster.
 fn simplest_of_the_fastest<'c>(ranked: &[&'c CaseReport]) -> Option<&'c CaseReport> {
     let fastest = *ranked.first()?;
     ranked.iter().copied().filter(|case| is_near(case, fastest)).min_by_key(|case| effort(case))
 }
 
-/// Whether it is within 3 % of the other, or cannot be told from it.
+/// Whether a case is within 3 % of the other, or cannot be told from it.
 fn is_near(case: &CaseReport, other: &CaseReport) -> bool {
     if is_same(case, other) {
         return true;
@@ -309,7 +305,8 @@ fn is_near(case: &CaseReport, other: &CaseReport) -> bool {
     })
 }
 
-/// Why a search has no advice. More time or bytes do not help where no sample came to a figure.
+/// The reason why a search has no advice. If no sample has a figure, more time or bytes do not
+/// help.
 pub(crate) fn without_advice(cases: &[CaseReport]) -> String {
     let is_ok = |case: &&CaseReport| case.record.samples.iter().any(|sample| sample.outcome.is_ok());
     let looked_at: Vec<&CaseReport> = cases.iter().filter(|case| !case.record.samples.is_empty()).collect();
@@ -319,13 +316,14 @@ pub(crate) fn without_advice(cases: &[CaseReport]) -> String {
     }
 }
 
-/// The rounds that it has in common with the baseline, or its samples where there is none.
+/// The rounds that a case has in common with the baseline, or its samples without a baseline.
 fn rounds(case: &CaseReport, baseline: Option<&CaseReport>) -> usize {
     baseline.map_or(case.record.samples.len(), |baseline| in_round_ratios(baseline, case, total).len())
 }
 
-/// The fastest first, by the ratio to the baseline in rounds in common, which a drift of the machine does not change; by the
-/// median time where there is none. Those of few rounds, from the check before the final, come last.
+/// The fastest first, by the ratio to the baseline in rounds in common, which a drift of the
+/// machine does not change; by the median time without common rounds. Cases of few rounds, from the
+/// check before the final, come last.
 fn ranked<'c>(
     cases: impl Iterator<Item = &'c CaseReport>,
     baseline: Option<&CaseReport>,
@@ -342,7 +340,7 @@ fn ranked<'c>(
     ranked.into_iter().map(|(_, case)| case).collect()
 }
 
-/// Records per second where those are what is asked about, throughput otherwise.
+/// Records per second if the question is about records, throughput otherwise.
 fn figure(case: &CaseReport, is_about_records: bool) -> Option<String> {
     let estimate = case.estimate.as_ref()?;
     Some(match estimate.records_per_s.as_ref().filter(|_| is_about_records) {

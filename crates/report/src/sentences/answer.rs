@@ -19,13 +19,13 @@ const NAMED: usize = 3;
 /// The answer for those who want what a contract promises.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// The contract that all its cases satisfy.
+    /// The contract that all cases satisfy.
     pub contract: Contract,
-    /// How many different cases do.
+    /// How many different cases satisfy the contract.
     pub cases: usize,
-    /// The fastest of those that have a rank.
+    /// The fastest case with a rank.
     pub fastest: Option<String>,
-    /// The same in a line of the first screen.
+    /// The answer in a line of the first screen.
     pub finding: Finding,
     /// The fastest, in words.
     pub sentence: String,
@@ -33,7 +33,8 @@ pub struct Answer {
     pub certainty: String,
 }
 
-/// One for each contract. What was not measured at all is left out, unless nothing was.
+/// An answer for each contract. Contracts without a sample are left out, unless there are no
+/// others.
 pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<Answer> {
     let mut contracts = by_contract(cases);
     let is_measured = |cases: &[&CaseReport]| cases.iter().any(|case| !case.record.samples.is_empty());
@@ -71,7 +72,7 @@ impl Answer {
 
     fn ranked(mut self, best: &CaseReport, others: &[&CaseReport], run: &RunRecord) -> Self {
         let Some(estimate) = &best.estimate else { return self };
-        // On another target it is another question.
+        // Another target is another question.
         let beside = || others.iter().copied().filter(|case| case.record.target == best.record.target);
         let baseline = beside().find(|case| is_baseline(case)).filter(|_| !is_baseline(best));
         let is_plain = is_baseline(best);
@@ -96,7 +97,7 @@ impl Answer {
         self
     }
 
-    /// A figure without a rank, or why there is none.
+    /// A figure without a rank, or the reason why there is none.
     fn unranked(mut self, cases: &[&CaseReport]) -> Self {
         let Some(&first) = cases.first() else { return self };
         if let Some(estimate) = &first.estimate {
@@ -121,13 +122,13 @@ impl Answer {
         self
     }
 
-    /// All that it says.
+    /// All sentences of the answer.
     pub(crate) fn text(&self) -> String {
         format!("{} {}", self.sentence, self.certainty).trim_end().to_owned()
     }
 }
 
-/// Beside plain write, which it is itself or which takes so many times its time in the same rounds, and below the limit.
+/// How a case compares with plain write, in the same rounds, and with the limit.
 fn worth(estimate: &Estimate, is_baseline: bool, times_baseline: Option<Interval>) -> String {
     let mut text = if is_baseline { ", plain write".to_owned() } else { String::new() };
     if let Some(ratio) = &times_baseline {
@@ -147,7 +148,8 @@ fn worth(estimate: &Estimate, is_baseline: bool, times_baseline: Option<Interval
     text
 }
 
-/// Each once, though a case may stand in several tables; the fastest first, what has no figure last.
+/// Each case once, though it may stand in several tables; the fastest first, cases without a figure
+/// last.
 fn different<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Vec<&'c CaseReport> {
     let mut different: Vec<&CaseReport> = distinct(cases, |case| &case.name);
     different.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
@@ -176,7 +178,7 @@ pub(crate) fn is_baseline(case: &CaseReport) -> bool {
         Axis::Size | Axis::Data | Axis::Source => true,
         Axis::Sync => matches!(axes.sync.call, SyncCall::None | SyncCall::Fsync | SyncCall::Fdatasync),
         Axis::Prepare => axes.prepare == Prepare::Overwrite || axes.prepare == default.prepare,
-        // How much is durable at a time is what was asked.
+        // The question is how much is durable at a time.
         Axis::Chunk if case.record.contract.durable_every_bytes.is_some() => true,
         axis => axes.get(*axis) == default.get(*axis),
     };
@@ -280,7 +282,7 @@ fn distance(best: &CaseReport, next: &CaseReport, cases: usize) -> String {
     format!("{next_one} takes {factor} times as long ({}) in {}", ends(&ratio), rounds(best, &[next]))
 }
 
-/// With as many digits as it takes to see on which side of 1 they are.
+/// The ends with enough digits to see on which side of 1 they are.
 fn ends(ratio: &Interval) -> String {
     let text = |end: f64| match times(end) {
         near if near == "1.00" && end != 1.0 => format!("{end:.4}"),
@@ -289,7 +291,7 @@ fn ends(ratio: &Interval) -> String {
     format!("{} – {}", text(ratio.low), text(ratio.high))
 }
 
-/// In how many rounds both have samples: `6 rounds`, `5 to 6 rounds`.
+/// The number of rounds in which both have samples: `6 rounds`, `5 to 6 rounds`.
 fn rounds(best: &CaseReport, others: &[&CaseReport]) -> String {
     let common = others.iter().map(|other| in_round_ratios(other, best, total).len());
     let (least, most) = common.fold((usize::MAX, 0), |(least, most), it| (least.min(it), most.max(it)));

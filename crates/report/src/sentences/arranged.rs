@@ -7,7 +7,7 @@ use crate::numbers::estimate::Estimate;
 use crate::sentences::report::Report;
 use crate::sentences::words::counted;
 
-/// By what rows are sorted.
+/// The order of a table's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
     /// Bytes over the time of everything, the most first.
@@ -25,23 +25,23 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// All of them, in the order in which help shows them.
+    /// All orders, as help shows them.
     pub const ALL: &[Self] =
         &[Self::Throughput, Self::WriteAlone, Self::Elapsed, Self::Cpu, Self::Precision, Self::Case];
 
-    /// Its word on the command line.
+    /// The word on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.name_and_key().0
     }
 
-    /// The one with that word.
+    /// The order with that word.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|sort| sort.name() == name)
     }
 
-    /// Its word, and what is sorted by, the least first.
+    /// The word, and the key to sort by, the least first.
     fn name_and_key(self) -> (&'static str, fn(&Estimate) -> f64) {
         match self {
             Self::Throughput => ("throughput", |it| -it.throughput_bytes_per_s.median),
@@ -56,8 +56,9 @@ impl Sort {
 }
 
 impl Report {
-    /// The same with the rows of each section sorted, and the first so many of them; what has no figure comes last. Of
-    /// several targets the first decides. All that is said below the tables is still said of all cases.
+    /// The report with the rows of each section sorted, and the first so many of them; cases
+    /// without a figure come last. Of several targets the first decides. The sentences below the
+    /// tables are still about all cases.
     #[must_use]
     pub fn arranged(mut self, sort: Sort, top: Option<usize>) -> Self {
         let sections: Vec<Vec<CaseReport>> = self.sections().map(<[CaseReport]>::to_vec).collect();

@@ -11,7 +11,7 @@ use crate::sentences::machine::device_line;
 /// A fact that is not the same in all runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Change {
-    /// Which.
+    /// The name of the fact.
     pub what: String,
     /// On side A; several values if its runs differ.
     pub a: Vec<String>,
@@ -30,7 +30,7 @@ impl Comparison {
             (a != b || a.len() > 1).then(|| Change { what: name.clone(), a, b })
         };
         let mut changes: Vec<Change> = names.into_iter().filter_map(change).collect();
-        // Another device has its own settings; that it is another one says it all.
+        // Another device has its own settings; it is enough to name the device.
         if changes.iter().any(|change| change.what == "device" || change.what.ends_with(": device")) {
             changes.retain(|change| !change.what.starts_with("sys/"));
         }
@@ -66,7 +66,7 @@ fn facts(run: &RunRecord) -> Facts {
     let mut facts = vec![fact("writebench", &run.version)];
     facts.extend(run.targets.first().map_or(Vec::new(), |target| machine_facts(&target.environment)));
     for target in &run.targets {
-        // Each of several names its owner.
+        // With several targets, each fact names its target.
         let of = if run.targets.len() > 1 { format!("{}: ", target.name) } else { String::new() };
         facts.extend(target_facts(target).into_iter().map(|(name, value)| (format!("{of}{name}"), value)));
     }

@@ -9,7 +9,7 @@ pub(crate) fn codes(case: &Case) -> Vec<(Language, String)> {
     Language::ALL.iter().filter_map(of).collect()
 }
 
-/// The command that prints it, with the line that the function begins with.
+/// The command that prints the code, with the first line of the function.
 pub(crate) fn sentence(case: &Case) -> Option<String> {
     let codes = codes(case);
     let ((first, text), others) = codes.split_first()?;

@@ -1,4 +1,4 @@
-//! The lines of the first screen: what somebody wants, and the fastest way to it.
+//! The lines of the first screen: goals, and the fastest way to each.
 
 use serde::Serialize;
 use writebench_model::{Bytes, CaseRecord, Content, Contract, Durability, Feed, Start, TargetRecord};
@@ -13,23 +13,22 @@ use crate::sentences::number::{
 /// A goal, and the fastest way to it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Finding {
-    /// The goal: `durable new file`.
+    /// `durable new file`.
     pub goal: String,
-    /// The fastest way in a programmer's words, or why there is none.
+    /// The fastest way in a programmer's words, or the reason why there is none.
     pub way: String,
-    /// The name of its case; none where there is no way.
+    /// The name of the way's case; none without a way.
     pub case: Option<String>,
-    /// The target that it is on, where there are several.
+    /// The target of the way, if there are several.
     pub target: Option<String>,
-    /// Its figure; empty where there is none.
+    /// Empty without a figure.
     pub figure: String,
-    /// The figure's unit.
     pub unit: &'static str,
     /// The figure's 95 % interval, or the range of fewer than six samples.
     pub interval: String,
     /// Undisturbed samples that the figure rests on.
     pub samples: usize,
-    /// How it compares with plain write, or of several targets with the same case on the first.
+    /// The ratio to plain write, or with several targets to the same case on the first.
     pub compared: String,
     /// The share of what the hardware can do at most.
     pub limit: String,
@@ -41,7 +40,7 @@ impl Finding {
         Self { goal, way: why.to_owned(), compared: NOTHING.to_owned(), ..Self::default() }
     }
 
-    /// That way, with its figure.
+    /// A way with its figure.
     pub(crate) fn of(goal: String, case: &CaseReport, estimate: &Estimate, compared: String) -> Self {
         let in_cell: IntervalText = |_, figure, text| range(figure, text);
         let (figure, unit, interval) = figure(&case.record, estimate, in_cell);
@@ -80,7 +79,8 @@ pub(crate) fn figure(
 ) -> (String, &'static str, String) {
     let contract = &case.contract;
     let (figure, unit, text): (_, _, fn(f64) -> String) = match estimate.records_per_s {
-        // Where data becomes durable on the way, records are what is asked about; where none is written, time.
+        // If data becomes durable on the way, the question is about records; if no data is written,
+        // about time.
         Some(per_s) if contract.durable_every_bytes.is_some() => (per_s, "records/s", significant),
         _ if !contract.content.has_own_bytes() => (estimate.total_ns, "ms", milliseconds_of),
         _ => (estimate.throughput_bytes_per_s, "GB/s", gigabytes_per_s),
@@ -88,7 +88,7 @@ pub(crate) fn figure(
     (mark(estimate, text(figure.median)), unit, interval(estimate, &figure, text))
 }
 
-/// How many times the speed of another case it has, and how sure that is.
+/// The speed as a multiple of another case's, and how sure that is.
 pub(crate) fn compared(ratio: &Interval) -> String {
     let factor = times(ratio.estimate);
     match Verdict::of(ratio, Verdict::MARGIN) {

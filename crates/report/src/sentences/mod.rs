@@ -1,4 +1,4 @@
-//! The second floor: what figures come to, in words, and the report that holds both.
+//! The second layer: figures in words, and the report that holds both.
 
 pub(crate) mod advice;
 pub(crate) mod answer;

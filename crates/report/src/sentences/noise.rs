@@ -12,7 +12,6 @@ const DIFFERENCES: [f64; 3] = [0.1, 0.03, 0.01];
 /// The differences that a machine's noise allows to detect.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NoiseReport {
-    /// How long it was looked at.
     pub elapsed_ns: u64,
     /// The part of a CPU's time that the hypervisor gave to others meanwhile.
     pub steal: f64,
@@ -36,7 +35,7 @@ impl NoiseReport {
     }
 }
 
-/// One for what goes into the page cache, one for what becomes durable.
+/// A verdict on work in the page cache, and one on durable work.
 fn verdicts(works: &[WorkNoise]) -> Vec<String> {
     let groups: [(&str, &[Work]); 2] = [
         ("Writes into the page cache", &[Work::MemoryCopy, Work::SmallWrite]),

@@ -19,7 +19,7 @@ pub(crate) fn range(figure: &Figure, text: fn(f64) -> String) -> String {
     }
 }
 
-/// The same in a sentence, which says how many samples a range is of.
+/// The range in a sentence, which says how many samples it is of.
 pub(crate) fn range_of(estimate: &Estimate, figure: &Figure, text: fn(f64) -> String) -> String {
     match estimate.samples {
         1 => "one sample".to_owned(),
@@ -28,7 +28,7 @@ pub(crate) fn range_of(estimate: &Estimate, figure: &Figure, text: fn(f64) -> St
     }
 }
 
-/// In place of a figure that is not there.
+/// Stands for a missing figure.
 pub(crate) const NOTHING: &str = "–";
 
 /// `least – most` of all samples.
@@ -101,7 +101,7 @@ pub(crate) fn seconds_short(nanoseconds: f64) -> String {
     if seconds < 0.95 { significant(seconds) } else { format!("{seconds:.1}") }
 }
 
-/// Seconds with four digits behind the point, more of them where there is nothing before.
+/// Seconds with four digits behind the point, or three significant digits below a tenth.
 pub(crate) fn seconds(nanoseconds: f64) -> String {
     let seconds = nanoseconds / 1e9;
     match seconds {
@@ -111,7 +111,7 @@ pub(crate) fn seconds(nanoseconds: f64) -> String {
     }
 }
 
-/// Before a ratio: nothing where it is a difference.
+/// The mark before a ratio: empty for a difference.
 pub(crate) fn verdict_mark(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster | Verdict::Slower => "",

@@ -20,7 +20,7 @@ pub(crate) fn with_outcome(case: &CaseReport, reason: &str) -> String {
     }
 }
 
-/// How many failed, and the first of them with its cause.
+/// How many cases failed, and the first of them with its cause.
 pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
     let is_fault = |case: &CaseReport| case.outcome().is_some_and(writebench_model::Outcome::is_fault);
     let failed: Vec<&CaseReport> = cases.iter().copied().filter(|case| is_fault(case)).collect();

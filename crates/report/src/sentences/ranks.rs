@@ -62,7 +62,8 @@ pub(crate) fn warnings(cluster: Option<&Cluster>, cases: &[&CaseReport]) -> Vec<
     warnings
 }
 
-/// Whether the clocks of the nodes differ by more than a hundredth of its time to write or to sync.
+/// Whether the clocks of the nodes differ by more than a hundredth of the sample's time to write or
+/// to sync.
 fn is_unsure(sample: &Sample) -> bool {
     let phases = &sample.phases_ns;
     let unsure = |time: u64, uncertainty: u64| time > 0 && as_f64(uncertainty) > SURE * as_f64(time);
@@ -72,7 +73,7 @@ fn is_unsure(sample: &Sample) -> bool {
 }
 
 fn stragglers(cases: &[&CaseReport]) -> Vec<String> {
-    // By the times of the median that they took, the slowest first.
+    // Sorted by the multiple of the median time that a rank took, the slowest first.
     let mut found: Vec<(f64, String)> = Vec::new();
     for case in cases {
         let good: Vec<&Sample> = case.record.samples.iter().filter(|it| it.outcome.is_ok()).collect();

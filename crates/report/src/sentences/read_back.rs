@@ -1,4 +1,4 @@
-//! How much of what was written was compared with what should have been, and where it was read from.
+//! How much of the written data was compared with the expected data, and where it was read from.
 
 use writebench_model::{Content, Extent, ReadBack, ReadFrom};
 
@@ -35,7 +35,7 @@ pub(crate) fn sentence(cases: &[CaseReport]) -> Option<String> {
     Some(format!("Read back: {}; {}.", listed(&extents), listed(&origins)))
 }
 
-/// `12 whole, 60 in part`, without what there is none of.
+/// `12 whole, 60 in part`, without zeros.
 fn listed(counts: &[(usize, &str)]) -> String {
     let some = counts.iter().filter(|(count, _)| *count > 0);
     some.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
@@ -53,7 +53,7 @@ mod tests {
             Sample { read_back: *read_back, ..sample }
         });
         let cases = vec![example_case("a table", "write", samples.collect())];
-        // It stands in two tables.
+        // The case stands in two tables.
         let cases = [cases.clone(), cases].concat();
         crate::Report::of(None, RunRecord { cases, ..example_run() }).read_back
     }

@@ -17,7 +17,7 @@ pub struct Report {
     pub number: Option<i64>,
     /// The run as recorded, but for its cases: they are held once, below.
     pub run: RunRecord,
-    /// One for each of the run's cases, in the same order.
+    /// A report for each of the run's cases, in the same order.
     pub cases: Vec<CaseReport>,
     /// The advice of a search; none for other runs.
     pub advice: Option<Advice>,
@@ -78,7 +78,8 @@ impl Report {
         RunRecord { cases, ..self.run.clone() }
     }
 
-    /// Whether it answers a question, so that its first screen stands without tables: a first look, or a search.
+    /// Whether the run answers a question, so that its first screen stands without tables: a first
+    /// look, or a search.
     #[must_use]
     pub fn is_brief(&self) -> bool {
         let mut origins = self.cases.iter().map(|case| &case.record.origin);

@@ -39,7 +39,7 @@ fn part<'r>(report: &'r Report, reports: &[Report]) -> Option<&'r str> {
     reports.iter().any(is_other_part).then_some(&target.name)
 }
 
-/// Says more of those whose names others have, too.
+/// Adds to names that several runs have.
 fn told_apart(
     reports: &[Report],
     names: Vec<String>,

@@ -1,6 +1,6 @@
 //! Texts in commands that people copy.
 
-/// As a shell takes it. What a shell cannot be given (a NUL) is no file's name either.
+/// The text as a shell takes it. A shell takes no NUL, and a file's name has none.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     // Quotes around a case's name would only be in the way.

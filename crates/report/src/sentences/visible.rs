@@ -5,8 +5,9 @@ use std::borrow::Cow;
 /// Letters and symbols to Unicode, but blank on every screen.
 const BLANK: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
 
-/// The text in one line, with an escape such as `\u{202e}` for every character that a terminal obeys or that nobody
-/// sees: control characters, marks of writing direction, blanks of no width. Ends of lines and tabs become spaces.
+/// The text in one line, with an escape such as `\u{202e}` for every character that a terminal
+/// obeys or does not show: control characters, marks of writing direction, blanks of no width. Ends
+/// of lines and tabs become spaces.
 ///
 /// Names, labels, paths, reasons and error messages go through this wherever they enter a sentence or a table for a
 /// terminal, so that the only styles there are our own.

@@ -11,7 +11,7 @@ use crate::sentences::words::counted;
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Vec<String> {
     let mut warnings: Vec<String> = of_status(run, is_search).map(str::to_owned).into_iter().collect();
-    // Each that has figures in a table, once: it may stand in several.
+    // Each case with figures in a table, once: it may stand in several.
     let cases = distinct(cases.iter().filter(|case| !case.is_screening()), |case| &case.name);
     // A search is for what works.
     warnings.extend(failed(&cases).filter(|_| !is_search));
@@ -75,7 +75,7 @@ fn of_status(run: &RunRecord, is_search: bool) -> Option<&'static str> {
     })
 }
 
-/// That what is synced to memory is still only in memory.
+/// A warning that data synced to memory is still only in memory.
 fn durable_in_memory(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     let is_durable = |case: &&CaseReport| case.record.contract.durability == Durability::Durable;
     if !cases.iter().any(is_durable) {

@@ -8,18 +8,18 @@ use crate::numbers::estimate::Estimate;
 pub(crate) struct Bars {
     /// The figure that a full bar stands for.
     pub full: String,
-    /// One for each row; none where the row's figure is of less work than the others', or where there is none.
+    /// A bar for each row; none if the row has no figure, or one of less work than the others'.
     pub of_rows: Vec<Option<Bar>>,
-    /// Where space is short they go as a column of that rank does.
+    /// Where space is short, bars go as a column of that rank does.
     pub rank: u8,
 }
 
 /// A row's bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Bar {
-    /// Its part of a full one.
+    /// The part of a full bar.
     pub share: f64,
-    /// Whether it is of nothing but disturbed samples.
+    /// Whether all samples were disturbed.
     pub only_disturbed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The third floor, beside charts: what the terminal and Markdown show, as texts in rows and columns.
+//! The third layer, beside charts: texts in rows and columns, for the terminal and Markdown.
 
 pub(crate) mod bars;
 pub(crate) mod comparison;

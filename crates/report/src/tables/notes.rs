@@ -9,7 +9,7 @@ use crate::numbers::reached::limit_kind;
 use crate::sentences::number::{gigabytes_per_s, seconds_short, share};
 use crate::sentences::words::counted;
 
-/// Which limits the shares are of, and where throughput fell.
+/// The limits that the shares are of, and the places where throughput fell.
 pub(super) fn notes(cases: &[&CaseReport], limits: &[Limit]) -> Vec<String> {
     let mut notes: Vec<String> =
         LimitKind::ALL.iter().filter_map(|&kind| limit_note(kind, cases, limits)).collect();

@@ -45,8 +45,8 @@ fn total_throughput<'c>() -> Cells<'c> {
     figures("total", "GB/s", 0, |it| mark(it, gigabytes_per_s(it.throughput_bytes_per_s.median)))
 }
 
-/// The share of the hardware's limit, and whether throughput held (left out before it): columns that are there where a
-/// case has them.
+/// The share of the hardware's limit, and whether throughput held (left out before it): columns
+/// that appear if a case has them.
 fn limit_and_course<'c>(cases: &[&'c CaseReport], rank: u8) -> Vec<Cells<'c>> {
     let any = |has: fn(&Estimate) -> bool| cases.iter().any(|case| case.estimate.as_ref().is_some_and(has));
     let mut columns = Vec::new();
@@ -106,7 +106,7 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
     table
 }
 
-/// From the fastest to the slowest, with the distance to the fastest. Cases of one contract.
+/// Cases of one contract, from the fastest to the slowest, with the distance to the fastest.
 pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     let mut cases = cases.to_vec();
     cases.sort_by(|a, b| by_rank(a, b));
@@ -146,12 +146,12 @@ fn times_of(case: &CaseReport, best: &CaseReport) -> f64 {
     in_round_ratio(case, best).map_or(case.time_ns() / best.time_ns(), |ratio| ratio.estimate)
 }
 
-/// Those that are rows.
+/// The cases with figures, which are the rows.
 fn with_figures<'c>(cases: &[&'c CaseReport]) -> Vec<&'c CaseReport> {
     cases.iter().copied().filter(|case| case.estimate.is_some()).collect()
 }
 
-/// The values that all names have, where there are several.
+/// The values that all of several names have.
 fn shared_values<'c>(cases: &[&'c CaseReport]) -> Vec<&'c str> {
     let [first, others @ ..] = cases else { return Vec::new() };
     let is_in_all =
@@ -163,7 +163,7 @@ fn shared_values<'c>(cases: &[&'c CaseReport]) -> Vec<&'c str> {
 fn table<'c>(title: &str, cases: &[&'c CaseReport], mut columns: Vec<Cells<'c>>) -> Table {
     let labels = cases.iter().any(|case| case.record.label.is_some());
     let label = |(case, _): &Row<'_>| case.record.label.clone().unwrap_or_default();
-    // Said once above the table, and not in each of its rows.
+    // Shared values stand once above the table, and not in each of its rows.
     let shared = if labels { Vec::new() } else { shared_values(cases) };
     let title = [&[title], shared.as_slice()].concat().join(" · ");
     let name = move |(case, _): &Row<'_>| -> String {

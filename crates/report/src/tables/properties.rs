@@ -6,7 +6,8 @@ use crate::numbers::grouped::{distinct, grouped};
 use crate::sentences::words::counted;
 use crate::tables::table::{Column, NOTHING, Sentence, Table};
 
-/// A column for each target, by its name. What was refused or failed is in the sentences below, with its cause.
+/// A column for each target, by its name. Refusals and failures are in the sentences below, with
+/// their causes.
 pub(super) fn properties_table(targets: &[(&str, &Properties)]) -> Table {
     let mut columns = vec![Column::text("", 0)];
     columns.extend(targets.iter().map(|(name, _)| Column::text(name, 0)));
@@ -51,7 +52,7 @@ fn row(targets: &[(&str, &Properties)], label: &str, cell: impl Fn(&Properties) 
     std::iter::once(label.to_owned()).chain(targets.iter().map(|(_, it)| cell(it))).collect()
 }
 
-/// A state once it is made, what its call did, and once all is written.
+/// A state once it is made, the effect of its call, and the state once all is written.
 fn rows_of(targets: &[(&str, &Properties)], prepare: Prepare) -> Vec<Vec<String>> {
     let mut rows = vec![row(targets, prepare.name(), |it| {
         cell(found(it, prepare), |found| space(&found.after_prepare, it.file_size_bytes))
@@ -119,7 +120,7 @@ fn notes() -> Vec<String> {
     ]
 }
 
-/// One for each cause, with all that it is the cause of, and the targets where it is.
+/// A sentence for each cause, with all of its effects, and their targets.
 fn sentences(targets: &[(&str, &Properties)]) -> Vec<Sentence> {
     let mut all: Vec<((Gap, Vec<&str>), &str)> = Vec::new();
     for (target, properties) in targets {

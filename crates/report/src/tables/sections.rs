@@ -40,7 +40,7 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     let all: Vec<&CaseReport> = cases.iter().collect();
     let mut tables = match layout {
         _ if run.is_side_by_side() => side_by_side::tables(&title, layout, &all, run),
-        // All of them satisfy one contract, though some promise more than others.
+        // All cases satisfy one contract, though some promise more than others.
         _ if first.origin.is_search() => vec![per_case::ranked(&title, &all)],
         Layout::Phases => vec![per_case::phases(&title, &all)],
         Layout::Ranked => ranked(&title, cases),
@@ -59,7 +59,7 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
             let missing = run.missing.iter().map(|target| format!("{}: {}", target.name, target.why));
             last.sentences.extend(missing.map(|text| Sentence { is_fault: false, text }));
         } else if last.columns.iter().all(|column| column.heading != "interval") {
-            // Its cells have no room for intervals.
+            // The cells have no room for intervals.
             last.notes.extend(notes::intervals(cases));
         }
     }

@@ -16,7 +16,7 @@ pub(super) struct Shown {
     pub unit: &'static str,
     pub figure: FigureOf,
     pub text: fn(f64) -> String,
-    /// The same of one sample, up to a factor that is the same for all samples of a case.
+    /// The figure of one sample, up to a factor that is the same for all samples of a case.
     pub of_sample: fn(&Sample) -> f64,
 }
 

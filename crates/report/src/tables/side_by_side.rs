@@ -48,7 +48,7 @@ const CASE: Head = ("case", |it| it.case.to_string());
 struct Row<'r> {
     texts: Vec<String>,
     case: &'r str,
-    /// One for each target that is there.
+    /// A cell for each target.
     cells: Vec<Option<&'r CaseReport>>,
 }
 
@@ -169,7 +169,7 @@ impl Row<'_> {
     }
 }
 
-/// A mean of what is not known means nothing.
+/// A mean that includes an unknown ratio means nothing.
 fn sure(ratio: &Option<Interval>) -> Option<f64> {
     ratio.filter(|it| it.confidence >= CONFIDENCE && it.estimate > 0.0).map(|it| it.estimate)
 }

@@ -11,15 +11,13 @@ use crate::tables::bars::Bars;
 /// A table, ready to be rendered.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
-    /// The heading.
     pub title: String,
-    /// Its columns.
     pub columns: Vec<Column>,
-    /// Its rows, each with a text for every column.
+    /// Each row has a text for every column.
     pub rows: Vec<Vec<String>>,
     /// Sentences on cases without a figure.
     pub sentences: Vec<Sentence>,
-    /// Explanations of its words and shares.
+    /// Explanations of words and shares.
     pub notes: Vec<String>,
     /// The bars that a terminal draws behind the rows.
     pub bars: Option<Bars>,
@@ -30,44 +28,42 @@ pub(crate) struct Table {
 pub(crate) struct Column {
     /// The common heading of several columns.
     pub group: String,
-    /// The heading.
     pub heading: String,
-    /// Whether it holds words, and not figures.
+    /// Whether the column holds words, and not figures.
     pub is_text: bool,
     /// Where space is short, columns of higher number go first.
     pub rank: u8,
-    /// Whether its words may stand in several lines where space is short.
+    /// Whether words may stand in several lines where space is short.
     pub wraps: bool,
 }
 
 /// A sentence about cases that have no figure, or lost theirs on the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sentence {
-    /// Whether it tells of a fault, and not of a property of the target.
+    /// Whether the sentence tells of a fault, and not of a property of the target.
     pub is_fault: bool,
-    /// The words.
     pub text: String,
 }
 
 impl Table {
-    /// With nothing below it.
+    /// A table with nothing below it.
     pub(crate) fn of(title: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<String>>) -> Self {
         Self { title: title.into(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
     }
 
-    /// With a row for each of those, and nothing below it.
+    /// A table with a row for each item, and nothing below it.
     pub(super) fn with<R>(title: impl Into<String>, rows: &[R], columns: Vec<Cells<'_, R>>) -> Self {
         let rows = rows.iter().map(|row| columns.iter().map(|it| (it.cell)(row)).collect()).collect();
         Self::of(title, columns.into_iter().map(|it| it.column).collect(), rows)
     }
 
-    /// With all of its text safe for a terminal.
+    /// The table with all of its text safe for a terminal.
     pub(crate) fn made_visible(mut self) -> Self {
         let columns = self.columns.iter_mut().flat_map(|it| [&mut it.group, &mut it.heading]);
         let sentences = self.sentences.iter_mut().map(|it| &mut it.text);
         let texts = columns.chain(self.rows.iter_mut().flatten()).chain(&mut self.notes).chain(sentences);
         for text in texts.chain([&mut self.title]) {
-            // Almost all of it is; only what is not is held twice for a moment.
+            // Almost all text is safe; only unsafe text is held twice for a moment.
             if let Cow::Owned(safe) = visible(text) {
                 *text = safe;
             }
@@ -76,7 +72,7 @@ impl Table {
     }
 }
 
-/// The text of what there is.
+/// The text of a value, or [`NOTHING`].
 pub(super) fn or_nothing<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
     value.map_or_else(|| NOTHING.to_owned(), text)
 }

@@ -20,27 +20,24 @@ use crate::workspace::Workspace;
 /// A file that is copied. Each process opens it separately, and the supervisor never does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopySource {
-    /// The name by which it is opened, which may be a descriptor in `/proc/self/fd`.
+    /// The name to open the file by, which may be a descriptor in `/proc/self/fd`.
     #[serde(with = "path_bytes")]
     pub name: PathBuf,
-    /// Its path without links.
+    /// The path without links.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
     /// Device and inode.
     pub identity: [u64; 2],
-    /// Its length.
     pub size_bytes: u64,
-    /// Whether it is a regular file.
     pub is_regular: bool,
 }
 
 /// The place of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopyPlace {
-    /// Its path, in a directory without links.
+    /// The path, in a directory without links.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
-    /// The file that exists there.
     pub found: Found,
 }
 
@@ -48,30 +45,26 @@ pub struct CopyPlace {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Found {
-    /// No file.
     Nothing,
     /// A file that the copy replaces, keeping owner and mode.
     File {
         /// Device and inode.
         identity: [u64; 2],
-        /// Its length.
         size_bytes: u64,
-        /// Whether this user may write to it.
+        /// Whether this user may write to the file.
         is_writable: bool,
     },
     /// An open file, which is filled.
     Descriptor {
-        /// Its name in `/proc/self/fd`.
+        /// The name in `/proc/self/fd`.
         #[serde(with = "path_bytes")]
         name: PathBuf,
         /// Device and inode.
         identity: [u64; 2],
-        /// Its length.
         size_bytes: u64,
     },
     /// A symbolic link.
     Link {
-        /// Its target.
         #[serde(with = "path_bytes")]
         to: PathBuf,
     },
@@ -119,7 +112,7 @@ fn open(path: &Path) -> io::Result<File> {
 /// Opens the file that was inspected before.
 ///
 /// # Errors
-/// It cannot be opened, or another file has its name now.
+/// The file cannot be opened, or another file has its name now.
 pub fn open_source(name: &Path, identity_then: [u64; 2]) -> Result<File, RunnerError> {
     let file = open(name).map_err(failed("open", name))?;
     let metadata = file.metadata().map_err(failed("stat", name))?;

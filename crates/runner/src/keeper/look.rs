@@ -18,18 +18,17 @@ use crate::question::path_bytes;
 /// A target as its keeper found it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
-    /// Its absolute path, without links.
+    /// The absolute path, without links.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
-    /// The kind of file.
     pub kind: TargetKind,
-    /// The number of its filesystem: targets with the same number share their space.
+    /// The number of the filesystem: targets with the same number share their space.
     pub filesystem_number: u64,
-    /// The facts about it and the machine, if it can be a target.
+    /// The facts about the target and the machine, if the file can be a target.
     pub environment: Option<Environment>,
-    /// The free space of its filesystem; none if it cannot be a target.
+    /// The free space of the filesystem; none if the file cannot be a target.
     pub space: Option<Space>,
-    /// Why nothing can be made in it, as an errno; none if that is not known.
+    /// Why no file can be made in the directory, as an errno; none if unknown.
     pub not_writable: Option<i32>,
 }
 
@@ -37,9 +36,7 @@ pub struct Look {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
-    /// A directory.
     Directory,
-    /// A block device.
     BlockDevice,
     /// A file that cannot be a target.
     Other,
@@ -65,7 +62,7 @@ pub(super) fn look(named: &Path) -> Result<(Look, Option<OwnedFd>), RunnerError>
     Ok((look, directory))
 }
 
-/// The answer of access(2), where it is one: some filesystems cannot tell.
+/// The answer of access(2), if there is one: some filesystems cannot tell.
 fn not_writable(directory: &OwnedFd) -> Option<i32> {
     let access = Access::WRITE_OK | Access::EXEC_OK;
     match rustix::fs::accessat(directory, c".", access, AtFlags::EACCESS) {

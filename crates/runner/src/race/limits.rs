@@ -4,12 +4,9 @@ use std::time::Duration;
 
 use super::{FINALISTS, LEAST_FINALISTS, PLANNED_ROUNDS};
 
-/// The limits of a race.
 #[derive(Debug, Clone)]
 pub struct RaceLimits {
-    /// The total time.
     pub budget: Duration,
-    /// The total bytes.
     pub max_bytes: u64,
     /// The bytes of one sample on each level of the screening, ascending.
     pub screening_bytes: Vec<u64>,

@@ -20,9 +20,9 @@ const DOUBT: f64 = 2.0;
 /// How a candidate is chosen for a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// The one whose sample says most about all others.
+    /// The candidate whose sample says most about all others.
     Unlike,
-    /// The one that may be the fastest.
+    /// The candidate that may be the fastest.
     Hopeful,
 }
 
@@ -88,18 +88,18 @@ impl Outlook {
         self.forecast.mean(candidate)
     }
 
-    /// How many times slower than the fastest it is, by the forecast.
+    /// How many times slower than the fastest a candidate is, by the forecast.
     pub(super) fn times(&self, candidate: usize) -> f64 {
         let best = (0..self.candidates).map(|it| self.mean(it)).fold(f64::INFINITY, f64::min);
         (self.mean(candidate) - best).exp()
     }
 
-    /// The least that it may be.
+    /// The least that a candidate's time per byte may be.
     fn hope(&self, candidate: usize) -> f64 {
         self.forecast.mean(candidate) - DOUBT * self.forecast.deviation(candidate)
     }
 
-    /// The most that the fastest of them may be.
+    /// The most that the time per byte of the fastest may be.
     fn fear(&self, among: &[usize]) -> f64 {
         let fear = |&it: &usize| self.forecast.mean(it) + DOUBT * self.forecast.deviation(it);
         among.iter().map(fear).fold(f64::INFINITY, f64::min)
@@ -131,8 +131,8 @@ impl Outlook {
     }
 }
 
-/// How alike candidates are, as learnt so far. It is learnt anew when there are a fifth more observations, as
-/// that takes most of a forecast's time.
+/// How alike candidates are, as learnt so far. The likeness is learnt anew when there are a fifth
+/// more observations, as that takes most of a forecast's time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Learnt {
     likeness: Option<Likeness>,

@@ -65,7 +65,7 @@ impl Mapped {
         Ok(Self { name })
     }
 
-    /// Device mapper's name of it.
+    /// Device mapper's name of the device.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

@@ -36,7 +36,7 @@ impl Way<'_> {
         self.has_threads_cpp() || self.is_vectored() || self.is_uring()
     }
 
-    /// Whether it looks at addresses.
+    /// Whether the code looks at addresses.
     pub(crate) fn has_addresses_cpp(&self) -> bool {
         self.copies_chunks_cpp()
             || self.maps_huge()
@@ -56,7 +56,7 @@ impl Way<'_> {
         self.is_positional() || self.writeback().is_some() || self.expects()
     }
 
-    /// Whether it has aligned memory of its own.
+    /// Whether the code has aligned memory of its own.
     pub(crate) fn has_memory_cpp(&self) -> bool {
         let for_its_program = self.main() && !self.copies();
         for_its_program || self.streams() || self.is_direct() && !self.copies() || self.reads_into_memory_cpp()
@@ -66,7 +66,7 @@ impl Way<'_> {
         self.is("read-write") || self.is("pipeline") || self.is("uring-copy")
     }
 
-    /// Whether it stores into a mapping itself.
+    /// Whether the code stores into a mapping itself.
     pub(crate) fn stores_cpp(&self) -> bool {
         self.is("mmap") || self.is("mmap-mmap")
     }
@@ -76,7 +76,7 @@ impl Way<'_> {
         self.copies() && (!self.is("ficlone") || self.reserves() || self.overwrites())
     }
 
-    /// Whether it asks for the size of a file.
+    /// Whether the code asks for the size of a file.
     pub(crate) fn looks_at_size_cpp(&self) -> bool {
         let for_its_program = self.main() && !self.copies() && (!self.streams() || self.expects());
         for_its_program || self.knows_size_cpp() || self.maps_target() && self.overwrites()
@@ -139,7 +139,7 @@ impl Way<'_> {
         }
     }
 
-    /// The same in words.
+    /// The unit of a thread's part in words.
     pub(crate) fn granule_words_cpp(&self) -> &'static str {
         match self.granule() {
             "CHUNK" => "chunks",
@@ -221,7 +221,6 @@ impl Way<'_> {
         }
     }
 
-    /// Its name.
     pub(crate) fn write_name_cpp(&self) -> &'static str {
         match (self.has_flags(), self.is_vectored(), self.is_positional()) {
             (true, ..) => "pwritev2",

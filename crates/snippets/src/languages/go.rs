@@ -53,7 +53,8 @@ const PACKAGES: &[&str] = &[
     "unsafe",
 ];
 
-/// Go has no import that is not used, and names the systems for which a file is: both follow from the code.
+/// Go refuses an unused import, and names the systems for which a file is: both follow from the
+/// code.
 fn with_imports(text: &str) -> String {
     let code: String =
         text.lines().filter_map(|line| line.split("//").next()).flat_map(|it| [it, "\n"]).collect();
@@ -155,7 +156,7 @@ impl Way<'_> {
     // Durability.
 
     fn calls_fdatasync_go(&self) -> bool {
-        // The rest of a buffer is written without that flag; that of a stream has it.
+        // The rest of a buffer is written without that flag; the rest of a stream has it.
         self.is_fdatasync() || self.is_direct() && self.is_rwf_dsync() && !self.streams()
     }
 
@@ -181,17 +182,17 @@ impl Way<'_> {
         self.has_large_chunks_go() && reads.iter().any(|method| self.is(method))
     }
 
-    /// The function that makes such a call: with direct I/O, a copy has one around it.
+    /// The function that makes a large call: with direct I/O, a copy has one around it.
     fn large_name_go(&self) -> &'static str {
         if self.copies() && self.is_direct() { "writeLarge" } else { "writeAll" }
     }
 
-    /// Whether the function that writes a chunk has the end that is no whole block in it.
+    /// Whether the function that writes a chunk also writes the end that is no whole block.
     fn writes_rest_go(&self) -> bool {
         self.is_direct() && (self.copies() || self.streams())
     }
 
-    /// The name of that function.
+    /// The name of the function that writes a chunk.
     fn chunk_name_go(&self) -> &'static str {
         if self.copies() { "writeAll" } else { "writeChunk" }
     }
@@ -204,7 +205,7 @@ impl Way<'_> {
         }
     }
 
-    /// The statement that writes all bytes of this, and sets `err`.
+    /// The statement that writes all bytes of `data`, and sets `err`.
     fn write_go(&self, data: &str) -> String {
         if self.writes_rest_go() {
             format!("err := {}(file, {data}{})", self.chunk_name_go(), self.offset_go())
@@ -213,7 +214,7 @@ impl Way<'_> {
         }
     }
 
-    /// The same for whole blocks, where all that is written is such.
+    /// The statement that writes `data` in whole blocks, if all data is in such.
     fn write_blocks_go(&self, data: &str) -> String {
         let offset = self.offset_go();
         let flags = if self.is_dontcache() { ", &flags" } else { "" };
@@ -273,7 +274,7 @@ impl Way<'_> {
         self.chunk().is_none() && is_plain && self.sync_every().is_none() && self.writeback().is_none()
     }
 
-    /// Whether it counts chunks, to sync after several of them.
+    /// Whether the loop counts chunks, to sync after several of them.
     fn counts_chunks_go(&self) -> bool {
         self.sync_after_several().is_some() || self.is_vectored() && self.sync_every().is_some()
     }
@@ -288,7 +289,7 @@ impl Way<'_> {
         self.threads() > 1 || self.is_direct()
     }
 
-    /// Whether nothing follows what the threads do.
+    /// Whether the function ends with its threads.
     fn ends_with_parts_go(&self) -> bool {
         let is_last = if self.copies() { !self.overwrites() } else { self.has_part_go() && !self.is_direct() };
         is_last && !self.syncs_at_end() && !self.is("ficlone")
@@ -354,7 +355,7 @@ impl Way<'_> {
         self.sync_every().is_some()
     }
 
-    /// Whether no sync follows what the threads do.
+    /// Whether no sync follows the threads.
     fn map_ends_with_parts_go(&self) -> bool {
         !self.syncs_at_end() || self.has_own_maps() && self.syncs_map()
     }

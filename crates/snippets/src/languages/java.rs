@@ -87,7 +87,7 @@ const CANNOT: &[Cannot] = &[
         why: "the standard library has no madvise(2)",
         instead: "plain",
     },
-    // It goes with the next two only.
+    // Windows go with the next two only.
     Cannot {
         axis: Axis::Window,
         is_in: |_, axes| axes.window_bytes != WINDOW_BYTES,
@@ -133,7 +133,7 @@ fn reserves(prepare: Prepare) -> bool {
     prepare.call().is_some()
 }
 
-/// Classes and constants with where they are from, in the order of their imports.
+/// Classes and constants with their packages, in the order of their imports.
 const IMPORTS: &[(&str, &str)] = &[
     ("EOFException", "java.io"),
     ("IOException", "java.io"),

@@ -1,4 +1,4 @@
-//! The templates of each language, and what it cannot say.
+//! The templates of each language, and the cases that it cannot say.
 
 pub(crate) mod c;
 pub(crate) mod cpp;

@@ -169,7 +169,7 @@ impl Way<'_> {
         }
     }
 
-    /// The bytes of a buffer that such a slice fits into.
+    /// The bytes of a buffer that the slice of a call fits into.
     pub(crate) fn buffer_python(&self) -> &'static str {
         match (self.chunk().is_some(), self.is_vectored()) {
             (false, _) => "size",
@@ -194,7 +194,7 @@ impl Way<'_> {
         self.call_of_python(&chunk, &vector, offset)
     }
 
-    /// The same for a part of a chunk, at an offset where it takes one.
+    /// The call for a part of a chunk, at an offset if it takes one.
     pub(crate) fn part_call_python(&self, part: &str, offset: &str) -> String {
         let offset = if self.is_positional() { offset } else { "-1" };
         self.call_of_python(part, &format!("[{part}]"), offset)

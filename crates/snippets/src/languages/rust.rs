@@ -59,7 +59,7 @@ impl Way<'_> {
         self.reserves() && !self.is_set_len() && !self.is_posix_fallocate()
     }
 
-    /// Lines with what the code uses, and nothing else: compilers warn of it.
+    /// Lines that import what the code uses, and nothing else: compilers warn of it.
     fn imports_rust(&self) -> Vec<String> {
         let is_in_threads = self.threads() > 1;
         let seeks = is_in_threads && (self.copies() || self.has_own_descriptors() && self.is_at_position());
@@ -251,7 +251,7 @@ impl Way<'_> {
         self.call_of_rust("chunk", "offset")
     }
 
-    /// The same with other bytes.
+    /// The call with other bytes.
     fn call_of_rust(&self, chunk: &str, offset: &str) -> String {
         let offset = if self.is_positional() { format!(", {offset}") } else { String::new() };
         if !self.is_vectored() && !self.has_flags() {
@@ -266,7 +266,6 @@ impl Way<'_> {
         format!("write_all(file, {vector}{offset}{flags})")
     }
 
-    /// The vectored call.
     fn vectored_call_rust(&self) -> String {
         let flags = if self.is_dontcache() { "*flags" } else { "ReadWriteFlags::DSYNC" };
         match (self.has_flags(), self.is_positional()) {
@@ -308,7 +307,7 @@ impl Way<'_> {
         if self.streams() { "u64" } else { "usize" }
     }
 
-    /// That number, as calls take it.
+    /// The function's number of bytes, as calls take it.
     fn size_rust(&self) -> &'static str {
         if self.streams() { "size" } else { "size as u64" }
     }
@@ -417,7 +416,7 @@ impl Way<'_> {
     }
 }
 
-/// A function with those arguments that it has, in one line if it is short.
+/// The signature of a function with the arguments that apply, in one line if it is short.
 fn signature(name: &str, arguments: &[(bool, &str)]) -> String {
     const COLUMNS: usize = 98;
     let arguments: Vec<_> = arguments.iter().filter(|(is_there, _)| *is_there).map(|(_, it)| *it).collect();
@@ -427,7 +426,7 @@ fn signature(name: &str, arguments: &[(bool, &str)]) -> String {
     }
 }
 
-/// A line for those that are used; none if there are none.
+/// The import of the names that are used; none if there are none.
 fn used(module: &str, names: &[(bool, &str)]) -> Option<String> {
     let names: Vec<_> = names.iter().filter(|(is_used, _)| *is_used).map(|(_, name)| *name).collect();
     match &names[..] {

@@ -1,4 +1,4 @@
-{#- What follows a vectored call. #}
+{#- The checks after a vectored call. #}
 		if errno == syscall.EINTR {
 			continue
 		}

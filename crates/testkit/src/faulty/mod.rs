@@ -57,7 +57,7 @@ impl Faulty {
         Ok(Self { shared, _session: session.spawn()?, point })
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.point.path()

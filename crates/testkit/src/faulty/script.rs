@@ -9,13 +9,10 @@ use rustix::io::Errno;
 pub enum Call {
     /// Creates and opens a file.
     Create,
-    /// Looks up a name.
     Lookup,
     /// Opens an existing file.
     Open,
-    /// Reads data.
     Read,
-    /// Writes data.
     Write,
     /// Reserves blocks.
     Fallocate,
@@ -51,7 +48,6 @@ pub enum When {
     InFile(usize, Call, usize),
 }
 
-/// The fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
     /// The operation is refused.
@@ -75,9 +71,7 @@ pub enum What {
 /// A line of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
-    /// The time.
     pub when: When,
-    /// The fault.
     pub what: What,
 }
 
@@ -106,11 +100,9 @@ pub struct Operation {
     pub file: usize,
     /// The number of the operation in its file, from 1.
     pub number: usize,
-    /// The kind.
     pub call: Call,
     /// The offset in the file, for data.
     pub offset: Option<u64>,
-    /// The fault.
     pub fault: Option<What>,
 }
 

@@ -35,7 +35,7 @@ impl fmt::Display for Call<'_> {
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
-    /// Its error output.
+    /// The error output.
     pub(super) said: String,
     pub(super) held: Held,
 }

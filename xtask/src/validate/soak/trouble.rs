@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Nothing,
     /// The program gets a signal.
     Signal(Signal),
-    /// Its workers repeatedly get a signal.
+    /// The program's workers repeatedly get a signal.
     Workers(Signal),
     /// The target directory is removed.
     Removal,
@@ -27,7 +27,7 @@ pub(super) enum Kind {
     Fill,
     /// A limit on the size of files (`RLIMIT_FSIZE`), including the database.
     FileLimit(u64),
-    /// The reader of its output leaves.
+    /// The reader of the program's output leaves.
     ReaderLeaves,
     /// The filesystem has scripted faults.
     Faults(Caching, Vec<Fault>),
@@ -83,7 +83,6 @@ impl Trouble {
         Self { kind, after }
     }
 
-    /// A short name.
     pub(super) fn name(&self) -> String {
         let all = format!("{:?}", self.kind);
         match self.kind {

@@ -1,4 +1,4 @@
-//! How large images become, all of them together.
+//! The size of all images together.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use writebench_report::visible;
 use crate::exit::{refused, usage};
 
 pub(super) struct Images<'c> {
-    /// The directory that they are made in.
+    /// The directory of the images.
     below: &'c Path,
     wishes: &'c [Wish],
     /// Bytes of the largest case's files.
@@ -37,7 +37,7 @@ impl<'c> Images<'c> {
         Ok(Self { below, wishes, content_bytes, bytes: image_bytes, memory_bytes })
     }
 
-    /// Whether there is memory for all of them at the same time, and for the data.
+    /// Checks that the memory holds all images at the same time, and the data.
     pub(super) fn check(&self, max_bytes: Option<Bytes>) -> Result<()> {
         let available_bytes = writebench_probe::available_memory_bytes()?;
         if self.memory_bytes.saturating_add(self.content_bytes) > available_bytes / 10 * 9 {
@@ -57,7 +57,7 @@ impl<'c> Images<'c> {
         }
     }
 
-    /// A line for each.
+    /// A line for each image.
     pub(super) fn text(&self) -> String {
         let line = |wish: &Wish| match wish.kind.image_bytes(self.content_bytes) {
             0 => format!("{}, in memory\n", wish.kind),

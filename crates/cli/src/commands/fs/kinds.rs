@@ -79,7 +79,7 @@ fn kinds(words: &[String]) -> Result<Vec<Kind>> {
     Ok(kinds)
 }
 
-/// The kind that a word may stand for which is none that can be made.
+/// A hint at the kind that an unknown word may mean.
 pub(super) fn meant(word: &str) -> String {
     let known = Kind::defaults().into_iter().map(|kind| kind.to_string());
     did_you_mean(word, known.chain([LAYERS, CLUSTERS].concat().into_iter().map(str::to_owned)))

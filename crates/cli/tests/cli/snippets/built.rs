@@ -37,7 +37,7 @@ fn requires_package(language: Language, name: &str) -> bool {
 
 /// A program that can be run.
 pub(super) struct Built {
-    // Its files.
+    // The program's files.
     _directory: TempDir,
     compiled: Compiled,
 }
@@ -64,7 +64,7 @@ impl Built {
         Ok(Some(Self { _directory: directory, compiled }))
     }
 
-    /// It with two files, in a directory.
+    /// The command of the program with two files, in a directory.
     pub(super) fn command(&self, directory: &Path, source: &Path, target: &Path) -> Command {
         let (program, words) = self.compiled.words.split_first().expect("a program");
         let mut command = Command::new(program);
@@ -72,7 +72,7 @@ impl Built {
         command
     }
 
-    /// Its end, with those files.
+    /// The end of the program, with those files.
     pub(super) fn output(&self, directory: &Path, source: &Path, target: &Path) -> Result<Output> {
         self.command(directory, source, target).output().context("start the program")
     }

@@ -15,9 +15,9 @@ enum End {
     Whole,
     /// With that error, and without a file of its own.
     Error(&'static str),
-    /// The same, before any data is written.
+    /// Like `Error`, before any data is written.
     ErrorFirst(&'static str),
-    /// The same, and the failing call was made once.
+    /// Like `Error`, and the failing call was made once.
     ErrorOnce(&'static str, Call),
 }
 

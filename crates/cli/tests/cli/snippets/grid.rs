@@ -70,12 +70,11 @@ pub(super) fn streams(case: &Case) -> bool {
     writebench_snippets::code(case, Language::C, frame, &writebench_engine::method_infos()).is_ok()
 }
 
-/// The case of a name.
 pub(super) fn case(name: &str) -> Result<Case> {
     Case::parse(name, &writebench_engine::method_infos()).context(name.to_owned())
 }
 
-/// Each language with each of these.
+/// Each language with each item.
 pub(super) fn in_all_languages<T: Copy>(
     of: impl IntoIterator<Item = T>,
 ) -> impl Iterator<Item = (Language, T)> {

@@ -23,7 +23,7 @@ const MOST_BYTES: usize = 0x7fff_f000;
 /// A chunk under way.
 #[derive(Clone, Copy)]
 struct Slot {
-    // Its start in the part's range, and the number of bytes still to be written.
+    // The chunk's start in the part's range, and the number of bytes still to be written.
     begin: usize,
     left: usize,
     length: usize,
@@ -31,7 +31,7 @@ struct Slot {
     submitted: Option<Instant>,
     // Whether a sync is linked to the write that is under way.
     linked: bool,
-    // Whether its write has ended and only the linked sync is awaited.
+    // Whether the chunk's write has ended and only the linked sync is awaited.
     write_ended: bool,
 }
 

@@ -135,7 +135,7 @@ pub(crate) fn durable() -> Vec<(String, CaseReport)> {
     durable_in(1280)
 }
 
-/// The same with so many calls in each of six samples.
+/// Records with so many calls in each of six samples.
 pub(crate) fn durable_in(calls: u64) -> Vec<(String, CaseReport)> {
     let ways = [
         ("append", "write,prepare=create,sync=fsync/1", Some(90_000)),

@@ -76,7 +76,7 @@ fn can_be_mapped(parts: &[Part]) -> Result<(), String> {
     if parts.iter().any(|part| part.range.length > MOST_BYTES) {
         return Err("fio maps 1 GiB at a time".to_owned());
     }
-    // Otherwise it maps the beginning of the file repeatedly.
+    // Otherwise fio maps the beginning of the file repeatedly.
     if parts.iter().any(|part| part.range.offset > 0) {
         return Err("fio's mmap engine writes to the beginning of a file, whatever the offset".to_owned());
     }

@@ -9,7 +9,7 @@ use super::job::job;
 use super::{Files, README, files};
 use crate::Report;
 
-/// As it is recorded: the method, and the axes that its name has.
+/// A case as it is recorded: the method, and the axes that its name has.
 fn case(name: &str) -> CaseRecord {
     let samples = (0..6).map(|round| {
         let mut sample = Sample::without_figures(round, Outcome::Ok);

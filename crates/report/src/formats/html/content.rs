@@ -18,13 +18,11 @@ use crate::sentences::report::Report;
 use crate::sentences::words::counted;
 use crate::tables::sections::section_notes;
 
-/// The content.
 pub(super) struct Content<'r> {
     pub title: String,
     pub runs: Vec<Run<'r>>,
     pub comparisons: Vec<Compared<'r>>,
     pub suites: Vec<Suite<'r>>,
-    /// How many there are.
     pub warnings: usize,
     /// Cases that did not end well.
     pub troubled: usize,
@@ -36,7 +34,7 @@ pub(super) struct Content<'r> {
 pub(super) struct Run<'r> {
     pub name: &'r str,
     pub report: &'r Report,
-    /// How many of its findings are read at once.
+    /// How many findings are read at once.
     pub at_once: usize,
     /// The headings of the way and of its comparison.
     pub headings: (&'static str, String),
@@ -64,7 +62,7 @@ pub(super) struct Compared<'r> {
 
 /// The result of a comparison in words.
 pub(super) struct Words {
-    /// Its number in the data.
+    /// The number in the data.
     pub number: usize,
     pub summary: String,
     pub notes: Vec<String>,
@@ -78,25 +76,25 @@ pub(super) struct Suite<'r> {
 }
 
 pub(super) struct Section<'r> {
-    /// Its number in the data.
+    /// The number in the data.
     pub number: usize,
     pub title: &'r str,
     /// The charts that the suite's question needs; those of several runs stand beside each other.
     pub main: Vec<Vec<Chart<'r>>>,
-    /// Others, folded.
+    /// Other charts, folded.
     pub more: Vec<Chart<'r>>,
     pub notes: Vec<String>,
 }
 
 pub(super) struct Chart<'r> {
-    /// Its number in the data.
+    /// The number in the data.
     pub number: usize,
     pub chart: &'r crate::charts::Chart,
 }
 
 /// How many answers are read at once, so that the chart of all cases is on the first screen, too.
 const ANSWERS: usize = 6;
-/// The content of several runs, each with a heading.
+/// Fewer are read at once in a page of several runs, each with a heading.
 const ANSWERS_OF_ALL: usize = 4;
 
 impl<'r> Content<'r> {

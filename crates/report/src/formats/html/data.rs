@@ -21,7 +21,6 @@ use crate::sentences::answer::is_baseline;
 use crate::sentences::finding;
 use crate::sentences::report::Report;
 
-/// All of it.
 #[derive(Serialize)]
 pub(super) struct Data<'r> {
     runs: Vec<Value>,
@@ -122,7 +121,7 @@ fn run_data(run: &RunRecord, name: &str) -> Value {
     json!({ "name": name, "targets": run.targets.iter().map(target).collect::<Vec<_>>() })
 }
 
-/// `place` is its run, its target and its section.
+/// `place` is the case's run, target and section.
 fn facts<'r>(
     case: &'r CaseReport,
     [run, target, section]: [usize; 3],
@@ -181,7 +180,7 @@ fn some<N: Default + PartialEq>(count: N) -> Option<N> {
     Some(count).filter(|count| *count != N::default())
 }
 
-/// Median, ends of its interval (or of the range of too few samples), minimum, maximum.
+/// Median, ends of the interval (or of the range of too few samples), minimum, maximum.
 fn spread(figure: &Figure) -> [Short; 5] {
     let (low, high) = figure.ends();
     [figure.median, low, high, figure.min, figure.max].map(Short)

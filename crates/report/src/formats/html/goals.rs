@@ -1,4 +1,4 @@
-//! Which cases can be held against each other: what each of them is for.
+//! The goals of cases: cases of one goal can be held against each other.
 
 use std::collections::HashMap;
 
@@ -24,8 +24,8 @@ pub(super) struct Goals<'r> {
 }
 
 impl<'r> Goals<'r> {
-    /// The number of a case's goal; none where a throughput would say nothing of it: a cheap look of a search, a case without a
-    /// rank, and one that writes no data.
+    /// The number of a case's goal; none where a throughput says nothing about the case: a cheap
+    /// look of a search, a case without a rank, and one that writes no data.
     pub(super) fn number(&mut self, case: &'r CaseReport, target: &TargetRecord) -> Option<usize> {
         let contract = &case.record.contract;
         let writes = contract.content.has_own_bytes();

@@ -279,7 +279,7 @@ impl Plot<'_> {
         let Some(figure) = &point.figure else { return group };
         let name = &self.chart.series[index].name;
         let place = match self.chart.x.scale {
-            // The case's name includes it.
+            // The case's name includes the place.
             XScale::Log2 | XScale::Categories => String::new(),
             XScale::Linear | XScale::Percentile => format!(" at {}", place_text(self.chart, point.x)),
         };

@@ -10,7 +10,7 @@ use crate::numbers::case::CaseReport;
 
 const HOSTILE: &str = "<script>alert(\"1\")</script> & 'x' ]]>\n\u{0}\u{1b}[0m";
 
-/// All words of a picture that are shown, and not only told when pointed at.
+/// All visible words of a picture, without those of tooltips.
 fn shown(document: &Document<'_>) -> Vec<String> {
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));
     texts.filter_map(|node| node.text().map(str::to_owned)).collect()

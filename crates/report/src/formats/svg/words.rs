@@ -29,7 +29,7 @@ pub(super) fn place_text(chart: &Chart, at: f64) -> String {
         (Some(tick), _) => tick.text.clone(),
         (None, XScale::Linear) => value_text(at, Unit::Seconds),
         (None, XScale::Percentile) => {
-            // Enough digits to distinguish it from its neighbours.
+            // Enough digits to distinguish neighbouring places.
             let digits =
                 [0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6, 1e-7].iter().filter(|rest| 1.0 - at < **rest).count();
             format!("{:.*} %", digits + 1, at * 100.0)

@@ -156,7 +156,7 @@ fn in_percent(count: usize) -> usize {
     count.div_ceil(2)
 }
 
-/// The same for all three recordings.
+/// The counts for all three recordings.
 fn of_each(count: impl Fn(&[u64]) -> usize) -> [usize; 3] {
     RECORDED.map(|(_, csv)| count(&times(csv)))
 }

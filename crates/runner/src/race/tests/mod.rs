@@ -139,7 +139,7 @@ fn after_a_final_without_rivals_others_get_their_chance_while_there_is_time() {
         hits += usize::from(world.regret(pick) < world.regret(baseline));
         assert!(world.spent.elapsed < Duration::from_secs(18), "{:?}", world.spent);
     }
-    // Without another chance it is 4.
+    // Without another chance there are 4 hits.
     assert!(hits >= 12, "{hits} of 20 searches found a faster way");
 }
 

@@ -20,7 +20,7 @@ pub(super) const REAL: usize = 2;
 /// round.
 pub(super) struct World {
     pub(super) seconds_per_gib: Vec<f64>,
-    /// The factors of these on each level, for each candidate; 1 if empty.
+    /// The factors of these times on each level, for each candidate; 1 if empty.
     pub(super) cliffs: Vec<Vec<f64>>,
     pub(super) values: Vec<Vec<u16>>,
     pub(super) efforts: Vec<u32>,
@@ -97,7 +97,7 @@ impl World {
             }
             let drift = self.draw();
             for case in (0..wanted.len()).filter(|&case| wanted[case] > 0) {
-                // A round ends for those that want no more.
+                // A round ends for candidates that want no more samples.
                 if race.wanted(&self.taken, self.spent)[case] > 0 {
                     self.sample(case, round, drift);
                 }
@@ -108,7 +108,7 @@ impl World {
         let median = |index: usize| {
             let samples = &self.on(level)[index];
             let times: Vec<f64> = by_round(samples).into_values().collect();
-            // Those that the check dropped were not in the final.
+            // Candidates that the check dropped were not in the final.
             (2 * samples.len() >= most).then(|| writebench_stats::median(&times)).flatten()
         };
         let medians = (0..self.count()).filter_map(|index| Some((index, median(index)?)));
