@@ -40,7 +40,7 @@ pub struct Candidate {
     /// Whether the candidate was in the final of an earlier race: then it is a scout. The earlier
     /// samples count for nothing, as the machine may have been in another state.
     pub was_finalist: bool,
-    /// The place in the space: the number of the value on each axis, see [`coordinates`].
+    /// The place in the space: the number of the value on each axis, see [`coordinates()`].
     pub values: Vec<u16>,
     /// The cases in the plan, one for each size of the screening. A case may serve several
     /// candidates.
