@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::error::Error;
 use crate::gluster;
-use crate::recipe::Recipe;
+use crate::recipe::{self, Recipe};
 
 /// A kind of filesystem, by its name on the command line.
 ///
@@ -21,7 +21,7 @@ pub struct Kind {
 
 /// A layer over another filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Layer {
+pub enum Layer {
     /// overlayfs, with its upper and work directories on the other filesystem.
     Overlay,
     /// bindfs, which forwards everything to the other filesystem.
@@ -33,9 +33,10 @@ pub(crate) enum Layer {
 }
 
 impl Layer {
-    const ALL: [Self; 4] = [Self::Overlay, Self::Fuse, Self::Gluster, Self::GlusterSharded];
+    pub const ALL: [Self; 4] = [Self::Overlay, Self::Fuse, Self::Gluster, Self::GlusterSharded];
 
-    pub(crate) fn name(self) -> &'static str {
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::Overlay => "overlay",
             Self::Fuse => "fuse",
@@ -52,7 +53,18 @@ impl Layer {
         }
     }
 
-    fn named(name: &str) -> Option<Self> {
+    /// Whether the layer, named alone, stands on each of the other kinds of a run, and is made in one that names none;
+    /// otherwise it stands on ext4.
+    #[must_use]
+    pub fn stands_on_each(self) -> bool {
+        match self {
+            Self::Overlay | Self::Fuse => true,
+            Self::Gluster | Self::GlusterSharded => false,
+        }
+    }
+
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|layer| layer.name() == name)
     }
 }
@@ -63,23 +75,9 @@ impl Kind {
     /// The kinds of a run that names none. The others are compared with the first.
     #[must_use]
     pub fn defaults() -> Vec<Self> {
-        let plain = [
-            "ext4",
-            "ext4-no-journal",
-            "ext3",
-            "ext2",
-            "xfs",
-            "btrfs",
-            "btrfs-no-checksums",
-            "btrfs-raid0",
-            "tmpfs",
-            "tmpfs-huge",
-        ];
-        let mut kinds: Vec<_> = plain.map(|base| Self { layer: None, base: base.to_owned() }).into();
-        kinds.extend(
-            [Layer::Overlay, Layer::Fuse].map(|layer| Self { layer: Some(layer), base: "ext4".to_owned() }),
-        );
-        kinds
+        let plain = recipe::defaults().map(|base| Self { layer: None, base: base.to_owned() });
+        let layers = Layer::ALL.into_iter().filter(|layer| layer.stands_on_each());
+        plain.chain(layers.map(|layer| Self { layer: Some(layer), base: "ext4".to_owned() })).collect()
     }
 
     /// Whether a server in a process of its own stands between the kernel and the filesystem below: syncing the one

@@ -29,4 +29,4 @@ mod undo;
 
 pub use error::Error;
 pub use filesystems::{Filesystems, Made, Wish};
-pub use kind::Kind;
+pub use kind::{Kind, Layer};

@@ -15,30 +15,38 @@ pub(crate) struct Recipe {
 /// would write after the mount, during some sample.
 const EXT_EXTENDED: &str = "nodiscard,lazy_itable_init=0,lazy_journal_init=0";
 
+/// A kind by its name: its family, its devices, arguments and options, and whether a run that names no kinds makes it.
+type Row = (&'static str, &'static str, u64, &'static [&'static str], &'static [&'static str], bool);
+
+const KINDS: &[Row] = &[
+    ("ext4", "ext4", 1, &["-q", "-E", EXT_EXTENDED], &[], true),
+    ("ext4-no-journal", "ext4", 1, &["-q", "-E", EXT_EXTENDED, "-O", "^has_journal"], &[], true),
+    ("ext3", "ext3", 1, &["-q", "-E", EXT_EXTENDED], &[], true),
+    ("ext2", "ext2", 1, &["-q", "-E", EXT_EXTENDED], &[], true),
+    ("xfs", "xfs", 1, &["-q", "-K"], &[], true),
+    ("btrfs", "btrfs", 1, &["-q", "-K"], &["nodiscard"], true),
+    ("btrfs-no-checksums", "btrfs", 1, &["-q", "-K"], &["nodiscard", "nodatasum"], true),
+    ("btrfs-raid0", "btrfs", 2, &["-q", "-K", "-d", "raid0", "-m", "raid0"], &["nodiscard"], true),
+    ("tmpfs", "tmpfs", 0, &[], &[], true),
+    ("tmpfs-huge", "tmpfs", 0, &[], &["huge=always"], true),
+    ("f2fs", "f2fs", 1, &["-t", "0"], &["nodiscard"], false),
+    ("nilfs2", "nilfs2", 1, &["-K"], &["nodiscard"], false),
+    // Without this option `mkfs.jfs` would ask for confirmation.
+    ("jfs", "jfs", 1, &["-q"], &[], false),
+];
+
+/// The kinds of a run that names none, in their order.
+pub(crate) fn defaults() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().filter(|row| row.5).map(|row| row.0)
+}
+
 impl Recipe {
     /// The recipe of a kind; every word has one.
     pub(crate) fn of(base: &str) -> Self {
-        let recipe = |family: &str, devices, mkfs_words, mount_options| Self {
-            family: family.to_owned(),
-            devices,
-            mkfs_words,
-            mount_options,
-        };
-        match base {
-            "ext2" | "ext3" | "ext4" => recipe(base, 1, &["-q", "-E", EXT_EXTENDED], &[]),
-            "ext4-no-journal" => recipe("ext4", 1, &["-q", "-E", EXT_EXTENDED, "-O", "^has_journal"], &[]),
-            "xfs" => recipe(base, 1, &["-q", "-K"], &[]),
-            "btrfs" => recipe(base, 1, &["-q", "-K"], &["nodiscard"]),
-            "btrfs-no-checksums" => recipe("btrfs", 1, &["-q", "-K"], &["nodiscard", "nodatasum"]),
-            "btrfs-raid0" => recipe("btrfs", 2, &["-q", "-K", "-d", "raid0", "-m", "raid0"], &["nodiscard"]),
-            "tmpfs" => recipe(base, 0, &[], &[]),
-            "tmpfs-huge" => recipe("tmpfs", 0, &[], &["huge=always"]),
-            "f2fs" => recipe(base, 1, &["-t", "0"], &["nodiscard"]),
-            "nilfs2" => recipe(base, 1, &["-K"], &["nodiscard"]),
-            // Without this option `mkfs.jfs` would ask for confirmation.
-            "jfs" => recipe(base, 1, &["-q"], &[]),
-            _ => recipe(base, 1, &[], &[]),
-        }
+        let known = KINDS.iter().find(|row| row.0 == base);
+        let &(_, family, devices, mkfs_words, mount_options, _) =
+            known.unwrap_or(&("", base, 1, &[], &[], false));
+        Self { family: family.to_owned(), devices, mkfs_words, mount_options }
     }
 
     pub(crate) fn is_in_memory(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use writebench_model::{Purpose, Verify};
 use writebench_testkit::Chance;
 
 /// The kind of command.
@@ -18,12 +19,11 @@ pub(super) enum Work {
     Compare,
 }
 
-const KINDS: &str = "ext4 ext4-no-journal ext3 ext2 xfs btrfs btrfs-raid0 tmpfs overlay:ext4 fuse:ext4";
+const KINDS: &str = "ext4 ext4-no-journal ext3 ext2 xfs btrfs btrfs-no-checksums btrfs-raid0 tmpfs tmpfs-huge \
+                     overlay:ext4 fuse:ext4";
 
 /// The file in the program's home that is copied.
 pub(super) const COPIED: &str = "copied";
-
-const PURPOSES: &[&str] = &["stream", "durable-stream", "records", "copy"];
 
 impl Work {
     /// Commands that take samples are more frequent.
@@ -51,7 +51,7 @@ impl Work {
                 format!("fs --on {},{} --images TARGET --max-bytes 4GiB", kinds[first], kinds[second])
             }
             Self::Advise => {
-                format!("advise --for {} --size 2MiB --budget 4s TARGET", chance.pick(PURPOSES))
+                format!("advise --for {} --size 2MiB --budget 4s TARGET", chance.pick(Purpose::ALL))
             }
             Self::Copy => {
                 format!("run --suite copy --samples 1 --budget 3s --from HOME/{COPIED} --to TARGET/copy")
@@ -98,9 +98,9 @@ fn measuring(chance: &mut Chance) -> String {
     let size = chance.pick(&["64KiB", "1MiB", "3MiB"]);
     let samples = chance.pick(&["1", "4", "6"]);
     let budget = chance.pick(&["2s", "5s"]);
-    let verify = chance.pick(&["sampled", "first", "every", "never"]);
+    let verify = chance.pick(Verify::ALL);
     let more = chance.pick(&["", "--no-limits", "--precision 5%"]);
-    let format = chance.pick(&["json", "jsonl", "csv", "markdown", "openmetrics", "html", "svg", "fio"]);
+    let format = chance.pick(&["json", "jsonl", "csv", "csv-summary", "markdown", "openmetrics", "html", "svg", "fio"]);
     format!(
         " --suite {suite} --size {size} --samples {samples} --budget {budget} --verify {verify} {more} \
          --export {format}=HOME/{format}"

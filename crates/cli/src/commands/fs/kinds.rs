@@ -1,15 +1,10 @@
 //! `--on`, `--mkfs-options`, `--mount-options`: from words to wishes.
 
 use anyhow::Result;
-use writebench_filesystems::{Kind, Wish};
+use writebench_filesystems::{Kind, Layer, Wish};
 use writebench_model::did_you_mean;
 
 use crate::exit::usage;
-
-/// Kinds that stand on each of the others if they are named alone.
-const LAYERS: [&str; 2] = ["overlay", "fuse"];
-/// Kinds that stand on ext4 if they are named alone.
-const CLUSTERS: [&str; 2] = ["gluster", "gluster-sharded"];
 
 /// The kinds of the command line, in its order, each once.
 pub(super) fn wishes(
@@ -52,18 +47,16 @@ fn wish<'w>(wishes: &'w mut [Wish], kind: &Kind, option: &str) -> Result<&'w mut
 }
 
 fn kinds(words: &[String]) -> Result<Vec<Kind>> {
-    let is_alone = |word: &&String| {
-        !LAYERS.contains(&word.as_str()) && !CLUSTERS.contains(&word.as_str()) && !word.contains(':')
-    };
+    let is_alone = |word: &&String| Layer::named(word).is_none() && !word.contains(':');
     let others: Vec<&String> = words.iter().filter(is_alone).collect();
     let mut kinds = Vec::new();
     for word in words {
-        if CLUSTERS.contains(&word.as_str()) {
-            kinds.push(format!("{word}:ext4").parse().map_err(|error| usage!("--on: {error}"))?);
-            continue;
-        }
-        if !LAYERS.contains(&word.as_str()) {
+        let Some(layer) = Layer::named(word) else {
             kinds.push(word.parse::<Kind>().map_err(|error| usage!("--on: {error}{}", meant(word)))?);
+            continue;
+        };
+        if !layer.stands_on_each() {
+            kinds.push(format!("{word}:ext4").parse().map_err(|error| usage!("--on: {error}"))?);
             continue;
         }
         if others.is_empty() {
@@ -82,7 +75,7 @@ fn kinds(words: &[String]) -> Result<Vec<Kind>> {
 /// A hint at the kind that an unknown word may mean.
 pub(super) fn meant(word: &str) -> String {
     let known = Kind::defaults().into_iter().map(|kind| kind.to_string());
-    did_you_mean(word, known.chain([LAYERS, CLUSTERS].concat().into_iter().map(str::to_owned)))
+    did_you_mean(word, known.chain(Layer::ALL.map(|layer| layer.name().to_owned())))
 }
 
 /// `ext4=noatime`.
