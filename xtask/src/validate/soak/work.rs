@@ -100,7 +100,8 @@ fn measuring(chance: &mut Chance) -> String {
     let budget = chance.pick(&["2s", "5s"]);
     let verify = chance.pick(Verify::ALL);
     let more = chance.pick(&["", "--no-limits", "--precision 5%"]);
-    let format = chance.pick(&["json", "jsonl", "csv", "csv-summary", "markdown", "openmetrics", "html", "svg", "fio"]);
+    let format =
+        chance.pick(&["json", "jsonl", "csv", "csv-summary", "markdown", "openmetrics", "html", "svg", "fio"]);
     format!(
         " --suite {suite} --size {size} --samples {samples} --budget {budget} --verify {verify} {more} \
          --export {format}=HOME/{format}"
