@@ -60,4 +60,4 @@ type Hidden = fn(&mut dyn Iterator<Item = OsString>) -> Result<Exit>;
 
 /// Commands that are not for people: help, manual and completions do not know them.
 pub(crate) const HIDDEN: [(&str, Hidden); 2] =
-    [("worker", worker::work), (crate::keeper::COMMAND, keeper::keep)];
+    [(crate::keeper::WORKER, worker::work), (crate::keeper::COMMAND, keeper::keep)];

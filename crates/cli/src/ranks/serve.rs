@@ -108,11 +108,9 @@ fn seen_all(directories: &[OsString]) -> Result<(WorkerCommand, Inside)> {
         seen(Path::new(directory)).with_context(|| format!("does not see {}", directory.display()))
     };
     let identities = directories.iter().map(see).collect::<Result<Vec<_>>>()?;
-    let mut arguments: Vec<OsString> = vec!["worker".into()];
-    for (directory, identity) in directories.iter().zip(&identities) {
-        arguments.extend(["--directory".into(), directory.clone(), "--identity".into()]);
-        arguments.extend(identity.map(|number| number.to_string().into()));
-    }
+    let mut arguments: Vec<OsString> = vec![keeper::WORKER.into()];
+    let all = directories.iter().zip(&identities);
+    arguments.extend(all.flat_map(|(directory, identity)| keeper::of_directory(directory, *identity)));
     let command = WorkerCommand { program: keeper::this_program()?, arguments, meets: true };
     Ok((command, Inside::new(directories, &identities)?))
 }

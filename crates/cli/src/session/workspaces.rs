@@ -135,14 +135,12 @@ impl<'s> Workspaces<'s> {
 
     /// A worker in all of the run's directories.
     pub(crate) fn worker(&self, copy_from: Option<&CopySource>) -> Result<WorkerCommand> {
-        let mut arguments: Vec<OsString> = vec!["worker".into()];
+        let mut arguments: Vec<OsString> = vec![keeper::WORKER.into()];
         for place in &self.places {
             match &place.hold {
                 Hold::Directory(keeper) => {
                     let Some(workspace) = keeper.workspace() else { continue };
-                    arguments.extend(["--directory".into(), workspace.path.as_os_str().to_os_string()]);
-                    arguments.push("--identity".into());
-                    arguments.extend(workspace.identity.map(|number| number.to_string().into()));
+                    arguments.extend(keeper::of_directory(workspace.path.as_os_str(), workspace.identity));
                 }
                 Hold::Device(device) => {
                     arguments.extend(["--device".into(), device.as_fd().as_raw_fd().to_string().into()]);

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::bar::bar;
 use super::styles::QUIET;
 use crate::tables::bars::Bars;
-use crate::tables::table::{Column, Table};
+use crate::tables::table::{self, Column, Table};
 
 /// The length of the shortest visible bar, and of the longest useful one.
 const LEAST_BAR: usize = 8;
@@ -33,7 +33,7 @@ impl Fitted {
 /// space for their figures, they are above them; a table that is still too wide is shown in parts, one below
 /// the other.
 pub(super) fn fitting(table: &Table, width: Option<usize>) -> Fitted {
-    let above = || (table.columns[0].heading == "case").then(|| named_above(table, width)).flatten();
+    let above = || (table.columns[0].heading == table::CASE).then(|| named_above(table, width)).flatten();
     let fitted = ranks(table, width).or_else(|| wrapped(table, width));
     fitted.or_else(above).unwrap_or_else(|| parts(table, width))
 }

@@ -2,6 +2,7 @@
 
 use crate::sentences::machine::run_lines;
 use crate::sentences::report::Report;
+use crate::tables::table;
 
 #[must_use]
 pub(super) fn render(report: &Report) -> String {
@@ -25,7 +26,7 @@ pub(super) fn render(report: &Report) -> String {
         for row in &table.rows {
             let cells = row.iter().zip(&table.columns);
             let cells = cells.map(|(cell, column)| match column.heading.as_str() {
-                "case" => format!("`{cell}`"),
+                table::CASE => format!("`{cell}`"),
                 _ => escape(cell),
             });
             text += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));

@@ -10,7 +10,7 @@ use crate::sentences::noise::NoiseReport;
 use crate::sentences::report::Report;
 use crate::sentences::visible::visible;
 use crate::sentences::words::counted;
-use crate::tables::table::Table;
+use crate::tables::table::{self, Table};
 
 /// How much of a report is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +136,7 @@ pub(crate) fn table_text(table: Table, width: Option<usize>) -> (String, bool) {
 fn names_of_labels(table: &Table) -> Option<usize> {
     let begins_with_label =
         table.columns.first().is_some_and(|first| first.heading.is_empty() && first.is_text);
-    let case = table.columns.iter().position(|column| column.heading == "case")?;
+    let case = table.columns.iter().position(|column| column.heading == table::CASE)?;
     (begins_with_label && table.columns[1..case].iter().all(|column| !column.is_text)).then_some(case)
 }
 

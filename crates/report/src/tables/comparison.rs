@@ -10,11 +10,11 @@ type Cells<'c> = table::Cells<'c, &'c ComparedCase>;
 pub(crate) fn table<'c>(cases: impl Iterator<Item = &'c ComparedCase>, unit: Unit) -> Table {
     let counts = if unit == Unit::Run { "runs A / B" } else { "n A / B" };
     let columns = vec![
-        Cells::text("case", 0, |it| it.case.to_string()),
+        Cells::text(table::CASE, 0, |it| it.case.to_string()),
         Cells::figure("", "A GB/s", 1, |it| gigabytes_per_s(it.a_bytes_per_s)),
         Cells::figure("", "B GB/s", 1, |it| gigabytes_per_s(it.b_bytes_per_s)),
         Cells::figure("", "B / A", 0, |it| format!("{:.3}", it.speed_ratio.estimate)),
-        Cells::figure("", "interval", 0, |it| {
+        Cells::figure("", table::INTERVAL, 0, |it| {
             format!("{:.3} – {:.3}", it.speed_ratio.low, it.speed_ratio.high)
         }),
         Cells::text("B is", 0, |it| verdict(it.verdict, unit).to_owned()),

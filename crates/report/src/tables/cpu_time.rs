@@ -20,13 +20,13 @@ fn table(title: &str, cases: &[&CaseReport], time: &Shown) -> Table {
     let mut columns = vec![
         Cells::text("buffer", 0, |(case, ..)| case.record.case.value(Axis::Chunk).unwrap_or_default()),
         Cells::figure("", "s", 0, |(_, estimate, figure)| mark(estimate, seconds(figure.median))),
-        Cells::figure("95 %", "interval", 0, |(.., figure)| range(figure, seconds)),
+        Cells::figure("95 %", table::INTERVAL, 0, |(.., figure)| range(figure, seconds)),
         Cells::figure("", "min – max", 2, |(.., figure)| extremes(figure, seconds)),
         Cells::figure("per call", "ns", 0, |(_, estimate, figure)| {
             or_nothing(per_call(estimate, figure), significant)
         }),
-        Cells::figure("", "n", 0, |(_, estimate, _)| estimate.samples.to_string()),
-        Cells::text("case", 1, |(case, ..)| case.record.case.to_string()),
+        Cells::figure("", table::SAMPLES, 0, |(_, estimate, _)| estimate.samples.to_string()),
+        Cells::text(table::CASE, 1, |(case, ..)| case.record.case.to_string()),
     ];
     if cases.iter().any(|case| case.has_limit()) {
         columns.insert(3, Cells::figure("of", "limit", 0, |(_, estimate, _)| limit_cell(Some(estimate))));

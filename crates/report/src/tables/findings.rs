@@ -5,7 +5,7 @@ use crate::numbers::grouped::distinct;
 use crate::sentences::finding::{Finding, figure};
 use crate::sentences::number::{NOTHING, range_of};
 use crate::sentences::report::Report;
-use crate::tables::table::{Cells, Column, Table};
+use crate::tables::table::{self, Cells, Column, Table};
 
 impl Report {
     /// A line for each finding.
@@ -33,12 +33,12 @@ impl Report {
         }
         columns.extend([
             Cells::figure("", unit, 0, number),
-            Cells::figure("95 %", "interval", 1, |it: &Finding| it.interval.clone()),
-            Cells::figure("", "n", 0, |it: &Finding| {
+            Cells::figure("95 %", table::INTERVAL, 1, |it: &Finding| it.interval.clone()),
+            Cells::figure("", table::SAMPLES, 0, |it: &Finding| {
                 if it.samples == 0 { NOTHING.to_owned() } else { it.samples.to_string() }
             }),
             Cells::words(&beside, |it: &Finding| it.compared.clone()),
-            Cells::text("case", 3, |it: &Finding| it.case.clone().unwrap_or_default()),
+            Cells::text(table::CASE, 3, |it: &Finding| it.case.clone().unwrap_or_default()),
         ]);
         if findings.iter().any(|it| !matches!(it.limit.as_str(), "" | NOTHING)) {
             columns.insert(columns.len() - 1, Cells::figure("of", "limit", 2, |it: &Finding| it.limit.clone()));

@@ -22,7 +22,7 @@ impl NoiseReport {
                 or_nothing(it.difference_with_6, significant_percent)
             }),
             Cells::figure("of 30", "tell", 0, |it| or_nothing(it.difference_with_30, significant_percent)),
-            Cells::figure("values", "n", 2, |it| it.values.to_string()),
+            Cells::figure("values", table::SAMPLES, 2, |it| it.values.to_string()),
         ];
         let failed = |it: &WorkNoise| Some(format!("{}: {}", name(it), it.failed.clone()?));
         let notes = self.works.iter().filter_map(failed).collect();

@@ -37,7 +37,7 @@ fn cpu_and_samples<'c>(rank: u8) -> [Cells<'c>; 3] {
     [
         figures("CPU ms:", "user", rank, |it| milliseconds(it.user_cpu_ns)),
         figures("", "system", rank, |it| milliseconds(it.system_cpu_ns)),
-        figures("", "n", 0, |it| it.samples.to_string()),
+        figures("", table::SAMPLES, 0, |it| it.samples.to_string()),
     ]
 }
 
@@ -64,13 +64,13 @@ fn limit_and_course<'c>(cases: &[&'c CaseReport], rank: u8) -> Vec<Cells<'c>> {
 pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
     let mut columns = vec![
         total_throughput(),
-        figures("95 %", "interval", 0, |it| range(&it.throughput_bytes_per_s, gigabytes_per_s)),
+        figures("95 %", table::INTERVAL, 0, |it| range(&it.throughput_bytes_per_s, gigabytes_per_s)),
     ];
     columns.extend(limit_and_course(cases, 1));
     columns.extend([
         figures("", "min – max", 5, |it| extremes(&it.throughput_bytes_per_s, gigabytes_per_s)),
         figures("write alone", "GB/s", 3, |it| gigabytes_per_s(it.write_alone_bytes_per_s.median)),
-        figures("95 %", "interval", 6, |it| range(&it.write_alone_bytes_per_s, gigabytes_per_s)),
+        figures("95 %", table::INTERVAL, 6, |it| range(&it.write_alone_bytes_per_s, gigabytes_per_s)),
     ]);
     columns.extend(phases_and_cpu(4));
     let mut table = table(title, cases, columns);
@@ -88,7 +88,7 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
     let interval = |it: &Estimate| or_nothing(it.records_per_s, |per_s| range(&per_s, significant));
     let mut columns = vec![
         figures("total", "records/s", 0, per_s),
-        figures("95 %", "interval", 0, interval),
+        figures("95 %", table::INTERVAL, 0, interval),
         figures("", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.median))),
     ];
     columns.extend(limit_and_course(cases, 3));
@@ -120,7 +120,7 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
         Cells::figure("to the", "fastest", 0, move |(case, _)| {
             or_nothing(best.filter(|_| case.is_ranked()), |best| distance(best, case))
         }),
-        figures("95 %", "interval", 0, |it| range(&it.total_ns, milliseconds_of)),
+        figures("95 %", table::INTERVAL, 0, |it| range(&it.total_ns, milliseconds_of)),
         figures("", "min – max", 5, |it| extremes(&it.total_ns, milliseconds_of)),
         figures("", "GB/s", 2, |it| gigabytes_per_s(it.throughput_bytes_per_s.median)),
     ];
@@ -173,9 +173,9 @@ fn table<'c>(title: &str, cases: &[&'c CaseReport], mut columns: Vec<Cells<'c>>)
     if labels {
         columns.insert(0, Cells::text("", 0, label));
         // The label's case, which repeats the row; last, because it is long.
-        columns.push(Cells::text("case", 9, name));
+        columns.push(Cells::text(table::CASE, 9, name));
     } else {
-        columns.insert(0, Cells::text("case", 0, name));
+        columns.insert(0, Cells::text(table::CASE, 0, name));
     }
     let rows: Vec<Row<'_>> = cases.iter().filter_map(|case| Some((*case, case.estimate.as_ref()?))).collect();
     Table::with(title, &rows, columns)

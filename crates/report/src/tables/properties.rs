@@ -132,7 +132,7 @@ fn sentences(targets: &[(&str, &Properties)]) -> Vec<Sentence> {
     let sentence = |((gap, places), targets): ((Gap, Vec<&str>), Vec<(_, &str)>)| {
         let targets: Vec<&str> = targets.iter().map(|(_, target)| *target).collect();
         let text = format!("{}: {}: {}: {}", targets.join(", "), places.join(", "), gap.name, gap.why);
-        Sentence { is_fault: gap.name == FAILED, text }
+        Sentence { is_fault: gap.is_fault, text }
     };
     grouped(all, |(gap, _)| gap.clone()).into_iter().map(sentence).collect()
 }
@@ -141,6 +141,7 @@ fn sentences(targets: &[(&str, &Properties)]) -> Vec<Sentence> {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Gap {
     name: &'static str,
+    is_fault: bool,
     why: String,
 }
 
@@ -149,12 +150,12 @@ const FAILED: &str = "failed";
 
 impl Gap {
     fn of<T>(learnt: &Learnt<T>) -> Option<Self> {
-        let (name, failure) = match learnt {
+        let (name, is_fault, failure) = match learnt {
             Learnt::Known(_) => return None,
-            Learnt::Refused(failure) => (REFUSED, failure),
-            Learnt::Failed(failure) => (FAILED, failure),
+            Learnt::Refused(failure) => (REFUSED, false, failure),
+            Learnt::Failed(failure) => (FAILED, true, failure),
         };
-        Some(Self { name, why: failure.to_string() })
+        Some(Self { name, is_fault, why: failure.to_string() })
     }
 }
 
@@ -168,7 +169,7 @@ fn gaps(properties: &Properties) -> Vec<(&'static str, Gap)> {
         let Some(found) = it.found.known() else { continue };
         note("extents", Gap::of(&found.after_prepare.extents));
         if let Some(Zeros::Unknown { why }) = &found.zeros {
-            note("zeros", Some(Gap { name: "unknown", why: why.clone() }));
+            note("zeros", Some(Gap { name: "unknown", is_fault: false, why: why.clone() }));
         }
         note(it.prepare.name(), Gap::of(&found.after_write));
         if let Some(after) = found.after_write.known() {

@@ -8,7 +8,7 @@ use crate::sentences::outcomes::{case_sentence, with_outcome};
 use crate::sentences::report::Report;
 use crate::sentences::words::list;
 use crate::tables::properties::properties_table;
-use crate::tables::table::{Sentence, Table};
+use crate::tables::table::{self, Sentence, Table};
 use crate::tables::{cpu_time, matrix, notes, per_case, side_by_side};
 
 impl Report {
@@ -51,14 +51,14 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     if let Some(last) = tables.last_mut() {
         last.notes.extend(section_notes(cases, run));
         last.sentences = sentences(cases);
-        if last.columns.iter().all(|column| column.heading != "n") {
+        if last.columns.iter().all(|column| column.heading != table::SAMPLES) {
             last.notes.extend(notes::samples(cases));
         }
         if run.is_side_by_side() {
             // Why targets have no figures at all.
             let missing = run.missing.iter().map(|target| format!("{}: {}", target.name, target.why));
             last.sentences.extend(missing.map(|text| Sentence { is_fault: false, text }));
-        } else if last.columns.iter().all(|column| column.heading != "interval") {
+        } else if last.columns.iter().all(|column| column.heading != table::INTERVAL) {
             // The cells have no room for intervals.
             last.notes.extend(notes::intervals(cases));
         }

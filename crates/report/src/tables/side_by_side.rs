@@ -43,7 +43,7 @@ type Head = (&'static str, fn(&CaseRecord) -> String);
 
 const LABEL: Head = ("", |it| it.label.clone().unwrap_or_default());
 const CHUNK: Head = ("chunk", |it| it.case.value(Axis::Chunk).unwrap_or_default());
-const CASE: Head = ("case", |it| it.case.to_string());
+const CASE: Head = (table::CASE, |it| it.case.to_string());
 
 struct Row<'r> {
     texts: Vec<String>,
@@ -91,7 +91,7 @@ impl<'r> Grid<'r> {
         for (index, target) in self.targets.iter().enumerate() {
             let figure = move |row: &Row<'_>| figure_text(row.cells[index], shown);
             columns.push(Cells::figure(target, shown.unit, 0, move |(row, _)| figure(row).0));
-            columns.push(Cells::figure("95 %", "interval", 3, move |(row, _)| figure(row).1));
+            columns.push(Cells::figure("95 %", table::INTERVAL, 3, move |(row, _)| figure(row).1));
             if with_limit {
                 columns.push(Cells::figure("of", "limit", 4, move |(row, _)| {
                     limit_cell(row.cells[index].and_then(|case| case.estimate.as_ref()))
@@ -103,7 +103,7 @@ impl<'r> Grid<'r> {
                 columns.push(Cells::figure("×", "first", 0, move |(_, ratios)| {
                     or_nothing(ratio(ratios), with_verdict)
                 }));
-                columns.push(Cells::figure("95 %", "interval", 2, move |(_, ratios)| {
+                columns.push(Cells::figure("95 %", table::INTERVAL, 2, move |(_, ratios)| {
                     or_nothing(ratio(ratios), |ratio| between(ratio.low, ratio.high, times))
                 }));
             }
@@ -112,7 +112,7 @@ impl<'r> Grid<'r> {
             columns.push(Cells::figure(name, shown.unit, 0, |_| NOTHING.to_owned()));
         }
         if self.heads[0].0 != CASE.0 {
-            columns.push(Cells::text("case", 7, |(row, _)| row.case.to_owned()));
+            columns.push(Cells::text(table::CASE, 7, |(row, _)| row.case.to_owned()));
         }
         let rows: Vec<Compared<'_>> = self.rows.iter().map(|row| (row, row.ratios(shown))).collect();
         let mut table = Table::with(title, &rows, columns);

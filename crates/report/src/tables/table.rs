@@ -23,6 +23,11 @@ pub(crate) struct Table {
     pub bars: Option<Bars>,
 }
 
+/// The headings by which layouts know a column: of the cases' names, of the number of samples, and of intervals.
+pub(crate) const CASE: &str = "case";
+pub(crate) const SAMPLES: &str = "n";
+pub(crate) const INTERVAL: &str = "interval";
+
 /// A column's heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Column {
