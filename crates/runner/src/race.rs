@@ -205,7 +205,9 @@ impl Race {
             let is_complete = !self.batch.iter().any(|&(it, until)| counted(&taken[self.case(it)]) < until);
             match self.stage {
                 Stage::Final if is_complete => self.end_final_round(taken, spent),
-                Stage::Scouting(level) if is_complete || self.left(level, spent) == 0 => {
+                Stage::Scouting(level)
+                    if is_complete || self.costs.are_known() && self.left(level, spent) == 0 =>
+                {
                     self.end_scouting(level, taken, spent);
                 }
                 Stage::Screening(level) if is_complete || self.left(level, spent) == 0 => {

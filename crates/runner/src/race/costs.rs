@@ -4,11 +4,35 @@ use std::time::Duration;
 
 use writebench_stats::as_f64;
 
+/// The samples of one size.
+#[derive(Debug, Clone, Default)]
+struct OfSize {
+    bytes: u64,
+    seconds: f64,
+    // The dearest sample's share of the seconds.
+    most_s: f64,
+    samples: u64,
+}
+
+impl OfSize {
+    /// The mean without the dearest: the first sample of a race pays for memory that nobody has touched yet, and one
+    /// that waits for another program is no rule either.
+    fn sample_s(&self) -> f64 {
+        match self.samples {
+            0 | 1 => self.seconds,
+            samples => (self.seconds - self.most_s) / as_f64(samples - 1),
+        }
+    }
+}
+
+/// Fewer samples say little of what the next one costs.
+const FEWEST: u64 = 4;
+
 /// The seconds of all samples of each size.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Costs {
-    // Bytes, seconds and samples, by bytes.
-    sizes: Vec<(u64, f64, u64)>,
+    // By bytes.
+    sizes: Vec<OfSize>,
     elapsed: Duration,
     samples: usize,
 }
@@ -19,13 +43,19 @@ impl Costs {
         let seconds = elapsed.saturating_sub(self.elapsed).as_secs_f64();
         let new = samples.saturating_sub(self.samples) as u64;
         (self.elapsed, self.samples) = (elapsed.max(self.elapsed), samples.max(self.samples));
-        match self.sizes.binary_search_by_key(&bytes, |(bytes, ..)| *bytes) {
-            Ok(at) => {
-                self.sizes[at].1 += seconds;
-                self.sizes[at].2 += new;
-            }
-            Err(at) => self.sizes.insert(at, (bytes, seconds, new)),
-        }
+        let at = self.sizes.binary_search_by_key(&bytes, |it| it.bytes).unwrap_or_else(|at| {
+            self.sizes.insert(at, OfSize { bytes, ..OfSize::default() });
+            at
+        });
+        let size = &mut self.sizes[at];
+        size.seconds += seconds;
+        size.samples += new;
+        size.most_s = size.most_s.max(seconds / as_f64(new.max(1)));
+    }
+
+    /// Whether there are enough samples to plan with.
+    pub(super) fn are_known(&self) -> bool {
+        self.sizes.iter().map(|it| it.samples).sum::<u64>() >= FEWEST
     }
 
     /// The mean seconds of a sample with files of this size. Between the sizes that were measured the
@@ -35,8 +65,8 @@ impl Costs {
         let known: Vec<(f64, f64)> = self
             .sizes
             .iter()
-            .filter(|(.., samples)| *samples > 0)
-            .map(|&(bytes, seconds, samples)| (as_f64(bytes.max(1)), seconds / as_f64(samples)))
+            .filter(|it| it.samples > 0)
+            .map(|it| (as_f64(it.bytes.max(1)), it.sample_s()))
             .collect();
         let bytes = as_f64(bytes.max(1));
         let above = known.iter().position(|(known, _)| *known >= bytes).unwrap_or(known.len());
@@ -64,11 +94,13 @@ mod tests {
         let mut costs = Costs::default();
         let mut elapsed = Duration::ZERO;
         assert!(costs.sample_s(4) <= 0.0);
-        for (bytes, samples, seconds) in [(10, 2, 4), (40, 4, 10)] {
+        // The dearest sample of each size does not count.
+        for (bytes, samples, seconds) in
+            [(10, 1, 2), (10, 2, 60), (10, 3, 2), (40, 4, 5), (40, 5, 9), (40, 6, 5)]
+        {
             elapsed += Duration::from_secs(seconds);
             costs.count(bytes, samples, elapsed);
         }
-        // Two samples of 10 bytes took 4 s, two of 40 bytes 10 s.
         let close = |bytes, seconds: f64| (costs.sample_s(bytes) - seconds).abs() < 1e-9;
         assert!(close(10, 2.0) && close(40, 5.0) && close(20, 3.0), "{costs:?}");
         assert!(close(5, 2.0), "not less than was ever seen");

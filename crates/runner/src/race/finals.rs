@@ -55,8 +55,13 @@ impl Race {
         let is_open = |&candidate: &usize| candidate != leader && verdict(&to_leader(candidate)).is_open();
         let is_decided = self.rounds >= ROUNDS && !kept.iter().any(is_open);
         // The scouts may have made samples seem dear, so that few candidates were screened. When the last rival is
-        // gone, others get their chance, as long as there is time for them and another final.
-        if kept == [self.baseline] && alive != kept {
+        // gone, or none is faster than the baseline, others get their chance, as long as there is time for them and
+        // another final.
+        let has_gained = is_clear_loss(&self.ratios(self.baseline, leader, taken));
+        let was_short = self.resumed_at.is_none()
+            && spent.elapsed < self.limits.budget.mul_f64(SCREENING_SHARE)
+            && self.rivals().count() > alive.len();
+        if kept == [self.baseline] && alive != kept || is_decided && !has_gained && was_short {
             self.resumed_at = Some(spent);
             if self.left(self.real(), spent) >= LEAST_BATCH {
                 self.screen(0, taken, spent);
