@@ -7,8 +7,9 @@ use writebench_report::visible;
 
 use crate::exit::usage;
 
-/// Asks for consent to what `would` says, a sentence without its end, unless the user has `agreed`
-/// on the command line. Without a terminal to ask at, the error names the `options` that help.
+/// Ends in an error unless the user wants what `would` says, a sentence without its end: has
+/// `agreed` on the command line, or says yes at the terminal. Without a terminal to ask at, the
+/// error names the `options` that help.
 pub(crate) fn ask(agreed: bool, would: &str, options: &str) -> Result<()> {
     if agreed {
         return Ok(());

@@ -13,7 +13,7 @@ pub enum Exit {
     Ok = 0,
     /// Something failed that is not a case: the target, the database, an export.
     Runtime = 1,
-    /// The command line makes no sense.
+    /// The command line cannot be followed.
     Usage = 2,
     /// To follow the command line would not be safe.
     Refused = 3,

@@ -12,8 +12,8 @@ use crate::exit::usage;
 /// Most characters of a new label: it stands in a line with others.
 const LONGEST_LABEL: usize = 200;
 
-/// The name that people give to a run: it must differ from a run's number, from a file, and from
-/// the next label of a list.
+/// The name that people give to a run. It must not be taken for a run's number, for a file, or for
+/// several labels of a list.
 pub(crate) fn label(text: &str) -> Result<String, &'static str> {
     match text {
         "" => Err("a label needs at least one character"),

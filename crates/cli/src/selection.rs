@@ -48,7 +48,7 @@ pub(crate) struct Selected {
     pub samples: u32,
 }
 
-/// The samples of a case, unless the user wants another number.
+/// The samples of a case, unless its suite wants more or the user says otherwise.
 pub(crate) const SAMPLES: u32 = writebench_stats::FEWEST_FOR_INTERVAL;
 
 impl SelectionArguments {

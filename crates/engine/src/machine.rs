@@ -20,7 +20,7 @@ impl Usage {
         Self::of(UsageWho::RUSAGE_SELF)
     }
 
-    /// The CPU time of all processes that were started here and have ended.
+    /// The counters of all processes that were started here and have ended.
     pub(crate) fn of_children() -> Self {
         Self::of(UsageWho::RUSAGE_CHILDREN)
     }

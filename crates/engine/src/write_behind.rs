@@ -29,7 +29,7 @@ impl WriteBehind {
         Some(Self { file, file_offset, distance, drops, started: 0, ended: 0 })
     }
 
-    /// Records that so many of the part's first bytes have been handed over.
+    /// Starts the write-back that is due once `bytes` of the part have been handed over.
     #[inline(always)]
     pub(crate) fn reached(&mut self, bytes: u64) -> Result<(), CallError> {
         if bytes - self.started < self.distance { Ok(()) } else { self.advance(bytes) }

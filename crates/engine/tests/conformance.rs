@@ -166,7 +166,7 @@ fn check(kind: Kind, method: &'static MethodInfo, prepare: Prepare) -> Result<()
             }
         }
     }
-    // Every value of every axis by itself, those that no layout has included. Ranks are tested under mpirun.
+    // Every value of every axis by itself, also those in no layout. Ranks are tested under mpirun.
     let elsewhere = [Axis::Size, Axis::Prepare, Axis::Ranks, Axis::Files];
     let axes = method.own_axes().filter(|axis| prepare == method.prepares[0] && !elsewhere.contains(axis));
     for (axis, value) in axes.flat_map(|axis| axis.examples().into_iter().map(move |value| (axis, value))) {

@@ -53,8 +53,8 @@ impl Layer {
         }
     }
 
-    /// Whether the layer, named alone, stands on each of the other kinds of a run, and is made in one that names none;
-    /// otherwise it stands on ext4.
+    /// Whether the layer, named alone, stands on each of the other named kinds. A run that names no
+    /// kinds makes such a layer on ext4. Every other layer, named alone, stands on ext4.
     #[must_use]
     pub fn stands_on_each(self) -> bool {
         match self {

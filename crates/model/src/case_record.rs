@@ -117,13 +117,16 @@ impl From<CaseOrigin> for Place {
 }
 
 impl CaseOrigin {
+    /// The word in place of a suite's name for the cases of a search.
+    pub const SEARCH: &'static str = "advise";
+
     /// The suite's name, or a word instead of one.
     #[must_use]
     pub fn suite(&self) -> &str {
         match self {
             Self::Suite { name, .. } => name,
             Self::Named => "case",
-            Self::Search { .. } => "advise",
+            Self::Search { .. } => Self::SEARCH,
         }
     }
 

@@ -50,7 +50,7 @@ pub struct Memory {
 /// The target's filesystem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filesystem {
-    /// As mount(8) names it.
+    /// As mount(8) names it, or [`Self::BLOCK_DEVICE`].
     pub kind: String,
     /// The mounted device or directory.
     pub source: String,

@@ -24,7 +24,7 @@ pub enum RunnerError {
     /// Another directory, or a link, has replaced one that is ours or was inspected.
     #[error("{} is not what it was: somebody put something else there, which is left as it is; see who may write to the directory above it", path.display())]
     Swapped {
-        /// The directory that was replaced.
+        /// The path of the directory or file that was replaced.
         path: PathBuf,
     },
     /// A target does not answer.

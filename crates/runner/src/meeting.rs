@@ -1,5 +1,5 @@
-//! Both ends of the socket by which a worker meets the other ranks, to whom its rank's process
-//! passes it on.
+//! Both ends of the socket by which a worker meets the other ranks: its rank's process passes the
+//! worker's messages on to them.
 
 use std::fs::File;
 use std::io::{self, Read, Write};

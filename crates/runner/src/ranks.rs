@@ -139,7 +139,7 @@ pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
         ranks: Some(Box::new(times)),
         // Ranks of a node copy memory at the same time, which says nothing of the node.
         probe_ns: [0, 0],
-        // The other ranks' latencies are theirs alone.
+        // The latencies and the timeline of the other ranks are theirs alone.
         latency: None,
         timeline: None,
         ..first

@@ -16,7 +16,7 @@ pub struct Refusal {
     pub nearest: Option<Box<Case>>,
 }
 
-/// In every language.
+/// Values that no language can say with some methods; [`InCode::Refused`] has the others.
 const OF_ALL: &[Cannot] = &[Cannot {
     axis: Axis::Chunk,
     is_in: |case, axes| {

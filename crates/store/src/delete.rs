@@ -1,4 +1,4 @@
-//! Removal of runs, and of the space that they took.
+//! Deletes runs, and gives back the space that they took.
 
 use rusqlite::Connection;
 

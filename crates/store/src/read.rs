@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row};
-use writebench_model::{CaseRecord, RunRecord, RunStatus, Sample, TargetRecord, TooMuch};
+use writebench_model::{CaseOrigin, CaseRecord, RunRecord, RunStatus, Sample, TargetRecord, TooMuch};
 
 use crate::{Store, StoreError, json, targets};
 
@@ -26,8 +26,13 @@ pub struct RunSummary {
 }
 
 /// [`RunRecord::is_search`] of a row of `runs`.
-const IS_SEARCH: &str = "(run ->> '$.settings.search_bytes' IS NOT NULL
-    OR EXISTS (SELECT 1 FROM cases WHERE run = number AND record ->> '$.is_baseline' IS NOT NULL))";
+fn is_search() -> String {
+    let suite = CaseOrigin::SEARCH;
+    format!(
+        "(run ->> '$.settings.search_bytes' IS NOT NULL
+            OR EXISTS (SELECT 1 FROM cases WHERE run = number AND suite = '{suite}'))"
+    )
+}
 
 impl Store {
     /// All runs, the newest last.
@@ -42,8 +47,9 @@ impl Store {
                 (SELECT group_concat(suite, ' ') FROM (
                     SELECT suite FROM cases WHERE run = number GROUP BY suite ORDER BY min(position))),
                 (SELECT count(*) FROM (SELECT DISTINCT target, name FROM cases WHERE run = number)),
-                (SELECT count(*) FROM samples WHERE run = number), label, {IS_SEARCH}
-             FROM runs ORDER BY number"
+                (SELECT count(*) FROM samples WHERE run = number), label, {}
+             FROM runs ORDER BY number",
+            is_search()
         );
         let mut runs = self.list("list runs", &select, [], |row| {
             Ok(RunSummary {
@@ -83,8 +89,9 @@ impl Store {
     pub fn newest_unfinished_run(&self) -> Result<Option<i64>, StoreError> {
         let select = format!(
             "SELECT max(number) FROM runs
-             WHERE status <> ?1 AND NOT imported AND NOT {IS_SEARCH}
-                AND NOT EXISTS (SELECT 1 FROM targets WHERE run = number AND target ->> '$.making' IS NOT NULL)"
+             WHERE status <> ?1 AND NOT imported AND NOT {}
+                AND NOT EXISTS (SELECT 1 FROM targets WHERE run = number AND target ->> '$.making' IS NOT NULL)",
+            is_search()
         );
         self.value("look for a run", &select, [RunStatus::Complete.name()])
     }

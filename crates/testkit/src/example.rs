@@ -109,8 +109,8 @@ pub fn recorded(name: &str) -> RecordedCase {
     case
 }
 
-/// Cases of 8 MiB of every method with that value, each beside the same case without it; with a value of another axis
-/// on both sides, where none of them is a case otherwise.
+/// Cases of 8 MiB of every method with that value, each after the same case with the default. If no
+/// method has such a case by itself, both have a value of another axis, too.
 #[must_use]
 pub fn example_pairs(axis: Axis, value: &str) -> Vec<(Case, Case)> {
     let with = |other: &[(Axis, &str)]| -> Vec<(Case, Case)> {

@@ -10,8 +10,8 @@ use writebench_model::nanoseconds;
 /// The bytes of the probe, as many as writebench's.
 const PROBE_BYTES: usize = 4 << 20;
 
-/// Syncs the target's filesystem, touches so many bytes of memory once and gives them back, so that
-/// they are warm. Returns the time to copy 4 MiB.
+/// Syncs the target's filesystem, and touches `size_bytes` of memory once and gives them back, so
+/// that they are warm. Returns the time to copy 4 MiB.
 pub(super) fn settle(target: &Path, size_bytes: u64) -> Result<u64> {
     let folder = std::fs::File::open(target).with_context(|| format!("opening {}", target.display()))?;
     rustix::fs::syncfs(&folder).with_context(|| format!("syncfs of {}", target.display()))?;

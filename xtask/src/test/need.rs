@@ -19,7 +19,7 @@ pub(super) enum Need {
     Miri,
     /// A file that another step makes.
     File { path: PathBuf, made_by: &'static str },
-    /// The end of another step, whichever way: it makes what some of the tests use.
+    /// The end of another step, passed or failed: it makes what some of the tests use.
     Ended(&'static str),
 }
 

@@ -72,7 +72,7 @@ const FIRST_LOOK_SIZE: Bytes = Bytes(32 << 20);
 impl FsCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (measuring, output) = (&self.measuring, &global.output);
-        // Places are found first, because paths mean something else in the namespace.
+        // Exports and targets are found first: paths may mean something else in the private namespace.
         let exports = measuring.exports.find(Kept::database(global.db.as_deref()))?;
         let wishes = wishes(&self.on, &self.mkfs_options, &self.mount_options)?;
         let places = Place::find_different(&self.target, None, measuring.timeout)?;
@@ -82,7 +82,7 @@ impl FsCommand {
         let paths: Vec<String> = places.iter().map(|place| place.path().display().to_string()).collect();
         let names = paths.iter().cloned().chain(wishes.iter().map(|wish| wish.kind.to_string()));
         let cases = selection::different(selected.rows.iter().map(|row| row.case.clone()));
-        // Until the images are made, their directory is as good as any.
+        // Until the filesystems are made, the space of the images' directory stands for theirs.
         let space = writebench_probe::space(&self.images)?;
         let targets: Vec<_> = names.map(|name| (name, Some(space))).collect();
         let looks = if self.selection.is_empty() { targets.len() as u64 } else { 0 };
@@ -104,7 +104,7 @@ impl FsCommand {
             return Ok(Exit::Ok);
         }
         images.check(measuring.max_bytes)?;
-        // The database is opened first, because its path means something else in the namespace.
+        // The database is opened first: its path may mean something else in the private namespace.
         let store = database::open(global.db.as_deref())?;
         let stop = stop_on_signals()?;
         let needed = self.needed_paths(store.path(), &places)?;

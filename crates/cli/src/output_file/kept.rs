@@ -20,7 +20,7 @@ pub(crate) struct Kept {
 struct KeptFile {
     role: &'static str,
     file: Option<Identity>,
-    /// The place of the file, perhaps not there yet, without links.
+    /// The path, without links, of the file, which need not exist yet.
     path: PathBuf,
     /// The directory above, if that was looked at, too.
     parent: Option<Identity>,

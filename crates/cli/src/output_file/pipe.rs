@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 /// The interval between two looks at `stop`.
 const LOOK: Duration = Duration::from_millis(50);
-/// A slow reader has so much time once the program shall end.
+/// The time that a slow reader has once the program is to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A pipe that is written to as its reader reads. Neither a reader that does not come nor one that does not read

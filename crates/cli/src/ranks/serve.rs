@@ -17,7 +17,7 @@ use super::order::Order;
 use crate::keeper;
 use crate::output::Output;
 
-/// A directory made on another node may take so long to be seen: nodes cache directories for
+/// The time that a directory made on another node may take to be seen: nodes cache directories for
 /// seconds.
 const SIGHT: Duration = Duration::from_secs(15);
 
@@ -102,7 +102,8 @@ impl Peers for Group<'_> {
     }
 }
 
-/// A worker and an engine in this process, both in these directories once they are seen.
+/// The command of a worker, and an engine in this process, for these directories once they are
+/// seen.
 fn seen_all(directories: &[OsString]) -> Result<(WorkerCommand, Inside)> {
     let see = |directory: &OsString| {
         seen(Path::new(directory)).with_context(|| format!("does not see {}", directory.display()))

@@ -72,7 +72,7 @@ fn open_to_all() -> Result<()> {
     Ok(())
 }
 
-/// With a journal of a database without runs: SQLite would make ours one without runs.
+/// Beside ours lies the journal of a database without runs: SQLite would roll ours back to that.
 fn hot_journal() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let database = database(&program, target.path())?;

@@ -61,7 +61,7 @@ const PAST_THE_CACHE: &[&str] = &[
     "uring,size=1MiB,chunk=64KiB,depth=4,registered=buffers,cache=direct",
 ];
 
-/// Runs each case once, and returns the exported job.
+/// Runs each case once, and returns the exported jobs.
 fn exported(program: &Program, cases: &[&str], target: &Path) -> Result<Vec<PathBuf>> {
     let jobs = program.home().join("jobs");
     let export = format!("fio={}", jobs.display());

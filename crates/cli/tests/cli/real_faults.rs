@@ -222,7 +222,7 @@ fn full_below(kind: &str) -> Result<()> {
 fn read_only() -> Result<()> {
     let image = Image::mount("ext4", 64 << 20)?;
     let run = Running::begin(&image.path(), &["write,size=64KiB", "pwrite,size=64KiB"])?;
-    // As the kernel does after an error. Aborting is refused while a file is open for writing.
+    // As the kernel does after an error; `remount,ro` is refused while a file is open for writing.
     image.remount("abort")?;
     let (program, over) = run.end()?;
     ensure!(over.code == Some(1) && over.stderr.contains("Read-only file system (30)"), "{}", over.stderr);

@@ -146,7 +146,7 @@ fn copied() -> Result<()> {
         let expected = json!({"phase": "write", "call": call, "errno": 5, "offset": 8192});
         expect(&place, &format!("{method},size=12KiB,chunk=4KiB,origin=cold"), &expected)?;
     }
-    // A warm source is read before the clock starts, and ours is read then.
+    // A warm source is read before the clock starts, and the fault is met then.
     let place = Place::about("copied", Caching::None, &unreadable)?;
     let expected = json!({"phase": "settle", "call": "pread", "errno": 5, "offset": 0, "path": "copied"});
     expect(&place, "read-write,size=12KiB,chunk=4KiB", &expected)?;

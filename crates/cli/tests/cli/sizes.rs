@@ -96,7 +96,7 @@ fn many_targets() -> Result<()> {
     let output = command.output()?;
     let stderr = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.code() == Some(2) && stderr.contains("more than 1000 targets"), "{stderr}");
-    // A database is asked for the numbers of rows before they are read.
+    // The targets of a run in a database are counted before they are read.
     std::fs::write(&file, with_targets(whole, 1000).to_string())?;
     ensure!(program.call(&["import", text(&file)?])?.code == Some(0));
     sqlite(

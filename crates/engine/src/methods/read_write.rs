@@ -45,7 +45,7 @@ pub(super) fn buffer(part: &Part<'_>) -> Option<AlignedBuffer> {
     Some(buffer)
 }
 
-/// One for each chunk that is under way at the same time.
+/// A buffer for each chunk that is under way at the same time; none if there is no memory.
 pub(super) fn buffers(part: &Part<'_>) -> Option<Vec<AlignedBuffer>> {
     (0..part.axes.depth).map(|_| buffer(part)).collect()
 }

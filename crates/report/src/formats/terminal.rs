@@ -29,7 +29,7 @@ impl Detail {
     }
 }
 
-/// A report as styled text; the printer strips what the output cannot show. `width` is the
+/// A report as styled text; the caller strips what the output cannot show. `width` is the
 /// terminal's; none to leave lines as long as they are.
 #[must_use]
 pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {

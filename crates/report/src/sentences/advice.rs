@@ -25,7 +25,7 @@ const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
 /// How many cases are named in a list before the rest is counted.
 const NAMED: usize = 3;
 
-/// The effort that a case takes a programmer; a case of a later version takes more than any.
+/// The effort that a case costs a programmer; a case of a later version counts as more than any.
 fn effort(case: &CaseReport) -> u32 {
     case.record.case.known().map_or(u32::MAX, Case::effort)
 }
@@ -35,7 +35,7 @@ fn effort(case: &CaseReport) -> u32 {
 pub struct Gain {
     /// The median of the ratios.
     pub times: f64,
-    /// The lower end of the interval, or of the range of the ratios below six rounds.
+    /// The lower end of the interval; with fewer than six rounds, of the range of the ratios.
     pub low: f64,
     pub high: f64,
     /// Rounds in common.

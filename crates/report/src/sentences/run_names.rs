@@ -39,7 +39,7 @@ fn part<'r>(report: &'r Report, reports: &[Report]) -> Option<&'r str> {
     reports.iter().any(is_other_part).then_some(&target.name)
 }
 
-/// Adds to names that several runs have.
+/// The names, with `more` in those that several runs have.
 fn told_apart(
     reports: &[Report],
     names: Vec<String>,

@@ -94,12 +94,12 @@ impl Outlook {
         (self.mean(candidate) - best).exp()
     }
 
-    /// The least that a candidate's time per byte may be.
+    /// The least that the logarithm of a candidate's time per byte may be.
     fn hope(&self, candidate: usize) -> f64 {
         self.forecast.mean(candidate) - DOUBT * self.forecast.deviation(candidate)
     }
 
-    /// The most that the time per byte of the fastest may be.
+    /// The most that the logarithm of the time per byte may be for the fastest of `among`.
     fn fear(&self, among: &[usize]) -> f64 {
         let fear = |&it: &usize| self.forecast.mean(it) + DOUBT * self.forecast.deviation(it);
         among.iter().map(fear).fold(f64::INFINITY, f64::min)

@@ -182,7 +182,8 @@ impl Way<'_> {
         self.has_large_chunks_go() && reads.iter().any(|method| self.is(method))
     }
 
-    /// The function that makes a large call: with direct I/O, a copy has one around it.
+    /// The function that makes a large or vectored call, or one with flags: with direct I/O, a copy
+    /// has another function around it.
     fn large_name_go(&self) -> &'static str {
         if self.copies() && self.is_direct() { "writeLarge" } else { "writeAll" }
     }
@@ -214,7 +215,8 @@ impl Way<'_> {
         }
     }
 
-    /// The statement that writes `data` in whole blocks, if all data is in such.
+    /// The statement that writes `data` without the function that also writes the end, and sets
+    /// `err`.
     fn write_blocks_go(&self, data: &str) -> String {
         let offset = self.offset_go();
         let flags = if self.is_dontcache() { ", &flags" } else { "" };

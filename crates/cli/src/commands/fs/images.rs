@@ -37,7 +37,8 @@ impl<'c> Images<'c> {
         Ok(Self { below, wishes, content_bytes, bytes: image_bytes, memory_bytes })
     }
 
-    /// Checks that the memory holds all images at the same time, and the data.
+    /// Checks that the memory holds all images at the same time, and the data, and that `max_bytes`
+    /// is more than the images.
     pub(super) fn check(&self, max_bytes: Option<Bytes>) -> Result<()> {
         let available_bytes = writebench_probe::available_memory_bytes()?;
         if self.memory_bytes.saturating_add(self.content_bytes) > available_bytes / 10 * 9 {
@@ -57,7 +58,7 @@ impl<'c> Images<'c> {
         }
     }
 
-    /// A line for each image.
+    /// A line for each kind.
     pub(super) fn text(&self) -> String {
         let line = |wish: &Wish| match wish.kind.image_bytes(self.content_bytes) {
             0 => format!("{}, in memory\n", wish.kind),
