@@ -124,6 +124,10 @@ const SCOUTS: usize = 8;
 const CHECKED: usize = 8;
 /// As long as the limits allow, the check goes on with so many more at a time.
 const CHECKED_AGAIN: usize = 4;
+/// So many of the checked have this number of samples before four of them are chosen: one sample of each says
+/// less than what small files have said of all.
+const HALVED: usize = 8;
+const HALVED_SAMPLES: usize = 3;
 /// One in so many of the checked candidates is of another method than the most hopeful, if it is at
 /// most this much slower so far.
 const OTHERS: usize = 4;
@@ -375,7 +379,12 @@ impl Race {
         let mut others = self.able(taken);
         others.retain(|it| is_unknown(it) && !chosen.contains(it));
         chosen.extend(supposed.choose(&others, CHECKED_AGAIN, Choice::Hopeful));
-        if chosen.is_empty() || chosen.len() >= self.left(self.real(), spent) {
+        let left = self.left(self.real(), spent);
+        if chosen.is_empty() || chosen.len() + HALVED * (HALVED_SAMPLES - 1) >= left {
+            chosen = self.finalists(HALVED, &outlook, taken);
+            chosen.retain(|&it| counted(&taken[self.case(it)]) < HALVED_SAMPLES);
+        }
+        if chosen.is_empty() || chosen.len() >= left {
             self.enter_finals(&outlook, taken, spent);
             return;
         }

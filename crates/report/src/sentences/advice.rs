@@ -323,7 +323,7 @@ fn rounds(case: &CaseReport, baseline: Option<&CaseReport>) -> usize {
 
 /// The fastest first, by the ratio to the baseline in rounds in common, which a drift of the
 /// machine does not change; by the median time without common rounds. Cases of few rounds, from the
-/// check before the final, come last.
+/// check before the final or dropped from it, are left out: only chance makes one of them as fast.
 fn ranked<'c>(
     cases: impl Iterator<Item = &'c CaseReport>,
     baseline: Option<&CaseReport>,
@@ -335,8 +335,8 @@ fn ranked<'c>(
     let mut ranked: Vec<(f64, &CaseReport)> =
         cases.filter(|case| case.is_ranked()).filter_map(|case| Some((time(case)?, case))).collect();
     let most = ranked.iter().map(|(_, case)| rounds(case, baseline)).max().unwrap_or(0);
-    let has_few = |case: &CaseReport| 2 * rounds(case, baseline) < most;
-    ranked.sort_by(|a, b| has_few(a.1).cmp(&has_few(b.1)).then(a.0.total_cmp(&b.0)));
+    ranked.retain(|(_, case)| 2 * rounds(case, baseline) >= most);
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
     ranked.into_iter().map(|(_, case)| case).collect()
 }
 
