@@ -19,7 +19,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::FromSql;
@@ -231,7 +231,16 @@ impl Store {
         self.connection.pragma_update(None, "foreign_keys", true)?;
         // With a write-ahead log a commit survives a crash of the program without a sync, so that the
         // database does not disturb the measured disk.
-        self.connection.pragma_update(None, "journal_mode", "wal")?;
+        let until = Instant::now() + PATIENCE;
+        // SQLite does not wait where two connections want to change the mode of a new database: one of them would
+        // wait for the other's lock for ever.
+        while let Err(error) = self.connection.pragma_update(None, "journal_mode", "wal") {
+            let is_busy = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
+            if !is_busy || Instant::now() > until {
+                return Err(error);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
         self.connection.pragma_update(None, "synchronous", "normal")
     }
 
