@@ -232,7 +232,7 @@ fn threads() -> Result<()> {
         let expected = json!({"phase": "write", "errno": 5, "offset": byte, "path": "sample"});
         expect(&place, &format!("{method},size=64KiB,chunk=4KiB,threads=4"), &expected)?;
     }
-    // Of several errors the first by its place in the file, and not by time.
+    // If several writes fail, the error that comes first in the file is told, not the earliest one.
     let script = [fails_at(Call::Write, 61440), fails_at(Call::Write, 20480)];
     let place = Place::new(Caching::None, &script)?;
     let expected = json!({"phase": "write", "call": "pwrite", "errno": 5, "offset": 20480});
