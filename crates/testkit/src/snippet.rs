@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::OnceLock;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 use writebench_snippets::Language;
 
 use crate::call::call;
@@ -42,7 +43,13 @@ impl Compiled {
                 call(compiler.arg("-luring"))?;
                 vec![program]
             }
-            Language::Rust => vec![of_rust(directory, text)?],
+            Language::Rust => {
+                let mut compiler = Command::new("rustc");
+                compiler.args(["--edition", "2024", "-C", "opt-level=3", "-D", "warnings"]);
+                compiler.args(rust_libraries()?).arg(source("p.rs")?).arg("-o").arg(&program);
+                call(&mut compiler)?;
+                vec![program]
+            }
             Language::Go => {
                 let mut compiler = Command::new("go");
                 compiler.args(["build", "-o"]).arg(&program).arg(source("p.go")?);
@@ -52,6 +59,8 @@ impl Compiled {
             Language::Java => {
                 let classes = directory.join("classes");
                 let mut compiler = Command::new("javac");
+                // Little is compiled: a second compiler of its own code and collectors in threads cost more than they save.
+                compiler.args(["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"]);
                 compiler.args(["-Xlint:all", "-Werror", "-d"]).arg(&classes).arg(source("Main.java")?);
                 call(&mut compiler)?;
                 vec!["java".into(), "-Xshare:auto".into(), "-cp".into(), classes, "Main".into()]
@@ -69,25 +78,47 @@ impl Compiled {
     }
 }
 
-/// A program with rustix and libc. All are built in one directory, so that these are built once.
-fn of_rust(directory: &Path, text: &str) -> Result<PathBuf> {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let name = format!("snippet{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+/// The words with which rustc finds rustix and libc. These are built once, and so are programs side by side: cargo would
+/// let them wait for each other.
+fn rust_libraries() -> Result<Vec<String>> {
+    static BUILT: OnceLock<Result<Vec<String>, String>> = OnceLock::new();
+    let built = BUILT.get_or_init(|| build_rust_libraries().map_err(|error| format!("{error:#}")));
+    built.clone().map_err(anyhow::Error::msg)
+}
+
+fn build_rust_libraries() -> Result<Vec<String>> {
+    const MANIFEST: &str = r#"[package]
+name = "snippets"
+edition = "2024"
+[workspace]
+[dependencies]
+libc = "0.2"
+rustix = { version = "1.1", features = ["event", "fs", "mm", "param", "pipe", "process", "time"] }
+"#;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let target = root.join("target/snippets");
-    std::fs::create_dir(directory.join("src"))?;
-    std::fs::write(directory.join("src/main.rs"), text)?;
-    let manifest = format!(
-        "[package]\nname = \"{name}\"\nedition = \"2024\"\n[workspace]\n[dependencies]\nlibc = \"0.2\"\n\
-         rustix = {{ version = \"1.1\", features = [\"event\", \"fs\", \"mm\", \"param\", \"pipe\", \"process\", \"time\"] }}\n"
-    );
-    std::fs::write(directory.join("Cargo.toml"), manifest)?;
-    std::fs::copy(root.join("Cargo.lock"), directory.join("Cargo.lock"))?;
+    let package = tempfile::tempdir()?;
+    std::fs::create_dir(package.path().join("src"))?;
+    std::fs::write(package.path().join("src/lib.rs"), "")?;
+    std::fs::write(package.path().join("Cargo.toml"), MANIFEST)?;
+    std::fs::copy(root.join("Cargo.lock"), package.path().join("Cargo.lock"))?;
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--release", "--offline", "--quiet"]).current_dir(directory);
-    call(cargo.env("CARGO_TARGET_DIR", &target).env("RUSTFLAGS", "-D warnings"))?;
-    // Another process may build a program of the same name.
-    let program = directory.join("p");
-    std::fs::copy(target.join("release").join(name), &program)?;
-    Ok(program)
+    cargo.args(["build", "--release", "--offline", "--quiet", "--message-format=json"]);
+    cargo.current_dir(package.path()).env("CARGO_TARGET_DIR", root.join("target/snippets"));
+    let output = cargo.output().context("start cargo")?;
+    ensure!(output.status.success(), "{cargo:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let messages = String::from_utf8(output.stdout)?;
+    let mut words = Vec::new();
+    for line in messages.lines() {
+        let message: Value = serde_json::from_str(line)?;
+        let name = message["target"]["name"].as_str().unwrap_or_default();
+        let files = message["filenames"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let library = files.map(Path::new).find(|file| file.extension().is_some_and(|it| it == "rlib"));
+        if let (true, Some(library)) = (["libc", "rustix"].contains(&name), library) {
+            let folder = library.parent().context("a library in a folder")?;
+            words.extend(["--extern".to_owned(), format!("{name}={}", library.display())]);
+            words.extend(["-L".to_owned(), format!("dependency={}", folder.display())]);
+        }
+    }
+    ensure!(words.len() == 8, "cargo named other libraries than libc and rustix: {messages}");
+    Ok(words)
 }

@@ -130,6 +130,8 @@ pub(crate) fn node_package() -> PathBuf {
 #[derive(Default)]
 pub struct Trials {
     trials: Vec<Trial>,
+    /// What is known of this machine: most needs start a program to find out, and a thousand tests have the same.
+    looked_up: Vec<(Need, Option<String>)>,
 }
 
 impl Trials {
@@ -140,13 +142,22 @@ impl Trials {
         needs: &[Need],
         test: impl FnOnce() -> Result<()> + Send + 'static,
     ) {
-        let missing = needs.iter().find_map(|need| need.missing());
+        let missing = needs.iter().find_map(|&need| self.missing(need));
         let ignored = missing.is_some();
         let mut trial = Trial::test(name, move || test().map_err(|error| format!("{error:#}").into()));
         if let Some(missing) = missing {
             trial = trial.with_kind(format!("skipped: {missing}"));
         }
         self.trials.push(trial.with_ignored_flag(ignored));
+    }
+
+    fn missing(&mut self, need: Need) -> Option<String> {
+        if let Some((_, missing)) = self.looked_up.iter().find(|(known, _)| *known == need) {
+            return missing.clone();
+        }
+        let missing = need.missing();
+        self.looked_up.push((need, missing.clone()));
+        missing
     }
 
     /// Runs the tests as cargo's own harness would; `threads` at most, for tests that measure or

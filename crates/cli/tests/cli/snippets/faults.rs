@@ -1,6 +1,6 @@
 //! Faults of a filesystem: what is continued, what is reported, and what is left.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use writebench_model::Case;
 use writebench_snippets::Language;
 use writebench_testkit::{Caching, Call, Errno, Fault, Faulty, Need, Trials, What, When};
@@ -24,88 +24,112 @@ enum End {
 const NO_SPACE: &str = "No space left on device";
 const IO: &str = "Input/output error";
 
-const FAULTS: &[(&str, When, What, End)] = &[
-    ("write,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
-    ("write,chunk=4KiB", When::InFile(0, Call::Write, 1), What::Short, End::Whole),
-    ("write,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+const FAULTS: &[(&str, &[(When, What, End)])] = &[
+    (
+        "write,chunk=4KiB",
+        &[
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
+            (When::InFile(0, Call::Write, 1), What::Short, End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+            (When::Call(Call::Flush), What::Fail(Errno::IO), End::Error(IO)),
+        ],
+    ),
     (
         "write,chunk=4KiB,sync=fsync",
-        When::Call(Call::Fsync),
-        What::Fail(Errno::IO),
-        End::ErrorOnce(IO, Call::Fsync),
+        &[(When::Call(Call::Fsync), What::Fail(Errno::IO), End::ErrorOnce(IO, Call::Fsync))],
     ),
-    ("write,chunk=4KiB,sync=fdatasync/2", When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO)),
+    ("write,chunk=4KiB,sync=fdatasync/2", &[(When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO))]),
     (
         "write,chunk=4KiB,prepare=fallocate",
-        When::Call(Call::Fallocate),
-        What::Fail(Errno::OPNOTSUPP),
-        End::Whole,
+        &[
+            (When::Call(Call::Fallocate), What::Fail(Errno::OPNOTSUPP), End::Whole),
+            (When::Call(Call::Fallocate), What::Fail(Errno::NOSPC), End::ErrorFirst(NO_SPACE)),
+        ],
     ),
-    (
-        "write,chunk=4KiB,prepare=fallocate",
-        When::Call(Call::Fallocate),
-        What::Fail(Errno::NOSPC),
-        End::ErrorFirst(NO_SPACE),
-    ),
-    ("write,chunk=4KiB", When::Call(Call::Flush), What::Fail(Errno::IO), End::Error(IO)),
     (
         "pwrite,chunk=4KiB,threads=2",
-        When::At(Call::Write, 20000),
-        What::Fail(Errno::NOSPC),
-        End::Error(NO_SPACE),
+        &[
+            (When::At(Call::Write, 20000), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+            (When::At(Call::Write, 20000), What::Short, End::Whole),
+        ],
     ),
-    ("pwrite,chunk=4KiB,threads=2", When::At(Call::Write, 20000), What::Short, End::Whole),
-    ("writev,chunk=1000,vector=8", When::InFile(0, Call::Write, 1), What::Short, End::Whole),
-    ("pwritev,chunk=1000,vector=8", When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
-    ("pwritev,chunk=1000,vector=8", When::InFile(0, Call::Write, 2), What::Fail(Errno::IO), End::Error(IO)),
-    ("uring,chunk=4KiB,depth=2", When::InFile(0, Call::Write, 2), What::Short, End::Whole),
+    ("writev,chunk=1000,vector=8", &[(When::InFile(0, Call::Write, 1), What::Short, End::Whole)]),
+    (
+        "pwritev,chunk=1000,vector=8",
+        &[
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::IO), End::Error(IO)),
+        ],
+    ),
     (
         "uring,chunk=4KiB,depth=2",
-        When::InFile(0, Call::Write, 2),
-        What::Fail(Errno::NOSPC),
-        End::Error(NO_SPACE),
+        &[
+            (When::InFile(0, Call::Write, 2), What::Short, End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+        ],
     ),
-    ("uring,chunk=4KiB,depth=2,sync=fsync/1", When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO)),
-    ("mmap,prepare=fallocate,sync=msync", When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO)),
+    (
+        "uring,chunk=4KiB,depth=2,sync=fsync/1",
+        &[(When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO))],
+    ),
+    ("mmap,prepare=fallocate,sync=msync", &[(When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO))]),
     (
         "mmap,prepare=fallocate",
-        When::Call(Call::Fallocate),
-        What::Fail(Errno::NOSPC),
-        End::ErrorFirst(NO_SPACE),
+        &[(When::Call(Call::Fallocate), What::Fail(Errno::NOSPC), End::ErrorFirst(NO_SPACE))],
     ),
-    ("read-write,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Short, End::Whole),
-    ("read-write,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
-    ("read-write,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
-    ("mmap-write,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
-    ("sendfile,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
-    ("splice,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Short, End::Whole),
+    (
+        "read-write,chunk=4KiB",
+        &[
+            (When::InFile(0, Call::Write, 2), What::Short, End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+        ],
+    ),
+    (
+        "mmap-write,chunk=4KiB",
+        &[(When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE))],
+    ),
+    (
+        "sendfile,chunk=4KiB",
+        &[(When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE))],
+    ),
+    ("splice,chunk=4KiB", &[(When::InFile(0, Call::Write, 2), What::Short, End::Whole)]),
     (
         "pipeline,chunk=4KiB,depth=2",
-        When::InFile(0, Call::Write, 2),
-        What::Fail(Errno::NOSPC),
-        End::Error(NO_SPACE),
+        &[(When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE))],
     ),
-    ("uring-copy,chunk=4KiB,depth=2", When::InFile(0, Call::Write, 2), What::Short, End::Whole),
-    ("uring-copy,chunk=4KiB,depth=2", When::InFile(0, Call::Write, 2), What::Fail(Errno::IO), End::Error(IO)),
+    (
+        "uring-copy,chunk=4KiB,depth=2",
+        &[
+            (When::InFile(0, Call::Write, 2), What::Short, End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::IO), End::Error(IO)),
+        ],
+    ),
 ];
 
 pub(crate) fn add(trials: &mut Trials) {
-    for (number, (language, &(name, when, what, end))) in in_all_languages(FAULTS).enumerate() {
+    for (language, &(name, faults)) in in_all_languages(FAULTS) {
         let needs = [&needs(language, name)[..], &[Need::Fuse]].concat();
-        let title = format!("snippets: {}: {name} with {what:?} ({number})", language.name());
+        let title = format!("snippets: {}: {name} when its calls fail or are short", language.name());
         if case(name).is_ok_and(|case| streams(&case)) {
             let title = format!("{title}, from a producer");
-            let fault = Fault { when, what };
-            trials.add(title, &needs, move || meets(name, language, fault, end, &["--stream"]));
+            trials.add(title, &needs, move || meet(name, language, faults, &["--stream"]));
         }
-        trials.add(title, &needs, move || meets(name, language, Fault { when, what }, end, &[]));
+        trials.add(title, &needs, move || meet(name, language, faults, &[]));
     }
 }
 
-fn meets(name: &str, language: Language, fault: Fault, end: End, more: &[&str]) -> Result<()> {
-    const SIZE: usize = 40_000;
-    let case: Case = case(name)?;
+fn meet(name: &str, language: Language, faults: &[(When, What, End)], more: &[&str]) -> Result<()> {
+    let case = case(name)?;
     let Some(built) = Built::of(name, language, more)? else { return Ok(()) };
+    for &(when, what, end) in faults {
+        meets(&case, &built, Fault { when, what }, end).with_context(|| format!("{when:?}: {what:?}"))?;
+    }
+    Ok(())
+}
+
+fn meets(case: &Case, built: &Built, fault: Fault, end: End) -> Result<()> {
+    const SIZE: usize = 40_000;
     // The kernel maps and splices through the page cache only.
     let uncached = case.method().cursor != writebench_model::Cursor::Mapping && case.method().name != "splice";
     let faulty = Faulty::mount("sample", if uncached { Caching::None } else { Caching::WriteThrough })?;
