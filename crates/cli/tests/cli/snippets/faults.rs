@@ -24,7 +24,10 @@ enum End {
 const NO_SPACE: &str = "No space left on device";
 const IO: &str = "Input/output error";
 
-const FAULTS: &[(&str, &[(When, What, End)])] = &[
+/// The faults of one case.
+type Faults = &'static [(When, What, End)];
+
+const FAULTS: &[(&str, Faults)] = &[
     (
         "write,chunk=4KiB",
         &[
