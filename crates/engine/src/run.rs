@@ -154,12 +154,14 @@ impl Run<'_> {
             let program = Program { words, target: self.target, name, source: copy_from };
             progress.phase(Phase::Write, || program.run(case, &mut sample))?;
             (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
+            sample.watch.given_back_bytes = engine.memory.given_back_bytes();
             sample.probe_ns[1] = engine.memory.probe_ns();
             progress.phase(Phase::Verify, || self.verify(&parts, vec![sample.bytes], &mut sample))?;
             return Ok(sample);
         }
         let records = timed_phases(states, (case, self.place), progress, &mut sample, ranks)?;
         (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
+        sample.watch.given_back_bytes = engine.memory.given_back_bytes();
         sample.probe_ns[1] = engine.memory.probe_ns();
         sample.latency = records.merged.latency().map(Box::new);
         let hand_overs = timeline::hand_overs(case, &parts);

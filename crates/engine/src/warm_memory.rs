@@ -13,6 +13,8 @@ use crate::machine::meminfo_bytes;
 pub(crate) struct WarmMemory {
     probe: MemoryProbe,
     known: Option<Known>,
+    /// Whether the sample takes memory for its file.
+    is_needed: bool,
 }
 
 /// Memory that was taken and released, and is still free and backed if neither counter has changed.
@@ -24,7 +26,7 @@ struct Known {
 
 impl WarmMemory {
     pub(crate) fn new() -> Self {
-        Self { probe: MemoryProbe::new(), known: None }
+        Self { probe: MemoryProbe::new(), known: None, is_needed: false }
     }
 
     /// Makes sure that as much free memory as the sample will need is warm. What is known to be warm stays as
@@ -35,6 +37,7 @@ impl WarmMemory {
     pub(crate) fn prepare(&mut self, bytes: u64, most_bytes: u64) -> u64 {
         const LEFT_OVER_BYTES: u64 = 4 * MemoryProbe::BYTES_EACH as u64;
         const TRIES: u32 = 3;
+        self.is_needed = bytes > 0;
         let wanted = bytes.saturating_add(LEFT_OVER_BYTES).min(most_bytes);
         let mut probe_ns = 0;
         for attempt in 0..TRIES {
@@ -50,6 +53,13 @@ impl WarmMemory {
             }
         }
         probe_ns
+    }
+
+    /// The memory that the kernel has given back to the hypervisor since the sample's was known to be warm; none if the
+    /// sample takes none, if no memory was warmed, or if the kernel does not count.
+    pub(crate) fn given_back_bytes(&self) -> Option<u64> {
+        let known = self.known.as_ref().filter(|known| self.is_needed && known.bytes > 0)?;
+        given_back_bytes()?.checked_sub(known.given_back_bytes)
     }
 
     /// A probe after a sample.
@@ -105,12 +115,15 @@ fn fresh_memory(bytes: usize, huge: bool) -> Option<MmapMut> {
     Some(memory)
 }
 
-/// Takes as much memory from the kernel and releases it, so that the host has backed it. Huge pages are
-/// enough where the kernel has them: it gives back only blocks that are as large (`page_reporting_order`).
+/// Takes as much memory from the kernel and releases it, so that the host has backed it, in small pages and in
+/// huge ones: only huge blocks are given back (`page_reporting_order`), but once one is split, its other parts
+/// lie cold in the lists of smaller blocks, which smaller pages come from.
 pub(crate) fn take_and_release(bytes: usize) {
-    let Some(mut memory) = fresh_memory(bytes, true) else { return };
-    memory.iter_mut().step_by(rustix::param::page_size()).for_each(|byte| *byte = 1);
-    std::hint::black_box(&memory);
+    for huge in [false, true] {
+        let Some(mut memory) = fresh_memory(bytes, huge) else { return };
+        memory.iter_mut().step_by(rustix::param::page_size()).for_each(|byte| *byte = 1);
+        std::hint::black_box(&memory);
+    }
 }
 
 /// A copy of a fixed amount of data into fresh memory, half in small pages and half in huge ones: the page
@@ -166,6 +179,18 @@ mod tests {
         assert_eq!(KNOWN.left(&Known { free_bytes: 970, ..KNOWN }), 70);
         assert_eq!(KNOWN.left(&Known { free_bytes: 1, ..KNOWN }), 0);
         assert_eq!(KNOWN.left(&Known { free_bytes: 2000, ..KNOWN }), 100);
+    }
+
+    #[test]
+    fn what_is_given_back_concerns_samples_that_take_memory() {
+        let known = || Known::now(1 << 20).map(|now| Known { given_back_bytes: 0, ..now });
+        let mut memory = WarmMemory { known: known(), ..WarmMemory::new() };
+        assert_eq!(memory.given_back_bytes(), None);
+        memory.is_needed = true;
+        // All since the machine's start, where the kernel counts.
+        let before = given_back_bytes();
+        assert!(memory.given_back_bytes() >= before, "{before:?}");
+        assert_eq!(memory.given_back_bytes().is_some(), before.is_some());
     }
 
     #[test]

@@ -27,6 +27,7 @@ impl<'s> Watcher<'s> {
             writeback_bytes: meminfo_bytes("Writeback"),
             throttled_ns: None,
             thermal_throttles: thermal_throttles(Path::new(CPUS)),
+            given_back_bytes: None,
         };
         Self {
             before,

@@ -286,6 +286,9 @@ pub struct Watch {
     /// How often a CPU was slowed down because of heat meanwhile: sysfs's
     /// `thermal_throttle/core_throttle_count`.
     pub thermal_throttles: Option<u64>,
+    /// Free memory that the kernel gave back to the hypervisor since it was warmed for the sample. None also for a
+    /// sample that takes no memory for its file, and where the kernel does not count it.
+    pub given_back_bytes: Option<u64>,
 }
 
 /// The bytes handed over in each interval of a long phase `write`, which show a fast beginning.

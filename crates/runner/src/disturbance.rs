@@ -7,8 +7,10 @@ use writebench_stats::as_f64;
 ///
 /// A sample is disturbed if the slower of the probes beside it took more than 1.5 times the median of all
 /// probes of the run, if the hypervisor gave more than a tenth of its time to others or the control group's
-/// limit took as much, or if a CPU was slowed down because of heat. Steal time is counted in clock ticks of
-/// 10 ms, so less than three of them do not count.
+/// limit took as much, if a CPU was slowed down because of heat, or if free memory of more than a tenth of the
+/// sample's bytes went back to the hypervisor. Steal time is counted in clock ticks of 10 ms, so less than three
+/// of them do not count. Memory goes back every two seconds: samples that last for half as long or longer can
+/// hardly escape, and are not judged by it.
 #[derive(Debug, Clone, Default)]
 pub struct Disturbance {
     // Sorted, so that the median is available: a run has a hundred thousand of them.
@@ -21,6 +23,9 @@ impl Disturbance {
     /// The largest share of a sample's time that may be stolen.
     pub const STEAL: f64 = 0.1;
     const STEAL_LEAST_NS: u64 = 30_000_000;
+    /// The largest share of a sample's bytes that may be given back as free memory meanwhile.
+    pub const GIVEN_BACK: f64 = 0.1;
+    const GIVEN_BACK_LONGEST_NS: u64 = 1_000_000_000;
 
     /// A rule with earlier probes to judge later ones by.
     #[must_use]
@@ -59,6 +64,14 @@ impl Disturbance {
         }
         if let Some(throttles) = sample.watch.thermal_throttles.filter(|&times| times > 0) {
             return Some(format!("CPUs slowed down {throttles} times because of heat"));
+        }
+        let given_back_bytes = as_f64(sample.watch.given_back_bytes.unwrap_or(0));
+        let is_short = sample.phases_ns.total() < Self::GIVEN_BACK_LONGEST_NS;
+        if is_short && given_back_bytes > Self::GIVEN_BACK * as_f64(sample.bytes) {
+            let given_back_mib = given_back_bytes / 1_048_576.0;
+            return Some(format!(
+                "{given_back_mib:.0} MiB of free memory went back to the hypervisor meanwhile"
+            ));
         }
         // The other causes also slow the copy down, and explain it.
         let normal_ns = self.normal_ns()?;
@@ -108,6 +121,22 @@ mod tests {
         let reason = rule.judge(&with(Some(250_000), None)).unwrap();
         assert_eq!(reason, "held up for 25 % of its time by its group's CPU limit");
         assert_eq!(rule.judge(&with(None, Some(3))).unwrap(), "CPUs slowed down 3 times because of heat");
+    }
+
+    #[test]
+    fn memory_that_went_back_marks_a_sample_that_could_have_escaped() {
+        let mut rule = Disturbance::of(vec![1000; 15]);
+        let with = |given_back_bytes, write_ns| {
+            let mut sample = sample([1000; 2], 0, write_ns);
+            (sample.bytes, sample.watch.given_back_bytes) = (100 << 20, given_back_bytes);
+            sample
+        };
+        let (short, long) = (100_000_000, 1_500_000_000);
+        assert_eq!(rule.judge(&with(None, short)), None, "not counted");
+        assert_eq!(rule.judge(&with(Some(8 << 20), short)), None, "8 %");
+        assert_eq!(rule.judge(&with(Some(90 << 20), long)), None, "a long sample");
+        let reason = rule.judge(&with(Some(90 << 20), short)).unwrap();
+        assert_eq!(reason, "90 MiB of free memory went back to the hypervisor meanwhile");
     }
 
     #[test]

@@ -72,6 +72,7 @@ fn samples() -> Vec<Sample> {
             writeback_bytes: None,
             throttled_ns: Some(26),
             thermal_throttles: None,
+            given_back_bytes: Some(4096),
         },
         timeline: Some(Timeline { interval_ns: 27, bytes: vec![28, 29] }.into()),
         ranks: None,

@@ -68,6 +68,7 @@ const COLUMNS: &[OfSample] = &[
     ("writeback_bytes", |it| text(it.sample.watch.writeback_bytes)),
     ("throttled_ns", |it| text(it.sample.watch.throttled_ns)),
     ("thermal_throttles", |it| text(it.sample.watch.thermal_throttles)),
+    ("given_back_bytes", |it| text(it.sample.watch.given_back_bytes)),
     ("disturbed", |it| text(it.sample.disturbed.as_ref())),
     ("latency_p50_ns", |it| it.latency(|it| it.p50_ns)),
     ("latency_p90_ns", |it| it.latency(|it| it.p90_ns)),
