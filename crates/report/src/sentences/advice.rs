@@ -152,7 +152,8 @@ impl Advice {
             _ if is_clone(case) => 0,
             name if name == self.recommended => 1,
             name if name == self.baseline => 2,
-            _ => 3,
+            name if name == self.fastest => 3,
+            _ => 4,
         };
         let gain = |case: &CaseReport| ratio(case).map_or(0.0, |ratio| ratio.estimate);
         // The check before the final took a sample of more.

@@ -145,6 +145,9 @@ fn run<'r>(report: &'r Report, name: &'r str, at_once: usize) -> Run<'r> {
     let record = &report.run;
     let mut lines = run_lines(record);
     lines.extend(run_facts(record));
+    // The other ways of a search's final have no goal of their own, and long names.
+    let named = report.findings.iter().take_while(|finding| !finding.goal.is_empty()).count();
+    let at_once = if named > 0 { at_once.min(named) } else { at_once };
     let tunables = record.targets.iter().take(1).flat_map(|target| &target.environment.tunables).collect();
     Run { name, report, at_once, headings: headings(report), code: code_of(report), lines, tunables }
 }

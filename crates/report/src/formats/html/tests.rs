@@ -1,6 +1,6 @@
 //! The content of pages for runs that were never made; `crates/report/page/tests/` tests them in a browser.
 
-use writebench_model::{CaseRecord, Outcome, RunRecord, Sample};
+use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunRecord, Sample, Stage};
 use writebench_testkit::{example_case, example_run};
 
 use super::render;
@@ -61,6 +61,23 @@ fn what_was_recorded_cannot_become_markup() {
     let (data, _) = data.split_once("</script>").unwrap();
     let data: serde_json::Value = serde_json::from_str(data).unwrap();
     assert_eq!(data["cases"][0]["label"], HOSTILE);
+}
+
+#[test]
+fn other_finalists_of_a_search_leave_the_first_screen_to_the_chart() {
+    let final_case = |name: &str, times| CaseRecord {
+        origin: CaseOrigin::Search { stage: Stage::Final, is_baseline: name == "write" },
+        ..example_case("", &format!("{name},size=1GiB"), samples(times))
+    };
+    let times = [("write", 3), ("pwrite,prepare=fallocate", 2), ("mmap", 4), ("fwrite", 5)];
+    let cases = times.map(|(name, times)| final_case(name, times)).to_vec();
+    let page = render(&[Report::of(None, RunRecord { cases, ..example_run() })]).unwrap();
+    let (_, answers) = page.split_once("<table class=\"answers\">").unwrap();
+    let (answers, rest) = answers.split_once("</table>").unwrap();
+    let goals: Vec<_> =
+        answers.split("<th scope=\"row\">").skip(1).map(|row| row.split('<').next().unwrap()).collect();
+    assert_eq!(goals, ["recommended", "plain write"]);
+    assert!(rest.trim_start().starts_with("<details>\n<summary>2 more</summary>"), "{rest:.200}");
 }
 
 #[test]
