@@ -61,7 +61,7 @@ gain little more than their reading. xfs and btrfs are in images whose blocks we
 behind loop devices that bypass the page cache below.
 
 In the page cache, where less is reached than is wanted, no way comes near the limit on ext4 (a
-quarter to half of a copy of memory) and btrfs (less than a tenth); on xfs, plain `write`, and
+quarter to two thirds of a copy of memory) and btrfs (less than a tenth); on xfs, plain `write`, and
 `read` with `write`, come to half of it and more by themselves. [Filesystems](filesystems.md) has a
 profile of the time that ext4 takes.\n"
         )
