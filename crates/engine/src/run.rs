@@ -153,16 +153,12 @@ impl Run<'_> {
             let name = self.names.first().map(String::as_str).unwrap_or_default();
             let program = Program { words, target: self.target, name, source: copy_from };
             progress.phase(Phase::Write, || program.run(case, &mut sample))?;
-            (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
-            sample.watch.given_back_bytes = engine.memory.given_back_bytes();
-            sample.probe_ns[1] = engine.memory.probe_ns();
+            note_end(watcher, &mut engine.memory, &mut sample);
             progress.phase(Phase::Verify, || self.verify(&parts, vec![sample.bytes], &mut sample))?;
             return Ok(sample);
         }
         let records = timed_phases(states, (case, self.place), progress, &mut sample, ranks)?;
-        (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
-        sample.watch.given_back_bytes = engine.memory.given_back_bytes();
-        sample.probe_ns[1] = engine.memory.probe_ns();
+        note_end(watcher, &mut engine.memory, &mut sample);
         sample.latency = records.merged.latency().map(Box::new);
         let hand_overs = timeline::hand_overs(case, &parts);
         let timeline = timeline::timeline(&records.courses, sample.phases_ns.write, hand_overs);
@@ -332,6 +328,13 @@ struct AllRecords {
     merged: Records,
     handed_over_bytes: Vec<u64>,
     courses: Vec<Course>,
+}
+
+/// The delays, the memory and the probe after the timed phases.
+fn note_end(watcher: Watcher<'_>, memory: &mut WarmMemory, sample: &mut Sample) {
+    (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
+    sample.watch.given_back_bytes = memory.given_back_bytes();
+    sample.probe_ns[1] = memory.probe_ns();
 }
 
 /// Runs the timed phases. Every descriptor is closed in any case: an open stream of the C library would be

@@ -147,7 +147,7 @@ fn run<'r>(report: &'r Report, name: &'r str, at_once: usize) -> Run<'r> {
     lines.extend(run_facts(record));
     // The other ways of a search's final have no goal of their own, and long names.
     let named = report.findings.iter().take_while(|finding| !finding.goal.is_empty()).count();
-    let at_once = if named > 0 { at_once.min(named) } else { at_once };
+    let at_once = at_once.min(named.max(1));
     let tunables = record.targets.iter().take(1).flat_map(|target| &target.environment.tunables).collect();
     Run { name, report, at_once, headings: headings(report), code: code_of(report), lines, tunables }
 }
