@@ -12,6 +12,9 @@ const NODE_PACKAGE: &str = "bindings/node";
 /// The packages for crates.io, in their order; direct-io, which others use, must build by itself.
 const PACKAGE: &str = "cargo package -p direct-io --locked --allow-dirty \
     && cargo publish --workspace --dry-run --no-verify --locked --allow-dirty";
+/// The packages that steps build together, though some need only one: another choice turns on other features of
+/// libraries, and all that use these would be built again. The Node package has features of its own.
+const RUST: &str = "--workspace --exclude direct-io-node";
 const PAGE_TESTS: &str = "crates/report/page/tests";
 
 /// The steps from the fastest to the slowest, as far as dependencies allow. Those beside others build in folders of
@@ -20,11 +23,14 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
     let mut steps = vec![
         Step::new("setup", "cargo xtask setup"),
         Step::new("format", "cargo fmt --all --check"),
-        Step::new("lints", "cargo clippy --workspace --all-targets --locked -- -D warnings"),
+        Step::new(
+            "lints",
+            format!("cargo clippy {RUST} --all-targets --locked -- -D warnings && {}", lints_of_node_package()),
+        ),
         fuzz_targets(target_directory),
         Step::new(
             "lints-mpi",
-            "cargo clippy --workspace --features writebench/mpi --all-targets --locked -- -D warnings",
+            format!("cargo clippy {RUST} --features writebench/mpi --all-targets --locked -- -D warnings"),
         )
         .needing([Need::Program("mpicc")]),
     ];
@@ -40,20 +46,20 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
         // Advisories need the network.
         Step::new("dependencies", "cargo deny --locked check licenses bans sources")
             .needing([Need::Subcommand("cargo-deny")]),
-        Step::new("documentation", "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked"),
+        Step::new("documentation", format!("RUSTDOCFLAGS='-D warnings' cargo doc {RUST} --no-deps --locked")),
         Step::new("package", PACKAGE),
         Step::tests(
             "tests",
-            "cargo test --workspace --locked --no-fail-fast -- --skip snippets: --skip load:",
+            format!("cargo test {RUST} --locked --no-fail-fast -- --skip snippets: --skip load:"),
             libtest,
         ),
-        // Printed code, compiled and run in every language. With the whole workspace, as little is built anew as can be.
-        Step::tests("snippets", "cargo test --workspace --test cli --locked -- snippets:", libtest)
+        // Printed code, compiled and run in every language.
+        Step::tests("snippets", format!("cargo test {RUST} --test cli --locked -- snippets:"), libtest)
             .needing([Need::Ended("node-package")]),
-        // The program with the feature `mpi`, under a real mpirun. With the whole workspace, as little is built anew as can be.
+        // The program with the feature `mpi`, under a real mpirun.
         Step::tests(
             "mpi",
-            "cargo test --workspace --features writebench/mpi --test cli --locked -- mpi:",
+            format!("cargo test {RUST} --features writebench/mpi --test cli --locked -- mpi:"),
             libtest,
         )
         .needing([Need::Program("mpicc"), Need::Program("mpirun")]),
@@ -73,19 +79,26 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
     steps
 }
 
-/// The fuzz targets are a separate workspace, which no other step builds. Most of their dependencies are
-/// built already.
+fn lints_of_node_package() -> String {
+    "cargo clippy -p direct-io-node --locked -- -D warnings".to_owned()
+}
+
+/// The fuzz targets are a separate workspace, which no other step builds. Clippy links nothing, so libFuzzer need not be
+/// compiled.
 fn fuzz_targets(target_directory: &Path) -> Step {
     let target_directory = quoted(target_directory.as_os_str());
     let command = "cargo clippy --manifest-path fuzz/Cargo.toml --all-targets --locked --target-dir";
-    Step::new("fuzz-targets", format!("{command} {target_directory} -- -D warnings"))
+    Step::new(
+        "fuzz-targets",
+        format!("CUSTOM_LIBFUZZER_PATH=/nowhere/libfuzzer.a {command} {target_directory} -- -D warnings"),
+    )
 }
 
 fn of_released_program(writebench: &Path) -> Vec<Step> {
     let built = Need::File { path: writebench.to_owned(), made_by: "release-build" };
     let writebench = format!("WRITEBENCH='{}'", writebench.display());
     // Times are compared, of the program that users have: nothing else runs.
-    let load = format!("{writebench} cargo test -p writebench --test cli --locked -- load:");
+    let load = format!("{writebench} cargo test {RUST} --test cli --locked -- load:");
     let addon = root().join(NODE_PACKAGE).join("direct-io.node");
     let node_package = Need::File { path: addon, made_by: "node-package" };
     let node_tests = format!("{writebench} {}", npm(NODE_PACKAGE, "test"));

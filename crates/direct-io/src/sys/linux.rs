@@ -3,6 +3,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use linux_raw_sys::loop_device::{LOOP_GET_STATUS64, loop_info64};
 use rustix::fs::{AtFlags, FileType, Statx, StatxFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
@@ -12,24 +13,6 @@ use crate::{Alignment, BlockDevice, DirectIo, Error, LoopBacking};
 
 /// `BLKGETSIZE64` of linux/fs.h: declared for a `size_t`, but fills a `u64`.
 const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);
-
-/// `LOOP_GET_STATUS64` of linux/loop.h: its code has neither direction nor size.
-const LOOP_GET_STATUS64: Opcode = 0x4C05;
-
-/// `struct loop_info64` of linux/loop.h.
-#[repr(C)]
-struct LoopInfo {
-    device: u64,
-    inode: u64,
-    rdevice: u64,
-    offset: u64,
-    _size_limit: u64,
-    // Number, encryption, flags.
-    _words: [u32; 4],
-    // The names of the file and the cipher, and the key.
-    _names: [u8; 160],
-    _init: [u64; 2],
-}
 
 pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     if !is_device(file)? {
@@ -77,17 +60,17 @@ const NO_SUCH_DEVICE: Error = Error::Unsupported {
 
 pub(crate) fn loop_backing(device: BorrowedFd<'_>) -> Result<Option<LoopBacking>, Error> {
     // SAFETY: the kernel fills a `struct loop_info64` for this code.
-    let status = unsafe { Getter::<LOOP_GET_STATUS64, LoopInfo>::new() };
+    let status = unsafe { Getter::<LOOP_GET_STATUS64, loop_info64>::new() };
     // SAFETY: the call only writes to the structure that belongs to `status`.
     let info = match unsafe { ioctl(device, status) } {
         Err(Errno::NXIO) => return Ok(None),
         info => info.map_err(|errno| Error::call("ioctl(LOOP_GET_STATUS64)", errno))?,
     };
     Ok(Some(LoopBacking {
-        filesystem: info.device,
-        inode: info.inode,
-        device: Some(info.rdevice).filter(|&number| number != 0),
-        offset_bytes: info.offset,
+        filesystem: info.lo_device,
+        inode: info.lo_inode,
+        device: Some(info.lo_rdevice).filter(|&number| number != 0),
+        offset_bytes: info.lo_offset,
     }))
 }
 
@@ -158,13 +141,6 @@ fn value<T: FromStr>(path: &Path) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_loop_devices_status_is_laid_out_as_the_kernels() {
-        assert_eq!(size_of::<LoopInfo>(), 232);
-        assert_eq!(std::mem::offset_of!(LoopInfo, _names), 56);
-        assert_eq!(std::mem::offset_of!(LoopInfo, _init), 216);
-    }
 
     #[test]
     fn each_kind_of_disk_has_its_serial_number_found() {
