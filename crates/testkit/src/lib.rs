@@ -14,6 +14,8 @@ mod faulty;
 mod group;
 mod held_group;
 mod image;
+#[cfg(feature = "cases")]
+mod java;
 mod loop_device;
 mod mounted;
 mod program;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use writebench_snippets::Language;
 
 use crate::call::call;
+use crate::java;
 use crate::trial::node_package;
 
 /// A program that can be started.
@@ -45,24 +46,22 @@ impl Compiled {
             }
             Language::Rust => {
                 let mut compiler = Command::new("rustc");
-                compiler.args(["--edition", "2024", "-C", "opt-level=3", "-D", "warnings"]);
+                compiler.args(["--edition", "2024", "-C", "opt-level=1", "-D", "warnings"]);
                 compiler.args(rust_libraries()?).arg(source("p.rs")?).arg("-o").arg(&program);
                 call(&mut compiler)?;
                 vec![program]
             }
             Language::Go => {
                 let mut compiler = Command::new("go");
-                compiler.args(["build", "-o"]).arg(&program).arg(source("p.go")?);
+                compiler.args(["build", "-ldflags=-w", "-o"]).arg(&program).arg(source("p.go")?);
                 call(compiler.current_dir(directory).env("GO111MODULE", "off"))?;
                 vec![program]
             }
             Language::Java => {
                 let classes = directory.join("classes");
-                let mut compiler = Command::new("javac");
-                // Little is compiled: a second compiler of its own code and collectors in threads cost more than they save.
-                compiler.args(["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"]);
-                compiler.args(["-Xlint:all", "-Werror", "-d"]).arg(&classes).arg(source("Main.java")?);
-                call(&mut compiler)?;
+                let source = source("Main.java")?;
+                let (to, of) = classes.to_str().zip(source.to_str()).context("paths in UTF-8")?;
+                java::compile(&["-Xlint:all", "-Werror", "-d", to, of])?;
                 vec!["java".into(), "-Xshare:auto".into(), "-cp".into(), classes, "Main".into()]
             }
             Language::Python => vec!["python3".into(), source("p.py")?],

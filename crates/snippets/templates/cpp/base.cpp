@@ -53,9 +53,6 @@
 {%- if way.has_threads_cpp() %}
 #include <future>
 {%- endif %}
-{%- if way.main() %}
-#include <iostream>
-{%- endif %}
 {%- if way.has_memory_cpp() || way.is_uring() || way.is("fwrite") %}
 #include <memory>
 {%- endif %}

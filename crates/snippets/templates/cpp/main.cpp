@@ -33,7 +33,7 @@ static std::pair<Memory, std::size_t> content_of(const char *path)
 int main(int argc, char **argv)
 {
     if (argc != 3) {
-        std::cerr << "usage: " << argv[0] << " SOURCE TARGET\n";
+        std::fprintf(stderr, "usage: %s SOURCE TARGET\n", argv[0]);
         return 2;
     }
     const char *path = argv[{% if way.copies() %}2{% else %}1{% endif %}];
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
         if (const char *phases = std::getenv("WRITEBENCH_PHASES_FD"))
             ::dprintf(std::atoi(phases), "write %lld\n", static_cast<long long>(took.count()));
     } catch (const std::exception &error) {
-        std::cerr << path << ": " << error.what() << '\n';
+        std::fprintf(stderr, "%s: %s\n", path, error.what());
         return 1;
     }
 }
