@@ -35,7 +35,8 @@ impl WarmMemory {
     /// probe. Some memory remains for the probe after the sample: if that probe is slow, the host took pages
     /// back during the sample. Never takes more than `most_bytes`.
     pub(crate) fn prepare(&mut self, bytes: u64, most_bytes: u64) -> u64 {
-        const LEFT_OVER_BYTES: u64 = 4 * MemoryProbe::BYTES_EACH as u64;
+        // Of each kind of page, for the probes before the sample and after it.
+        const LEFT_OVER_BYTES: u64 = 2 * MemoryProbe::BYTES_EACH as u64;
         const TRIES: u32 = 3;
         self.is_needed = bytes > 0;
         let wanted = bytes.saturating_add(LEFT_OVER_BYTES).min(most_bytes);

@@ -39,7 +39,7 @@ const COLLAPSE: Call = Call {
     meanings: &[
         (Errno::INVAL, Meaning::Unsupported),
         (Errno::NOMEM, Meaning::Limited("no huge page is free")),
-        (Errno::AGAIN, Meaning::Limited("no huge page is free now")),
+        (Errno::AGAIN, Meaning::Limited("a page was in use; it may work the next time")),
     ],
 };
 
