@@ -15,6 +15,7 @@ const PACKAGE: &str = "cargo package -p direct-io --locked --allow-dirty \
 /// The packages that steps build together, though some need only one: another choice turns on other features of
 /// libraries, and all that use these would be built again. The Node package has features of its own.
 const RUST: &str = "--workspace --exclude direct-io-node";
+const NODE_LINTS: &str = "cargo clippy -p direct-io-node --locked -- -D warnings";
 const PAGE_TESTS: &str = "crates/report/page/tests";
 
 /// The steps from the fastest to the slowest, as far as dependencies allow. Those beside others build in folders of
@@ -25,7 +26,7 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
         Step::new("format", "cargo fmt --all --check"),
         Step::new(
             "lints",
-            format!("cargo clippy {RUST} --all-targets --locked -- -D warnings && {}", lints_of_node_package()),
+            format!("cargo clippy {RUST} --all-targets --locked -- -D warnings && {NODE_LINTS}"),
         ),
         fuzz_targets(target_directory),
         Step::new(
@@ -77,10 +78,6 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
     ]);
     steps.extend(of_released_program(&target_directory.join("release/writebench")));
     steps
-}
-
-fn lints_of_node_package() -> String {
-    "cargo clippy -p direct-io-node --locked -- -D warnings".to_owned()
 }
 
 /// The fuzz targets are a separate workspace, which no other step builds. Clippy links nothing, so libFuzzer need not be

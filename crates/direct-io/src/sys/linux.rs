@@ -3,7 +3,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use linux_raw_sys::loop_device::{LOOP_GET_STATUS64, loop_info64};
+use linux_raw_sys::loop_device::{self, loop_info64};
 use rustix::fs::{AtFlags, FileType, Statx, StatxFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
@@ -13,6 +13,9 @@ use crate::{Alignment, BlockDevice, DirectIo, Error, LoopBacking};
 
 /// `BLKGETSIZE64` of linux/fs.h: declared for a `size_t`, but fills a `u64`.
 const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);
+
+// rustix through libc, as Miri has it, wants a wider number.
+const LOOP_GET_STATUS64: Opcode = loop_device::LOOP_GET_STATUS64 as Opcode;
 
 pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     if !is_device(file)? {
