@@ -54,9 +54,6 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
             format!("cargo test {RUST} --locked --no-fail-fast -- --skip snippets: --skip load:"),
             libtest,
         ),
-        // Printed code, compiled and run in every language.
-        Step::tests("snippets", format!("cargo test {RUST} --test cli --locked -- snippets:"), libtest)
-            .needing([Need::Ended("node-package")]),
         // The program with the feature `mpi`, under a real mpirun.
         Step::tests(
             "mpi",
@@ -64,6 +61,13 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
             libtest,
         )
         .needing([Need::Program("mpicc"), Need::Program("mpirun")]),
+        // Printed code, compiled and run in every language. It waits for disks, and nothing is measured.
+        Step::tests(
+            "snippets",
+            format!("cargo test {RUST} --test cli --locked -- snippets: --test-threads 4"),
+            libtest,
+        )
+        .needing([Need::Ended("node-package")]),
     ]);
     // Beside the others, in this order.
     steps.extend(platform::lints().map(Step::beside));
