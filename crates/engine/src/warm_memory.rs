@@ -35,7 +35,7 @@ impl WarmMemory {
     /// probe. Some memory remains for the probe after the sample: if that probe is slow, the host took pages
     /// back during the sample. Never takes more than `most_bytes`.
     pub(crate) fn prepare(&mut self, bytes: u64, most_bytes: u64) -> u64 {
-        // Of each kind of page, for the probes before the sample and after it.
+        // The probes before the sample and after it take this much of each kind of page.
         const LEFT_OVER_BYTES: u64 = 2 * MemoryProbe::BYTES_EACH as u64;
         const TRIES: u32 = 3;
         self.is_needed = bytes > 0;

@@ -18,7 +18,7 @@ static COMPILER: Mutex<Option<Compiler>> = Mutex::new(None);
 /// Compiles with these arguments of javac.
 ///
 /// # Errors
-/// What javac says, if that is anything.
+/// The program does not compile, or has warnings: the error has what javac says.
 pub(crate) fn compile(arguments: &[&str]) -> Result<()> {
     let line = arguments.join("\t");
     ensure!(!line.contains('\n'), "arguments are a line: {line}");
