@@ -90,9 +90,9 @@ impl Way<'_> {
         let maps = self.maps_target() || self.maps_source() || is_aligned;
         let has_content = self.main() && !self.copies() && !self.streams();
         let refuses = self.prepare() == Prepare::Fallocate || self.populates() || self.is_direct();
-        let suppresses = self.maps_huge() || self.is("splice") || self.has_own_maps();
+        let has_context = self.maps_target() || self.is("splice");
         let modules = [
-            (suppresses, "contextlib"),
+            (has_context, "contextlib"),
             (self.copies() && reads || has_content || refuses || self.is_dontcache(), "errno"),
             (self.is_direct() || self.is("splice") || self.is("ficlone"), "fcntl"),
             (maps || has_content || self.streams(), "mmap"),
@@ -131,16 +131,17 @@ impl Way<'_> {
     /// The call of the function that fills the file.
     pub(crate) fn data_call_python(&self) -> String {
         let name = self.name_python();
+        let mappings = if self.maps_target() { ", mappings" } else { "" };
         match (self.copies(), self.threads() > 1) {
             (false, _) if self.streams() && self.expects() => "write_data(fd, source, expected)".to_owned(),
             (false, _) if self.streams() => "write_data(fd, source)".to_owned(),
             (false, _) if self.has_own_descriptors() => format!("write_data({name}, fd, data)"),
-            (false, _) => "write_data(fd, data)".to_owned(),
-            (true, false) => "copy_data(fd, original, size)".to_owned(),
+            (false, _) => format!("write_data(fd, data{mappings})"),
+            (true, false) => format!("copy_data(fd, original, size{mappings})"),
             (true, true) if self.has_own_descriptors() => {
-                format!("copy_data({name}, fd, source, original, size)")
+                format!("copy_data({name}, fd, source, original, size{mappings})")
             }
-            (true, true) => "copy_data(fd, source, original, size)".to_owned(),
+            (true, true) => format!("copy_data(fd, source, original, size{mappings})"),
         }
     }
 

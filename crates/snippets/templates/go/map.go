@@ -3,6 +3,16 @@
 
 func fill(file *os.File, data []byte) error {
 {% include "go/map_prologue.go" %}
+{%- if way.overwrites() %}
+	// A mapping makes no file longer: behind its end is SIGBUS.
+	status, err := file.Stat()
+	if err == nil && status.Size() < int64(len(data)) {
+		err = file.Truncate(int64(len(data)))
+	}
+	if err != nil {
+		return err
+	}
+{%- endif %}
 {%- if way.has_own_maps() || way.threads() > 1 %}
 {%- include "go/map_run.go" %}
 {%- else %}

@@ -58,7 +58,7 @@ def copy_into(mapping, original, at, end):
 {%- endif %}
 
 
-def copy_data({% if way.threads() > 1 %}{% if way.has_own_descriptors() %}path, {% endif %}fd, source, original{% else %}fd, original{% endif %}, size):
+def copy_data({% if way.threads() > 1 %}{% if way.has_own_descriptors() %}path, {% endif %}fd, source, original{% else %}fd, original{% endif %}, size, mappings):
     if size == 0:  # no mapping is empty
         return
 {%- include "python/before.py" %}
@@ -79,41 +79,33 @@ def copy_data({% if way.threads() > 1 %}{% if way.has_own_descriptors() %}path, 
                 own = os.open(path, os.O_RDWR)
                 opened.callback(os.close, own)
 {%- endif %}
-            mapping = opened.enter_context(mmap.mmap(own, end - start, offset=start))
-{%- if way.maps_huge() %}
-            # The kernel chooses the address: from Linux 5.18 on, one where huge pages fit.
-            with contextlib.suppress(OSError):  # a kernel without huge pages
-                mapping.madvise(mmap.MADV_HUGEPAGE)
-{%- endif %}
+            mapping = mappings.enter_context(mmap.mmap(own, end - start, offset=start))
+{%- filter indent(8) %}
+{%- include "python/advise.py" %}
+{%- endfilter %}
             copy_into(mapping, own_original, 0, end - start)
+{%- else %}
+    mapping = mappings.enter_context(mmap.mmap(fd, size))
+{%- include "python/advise.py" %}
+{%- if way.threads() > 1 %}
+
+    def copy_part(start, end):
+        if start == 0:
+            copy_into(mapping, original, 0, end)
+            return
+        # A descriptor of its own has a position of its own.
+        with open(source, "rb", buffering=0) as own_original:
+            own_original.seek(start)
+            copy_into(mapping, own_original, start, end)
+{%- else %}
+    copy_into(mapping, original, 0, size)
+{%- endif %}
+{%- endif %}
+{%- if way.threads() > 1 %}
 
     starts = borders(size)
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(copy_part, starts, starts[1:]))  # raises the first error
-{%- if way.syncs_at_end() %}
-    # Not repeated after an error: the data may be lost though a second call succeeds.
-    os.{{ way.sync_name() }}(fd)
-{%- endif %}
-{%- else %}
-    with mmap.mmap(fd, size) as mapping:
-{%- include "python/advise.py" %}
-{%- if way.threads() > 1 %}
-
-        def copy_part(start, end):
-            if start == 0:
-                copy_into(mapping, original, 0, end)
-                return
-            # A descriptor of its own has a position of its own.
-            with open(source, "rb", buffering=0) as own_original:
-                own_original.seek(start)
-                copy_into(mapping, own_original, start, end)
-
-        starts = borders(size)
-        with ThreadPoolExecutor(THREADS) as pool:
-            list(pool.map(copy_part, starts, starts[1:]))  # raises the first error
-{%- else %}
-        copy_into(mapping, original, 0, size)
 {%- endif %}
 {%- include "python/sync_map.py" %}
-{%- endif %}
 {% endblock %}

@@ -4,10 +4,9 @@
     fd = {% if way.is_direct() %}open_file({{ way.name_python() }}, {{ way.access_python() }}){% else %}os.open({{ way.name_python() }}, {{ way.access_python() }}, 0o666){% endif %}
 {%- if way.creates_name() %}
     try:
-        try:
-            {{ way.data_call_python() }}
-        finally:
-            os.close(fd)  # may report a late error of the filesystem, such as NFS
+{%- filter indent(4) %}
+{%- include "python/fill.py" %}
+{%- endfilter %}
 {%- if way.atomic() %}
         os.replace(name, path)
 {%- else if way.is_durable() %}
@@ -20,8 +19,5 @@
     sync_directory(path)
 {%- endif %}
 {%- else %}
-    try:
-        {{ way.data_call_python() }}
-    finally:
-        os.close(fd)  # may report a late error of the filesystem, such as NFS
+{%- include "python/fill.py" %}
 {%- endif %}

@@ -1,7 +1,7 @@
 //! The file has the content, byte by byte: also of no byte, of one, and of a size that is no multiple of anything.
 
 use anyhow::{Context, Result, ensure};
-use writebench_model::Case;
+use writebench_model::{Case, Prepare};
 use writebench_snippets::Language;
 use writebench_testkit::{Kind, Need, Trials, directory_on};
 
@@ -36,20 +36,32 @@ fn content(size: usize) -> Vec<u8> {
     (0..size).map(|at| (at * 31 + at / 4096).to_le_bytes()[0]).collect()
 }
 
+/// The sizes of the file that is there before, if one must be. A copy replaces a longer one whole.
+fn old_sizes(case: &Case, size: usize) -> impl Iterator<Item = Option<usize>> + use<> {
+    let sizes = if !case.axes().prepare.needs_old_content() {
+        vec![None]
+    } else if case.method().copies() || case.axes().prepare == Prepare::Truncate {
+        vec![Some(size), Some(size / 2), Some(size + 5000)]
+    } else {
+        vec![Some(size), Some(size / 2)]
+    };
+    sizes.into_iter()
+}
+
 fn is_whole(name: &str, language: Language, more: &[&str]) -> Result<()> {
     let case: Case = case(name)?;
     let Some(built) = Built::of(name, language, more)? else { return Ok(()) };
     let on = directory_on(Kind::Ext4);
     let (source, target) = (on.path().join("source"), on.path().join("target"));
-    for size in SIZES {
+    for (size, old) in SIZES.into_iter().flat_map(|size| old_sizes(&case, size).map(move |old| (size, old))) {
         let content = content(size);
         std::fs::write(&source, &content)?;
         let _ = std::fs::remove_file(&target);
-        if case.axes().prepare.needs_old_content() {
-            std::fs::write(&target, vec![9; size])?;
+        if let Some(old) = old {
+            std::fs::write(&target, vec![9; old])?;
         }
         let output = built.output(on.path(), &source, &target)?;
-        ensure!(output.status.success(), "{size} bytes: {output:?}");
+        ensure!(output.status.success(), "{size} bytes over {old:?}: {output:?}");
         let written = std::fs::read(&target)?;
         ensure!(written.len() == size, "{} of {size} bytes", written.len());
         let other = written.iter().zip(&content).position(|(one, other)| one != other);

@@ -75,10 +75,19 @@ const FAULTS: &[(&str, Faults)] = &[
         "uring,chunk=4KiB,depth=2,sync=fsync/1",
         &[(When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO))],
     ),
+    ("mmap", &[(When::Call(Call::Write), What::Fail(Errno::IO), End::Error(IO))]),
+    ("mmap-mmap", &[(When::Call(Call::Write), What::Fail(Errno::IO), End::Error(IO))]),
+    (
+        "read-mmap,chunk=4KiB,threads=2,descriptor=per-thread,map=per-thread",
+        &[(When::At(Call::Write, 20000), What::Fail(Errno::IO), End::Error(IO))],
+    ),
     ("mmap,prepare=fallocate,sync=msync", &[(When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO))]),
     (
         "mmap,prepare=fallocate",
-        &[(When::Call(Call::Fallocate), What::Fail(Errno::NOSPC), End::ErrorFirst(NO_SPACE))],
+        &[
+            (When::Call(Call::Fallocate), What::Fail(Errno::NOSPC), End::ErrorFirst(NO_SPACE)),
+            (When::Call(Call::Write), What::Fail(Errno::IO), End::Error(IO)),
+        ],
     ),
     (
         "read-write,chunk=4KiB",
