@@ -12,9 +12,19 @@ use writebench_store::Store;
 use crate::exit::usage;
 use crate::run_name::{RunName, RunOn};
 
+/// The variable of the environment that names a database.
+pub(crate) const VARIABLE: &str = "WRITEBENCH_DB";
+
 /// The path of the named database, or of the user's own.
 pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf> {
     named.map_or_else(default_path, |path| Ok(path.to_path_buf()))
+}
+
+/// All places where this user's commands find a database: the named one, that of the environment, and the default.
+pub(crate) fn paths(named: Option<&Path>) -> Vec<PathBuf> {
+    let of_environment = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+    // Without a home directory there is no default.
+    named.map(Path::to_path_buf).into_iter().chain(of_environment).chain(default_path().ok()).collect()
 }
 
 /// Opens the named database, or the user's own. A missing database is created, and so is its

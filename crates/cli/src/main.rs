@@ -43,7 +43,7 @@ use crate::ranks::{Launched, Role};
 #[command(version = VERSION_TEXT.as_str(), after_help = EXIT_CODES)]
 struct Arguments {
     /// Database of runs [default: writebench.db in the user's data directory]
-    #[arg(long, global = true, value_name = "FILE", env = "WRITEBENCH_DB", hide_env_values = true, value_hint = ValueHint::FilePath)]
+    #[arg(long, global = true, value_name = "FILE", env = database::VARIABLE, hide_env_values = true, value_hint = ValueHint::FilePath)]
     db: Option<PathBuf>,
     /// When to use colour; `auto` is on in a terminal unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]

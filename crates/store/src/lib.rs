@@ -30,6 +30,7 @@ use writebench_model::MethodInfo;
 use in_place::Identity;
 use ownership::beside;
 
+pub use ownership::files;
 pub use read::RunSummary;
 pub use workspaces::WorkspaceRecord;
 

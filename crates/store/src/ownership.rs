@@ -12,13 +12,20 @@ use rustix::process::geteuid;
 use crate::StoreError;
 
 /// Suffixes of a database's name: SQLite's own files, and the locks of its runs.
-const SUFFIXES: [&str; 5] = ["", "-journal", "-wal", "-shm", "-runs"];
+const SUFFIXES: [&str; 5] = ["", "-journal", "-wal", "-shm", RUN_LOCKS];
+/// The suffix of the file with the locks of runs.
+pub(crate) const RUN_LOCKS: &str = "-runs";
 
 /// The file beside a database with that suffix.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(suffix);
     name.into()
+}
+
+/// The database, and all files that are kept beside it.
+pub fn files(path: &Path) -> impl Iterator<Item = PathBuf> {
+    SUFFIXES.iter().map(|suffix| beside(path, suffix))
 }
 
 /// Refuses a database that another user could have made, could write, or could put a journal beside. Only the

@@ -9,15 +9,13 @@ use std::path::Path;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 
-use crate::ownership::beside;
-
-const SUFFIX: &str = "-runs";
+use crate::ownership::{RUN_LOCKS, beside};
 
 /// Opens the file for taking locks; creates it if it is missing.
 pub(crate) fn open(database: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-    options.open(beside(database, SUFFIX))
+    options.open(beside(database, RUN_LOCKS))
 }
 
 /// Takes the lock of a run; false if another process has it. It lasts until the file is closed.
@@ -31,7 +29,7 @@ pub(crate) fn take(file: &File, run: i64) -> io::Result<bool> {
 
 /// Opens the file for testing locks; none if no run was ever under way.
 pub(crate) fn open_to_ask(database: &Path) -> io::Result<Option<File>> {
-    match OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(beside(database, SUFFIX)) {
+    match OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(beside(database, RUN_LOCKS)) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

@@ -79,7 +79,7 @@ impl RunCommand {
         let (measuring, db) = (&self.measuring, global.db.as_deref());
         self.check_options(global.ranks())?;
         let copied = self.copied()?;
-        let exports = measuring.exports.find(kept(copied.as_ref(), db))?;
+        let exports = measuring.exports.find(kept(copied.as_ref(), db)?)?;
         let on_stderr = global.output.with_results_on_stderr();
         let takes_stdout = copied.as_ref().is_some_and(Copied::takes_stdout);
         let output = if takes_stdout { &on_stderr } else { &global.output };
@@ -240,7 +240,7 @@ impl RunCommand {
         self.programs.check_again(&run.settings)?;
         let limit = measuring.timeout;
         let copied = self.copying.find_again(&run.settings, limit)?;
-        let exports = measuring.exports.find(kept(copied.as_ref(), global.db.as_deref()))?;
+        let exports = measuring.exports.find(kept(copied.as_ref(), global.db.as_deref())?)?;
         let destroy = self.device.destroy.as_deref();
         let find = |target: &TargetRecord| Place::find(&path_of_text(&target.path), destroy, limit);
         let places = run.targets.iter().map(find).collect::<Result<Vec<Place>>>()?;
@@ -297,8 +297,8 @@ impl RunCommand {
 }
 
 /// Files that no export may replace: the database, the file that is copied, and its copy.
-fn kept(copied: Option<&Copied>, db: Option<&Path>) -> Kept {
-    copied.into_iter().fold(Kept::database(db), |kept, copied| copied.keep(kept))
+fn kept(copied: Option<&Copied>, db: Option<&Path>) -> Result<Kept> {
+    copied.into_iter().try_fold(Kept::database(db), |kept, copied| copied.keep(kept))
 }
 
 /// The obstacle, if there is one; otherwise the run is held for this process.

@@ -38,6 +38,11 @@ impl Directory {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(errno) => return Err(errno),
         }
+        self.inner(name)
+    }
+
+    /// Opens a directory in this one, but no link.
+    pub(super) fn inner(&self, name: &OsStr) -> rustix::io::Result<Self> {
         rustix::fs::openat(&self.0, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty()).map(Self)
     }
 
@@ -48,6 +53,14 @@ impl Directory {
 
     pub(super) fn identity(&self) -> rustix::io::Result<Identity> {
         rustix::fs::fstat(&self.0).map(|stat| identity(&stat))
+    }
+
+    /// Whether a stranger may have put the file here: by the rule of `fs.protected_fifos` in proc_sys_fs(5).
+    pub(super) fn may_have_planted(&self, file: &Stat) -> rustix::io::Result<bool> {
+        let directory = rustix::fs::fstat(&self.0)?;
+        let is_shared = directory.st_mode & 0o1000 != 0 && directory.st_mode & 0o022 != 0;
+        let is_known = [rustix::process::geteuid().as_raw(), directory.st_uid].contains(&file.st_uid);
+        Ok(is_shared && !is_known)
     }
 
     /// The file of that name, which may itself be a link; none if the name is free.

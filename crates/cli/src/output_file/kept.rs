@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use rustix::fs::Stat;
+use writebench_runner::CopyPlace;
 
 use super::Named;
 use super::directory::{Directory, Identity, identity};
 use crate::database;
+use crate::exit::refused;
 
 /// The files that a command reads, or keeps its runs in. Existing files are known by device and
 /// inode, so by all of their names, and missing ones by their place.
@@ -26,21 +28,20 @@ struct KeptFile {
     parent: Option<Identity>,
 }
 
-/// The files that SQLite keeps beside a database.
-const SIDE_FILES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+fn look(path: &Path) -> Option<Identity> {
+    path.metadata().ok().map(|it| (it.dev(), it.ino()))
+}
 
 impl Kept {
-    /// The database that the command line names, with all that belongs to it.
+    /// The user's databases, with all files beside them: the named one, and those that other commands find.
     pub(crate) fn database(named: Option<&Path>) -> Self {
         let mut kept = Self { files: Vec::new() };
-        // Without a home directory there is none to be kept.
-        let Ok(path) = database::path(named) else { return kept };
-        // Side files stand beside the file, not beside a link to it.
-        let path = path.canonicalize().unwrap_or(path);
-        for suffix in SIDE_FILES {
-            let mut file = path.clone().into_os_string();
-            file.push(suffix);
-            kept = kept.and("the database", Path::new(&file));
+        for path in database::paths(named) {
+            // Side files stand beside the file, not beside a link to it.
+            let path = path.canonicalize().unwrap_or(path);
+            for file in writebench_store::files(&path) {
+                kept = kept.and("the database", &file);
+            }
         }
         kept
     }
@@ -49,7 +50,6 @@ impl Kept {
     pub(crate) fn and(mut self, role: &'static str, path: &Path) -> Self {
         let real = path.canonicalize().or_else(|_| std::path::absolute(path));
         let real = real.unwrap_or_else(|_| path.to_path_buf());
-        let look = |path: &Path| path.metadata().ok().map(|it| (it.dev(), it.ino()));
         let (file, parent) = (look(path), real.parent().and_then(look));
         self.files.push(KeptFile { role, file, path: real, parent });
         self
@@ -69,17 +69,31 @@ impl Kept {
         place: Option<(&Directory, &OsStr)>,
         now: Option<&Stat>,
     ) -> Result<()> {
-        let (parent, path) = place.map(|(at, name)| (at.identity().ok(), at.real_path().join(name))).unzip();
-        let name = place.map(|(_, name)| name);
-        let is_there = |kept: &KeptFile| {
-            path.as_ref() == Some(&kept.path)
-                || kept.parent.is_some() && parent == Some(kept.parent) && kept.path.file_name() == name
+        let path = place.map(|(directory, name)| directory.real_path().join(name));
+        let parent = place.and_then(|(directory, _)| directory.identity().ok());
+        match self.reason(path.as_deref(), parent, now.map(identity)) {
+            Some(why) => Err(output.refused(&why)),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a kept file as the place of a copy.
+    pub(crate) fn check_copy(&self, place: &CopyPlace) -> Result<()> {
+        let path = &place.path;
+        match self.reason(Some(path), path.parent().and_then(look), place.identity().map(Into::into)) {
+            Some(why) => Err(refused!("--to {}: {why}", path.display())),
+            None => Ok(()),
+        }
+    }
+
+    /// The reason why this is no place for an output: a path without links, its directory, and the file there.
+    fn reason(&self, path: Option<&Path>, parent: Option<Identity>, now: Option<Identity>) -> Option<String> {
+        let name = path.and_then(Path::file_name);
+        let is_it = |kept: &&KeptFile| {
+            let is_there = parent.is_some() && parent == kept.parent && name == kept.path.file_name();
+            is_there || path == Some(&kept.path) || now.is_some() && now == kept.file
         };
-        let is_it =
-            |kept: &&KeptFile| is_there(kept) || now.is_some_and(|now| kept.file == Some(identity(now)));
-        self.files.iter().find(is_it).map_or(Ok(()), |kept| {
-            let role = kept.role;
-            Err(output.refused(&format!("this is {role}, which would be lost; name another file")))
-        })
+        let kept = self.files.iter().find(is_it)?;
+        Some(format!("this is {}, which would be lost; name another file", kept.role))
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::Result;
-use rustix::fs::OFlags;
+use rustix::fs::{FileType, OFlags};
 use writebench_report::formats;
 
 use super::directory::{Directory, NewFile};
@@ -31,16 +31,21 @@ impl OutputDirectory {
     /// files without our mark are replaced, too.
     pub(crate) fn find(option: &'static str, path: &Path, replaces_all: bool, kept: &Rc<Kept>) -> Result<Self> {
         let named = Named { option, path: path.to_path_buf(), kept: kept.clone() };
-        let is_new =
-            matches!(path.symlink_metadata(), Err(error) if error.kind() == std::io::ErrorKind::NotFound);
-        let (parent, place) = if is_new {
+        let place = if path.file_name().is_some() {
             let (parent, name) = named.parent()?;
-            (parent.check_writable(), Place::New(parent, name))
+            match named.call("stat", parent.look(&name))? {
+                None => Place::New(parent, name),
+                Some(it) if FileType::from_raw_mode(it.st_mode) == FileType::Symlink => {
+                    return Err(named.refused_link(&parent.real_path().join(name), "directory"));
+                }
+                Some(_) => Place::Existing(named.outside_runs(path, parent.inner(&name))?),
+            }
         } else {
-            let directory = named.directory(path)?;
-            (directory.check_writable(), Place::Existing(directory))
+            // `..` leads out of the directory, and `.` is the directory itself: neither can be a link.
+            Place::Existing(named.directory(path)?)
         };
-        named.call("its directory", parent)?;
+        let (Place::Existing(written) | Place::New(written, _)) = &place;
+        named.call("its directory", written.check_writable())?;
         Ok(Self { named, place, replaces_all })
     }
 

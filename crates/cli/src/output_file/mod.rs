@@ -134,6 +134,14 @@ impl Named {
         refused!("{} {}: {why}", self.option, self.path.display())
     }
 
+    fn refused_link(&self, link: &Path, kind: &str) -> anyhow::Error {
+        let leads_to = std::fs::read_link(link).unwrap_or_default();
+        let leads_to = leads_to.display();
+        self.refused(&format!(
+            "a symbolic link to {leads_to}, which somebody else may have made; name that {kind}"
+        ))
+    }
+
     fn usage(&self, path: &Path, why: &str) -> anyhow::Error {
         usage!("{}: {} is {why}", self.option, path.display())
     }
@@ -156,7 +164,11 @@ impl Named {
 
     /// An existing directory that is no run's own, held open.
     fn directory(&self, path: &Path) -> Result<Directory> {
-        let directory = Directory::open(path).map_err(|errno| match errno {
+        self.outside_runs(path, Directory::open(path))
+    }
+
+    fn outside_runs(&self, path: &Path, opened: rustix::io::Result<Directory>) -> Result<Directory> {
+        let directory = opened.map_err(|errno| match errno {
             Errno::NOENT | Errno::NOTDIR => self.usage(path, "no directory"),
             _ => usage!("{}: {}: {}", self.option, path.display(), Failure::io_message(&errno.into())),
         })?;
@@ -175,13 +187,7 @@ impl Named {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok(Some(stat)),
             FileType::Directory => Err(self.usage(&self.path, "a directory")),
-            FileType::Symlink => {
-                let leads_to = std::fs::read_link(directory.real_path().join(name)).unwrap_or_default();
-                Err(self.refused(&format!(
-                    "a symbolic link to {}, which somebody else may have made; name that file",
-                    leads_to.display()
-                )))
-            }
+            FileType::Symlink => Err(self.refused_link(&directory.real_path().join(name), "file")),
             _ => {
                 Err(self
                     .refused("neither a regular file nor a pipe; name another file, or - for standard output"))
@@ -194,8 +200,14 @@ fn named_place(named: &Named) -> Result<Place> {
     let (directory, name) = named.parent()?;
     let is_pipe = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo;
     if let Ok(found) = directory.open_file(&name, OFlags::PATH)
-        && rustix::fs::fstat(&found).as_ref().is_ok_and(is_pipe)
+        && let Some(pipe) = rustix::fs::fstat(&found).ok().filter(is_pipe)
     {
+        if named.call("stat", directory.may_have_planted(&pipe))? {
+            return Err(named.refused(&format!(
+                "a pipe of another user (uid {}) in a directory that anybody may write to; name another file",
+                pipe.st_uid
+            )));
+        }
         return Ok(Place::Pipe(found));
     }
     let existing = named.check_name(&directory, &name)?;

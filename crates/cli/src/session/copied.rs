@@ -121,16 +121,16 @@ impl Copied {
         Ok(Self { source, to, _redirections: redirections })
     }
 
-    /// Keeps both files from outputs. They were looked at when they were named, and are not looked at again.
-    pub(crate) fn keep(&self, kept: Kept) -> Kept {
+    /// Keeps both files from outputs, if the copy replaces no file that is `kept`. They were looked at when they were
+    /// named, and are not looked at again.
+    pub(crate) fn keep(&self, kept: Kept) -> Result<Kept> {
         let from = &self.source;
+        if let Some(to) = &self.to {
+            kept.check_copy(to)?;
+        }
         let kept = kept.and_found("the file that is copied", &from.path, Some(from.identity.into()));
-        let Some(to) = &self.to else { return kept };
-        let identity = match &to.found {
-            Found::File { identity, .. } | Found::Descriptor { identity, .. } => Some((*identity).into()),
-            _ => None,
-        };
-        kept.and_found("the copy", &to.path, identity)
+        let Some(to) = &self.to else { return Ok(kept) };
+        Ok(kept.and_found("the copy", &to.path, to.identity().map(Into::into)))
     }
 
     /// Both paths, for the record.

@@ -22,6 +22,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("an output that is appended to or holds something is not taken for a copy", &ext4, logs);
     trials.add("one redirection alone is no copy", &ext4, one_redirection);
     trials.add("what cannot be copied is refused in one line", &ext4, refused);
+    trials.add("a copy takes the place of no database, and of no file beside one", &ext4, of_database);
     trials.add("a source that becomes shorter fails its cases and never a copy", &ext4, shorter);
     trials.add("a cold source is read from the disk, a warm one is not", &[Need::Image("ext4")], cold);
     trials.add("nothing is made or emptied before all has been measured", &ext4, nothing_before);
@@ -178,6 +179,41 @@ fn refused() -> Result<()> {
         ensure!(output.status.code() == Some(2) && text.contains(why), "{arguments:?}: {text}");
         ensure!(text.lines().count() == 1, "{text}");
     }
+    Ok(())
+}
+
+fn of_database() -> Result<()> {
+    let (program, directory) = (program()?, directory_on(Kind::Ext4));
+    let from = source(directory.path())?;
+    let from = from.to_str().context("UTF-8")?;
+    let usual = program.home().join("writebench/writebench.db");
+    let (named, other) = (directory.path().join("e.db"), directory.path().join("other.db"));
+    std::fs::create_dir_all(usual.parent().context("a directory")?)?;
+    let folder = directory.path().join("folder");
+    std::os::unix::fs::symlink(directory.path(), &folder)?;
+    let beside =
+        ["-runs", "-journal", "-wal", "-shm"].map(|it| PathBuf::from(format!("{}{it}", named.display())));
+    let places = [usual, named.clone(), other.clone(), folder.join("e.db")];
+    for exists in [false, true] {
+        for place in places.iter().chain(&beside) {
+            if exists {
+                std::fs::write(place, "")?;
+            }
+            let to = place.to_str().context("UTF-8")?;
+            let db = named.to_str().context("UTF-8")?;
+            let run = ["run", "--from", from, "--to", to, "--db", db, "--samples", "1", "--case", "sendfile"];
+            let output = program.command(&run).env("WRITEBENCH_DB", &other).output()?;
+            let said = String::from_utf8_lossy(&output.stderr);
+            ensure!(output.status.code() == Some(3) && said.contains("this is the database"), "{to}: {said}");
+            ensure!(place.exists() == exists && place.metadata().map_or(0, |it| it.len()) == 0, "{to}");
+        }
+    }
+    // By redirection, too.
+    let run = ["run", "--suite", "copy", "--samples", "1", "--db", named.to_str().context("UTF-8")?];
+    let mut command: Command = program.command(&run);
+    let output = command.stdin(File::open(from)?).stdout(File::create(&named)?).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.code() == Some(3) && said.contains("this is the database"), "{said}");
     Ok(())
 }
 

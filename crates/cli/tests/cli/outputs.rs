@@ -32,6 +32,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("outputs: a file keeps its mode and owner, and a new one has the usual", &[Need::Root], mode);
     trials.add("outputs: a link is refused, and said where it leads", &tmpfs, link);
     let planting = [Need::Root, Need::Program("setpriv")];
+    trials.add("outputs: a pipe that a stranger planted is refused", &[Need::Root], planted_pipe);
     trials.add("outputs: a link that is planted in mid-run leads nowhere", &planting, planted);
     trials.add("outputs: a directory that is swapped in mid-run leads nowhere", &planting, swapped);
     trials.add(
@@ -128,15 +129,18 @@ fn database() -> Result<()> {
     let (other, folder) = (program.home().join("other-name"), program.home().join("folder"));
     std::fs::hard_link(&database, &other)?;
     symlink(database.parent().context("a directory")?, &folder)?;
-    let beside = ["-wal", "-shm", "-journal"].map(|it| format!("{}{it}", database.display()));
+    let beside = ["-wal", "-shm", "-journal", "-runs"].map(|it| format!("{}{it}", database.display()));
     let names = [database.clone(), other, folder.join("writebench.db")];
     for path in names.into_iter().chain(beside.map(PathBuf::from)) {
         all_refused(&program, &path, "this is the database, which would be lost")?;
     }
     // Also a database that is not there yet.
     let (new, target) = (program.home().join("new.db"), directory_on(Kind::Tmpfs));
-    let words = ["run", text(target.path())?, "--db", text(&new)?, "--export", &export("json", &new)];
-    refused(&program, &[&words, &CASE[..]].concat(), "this is the database")?;
+    let locks = new.with_file_name("new.db-runs");
+    for place in [&new, &locks, &database] {
+        let words = ["run", text(target.path())?, "--db", text(&new)?, "--export", &export("json", place)];
+        refused(&program, &[&words, &CASE[..]].concat(), "this is the database")?;
+    }
     ensure!(!new.exists() && std::fs::read(&database)? == before);
     Ok(())
 }
@@ -423,5 +427,23 @@ fn directories() -> Result<()> {
     std::fs::remove_file(&chart)?;
     symlink("/etc/passwd", &chart)?;
     refused(&program, &[&svg[..], &["--force"]].concat(), "a symbolic link to /etc/passwd")?;
+    // Nor a link in the place of the directory.
+    let (victims, link) = (folder.path().join("victims"), folder.path().join("link"));
+    std::fs::create_dir(&victims)?;
+    symlink(&victims, &link)?;
+    for name in [link.clone(), link.join("")] {
+        refused(&program, &["show", "--export", &export("svg", &name), "--force"], "a symbolic link to")?;
+    }
+    ensure!(entries(&victims).is_empty());
     Ok(())
+}
+
+/// In a directory where everybody may make names, as /tmp is.
+fn planted_pipe() -> Result<()> {
+    let (program, shared) = (measured()?, directory_on(Kind::Tmpfs));
+    std::fs::set_permissions(shared.path(), Permissions::from_mode(0o1777))?;
+    let pipe = shared.path().join("report.html");
+    call(Command::new("mkfifo").arg(&pipe))?;
+    chown(&pipe, Some(65534), Some(65534))?;
+    all_refused(&program, &pipe, "a pipe of another user (uid 65534)")
 }
