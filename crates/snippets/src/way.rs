@@ -51,7 +51,8 @@ impl<'c> Way<'c> {
         };
         let mut text = format!("{does}: {}.", self.case.words());
         if self.atomic() {
-            text += " Until it is whole, it has another name; then it replaces the file of its own.";
+            text += " Until it is whole, it has another name. Then it replaces the file of its own name, and has its \
+                     mode. It has its owner and group where the program may give them.";
         }
         if self.axes().memory == SourceMemory::HugePages {
             text += " The data was measured in huge pages: madvise(MADV_HUGEPAGE) on it before it is filled.";
@@ -59,15 +60,18 @@ impl<'c> Way<'c> {
         wrapped(&text, COLUMNS)
     }
 
-    /// The state of the file after an error, in a sentence.
-    pub(crate) fn after_an_error(&self) -> &'static str {
-        if self.atomic() {
-            "After an error the old file stays, if there was one."
-        } else if self.removes_on_error() {
-            "After an error there is no file."
-        } else {
-            "After an error the file is incomplete."
-        }
+    /// How errors are reported, and the state of the file after one, in lines.
+    pub(crate) fn errors(&self, report: &str) -> Vec<String> {
+        let state = match (self.atomic(), self.is_durable()) {
+            (true, true) => {
+                "After an error the old file stays, if there was one. Only if the sync of the directory failed, the \
+                 whole new file is there, and a power loss may bring the old one back: call it again."
+            }
+            (true, false) => "After an error the old file stays, if there was one.",
+            (false, _) if self.removes_on_error() => "After an error there is no file.",
+            (false, _) => "After an error the file is incomplete.",
+        };
+        wrapped(format!("{report} {state}").trim_start(), COLUMNS)
     }
 
     // The frame.
@@ -372,6 +376,11 @@ impl<'c> Way<'c> {
     pub(crate) fn access_again_c(&self) -> &'static str {
         // A shared writable mapping needs a descriptor that can read.
         if self.maps_target() { "O_RDWR" } else { "O_WRONLY" }
+    }
+
+    /// The mode with which the file is made.
+    pub(crate) fn mode_c(&self) -> &'static str {
+        if self.atomic() { "mode" } else { "0666" }
     }
 
     /// The variable with the name under which the file is written.

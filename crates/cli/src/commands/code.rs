@@ -64,9 +64,11 @@ impl CodeCommand {
         let name = name_without_size(nearest);
         let cost = cost(case, nearest, global)
             .unwrap_or_else(|| format!("to see what it costs: writebench run --case {case} --case {nearest}"));
-        let stream = if self.stream { " --stream" } else { "" };
+        let frame = [(self.main, " --main"), (self.atomic, " --atomic"), (self.stream, " --stream")];
+        let frame: String =
+            frame.iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, option)| *option).collect();
         usage!(
-            "{refusal}; the nearest in {}: writebench code {name} --lang {}{stream} ({cost})",
+            "{refusal}; the nearest in {}: writebench code {name} --lang {}{frame} ({cost})",
             self.language.title(),
             self.language.name()
         )

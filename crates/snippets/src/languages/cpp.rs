@@ -105,6 +105,15 @@ impl Way<'_> {
         self.sync_every().is_some() && !self.syncs_map()
     }
 
+    /// The types of errors.
+    pub(crate) fn throws_cpp(&self) -> &'static str {
+        if self.streams() {
+            "Throws std::system_error, or what the producer throws."
+        } else {
+            "Throws std::system_error."
+        }
+    }
+
     // Names and numbers.
 
     /// The file's name while it is written.

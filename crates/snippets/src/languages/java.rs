@@ -147,6 +147,10 @@ const IMPORTS: &[(&str, &str)] = &[
     ("Files", "java.nio.file"),
     ("OpenOption", "java.nio.file"),
     ("Path", "java.nio.file"),
+    ("FileAttribute", "java.nio.file.attribute"),
+    ("PosixFileAttributeView", "java.nio.file.attribute"),
+    ("PosixFileAttributes", "java.nio.file.attribute"),
+    ("PosixFilePermissions", "java.nio.file.attribute"),
     ("ArrayList", "java.util"),
     ("Arrays", "java.util"),
     ("HashSet", "java.util"),
@@ -210,12 +214,29 @@ impl Way<'_> {
         if self.atomic() { "name" } else { "path" }
     }
 
-    pub(crate) fn open_java(&self) -> &'static str {
-        if self.is_direct() { "openDirect" } else { "FileChannel.open" }
+    /// Opens the file first.
+    pub(crate) fn open_java(&self) -> String {
+        let (path, options) = (self.path_java(), self.options_java());
+        match (self.is_direct(), self.atomic()) {
+            (true, true) => format!("openDirect({path}, Set.of({options}), mode)"),
+            (true, false) => format!("openDirect({path}, Set.of({options}))"),
+            (false, true) => format!("FileChannel.open({path}, Set.of({options}), mode)"),
+            (false, false) => format!("FileChannel.open({path}, {options})"),
+        }
+    }
+
+    /// Opens the file at `path` again, by the case's way.
+    pub(crate) fn open_again_java(&self) -> String {
+        let options = self.options_again_java();
+        if self.is_direct() {
+            format!("openDirect(path, Set.of({options}))")
+        } else {
+            format!("FileChannel.open(path, {options})")
+        }
     }
 
     /// The options with which the file is opened first.
-    pub(crate) fn options_java(&self) -> String {
+    fn options_java(&self) -> String {
         let how = match self.prepare().opening() {
             Opening::Emptied => ", TRUNCATE_EXISTING",
             Opening::Kept => "",

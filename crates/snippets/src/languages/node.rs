@@ -142,6 +142,15 @@ impl Way<'_> {
         flags.join(" | ")
     }
 
+    /// The types of errors.
+    pub(crate) fn throws_node(&self) -> &'static str {
+        if self.streams() {
+            "Throws the errors of node:fs, and those of the producer."
+        } else {
+            "Throws the errors of node:fs."
+        }
+    }
+
     /// The name under which the file is written.
     pub(crate) fn name_node(&self) -> &'static str {
         if self.atomic() { "name" } else { "path" }

@@ -90,7 +90,7 @@ impl Way<'_> {
         let maps = self.maps_target() || self.maps_source() || is_aligned;
         let has_content = self.main() && !self.copies() && !self.streams();
         let refuses = self.prepare() == Prepare::Fallocate || self.populates() || self.is_direct();
-        let has_context = self.maps_target() || self.is("splice");
+        let has_context = self.maps_target() || self.is("splice") || self.creates_name();
         let modules = [
             (has_context, "contextlib"),
             (self.copies() && reads || has_content || refuses || self.is_dontcache(), "errno"),
@@ -99,7 +99,7 @@ impl Way<'_> {
             (true, "os"),
             (self.is("ficlone"), "struct"),
             (self.main(), "sys"),
-            (self.main(), "time"),
+            (self.main() || self.atomic(), "time"),
         ];
         modules.iter().filter(|(is_there, _)| *is_there).map(|(_, module)| *module).collect()
     }

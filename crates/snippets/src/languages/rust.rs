@@ -73,7 +73,7 @@ impl Way<'_> {
         let at_offset = self.fills_with_zeros()
             || self.is("pwrite") && !self.has_flags()
             || self.is_direct() && !self.copies() && !self.streams();
-        let of_open = self.is_direct() || !self.open_flags_rust(false).starts_with('0');
+        let of_open = self.is_direct() || self.atomic() || !self.open_flags_rust(false).starts_with('0');
         let lines = [
             used("std", &[(self.main(), "env")]),
             used("std::ffi", &[(maps, "c_void")]),
@@ -91,7 +91,15 @@ impl Way<'_> {
             ),
             used("std::num", &[(self.drops(), "NonZeroU64")]),
             used("std::os::fd", &[(by_number, "AsRawFd"), (self.main(), "FromRawFd"), (true, "IntoRawFd")]),
-            used("std::os::unix::fs", &[(at_offset, "FileExt"), (of_open, "OpenOptionsExt")]),
+            used(
+                "std::os::unix::fs",
+                &[
+                    (at_offset, "FileExt"),
+                    (self.atomic(), "MetadataExt"),
+                    (of_open, "OpenOptionsExt"),
+                    (self.atomic(), "PermissionsExt"),
+                ],
+            ),
             used("std::path", &[(true, "Path"), (self.main(), "PathBuf")]),
             used("std::process", &[(self.main(), "ExitCode")]),
             used(
@@ -103,7 +111,7 @@ impl Way<'_> {
                 ],
             ),
             used("std", &[(is_in_threads || self.is("pipeline"), "thread")]),
-            used("std::time", &[(self.main(), "Instant")]),
+            used("std::time", &[(self.main(), "Instant"), (self.atomic(), "SystemTime")]),
             // Other crates come after an empty line.
             Some(String::new()),
             used(
@@ -164,6 +172,7 @@ impl Way<'_> {
             _ if !is_first => "",
             Opening::Emptied => ".truncate(true)",
             Opening::Kept => "",
+            Opening::New if self.atomic() => ".create_new(true).mode(mode)",
             Opening::New => ".create_new(true)",
         };
         let path = if is_first { self.target_rust() } else { "path" };

@@ -4,7 +4,9 @@
  * {{ line }}
 {%- endfor %}
  *
- * Returns 0, or -1 with errno. {{ way.after_an_error() }}
+{%- for line in way.errors("Returns 0, or -1 with errno.") %}
+ * {{ line }}
+{%- endfor %}
 {%- if way.maps_target() %}
  * If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
 {%- if !way.reserves_blocks() %}:
@@ -43,14 +45,14 @@
 {%- if way.is("sendfile") %}
 #include <sys/sendfile.h>
 {%- endif %}
-{%- if way.copies() || way.main() %}
+{%- if way.copies() || way.main() || way.atomic() %}
 #include <sys/stat.h>
 {%- endif %}
 {%- if way.is_vectored() || way.has_flags() %}
 #include <sys/uio.h>
 {%- endif %}
 #include <unistd.h>
-{%- if way.main() %}
+{%- if way.main() || way.atomic() %}
 #include <time.h>
 {%- endif %}
 {% block declarations %}{% endblock %}
@@ -60,19 +62,29 @@
 typedef ssize_t producer(void *context, void *buffer, size_t size);
 {%- endif %}
 
-static int open_file(const char *path, int flags)
+static int open_file(const char *path, int flags{% if way.atomic() %}, mode_t mode{% endif %})
 {
     int fd;
     do
-        fd = open(path, flags{{ way.open_flags_c() }} | O_CLOEXEC, 0666);
+        fd = open(path, flags{{ way.open_flags_c() }} | O_CLOEXEC, {{ way.mode_c() }});
     while (fd < 0 && errno == EINTR);
 {%- if way.is_direct() %}
     /* A filesystem without direct I/O has made the file all the same. */
     if (fd < 0 && errno == EINVAL)
-        fd = open(path, (flags & ~O_EXCL){{ way.sync_flags_c() }} | O_CLOEXEC, 0666);
+        fd = open(path, (flags & ~O_EXCL){{ way.sync_flags_c() }} | O_CLOEXEC, {{ way.mode_c() }});
 {%- endif %}
     return fd;
 }
+{%- if way.atomic() %}
+
+/* Gives the new file the mode of the one that it replaces, and its group and owner if it may. */
+static int keep_mode(int fd, const struct stat *old)
+{
+    if (fchown(fd, (uid_t)-1, old->st_gid) == 0 && fchown(fd, old->st_uid, (gid_t)-1) != 0)
+        errno = 0; /* only root may */
+    return fchmod(fd, old->st_mode & 0777);
+}
+{%- endif %}
 {%- match way.reserve_c() %}
 {%- when Some with (call) %}
 
@@ -178,14 +190,18 @@ int write_file(const char *path, const void *data, size_t size)
 {%- if way.atomic() %}
     /* Under another name until it is whole. */
     char *name;
-    if (asprintf(&name, "%s.%ld.tmp", path, (long)getpid()) < 0)
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (asprintf(&name, "%s.%ld.%ld.tmp", path, (long)getpid(), now.tv_nsec) < 0)
         return -1;
+    struct stat old;
+    const int replaces = stat(path, &old) == 0;
 {%- endif %}
-    int result = -1, fd = open_file({{ way.name_c() }}, {{ way.access_c() }});
+    int result = -1, fd = open_file({{ way.name_c() }}, {{ way.access_c() }}{% if way.atomic() %}, replaces ? old.st_mode & 0777 : 0666{% endif %});
     int error = errno;
     if (fd >= 0) {
 {%- block run %}
-        result = fill({% if way.threads() > 1 %}{{ way.name_c() }}, {% endif %}fd, {{ way.what_c() }});
+        result = {% if way.atomic() %}replaces && keep_mode(fd, &old) != 0 ? -1 : {% endif %}fill({% if way.threads() > 1 %}{{ way.name_c() }}, {% endif %}fd, {{ way.what_c() }});
         error = errno;
         if (close(fd) != 0 && errno != EINTR && result == 0) {
             error = errno; /* a late error of the filesystem, such as NFS */

@@ -11,7 +11,7 @@ enum { THREADS = {{ way.threads() }} };
             error = errno;
             close(fd);
         } else {
-            result = fill(stream, fd, data, size);
+            result = {% if way.atomic() %}replaces && keep_mode(fd, &old) != 0 ? -1 : {% endif %}fill(stream, fd, data, size);
             error = errno;
             if (fclose(stream) != 0 && result == 0) {
                 error = errno;

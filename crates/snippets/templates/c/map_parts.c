@@ -18,7 +18,7 @@ static void *run_part(void *argument)
     if (length == 0)
         return NULL;
 {%- if way.has_own_descriptors() %}
-    int fd = part->from == 0 ? part->fd : open_file(part->path, {{ way.access_again_c() }});
+    int fd = part->from == 0 ? part->fd : open_file(part->path, {{ way.access_again_c() }}{% if way.atomic() %}, 0{% endif %});
     if (fd < 0) {
         part->error = errno;
         return NULL;

@@ -22,7 +22,7 @@ static void *run_part(void *argument)
     struct part *part = argument;
 {%- if way.has_own_descriptors() %}
     /* A descriptor of its own has a position of its own; the first part has the file's. */
-    int fd = part->from == 0 ? part->fd : open_file(part->path, {{ way.access_again_c() }});
+    int fd = part->from == 0 ? part->fd : open_file(part->path, {{ way.access_again_c() }}{% if way.atomic() %}, 0{% endif %});
     int result = fd < 0 ? -1 : 0;
 {%- if way.is_at_position() %}
     if (result == 0 && part->from > 0 && lseek(fd, (off_t)part->from, SEEK_SET) < 0)

@@ -4,7 +4,9 @@
 // {{ line }}
 {%- endfor %}
 //
-// Throws std::system_error{% if way.streams() %}, or what the producer throws{% endif %}. {{ way.after_an_error() }}
+{%- for line in way.errors(way.throws_cpp()) %}
+// {{ line }}
+{%- endfor %}
 {%- if way.maps_target() %}
 // If {% if way.maps_source() %}either{% else %}the{% endif %} file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
 {%- if !way.reserves_blocks() %}: reserve
@@ -19,7 +21,7 @@
 #include <array>
 {%- endif %}
 #include <cerrno>
-{%- if way.main() %}
+{%- if way.main() || way.atomic() %}
 #include <chrono>
 {%- endif %}
 {%- if way.is_uring() %}
@@ -93,7 +95,7 @@
 {%- if way.is("sendfile") %}
 #include <sys/sendfile.h>
 {%- endif %}
-{%- if way.looks_at_size_cpp() %}
+{%- if way.looks_at_size_cpp() || way.atomic() %}
 #include <sys/stat.h>
 {%- endif %}
 {%- if way.is_vectored() || way.has_flags() || way.registers_buffers() %}
@@ -116,15 +118,15 @@ namespace {
 
 class Descriptor {
 public:
-    Descriptor(const char *path, int flags)
+    Descriptor(const char *path, int flags{% if way.atomic() %}, mode_t mode = 0666{% endif %})
     {
         do
-            fd_ = ::open(path, flags | O_CLOEXEC, 0666);
+            fd_ = ::open(path, flags | O_CLOEXEC, {{ way.mode_c() }});
         while (fd_ < 0 && errno == EINTR);
 {%- if way.is_direct() %}
         // A filesystem without direct I/O has made the file all the same.
         if (fd_ < 0 && errno == EINVAL && (flags & O_DIRECT))
-            fd_ = ::open(path, (flags & ~(O_DIRECT | O_EXCL)) | O_CLOEXEC, 0666);
+            fd_ = ::open(path, (flags & ~(O_DIRECT | O_EXCL)) | O_CLOEXEC, {{ way.mode_c() }});
 {%- endif %}
 {%- if way.copies() %}
         if (fd_ < 0) {
@@ -179,6 +181,17 @@ public:
 private:
     const char *name_;
 };
+{%- endif %}
+{%- if way.atomic() %}
+
+// Gives the new file the mode of the one that it replaces, and its group and owner if it may.
+void keep_mode(int fd, const struct stat &old)
+{
+    if (::fchown(fd, static_cast<uid_t>(-1), old.st_gid) == 0 && ::fchown(fd, old.st_uid, static_cast<gid_t>(-1)) != 0)
+        errno = 0; // only root may
+    if (::fchmod(fd, old.st_mode & 0777) != 0)
+        fail("fchmod");
+}
 {%- endif %}
 {%- if way.looks_at_size_cpp() %}
 
@@ -318,11 +331,18 @@ void write_file(const char *path, const void *data, std::size_t size)
 {%- endif %}
 {%- if way.atomic() %}
     // Under another name until it is whole.
-    const auto other = std::string{path} + '.' + std::to_string(::getpid()) + ".tmp";
+    const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+    const auto other = std::string{path} + '.' + std::to_string(::getpid()) + '.' + std::to_string(now) + ".tmp";
+    struct stat old;
+    const bool replaces = ::stat(path, &old) == 0;
 {%- endif %}
-    Descriptor file{ {{- way.path_cpp() }}, {{ way.access_c() }}{{ way.open_flags_c() }}};
+    Descriptor file{ {{- way.path_cpp() }}, {{ way.access_c() }}{{ way.open_flags_c() }}{% if way.atomic() %}, replaces ? old.st_mode & 0777 : 0666{% endif %}};
 {%- if way.removes_on_error() %}
     NewName name{ {{- way.path_cpp() }}};
+{%- endif %}
+{%- if way.atomic() %}
+    if (replaces)
+        keep_mode(file.get(), old);
 {%- endif %}
 {%- if way.reserves() && way.reserve_cpp().is_some() %}
     reserve(file.get(), {% if way.streams() %}expected{% else %}size{% endif %});

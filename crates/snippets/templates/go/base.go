@@ -4,7 +4,10 @@
 // {{ line }}
 {%- endfor %}
 //
-// {{ way.after_an_error() }}
+
+{%- for line in way.errors("") %}
+// {{ line }}
+{%- endfor %}
 {%- if way.maps_target() || way.maps_source() %}
 // If {% if way.maps_target() %}the file{% else %}the source{% endif %} is made shorter meanwhile
 {%- if way.maps_target() %}, or its disk is full{% endif %}, SIGBUS ends the program
@@ -67,14 +70,28 @@ func WriteFile(path string, data []byte) error {
 {%- endif %}
 {%- if way.atomic() %}
 	// Under another name until it is whole.
-	name := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
+	name := fmt.Sprintf("%s.%d.%d.tmp", path, os.Getpid(), time.Now().UnixNano())
+	mode := os.FileMode(0o666)
+	old, err := os.Stat(path)
+	if err == nil {
+		mode = old.Mode().Perm()
+	}
 {%- endif %}
 	file, err := {% if way.is_direct() %}openFile({% else %}os.OpenFile({% endif %}
-{%- if way.atomic() %}name{% else %}path{% endif %}, {{ way.access_go() }}{% if way.is_direct() %}){% else %}, 0o666){% endif %}
+{%- if way.atomic() %}name{% else %}path{% endif %}, {{ way.access_go() }}{% if way.atomic() %}, mode){% else if way.is_direct() %}){% else %}, 0o666){% endif %}
 	if err != nil {
 		return err
 	}
+{%- if way.atomic() %}
+	if old != nil {
+		err = keepMode(file, old)
+	}
+	if err == nil {
+		err = fill(file, {{ way.what_go() }})
+	}
+{%- else %}
 	err = fill(file, {{ way.what_go() }})
+{%- endif %}
 	// A late error of the filesystem, such as NFS, is one of writing.
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
@@ -96,6 +113,17 @@ func WriteFile(path string, data []byte) error {
 {%- endif %}
 	return err
 }
+{%- if way.atomic() %}
+
+// keepMode gives the new file the mode of the one that it replaces, and its group and owner if it may.
+func keepMode(file *os.File, old os.FileInfo) error {
+	owner := old.Sys().(*syscall.Stat_t)
+	if file.Chown(-1, int(owner.Gid)) == nil {
+		file.Chown(int(owner.Uid), -1)
+	}
+	return file.Chmod(old.Mode().Perm())
+}
+{%- endif %}
 {%- block fill %}{% endblock %}
 {%- block helpers %}{% endblock %}
 {%- include "go/open.go" %}

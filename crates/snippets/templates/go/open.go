@@ -1,11 +1,11 @@
 {%- if way.is_direct() %}
 
 // openFile opens a file for direct I/O, if its filesystem has that.
-func openFile(path string, flags int) (*os.File, error) {
-	file, err := os.OpenFile(path, flags|syscall.O_DIRECT, 0o666)
+func openFile(path string, flags int{% if way.atomic() %}, mode os.FileMode{% endif %}) (*os.File, error) {
+	file, err := os.OpenFile(path, flags|syscall.O_DIRECT, {% if way.atomic() %}mode{% else %}0o666{% endif %})
 	if errors.Is(err, syscall.EINVAL) {
 		// A filesystem without direct I/O has made the file all the same.
-		return os.OpenFile(path, flags&^os.O_EXCL, 0o666)
+		return os.OpenFile(path, flags&^os.O_EXCL, {% if way.atomic() %}mode{% else %}0o666{% endif %})
 	}
 	return file, err
 }

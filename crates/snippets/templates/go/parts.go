@@ -45,7 +45,7 @@ func withOwn({{ way.files_go() }} *os.File, from int, run func({{ way.files_go()
 	}
 {%- endif %}
 {%- if way.has_own_descriptors() %}
-	file, err {% if way.has_own_input_go() %}={% else %}:={% endif %} {% if way.is_direct() %}openFile(file.Name(), {{ way.access_again_go() }}){% else %}os.OpenFile(file.Name(), {{ way.access_again_go() }}, 0){% endif %}
+	file, err {% if way.has_own_input_go() %}={% else %}:={% endif %} {% if way.is_direct() %}openFile(file.Name(), {{ way.access_again_go() }}{% if way.atomic() %}, 0{% endif %}){% else %}os.OpenFile(file.Name(), {{ way.access_again_go() }}, 0){% endif %}
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,9 @@
  * {{ line }}
 {%- endfor %}
  *
- * {{ way.after_an_error() }} An interrupt of the thread is an error, too.
+{%- for line in way.errors("An interrupt of the thread is an error, too.") %}
+ * {{ line }}
+{%- endfor %}
 {%- if way.streams() %}
  * The source is a channel that blocks; Channels.newChannel makes one of an InputStream.
 {%- else if !way.copies() && !way.maps_target() %}
@@ -55,13 +57,24 @@ final class {{ way.class_java() }} {
 {%- endif %}
 {%- if way.atomic() %}
         // Under another name until it is whole.
-        Path name = path.resolveSibling(path.getFileName() + "." + ProcessHandle.current().pid() + ".tmp");
+        String unique = ProcessHandle.current().pid() + "." + System.nanoTime();
+        Path name = path.resolveSibling(path.getFileName() + "." + unique + ".tmp");
+        PosixFileAttributes old = null;
+        FileAttribute<?>[] mode = {};
+        if (Files.exists(path)) {
+            old = Files.readAttributes(path, PosixFileAttributes.class);
+            mode = new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(old.permissions())};
+        }
 {%- endif %}
 {%- if way.removes_on_error() %}
-        FileChannel file = {{ way.open_java() }}({{ way.path_java() }}, {{ way.options_java() }});
+        FileChannel file = {{ way.open_java() }};
         try (file) {
 {%- else %}
-        try (FileChannel file = {{ way.open_java() }}(path, {{ way.options_java() }})) {
+        try (FileChannel file = {{ way.open_java() }}) {
+{%- endif %}
+{%- if way.atomic() %}
+            if (old != null)
+                keepMode(name, old);
 {%- endif %}
 {%- block fill %}{% endblock %}
 {%- if way.atomic() %}
@@ -81,18 +94,33 @@ final class {{ way.class_java() }} {
 {%- if way.is_direct() %}
 
     /** Opens with O_DIRECT, where the filesystem can. */
-    private static FileChannel openDirect(Path path, OpenOption... how) throws IOException {
-        Set<OpenOption> options = new HashSet<>(List.of(how));
+    private static FileChannel openDirect(Path path, Set<OpenOption> how, FileAttribute<?>... mode)
+            throws IOException {
+        Set<OpenOption> options = new HashSet<>(how);
         options.add(DIRECT);
         try {
-            return FileChannel.open(path, options);
+            return FileChannel.open(path, options, mode);
         } catch (FileSystemException error) {
             if (!"Invalid argument".equals(error.getReason()))
                 throw error;
             // A filesystem without direct I/O has made the file all the same.
             options.removeAll(Set.of(DIRECT, CREATE_NEW));
-            return FileChannel.open(path, options);
+            return FileChannel.open(path, options, mode);
         }
+    }
+{%- endif %}
+{%- if way.atomic() %}
+
+    /** Gives the new file the mode of the one that it replaces, and its group and owner if it may. */
+    private static void keepMode(Path path, PosixFileAttributes old) throws IOException {
+        PosixFileAttributeView attributes = Files.getFileAttributeView(path, PosixFileAttributeView.class);
+        try {
+            attributes.setGroup(old.group());
+            attributes.setOwner(old.owner());
+        } catch (FileSystemException error) {
+            // Only root may.
+        }
+        attributes.setPermissions(old.permissions());
     }
 {%- endif %}
 {%- if way.fills_with_zeros() %}

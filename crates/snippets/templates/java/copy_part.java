@@ -9,7 +9,7 @@
             return;
         }
         try (FileChannel ownInput = FileChannel.open(source);
-                FileChannel own = {{ way.open_java() }}(path, {{ way.options_again_java() }})) {
+                FileChannel own = {{ way.open_again_java() }}) {
             ownInput.position(from);
             own.position(from);
             copyPart({% if way.is_direct() %}path, {% endif %}own, ownInput, from, until);

@@ -88,7 +88,7 @@
             writePart(file, part);
             return;
         }
-        try (FileChannel own = {{ way.open_java() }}(path, {{ way.options_again_java() }})) {
+        try (FileChannel own = {{ way.open_again_java() }}) {
 {%- if way.is_at_position() %}
             own.position(part.position());
 {%- endif %}

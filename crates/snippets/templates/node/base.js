@@ -6,7 +6,9 @@
  * {{ line }}
 {%- endfor %}
  *
- * Throws the errors of node:fs{% if way.streams() %}, and those of the producer{% endif %}. {{ way.after_an_error() }}
+{%- for line in way.errors(way.throws_node()) %}
+ * {{ line }}
+{%- endfor %}
 {%- if way.streams() %}
  * The producer, next(buffer), puts the next bytes of the data into a Uint8Array and returns their number, or 0 at
  * the data's end.
@@ -38,28 +40,56 @@ const VECTOR = {{ way.vector() }}; // chunks handed over in one call
 {%- endif %}
 {%- if way.is_direct() %}
 const BLOCK = {{ way.block() }}; // with O_DIRECT, addresses, offsets and lengths are multiples of this
+{%- endif %}
 
-function openFile(path, flags) {
+/** Closes the file after its use. The first error counts. */
+function closeAfter(fd, use) {
   try {
-    return fs.openSync(path, flags | O_DIRECT, 0o666);
+    use();
+  } catch (error) {
+    quietly(() => fs.closeSync(fd));
+    throw error;
+  }
+  fs.closeSync(fd); // may report a late error of the filesystem, such as NFS
+}
+
+function quietly(action) {
+  try {
+    action();
+  } catch {
+    // There is an error to be reported already.
+  }
+}
+{%- if way.atomic() %}
+
+/** Gives the new file the mode of the one that it replaces, and its group and owner if it may. */
+function keepMode(fd, old) {
+  quietly(() => fs.fchownSync(fd, -1, old.gid));
+  quietly(() => fs.fchownSync(fd, old.uid, -1));
+  fs.fchmodSync(fd, old.mode & 0o777);
+}
+{%- endif %}
+{%- if way.is_direct() %}
+
+function openFile(path, flags, mode = 0o666) {
+  try {
+    return fs.openSync(path, flags | O_DIRECT, mode);
   } catch (error) {
     if (error.code !== 'EINVAL') throw error;
   }
   // A filesystem without direct I/O has made the file all the same.
-  return fs.openSync(path, flags{% if way.creates_name() %} & ~O_EXCL{% endif %}, 0o666);
+  return fs.openSync(path, flags{% if way.creates_name() %} & ~O_EXCL{% endif %}, mode);
 }
 
 /** The rest is no whole block: through the page cache. Node cannot take O_DIRECT off, and opens the file again. */
 function writeRest(fd, rest, offset) {
   const cached = fs.openSync(`/proc/self/fd/${fd}`, O_WRONLY{{ way.sync_flags_c() }});
-  try {
+  closeAfter(cached, () => {
     let at = 0;
     while (at < rest.length) {
       at += fs.writeSync(cached, rest, at, rest.length - at, offset + at);
     }
-  } finally {
-    fs.closeSync(cached);
-  }
+  });
 }
 {%- endif %}
 {%- if way.fills_with_zeros() %}

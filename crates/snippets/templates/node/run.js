@@ -1,29 +1,30 @@
 {%- if way.atomic() %}
-  const name = `${path}.${process.pid}.tmp`; // until it is whole
+  const name = `${path}.${process.pid}.${process.hrtime.bigint()}.tmp`; // until it is whole
+  const old = fs.statSync(path, { throwIfNoEntry: false });
+  const mode = old ? old.mode & 0o777 : 0o666;
 {%- endif %}
-  const fd = {% if way.is_direct() %}openFile({{ way.name_node() }}, {{ way.access_node() }}){% else %}fs.openSync({{ way.name_node() }}, {{ way.access_node() }}, 0o666){% endif %};
-  try {
+  const fd = {% if way.is_direct() %}openFile{% else %}fs.openSync{% endif %}({{ way.name_node() }}, {{ way.access_node() }}{% if way.atomic() %}, mode{% else if !way.is_direct() %}, 0o666{% endif %});
 {%- if way.creates_name() %}
-    try {
-      {{ way.data_call_node() }};
-    } finally {
-      fs.closeSync(fd); // may report a late error of the filesystem, such as NFS
-    }
+  try {
 {%- if way.atomic() %}
+    closeAfter(fd, () => {
+      if (old) keepMode(fd, old);
+      {{ way.data_call_node() }};
+    });
     fs.renameSync(name, path);
-{%- else if way.is_durable() %}
+{%- else %}
+    closeAfter(fd, () => {{ way.data_call_node() }});
+{%- if way.is_durable() %}
     syncDirectory(path);
 {%- endif %}
+{%- endif %}
   } catch (error) {
-    fs.unlinkSync({{ way.name_node() }});
+    quietly(() => fs.unlinkSync({{ way.name_node() }}));
     throw error;
   }
 {%- if way.atomic() && way.is_durable() %}
   syncDirectory(path);
 {%- endif %}
 {%- else %}
-    {{ way.data_call_node() }};
-  } finally {
-    fs.closeSync(fd); // may report a late error of the filesystem, such as NFS
-  }
+  closeAfter(fd, () => {{ way.data_call_node() }});
 {%- endif %}

@@ -7,7 +7,10 @@
 {% endif %}{{ line }}
 {%- endfor %}
 
-Raises OSError. {{ way.after_an_error() }}
+
+{%- for line in way.errors("Raises OSError.") %}
+{{ line }}
+{%- endfor %}
 {%- if way.maps_target() %}
 If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
 {%- if !way.reserves_blocks() %}: reserve
@@ -61,14 +64,24 @@ FICLONERANGE = 0x4020940D  # of linux/fs.h, on most architectures
 {%- if way.is_direct() %}
 
 
-def open_file(path, flags):
+def open_file(path, flags, mode=0o666):
     try:
-        return os.open(path, flags | os.O_DIRECT, 0o666)
+        return os.open(path, flags | os.O_DIRECT, mode)
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
     # A filesystem without direct I/O has made the file all the same.
-    return os.open(path, flags & ~os.O_EXCL, 0o666)
+    return os.open(path, flags & ~os.O_EXCL, mode)
+{%- endif %}
+{%- if way.atomic() %}
+
+
+def keep_mode(fd, old):
+    """Gives the new file the mode of the one that it replaces, and its group and owner if it may."""
+    with contextlib.suppress(OSError):
+        os.fchown(fd, -1, old.st_gid)
+        os.fchown(fd, old.st_uid, -1)
+    os.fchmod(fd, old.st_mode & 0o777)
 {%- endif %}
 {%- if way.reserves() && !way.is_set_len() %}
 

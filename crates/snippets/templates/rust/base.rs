@@ -4,7 +4,9 @@
 //! {{ line }}
 {%- endfor %}
 //!
-//! {% if way.atomic() %}After an error the old file is as it was.{% else %}{{ way.after_an_error() }}{% endif %}
+{%- for line in way.errors("") %}
+//! {{ line }}
+{%- endfor %}
 {%- if way.maps_target() %}
 //! If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
 {%- if !way.reserves_blocks() %}:
@@ -64,14 +66,22 @@ pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
 {%- if way.atomic() %}
     // Under another name until it is whole.
     let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    name.push(format!(".{}.{}.tmp", std::process::id(), now.as_nanos()));
     let name = Path::new(&name);
+    let old = fs::metadata(path).ok();
+    let mode = old.as_ref().map_or(0o666, |old| old.mode() & 0o777);
 {%- endif %}
     let file = {{ way.open_rust(true) }}?;
 {%- if way.is_plain_rust() %}
     fill(&file, {{ way.arguments_rust() }}).and_then(|()| close(file))
 {%- else %}
+{%- if way.atomic() %}
+    keep_mode(&file, old.as_ref())
+        .and_then(|()| fill(&file, {{ way.arguments_rust() }}))
+{%- else %}
     fill(&file, {{ way.arguments_rust() }})
+{%- endif %}
         .and_then(|()| close(file))
 {%- if way.atomic() %}
         .and_then(|()| fs::rename(name, path))
@@ -86,6 +96,16 @@ pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
 {%- endif %}
 {%- endif %}
 }
+{%- if way.atomic() %}
+
+/// Gives the new file the mode of the one that it replaces, and its group and owner if it may.
+fn keep_mode(file: &File, old: Option<&fs::Metadata>) -> io::Result<()> {
+    let Some(old) = old else { return Ok(()) };
+    let _ = std::os::unix::fs::fchown(file, None, Some(old.gid()))
+        .and_then(|()| std::os::unix::fs::fchown(file, Some(old.uid()), None));
+    file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o777))
+}
+{%- endif %}
 {%- if way.is_direct() %}
 
 /// Opens a file past the page cache, or through it on a filesystem that has no direct I/O.

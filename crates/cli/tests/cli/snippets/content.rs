@@ -1,5 +1,8 @@
 //! The file has the content, byte by byte: also of no byte, of one, and of a size that is no multiple of anything.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
 use anyhow::{Context, Result, ensure};
 use writebench_model::{Case, Prepare};
 use writebench_snippets::Language;
@@ -21,13 +24,22 @@ pub(crate) fn add(trials: &mut Trials) {
         let title = format!("snippets: {}: the content of {name}, from a producer", language.name());
         trials.add(title, &needs, move || is_whole(name, language, &["--stream"]));
     }
-    for (language, name) in in_all_languages(["write,sync=fsync", "read-write", "mmap"]) {
+    for (language, name) in in_all_languages(REPLACING) {
         let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
         let title =
             format!("snippets: {}: {name} with --atomic replaces a file when it is whole", language.name());
         trials.add(title, &needs, move || replaces(name, language));
     }
 }
+
+/// Cases of each way to open the file.
+const REPLACING: [&str; 5] = [
+    "write,sync=fsync",
+    "fwrite",
+    "read-write",
+    "mmap",
+    "pwrite,chunk=64KiB,threads=2,descriptor=per-thread,cache=direct",
+];
 
 const SIZES: [usize; 5] = [3_000_001, 1 << 20, 8192, 1, 0];
 
@@ -76,17 +88,30 @@ fn is_whole(name: &str, language: Language, more: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// No group of this process.
+const GROUP: u32 = 12_345;
+
 fn replaces(name: &str, language: Language) -> Result<()> {
     let Some(built) = Built::of(name, language, &["--atomic"])? else { return Ok(()) };
     let on = directory_on(Kind::Ext4);
     let (source, target) = (on.path().join("source"), on.path().join("target"));
     std::fs::write(&source, content(100_000))?;
     std::fs::write(&target, "old")?;
-    let output = built.output(on.path(), &source, &target)?;
+    std::fs::set_permissions(&target, Permissions::from_mode(0o640))?;
+    let _ = std::os::unix::fs::chown(&target, None, Some(GROUP)); // only root may
+    let old = std::fs::metadata(&target)?;
+    // A crashed process of the same number has left its file.
+    let program = built.command(on.path(), &source, &target);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "umask 077; : > target.$$.tmp; exec \"$@\"", "sh"]);
+    shell.arg(program.get_program()).args(program.get_args()).current_dir(on.path());
+    let output = shell.output()?;
     ensure!(output.status.success(), "{output:?}");
     ensure!(std::fs::read(&target)? == content(100_000), "another content");
+    let status = std::fs::metadata(&target)?;
+    ensure!((status.mode(), status.gid()) == (old.mode(), old.gid()), "{old:?} became {status:?}");
     let left = std::fs::read_dir(on.path())?.count();
-    ensure!(left == 2, "{left} files are there, with the source");
+    ensure!(left == 3, "{left} files are there, with the source and the leftover");
     // The old file stays where the new one cannot be made whole.
     std::fs::write(&target, "old")?;
     let missing = on.path().join("missing");

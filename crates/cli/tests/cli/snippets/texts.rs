@@ -18,6 +18,15 @@ pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Filesystem(Kind::Ext4)];
     trials.add("snippets: a refusal says what the nearest case costs, by the rounds of a run", &needs, cost);
     trials.add("snippets: no line is longer than 120 columns, and none ends with a space", &[], lines);
+    trials.add("snippets: --atomic says what an error of the last sync leaves", &[], || {
+        for &language in Language::ALL {
+            let durable = text("write,sync=fsync", language, &["--atomic"])?.map_err(anyhow::Error::msg)?;
+            ensure!(durable.contains("power loss"), "{durable}");
+            let cached = text("write", language, &["--atomic"])?.map_err(anyhow::Error::msg)?;
+            ensure!(!cached.contains("power loss"), "{cached}");
+        }
+        Ok(())
+    });
     trials.add("snippets: a name that is no case is a mistake", &[], || {
         let ended = program()?.call(&["code", "wriet", "--lang", "c"])?;
         ensure!(ended.code == Some(2) && ended.stderr.contains("did you mean"), "{}", ended.stderr);
@@ -91,6 +100,9 @@ fn nearest() -> Result<()> {
             }
         }
     }
+    let frame = ["--main", "--atomic", "--stream"];
+    let ended = program()?.call(&[&["code", "fwrite", "--lang", "go"], &frame[..]].concat())?;
+    ensure!(ended.stderr.contains("code write --lang go --main --atomic --stream ("), "{}", ended.stderr);
     let ended = program()?.call(&["code", "write,files=per-thread,threads=2", "--lang", "c"])?;
     ensure!(
         ended.code == Some(2) && ended.stderr.contains("the nearest in C: writebench code"),

@@ -1,0 +1,9 @@
+
+    try:
+{%- if way.atomic() %}
+        if old:
+            keep_mode(fd, old)
+{%- endif %}
+        {{ way.data_call_python() }}
+    finally:
+        os.close(fd)  # may report a late error of the filesystem, such as NFS
