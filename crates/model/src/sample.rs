@@ -147,6 +147,13 @@ impl Outcome {
         }
     }
 
+    /// Whether the worker died, and the case need not be the reason. SIGBUS is how a mapping learns of a failed read or
+    /// write, so it is a failure of the case.
+    #[must_use]
+    pub fn is_accident(&self) -> bool {
+        matches!(self, Self::WorkerDied { signal, .. } if *signal != Some(SIGBUS))
+    }
+
     /// The cause in a few words; none for `ok`.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
@@ -165,13 +172,16 @@ impl Outcome {
     }
 }
 
+/// The number on every architecture that Rust knows except MIPS.
+const SIGBUS: i32 = 7;
+
 fn signal_meaning(signal: i32) -> String {
     // These numbers of signal(7) are the same on every Linux architecture that Rust knows, except SIGBUS,
     // which is 10 on MIPS.
     match signal {
         4 => "SIGILL (4)".to_owned(),
         6 => "SIGABRT (6)".to_owned(),
-        7 => "SIGBUS (7): the file lost the pages behind a mapping, or the disk is full,".to_owned(),
+        SIGBUS => "SIGBUS (7): the file lost the pages behind a mapping, or the disk is full,".to_owned(),
         9 => "SIGKILL (9): killed from outside, as the kernel does when memory runs out,".to_owned(),
         11 => "SIGSEGV (11)".to_owned(),
         25 => "SIGXFSZ (25): over the file size limit (ulimit -f)".to_owned(),

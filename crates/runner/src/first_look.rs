@@ -169,6 +169,7 @@ mod tests {
                 total_ns: 1,
                 round,
                 is_ok: true,
+                is_accident: false,
                 is_disturbed: false,
                 shares_blocks: false,
             });

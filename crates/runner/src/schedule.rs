@@ -20,6 +20,8 @@ pub struct Taken {
     pub round: u32,
     /// Whether the sample has figures.
     pub is_ok: bool,
+    /// Whether the worker died, and the case need not be the reason.
+    pub is_accident: bool,
     pub is_disturbed: bool,
     /// Whether the sample is a copy that shares its blocks.
     pub shares_blocks: bool,
@@ -32,6 +34,7 @@ impl Taken {
             total_ns: sample.phases_ns.total(),
             round: sample.round,
             is_ok: sample.outcome.is_ok(),
+            is_accident: sample.outcome.is_accident(),
             is_disturbed: sample.disturbed.is_some(),
             shares_blocks: sample.shares_blocks == Some(true),
         }
@@ -60,6 +63,8 @@ pub struct EachCase {
 const MOST_SAMPLES_FACTOR: usize = 2;
 /// A case whose interval stays wide gets at most this multiple of the requested samples.
 const MOST_PRECISE_FACTOR: usize = 20;
+/// A case ends when its worker has died so often: the case is the likely reason by then.
+const MOST_ACCIDENTS: usize = 2;
 
 impl EachCase {
     #[must_use]
@@ -69,10 +74,11 @@ impl EachCase {
     }
 
     fn wanted_of(&self, samples: &[Taken]) -> usize {
-        if samples.iter().any(|sample| !sample.is_ok) {
+        let accidents = samples.iter().filter(|sample| sample.is_accident).count();
+        if accidents >= MOST_ACCIDENTS || samples.iter().any(|sample| !sample.is_ok && !sample.is_accident) {
             return 0;
         }
-        let good = samples.iter().filter(|sample| !sample.is_disturbed).count();
+        let good = samples.iter().filter(|sample| sample.is_ok && !sample.is_disturbed).count();
         let factor = if self.precision.is_some() { MOST_PRECISE_FACTOR } else { MOST_SAMPLES_FACTOR };
         let most = self.samples.saturating_mul(factor).saturating_sub(samples.len());
         if good < self.samples {
@@ -99,7 +105,7 @@ impl Schedule for EachCase {
 
 /// Whether the half-width of the median's interval is at most that share of the median, at full confidence.
 fn is_narrow(samples: &[Taken], precision: f64) -> bool {
-    let calm = samples.iter().filter(|sample| !sample.is_disturbed);
+    let calm = samples.iter().filter(|sample| sample.is_ok && !sample.is_disturbed);
     let times_ns: Vec<f64> = calm.map(|sample| as_f64(sample.total_ns)).collect();
     writebench_stats::median_interval(&times_ns, CONFIDENCE).is_some_and(|interval| {
         interval.confidence >= CONFIDENCE && interval.high - interval.low <= 2.0 * precision * interval.estimate
@@ -132,6 +138,7 @@ mod tests {
             total_ns,
             round,
             is_ok: true,
+            is_accident: false,
             is_disturbed: false,
             shares_blocks: false,
         };
@@ -151,7 +158,14 @@ mod tests {
         );
         (sample.phases_ns.write, sample.phases_ns.close) = (7, 2);
         sample.disturbed = Some("noise".to_owned());
-        let taken = Taken { total_ns: 9, round: 3, is_ok: false, is_disturbed: true, shares_blocks: false };
+        let taken = Taken {
+            total_ns: 9,
+            round: 3,
+            is_ok: false,
+            is_accident: false,
+            is_disturbed: true,
+            shares_blocks: false,
+        };
         assert_eq!(Taken::of(&sample), taken);
     }
 
@@ -184,6 +198,15 @@ mod tests {
         let mut failed = samples(&[9; 2]);
         failed[1].is_ok = false;
         assert_eq!(wanted(&settings(6, Some(1)), failed), 0);
+    }
+
+    #[test]
+    fn a_case_goes_on_after_its_worker_died_once_and_ends_when_another_dies() {
+        let mut died = samples(&[9; 3]);
+        (died[1].is_ok, died[1].is_accident) = (false, true);
+        assert_eq!(wanted(&settings(6, None), died.clone()), 4, "two of six are good");
+        (died[2].is_ok, died[2].is_accident) = (false, true);
+        assert_eq!(wanted(&settings(6, None), died), 0);
     }
 
     #[test]

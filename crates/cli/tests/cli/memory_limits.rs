@@ -29,7 +29,7 @@ pub(crate) fn add(trials: &mut Trials) {
         );
     }
     trials.add("memory that a worker itself does not fit into is refused", &memory, no_room_for_a_worker);
-    trials.add("a worker that the kernel kills for want of memory costs one case", &needs, killed);
+    trials.add("a worker that the kernel kills for want of memory costs its case at most", &needs, killed);
 }
 
 fn text(path: &Path) -> Result<&str> {
@@ -130,7 +130,7 @@ fn killed() -> Result<()> {
     ensure!(SMALL.iter().any(|id| case(&document, id).is_ok_and(|it| it["outcome"] == "ok")), "{document}");
     for id in all {
         let of_case = samples(id).context("samples")?;
-        ensure!(of_case.iter().filter(|sample| sample["outcome"] != "ok").count() <= 1, "{id}: {of_case:?}");
+        ensure!(of_case.iter().filter(|sample| sample["outcome"] != "ok").count() <= 2, "{id}: {of_case:?}");
     }
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
     Ok(())

@@ -21,7 +21,7 @@ pub(crate) fn add(trials: &mut Trials) {
     );
     trials.add("a file cut behind a mapping costs one case (SIGBUS)", &tmpfs, sigbus);
     trials.add("a hang costs one case", &tmpfs, hang);
-    trials.add("a killed worker costs one case", &tmpfs, killed);
+    trials.add("a killed worker costs one sample, and its case goes on", &tmpfs, killed);
     trials.add("writes beyond the file size limit cost their case", &tmpfs, file_size_limit);
     trials.add("the limit on bytes is kept", &tmpfs, max_bytes);
     trials.add(
@@ -227,7 +227,16 @@ fn killed() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let (child, worker) = start_slow(&program, target.path(), SLOW, &[])?;
     send(worker, Signal::KILL)?;
-    slow_ended(&end(&program, child, target.path())?, SLOW, "worker-died", "SIGKILL (9)")
+    let document = end(&program, child, target.path())?;
+    let slow = case(&document, SLOW)?;
+    let samples = slow["samples"].as_array().context("samples")?;
+    let (first, later) = samples.split_first().context("a sample")?;
+    ensure!(first["outcome"] == "worker-died" && first["cause"]["signal"] == 9, "{first}");
+    ensure!(later.len() >= 2 && later.iter().all(|sample| sample["outcome"] == "ok"), "{later:?}");
+    ensure!(slow["outcome"] == "ok" && !slow["estimate"].is_null(), "{slow}");
+    let shown = program.call(&["show"])?.stdout;
+    ensure!(shown.contains("1 sample lost its worker, and its case went on: mmap"), "{shown}");
+    Ok(())
 }
 
 fn file_size_limit() -> Result<()> {

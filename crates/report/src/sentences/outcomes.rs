@@ -29,3 +29,15 @@ pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
     let more = if failed.len() > 1 { format!(", and {} more", failed.len() - 1) } else { String::new() };
     Some(format!("{} of {} failed: {sentence}{more}.", failed.len(), counted(cases.len(), "case")))
 }
+
+/// How many samples lost their worker though their cases went on, and the first of them with its cause.
+pub(crate) fn went_on(cases: &[&CaseReport]) -> Option<String> {
+    let lost = |case: &&CaseReport| -> Vec<String> {
+        let samples = case.record.samples.iter().filter(|sample| case.is_ok() && sample.outcome.is_accident());
+        samples.filter_map(|sample| Some(format!("{}: {}", case.name, sample.reason()?))).collect()
+    };
+    let all: Vec<String> = cases.iter().flat_map(lost).collect();
+    let first = all.first()?;
+    let whose = if all.len() == 1 { "its worker, and its case" } else { "their workers, and their cases" };
+    Some(format!("{} lost {whose} went on: {first}.", counted(all.len(), "sample")))
+}

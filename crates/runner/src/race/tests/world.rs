@@ -156,7 +156,14 @@ impl World {
         self.spent.elapsed += Duration::from_secs_f64(seconds + self.around_s);
         self.spent.bytes += LEVEL_BYTES[level];
         let shares_blocks = self.shares.contains(&candidate);
-        self.taken[case].push(Taken { total_ns, round, is_ok, is_disturbed: false, shares_blocks });
+        self.taken[case].push(Taken {
+            total_ns,
+            round,
+            is_ok,
+            is_accident: false,
+            is_disturbed: false,
+            shares_blocks,
+        });
     }
 
     /// The seconds of six samples of each candidate at the real size.
