@@ -19,6 +19,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -261,6 +262,24 @@ impl Store {
         let written = write();
         set(PATIENCE)?;
         written
+    }
+
+    /// Writes, and waits for another program's lock as long as others do, unless `stop` is set.
+    ///
+    /// # Errors
+    /// The errors of `write`, which may be [busy](StoreError::is_busy).
+    pub fn unless_stopped<T>(
+        &self,
+        stop: &AtomicBool,
+        mut write: impl FnMut() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match self.without_waiting(&mut write) {
+                Err(error) if error.is_busy() && !stop.load(Ordering::Relaxed) && Instant::now() < until => {}
+                written => return written,
+            }
+        }
     }
 
     /// The first column of the only row.

@@ -37,7 +37,7 @@ impl Session<'_> {
         let streams = match Streams::begin(exports, number, &self.run, stop, output) {
             Ok(streams) => streams,
             Err(error) => {
-                store.set_status(number, self.unfinished())?;
+                store.unless_stopped(stop, || store.set_status(number, self.unfinished()))?;
                 return self.interrupted(error);
             }
         };

@@ -16,7 +16,7 @@ use crate::output::Output;
 /// A lock that lasts longer is worth a note: other runs take a moment for each of their samples.
 const QUIET: Duration = Duration::from_secs(1);
 /// How long the end of a run that a signal has ended waits for a lock.
-const AFTER_SIGNAL: Duration = Duration::from_secs(10);
+const AFTER_SIGNAL: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The database and the streams of a run that is under way.
@@ -73,7 +73,8 @@ impl<'r> Recorder<'r> {
         loop {
             if let Err(error) = self.write_waiting() {
                 // The rows that failed come before the status, which may still be written.
-                let _ = self.store.set_status(self.number, RunStatus::Failed);
+                let failed = || self.store.set_status(self.number, RunStatus::Failed);
+                let _ = self.store.unless_stopped(stop, failed);
                 return Err(error.into());
             }
             if let Some(gone) = &self.gone {

@@ -11,7 +11,7 @@ use writebench_runner::{
     Casualties, CopySource, Keeper, LeftOver, PATIENCE, Patience, RunnerError, Sweeper, WorkerCommand, Written,
     workspace_path,
 };
-use writebench_store::{Store, WorkspaceRecord};
+use writebench_store::{Store, StoreError, WorkspaceRecord};
 
 use super::place::{Claimed, Hold};
 use crate::keeper;
@@ -50,12 +50,14 @@ impl<'s> Workspaces<'s> {
                 let record = (!place.is_made).then_some(WorkspaceRecord { path, run });
                 // Recorded before it is made, so that no directory is ever unknown; the record
                 // stays until the directory is known to be gone.
-                record.iter().try_for_each(|record| store.add_workspace(record))?;
+                record
+                    .iter()
+                    .try_for_each(|record| store.unless_stopped(self.stop, || store.add_workspace(record)))?;
                 if let Err(error) = keeper.make(&id, patience) {
                     if let Some(WorkspaceRecord { path, .. }) = record
                         && is_gone(&path, patience)
                     {
-                        store.forget_workspace(&path)?;
+                        store.unless_stopped(self.stop, || store.forget_workspace(&path))?;
                     }
                     return Err(error.into());
                 }
@@ -72,11 +74,12 @@ impl<'s> Workspaces<'s> {
         // Workers that were killed and have not ended.
         let others: Vec<u32> =
             writebench_runner::children().into_iter().filter(|child| !keepers.contains(child)).collect();
-        let (store, output, patience) = (self.store, self.output, self.patience());
+        let (stop, output, patience) = (self.stop, self.output, self.patience());
+        let forget = |path: &Path| self.store.unless_stopped(stop, || self.store.forget_workspace(path));
         let removed = self.places.iter_mut().enumerate().filter_map(|(target, place)| {
             let keeper = place.keeper()?;
             let is_held = casualties.hangs_in(target) || keeper.is_held_by(&others);
-            Some(remove(store, keeper, is_held, (patience, output)))
+            Some(remove(keeper, is_held, (patience, output), forget))
         });
         output.all_ok(removed)
     }
@@ -102,6 +105,7 @@ impl<'s> Workspaces<'s> {
             }
         }
         let patience = Patience::until(PATIENCE, self.stop);
+        let forget = |path: &Path| self.store.unless_stopped(self.stop, || self.store.forget_workspace(path));
         for path in paths {
             let shown = path.display();
             match sweeper.remove(&path, patience) {
@@ -113,10 +117,10 @@ impl<'s> Workspaces<'s> {
             Ok(LeftOver::KeepsFiles) => self.output.note(&format!(
                 "{shown}, left by a run that is gone, stays: its filesystem keeps files that were open when they were removed. A later run removes it."
             )),
-            Ok(LeftOver::NotThere) => self.store.forget_workspace(&path)?,
+            Ok(LeftOver::NotThere) => forget(&path)?,
             Ok(LeftOver::Removed) => {
                 self.output.note(&format!("Removed {shown}, left by a run that was killed."));
-                self.store.forget_workspace(&path)?;
+                forget(&path)?;
             }
             Err(error) => self.output.note(&format!("Could not remove what a killed run left: {error}")),
         }
@@ -164,10 +168,10 @@ fn is_gone(path: &Path, patience: Patience<'_>) -> bool {
 }
 
 fn remove(
-    store: &Store,
     keeper: &mut Keeper,
     is_held: bool,
     (patience, output): (Patience<'_>, &Output),
+    forget: impl Fn(&Path) -> Result<(), StoreError>,
 ) -> Result<()> {
     let Some(path) = keeper.workspace().map(|workspace| workspace.path.clone()) else { return Ok(()) };
     let stays = |why: &str| {
@@ -181,8 +185,8 @@ fn remove(
     match keeper.remove(patience) {
         Ok(LeftOver::KeepsFiles) => stays("its filesystem keeps files that were open when they were removed"),
         Ok(_) => {
-            // A record that stays, as on a full disk, is forgotten by the next run, which finds nothing there.
-            let _ = store.forget_workspace(&path);
+            // A record that stays, as on a full disk or under a lock, is forgotten by the next run, which finds nothing there.
+            let _ = forget(&path);
         }
         Err(error @ (RunnerError::Silent { .. } | RunnerError::Interrupted { .. })) => {
             stays(&error.to_string());

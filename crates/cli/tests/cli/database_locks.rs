@@ -18,6 +18,7 @@ pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a database that is locked for long keeps no run from measuring", &tmpfs, locked);
     trials.add("SIGINT ends the wait for a database, and the results are shown", &tmpfs, locked_to_the_end);
+    trials.add("SIGINT under a locked database ends the run before SQLite would stop waiting", &tmpfs, stopped);
     for (how, change) in [
         ("removed", removed as fn(&Path) -> Result<()>),
         ("replaced", replaced),
@@ -109,6 +110,23 @@ fn locked_to_the_end() -> Result<()> {
     ensure!(before > 0 && before < taken(&program), "{before} of {}", taken(&program));
     let ended = program.call(&["run", "--resume", "--budget", "1s"])?;
     ensure!(ended.code == Some(0) && recorded(&program)?.len() > before, "{ended:?}");
+    Ok(())
+}
+
+fn stopped() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let child = start(&program, target.path(), "60s")?;
+    wait_for_samples(&program, 0)?;
+    let lock = DatabaseLock::on(&database(&program))?;
+    wait_for_samples(&program, taken(&program))?;
+    let since = Instant::now();
+    send(child.id(), Signal::INT)?;
+    let output = child.wait_with_output()?;
+    let waited = since.elapsed();
+    drop(lock);
+    // Half of what two of SQLite's waits take.
+    ensure!(output.status.code() == Some(1) && waited < Duration::from_secs(10), "{waited:?}: {output:?}");
+    ensure!(entries(target.path()).is_empty());
     Ok(())
 }
 
