@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::axis::Axis;
+use crate::bounded::{MOST_SAMPLES, at_most};
 use crate::case::{Assignment, Case};
 use crate::contract::{Content, Contract};
 use crate::method::MethodInfo;
@@ -28,8 +29,12 @@ pub struct CaseRecord {
     /// The state that the case leaves behind.
     pub contract: Contract,
     /// In the order in which they were taken.
-    #[serde(serialize_with = "rows")]
+    #[serde(serialize_with = "rows", deserialize_with = "samples")]
     pub samples: Vec<Sample>,
+}
+
+fn samples<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Sample>, D::Error> {
+    at_most(from, MOST_SAMPLES, "samples of a case")
 }
 
 fn rows<S: Serializer>(samples: &[Sample], serializer: S) -> Result<S::Ok, S::Error> {

@@ -5,6 +5,7 @@
 //! decides which cases may be ranked together.
 
 mod axis;
+mod bounded;
 mod case;
 mod case_record;
 mod consistency;
@@ -32,6 +33,7 @@ mod target;
 mod value;
 
 pub use axis::{Axes, Axis, InCode, WriteBehind};
+pub use bounded::at_most;
 pub use case::{Assignment, Case, CaseError};
 pub use case_record::{CaseOrigin, CaseRecord, Layout, RecordedCase, Stage};
 pub use contract::{Content, Contract, Durability, Feed, Start};

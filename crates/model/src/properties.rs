@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounded::list;
 use crate::sample::Failure;
 use crate::value::{Prepare, named_values};
 
@@ -13,8 +14,10 @@ pub struct Properties {
     /// The size of the test files.
     pub file_size_bytes: u64,
     /// One entry for each state of a file, in the order of [`Prepare::ALL`].
+    #[serde(deserialize_with = "list")]
     pub prepared: Vec<Prepared>,
     /// The path of `O_DIRECT` writes in a growing file, in a hole, and over data.
+    #[serde(deserialize_with = "list")]
     pub direct_io: Vec<DirectIo>,
 }
 

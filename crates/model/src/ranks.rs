@@ -4,12 +4,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounded::list;
 use crate::phase::Phase;
 
 /// The ranks of a run, and the nodes that they are on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cluster {
     /// The nodes, in the order of their first ranks.
+    #[serde(deserialize_with = "list")]
     pub nodes: Vec<Node>,
     /// The MPI library, as it names itself.
     pub mpi: String,
@@ -19,7 +21,7 @@ pub struct Cluster {
     #[serde(default)]
     pub interconnect: Option<String>,
     /// The nodes that the run had before it was resumed with others, the first ones first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
     pub earlier_nodes: Vec<Vec<Node>>,
 }
 
@@ -77,6 +79,7 @@ impl fmt::Display for RankName {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankTimes {
     /// The times of each phase, in order; none if the sample failed.
+    #[serde(deserialize_with = "list")]
     pub phases: Vec<Spread>,
     /// How far apart the nodes' clocks may be after their difference was subtracted; 0 on one node.
     pub clock_uncertainty_ns: u64,

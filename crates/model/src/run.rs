@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounded::list;
 use crate::case::Case;
 use crate::case_record::CaseRecord;
 use crate::ranks::Cluster;
@@ -73,7 +74,7 @@ pub struct Settings {
     /// The file size of a search. If the limits do not allow it, the search ends with a smaller one.
     pub search_bytes: Option<u64>,
     /// The user's own programs, each in words with placeholders, by the number on axis `program`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
     pub programs: Vec<Vec<String>>,
 }
 
@@ -99,6 +100,7 @@ pub struct RunRecord {
     /// writebench's version.
     pub version: String,
     /// The command line.
+    #[serde(deserialize_with = "list")]
     pub arguments: Vec<String>,
     pub settings: Settings,
     /// The ranks, if there are several.

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::bounded::{MOST_INTERVALS, at_most};
 use crate::phase::Phase;
 use crate::ranks::RankTimes;
 use crate::value::named_values;
@@ -307,7 +308,12 @@ pub struct Timeline {
     /// The length of each interval; the last ends with the phase.
     pub interval_ns: u64,
     /// The bytes that all threads handed over in each interval, in order.
+    #[serde(deserialize_with = "intervals")]
     pub bytes: Vec<u64>,
+}
+
+fn intervals<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
+    at_most(from, MOST_INTERVALS, "intervals in a timeline")
 }
 
 /// Figures of a distribution of durations, and the whole distribution in a form for other programs.

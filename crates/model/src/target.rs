@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounded::list;
 use crate::environment::Environment;
 use crate::properties::Properties;
 use crate::value::named_values;
@@ -14,6 +15,7 @@ pub struct TargetRecord {
     /// The directory or the block device written to, as [`path_text`](crate::path_text()).
     pub path: String,
     pub environment: Environment,
+    #[serde(deserialize_with = "list")]
     pub limits: Vec<Limit>,
     /// None if the filesystem existed before.
     pub making: Option<Making>,
@@ -44,10 +46,13 @@ pub struct Making {
     /// The kind by its name on the command line: `ext4`, `btrfs-raid0`, `fuse:ext4`.
     pub kind: String,
     /// Empty if the filesystem is in memory.
+    #[serde(deserialize_with = "list")]
     pub images: Vec<Image>,
     /// The commands that made and mounted the filesystem, in order.
+    #[serde(deserialize_with = "list")]
     pub commands: Vec<String>,
     /// The user's arguments for `mkfs`.
+    #[serde(deserialize_with = "list")]
     pub mkfs_options: Vec<String>,
     /// The user's options for the mount.
     pub mount_options: Option<String>,

@@ -1,13 +1,10 @@
 //! A JSON export, read back into the run that it was made of.
 
 use std::collections::HashSet;
-use std::fmt;
-use std::marker::PhantomData;
 
-use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use writebench_model::{
-    CaseRecord, MOST_ROWS, MOST_TARGETS, MethodInfo, MissingTarget, RunRecord, TargetRecord,
+    CaseRecord, MOST_ROWS, MOST_TARGETS, MethodInfo, MissingTarget, RunRecord, TargetRecord, at_most,
 };
 
 use crate::formats::json::SCHEMA;
@@ -50,37 +47,11 @@ struct Document {
 }
 
 fn targets<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
-    from.deserialize_seq(AtMost { most: MOST_TARGETS, what: "targets", of: PhantomData })
+    at_most(from, MOST_TARGETS, "targets")
 }
 
 fn rows<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
-    from.deserialize_seq(AtMost { most: MOST_ROWS, what: "cases", of: PhantomData })
-}
-
-/// A list that stops reading when it is too long, before it exhausts the memory.
-struct AtMost<T> {
-    most: usize,
-    what: &'static str,
-    of: PhantomData<T>,
-}
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for AtMost<T> {
-    type Value = Vec<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a list of {}", self.what)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = list.next_element()? {
-            if items.len() == self.most {
-                return Err(A::Error::custom(format_args!("it has more than {} {}", self.most, self.what)));
-            }
-            items.push(item);
-        }
-        Ok(items)
-    }
+    at_most(from, MOST_ROWS, "cases")
 }
 
 /// Reads a document of this schema. Computed values are skipped, and computed again for a report of the run.

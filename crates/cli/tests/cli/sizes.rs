@@ -15,6 +15,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("names of 70,000 characters in documents are refused in one line", &tmpfs, long_names);
     trials.add("names of 70,000 characters in databases are refused, and listed", &tmpfs, long_in_database);
     trials.add("20,000 targets are refused with little memory", &tmpfs, many_targets);
+    trials.add("eight million intervals in a timeline are refused with little memory", &tmpfs, long_timeline);
     trials.add("a target that a document has twice is refused", &tmpfs, same_target);
     trials.add("a thousand targets are shown, in a terminal as well", &tmpfs, thousand_targets);
     trials.add("a document that does not end is refused", &[], endless);
@@ -88,14 +89,7 @@ fn many_targets() -> Result<()> {
     let program = program()?;
     let (whole, file) = (document(&program)?, program.home().join("document.json"));
     std::fs::write(&file, with_targets(whole.clone(), 20_000).to_string())?;
-    let length = std::fs::metadata(&file)?.len();
-    // The text itself, and little beside it.
-    let mut command = Command::new("prlimit");
-    command.arg(format!("--as={}", length + (192 << 20))).arg(program.binary());
-    command.args(["import", text(&file)?]).env("HOME", program.home()).env("XDG_DATA_HOME", program.home());
-    let output = command.output()?;
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.code() == Some(2) && stderr.contains("more than 1000 targets"), "{stderr}");
+    refused_with_little_memory(&program, &["import"], &file, "more than 1000 targets")?;
     // The targets of a run in a database are counted before they are read.
     std::fs::write(&file, with_targets(whole, 1000).to_string())?;
     ensure!(program.call(&["import", text(&file)?])?.code == Some(0));
@@ -104,6 +98,29 @@ fn many_targets() -> Result<()> {
         "insert into targets (run, position, name, missing) values (2, 1000, 'one more', 'gone')",
     )?;
     one_line(&program.call(&["show", "2"])?, 1, "it has 1001 targets, and there can be 1000 at most")
+}
+
+/// Reads the document with room for its text, and little beside it.
+fn refused_with_little_memory(program: &Program, command: &[&str], file: &Path, why: &str) -> Result<()> {
+    let length = std::fs::metadata(file)?.len();
+    let mut limited = Command::new("prlimit");
+    limited.arg(format!("--as={}", length + (192 << 20))).arg(program.binary()).args(command).arg(file);
+    let output = limited.env("HOME", program.home()).env("XDG_DATA_HOME", program.home()).output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.code() == Some(2) && stderr.contains(why), "{stderr}");
+    Ok(())
+}
+
+fn long_timeline() -> Result<()> {
+    let program = program()?;
+    let (mut whole, file) = (document(&program)?, program.home().join("document.json"));
+    whole["cases"][0]["samples"][0]["timeline"] = json!({"interval_ns": 1, "bytes": "HERE"});
+    let intervals = format!("[{}0]", "0,".repeat(8_000_000));
+    std::fs::write(&file, whole.to_string().replace("\"HERE\"", &intervals))?;
+    for command in [&["import"][..], &["report", "-o", "-"]] {
+        refused_with_little_memory(&program, command, &file, "more than 1000 intervals in a timeline")?;
+    }
+    Ok(())
 }
 
 fn same_target() -> Result<()> {

@@ -1,6 +1,7 @@
 //! Latencies: the histograms of samples, read once for figures and curves.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 
 use base64::Engine as _;
 use hdrhistogram::Histogram;
@@ -26,6 +27,12 @@ const MOST_PLACES: u32 = 38;
 /// The most places between 0 and 90 %, between 90 % and 99 %, and so on, if there are few such ranges.
 const MOST_PLACES_EACH: u32 = 10;
 
+/// More than a histogram of an hour in nanoseconds with three digits takes: 9 bytes for each of 33,000 counts.
+const MOST_HISTOGRAM_BYTES: u64 = 1 << 20;
+
+/// The most distinct durations of a case's samples.
+const MOST_DURATIONS: usize = 1 << 24;
+
 /// A distribution as a curve, at places with even distances on an axis that expands the rare
 /// durations.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,10 +51,16 @@ pub struct LatencyPlace {
     pub ns: [u64; 3],
 }
 
-/// The distribution over all samples' histograms; none if one is missing or unreadable, or all are empty.
+/// The distribution over all samples' histograms; none if one is missing or unreadable, or all are empty, or they are
+/// larger together than those of any real case.
 pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCurve)> {
-    let each: Vec<Durations> =
-        samples.iter().map(|sample| Durations::read(sample.latency.as_ref()?)).collect::<Option<_>>()?;
+    let mut each = Vec::new();
+    let mut left = MOST_DURATIONS;
+    for sample in samples {
+        let durations = Durations::read(sample.latency.as_ref()?)?;
+        left = left.checked_sub(durations.0.len())?;
+        each.push(durations);
+    }
     let all = Durations::together(&each).filter(|all| all.count() > 0)?;
     let at = |quantile: f64| all.longest_of(quantile);
     let estimate = LatencyEstimate {
@@ -77,9 +90,10 @@ struct Durations(Vec<(u64, u64)>);
 impl Durations {
     fn read(latency: &Latency) -> Option<Self> {
         let bytes = base64::engine::general_purpose::STANDARD.decode(&latency.histogram).ok()?;
-        let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).ok()?;
+        let inflated = inflated(&bytes)?;
+        let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut inflated.as_slice()).ok()?;
         let counts = histogram.iter_recorded().map(|it| (it.value_iterated_to(), it.count_at_value()));
-        Some(Self::summed(counts))
+        Self::summed(counts)
     }
 
     /// None if there are no durations.
@@ -88,20 +102,22 @@ impl Durations {
         for of in each {
             let mut before = 0;
             for &(ns, up_to) in &of.0 {
-                *counts.entry(ns).or_default() += up_to - before;
+                let count = counts.entry(ns).or_default();
+                *count = u64::checked_add(*count, up_to - before)?;
                 before = up_to;
             }
         }
-        (!each.is_empty()).then(|| Self::summed(counts.into_iter()))
+        Self::summed(counts.into_iter()).filter(|_| !each.is_empty())
     }
 
-    fn summed(counts: impl Iterator<Item = (u64, u64)>) -> Self {
-        let mut sum = 0;
+    /// None if there are more durations than a number holds, which only a document from elsewhere says.
+    fn summed(counts: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
+        let mut sum = 0u64;
         let up_to = counts.map(|(ns, count)| {
-            sum += count;
-            (ns, sum)
+            sum = sum.checked_add(count)?;
+            Some((ns, sum))
         });
-        Self(up_to.collect())
+        up_to.collect::<Option<_>>().map(Self)
     }
 
     fn count(&self) -> u64 {
@@ -115,6 +131,18 @@ impl Durations {
         let at = self.0.partition_point(|&(_, up_to)| up_to < wanted);
         self.0.get(at).map_or(0, |&(ns, _)| ns)
     }
+}
+
+/// A histogram in the format "V2", out of one in the format "V2 deflate"; none if it is larger than ours can be. The
+/// library allocates what the header asks for, which may be gigabytes in a document from elsewhere.
+fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
+    const HEADER_BYTES: usize = 40;
+    let mut inflated = Vec::new();
+    let deflated = flate2::read::ZlibDecoder::new(bytes.get(8..)?);
+    deflated.take(MOST_HISTOGRAM_BYTES).read_to_end(&mut inflated).ok()?;
+    let number = |at: usize| Some(u32::from_be_bytes(*inflated.get(at..)?.first_chunk()?));
+    let (counts_bytes, digits) = (number(4)? as usize, number(12)?);
+    (counts_bytes <= inflated.len().saturating_sub(HEADER_BYTES) && digits <= 3).then_some(inflated)
 }
 
 /// The place after all other calls, and before 1.
@@ -143,17 +171,27 @@ fn quantiles(count: u64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
+
     use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
     use writebench_model::Outcome;
 
     fn sample(durations_ns: &[u64]) -> Sample {
         let mut histogram: Histogram<u64> = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
         durations_ns.iter().for_each(|&ns| histogram.record(ns).unwrap());
+        with(&histogram)
+    }
+
+    fn with(histogram: &Histogram<u64>) -> Sample {
         let mut bytes = Vec::new();
-        V2DeflateSerializer::new().serialize(&histogram, &mut bytes).unwrap();
+        V2DeflateSerializer::new().serialize(histogram, &mut bytes).unwrap();
+        with_bytes(&bytes)
+    }
+
+    fn with_bytes(bytes: &[u8]) -> Sample {
         let histogram = base64::engine::general_purpose::STANDARD.encode(bytes);
         let mut sample = Sample::without_figures(0, Outcome::Ok);
-        let (count, nothing) = (durations_ns.len() as u64, 0);
+        let (count, nothing) = (0, 0);
         let latency = Latency {
             count,
             p50_ns: nothing,
@@ -191,6 +229,35 @@ mod tests {
         assert_eq!((estimate.count, estimate.p50, estimate.max), (1, 5, 5));
         assert!(curve.places.iter().all(|place| place.ns == [5; 3]), "{curve:?}");
         assert_eq!(latency(&[]), None);
+    }
+
+    #[test]
+    fn more_durations_than_a_number_holds_are_no_distribution() {
+        let mut most: Histogram<u64> = Histogram::new_with_bounds(1, 1000, 3).unwrap();
+        most.record_n(5, i64::MAX as u64).unwrap();
+        let one = with(&most);
+        assert!(latency(&[&one, &one]).is_some());
+        assert_eq!(latency(&[&one, &one, &one]), None, "in one of several samples");
+        [6, 7].iter().for_each(|&ns| most.record_n(ns, i64::MAX as u64).unwrap());
+        assert_eq!(latency(&[&with(&most)]), None, "in one sample");
+    }
+
+    #[test]
+    fn a_histogram_that_asks_for_gigabytes_is_unreadable() {
+        let mut whole = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(&Histogram::<u64>::new_with_bounds(1, 1000, 3).unwrap(), &mut whole)
+            .unwrap();
+        let inflated = inflated(&whole).unwrap();
+        assert!(latency(&[&with_bytes(&whole), &sample(&[5])]).is_some());
+        for (at, value) in [(4, u32::MAX), (4, 1 << 20), (12, 5)] {
+            let mut changed = inflated.clone();
+            changed[at..at + 4].copy_from_slice(&u32::to_be_bytes(value));
+            let mut encoder = flate2::write::ZlibEncoder::new(whole[..8].to_vec(), flate2::Compression::fast());
+            encoder.write_all(&changed).unwrap();
+            let changed = with_bytes(&encoder.finish().unwrap());
+            assert_eq!(latency(&[&changed, &sample(&[5])]), None, "{value} at {at}");
+        }
     }
 
     #[test]

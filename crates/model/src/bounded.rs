@@ -1,0 +1,55 @@
+//! Lists of bounded length: reading one stops when it is too long, before it exhausts the memory.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+/// The most samples of a case on one target.
+pub(crate) const MOST_SAMPLES: usize = 1_000_000;
+/// The most intervals of a timeline.
+pub(crate) const MOST_INTERVALS: usize = 1_000;
+/// The most entries of a list that has no limit of its own.
+const MOST_ENTRIES: usize = 100_000;
+
+/// Reads a list of at most so many `what`.
+///
+/// # Errors
+/// It is no such list, or has more.
+pub fn at_most<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+    most: usize,
+    what: &'static str,
+) -> Result<Vec<T>, D::Error> {
+    from.deserialize_seq(AtMost { most, what, of: PhantomData })
+}
+
+pub(crate) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    at_most(from, MOST_ENTRIES, "entries in a list")
+}
+
+struct AtMost<T> {
+    most: usize,
+    what: &'static str,
+    of: PhantomData<T>,
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for AtMost<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of {}", self.what)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element()? {
+            if items.len() == self.most {
+                return Err(A::Error::custom(format_args!("it has more than {} {}", self.most, self.what)));
+            }
+            items.push(item);
+        }
+        Ok(items)
+    }
+}
