@@ -1,10 +1,8 @@
 //! The cases of a run in writebench's JSON export.
 
-use std::collections::HashMap;
-
 use anyhow::{Context, Result};
 use serde_json::Value;
-use writebench_stats::{CONFIDENCE, Interval};
+use writebench_stats::{Interval, Rounds};
 
 /// A case with figures.
 #[derive(Debug)]
@@ -12,11 +10,11 @@ pub(crate) struct Measured {
     pub(crate) id: String,
     /// The label in the suite, or the case's name.
     pub(crate) name: String,
-    pub(crate) median_ns: f64,
+    pub(crate) value_ns: f64,
     /// Whether any sample is a copy that shares its blocks with the source.
     pub(crate) shares_blocks: bool,
     // Undisturbed samples only.
-    by_round_ns: HashMap<u64, f64>,
+    by_round_ns: Vec<(u32, f64)>,
 }
 
 /// Each case with figures, once: a case may be in several sections.
@@ -32,15 +30,18 @@ pub(crate) fn measured(export: &Value) -> Result<Vec<Measured>> {
 impl Measured {
     fn of(json: &Value) -> Result<Option<Self>> {
         let id = json["id"].as_str().context("a case without an id")?.to_owned();
-        let median_ns = json["estimate"]["total_ns"]["median"].as_f64().filter(|_| json["outcome"] == "ok");
-        let Some(median_ns) = median_ns else { return Ok(None) };
+        let value_ns = json["estimate"]["total_ns"]["value"].as_f64().filter(|_| json["outcome"] == "ok");
+        let Some(value_ns) = value_ns else { return Ok(None) };
         let samples = json["samples"].as_array().context("a case without samples")?.iter();
         let shares_blocks = samples.clone().any(|sample| sample["shares_blocks"] == true);
         let calm = samples.filter(|sample| sample["outcome"] == "ok" && sample["disturbed"].is_null());
-        let by_round_ns =
-            calm.filter_map(|sample| Some((sample["round"].as_u64()?, sample["total_ns"].as_f64()?))).collect();
+        let by_round_ns = calm
+            .filter_map(|sample| {
+                Some((u32::try_from(sample["round"].as_u64()?).ok()?, sample["total_ns"].as_f64()?))
+            })
+            .collect();
         let name = json["label"].as_str().unwrap_or(&id).to_owned();
-        Ok(Some(Self { id, name, median_ns, shares_blocks, by_round_ns }))
+        Ok(Some(Self { id, name, value_ns, shares_blocks, by_round_ns }))
     }
 
     /// The number among the run's own programs, if the case is one.
@@ -51,11 +52,10 @@ impl Measured {
         number.map_or(Some(1), |number| number.parse().ok())
     }
 
-    /// The median of the ratios of the case's times to the other's, in common rounds.
+    /// The time of the case over the other's, by the program's own model.
     pub(crate) fn ratio(&self, other: &Self) -> Option<Interval> {
-        let ratio = |(round, total_ns): (&u64, &f64)| Some(total_ns / other.by_round_ns.get(round)?);
-        let ratios: Vec<f64> = self.by_round_ns.iter().filter_map(ratio).collect();
-        writebench_stats::median_interval(&ratios, CONFIDENCE)
+        let rounds = Rounds::fit(&[self.by_round_ns.clone(), other.by_round_ns.clone()]);
+        rounds.ratio(0, (&rounds, 1))
     }
 }
 
@@ -64,10 +64,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn case(times: &[(u64, f64)]) -> Measured {
-        let by_round_ns = times.iter().copied().collect();
+    fn case(times: &[(u32, f64)]) -> Measured {
+        let by_round_ns = times.to_vec();
         let id = "write".to_owned();
-        Measured { name: id.clone(), id, median_ns: 1.0, shares_blocks: false, by_round_ns }
+        Measured { name: id.clone(), id, value_ns: 1.0, shares_blocks: false, by_round_ns }
     }
 
     #[test]
@@ -80,18 +80,18 @@ mod tests {
 
     #[test]
     fn only_undisturbed_samples_count() {
-        let export = json!({"cases": [{"id": "write", "outcome": "ok", "estimate": {"total_ns": {"median": 5}}, "samples": [
+        let export = json!({"cases": [{"id": "write", "outcome": "ok", "estimate": {"total_ns": {"value": 5}}, "samples": [
             {"outcome": "ok", "disturbed": null, "round": 0, "total_ns": 5},
             {"outcome": "ok", "disturbed": "why", "round": 1, "total_ns": 6},
             {"outcome": "failed", "disturbed": null, "round": 2, "total_ns": 7},
         ]}]});
         let cases = measured(&export).unwrap();
-        assert_eq!(cases[0].by_round_ns, HashMap::from([(0, 5.0)]));
+        assert_eq!(cases[0].by_round_ns, [(0, 5.0)]);
     }
 
     #[test]
     fn a_case_counts_once_and_one_without_figures_does_not() {
-        let case = |id: &str| json!({"id": id, "outcome": "ok", "samples": [], "estimate": {"total_ns": {"median": 1.0}}});
+        let case = |id: &str| json!({"id": id, "outcome": "ok", "samples": [], "estimate": {"total_ns": {"value": 1.0}}});
         let failed = json!({"id": "mmap-write", "outcome": "failed", "samples": [], "estimate": null});
         let export = json!({"cases": [case("a"), case("a"), failed, case("b")]});
         let names: Vec<_> = measured(&export).unwrap().into_iter().map(|it| it.id).collect();

@@ -70,9 +70,9 @@ function comparedTable(number) {
       of("A", (it) => it.bytes_per_s[0], perSecond),
       of("B", (it) => it.bytes_per_s[1], perSecond),
       of("B / A", (it) => it.ratio[0], (value) => value.toFixed(3)),
-      of("interval", (it) => it.ratio[1], (_, it) => `${it.ratio[1].toFixed(3)} – ${it.ratio[2].toFixed(3)}`),
+      of("interval", (it) => it.ratio[1], (_, it) => it.counts[0] === 1 ? "–" : `${it.ratio[1].toFixed(3)} – ${it.ratio[2].toFixed(3)}`),
       column("B is", verdict, (it) => element("span", { class: it.compared.verdict }, verdict(it)), { isText: true }),
-      of("samples A / B", (it) => it.counts[0], (_, it) => `${it.counts[0]} / ${it.counts[1]}`),
+      of("runs A / B", (it) => it.counts[0], (_, it) => `${it.counts[0]} / ${it.counts[1]}`),
     ],
     rows,
   };

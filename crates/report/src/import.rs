@@ -7,7 +7,7 @@ use writebench_model::{
     CaseRecord, MOST_ROWS, MOST_TARGETS, MethodInfo, MissingTarget, RunRecord, TargetRecord, at_most,
 };
 
-use crate::formats::json::SCHEMA;
+use crate::formats::json::{OLDEST_SCHEMA, SCHEMA};
 
 /// The reason why a text is no readable export.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -61,7 +61,7 @@ fn rows<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T
 pub fn run_of_export(text: &str, methods: &[&'static MethodInfo]) -> Result<RunRecord, ImportError> {
     let foreign = |error: serde_json::Error| ImportError::Foreign(error.to_string());
     let Beginning { schema: found } = serde_json::from_str(text).map_err(foreign)?;
-    if found != u64::from(SCHEMA) {
+    if !(u64::from(OLDEST_SCHEMA)..=u64::from(SCHEMA)).contains(&found) {
         return Err(ImportError::OtherSchema { found });
     }
     let document = serde_json::from_str(text).map_err(|error| ImportError::Content(error.to_string()))?;
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn what_is_no_export_is_told_in_one_line() {
         let [mut newer, mut older] = [document(), document()];
-        newer["schema"] = 6.into();
+        newer["schema"] = (SCHEMA + 1).into();
         older["schema"] = 4.into();
         let mut broken = document();
         broken["targets"][0]["environment"].as_object_mut().unwrap().remove("system");
@@ -149,8 +149,8 @@ mod tests {
             (endless.to_string(), "more than a number holds"),
             (String::new(), "no JSON export of writebench"),
             ("{\"cases\": []}".to_owned(), "missing field `schema`"),
-            (newer.to_string(), "has schema 6, this writebench reads schema 5; use a newer writebench"),
-            (older.to_string(), "has schema 4, this writebench reads schema 5; export it again"),
+            (newer.to_string(), "has schema 7, this writebench reads schema 6; use a newer writebench"),
+            (older.to_string(), "has schema 4, this writebench reads schema 6; export it again"),
             (lost.to_string(), "case write is of the target '/nowhere', which is not listed"),
             (broken.to_string(), "missing field `system`"),
             (unknown.to_string(), "unknown variant `wonderful`"),

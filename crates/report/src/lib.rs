@@ -12,6 +12,7 @@ pub use import::run_of_export;
 pub use numbers::comparison::{Comparison, Unit};
 pub use numbers::sides::{ComparedRun, Side};
 pub use sentences::arranged::Sort;
+pub use sentences::comparison::FOUR_RUNS;
 pub use sentences::machine::machine_lines;
 pub use sentences::noise::NoiseReport;
 pub use sentences::report::Report;

@@ -26,6 +26,7 @@ pub fn independent_ratio(numerator: &[f64], denominator: &[f64], confidence: f64
         low: ratios.smallest(cut),
         high: ratios.smallest(count + 1 - cut),
         confidence: reached,
+        count,
     })
 }
 

@@ -1,6 +1,6 @@
 //! The median with a nonparametric interval.
 
-use crate::{median, sorted};
+use crate::{CONFIDENCE, median, sorted};
 
 /// A figure and its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -10,6 +10,29 @@ pub struct Interval {
     pub high: f64,
     /// The actual confidence, from 0 to 1.
     pub confidence: f64,
+    /// The number of values that it rests on.
+    pub count: usize,
+}
+
+impl Interval {
+    /// The interval of a better estimate, widened to hold it.
+    #[must_use]
+    pub fn around(self, estimate: f64) -> Self {
+        Self { estimate, low: self.low.min(estimate), high: self.high.max(estimate), ..self }
+    }
+
+    /// The interval of the inverse: a ratio of speeds for one of times.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        Self { estimate: 1.0 / self.estimate, low: 1.0 / self.high, high: 1.0 / self.low, ..self }
+    }
+
+    /// Whether the interval has the confidence of all intervals in this program.
+    #[must_use]
+    pub fn is_sure(&self) -> bool {
+        // A confidence that is a ratio of counts may be off in its last digit.
+        self.confidence >= CONFIDENCE - 1e-9
+    }
 }
 
 /// The median with the narrowest symmetric pair of order statistics whose coverage is at least
@@ -23,7 +46,7 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let estimate = median(values)?;
     let count = sorted.len();
     let (cut, reached) = cut(count, confidence);
-    Some(Interval { estimate, low: sorted[cut - 1], high: sorted[count - cut], confidence: reached })
+    Some(Interval { estimate, low: sorted[cut - 1], high: sorted[count - cut], confidence: reached, count })
 }
 
 /// The largest `cut` for which the median lies between the `cut`-th smallest and the `cut`-th largest of

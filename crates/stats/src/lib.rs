@@ -12,6 +12,7 @@ mod outliers;
 mod rank;
 mod ratio;
 mod resolution;
+mod rounds;
 mod verdict;
 
 pub use course::{Burst, Course, course};
@@ -22,6 +23,7 @@ pub use outliers::count_outliers;
 pub use rank::spearman;
 pub use ratio::bootstrap_ratio_of_medians;
 pub use resolution::smallest_difference;
+pub use rounds::Rounds;
 pub use verdict::Verdict;
 
 /// The confidence of all intervals in this program.

@@ -29,7 +29,13 @@ pub fn bootstrap_ratio_of_medians(numerator: &[f64], denominator: &[f64], seed: 
     }
     let ratios = sorted(&ratios);
     let tail = RESAMPLES / 40;
-    Some(Interval { estimate, low: ratios[tail - 1], high: ratios[RESAMPLES - tail], confidence: CONFIDENCE })
+    Some(Interval {
+        estimate,
+        low: ratios[tail - 1],
+        high: ratios[RESAMPLES - tail],
+        confidence: CONFIDENCE,
+        count: numerator.len(),
+    })
 }
 
 #[cfg(test)]

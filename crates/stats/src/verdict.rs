@@ -1,8 +1,8 @@
 //! Verdicts on the interval of a ratio of two times.
 
-use crate::{CONFIDENCE, Interval};
+use crate::Interval;
 
-/// The verdict on two cases, by the interval of the ratio of their times in the same rounds.
+/// The verdict on two cases, by the interval of the ratio of their times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The interval lies below 1.
@@ -10,32 +10,31 @@ pub enum Verdict {
     /// The interval lies above 1.
     Slower,
     /// The interval includes 1 and lies inside the margin: any difference is too small to matter.
-    AsFast,
-    /// The interval includes 1 and reaches beyond the margin: the two are not distinguishable.
-    NotDistinguishable,
-    /// There are too few figures for an interval of 95 %.
-    TooFew,
+    Same,
+    /// The interval includes 1 and reaches beyond the margin, or rests on too few values for 95 %.
+    Inconclusive,
 }
 
 impl Verdict {
-    /// The margin around 1 for cases that are as fast.
+    /// The margin around 1 for cases that are the same.
     pub const MARGIN: f64 = 0.05;
+    /// The least difference between 1 and the end of an interval that excludes it. Intervals are printed with two
+    /// decimals and rounded outwards, so a smaller difference would be printed as 1.00.
+    const LEAST: f64 = 0.01;
 
-    /// The verdict on a ratio of times, with [`Verdict::MARGIN`] or another margin. An interval that touches
-    /// 1 includes it.
+    /// The verdict on a ratio of times, with [`Verdict::MARGIN`] or another margin.
     #[must_use]
     pub fn of(ratio: &Interval, margin: f64) -> Self {
-        // A confidence that is a ratio of counts may be off in its last digit.
-        if ratio.confidence < CONFIDENCE - 1e-9 {
-            Self::TooFew
-        } else if ratio.high < 1.0 {
+        if !ratio.is_sure() {
+            Self::Inconclusive
+        } else if ratio.high <= 1.0 - Self::LEAST {
             Self::Faster
-        } else if ratio.low > 1.0 {
+        } else if ratio.low >= 1.0 / (1.0 - Self::LEAST) {
             Self::Slower
         } else if ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin {
-            Self::AsFast
+            Self::Same
         } else {
-            Self::NotDistinguishable
+            Self::Inconclusive
         }
     }
 
@@ -45,9 +44,8 @@ impl Verdict {
         match self {
             Self::Faster => "faster",
             Self::Slower => "slower",
-            Self::AsFast => "as-fast",
-            Self::NotDistinguishable => "not-distinguishable",
-            Self::TooFew => "too-few",
+            Self::Same => "same",
+            Self::Inconclusive => "inconclusive",
         }
     }
 
@@ -56,40 +54,39 @@ impl Verdict {
     pub fn is_difference(self) -> bool {
         matches!(self, Self::Faster | Self::Slower)
     }
-
-    /// Whether more figures could still decide.
-    #[must_use]
-    pub fn is_open(self) -> bool {
-        matches!(self, Self::NotDistinguishable | Self::TooFew)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::median_interval;
+    use crate::{CONFIDENCE, median_interval};
 
     fn verdict(low: f64, high: f64) -> Verdict {
-        Verdict::of(&Interval { estimate: 1.0, low, high, confidence: 0.97 }, Verdict::MARGIN)
+        Verdict::of(&Interval { estimate: 1.0, low, high, confidence: 0.97, count: 6 }, Verdict::MARGIN)
     }
 
     #[test]
-    fn an_interval_that_excludes_one_is_a_difference_however_small() {
-        assert_eq!(verdict(1.001, 1.01), Verdict::Slower);
+    fn an_interval_that_excludes_one_by_a_percent_is_a_difference() {
+        assert_eq!(verdict(1.011, 1.02), Verdict::Slower);
         assert_eq!(verdict(0.2, 0.99), Verdict::Faster);
     }
 
     #[test]
-    fn an_interval_that_holds_one_is_as_fast_only_inside_the_margin() {
-        assert_eq!(verdict(0.96, 1.04), Verdict::AsFast);
-        assert_eq!(verdict(1.0, 1.05), Verdict::AsFast);
-        assert_eq!(verdict(0.96, 1.06), Verdict::NotDistinguishable);
-        assert_eq!(verdict(0.5, 1.0), Verdict::NotDistinguishable);
+    fn an_interval_that_is_printed_with_one_at_its_end_is_no_difference() {
+        assert_eq!(verdict(1.0049, 1.59), Verdict::Inconclusive);
+        assert_eq!(verdict(0.5, 0.995), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn an_interval_that_holds_one_is_the_same_only_inside_the_margin() {
+        assert_eq!(verdict(0.96, 1.04), Verdict::Same);
+        assert_eq!(verdict(1.0, 1.05), Verdict::Same);
+        assert_eq!(verdict(0.96, 1.06), Verdict::Inconclusive);
     }
 
     #[test]
     fn five_rounds_are_too_few_and_six_are_enough() {
         let of = |rounds: usize| Verdict::of(&median_interval(&vec![2.0; rounds], CONFIDENCE).unwrap(), 0.05);
-        assert_eq!((of(5), of(6)), (Verdict::TooFew, Verdict::Slower));
+        assert_eq!((of(5), of(6)), (Verdict::Inconclusive, Verdict::Slower));
     }
 }

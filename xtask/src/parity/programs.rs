@@ -201,7 +201,7 @@ impl Comparison<'_> {
             Ok(if self.beside == Beside::C { found.ratio(own) } else { own.ratio(found) })
         };
         let ratios = sides.iter().map(of).collect::<Result<_>>()?;
-        Ok(Row { case: name.to_owned(), bytes_per_s: as_f64(size.0) * 1e9 / own.median_ns, ratios })
+        Ok(Row { case: name.to_owned(), bytes_per_s: as_f64(size.0) * 1e9 / own.value_ns, ratios })
     }
 }
 
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     fn row(estimate: f64, high: f64) -> Row {
-        let ratio = Interval { estimate, low: 0.5, high, confidence: 0.95 };
+        let ratio = Interval { estimate, low: 0.5, high, confidence: 0.95, count: 42 };
         let ratios = vec![Some(ratio), None];
         Row { case: "write".to_owned(), bytes_per_s: 2e9, ratios }
     }

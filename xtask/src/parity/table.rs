@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     fn ratio(estimate: f64, low: f64, high: f64) -> Ratio {
-        let interval = Interval { estimate, low, high, confidence: 0.95 };
+        let interval = Interval { estimate, low, high, confidence: 0.95, count: 42 };
         Ratio { reference: 2.0, writebench: 2.0 * estimate, interval }
     }
 

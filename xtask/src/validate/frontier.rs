@@ -157,7 +157,7 @@ impl Frontier<'_> {
             let best = |groups: &[&[String]]| {
                 let names: Vec<String> = groups.concat().iter().map(|case| of_size(case, size)).collect();
                 let of_groups = cases.iter().filter(|it| names.contains(&it.id)).filter(kept);
-                of_groups.min_by(|a, b| a.median_ns.total_cmp(&b.median_ns)).map(|it| it.id.clone())
+                of_groups.min_by(|a, b| a.value_ns.total_cmp(&b.value_ns)).map(|it| it.id.clone())
             };
             // The programs' ways are ours, too, where ours are possible at all.
             let (Some(theirs), Some(_), Some(ours)) = (
@@ -180,7 +180,7 @@ impl Frontier<'_> {
             let found = |id: &str| -> Result<Best<'_>> {
                 let case =
                     cases.iter().find(|it| it.id == id).with_context(|| format!("{id} has no figure"))?;
-                Ok(Best { case, gigabytes_per_s: rate(size.0, case.median_ns) })
+                Ok(Best { case, gigabytes_per_s: rate(size.0, case.value_ns) })
             };
             let (theirs, ours) = (found(&theirs)?, found(&ours)?);
             let share = share_of_limit(&export, &ours.case.id);

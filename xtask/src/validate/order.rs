@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use serde_json::Value;
-use writebench_stats::{CONFIDENCE, spearman};
+use writebench_stats::{Verdict, spearman};
 
 use crate::export::{Measured, measured};
 
@@ -32,7 +32,7 @@ impl Order {
     pub(super) fn of_export(json: &Value) -> Result<Self> {
         let mut cases = measured(json)?;
         ensure!(cases.len() > 1, "fewer than two cases have figures");
-        cases.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns));
+        cases.sort_by(|a, b| a.value_ns.total_cmp(&b.value_ns));
         Ok(Self { cases })
     }
 
@@ -46,7 +46,7 @@ impl Order {
         let pairs: Vec<(&Measured, &Measured)> =
             self.cases.iter().filter_map(|case| Some((case, other.case(&case.id)?))).collect();
         let (here, there): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
-        let medians = |cases: &[&Measured]| cases.iter().map(|case| case.median_ns).collect::<Vec<_>>();
+        let medians = |cases: &[&Measured]| cases.iter().map(|case| case.value_ns).collect::<Vec<_>>();
         let (points_here, points_there) = (points(&here), points(&there));
         // The number of slower cases minus that of faster ones.
         let leads = |points: &[Vec<f64>]| points.iter().map(|row| row.iter().sum()).collect::<Vec<f64>>();
@@ -69,12 +69,11 @@ impl Order {
 }
 
 /// For each case against each: 1 if it is faster, -1 if it is slower, and 0 if the two are not
-/// distinguishable: the interval of the ratios of their times in common rounds includes 1.
+/// distinguished by the program's rule.
 fn points(cases: &[&Measured]) -> Vec<Vec<f64>> {
-    let against = |case: &Measured, other| match case.ratio(other) {
-        Some(ratio) if ratio.confidence < CONFIDENCE => 0.0,
-        Some(ratio) if ratio.high < 1.0 => 1.0,
-        Some(ratio) if ratio.low > 1.0 => -1.0,
+    let against = |case: &Measured, other| match case.ratio(other).map(|it| Verdict::of(&it, Verdict::MARGIN)) {
+        Some(Verdict::Faster) => 1.0,
+        Some(Verdict::Slower) => -1.0,
         _ => 0.0,
     };
     cases.iter().map(|case| cases.iter().map(|other| against(case, other)).collect()).collect()
@@ -94,7 +93,7 @@ pub(super) mod tests {
                 json!({"outcome": "ok", "disturbed": null, "round": round, "total_ns": median_ns + spread * off})
             })
             .collect();
-        json!({"id": id, "outcome": "ok", "samples": samples, "estimate": {"total_ns": {"median": median_ns}}})
+        json!({"id": id, "outcome": "ok", "samples": samples, "estimate": {"total_ns": {"value": median_ns}}})
     }
 
     /// An order of cases whose times differ by much more than their samples do.

@@ -45,8 +45,8 @@ pub(super) struct Compared {
 pub(super) enum Verdict {
     Faster,
     Slower,
-    AsFast,
-    NotDistinguishable,
+    Same,
+    Inconclusive,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

@@ -100,7 +100,7 @@ fn cost(case: &Case, nearest: &Case, global: &Global) -> Option<String> {
         };
         let times = of(case).find_map(|own| {
             let other = of(nearest).find(|other| other.record.target == own.record.target)?;
-            Some(own.time_in_rounds_over(other)?.estimate)
+            Some(own.ratio_to(other)?.estimate)
         })?;
         Some(format!("{times:.2} times as fast in the rounds of run {}", summary.number))
     })

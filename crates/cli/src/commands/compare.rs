@@ -3,7 +3,7 @@ use std::thread::Builder;
 
 use anyhow::Result;
 use writebench_report::formats::terminal::Detail;
-use writebench_report::{Comparison, Side, Unit, Verdict, counted, formats};
+use writebench_report::{Comparison, FOUR_RUNS, Side, counted, formats};
 
 use crate::exit::{self, Exit, usage};
 use crate::export::{ComparisonExportArguments, FileExport, NEVER};
@@ -25,10 +25,10 @@ pub(crate) struct CompareCommand {
     #[arg(value_name = "B", value_parser = run_names)]
     b: Box<[RunOn]>,
     /// End with exit code 5 if a case is slower by more than that with the whole of its interval (for 5%: all of it
-    /// below 0.95), so that noise does not fail a build; drift between single runs may, so give several of each
+    /// below 0.95), so that noise does not fail a build. Takes four runs per side, or two targets of one run
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_if_slower: Option<f64>,
-    /// Call a case as fast on both sides if the interval of its ratio is no further from 1 than that [default: 5%]
+    /// Call a case the same on both sides if the interval of its ratio is no further from 1 than that [default: 5%]
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     as_fast: Option<f64>,
     /// Every case and every column, however wide
@@ -45,8 +45,8 @@ const COMPARE_EXAMPLES: &str = "Examples:
   writebench compare before after --fail-if-slower 5%
   writebench compare 5@ext4 5@xfs             two targets of one run
 
-With one run on each side what drifted between them is in no interval, and looks like a difference. Several runs of each, \
-    taken in turns (run --label before, run --label after, and again), take care of it; it takes four of each for an answer.";
+Two single runs also differ by what drifted between them, so their verdict is always inconclusive. Take four runs of \
+    each side in turns: run --label before, run --label after, and again.";
 
 impl CompareCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
@@ -54,6 +54,12 @@ impl CompareCommand {
         let exports = self.exports.find(kept(self.a.iter().chain(&self.b), db))?;
         let (a, b) = both_sides(&self.a, &self.b, db)?;
         let comparison = Comparison::of(a, b).map_err(|error| usage!("{error}"))?;
+        if self.fail_if_slower.is_some() && comparison.is_of_single_runs() {
+            return Err(usage!(
+                "--fail-if-slower: two single runs also differ by what drifted between them. {FOUR_RUNS}, for example \
+                 with --label before and --label after, then `writebench compare before after`"
+            ));
+        }
         let comparison = match self.as_fast {
             Some(percent) => comparison.with_margin(percent / 100.0),
             None => comparison,
@@ -93,15 +99,13 @@ fn side(names: &[RunOn], db: Option<&Path>) -> Result<Side> {
 
 /// Whether the build that asked may pass.
 fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit> {
-    if comparison.cases.len() == comparison.count(Verdict::TooFew) {
-        return Err(usage!(
-            "--fail-if-slower: no case has enough samples (or runs) on both sides to be judged"
-        ));
+    if comparison.cases.len() == comparison.too_few() {
+        return Err(usage!("--fail-if-slower: no case has enough runs or rounds on both sides. {FOUR_RUNS}"));
     }
     let undecided = comparison.undecided_cases();
     if undecided > 0 {
         output.note(&format!(
-            "--fail-if-slower does not judge {} of A: too few samples or runs, no figure, or not in B.",
+            "--fail-if-slower does not judge {} of A: too few runs or rounds, no figure, or not in B.",
             counted(undecided, "case")
         ));
     }
@@ -113,12 +117,7 @@ fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit>
         .iter()
         .map(|it| format!("{} ({:.3} – {:.3})", it.case, it.speed_ratio.low, it.speed_ratio.high))
         .collect();
-    let doubt = match comparison.unit {
-        Unit::Sample if comparison.is_of_one_run() => "",
-        Unit::Sample => "; single runs: drift between them can look like this, several of each tell",
-        Unit::Run => "",
-    };
-    output.error(&anyhow::anyhow!("slower by more than {percent} %: {}{doubt}", of_each.join(", ")));
+    output.error(&anyhow::anyhow!("slower by more than {percent} %: {}", of_each.join(", ")));
     Ok(Exit::Slower)
 }
 

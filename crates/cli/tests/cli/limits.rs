@@ -148,7 +148,7 @@ fn shares() -> Result<()> {
         let limit = limits.iter().find(|it| it["kind"] == "memory-copy" && it["threads"] == threads);
         let limit = limit.context("of each number of threads")?["bytes_per_s"].as_f64().context("a figure")?;
         let estimate = &document["cases"][index]["estimate"];
-        let throughput = estimate["throughput_bytes_per_s"]["median"].as_f64().context("a figure")?;
+        let throughput = estimate["throughput_bytes_per_s"]["value"].as_f64().context("a figure")?;
         // A limit that was exceeded is none.
         let Some(share) = estimate["limit"]["share"].as_f64() else {
             ensure!(throughput > limit, "{estimate}");

@@ -48,7 +48,7 @@ const DRY: &[&str] = &["--dry-run"];
 
 /// The commands of the table, in its order: later ones show what earlier ones measured.
 const TRIALS: &[Trial] = &[
-    trial("writebench run /data", &["--size", "64KiB", "--no-limits"], "beside plain write"),
+    trial("writebench run /data", &["--size", "64KiB", "--no-limits"], "vs. plain write"),
     trial("writebench advise /data --for stream", SMALL_SEARCH, "Recommended: "),
     trial("writebench advise /data --for durable-stream", SMALL_SEARCH, "fsync"),
     trial(
@@ -139,8 +139,7 @@ fn words() -> Result<()> {
     let cases: Vec<&str> = names.into_iter().flat_map(|name| ["--case", name]).chain(["--yes"]).collect();
     program.run(data.path(), &cases, 4)?;
     let shown = program.call(&["show", "--all"])?.stdout;
-    for words in
-        ["total", "95 %", "interval", "write alone", "limit", "ms:", "CPU ms:", "n", "beside plain write"]
+    for words in ["total", "95 %", "interval", "write alone", "limit", "ms:", "CPU ms:", "n", "vs. plain write"]
     {
         let columns = words.split(' ').count();
         ensure!(

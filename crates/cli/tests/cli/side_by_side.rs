@@ -96,7 +96,7 @@ fn one_table() -> Result<()> {
     let (a, b) = (text(two.a.path())?, text(two.b.path())?);
     let heading = shown.lines().find(|line| line.contains(a) && line.contains(b)).context("a heading")?;
     ensure!(heading.find(a) < heading.find(b), "in the order that was asked for: {heading}");
-    ensure!(shown.contains(&format!("× first: times the figure of {a}")), "{shown}");
+    ensure!(shown.contains(&format!("× first: times the value of {a}")), "{shown}");
     ensure!(shown.contains("geometric mean"), "{shown}");
     let rows = shown.lines().filter(|line| line.starts_with("write,size=1MiB ")).count();
     ensure!(rows == 1, "one row for both: {shown}");
@@ -129,7 +129,7 @@ fn parts() -> Result<()> {
     let uneven = two.call(&["compare", "1", "2"], 2)?.stderr;
     ensure!(uneven.contains("name one of them behind the run, as in …@"), "{uneven}");
     let even = two.call(&["compare", &a, "2"], 0)?.stdout;
-    ensure!(even.contains("One run on each side"), "{even}");
+    ensure!(even.contains("inconclusive: one run per side"), "{even}");
     two.run(&CASES, 0)?;
     let both = two.call(&["compare", "1", "3"], 0)?.stdout;
     ensure!(both.contains(&format!("write,size=1MiB on {}", text(two.b.path())?)), "{both}");

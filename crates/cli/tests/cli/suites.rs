@@ -54,7 +54,7 @@ fn runs(kind: Kind, suite: &str, rows: usize) -> Result<()> {
         arguments.extend(["--set", "chunk=4KiB,1MiB"]);
     }
     let document = program.run(target.path(), &arguments, 0)?;
-    ensure!(document["schema"] == 5 && document["run"]["seed"] == 7, "{}", document["run"]);
+    ensure!(document["schema"] == 6 && document["run"]["seed"] == 7, "{}", document["run"]);
     ensure!(
         document["targets"][0]["environment"]["filesystem"]["kind"] == kind.name(),
         "{}",
@@ -98,8 +98,8 @@ fn check_case(case: &Value) -> Result<()> {
     let written = case["method"] != "allocate";
     ensure!(sample["read_back"]["bytes"] == Value::from(written.then_some(256 << 10)), "{sample}");
     ensure!(sample["probe_ns"][0].as_u64() > Some(0) && sample["probe_ns"][1].as_u64() > Some(0), "{sample}");
-    let all_of_it = case["estimate"]["throughput_bytes_per_s"]["median"].as_f64().context("a figure")?;
-    let write_alone = case["estimate"]["write_alone_bytes_per_s"]["median"].as_f64().context("a figure")?;
+    let all_of_it = case["estimate"]["throughput_bytes_per_s"]["value"].as_f64().context("a figure")?;
+    let write_alone = case["estimate"]["write_alone_bytes_per_s"]["value"].as_f64().context("a figure")?;
     let each = case["axes"]["sync"]
         .as_str()
         .is_some_and(|sync| sync.contains('/') || sync.starts_with("o-") || sync.starts_with("rwf-"));

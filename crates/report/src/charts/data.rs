@@ -188,8 +188,8 @@ pub(crate) struct Dot {
 /// A figure with its interval. The chart's subtitle says what they are.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Interval {
-    /// The figure, mostly a median.
-    pub median: f64,
+    /// The figure itself.
+    pub value: f64,
     /// Lower end of the interval, mostly one of 95 %.
     pub low: f64,
     pub high: f64,

@@ -45,7 +45,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Cha
 fn points(row: &Row<'_>, curve: &LatencyCurve) -> Vec<Point> {
     let place = |place: &LatencyPlace| {
         let [low, median, high] = place.ns.map(|ns| as_f64(ns) / 1e9);
-        Point { figure: Some(Interval { median, low, high }), ..point(place.quantile, row, None, 1.0) }
+        Point { figure: Some(Interval { value: median, low, high }), ..point(place.quantile, row, None, 1.0) }
     };
     curve.places.iter().map(place).collect()
 }

@@ -64,7 +64,7 @@ fn points(course: &Course<'_>) -> Vec<Point> {
     let interval_s = as_f64(course.timeline.interval_ns) / 1e9;
     let rates = (0u32..).zip(rates(course.timeline));
     let points = rates.map(|(index, rate)| Point {
-        figure: Some(Interval { median: rate, low: rate, high: rate }),
+        figure: Some(Interval { value: rate, low: rate, high: rate }),
         ..point((f64::from(index) + 0.5) * interval_s, &course.row, None, 1.0)
     });
     points.collect()

@@ -11,7 +11,7 @@ use crate::numbers::estimate::Figure;
 pub(super) fn point(x: f64, row: &Row<'_>, figure: Option<&Figure>, per: f64) -> Point {
     let interval = |it: &Figure| {
         let (low, high) = it.ends();
-        Interval { median: it.median / per, low: low / per, high: high / per }
+        Interval { value: it.value / per, low: low / per, high: high / per }
     };
     Point {
         x,
@@ -62,7 +62,7 @@ pub(super) fn throughput_lines(
     }
 }
 
-/// The description of the figures: `medians with 95 % intervals; lower is better`.
+/// The description of the figures: `values with 95 % intervals; lower is better`.
 pub(super) fn figures_are(rows: &[Row<'_>], better: &str) -> String {
     let reached = rows.iter().filter_map(|row| Some(row.case.estimate.as_ref()?.confidence));
     let least = reached.fold(1.0, f64::min);
@@ -72,5 +72,5 @@ pub(super) fn figures_are(rows: &[Row<'_>], better: &str) -> String {
     } else {
         format!("{percent:.0} % intervals")
     };
-    format!("medians with {intervals}; {better} is better")
+    format!("values with {intervals}; {better} is better")
 }

@@ -38,7 +38,7 @@ impl Scale {
         let is_log = chart.y.scale == YScale::Log10;
         // One wide interval must not make all bars too short to compare.
         let longest_bar =
-            chart.points().filter_map(|point| point.figure).map(|it| it.median).fold(0.0, f64::max);
+            chart.points().filter_map(|point| point.figure).map(|it| it.value).fold(0.0, f64::max);
         let is_cut = chart.kind == Kind::Bars && longest_bar > 0.0;
         let max = if is_cut { max.min(BARS_CUT * longest_bar) } else { max };
         let range = (max > 0.0).then(|| if is_log { log_range(min, max) } else { (0.0, linear_top(max)) });
@@ -96,10 +96,10 @@ fn values(chart: &Chart) -> Vec<f64> {
     let figures = chart.points().filter_map(|point| point.figure);
     match chart.kind {
         // A colour shows a figure without its interval.
-        Kind::HeatMap => figures.map(|figure| figure.median).collect(),
+        Kind::HeatMap => figures.map(|figure| figure.value).collect(),
         Kind::Stacked => stacked(chart).into_iter().map(|(_, whole)| whole).collect(),
         Kind::Lines | Kind::Groups | Kind::Bars => {
-            let of_figures = figures.flat_map(|figure| [figure.low, figure.median, figure.high]);
+            let of_figures = figures.flat_map(|figure| [figure.low, figure.value, figure.high]);
             of_figures.chain(chart.points().flat_map(|point| &point.dots).map(|dot| dot.value)).collect()
         }
     }
@@ -109,7 +109,7 @@ fn values(chart: &Chart) -> Vec<f64> {
 pub(crate) fn stacked(chart: &Chart) -> Vec<(f64, f64)> {
     let whole = |at: f64| {
         let parts = chart.points().filter(|point| point.x.total_cmp(&at).is_eq()).filter_map(|it| it.figure);
-        parts.map(|part| part.median).sum()
+        parts.map(|part| part.value).sum()
     };
     chart.x.ticks.iter().map(|tick| (tick.at, whole(tick.at))).collect()
 }

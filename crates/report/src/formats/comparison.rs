@@ -16,9 +16,9 @@ use crate::sentences::words::list;
 use crate::tables::comparison::table;
 
 /// The version of the document's form.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
-/// A longer table has only rows that differ, except with `--all`.
+/// A longer table has only rows that differ, except with `--all`, or where none can.
 const FEW: usize = 20;
 
 /// The verdicts, and then the possible reasons. Styled text; `width` is the terminal's, none for all columns.
@@ -33,9 +33,9 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
         text += &format!("{QUIET}{letter}{QUIET:#}  {}\n", visible(&side_line(side)));
     }
     text += "\n";
-    let is_long = comparison.cases.len() > FEW && !is_all;
+    let is_long = comparison.cases.len() > FEW && !is_all && !comparison.is_of_single_runs();
     let rows = || comparison.cases.iter().filter(|case| !is_long || case.verdict.is_difference());
-    let table = table(rows(), comparison.unit).made_visible();
+    let table = table(rows(), comparison).made_visible();
     let mut is_cut = false;
     if rows().next().is_some() {
         let fitted = fitting(&table, width);
@@ -105,9 +105,8 @@ pub(crate) fn json(comparison: &Comparison) -> String {
         "summary": {
             "faster": comparison.count(Verdict::Faster),
             "slower": comparison.count(Verdict::Slower),
-            "as_fast": comparison.count(Verdict::AsFast),
-            "not_distinguishable": comparison.count(Verdict::NotDistinguishable),
-            "too_few": comparison.count(Verdict::TooFew),
+            "same": comparison.count(Verdict::Same),
+            "inconclusive": comparison.count(Verdict::Inconclusive),
         },
     });
     format!("{document:#}\n")

@@ -34,7 +34,7 @@ const FIGURES: &[(&str, FigureOf)] = &[
 
 /// The parts of a figure.
 const PARTS: &[(&str, PartOf)] = &[
-    ("median", |it| Some(it.median)),
+    ("value", |it| Some(it.value)),
     ("low", |it| it.low),
     ("high", |it| it.high),
     ("min", |it| Some(it.min)),

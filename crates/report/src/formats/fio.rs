@@ -14,7 +14,7 @@ use super::rendered::{Files, MARK};
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Figure, PHASES};
 use crate::numbers::grouped::distinct;
-use crate::sentences::number::{gigabytes_per_s, milliseconds, range};
+use crate::sentences::number::{GIGABYTES_PER_S, gigabytes_per_s, milliseconds, range};
 use crate::sentences::report::Report;
 use crate::sentences::words::counted;
 use job::Job;
@@ -146,7 +146,7 @@ fn figures(case: &CaseReport) -> Vec<String> {
         return vec![format!("no figure: {}: {why}", case.outcome_name())];
     };
     let figure = |what: &str, it: &Figure| {
-        format!("{what} {} GB/s ({})", gigabytes_per_s(it.median), range(it, gigabytes_per_s))
+        format!("{what} {} GB/s ({})", gigabytes_per_s(it.value), range(it, &GIGABYTES_PER_S))
     };
     let phases = PHASES.map(|(name, ns)| format!("{name} {}", milliseconds(ns(&estimate.phases_ns))));
     let mut lines = vec![
@@ -156,7 +156,7 @@ fn figures(case: &CaseReport) -> Vec<String> {
             figure("write alone", &estimate.write_alone_bytes_per_s)
         ),
         format!(
-            "medians of {}, with {}; GB are 10^9 bytes",
+            "values from {}, with {}; GB are 10^9 bytes",
             counted(estimate.samples, "sample"),
             if estimate.total_ns.low.is_some() { "95 % intervals" } else { "their range" }
         ),

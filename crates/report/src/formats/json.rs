@@ -10,7 +10,9 @@ use crate::sentences::finding::Finding;
 use crate::sentences::report::Report;
 
 /// The version of the document's form.
-pub(crate) const SCHEMA: u32 = 5;
+pub(crate) const SCHEMA: u32 = 6;
+/// The oldest schema whose samples are the same.
+pub(crate) const OLDEST_SCHEMA: u32 = 5;
 
 #[derive(Serialize)]
 struct Document<'r> {

@@ -30,15 +30,13 @@ pub(super) fn render(report: &Report) -> String {
     for (name, unit, what, figure) in FAMILIES {
         text += &format!("# TYPE writebench_{name}_{unit} gauge\n");
         text += &format!("# UNIT writebench_{name}_{unit} {unit}\n");
-        text += &format!(
-            "# HELP writebench_{name}_{unit} {what}, median of the samples and the ends of its interval\n"
-        );
+        text += &format!("# HELP writebench_{name}_{unit} {what}, the value and the ends of its interval\n");
         let factor = if unit == SECONDS { 1e-9 } else { 1.0 };
         for (case, estimate) in cases.iter().filter_map(|case| Some((case, case.estimate.as_ref()?))) {
             let (labels, figure) = (labels(report, case), figure(estimate));
             let ends = [("low", figure.low), ("high", figure.high)];
             let ends = ends.into_iter().filter_map(|(end, value)| Some((end, value?)));
-            for (quantity, value) in std::iter::once(("median", figure.median)).chain(ends) {
+            for (quantity, value) in std::iter::once(("value", figure.value)).chain(ends) {
                 let value = value * factor;
                 text += &format!("writebench_{name}_{unit}{{{labels},figure=\"{quantity}\"}} {value}\n");
             }

@@ -10,6 +10,7 @@ use writebench_model::{
 
 use crate::numbers::estimate::Estimate;
 use crate::numbers::grouped::grouped;
+use crate::numbers::rounds::{Modelled, fit};
 
 /// A row of a table.
 #[derive(Debug, Clone)]
@@ -21,6 +22,8 @@ pub struct CaseReport {
     pub reason: Option<String>,
     /// The estimate from the good samples.
     pub estimate: Option<Estimate>,
+    /// The place in the model of its contract; none if every sample was disturbed.
+    pub(crate) modelled: Option<Modelled>,
     /// The index of the target in the run.
     place: Option<usize>,
     /// Whether the case is to be durable on a target that keeps nothing over a loss of power.
@@ -43,6 +46,7 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
         case
     };
     let mut cases: Vec<CaseReport> = records.into_iter().map(case).collect();
+    fit(&mut cases, &run.targets);
     drop_exceeded_limits(&mut cases);
     cases
 }
@@ -78,7 +82,21 @@ impl CaseReport {
         };
         let name = record.program().map_or_else(|| record.case.to_string(), |command| format!("`{command}`"));
         let estimate = Estimate::of_case(&record, limits);
-        Self { name, reason, estimate, place: None, breaks_its_promise: false, record }
+        let mut case =
+            Self { name, reason, estimate, modelled: None, place: None, breaks_its_promise: false, record };
+        case.model(Modelled::alone(&case), &[]);
+        case
+    }
+
+    /// Takes over a model, from which all values of the total time follow.
+    pub(crate) fn model(&mut self, modelled: Option<Modelled>, targets: &[TargetRecord]) {
+        let limits = self.place.and_then(|place| targets.get(place)).map_or(&[][..], |target| &target.limits);
+        if let (Some(estimate), Some(value_ns)) =
+            (&mut self.estimate, modelled.as_ref().and_then(Modelled::value_ns))
+        {
+            estimate.adjust(&self.record, value_ns, limits);
+        }
+        self.modelled = modelled;
     }
 
     /// The target in the report's run.
@@ -101,13 +119,10 @@ impl CaseReport {
         self.outcome().is_some_and(Outcome::is_ok)
     }
 
-    /// Whether the time is based on undisturbed samples of all of the work. A case that failed
-    /// later, was truncated, has only disturbed samples, or is not durable despite its contract has
-    /// figures but no rank.
+    /// Whether the value is based on undisturbed samples. A case that failed later, has only disturbed
+    /// samples, or is not durable despite its contract has figures but no rank.
     pub(crate) fn is_ranked(&self) -> bool {
-        self.is_ok()
-            && !self.breaks_its_promise
-            && self.estimate.as_ref().is_some_and(|estimate| !estimate.only_disturbed && estimate.cut == 0)
+        self.is_ok() && !self.breaks_its_promise && self.modelled.is_some()
     }
 
     /// Whether the case belongs to the screening of a search: one or two samples, which are in no
@@ -121,9 +136,11 @@ impl CaseReport {
         self.estimate.as_ref().is_some_and(|estimate| estimate.limit.is_some())
     }
 
-    /// The key of the ranking: the median total time, infinite without a figure.
+    /// The key of the ranking: the time of all of the work, infinite without a figure.
     pub(crate) fn time_ns(&self) -> f64 {
-        self.estimate.as_ref().map_or(f64::INFINITY, |estimate| estimate.total_ns.median)
+        let modelled = self.modelled.as_ref().and_then(Modelled::value_ns);
+        let measured = || self.estimate.as_ref().map(|estimate| estimate.total_ns.value);
+        modelled.or_else(measured).unwrap_or(f64::INFINITY)
     }
 }
 

@@ -3,11 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
-use writebench_model::{CaseRecord, Sample};
-use writebench_stats::{CONFIDENCE, Interval, Verdict, as_f64};
+use writebench_stats::{CONFIDENCE, Interval, Verdict};
 
+use crate::numbers::case::{CaseReport, cases};
 use crate::numbers::grouped::distinct;
-use crate::numbers::in_rounds::total;
 use crate::numbers::sides::{
     CaseOn, CompareError, ComparedRun, Side, different, is_target_by_target, same_work,
 };
@@ -16,10 +15,10 @@ use crate::numbers::sides::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// A sample, where each side is one run.
-    Sample,
-    /// The median of a run. Runs differ by more than their samples do (Kalibera and Jones, *Rigorous Benchmarking in
-    /// Reasonable Time*, 2013).
+    /// A round, where the sides are two targets of one run.
+    Round,
+    /// A run. Runs differ by more than their samples do (Kalibera and Jones, *Rigorous Benchmarking in Reasonable
+    /// Time*, 2013), so one run per side proves nothing.
     Run,
 }
 
@@ -29,9 +28,8 @@ pub struct ComparedCase {
     /// Programs get the case's fields beside the figures.
     #[serde(flatten)]
     pub case: CaseOn,
-    /// A's median, in bytes per second.
+    /// A's value, in bytes per second; of several runs the median of their values.
     pub a_bytes_per_s: f64,
-    /// B's median, in bytes per second.
     pub b_bytes_per_s: f64,
     /// The number of A's observations.
     pub a_count: usize,
@@ -89,7 +87,7 @@ impl Comparison {
     ///
     /// # Errors
     /// A run is given twice, a case of the same name is different work, or there is no common case.
-    pub fn of(a: Side, b: Side) -> Result<Self, CompareError> {
+    pub fn of(mut a: Side, mut b: Side) -> Result<Self, CompareError> {
         let runs: Vec<&ComparedRun> = a.runs.iter().chain(&b.runs).collect();
         different(&runs)?;
         same_work(&runs)?;
@@ -100,31 +98,39 @@ impl Comparison {
         if common.is_empty() {
             return Err(CompareError::NothingInCommon { a: a.name, b: b.name });
         }
-        let unit = if a.runs.len() == 1 && b.runs.len() == 1 { Unit::Sample } else { Unit::Run };
+        let is_of_one_run =
+            matches!((a.runs.as_slice(), b.runs.as_slice()), ([a], [b]) if a.run.id == b.run.id);
+        let unit = if is_of_one_run { Unit::Round } else { Unit::Run };
+        let (cases_of_a, cases_of_b) = (take_cases(&mut a, with_target), take_cases(&mut b, with_target));
         let mut left_out = Vec::new();
         let mut cases = Vec::new();
-        let (records_of_a, records_of_b) = (records(&a, with_target), records(&b, with_target));
         for case in common {
-            let of_a = Observed::of(&records_of_a, &case, unit, &mut left_out);
-            let of_b = Observed::of(&records_of_b, &case, unit, &mut left_out);
-            cases.extend(compared(case, &of_a, &of_b));
+            let of_a = with_rank(&cases_of_a, &case, &mut left_out);
+            let of_b = with_rank(&cases_of_b, &case, &mut left_out);
+            cases.extend(compared(case, unit, &of_a, &of_b));
         }
         Ok(Self { a, b, unit, cases, only_in_a, only_in_b, left_out })
     }
 
-    /// The same comparison with another margin than [`Verdict::MARGIN`] for cases that are as fast.
+    /// Whether each side is one run, so that a drift between them looks like a difference.
+    #[must_use]
+    pub fn is_of_single_runs(&self) -> bool {
+        self.unit == Unit::Run && self.a.runs.len() == 1 && self.b.runs.len() == 1
+    }
+
+    /// The number of cases with too few rounds or runs for an interval of 95 %.
+    #[must_use]
+    pub fn too_few(&self) -> usize {
+        self.cases.iter().filter(|case| !case.speed_ratio.is_sure()).count()
+    }
+
+    /// The same comparison with another margin than [`Verdict::MARGIN`] for cases that are the same.
     #[must_use]
     pub fn with_margin(mut self, margin: f64) -> Self {
         for case in &mut self.cases {
             case.verdict = verdict(&case.speed_ratio, margin);
         }
         self
-    }
-
-    /// Whether the sides are two targets of the same run.
-    #[must_use]
-    pub fn is_of_one_run(&self) -> bool {
-        matches!((self.a.runs.as_slice(), self.b.runs.as_slice()), ([a], [b]) if a.run.id == b.run.id)
     }
 
     /// The number of cases with that verdict.
@@ -139,7 +145,7 @@ impl Comparison {
         let is_compared = |case: &str| self.cases.iter().any(|it| it.case.to_string() == case);
         let left_out = distinct(self.left_out.iter().map(|it| it.case.as_str()), |case| *case);
         let without_figures = left_out.into_iter().filter(|case| !is_compared(case)).count();
-        self.only_in_a.len() + without_figures + self.count(Verdict::TooFew)
+        self.only_in_a.len() + without_figures + self.too_few()
     }
 
     /// The cases whose whole interval is slower by more than that share, so that noise does not add cases.
@@ -163,62 +169,51 @@ fn parted(names: &[CaseOn], others: &[CaseOn]) -> (Vec<CaseOn>, Vec<CaseOn>) {
     names.iter().cloned().partition(|name| others.contains(name))
 }
 
-/// For each run of a side, its name and its cases. A case in several tables has the same samples in each.
-type Records<'r> = Vec<(&'r str, HashMap<CaseOn, &'r CaseRecord>)>;
+/// For each run of a side, its name and its cases.
+type Cases = Vec<(String, HashMap<CaseOn, CaseReport>)>;
 
-fn records(side: &Side, with_target: bool) -> Records<'_> {
-    let named = |case| (CaseOn::of(case, with_target), case);
-    side.runs.iter().map(|it| (it.name.as_str(), it.run.cases.iter().map(named).collect())).collect()
+/// Takes the cases out of the runs of a side.
+fn take_cases(side: &mut Side, with_target: bool) -> Cases {
+    let of_run = |it: &mut ComparedRun| {
+        let cases = cases(&mut it.run).into_iter().map(|case| (CaseOn::of(&case.record, with_target), case));
+        (it.name.clone(), cases.collect())
+    };
+    side.runs.iter_mut().map(of_run).collect()
 }
 
-/// The observations of a case on a side.
-struct Observed {
-    times_ns: Vec<f64>,
-    bytes: f64,
-}
-
-impl Observed {
-    fn of(runs: &Records<'_>, case: &CaseOn, unit: Unit, left_out: &mut Vec<LeftOut>) -> Self {
-        let mut observed = Self { times_ns: Vec::new(), bytes: 0.0 };
-        for (run, cases) in runs {
-            let mut leave_out = |why: String| {
-                left_out.push(LeftOut { case: case.to_string(), run: (*run).to_owned(), why });
-            };
-            let Some(record) = cases.get(case) else {
-                leave_out("the run does not have it".to_owned());
-                continue;
-            };
-            let usable = Sample::usable(&record.samples);
-            if let Some(why) = why_left_out(record, &usable) {
-                leave_out(why);
-                continue;
-            }
-            // No work takes zero time, but a file may say so.
-            let time = |sample: &Sample| total(sample).max(1.0);
-            let times: Vec<f64> = usable.into_iter().map(time).collect();
-            match unit {
-                Unit::Sample => observed.times_ns = times,
-                Unit::Run => observed.times_ns.extend(writebench_stats::median(&times)),
-            }
-            observed.bytes = as_f64(record.contract.bytes);
+/// The case in each run that gives it a rank.
+fn with_rank<'r>(runs: &'r Cases, case: &CaseOn, left_out: &mut Vec<LeftOut>) -> Vec<&'r CaseReport> {
+    let mut ranked = Vec::new();
+    for (run, cases) in runs {
+        let report = cases.get(case);
+        match report.map_or(Some("the run does not have it".to_owned()), why_left_out) {
+            Some(why) => left_out.push(LeftOut { case: case.to_string(), run: run.clone(), why }),
+            None => ranked.extend(report),
         }
-        observed
     }
-
-    fn bytes_per_s(&self) -> Option<f64> {
-        writebench_stats::median(&self.times_ns).map(|ns| self.bytes * 1e9 / ns)
-    }
+    ranked
 }
 
-fn compared(case: CaseOn, a: &Observed, b: &Observed) -> Option<ComparedCase> {
-    // A slower side takes longer: A's time over B's is B's speed over A's.
-    let speed_ratio = writebench_stats::independent_ratio(&a.times_ns, &b.times_ns, CONFIDENCE)?;
+/// A slower side takes longer: A's time over B's is B's speed over A's.
+fn compared(case: CaseOn, unit: Unit, a: &[&CaseReport], b: &[&CaseReport]) -> Option<ComparedCase> {
+    let times = |side: &[&CaseReport]| side.iter().map(|case| case.time_ns()).collect::<Vec<f64>>();
+    let bytes_per_s = |side: &[&CaseReport]| {
+        let estimates = side.iter().filter_map(|case| case.estimate.as_ref());
+        writebench_stats::median(&estimates.map(|it| it.throughput_bytes_per_s.value).collect::<Vec<f64>>())
+    };
+    let (times_of_a, times_of_b) = (times(a), times(b));
+    let ratio = writebench_stats::median(&times_of_a)? / writebench_stats::median(&times_of_b)?;
+    let speed_ratio = match unit {
+        Unit::Round => a.first()?.ratio_to(b.first()?)?,
+        Unit::Run => writebench_stats::independent_ratio(&times_of_a, &times_of_b, CONFIDENCE)?.around(ratio),
+    };
+    let count = |side: &[&CaseReport]| if unit == Unit::Round { speed_ratio.count } else { side.len() };
     Some(ComparedCase {
         case,
-        a_bytes_per_s: a.bytes_per_s()?,
-        b_bytes_per_s: b.bytes_per_s()?,
-        a_count: a.times_ns.len(),
-        b_count: b.times_ns.len(),
+        a_bytes_per_s: bytes_per_s(a)?,
+        b_bytes_per_s: bytes_per_s(b)?,
+        a_count: count(a),
+        b_count: count(b),
         verdict: verdict(&speed_ratio, Verdict::MARGIN),
         speed_ratio,
     })
@@ -226,25 +221,20 @@ fn compared(case: CaseOn, a: &Observed, b: &Observed) -> Option<ComparedCase> {
 
 /// The verdict is about time, which is shorter on a faster side.
 fn verdict(speed_ratio: &Interval, margin: f64) -> Verdict {
-    let Interval { estimate, low, high, confidence } = *speed_ratio;
-    // A ratio of 0 means infinite time.
-    let time_ratio = Interval { estimate: 1.0 / estimate, low: 1.0 / high, high: 1.0 / low, confidence };
-    Verdict::of(&time_ratio, margin)
+    Verdict::of(&speed_ratio.inverse(), margin)
 }
 
 /// The reason why a case has no rank; none if it has one.
-fn why_left_out(case: &CaseRecord, usable: &[&Sample]) -> Option<String> {
-    let Some(last) = case.samples.last() else {
-        return Some("not measured: the run ended before its turn".to_owned());
-    };
-    if let Some(reason) = last.reason() {
-        return Some(format!("{}: {reason}", last.outcome.name()));
+fn why_left_out(case: &CaseReport) -> Option<String> {
+    if case.is_ranked() {
+        return None;
     }
-    if usable.iter().any(|sample| sample.bytes < case.contract.bytes) {
-        return Some("the budget cut its records short".to_owned());
-    }
-    let calm = usable.iter().any(|sample| sample.disturbed.is_none());
-    (!calm).then(|| "every sample was disturbed".to_owned())
+    Some(match (case.outcome(), &case.reason) {
+        (Some(outcome), Some(reason)) => format!("{}: {reason}", outcome.name()),
+        (None, Some(reason)) => reason.clone(),
+        _ if case.breaks_its_promise => "not durable on this filesystem".to_owned(),
+        _ => "every sample was disturbed".to_owned(),
+    })
 }
 
 #[cfg(test)]

@@ -11,8 +11,10 @@ use crate::numbers::reached::Reached;
 /// A figure with its interval and spread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Figure {
-    pub median: f64,
-    /// The lower end of the median's 95 % interval; none with too few samples.
+    /// Of the total time and what follows from it, the value of the model of all cases with the same contract
+    /// (see `writebench_stats::Rounds`). The median of all other figures.
+    pub value: f64,
+    /// The lower end of the median's 95 % interval, widened to hold the value; none with too few samples.
     pub low: Option<f64>,
     pub high: Option<f64>,
     pub min: f64,
@@ -42,7 +44,7 @@ pub struct Estimate {
     pub system_cpu_figure_ns: Figure,
     /// The least bytes that were handed over: fewer than the case's size if the time was limited.
     pub bytes: u64,
-    /// The samples whose time was limited. If there are any, the case is not ranked.
+    /// The samples whose time was limited: they are compared by their rate.
     pub cut: usize,
     /// Chunks over the total time; none if a chunk is as large as the file.
     pub records_per_s: Option<Figure>,
@@ -85,7 +87,25 @@ fn record_bytes(case: &CaseRecord) -> Option<u64> {
     Some(case.axes().chunk_size_bytes).filter(|&bytes| bytes != Axes::WHOLE)
 }
 
+fn records(bytes: u64, record_bytes: u64) -> u64 {
+    bytes.div_ceil(record_bytes.max(1))
+}
+
 impl Estimate {
+    /// Takes over the time of all of the work from the model.
+    pub(crate) fn adjust(&mut self, case: &CaseRecord, value_ns: f64, limits: &[Limit]) {
+        let per_s = |number: u64| as_f64(number) * 1e9 / value_ns;
+        let bytes = if self.cut == 0 { self.bytes } else { case.contract.bytes };
+        self.throughput_bytes_per_s.set(per_s(bytes));
+        if self.cut == 0 {
+            self.total_ns.set(value_ns);
+        }
+        if let (Some(figure), Some(record_bytes)) = (&mut self.records_per_s, record_bytes(case)) {
+            figure.set(per_s(records(bytes, record_bytes)));
+        }
+        self.limit = Reached::of(case, self.throughput_bytes_per_s.value, limits);
+    }
+
     /// The estimate of a case; none without a good sample.
     pub(crate) fn of_case(case: &CaseRecord, limits: &[Limit]) -> Option<Self> {
         let usable = Sample::usable(&case.samples);
@@ -95,7 +115,6 @@ impl Estimate {
         let median =
             |value: fn(&Sample) -> u64| writebench_stats::median(&values(&|it| as_f64(value(it)))).map(as_u64);
         let per_s = |number: u64, ns: u64| as_f64(number) * 1e9 / as_f64(ns.max(1));
-        let records = |it: &Sample, record_bytes: u64| it.bytes.div_ceil(record_bytes.max(1));
         let total_ns = values(&|it| as_f64(it.phases_ns.total()));
         let latency = latency(&usable);
         let disturbed = case.samples.iter().filter(|it| it.outcome.is_ok() && it.disturbed.is_some()).count();
@@ -118,11 +137,11 @@ impl Estimate {
             bytes: usable.iter().map(|sample| sample.bytes).min()?,
             cut: usable.iter().filter(|sample| sample.bytes < case.contract.bytes).count(),
             records_per_s: record_bytes(case)
-                .and_then(|bytes| figure(&|it| per_s(records(it, bytes), it.phases_ns.total()))),
+                .and_then(|bytes| figure(&|it| per_s(records(it.bytes, bytes), it.phases_ns.total()))),
             latency_ns: latency.as_ref().map(|(estimate, _)| *estimate),
             latency_curve: latency.map(|(_, curve)| curve),
             over_time: OverTime::of(&usable),
-            limit: Reached::of(case, throughput_bytes_per_s.median, limits),
+            limit: Reached::of(case, throughput_bytes_per_s.value, limits),
             confidence: writebench_stats::median_interval(&total_ns, CONFIDENCE)?.confidence,
             samples: usable.len(),
             disturbed,
@@ -142,7 +161,14 @@ impl Figure {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), &value| (min.min(value), max.max(value)));
         let end = |end: f64| (interval.confidence >= CONFIDENCE).then_some(end);
         let (low, high) = (end(interval.low), end(interval.high));
-        Some(Self { median: interval.estimate, low, high, min, max, mean, sd })
+        Some(Self { value: interval.estimate, low, high, min, max, mean, sd })
+    }
+
+    /// Sets the value, and widens the interval to hold it.
+    fn set(&mut self, value: f64) {
+        self.value = value;
+        self.low = self.low.map(|low| low.min(value));
+        self.high = self.high.map(|high| high.max(value));
     }
 
     /// The ends of the interval, or of the samples' range if there is no interval.
@@ -150,9 +176,9 @@ impl Figure {
         self.low.zip(self.high).unwrap_or((self.min, self.max))
     }
 
-    /// Half the interval's width as a share of the median.
+    /// Half the interval's width as a share of the value.
     pub(crate) fn half_width(&self) -> Option<f64> {
-        self.low.zip(self.high).map(|(low, high)| (high - low) / 2.0 / self.median)
+        self.low.zip(self.high).map(|(low, high)| (high - low) / 2.0 / self.value)
     }
 }
 
@@ -198,8 +224,8 @@ mod tests {
     #[test]
     fn all_of_it_counts_every_phase_and_write_alone_one() {
         let estimate = of("write", vec![sample(90, false)]).unwrap();
-        assert!((estimate.throughput_bytes_per_s.median - 1e10).abs() < 1.0);
-        assert!((estimate.write_alone_bytes_per_s.median - 1000.0 * 1e9 / 90.0).abs() < 1.0);
+        assert!((estimate.throughput_bytes_per_s.value - 1e10).abs() < 1.0);
+        assert!((estimate.write_alone_bytes_per_s.value - 1000.0 * 1e9 / 90.0).abs() < 1.0);
     }
 
     #[test]
@@ -216,6 +242,6 @@ mod tests {
     fn records_per_second_count_the_last_short_one_and_all_phases() {
         let estimate = of("write,chunk=300", vec![sample(90, false)]).unwrap();
         // Four records in 100 ns.
-        assert!((estimate.records_per_s.unwrap().median - 4.0 * 1e9 / 100.0).abs() < 1e-3);
+        assert!((estimate.records_per_s.unwrap().value - 4.0 * 1e9 / 100.0).abs() < 1e-3);
     }
 }

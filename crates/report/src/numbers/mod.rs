@@ -4,11 +4,11 @@ pub(crate) mod case;
 pub(crate) mod comparison;
 pub(crate) mod estimate;
 pub(crate) mod grouped;
-pub(crate) mod in_rounds;
 pub(crate) mod latency;
 pub(crate) mod noise;
 pub(crate) mod over_time;
 pub(crate) mod reached;
+pub(crate) mod rounds;
 pub(crate) mod sides;
 #[cfg(test)]
 mod tests;

@@ -4,14 +4,13 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 use writebench_model::{Bytes, Case, CaseOrigin, Content, RunRecord, Stage};
-use writebench_stats::{CONFIDENCE, Interval, Verdict};
+use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Estimate;
-use crate::numbers::in_rounds::{in_round_ratio, in_round_ratios, total};
 use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};
-use crate::sentences::number::{NOTHING, gigabytes_per_s, milliseconds_of, significant};
+use crate::sentences::number::{self, NOTHING, TIMES, gigabytes_per_s, milliseconds_of, significant};
 use crate::sentences::outcomes::failed;
 use crate::sentences::shell::quoted;
 use crate::sentences::words::{counted, list};
@@ -30,26 +29,25 @@ fn effort(case: &CaseReport) -> u32 {
     case.record.case.known().map_or(u32::MAX, Case::effort)
 }
 
-/// How many times faster than the baseline a way is, in the rounds that both have.
+/// How many times faster than the baseline a way is. There is none of fewer than six rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Gain {
-    /// The median of the ratios.
+    /// The ratio of the values.
     pub times: f64,
-    /// The lower end of the interval; with fewer than six rounds, of the range of the ratios.
+    /// The lower end of its 95 % interval.
     pub low: f64,
     pub high: f64,
-    /// Rounds in common.
+    /// The rounds that it rests on.
     pub rounds: usize,
-    /// Whether the interval of six rounds or more lies above 1.
+    /// Whether the interval lies above 1.
     pub is_proven: bool,
 }
 
 impl Gain {
     fn of(case: &CaseReport, baseline: &CaseReport) -> Option<Self> {
-        let ratio = in_round_ratio(baseline, case)?;
-        let rounds = in_round_ratios(baseline, case, total).len();
-        let is_proven = ratio.confidence >= CONFIDENCE && ratio.low > 1.0;
-        let Interval { estimate: times, low, high, .. } = ratio;
+        let ratio = baseline.ratio_to(case).filter(Interval::is_sure)?;
+        let is_proven = Verdict::of(&ratio, Verdict::MARGIN) == Verdict::Slower;
+        let Interval { estimate: times, low, high, count: rounds, .. } = ratio;
         Some(Self { times, low, high, rounds, is_proven })
     }
 
@@ -60,7 +58,7 @@ impl Gain {
 
     fn text(&self) -> String {
         let Self { times, low, high, rounds, .. } = self;
-        format!("{times:.2} × [{low:.2}, {high:.2}] in {}", counted(*rounds, "round"))
+        format!("{} × ({}) in {}", number::times(*times), TIMES.between(*low, *high), counted(*rounds, "round"))
     }
 }
 
@@ -144,22 +142,22 @@ impl Advice {
             .filter(|case| case.record.origin.is_stage(Stage::Final))
             .filter_map(|case| Some((case, case.estimate.as_ref()?)))
             .collect();
-        let baseline =
-            finals.iter().map(|(case, _)| *case).find(|case| case.record.case.name() == self.baseline);
-        let ratio = |case: &CaseReport| in_round_ratio(baseline?, case);
+        let named =
+            |name: &str| finals.iter().map(|(case, _)| *case).find(|case| case.record.case.name() == name);
+        let baseline = named(&self.baseline);
+        let is_faster = |case: &CaseReport| baseline.is_none_or(|baseline| case.time_ns() < baseline.time_ns());
         let is_clone = |case: &CaseReport| self.clone.as_deref() == Some(case.record.case.name());
         let place = |case: &CaseReport| match case.record.case.name() {
             _ if is_clone(case) => 0,
             name if name == self.recommended => 1,
             name if name == self.baseline => 2,
-            name if name == self.fastest => 3,
-            _ => 4,
+            _ => 3,
         };
-        let gain = |case: &CaseReport| ratio(case).map_or(0.0, |ratio| ratio.estimate);
-        // The check before the final took a sample of more.
-        let most = finals.iter().map(|(case, _)| rounds(case, baseline)).max().unwrap_or(0);
-        finals.retain(|(case, _)| 2 * rounds(case, baseline) >= most);
-        finals.sort_by(|(a, _), (b, _)| place(a).cmp(&place(b)).then(gain(b).total_cmp(&gain(a))));
+        // The check before the final took samples of more.
+        let rivals = || finals.iter().map(|(case, _)| *case).filter(|case| place(case) == 3);
+        let most = rivals().map(|case| rounds(case, baseline)).max().unwrap_or(0);
+        finals.retain(|(case, _)| place(case) < 3 || 2 * rounds(case, baseline) >= most);
+        finals.sort_by(|(a, _), (b, _)| place(a).cmp(&place(b)).then(a.time_ns().total_cmp(&b.time_ns())));
         let finding = |(case, estimate): (&CaseReport, &Estimate)| {
             let name = case.record.case.name();
             let is_baseline = name == self.baseline;
@@ -167,10 +165,11 @@ impl Advice {
                 _ if is_clone(case) => "shared blocks",
                 (true, _) => "recommended",
                 (_, true) => "plain write",
-                _ if name == self.fastest => "fastest",
+                _ if name == self.fastest && is_faster(case) => "fastest",
                 _ => "",
             };
-            let beside = ratio(case).filter(|_| !is_baseline).map(|ratio| compared(&ratio));
+            let beside =
+                baseline.filter(|_| !is_baseline).and_then(|it| it.ratio_to(case)).map(|it| compared(&it));
             Finding::of(goal.to_owned(), case, estimate, beside.unwrap_or_else(|| NOTHING.to_owned()))
         };
         finals.into_iter().map(finding).collect()
@@ -186,7 +185,7 @@ impl Advice {
         let mut sentences: Vec<String> = self.sharing(cases).into_iter().collect();
         sentences.push(self.recommendation(cases));
         if self.is_another_way() && !self.as_fast.is_empty() {
-            sentences.push(format!("As fast, or not distinguishable from it: {}.", list(&self.as_fast, NAMED)));
+            sentences.push(format!("The same, or inconclusive: {}.", list(&self.as_fast, NAMED)));
         }
         sentences.extend(self.smaller(cases, run.settings.search_bytes));
         let target = run.targets.first().map_or(".", |target| &target.path);
@@ -227,8 +226,10 @@ impl Advice {
     fn sharing(&self, cases: &[CaseReport]) -> Option<String> {
         let clone = self.clone.as_deref()?;
         let case = cases.iter().find(|case| case.record.case.name() == clone)?;
-        let time = milliseconds_of(case.estimate.as_ref()?.total_ns.median);
-        let gain = self.clone_gain.map_or(String::new(), |gain| format!(", {:.0} times as fast", gain.times));
+        let time = milliseconds_of(case.estimate.as_ref()?.total_ns.value);
+        let gain = self
+            .clone_gain
+            .map_or(String::new(), |gain| format!(", {} times as fast", number::times(gain.times)));
         Some(format!(
             "Where the copy may share its blocks with the source until one is written, as with cp: {clone}, {time} \
              ms{gain}. For a copy of the bytes:"
@@ -254,18 +255,16 @@ impl Advice {
         };
         let why = match (self.is_another_way(), self.gain, self.fastest_gain) {
             (true, Some(Gain { times, low, high, rounds, .. }), _) => format!(
-                ", {times:.2} times as fast as {plain} ({baseline}), interval {low:.2} – {high:.2}, {}",
+                ", {} times as fast as {plain} ({baseline}), interval {}, {}",
+                number::times(times),
+                TIMES.between(low, high),
                 counted(rounds, "round")
             ),
             (true, None, _) => {
                 format!(", the simplest of the fastest; {plain} ({baseline}) has no figure to compare it with")
             }
-            (false, _, Some(gain)) if gain.rounds < ROUNDS => {
-                format!(
-                    "; no way is proven to be faster: {} in common, and 95 % takes {ROUNDS} ({})",
-                    counted(gain.rounds, "round"),
-                    best()
-                )
+            (false, _, None) => {
+                format!("; no way is proven to be faster: 95 % takes {ROUNDS} common rounds ({})", best())
             }
             (false, _, Some(gain)) if gain.is_proven => {
                 format!("; nothing tried was more than 3 % faster here ({})", best())
@@ -301,7 +300,7 @@ fn is_near(case: &CaseReport, other: &CaseReport) -> bool {
     if is_same(case, other) {
         return true;
     }
-    in_round_ratio(case, other).is_some_and(|ratio| {
+    case.ratio_to(other).is_some_and(|ratio| {
         (ratio.estimate - 1.0).abs() <= CLOSE || !Verdict::of(&ratio, Verdict::MARGIN).is_difference()
     })
 }
@@ -317,36 +316,33 @@ pub(crate) fn without_advice(cases: &[CaseReport]) -> String {
     }
 }
 
-/// The rounds that a case has in common with the baseline, or its samples without a baseline.
+/// The rounds that compare a case with the baseline, or its samples without a baseline.
 fn rounds(case: &CaseReport, baseline: Option<&CaseReport>) -> usize {
-    baseline.map_or(case.record.samples.len(), |baseline| in_round_ratios(baseline, case, total).len())
+    match baseline {
+        Some(baseline) => case.ratio_to(baseline).map_or(0, |ratio| ratio.count),
+        None => case.record.samples.len(),
+    }
 }
 
-/// The fastest first, by the ratio to the baseline in rounds in common, which a drift of the
-/// machine does not change; by the median time without common rounds. Cases of few rounds, from the
-/// check before the final or dropped from it, are left out: only chance makes one of them as fast.
+/// The fastest first. Cases of few rounds, from the check before the final or dropped from it, are left out: only
+/// chance makes one of them as fast.
 fn ranked<'c>(
     cases: impl Iterator<Item = &'c CaseReport>,
     baseline: Option<&CaseReport>,
 ) -> Vec<&'c CaseReport> {
-    let time = |case: &CaseReport| match baseline {
-        Some(baseline) => in_round_ratio(case, baseline).map(|ratio| ratio.estimate),
-        None => Some(case.time_ns()),
-    };
-    let mut ranked: Vec<(f64, &CaseReport)> =
-        cases.filter(|case| case.is_ranked()).filter_map(|case| Some((time(case)?, case))).collect();
-    let most = ranked.iter().map(|(_, case)| rounds(case, baseline)).max().unwrap_or(0);
-    ranked.retain(|(_, case)| 2 * rounds(case, baseline) >= most);
-    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-    ranked.into_iter().map(|(_, case)| case).collect()
+    let mut ranked: Vec<&CaseReport> = cases.filter(|case| case.is_ranked()).collect();
+    let most = ranked.iter().map(|case| rounds(case, baseline)).max().unwrap_or(0);
+    ranked.retain(|case| 2 * rounds(case, baseline) >= most);
+    ranked.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
+    ranked
 }
 
 /// Records per second if the question is about records, throughput otherwise.
 fn figure(case: &CaseReport, is_about_records: bool) -> Option<String> {
     let estimate = case.estimate.as_ref()?;
     Some(match estimate.records_per_s.as_ref().filter(|_| is_about_records) {
-        Some(records_per_s) => format!("{} records/s", significant(records_per_s.median)),
-        None => format!("{} GB/s", gigabytes_per_s(estimate.throughput_bytes_per_s.median)),
+        Some(records_per_s) => format!("{} records/s", significant(records_per_s.value)),
+        None => format!("{} GB/s", gigabytes_per_s(estimate.throughput_bytes_per_s.value)),
     })
 }
 

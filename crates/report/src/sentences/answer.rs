@@ -6,9 +6,8 @@ use writebench_stats::{Interval, Verdict};
 use crate::numbers::case::{CaseReport, by_contract};
 use crate::numbers::estimate::Estimate;
 use crate::numbers::grouped::distinct;
-use crate::numbers::in_rounds::{in_round_ratio, in_round_ratios, total, verdict};
 use crate::sentences::finding::{Finding, compared, figure, goal, tell_sizes_apart};
-use crate::sentences::number::{NOTHING, range_of, share, times};
+use crate::sentences::number::{NOTHING, TIMES, range_of, share, times};
 use crate::sentences::outcomes::case_sentence;
 use crate::sentences::question::question;
 use crate::sentences::words::{counted, list};
@@ -60,13 +59,9 @@ impl Answer {
             certainty: String::new(),
         };
         let ranked: Vec<&CaseReport> = cases.iter().copied().filter(|case| case.is_ranked()).collect();
-        match fastest(&ranked) {
-            Some(best) => {
-                let others: Vec<&CaseReport> =
-                    ranked.into_iter().filter(|case| case.name != best.name).collect();
-                answer.ranked(best, &others, run)
-            }
-            None => answer.unranked(&cases),
+        match ranked.as_slice() {
+            [best, others @ ..] => answer.ranked(best, others, run),
+            [] => answer.unranked(&cases),
         }
     }
 
@@ -78,11 +73,11 @@ impl Answer {
         let is_plain = is_baseline(best);
         let is_baseline = is_plain && beside().next().is_some();
         self.fastest = Some(best.name.clone());
-        let times_baseline = baseline.and_then(|baseline| in_round_ratio(baseline, best));
+        let times_baseline = baseline.and_then(|baseline| baseline.ratio_to(best));
         let in_words = match (&times_baseline, run.is_side_by_side()) {
             (_, true) => beside_first(best, others, run),
             (Some(ratio), _) => compared(ratio),
-            (None, _) if is_plain => first_of(best, others).to_owned(),
+            (None, _) if is_plain => first_of(best, others),
             (None, _) => NOTHING.to_owned(),
         };
         self.finding = Finding::of(self.finding.goal, best, estimate, in_words);
@@ -128,17 +123,19 @@ impl Answer {
     }
 }
 
-/// How a case compares with plain write, in the same rounds, and with the limit.
+/// How a case compares with plain write, and with the limit.
 fn worth(estimate: &Estimate, is_baseline: bool, times_baseline: Option<Interval>) -> String {
     let mut text = if is_baseline { ", plain write".to_owned() } else { String::new() };
     if let Some(ratio) = &times_baseline {
-        let factor = times(ratio.estimate);
+        let (factor, ends) = (times(ratio.estimate), TIMES.between(ratio.low, ratio.high));
         text += &match Verdict::of(ratio, Verdict::MARGIN) {
-            Verdict::TooFew => format!(", {factor} × plain write in too few rounds for an interval"),
-            Verdict::Faster | Verdict::Slower => format!(", {factor} × plain write ({})", ends(ratio)),
-            Verdict::AsFast => format!(", as fast as plain write ({factor} ×, {})", ends(ratio)),
-            Verdict::NotDistinguishable => {
-                format!(", not distinguishable from plain write ({factor} ×, {})", ends(ratio))
+            Verdict::Faster | Verdict::Slower => format!(", {factor} × plain write ({ends})"),
+            Verdict::Same => format!(", the same as plain write ({factor} ×, {ends})"),
+            Verdict::Inconclusive if ratio.is_sure() => {
+                format!(", vs. plain write inconclusive ({factor} ×, {ends})")
+            }
+            Verdict::Inconclusive => {
+                format!(", vs. plain write inconclusive after {}", counted(ratio.count, "round"))
             }
         };
     }
@@ -154,20 +151,6 @@ fn different<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Vec<&'c CaseRep
     let mut different: Vec<&CaseReport> = distinct(cases, |case| &case.name);
     different.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
     different
-}
-
-/// The case that no other beats in the rounds that both have: a machine that drifts gives medians of other rounds. Of
-/// several targets the fastest by its median.
-pub(crate) fn fastest<'c>(ranked: &[&'c CaseReport]) -> Option<&'c CaseReport> {
-    let first = *ranked.first()?;
-    let beats = |case: &CaseReport, best: &CaseReport| {
-        case.record.target == best.record.target
-            && in_round_ratio(case, best).is_some_and(|ratio| ratio.estimate < 1.0)
-    };
-    let best = ranked.iter().copied().fold(first, |best, case| if beats(case, best) { case } else { best });
-    // Ratios need not be transitive, and an answer must not contradict itself beside plain write.
-    let baseline = ranked.iter().copied().find(|case| is_baseline(case) && beats(case, best));
-    Some(baseline.unwrap_or(best))
 }
 
 /// Plain `write` in chunks of the default size, and nothing but what the contract asks for.
@@ -192,19 +175,19 @@ fn figure_of(case: &CaseReport, estimate: &Estimate) -> String {
     format!("{} {at} {figure} {unit} ({interval})", case.name)
 }
 
-/// Plain write beside all others.
-fn first_of(best: &CaseReport, others: &[&CaseReport]) -> &'static str {
-    let verdicts: Vec<Verdict> = others.iter().map(|other| verdict(other, best)).collect();
-    if verdicts.is_empty() {
-        "is plain write"
-    } else if verdicts.iter().all(|verdict| *verdict == Verdict::TooFew) {
-        "too few rounds to tell"
-    } else if verdicts.iter().all(|verdict| verdict.is_difference()) {
-        "is the fastest"
-    } else if verdicts.iter().all(|verdict| verdict.is_difference() || *verdict == Verdict::AsFast) {
-        "is as fast as any"
-    } else {
-        "not distinguishable from others"
+/// Plain write compared with all others, when it is the first.
+fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
+    let ratios: Vec<Interval> = others.iter().filter_map(|other| other.ratio_to(best)).collect();
+    let verdicts: Vec<Verdict> = ratios.iter().map(|ratio| Verdict::of(ratio, Verdict::MARGIN)).collect();
+    let most = ratios.iter().map(|ratio| ratio.count).max();
+    match most {
+        None => "is plain write".to_owned(),
+        Some(most) if !ratios.iter().any(Interval::is_sure) => {
+            format!("inconclusive ({})", counted(most, "round"))
+        }
+        _ if verdicts.iter().all(|verdict| verdict.is_difference()) => "is the fastest".to_owned(),
+        _ if verdicts.contains(&Verdict::Inconclusive) => "inconclusive vs. others".to_owned(),
+        _ => "no other is faster".to_owned(),
     }
 }
 
@@ -215,7 +198,7 @@ fn beside_first(best: &CaseReport, others: &[&CaseReport], run: &RunRecord) -> S
         return NOTHING.to_owned();
     }
     let same = |other: &&&CaseReport| other.record.target == first && other.record.case == best.record.case;
-    let ratio = others.iter().find(same).and_then(|same| in_round_ratio(same, best));
+    let ratio = others.iter().find(same).and_then(|same| same.ratio_to(best));
     ratio.map_or(NOTHING.to_owned(), |ratio| compared(&ratio))
 }
 
@@ -228,33 +211,32 @@ fn why_unranked(case: &CaseReport, estimate: &Estimate) -> String {
             format!("it is {NOT_DURABLE}: memory keeps nothing over a loss of power")
         }
         Some(reason) => format!("it {} later: {reason}", case.outcome_name()),
-        None if estimate.cut > 0 => "the budget cut it short".to_owned(),
+        None if estimate.bytes == 0 => "the budget ended before its first record".to_owned(),
         None => "every sample was disturbed".to_owned(),
     }
 }
 
 /// How the others compare with the best, at 95 % for each comparison.
 fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
-    let verdicts: Vec<(&CaseReport, Verdict)> =
-        others.iter().map(|&other| (other, verdict(other, best))).collect();
+    let is_sure = |case: &CaseReport| case.ratio_to(best).is_some_and(|ratio| ratio.is_sure());
+    let (sure, few): (Vec<&CaseReport>, Vec<&CaseReport>) = others.iter().copied().partition(|it| is_sure(it));
     let with = |wanted: &[Verdict]| -> Vec<&CaseReport> {
-        verdicts.iter().filter(|(_, verdict)| wanted.contains(verdict)).map(|(other, _)| *other).collect()
+        sure.iter().copied().filter(|case| wanted.contains(&case.verdict_to(best))).collect()
     };
     let names =
         |cases: &[&CaseReport]| list(&cases.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), NAMED);
-    let (as_fast, unclear, few) =
-        (with(&[Verdict::AsFast]), with(&[Verdict::NotDistinguishable]), with(&[Verdict::TooFew]));
+    let (same, unclear) = (with(&[Verdict::Same]), with(&[Verdict::Inconclusive]));
     let slower = with(&[Verdict::Slower, Verdict::Faster]);
-    if few.len() == others.len() {
+    if sure.is_empty() {
         let other = if let [one] = few.as_slice() { &one.name } else { "any other" };
-        return format!("Too few rounds to compare it with {other}: {}, and 95 % takes 6.", rounds(best, &few));
+        return format!("Inconclusive vs. {other}: {}, and 95 % takes 6.", rounds(best, &few));
     }
     let mut parts = Vec::new();
-    if !as_fast.is_empty() {
-        parts.push(format!("as fast, within 5 %: {}", names(&as_fast)));
+    if !same.is_empty() {
+        parts.push(format!("the same, within 5 %: {}", names(&same)));
     }
     if !unclear.is_empty() {
-        parts.push(format!("not distinguishable here: {}", names(&unclear)));
+        parts.push(format!("inconclusive: {}", names(&unclear)));
     }
     if let Some(next) = slower.first() {
         let than = match slower.as_slice() {
@@ -276,25 +258,16 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
 
 /// `: the next, B, takes 1.21 times as long (1.15 – 1.30) in 6 rounds`.
 fn distance(best: &CaseReport, next: &CaseReport, cases: usize) -> String {
-    let Some(ratio) = in_round_ratio(next, best) else { return String::new() };
+    let Some(ratio) = next.ratio_to(best) else { return String::new() };
     let next_one = if cases == 1 { ", which".to_owned() } else { format!(": the next, {},", next.name) };
-    let factor = times(ratio.estimate);
-    format!("{next_one} takes {factor} times as long ({}) in {}", ends(&ratio), rounds(best, &[next]))
+    let (factor, ends) = (times(ratio.estimate), TIMES.between(ratio.low, ratio.high));
+    format!("{next_one} takes {factor} times as long ({ends}) in {}", rounds(best, &[next]))
 }
 
-/// The ends with enough digits to see on which side of 1 they are.
-fn ends(ratio: &Interval) -> String {
-    let text = |end: f64| match times(end) {
-        near if near == "1.00" && end != 1.0 => format!("{end:.4}"),
-        far => far,
-    };
-    format!("{} – {}", text(ratio.low), text(ratio.high))
-}
-
-/// The number of rounds in which both have samples: `6 rounds`, `5 to 6 rounds`.
+/// The rounds that compare both: `6 rounds`, `5 to 6 rounds`.
 fn rounds(best: &CaseReport, others: &[&CaseReport]) -> String {
-    let common = others.iter().map(|other| in_round_ratios(other, best, total).len());
-    let (least, most) = common.fold((usize::MAX, 0), |(least, most), it| (least.min(it), most.max(it)));
+    let counts = others.iter().map(|other| other.ratio_to(best).map_or(0, |ratio| ratio.count));
+    let (least, most) = counts.fold((usize::MAX, 0), |(least, most), it| (least.min(it), most.max(it)));
     if least == most { counted(most, "round") } else { format!("{least} to {}", counted(most, "round")) }
 }
 
@@ -353,12 +326,12 @@ mod tests {
         let answer = answer(vec![case("write", &SLOW), case("pwrite,threads=2", &FAST), case("mmap", &SLOW)]);
         assert_eq!(
             answer.sentence,
-            "To stream 1GiB into a new file on /data, in the page cache: pwrite,threads=2 at 5.36 GB/s (5.26 – 5.42), \
-             1.50 × plain write (1.48 – 1.52), 89 % of the limit."
+            "To stream 1GiB into a new file on /data, in the page cache: pwrite,threads=2 at 5.36 GB/s (5.26 – 5.43), \
+             1.50 × plain write (1.47 – 1.52), 89 % of the limit."
         );
         assert_eq!(
             answer.certainty,
-            "Faster than all others: the next, write, takes 1.50 times as long (1.48 – 1.52) in 6 rounds."
+            "Faster than all others: the next, write, takes 1.50 times as long (1.47 – 1.52) in 6 rounds."
         );
     }
 
@@ -367,14 +340,12 @@ mod tests {
         let first = |cases| answer(cases).sentence;
         let baseline = first(vec![case("write,size=1GiB", &FAST), case("mmap", &SLOW)]);
         assert!(
-            baseline.contains(": write,size=1GiB at 5.36 GB/s (5.26 – 5.42), plain write, 89 %"),
+            baseline.contains(": write,size=1GiB at 5.36 GB/s (5.26 – 5.43), plain write, 89 %"),
             "{baseline}"
         );
         let same = first(vec![case("write", &AS_FAST), case("mmap", &FAST)]);
         assert!(
-            same.contains(
-                ": mmap at 5.36 GB/s (5.26 – 5.42), as fast as plain write (1.00 ×, 0.9950 – 1.01), "
-            ),
+            same.contains(": mmap at 5.36 GB/s (5.26 – 5.43), the same as plain write (1.00 ×, 0.99 – 1.02), "),
             "{same}"
         );
         for not_plain in ["write,chunk=4KiB", "write,prepare=fallocate", "write,sync=o-dsync", "pwrite"] {
@@ -382,17 +353,17 @@ mod tests {
             assert!(!sentence.contains("plain write"), "{sentence}");
         }
         let few = first(vec![case("write", &SLOW[..2]), case("mmap", &FAST[..2])]);
-        assert!(few.contains(", 1.51 × plain write in too few rounds for an interval, "), "{few}");
+        assert!(few.contains(", vs. plain write inconclusive after 2 rounds, "), "{few}");
     }
 
     #[test]
     fn plain_write_is_as_fast_as_any_only_where_that_is_proven() {
         let compared = |other: &[u64]| answer(vec![case("write", &FAST), case("mmap", other)]).finding.compared;
         assert_eq!(compared(&SLOW), "is the fastest");
-        assert_eq!(compared(&AS_FAST), "is as fast as any");
+        assert_eq!(compared(&AS_FAST), "no other is faster");
         let scattered = [180, 300, 170, 320, 190, 310];
-        assert_eq!(compared(&scattered), "not distinguishable from others");
-        assert_eq!(compared(&FAST[..2]), "too few rounds to tell");
+        assert_eq!(compared(&scattered), "inconclusive vs. others");
+        assert_eq!(compared(&FAST[..2]), "inconclusive (2 rounds)");
     }
 
     #[test]
@@ -426,7 +397,7 @@ mod tests {
         disturbed.samples.iter_mut().for_each(|sample| sample.disturbed = Some("steal".to_owned()));
         let answer = answer(vec![disturbed, failed("mmap")]);
         assert!(
-            answer.sentence.ends_with(": write at ~5.36 GB/s (5.26 – 5.42), without a rank."),
+            answer.sentence.ends_with(": write at ~5.36 GB/s (5.26 – 5.43), without a rank."),
             "{answer:?}"
         );
         assert_eq!(answer.certainty, "Not ranked, because every sample was disturbed.");

@@ -44,9 +44,9 @@ impl Sort {
     /// The word, and the key to sort by, the least first.
     fn name_and_key(self) -> (&'static str, fn(&Estimate) -> f64) {
         match self {
-            Self::Throughput => ("throughput", |it| -it.throughput_bytes_per_s.median),
-            Self::WriteAlone => ("write-alone", |it| -it.write_alone_bytes_per_s.median),
-            Self::Elapsed => ("elapsed", |it| it.total_ns.median),
+            Self::Throughput => ("throughput", |it| -it.throughput_bytes_per_s.value),
+            Self::WriteAlone => ("write-alone", |it| -it.write_alone_bytes_per_s.value),
+            Self::Elapsed => ("elapsed", |it| it.total_ns.value),
             Self::Cpu => ("cpu", |it| as_f64(it.user_cpu_ns + it.system_cpu_ns)),
             Self::Precision => ("precision", |it| it.total_ns.half_width().unwrap_or(f64::INFINITY)),
             // Where there is a figure, it does not count.

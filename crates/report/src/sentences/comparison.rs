@@ -2,7 +2,7 @@
 
 use writebench_stats::Verdict;
 
-use crate::numbers::comparison::{Comparison, Unit};
+use crate::numbers::comparison::{ComparedCase, Comparison, Unit};
 use crate::numbers::grouped::grouped;
 use crate::numbers::sides::Side;
 use crate::sentences::words::{counted, list};
@@ -35,37 +35,32 @@ pub(crate) fn left_out(comparison: &Comparison) -> Vec<String> {
     grouped(of_cases, |(_, why, runs)| (runs.clone(), *why)).into_iter().map(line).collect()
 }
 
-pub(crate) fn verdict(verdict: Verdict, unit: Unit) -> &'static str {
-    match (verdict, unit) {
-        (Verdict::Faster, _) => "faster",
-        (Verdict::Slower, _) => "slower",
-        (Verdict::AsFast, _) => "as fast",
-        (Verdict::NotDistinguishable, _) => "not distinguishable",
-        (Verdict::TooFew, Unit::Sample) => "too few samples",
-        (Verdict::TooFew, Unit::Run) => "too few runs",
+/// The verdict on a case, and why there is none.
+pub(crate) fn verdict(case: &ComparedCase, comparison: &Comparison) -> String {
+    let name = case.verdict.name();
+    match comparison.unit {
+        _ if case.speed_ratio.is_sure() => name.to_owned(),
+        Unit::Round => format!("{name}: too few rounds"),
+        Unit::Run if comparison.is_of_single_runs() => format!("{name}: one run per side"),
+        Unit::Run => format!("{name}: too few runs"),
     }
 }
 
 /// How to read the figures.
 pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
-    match comparison.unit {
-        Unit::Sample if comparison.is_of_one_run() => notes.push(
-            "Both were measured in the same run, side by side in its rounds; the unit is the sample.".to_owned(),
+    notes.push(match comparison.unit {
+        Unit::Round => "Both were measured in the same run and are compared round by round.".to_owned(),
+        Unit::Run if comparison.is_of_single_runs() => format!(
+            "Two single runs also differ by what drifted between them. {FOUR_RUNS}: compare 1,3,5,7 2,4,6,8."
         ),
-        Unit::Sample => notes.push(
-            "One run on each side, so the unit is the sample: what drifted between the two runs is in no interval. \
-             Several runs of each, taken in turns (A B A B …), take care of it: compare 1,3,5,7 2,4,6,8."
-                .to_owned(),
-        ),
-        Unit::Run => notes.push(
-            "Several runs on a side, so the unit is the run (its median): runs differ by more than their samples do."
-                .to_owned(),
-        ),
-    }
-    if comparison.count(Verdict::TooFew) > 0 {
-        let what = if comparison.unit == Unit::Run { "runs" } else { "samples" };
-        notes.push(format!("For 95 % it takes at least 4 {what} on each side, or 3 and 5, or 2 and 8."));
+        Unit::Run => "The unit is the run: runs differ by more than their samples do.".to_owned(),
+    });
+    if comparison.too_few() > 0 && !comparison.is_of_single_runs() {
+        notes.push(match comparison.unit {
+            Unit::Round => "95 % takes at least 6 rounds.".to_owned(),
+            Unit::Run => "95 % takes at least 4 runs per side, or 3 and 5, or 2 and 8.".to_owned(),
+        });
     }
     let told = comparison.count(Verdict::Faster) + comparison.count(Verdict::Slower);
     if told > 0 && comparison.cases.len() > 1 {
@@ -77,10 +72,12 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     notes
 }
 
-/// `3 faster, 1 slower, 50 as fast, 6 not distinguishable`.
+/// The remedy for single runs.
+pub const FOUR_RUNS: &str = "Take four runs of each side in turns (A B A B …)";
+
+/// `3 faster, 1 slower, 50 same, 6 inconclusive`.
 pub(crate) fn counts(comparison: &Comparison) -> String {
-    let always = [Verdict::Faster, Verdict::Slower, Verdict::AsFast, Verdict::NotDistinguishable];
-    let few = Some(Verdict::TooFew).filter(|few| comparison.count(*few) > 0);
-    let text = |it: Verdict| format!("{} {}", comparison.count(it), verdict(it, comparison.unit));
-    always.into_iter().chain(few).map(text).collect::<Vec<_>>().join(", ")
+    let all = [Verdict::Faster, Verdict::Slower, Verdict::Same, Verdict::Inconclusive];
+    let text = |it: Verdict| format!("{} {}", comparison.count(it), it.name());
+    all.map(text).join(", ")
 }

@@ -7,8 +7,9 @@ use writebench_stats::{Interval, Verdict};
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
 use crate::sentences::number::{
-    NOTHING, gigabytes_per_s, mark, milliseconds_of, range, share, significant, times,
+    GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, Quantity, TIMES, mark, range, share, times,
 };
+use crate::sentences::words::counted;
 
 /// A goal, and the fastest way to it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -42,7 +43,7 @@ impl Finding {
 
     /// A way with its figure.
     pub(crate) fn of(goal: String, case: &CaseReport, estimate: &Estimate, compared: String) -> Self {
-        let in_cell: IntervalText = |_, figure, text| range(figure, text);
+        let in_cell: IntervalText = |_, figure, quantity| range(figure, quantity);
         let (figure, unit, interval) = figure(&case.record, estimate, in_cell);
         Self {
             goal,
@@ -69,35 +70,35 @@ pub(crate) fn words(case: &CaseRecord) -> String {
 }
 
 /// How the interval of a figure is written.
-type IntervalText = fn(&Estimate, &Figure, fn(f64) -> String) -> String;
+type IntervalText = fn(&Estimate, &Figure, &Quantity) -> String;
 
-/// A median with its mark, its unit, and its interval.
+/// A value with its mark, its unit, and its interval.
 pub(crate) fn figure(
     case: &CaseRecord,
     estimate: &Estimate,
     interval: IntervalText,
 ) -> (String, &'static str, String) {
     let contract = &case.contract;
-    let (figure, unit, text): (_, _, fn(f64) -> String) = match estimate.records_per_s {
+    let (figure, unit, quantity) = match estimate.records_per_s {
         // If data becomes durable on the way, the question is about records; if no data is written,
         // about time.
-        Some(per_s) if contract.durable_every_bytes.is_some() => (per_s, "records/s", significant),
-        _ if !contract.content.has_own_bytes() => (estimate.total_ns, "ms", milliseconds_of),
-        _ => (estimate.throughput_bytes_per_s, "GB/s", gigabytes_per_s),
+        Some(per_s) if contract.durable_every_bytes.is_some() => (per_s, "records/s", NUMBER),
+        _ if !contract.content.has_own_bytes() => (estimate.total_ns, "ms", MILLISECONDS),
+        _ => (estimate.throughput_bytes_per_s, "GB/s", GIGABYTES_PER_S),
     };
-    (mark(estimate, text(figure.median)), unit, interval(estimate, &figure, text))
+    (mark(estimate, quantity.text(figure.value)), unit, interval(estimate, &figure, &quantity))
 }
 
-/// The speed as a multiple of another case's, and how sure that is.
+/// The speed as a multiple of another case's, and how sure that is. Too few rounds give no number.
 pub(crate) fn compared(ratio: &Interval) -> String {
+    if !ratio.is_sure() {
+        return format!("inconclusive ({})", counted(ratio.count, "round"));
+    }
     let factor = times(ratio.estimate);
     match Verdict::of(ratio, Verdict::MARGIN) {
-        Verdict::Faster | Verdict::Slower => {
-            format!("{factor} × ({} – {})", times(ratio.low), times(ratio.high))
-        }
-        Verdict::AsFast => format!("{factor} × (as fast)"),
-        Verdict::NotDistinguishable => format!("{factor} × (not distinguishable)"),
-        Verdict::TooFew => format!("{factor} × (too few rounds)"),
+        Verdict::Faster | Verdict::Slower => format!("{factor} × ({})", TIMES.between(ratio.low, ratio.high)),
+        Verdict::Same => format!("{factor} × (same)"),
+        Verdict::Inconclusive => format!("{factor} × (inconclusive)"),
     }
 }
 

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use writebench_model::{Image, RunRecord, TargetRecord};
-use writebench_stats::{CONFIDENCE, Interval};
+use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::case::CaseReport;
-use crate::numbers::in_rounds::{geometric_mean, holds_one, in_round_ratio};
+use crate::numbers::rounds::geometric_mean;
 use crate::sentences::words::counted;
 
 /// A sentence for each filesystem in an image that lies on a filesystem of the same kind which the run has measured, too.
@@ -46,15 +46,15 @@ fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, ranked: &R
     let (with, without) = (ranked.get(made.name.as_str())?, ranked.get(plain.name.as_str())?);
     let mut ratios: BTreeMap<&str, Interval> = BTreeMap::new();
     for (name, with) in with {
-        let ratio = without.get(name).and_then(|without| in_round_ratio(with, without));
-        if let Some(ratio) = ratio.filter(|ratio| ratio.confidence >= CONFIDENCE) {
+        let ratio = without.get(name).and_then(|without| with.ratio_to(without));
+        if let Some(ratio) = ratio.filter(Interval::is_sure) {
             ratios.insert(name, ratio);
         }
     }
     let estimates = || ratios.values().map(|ratio| ratio.estimate);
     let (least, most) = (estimates().reduce(f64::min)?, estimates().reduce(f64::max)?);
     let mean = geometric_mean(&estimates().collect::<Vec<_>>());
-    let is_told = !ratios.values().all(holds_one);
+    let is_told = ratios.values().any(|ratio| Verdict::of(ratio, Verdict::MARGIN).is_difference());
     let share = match is_told {
         true if mean > 1.0 => format!("so image and loop device are {:.0} % of it", (1.0 - 1.0 / mean) * 100.0),
         true => "so image and loop device cost nothing that could be told".to_owned(),

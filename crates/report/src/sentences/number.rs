@@ -5,26 +5,90 @@ use writebench_stats::{Verdict, as_f64};
 
 use crate::numbers::estimate::{Estimate, Figure};
 
+/// How a quantity is printed: in which unit, and with how many digits behind the point.
+pub(crate) struct Quantity {
+    unit: f64,
+    digits: fn(f64) -> usize,
+}
+
+/// Bytes per second as decimal gigabytes per second.
+pub(crate) const GIGABYTES_PER_S: Quantity = Quantity { unit: 1e9, digits: significant_digits };
+pub(crate) const NUMBER: Quantity = Quantity { unit: 1.0, digits: significant_digits };
+/// Nanoseconds as milliseconds. Microseconds are enough.
+pub(crate) const MILLISECONDS: Quantity = Quantity {
+    unit: 1e6,
+    digits: |value| match value {
+        0.0 => 0,
+        ..1.0 => 3,
+        _ => significant_digits(value),
+    },
+};
+/// Nanoseconds as seconds with four digits behind the point, or three significant digits below a tenth.
+pub(crate) const SECONDS: Quantity = Quantity {
+    unit: 1e9,
+    digits: |value| match value {
+        ..0.09995 => significant_digits(value),
+        _ => 4,
+    },
+};
+/// How many times one value is the other.
+pub(crate) const TIMES: Quantity = Quantity {
+    unit: 1.0,
+    digits: |value| match value {
+        ..9.995 => 2,
+        _ => significant_digits(value),
+    },
+};
+
+/// A ratio of two sides.
+pub(crate) const THOUSANDTHS: Quantity = Quantity { unit: 1.0, digits: |_| 3 };
+
+impl Quantity {
+    pub(crate) fn text(&self, value: f64) -> String {
+        self.rounded(value, f64::round)
+    }
+
+    /// `low – high`, rounded outwards, so that the printed interval holds the computed one.
+    pub(crate) fn between(&self, low: f64, high: f64) -> String {
+        format!("{} – {}", self.rounded(low, f64::floor), self.rounded(high, f64::ceil))
+    }
+
+    fn rounded(&self, value: f64, round: fn(f64) -> f64) -> String {
+        if value.is_infinite() {
+            return "∞".to_owned();
+        }
+        let value = value / self.unit;
+        let digits = (self.digits)(value);
+        let shift = 10f64.powi(i32::try_from(digits).unwrap_or(0));
+        let (shifted, nearest) = (value * shift, (value * shift).round());
+        // A value such as 0.29 is a little less or more than its text.
+        let is_exact = (shifted - nearest).abs() < 1e-6;
+        format!("{:.digits$}", if is_exact { nearest } else { round(shifted) } / shift)
+    }
+}
+
 /// A rate in decimal gigabytes per second with three significant digits.
 pub(crate) fn gigabytes_per_s(bytes_per_s: f64) -> String {
-    significant(bytes_per_s / 1e9)
+    GIGABYTES_PER_S.text(bytes_per_s)
 }
 
 /// `low – high`: the interval of a figure's median; `least … most` of the samples where they are too few for one.
-pub(crate) fn range(figure: &Figure, text: fn(f64) -> String) -> String {
+pub(crate) fn range(figure: &Figure, quantity: &Quantity) -> String {
     match (figure.low, figure.high) {
-        (Some(low), Some(high)) => between(low, high, text),
+        (Some(low), Some(high)) => quantity.between(low, high),
         _ if figure.min == figure.max => NOTHING.to_owned(),
-        _ => format!("{} … {}", text(figure.min), text(figure.max)),
+        _ => format!("{} … {}", quantity.text(figure.min), quantity.text(figure.max)),
     }
 }
 
 /// The range in a sentence, which says how many samples it is of.
-pub(crate) fn range_of(estimate: &Estimate, figure: &Figure, text: fn(f64) -> String) -> String {
+pub(crate) fn range_of(estimate: &Estimate, figure: &Figure, quantity: &Quantity) -> String {
     match estimate.samples {
         1 => "one sample".to_owned(),
-        few if figure.low.is_none() => format!("{} … {}, {few} samples", text(figure.min), text(figure.max)),
-        _ => range(figure, text),
+        few if figure.low.is_none() => {
+            format!("{} … {}, {few} samples", quantity.text(figure.min), quantity.text(figure.max))
+        }
+        _ => range(figure, quantity),
     }
 }
 
@@ -32,28 +96,27 @@ pub(crate) fn range_of(estimate: &Estimate, figure: &Figure, text: fn(f64) -> St
 pub(crate) const NOTHING: &str = "–";
 
 /// `least – most` of all samples.
-pub(crate) fn extremes(figure: &Figure, text: fn(f64) -> String) -> String {
-    between(figure.min, figure.max, text)
-}
-
-pub(crate) fn between(low: f64, high: f64, text: fn(f64) -> String) -> String {
-    format!("{} – {}", text(low), text(high))
+pub(crate) fn extremes(figure: &Figure, quantity: &Quantity) -> String {
+    quantity.between(figure.min, figure.max)
 }
 
 /// Milliseconds with three significant digits.
 pub(crate) fn milliseconds(nanoseconds: u64) -> String {
-    let milliseconds = as_f64(nanoseconds) / 1e6;
-    match nanoseconds {
-        0 => "0".to_owned(),
-        // Microseconds are enough.
-        1..1_000_000 => format!("{milliseconds:.3}"),
-        _ => significant(milliseconds),
-    }
+    MILLISECONDS.text(as_f64(nanoseconds))
+}
+
+/// Milliseconds of a value.
+pub(crate) fn milliseconds_of(nanoseconds: f64) -> String {
+    MILLISECONDS.text(nanoseconds)
 }
 
 /// Three digits from the first that is not zero.
 pub(crate) fn significant(value: f64) -> String {
-    let digits = match value.abs() {
+    NUMBER.text(value)
+}
+
+fn significant_digits(value: f64) -> usize {
+    match value.abs() {
         0.0 => 0,
         it if it >= 99.95 => 0,
         it if it >= 9.995 => 1,
@@ -62,8 +125,7 @@ pub(crate) fn significant(value: f64) -> String {
         it if it >= 0.009_995 => 4,
         it if it >= 0.000_999_5 => 5,
         _ => 6,
-    };
-    format!("{value:.digits$}")
+    }
 }
 
 /// Microseconds with three significant digits.
@@ -103,36 +165,21 @@ pub(crate) fn seconds_short(nanoseconds: f64) -> String {
 
 /// Seconds with four digits behind the point, or three significant digits below a tenth.
 pub(crate) fn seconds(nanoseconds: f64) -> String {
-    let seconds = nanoseconds / 1e9;
-    match seconds {
-        0.0 => "0".to_owned(),
-        _ if seconds < 0.09995 => significant(seconds),
-        _ => format!("{seconds:.4}"),
-    }
+    SECONDS.text(nanoseconds)
 }
 
 /// The mark before a ratio: empty for a difference.
 pub(crate) fn verdict_mark(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster | Verdict::Slower => "",
-        Verdict::AsFast => "≈ ",
-        Verdict::NotDistinguishable | Verdict::TooFew => "? ",
+        Verdict::Same => "≈ ",
+        Verdict::Inconclusive => "? ",
     }
 }
 
-/// How many times one figure is the other.
+/// How many times one value is the other.
 pub(crate) fn times(ratio: f64) -> String {
-    match ratio {
-        f64::INFINITY => "∞".to_owned(),
-        ..9.995 => format!("{ratio:.2}"),
-        _ => significant(ratio),
-    }
-}
-
-/// Milliseconds of a median.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "medians of durations")]
-pub(crate) fn milliseconds_of(nanoseconds: f64) -> String {
-    milliseconds(nanoseconds as u64)
+    TIMES.text(ratio)
 }
 
 /// A figure of nothing but disturbed samples is marked, and one of samples whose time was limited has the bytes
@@ -140,4 +187,32 @@ pub(crate) fn milliseconds_of(nanoseconds: f64) -> String {
 pub(crate) fn mark(estimate: &Estimate, figure: String) -> String {
     let figure = if estimate.only_disturbed { format!("~{figure}") } else { figure };
     if estimate.cut > 0 { format!("{figure} ({})", Bytes(estimate.bytes).approximate()) } else { figure }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn intervals_are_rounded_outwards_and_exact_ends_are_kept() {
+        assert_eq!(TIMES.between(1.0049, 1.5901), "1.00 – 1.60");
+        assert_eq!(TIMES.between(0.29, 1.13), "0.29 – 1.13");
+        assert_eq!(GIGABYTES_PER_S.between(5.268e9, 12.31e9), "5.26 – 12.4");
+        assert_eq!(MILLISECONDS.between(999_400.0, 1_234_567.0), "0.999 – 1.24");
+        assert_eq!(TIMES.between(0.5, f64::INFINITY), "0.50 – ∞");
+    }
+
+    proptest! {
+        #[test]
+        fn a_printed_interval_holds_the_computed_one(low in 1e-3..1e6f64, more in 0.0..10f64) {
+            let high = low * (1.0 + more);
+            for quantity in [TIMES, NUMBER] {
+                let text = quantity.between(low, high);
+                let (printed_low, printed_high) = text.split_once(" – ").unwrap();
+                let (printed_low, printed_high): (f64, f64) = (printed_low.parse().unwrap(), printed_high.parse().unwrap());
+                prop_assert!(printed_low <= low * (1.0 + 1e-6) && printed_high >= high * (1.0 - 1e-6), "{text}");
+            }
+        }
+    }
 }

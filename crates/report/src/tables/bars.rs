@@ -32,7 +32,7 @@ impl Bars {
         text: fn(f64) -> String,
     ) -> Option<Self> {
         let value = |case: &&CaseReport| {
-            let estimate = case.estimate.as_ref().filter(|it| it.cut == 0)?;
+            let estimate = case.estimate.as_ref()?;
             figure(estimate).map(|value| (value, estimate.only_disturbed))
         };
         let values: Vec<Option<(f64, bool)>> = rows.iter().map(value).collect();

@@ -5,7 +5,7 @@ use writebench_model::Axis;
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
-use crate::sentences::number::{extremes, mark, range, seconds, significant};
+use crate::sentences::number::{SECONDS, extremes, mark, range, seconds, significant};
 use crate::tables::shown::{Shown, TIMES};
 use crate::tables::table::{self, Table, limit_cell, or_nothing};
 
@@ -19,9 +19,9 @@ type Cells<'c> = table::Cells<'c, (&'c CaseReport, &'c Estimate, &'c Figure)>;
 fn table(title: &str, cases: &[&CaseReport], time: &Shown) -> Table {
     let mut columns = vec![
         Cells::text("buffer", 0, |(case, ..)| case.record.case.value(Axis::Chunk).unwrap_or_default()),
-        Cells::figure("", "s", 0, |(_, estimate, figure)| mark(estimate, seconds(figure.median))),
-        Cells::figure("95 %", table::INTERVAL, 0, |(.., figure)| range(figure, seconds)),
-        Cells::figure("", "min – max", 2, |(.., figure)| extremes(figure, seconds)),
+        Cells::figure("", "s", 0, |(_, estimate, figure)| mark(estimate, seconds(figure.value))),
+        Cells::figure("95 %", table::INTERVAL, 0, |(.., figure)| range(figure, &SECONDS)),
+        Cells::figure("", "min – max", 2, |(.., figure)| extremes(figure, &SECONDS)),
         Cells::figure("per call", "ns", 0, |(_, estimate, figure)| {
             or_nothing(per_call(estimate, figure), significant)
         }),
@@ -40,6 +40,6 @@ fn table(title: &str, cases: &[&CaseReport], time: &Shown) -> Table {
 
 /// The average time of one hand-over, in nanoseconds.
 fn per_call(estimate: &Estimate, figure: &Figure) -> Option<f64> {
-    let calls = estimate.records_per_s.as_ref()?.median * estimate.total_ns.median / 1e9;
-    (calls > 0.0).then_some(figure.median / calls)
+    let calls = estimate.records_per_s.as_ref()?.value * estimate.total_ns.value / 1e9;
+    (calls > 0.0).then_some(figure.value / calls)
 }

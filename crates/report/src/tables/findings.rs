@@ -20,9 +20,9 @@ impl Report {
         };
         let first = self.run.targets.first().map_or("", |target| &target.name);
         let (found, beside) = match (self.advice.is_some(), self.run.is_side_by_side()) {
-            (true, _) => ("way", "× plain write".to_owned()),
+            (true, _) => ("way", "vs. plain write".to_owned()),
             (_, true) => ("fastest here", format!("× the same on {first}")),
-            _ => ("fastest here", "beside plain write".to_owned()),
+            _ => ("fastest here", "vs. plain write".to_owned()),
         };
         let mut columns: Vec<Cells<'_, Finding>> = vec![
             Cells::words("", |it: &Finding| it.goal.clone()),

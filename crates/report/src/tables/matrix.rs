@@ -53,5 +53,5 @@ fn table(title: &str, heading: &str, cases: &[&CaseReport], cell: fn(&CaseReport
 
 fn cell(case: &CaseReport) -> String {
     let Some(estimate) = &case.estimate else { return NOTHING.to_owned() };
-    mark(estimate, gigabytes_per_s(estimate.throughput_bytes_per_s.median))
+    mark(estimate, gigabytes_per_s(estimate.throughput_bytes_per_s.value))
 }

@@ -2,12 +2,10 @@
 
 use crate::numbers::case::{CaseReport, by_rank};
 use crate::numbers::estimate::Estimate;
-use crate::numbers::in_rounds::{in_round_ratio, verdict};
 use crate::numbers::latency::LatencyEstimate;
-use crate::sentences::answer::fastest;
 use crate::sentences::number::{
-    extremes, gigabytes_per_s, mark, microseconds, milliseconds, milliseconds_of, range, significant,
-    verdict_mark,
+    GIGABYTES_PER_S, MILLISECONDS, NUMBER, extremes, gigabytes_per_s, mark, microseconds, milliseconds,
+    milliseconds_of, range, significant, verdict_mark,
 };
 use crate::tables::bars::Bars;
 use crate::tables::table::{self, Table, limit_cell, or_nothing};
@@ -42,7 +40,7 @@ fn cpu_and_samples<'c>(rank: u8) -> [Cells<'c>; 3] {
 }
 
 fn total_throughput<'c>() -> Cells<'c> {
-    figures("total", "GB/s", 0, |it| mark(it, gigabytes_per_s(it.throughput_bytes_per_s.median)))
+    figures("total", "GB/s", 0, |it| mark(it, gigabytes_per_s(it.throughput_bytes_per_s.value)))
 }
 
 /// The share of the hardware's limit, and whether throughput held (left out before it): columns
@@ -64,18 +62,17 @@ fn limit_and_course<'c>(cases: &[&'c CaseReport], rank: u8) -> Vec<Cells<'c>> {
 pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
     let mut columns = vec![
         total_throughput(),
-        figures("95 %", table::INTERVAL, 0, |it| range(&it.throughput_bytes_per_s, gigabytes_per_s)),
+        figures("95 %", table::INTERVAL, 0, |it| range(&it.throughput_bytes_per_s, &GIGABYTES_PER_S)),
     ];
     columns.extend(limit_and_course(cases, 1));
     columns.extend([
-        figures("", "min – max", 5, |it| extremes(&it.throughput_bytes_per_s, gigabytes_per_s)),
-        figures("write alone", "GB/s", 3, |it| gigabytes_per_s(it.write_alone_bytes_per_s.median)),
-        figures("95 %", table::INTERVAL, 6, |it| range(&it.write_alone_bytes_per_s, gigabytes_per_s)),
+        figures("", "min – max", 5, |it| extremes(&it.throughput_bytes_per_s, &GIGABYTES_PER_S)),
+        figures("write alone", "GB/s", 3, |it| gigabytes_per_s(it.write_alone_bytes_per_s.value)),
+        figures("95 %", table::INTERVAL, 6, |it| range(&it.write_alone_bytes_per_s, &GIGABYTES_PER_S)),
     ]);
     columns.extend(phases_and_cpu(4));
     let mut table = table(title, cases, columns);
-    table.bars =
-        Bars::of(&with_figures(cases), 2, |it| Some(it.throughput_bytes_per_s.median), gigabytes_per_s);
+    table.bars = Bars::of(&with_figures(cases), 2, |it| Some(it.throughput_bytes_per_s.value), gigabytes_per_s);
     table
 }
 
@@ -84,12 +81,12 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
     fn latency(it: &Estimate, value: fn(&LatencyEstimate) -> u64) -> String {
         or_nothing(it.latency_ns.as_ref(), |latency| microseconds(value(latency)))
     }
-    let per_s = |it: &Estimate| or_nothing(it.records_per_s, |per_s| mark(it, significant(per_s.median)));
-    let interval = |it: &Estimate| or_nothing(it.records_per_s, |per_s| range(&per_s, significant));
+    let per_s = |it: &Estimate| or_nothing(it.records_per_s, |per_s| mark(it, significant(per_s.value)));
+    let interval = |it: &Estimate| or_nothing(it.records_per_s, |per_s| range(&per_s, &NUMBER));
     let mut columns = vec![
         figures("total", "records/s", 0, per_s),
         figures("95 %", table::INTERVAL, 0, interval),
-        figures("", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.median))),
+        figures("", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.value))),
     ];
     columns.extend(limit_and_course(cases, 3));
     columns.extend([
@@ -101,7 +98,7 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
     ]);
     columns.extend(phases_and_cpu(5));
     let mut table = table(title, cases, columns);
-    let per_s = |it: &Estimate| it.records_per_s.as_ref().map(|per_s| per_s.median);
+    let per_s = |it: &Estimate| it.records_per_s.as_ref().map(|per_s| per_s.value);
     table.bars = Bars::of(&with_figures(cases), 1, per_s, significant);
     table
 }
@@ -110,40 +107,31 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
 pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     let mut cases = cases.to_vec();
     cases.sort_by(|a, b| by_rank(a, b));
-    let rivals: Vec<&CaseReport> = with_figures(&cases).into_iter().filter(|case| case.is_ranked()).collect();
-    let best = fastest(&rivals);
-    // The distances, their marks and the order are by the same figure.
-    let rank = |case: &CaseReport| (!case.is_ranked(), best.map_or(0.0, |best| times_of(case, best)));
-    cases.sort_by(|a, b| rank(a).0.cmp(&rank(b).0).then(rank(a).1.total_cmp(&rank(b).1)));
+    let best = cases.first().copied().filter(|case| case.is_ranked());
     let mut columns = vec![
-        figures("total", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.median))),
+        figures("total", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.value))),
         Cells::figure("to the", "fastest", 0, move |(case, _)| {
             or_nothing(best.filter(|_| case.is_ranked()), |best| distance(best, case))
         }),
-        figures("95 %", table::INTERVAL, 0, |it| range(&it.total_ns, milliseconds_of)),
-        figures("", "min – max", 5, |it| extremes(&it.total_ns, milliseconds_of)),
-        figures("", "GB/s", 2, |it| gigabytes_per_s(it.throughput_bytes_per_s.median)),
+        figures("95 %", table::INTERVAL, 0, |it| range(&it.total_ns, &MILLISECONDS)),
+        figures("", "min – max", 5, |it| extremes(&it.total_ns, &MILLISECONDS)),
+        figures("", "GB/s", 2, |it| gigabytes_per_s(it.throughput_bytes_per_s.value)),
     ];
     columns.extend(limit_and_course(&cases, 2));
     columns.extend(cpu_and_samples(5));
     let mut table = table(title, &cases, columns);
-    table.bars = Bars::of(&with_figures(&cases), 1, |it| Some(it.total_ns.median), milliseconds_of);
+    table.bars =
+        Bars::of(&with_figures(&cases), 1, |it| (it.cut == 0).then_some(it.total_ns.value), milliseconds_of);
     table
 }
 
-/// `+ 5.3 %`, with the mark of the verdict in the rounds in common before it.
+/// `+ 5.3 %`, with the mark of the verdict before it.
 fn distance(best: &CaseReport, case: &CaseReport) -> String {
-    if best.name == case.name || best.estimate.is_none() || case.estimate.is_none() {
+    if best.name == case.name {
         return String::new();
     }
-    let percent = (times_of(case, best) - 1.0) * 100.0;
-    let sign = if percent < 0.0 { '−' } else { '+' };
-    format!("{}{sign} {:.1} %", verdict_mark(verdict(case, best)), percent.abs())
-}
-
-/// A case's time over that of the best, in the rounds that both have; by the medians where there are none.
-fn times_of(case: &CaseReport, best: &CaseReport) -> f64 {
-    in_round_ratio(case, best).map_or(case.time_ns() / best.time_ns(), |ratio| ratio.estimate)
+    let percent = (case.time_ns() / best.time_ns() - 1.0) * 100.0;
+    format!("{}+ {percent:.1} %", verdict_mark(case.verdict_to(best)))
 }
 
 /// The cases with figures, which are the rows.

@@ -4,8 +4,8 @@ use writebench_model::{Layout, Sample};
 use writebench_stats::as_f64;
 
 use crate::numbers::estimate::{Estimate, Figure};
-use crate::numbers::in_rounds::total;
-use crate::sentences::number::{gigabytes_per_s, seconds, significant};
+use crate::numbers::rounds::total;
+use crate::sentences::number::{GIGABYTES_PER_S, NUMBER, Quantity, SECONDS};
 
 type FigureOf = fn(&Estimate) -> Option<&Figure>;
 
@@ -15,7 +15,7 @@ pub(super) struct Shown {
     pub title: &'static str,
     pub unit: &'static str,
     pub figure: FigureOf,
-    pub text: fn(f64) -> String,
+    pub text: &'static Quantity,
     /// The figure of one sample, up to a factor that is the same for all samples of a case.
     pub of_sample: fn(&Sample) -> f64,
 }
@@ -28,26 +28,26 @@ pub(super) const TIMES: [Shown; 3] = [
 ];
 
 const fn time(title: &'static str, figure: FigureOf, of_sample: fn(&Sample) -> f64) -> Shown {
-    Shown { title, unit: "s", figure, text: seconds, of_sample }
+    Shown { title, unit: "s", figure, text: &SECONDS, of_sample }
 }
 
 /// The figures of a layout with targets side by side.
 pub(super) fn shown(layout: Layout) -> Vec<Shown> {
-    let speed = |sample: &Sample| 1.0 / total(sample);
+    let speed = |sample: &Sample| as_f64(sample.bytes.max(1)) / total(sample);
     match layout {
         Layout::CpuTime => TIMES.to_vec(),
         Layout::Records => vec![Shown {
             title: "records per second, total",
             unit: "records/s",
             figure: |it| it.records_per_s.as_ref(),
-            text: significant,
+            text: &NUMBER,
             of_sample: speed,
         }],
         Layout::Phases | Layout::Ranked | Layout::Matrix => vec![Shown {
             title: "total throughput",
             unit: "GB/s",
             figure: |it| Some(&it.throughput_bytes_per_s),
-            text: gigabytes_per_s,
+            text: &GIGABYTES_PER_S,
             of_sample: speed,
         }],
     }

@@ -2,12 +2,12 @@
 //! what they would, and with their verdict.
 
 use writebench_model::{Axis, CaseRecord, Layout, RunRecord};
-use writebench_stats::{CONFIDENCE, Interval, Verdict};
+use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::case::{CaseReport, across_targets};
 use crate::numbers::grouped::distinct;
-use crate::numbers::in_rounds::{geometric_mean, in_round_ratio_of};
-use crate::sentences::number::{between, mark, range, times, verdict_mark};
+use crate::numbers::rounds::{geometric_mean, ratio_in_rounds};
+use crate::sentences::number::{TIMES, mark, range, times, verdict_mark};
 use crate::tables::shown::{Shown, shown};
 use crate::tables::table::{self, Column, NOTHING, Table, limit_cell, or_nothing};
 
@@ -19,8 +19,7 @@ pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &R
     let mut tables: Vec<Table> = shown.iter().map(|shown| grid.table(&title_of(shown), shown)).collect();
     if let (Some(table), [first, _, ..]) = (tables.last_mut(), grid.targets.as_slice()) {
         table.notes.push(format!(
-            "× first: times the figure of {first} in the same rounds (median; ≈: as fast, within 5 %; ?: not \
-             distinguishable)"
+            "× first: times the value of {first} (≈: same, within 5 %; ?: inconclusive; –: fewer than 6 rounds)"
         ));
     }
     if layout == Layout::CpuTime {
@@ -104,7 +103,7 @@ impl<'r> Grid<'r> {
                     or_nothing(ratio(ratios), with_verdict)
                 }));
                 columns.push(Cells::figure("95 %", table::INTERVAL, 2, move |(_, ratios)| {
-                    or_nothing(ratio(ratios), |ratio| between(ratio.low, ratio.high, times))
+                    or_nothing(ratio(ratios), |ratio| TIMES.between(ratio.low, ratio.high))
                 }));
             }
         }
@@ -171,7 +170,7 @@ impl Row<'_> {
 
 /// A mean that includes an unknown ratio means nothing.
 fn sure(ratio: &Option<Interval>) -> Option<f64> {
-    ratio.filter(|it| it.confidence >= CONFIDENCE && it.estimate > 0.0).map(|it| it.estimate)
+    ratio.filter(|it| it.estimate > 0.0).map(|it| it.estimate)
 }
 
 /// Whether a section is about chunks and nothing else.
@@ -186,15 +185,18 @@ fn figure_text(case: Option<&CaseReport>, shown: &Shown) -> (String, String) {
     let nothing = || (NOTHING.to_owned(), NOTHING.to_owned());
     let Some(estimate) = case.and_then(|case| case.estimate.as_ref()) else { return nothing() };
     let Some(figure) = (shown.figure)(estimate) else { return nothing() };
-    (mark(estimate, (shown.text)(figure.median)), range(figure, shown.text))
+    (mark(estimate, shown.text.text(figure.value)), range(figure, shown.text))
 }
 
-/// The ratio of comparable figures: neither cut short, nor disturbed throughout, nor of a case that failed.
+/// The ratio of comparable values: neither disturbed throughout, nor of a case that failed. No number from too few
+/// rounds.
 fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<Interval> {
     if !case.is_ranked() || !first.is_ranked() {
         return None;
     }
-    in_round_ratio_of(case, first, shown.of_sample).filter(|ratio| ratio.estimate.is_finite())
+    let value = |case: &CaseReport| Some((shown.figure)(case.estimate.as_ref()?)?.value);
+    let ratio = ratio_in_rounds((case, value(case)?), (first, value(first)?), shown.of_sample)?;
+    (ratio.estimate.is_finite() && ratio.is_sure()).then_some(ratio)
 }
 
 fn with_verdict(ratio: Interval) -> String {

@@ -1,8 +1,6 @@
 //! The samples that count, and the verdicts on them.
 
-use std::collections::HashMap;
-
-use writebench_stats::{CONFIDENCE, Verdict, as_f64};
+use writebench_stats::{Interval, Verdict, as_f64};
 
 use crate::schedule::Taken;
 
@@ -26,22 +24,19 @@ pub(super) fn counted(samples: &[Taken]) -> usize {
     usable(samples).len().max(samples.len() / 2)
 }
 
-/// The total time, by round.
-pub(super) fn by_round(samples: &[Taken]) -> HashMap<u32, f64> {
+/// The total times, with their rounds.
+pub(super) fn by_round(samples: &[Taken]) -> Vec<(u32, f64)> {
     usable(samples).into_iter().map(|sample| (sample.round, as_f64(sample.total_ns))).collect()
 }
 
-/// The verdict on these ratios in common rounds.
-pub(super) fn verdict(ratios: &[f64]) -> Verdict {
-    writebench_stats::median_interval(ratios, CONFIDENCE)
-        .map_or(Verdict::TooFew, |ratio| Verdict::of(&ratio, CLOSE))
+pub(super) fn verdict(ratio: Option<Interval>) -> Verdict {
+    ratio.map_or(Verdict::Inconclusive, |ratio| Verdict::of(&ratio, CLOSE))
 }
 
-/// Whether these ratios to the leader in common rounds are above 1 at 95 %, or high enough that fewer rounds
-/// suffice.
-pub(super) fn is_clear_loss(ratios: &[f64]) -> bool {
-    let is_far = |ratio: &f64| *ratio > CLEAR_LOSS;
-    verdict(ratios) == Verdict::Slower || ratios.len() >= CLEAR_LOSS_ROUNDS && ratios.iter().all(is_far)
+/// Whether the time over the leader's is above 1 at 95 %, or so far above that fewer rounds suffice.
+pub(super) fn is_clear_loss(ratio: Option<Interval>) -> bool {
+    let is_far = |ratio: Interval| ratio.count >= CLEAR_LOSS_ROUNDS && ratio.low > CLEAR_LOSS;
+    verdict(ratio) == Verdict::Slower || ratio.is_some_and(is_far)
 }
 
 /// A number of things that fit.

@@ -1,5 +1,7 @@
 //! The final of a race.
 
+use writebench_stats::{Rounds, Verdict};
+
 use super::*;
 
 impl Race {
@@ -41,23 +43,26 @@ impl Race {
     pub(super) fn end_final_round(&mut self, taken: &[Vec<Taken>], spent: Spent) {
         let (clones, alive): (Vec<usize>, Vec<usize>) =
             self.batch.iter().map(|(it, _)| *it).partition(|&it| self.candidates[it].is_clone);
-        let Some(leader) = self.leader(&alive, taken) else {
+        let rounds = self.rounds_of_final(taken);
+        let time = |&candidate: &usize| Some((rounds.value(candidate)?, candidate));
+        let Some((_, leader)) = alive.iter().filter_map(time).min_by(|a, b| a.0.total_cmp(&b.0)) else {
             self.is_over = true;
             return;
         };
-        let to_leader = |candidate| self.ratios(candidate, leader, taken);
+        let to_leader = |candidate| rounds.ratio(candidate, (&rounds, leader));
         let stays = |&candidate: &usize| {
-            [self.baseline, leader].contains(&candidate) || !is_clear_loss(&to_leader(candidate))
+            [self.baseline, leader].contains(&candidate) || !is_clear_loss(to_leader(candidate))
         };
         let kept: Vec<usize> = alive.iter().copied().filter(stays).collect();
         // The answer depends on the leader's ratio to the baseline, and on the candidates that are as fast as
         // the leader.
-        let is_open = |&candidate: &usize| candidate != leader && verdict(&to_leader(candidate)).is_open();
+        let is_open =
+            |&candidate: &usize| candidate != leader && verdict(to_leader(candidate)) == Verdict::Inconclusive;
         let is_decided = self.rounds >= ROUNDS && !kept.iter().any(is_open);
         // The scouts may have made samples seem dear, so that few candidates were screened. When the last rival is
         // gone, or none is faster than the baseline, others get their chance, as long as there is time for them and
         // another final.
-        let has_gained = is_clear_loss(&self.ratios(self.baseline, leader, taken));
+        let has_gained = is_clear_loss(to_leader(self.baseline));
         let was_short = self.resumed_at.is_none()
             && spent.elapsed < self.limits.budget.mul_f64(SCREENING_SHARE)
             && self.rivals().count() > alive.len();
@@ -81,25 +86,12 @@ impl Race {
         files.saturating_mul(self.limits.final_bytes[self.size])
     }
 
-    /// The fastest by the ratio to the baseline in common rounds, which cancels drift; by the median without
-    /// a baseline.
-    fn leader(&self, alive: &[usize], taken: &[Vec<Taken>]) -> Option<usize> {
-        let has_baseline = alive.contains(&self.baseline);
-        let figure = |&candidate: &usize| {
-            let figures = match has_baseline {
-                true => self.ratios(candidate, self.baseline, taken),
-                false => by_round(&taken[self.case(candidate)]).into_values().collect(),
-            };
-            writebench_stats::median(&figures).map(|median| (candidate, median))
+    /// The model of all samples at the size of the final, by candidate. Copies that share blocks are no rivals.
+    fn rounds_of_final(&self, taken: &[Vec<Taken>]) -> Rounds {
+        let times = |it: usize| match self.candidates[it].is_clone {
+            true => Vec::new(),
+            false => by_round(&taken[self.case_on(self.real(), it)]),
         };
-        let figures = alive.iter().filter_map(figure);
-        figures.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(candidate, _)| candidate)
-    }
-
-    /// One candidate's times divided by the other's, in common rounds.
-    fn ratios(&self, candidate: usize, other: usize, taken: &[Vec<Taken>]) -> Vec<f64> {
-        let other = by_round(&taken[self.case(other)]);
-        let own = by_round(&taken[self.case(candidate)]);
-        own.iter().filter_map(|(round, time)| other.get(round).map(|other| time / other)).collect()
+        Rounds::fit(&(0..self.candidates.len()).map(times).collect::<Vec<_>>())
     }
 }

@@ -52,7 +52,7 @@ impl Outlook {
                     continue;
                 }
                 let logs: Vec<f64> =
-                    by_round(samples).values().map(|ns| (ns.max(1.0) / as_f64(bytes.max(1))).ln()).collect();
+                    by_round(samples).iter().map(|(_, ns)| (ns.max(1.0) / as_f64(bytes.max(1))).ln()).collect();
                 if let Some(figure) = writebench_stats::median(&logs) {
                     let samples = as_f64(usable(samples).len() as u64);
                     observations.push(Observation { point, figure, samples });

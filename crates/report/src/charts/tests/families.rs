@@ -75,7 +75,7 @@ fn ranks_are_an_axis_also_where_each_of_them_has_the_same_size() {
     assert!(subtitle.contains("32MiB of incompressible data"), "{subtitle}");
     let remarks = "; the size is that of each rank; where files are per rank, in as many files as ranks";
     assert!(subtitle.contains(remarks), "{subtitle}");
-    let throughput = |point: usize| chart.series[0].points[point].figure.as_ref().map(|figure| figure.median);
+    let throughput = |point: usize| chart.series[0].points[point].figure.as_ref().map(|figure| figure.value);
     assert_eq!(throughput(2), throughput(0).map(|one| 4.0 * one));
 }
 
@@ -120,7 +120,7 @@ fn every_good_sample_of_a_ranked_case_is_a_dot_that_the_page_does_not_get_twice(
         points.iter().map(|point| point.dots.iter().filter(|dot| dot.is_disturbed).count()).collect();
     assert_eq!(disturbed, [0, 6]);
     let figure = points[0].figure.unwrap();
-    assert!(points[0].dots.iter().any(|dot| dot.value <= figure.median));
+    assert!(points[0].dots.iter().any(|dot| dot.value <= figure.value));
     assert_eq!(serde_json::to_value(&points[0]).unwrap().get("dots"), None);
 }
 
@@ -136,13 +136,13 @@ fn latencies_go_from_the_shortest_call_to_the_longest_of_all_samples() {
     assert!(points.is_sorted_by(|a, b| a.x < b.x));
     let figure = |x: f64| points.iter().find(|point| (point.x - x).abs() < 1e-9).unwrap().figure.unwrap();
     for point in points {
-        let Interval { median, low, high } = point.figure.unwrap();
+        let Interval { value: median, low, high } = point.figure.unwrap();
         assert!(low <= median && median <= high, "{point:?}");
     }
     let half = figure(0.5);
-    assert!((90e-6..=160e-6).contains(&half.median) && half.low < half.high, "{half:?}");
+    assert!((90e-6..=160e-6).contains(&half.value) && half.low < half.high, "{half:?}");
     let longest = figure(1.0 - 0.5 / 7680.0);
-    assert!(longest.median > 100.0 * 90e-6, "{longest:?}");
+    assert!(longest.value > 100.0 * 90e-6, "{longest:?}");
     assert!(chart.subtitle.contains("2 contracts"), "{}", chart.subtitle);
 }
 
@@ -158,7 +158,7 @@ fn phases_are_the_same_five_parts_of_every_case() {
     assert_eq!(chart.kind, Kind::Stacked);
     assert_eq!(names(&chart), ["prepare", "open", "write", "sync", "close"]);
     assert_eq!(tick_texts(&chart), ["append", "overwrite", "all at once"]);
-    let median = |series: usize, case: usize| chart.series[series].points[case].figure.unwrap().median;
+    let median = |series: usize, case: usize| chart.series[series].points[case].figure.unwrap().value;
     assert_eq!((median(3, 0), median(3, 2) > 8e-3), (0.0, true));
     let whole: f64 = (0..5).map(|series| median(series, 2)).sum();
     assert!((stacked(&chart)[2].1 - whole).abs() < 1e-12);
@@ -191,7 +191,7 @@ fn over_time_the_sample_in_the_middle_is_drawn_and_named() {
     samples.sort_by_key(|sample| sample.phases_ns.total());
     let timeline = samples[2].timeline.as_ref().unwrap();
     let rate = timeline.bytes[7] as f64 * 1e9 / timeline.interval_ns as f64;
-    assert!((points[7].figure.unwrap().median / rate - 1.0).abs() < 1e-9);
+    assert!((points[7].figure.unwrap().value / rate - 1.0).abs() < 1e-9);
     let round = |round: u32| format!("of round {round} for each.");
     assert!(chart.notes[0].ends_with(&round(samples[2].round)), "{:?}", chart.notes);
     let mut cases = long(2);

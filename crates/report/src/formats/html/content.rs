@@ -161,9 +161,9 @@ fn code_of(report: &Report) -> Option<Code> {
 fn headings(report: &Report) -> (&'static str, String) {
     let run = &report.run;
     match (report.advice.is_some(), run.targets.first()) {
-        (true, _) => ("way", "× plain write".to_owned()),
+        (true, _) => ("way", "vs. plain write".to_owned()),
         (_, Some(first)) if run.is_side_by_side() => ("fastest here", format!("× the same on {}", first.name)),
-        _ => ("fastest here", "beside plain write".to_owned()),
+        _ => ("fastest here", "vs. plain write".to_owned()),
     }
 }
 

@@ -152,12 +152,12 @@ fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
     let has_records = record.contract.durable_every_bytes.is_some();
     known(json!({
         "throughput": spread(&estimate.throughput_bytes_per_s),
-        "elapsed": Short(estimate.total_ns.median),
+        "elapsed": Short(estimate.total_ns.value),
         // Medians, in nanoseconds.
         "phases": PHASES.map(|(_, ns)| short(ns(&estimate.phases_ns))),
         "user": short(estimate.user_cpu_ns),
         "system": short(estimate.system_cpu_ns),
-        "records": estimate.records_per_s.as_ref().filter(|_| has_records).map(|it| Short(it.median)),
+        "records": estimate.records_per_s.as_ref().filter(|_| has_records).map(|it| Short(it.value)),
         "latency": estimate.latency_ns.map(|it| [it.p50, it.p90, it.p99, it.p99_9, it.max].map(short)),
         "share": estimate.limit.map(|it| Short(it.share)),
         "confidence": Short(estimate.confidence),
@@ -183,7 +183,7 @@ fn some<N: Default + PartialEq>(count: N) -> Option<N> {
 /// Median, ends of the interval (or of the range of too few samples), minimum, maximum.
 fn spread(figure: &Figure) -> [Short; 5] {
     let (low, high) = figure.ends();
-    [figure.median, low, high, figure.min, figure.max].map(Short)
+    [figure.value, low, high, figure.min, figure.max].map(Short)
 }
 
 /// Columns that contain only zeros are left out.
@@ -227,7 +227,7 @@ fn drawn(named: &NamedChart, numbers: &HashMap<(&str, &str), usize>) -> Value {
 
 /// Place, row, and the figure if there is one: median, ends of the interval.
 fn point(scale: XScale, point: &Point) -> Vec<Value> {
-    let figure = point.figure.into_iter().flat_map(|it| [it.median, it.low, it.high]);
+    let figure = point.figure.into_iter().flat_map(|it| [it.value, it.low, it.high]);
     let place = [json!(place(scale, point.x)), json!(point.row)];
     place.into_iter().chain(figure.map(|value| json!(Short(value)))).collect()
 }

@@ -38,8 +38,8 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
             let Some(figure) = &point.figure else { continue };
             parts.push(bar(chart, index, point, figure, &rows, y));
             let tilde = if point.only_disturbed { "~" } else { "" };
-            let words = format!("{tilde}{}", value_text(figure.median, chart.y.unit));
-            let end = rows.x(figure.median).max(rows.x(figure.high));
+            let words = format!("{tilde}{}", value_text(figure.value, chart.y.unit));
+            let end = rows.x(figure.value).max(rows.x(figure.high));
             parts.push(text(end + 7.0, y + 4.5, SIZE, STRONG, &words, &[]));
         }
     }
@@ -102,7 +102,7 @@ fn dots_of(chart: &Chart, index: usize, point: &Point, rows: &Rows<'_>, top: f64
 
 /// A bar with its whisker.
 fn bar(chart: &Chart, index: usize, point: &Point, figure: &Interval, rows: &Rows<'_>, y: f64) -> Element {
-    let [end, low, high] = [figure.median, figure.low, figure.high].map(|value| rows.x(value));
+    let [end, low, high] = [figure.value, figure.low, figure.high].map(|value| rows.x(value));
     let mut group =
         titled(series_group(chart, index), &format!("{}: {}", point.case, figure_text(chart, figure)));
     let style = match point.only_disturbed {

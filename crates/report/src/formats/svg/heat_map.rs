@@ -100,7 +100,7 @@ impl<'c> Cells<'c> {
     fn colour(&self, figure: &Interval) -> &palette::Colour<String> {
         let last = as_f64(self.colours.len() as u64 - 1);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a few colours")]
-        let step = (self.scale.part(figure.median) * last).round() as usize;
+        let step = (self.scale.part(figure.value) * last).round() as usize;
         &self.colours[step.min(self.colours.len() - 1)]
     }
 
@@ -130,7 +130,7 @@ impl<'c> Cells<'c> {
 fn figure(chart: &Chart, point: &Point) -> String {
     let Some(figure) = &point.figure else { return String::new() };
     let tilde = if point.only_disturbed { "~" } else { "" };
-    format!("{tilde}{}", prefixed(figure.median, chart.y.unit).trim_end())
+    format!("{tilde}{}", prefixed(figure.value, chart.y.unit).trim_end())
 }
 
 fn filled(place: (f64, f64), size: (f64, f64), colour: &palette::Colour<String>) -> Element {

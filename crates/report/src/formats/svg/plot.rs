@@ -222,7 +222,7 @@ impl Plot<'_> {
             if !marker::dashes(index).is_empty() {
                 style.push(("stroke-dasharray", marker::dashes(index)));
             }
-            let corners = stretch.iter().map(|(x, figure)| (*x, self.y(figure.median)));
+            let corners = stretch.iter().map(|(x, figure)| (*x, self.y(figure.value)));
             group.append(path(&through(corners), &style));
         }
         for point in self.marked(index) {
@@ -285,11 +285,11 @@ impl Plot<'_> {
         };
         let figures = match self.chart.x.scale {
             // A moment of one sample has no interval.
-            XScale::Linear => value_text(figure.median, self.chart.y.unit),
+            XScale::Linear => value_text(figure.value, self.chart.y.unit),
             _ => figure_text(self.chart, figure),
         };
         group = titled(group, &format!("{name}, {}{place}: {figures}", point.case));
-        let place = (x, self.y(figure.median));
+        let place = (x, self.y(figure.value));
         group.append(marker::marker(index, place, radius));
         if point.only_disturbed {
             group.append(marker::ring(place));

@@ -40,8 +40,8 @@ fn bar(chart: &Chart, at: f64, rows: &Rows<'_>) -> Vec<Element> {
     for (index, series) in chart.series.iter().enumerate() {
         let Some(point) = series.points.iter().find(|point| point.x.total_cmp(&at).is_eq()) else { continue };
         let Some(figure) = &point.figure else { continue };
-        let (from, to) = (rows.x(begin), rows.x(begin + figure.median));
-        begin += figure.median;
+        let (from, to) = (rows.x(begin), rows.x(begin + figure.value));
+        begin += figure.value;
         let words = format!("{}, {}: {}", point.case, series.name, figure_text(chart, figure));
         let mut part = titled(series_group(chart, index), &words);
         let (place, size) = ((from, rows.y(at) - BAR_HEIGHT / 2.0), (to - from, BAR_HEIGHT));

@@ -119,7 +119,7 @@ fn twelve_filesystems_can_be_told_apart_without_colour() {
 fn a_time_of_zero_has_a_place_below_the_break_of_a_logarithmic_axis() {
     let charts = charts_of(&study(&["ext4"], &SIZES));
     let chart = chart_named(&charts, "buffer-user-cpu-by-buffer-size");
-    let figures = || chart.series[0].points.iter().map(|point| point.figure.unwrap().median);
+    let figures = || chart.series[0].points.iter().map(|point| point.figure.unwrap().value);
     assert!(figures().any(|median| median == 0.0) && figures().any(|median| median > 0.0));
     let picture = render(chart);
     let document = Document::parse(&picture).unwrap();
@@ -200,7 +200,7 @@ fn one_wide_interval_does_not_make_all_bars_short() {
     record.samples.iter_mut().take(3).for_each(|sample| sample.phases_ns.write *= 40);
     record.samples.iter_mut().for_each(|sample| sample.disturbed = None);
     cases[2].1 = CaseReport::of(record.clone(), &[]);
-    cases[2].1.estimate.as_mut().unwrap().total_ns.median = 2e7;
+    cases[2].1.estimate.as_mut().unwrap().total_ns.value = 2e7;
     let charts = charts_of(&cases);
     let picture = render(chart_named(&charts, "copy-elapsed-ranked"));
     let document = Document::parse(&picture).unwrap();

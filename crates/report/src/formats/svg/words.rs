@@ -8,7 +8,7 @@ pub(super) fn description(chart: &Chart) -> String {
     for series in &chart.series {
         let with_figures = || {
             series.points.iter().filter_map(|point| {
-                let median = point.figure?.median;
+                let median = point.figure?.value;
                 Some(format!("{} at {}", value_text(median, chart.y.unit), place_text(chart, point.x)))
             })
         };
@@ -49,5 +49,5 @@ pub(super) fn axis_title(chart: &Chart) -> String {
 /// A figure with its interval.
 pub(super) fn figure_text(chart: &Chart, figure: &Interval) -> String {
     let text = |value| value_text(value, chart.y.unit);
-    format!("{} ({} to {})", text(figure.median), text(figure.low), text(figure.high))
+    format!("{} ({} to {})", text(figure.value), text(figure.low), text(figure.high))
 }

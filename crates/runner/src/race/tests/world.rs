@@ -107,7 +107,7 @@ impl World {
         let most = self.on(level).iter().map(Vec::len).max().unwrap_or(0);
         let median = |index: usize| {
             let samples = &self.on(level)[index];
-            let times: Vec<f64> = by_round(samples).into_values().collect();
+            let times: Vec<f64> = by_round(samples).into_iter().map(|(_, time)| time).collect();
             // Candidates that the check dropped were not in the final.
             (2 * samples.len() >= most).then(|| writebench_stats::median(&times)).flatten()
         };

@@ -1,0 +1,126 @@
+//! The times of several cases that were sampled in common rounds.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::{CONFIDENCE, Interval, median, median_interval};
+
+/// An additive model of the logarithm of time: `log t = case + round + noise`. The effect of a round is what
+/// the machine was like during it, so cases with different rounds can be compared.
+///
+/// The model is fitted by median polish (Tukey, *Exploratory Data Analysis*, 1977, chapter 11; for tables with
+/// empty cells, Mosteller and Tukey, *Data Analysis and Regression*, 1977, chapter 9). A round with one case
+/// cannot separate the two effects, so it has no part in the fit. The median effect of all rounds is 0: a case's
+/// value is its time in a typical round.
+#[derive(Debug, Clone)]
+pub struct Rounds {
+    cases: Vec<Case>,
+    effects: HashMap<u32, f64>,
+}
+
+#[derive(Debug, Clone)]
+struct Case {
+    /// The logarithm of the time in each round.
+    by_round: BTreeMap<u32, f64>,
+    /// The logarithm of the value; none without samples.
+    value: Option<f64>,
+}
+
+/// Sweeps of the polish. Each halves the change at least, in all but contrived tables.
+const MOST_SWEEPS: usize = 60;
+const PRECISION: f64 = 1e-9;
+
+impl Rounds {
+    /// The model of these cases: for each of them its rounds and times, which are positive. The last of several
+    /// times in one round counts.
+    #[must_use]
+    pub fn fit(cases: &[Vec<(u32, f64)>]) -> Self {
+        let case = |times: &Vec<(u32, f64)>| {
+            let by_round: BTreeMap<u32, f64> =
+                times.iter().map(|&(round, time)| (round, time.max(f64::MIN_POSITIVE).ln())).collect();
+            let logs: Vec<f64> = by_round.values().copied().collect();
+            Case { value: median(&logs), by_round }
+        };
+        let mut model = Self { cases: cases.iter().map(case).collect(), effects: HashMap::new() };
+        let mut shared: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (index, case) in model.cases.iter().enumerate() {
+            case.by_round.keys().for_each(|&round| shared.entry(round).or_default().push(index));
+        }
+        shared.retain(|_, cases| cases.len() > 1);
+        model.effects = shared.keys().map(|&round| (round, 0.0)).collect();
+        for _ in 0..MOST_SWEEPS {
+            if model.sweep(&shared) < PRECISION {
+                break;
+            }
+        }
+        let effects: Vec<f64> = model.effects.values().copied().collect();
+        let typical = median(&effects).unwrap_or(0.0);
+        model.effects.values_mut().for_each(|effect| *effect -= typical);
+        for case in &mut model.cases {
+            if case.by_round.keys().any(|round| shared.contains_key(round)) {
+                case.value = case.value.map(|value| value + typical);
+            }
+        }
+        model
+    }
+
+    /// Takes the medians out of the rounds, then out of the cases. Returns the largest change of a case.
+    fn sweep(&mut self, shared: &BTreeMap<u32, Vec<usize>>) -> f64 {
+        for (round, cases) in shared {
+            let residual = |&case: &usize| {
+                let case = &self.cases[case];
+                Some(case.by_round.get(round)? - case.value?)
+            };
+            let residuals: Vec<f64> = cases.iter().filter_map(residual).collect();
+            self.effects.extend(median(&residuals).map(|effect| (*round, effect)));
+        }
+        let mut largest: f64 = 0.0;
+        for case in &mut self.cases {
+            let logs: Vec<f64> = case.without_effects(&self.effects).map(|(_, log)| log).collect();
+            if let Some(value) = median(&logs) {
+                largest = largest.max(case.value.map_or(0.0, |before| (value - before).abs()));
+                case.value = Some(value);
+            }
+        }
+        largest
+    }
+
+    /// The time of a case in a typical round, in the unit of its times; none without samples.
+    #[must_use]
+    pub fn value(&self, case: usize) -> Option<f64> {
+        self.cases.get(case)?.value.map(f64::exp)
+    }
+
+    /// The time of a case over that of a case in this or another model, with the interval of the sign test at
+    /// 95 %; see [`median_interval`].
+    ///
+    /// Each common round gives a ratio, from which drift cancels. Rounds that only one of the two has are paired in
+    /// order, each without the effect of its round. The sign test needs independent ratios whose median is the
+    /// ratio of the values. It does not need equal spreads, so both kinds count. The interval is widened to hold
+    /// the ratio of the values. None if a case has no value, or there is no ratio.
+    #[must_use]
+    pub fn ratio(&self, case: usize, other: (&Self, usize)) -> Option<Interval> {
+        let (effects, others_effects) = (&self.effects, &other.0.effects);
+        let (case, other) = (self.cases.get(case)?, other.0.cases.get(other.1)?);
+        let common = case.by_round.iter().filter_map(|(round, log)| Some(log - other.by_round.get(round)?));
+        let paired =
+            case.alone(other, effects).into_iter().zip(other.alone(case, others_effects)).map(|(a, b)| a - b);
+        let ratios: Vec<f64> = common.chain(paired).map(f64::exp).collect();
+        Some(median_interval(&ratios, CONFIDENCE)?.around((case.value? - other.value?).exp()))
+    }
+}
+
+impl Case {
+    /// The logarithms of the times in shared rounds, without the effects of these.
+    fn without_effects<'r>(&'r self, effects: &'r HashMap<u32, f64>) -> impl Iterator<Item = (u32, f64)> + 'r {
+        self.by_round.iter().filter_map(|(round, log)| Some((*round, log - effects.get(round)?)))
+    }
+
+    /// The same of the rounds that the other case does not have.
+    fn alone(&self, other: &Self, effects: &HashMap<u32, f64>) -> Vec<f64> {
+        let alone = self.without_effects(effects).filter(|(round, _)| !other.by_round.contains_key(round));
+        alone.map(|(_, log)| log).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;
