@@ -345,6 +345,12 @@ impl<'c> Way<'c> {
         self.has(Axis::Advice) && self.axes().advice == Advice::Sequential
     }
 
+    /// Whether the code has a loop of its own around calls that write.
+    pub(crate) fn loops_writing(&self) -> bool {
+        let moves = self.is("sendfile") || self.is("copy-file-range") || self.is("ficlone");
+        self.fills_with_zeros() || !moves && !self.maps_target()
+    }
+
     // C's and C++'s own.
 
     /// Flags of open(2) beside those of access, each with ` | `.
@@ -414,6 +420,11 @@ impl<'c> Way<'c> {
             (false, true) => "write_stream(argv[2], read_source, &source)",
             (false, false) => "write_file(argv[2], data, size)",
         }
+    }
+
+    /// The sync of what was written without io_uring, where it has one on the way.
+    pub(crate) fn sync_without_ring(&self) -> Option<&'static str> {
+        if self.is_rwf_dsync() { Some("fdatasync") } else { self.sync_every().map(|_| self.sync_name()) }
     }
 
     /// The call that gives the file its length or blocks.

@@ -33,7 +33,7 @@ impl Way<'_> {
     }
 
     pub(crate) fn has_arrays_cpp(&self) -> bool {
-        self.has_threads_cpp() || self.is_vectored() || self.is_uring()
+        self.has_threads_cpp() || self.is_vectored() || self.is_uring() || self.is("fwrite")
     }
 
     /// Whether the code looks at addresses.
@@ -103,6 +103,11 @@ impl Way<'_> {
     /// Whether a mapping's file is synced by its descriptor while it is written.
     pub(crate) fn syncs_file_on_the_way_cpp(&self) -> bool {
         self.sync_every().is_some() && !self.syncs_map()
+    }
+
+    /// Whether a loop around calls that write throws: not that of a stream, which the C library calls.
+    pub(crate) fn loops_throwing_cpp(&self) -> bool {
+        self.loops_writing() && !self.is("fwrite") || self.fills_with_zeros()
     }
 
     /// The types of errors.

@@ -89,11 +89,11 @@ impl Way<'_> {
         let is_aligned = self.is("read-write") || self.is("pipeline") || self.is_direct() && !self.copies();
         let maps = self.maps_target() || self.maps_source() || is_aligned;
         let has_content = self.main() && !self.copies() && !self.streams();
-        let refuses = self.prepare() == Prepare::Fallocate || self.populates() || self.is_direct();
+        let refuses = self.reserves() && !self.is_set_len() || self.populates() || self.is_direct();
         let has_context = self.maps_target() || self.is("splice") || self.creates_name();
         let modules = [
             (has_context, "contextlib"),
-            (self.copies() && reads || has_content || refuses || self.is_dontcache(), "errno"),
+            (self.copies() && reads || has_content || refuses || self.loops_writing(), "errno"),
             (self.is_direct() || self.is("splice") || self.is("ficlone"), "fcntl"),
             (maps || has_content || self.streams(), "mmap"),
             (true, "os"),
@@ -203,13 +203,14 @@ impl Way<'_> {
 
     fn call_of_python(&self, chunk: &str, vector: &str, offset: &str) -> String {
         let flags = if self.is_dontcache() { "flags" } else { "os.RWF_DSYNC" };
-        match (self.has_flags(), self.is_vectored(), self.is_positional()) {
+        let call = match (self.has_flags(), self.is_vectored(), self.is_positional()) {
             (true, ..) => format!("os.pwritev(fd, {vector}, {offset}, {flags})"),
             (false, true, true) => format!("os.pwritev(fd, {vector}, {offset})"),
             (false, true, false) => format!("os.writev(fd, {vector})"),
             (false, false, true) => format!("os.pwrite(fd, {chunk}, {offset})"),
             (false, false, false) => format!("os.write(fd, {chunk})"),
-        }
+        };
+        format!("some({call})")
     }
 
     /// Whether the function of a producer must know how many bytes there were.

@@ -45,7 +45,7 @@
 {%- if way.is("sendfile") %}
 #include <sys/sendfile.h>
 {%- endif %}
-{%- if way.copies() || way.main() || way.atomic() %}
+{%- if way.copies() || way.main() || way.atomic() || way.is("fwrite") %}
 #include <sys/stat.h>
 {%- endif %}
 {%- if way.is_vectored() || way.has_flags() %}
@@ -85,6 +85,16 @@ static int keep_mode(int fd, const struct stat *old)
     return fchmod(fd, old->st_mode & 0777);
 }
 {%- endif %}
+{%- if way.loops_writing() %}
+
+/* Whether a call is not to be tried again: one that has written nothing would do so for ever. */
+static int has_failed(ssize_t written)
+{
+    if (written == 0)
+        errno = EIO;
+    return written == 0 || (written < 0 && errno != EINTR);
+}
+{%- endif %}
 {%- match way.reserve_c() %}
 {%- when Some with (call) %}
 
@@ -97,16 +107,21 @@ static int reserve(int fd, size_t size)
     do
         result = {{ call }};
     while (result {% if way.is_posix_fallocate() %}== EINTR{% else %}!= 0 && errno == EINTR{% endif %});
+{%- if way.is_set_len() %}
+    return result;
+{%- else %}
 {%- if way.is_posix_fallocate() %}
     if (result != 0)
         errno = result;
-    return result == 0 ? 0 : -1;
-{%- else if way.is_set_len() %}
-    return result;
+{%- endif %}
+{%- if way.is_posix_fallocate() && way.is_direct() %}
+    /* EINVAL: glibc's substitute for it writes single bytes, which O_DIRECT refuses. */
+    if (result != 0 && (errno == EOPNOTSUPP || errno == EINVAL))
 {%- else %}
     if (result != 0 && errno == EOPNOTSUPP)
+{%- endif %}
         return {% if way.maps_target() %}ftruncate(fd, (off_t)size){% else %}0{% endif %}; /* this filesystem cannot: the file is written all the same */
-    return result;
+    return result == 0 ? 0 : -1;
 {%- endif %}
 }
 {%- when None %}
@@ -126,7 +141,7 @@ static int fill_with_zeros(int fd, size_t size)
     for (size_t at = 0; at < end;) {
         size_t length = end - at < sizeof zeros ? end - at : sizeof zeros;
         ssize_t written = pwrite(fd, zeros, length, (off_t)at);
-        if (written < 0 && errno != EINTR)
+        if (has_failed(written))
             return -1;
         at += written > 0 ? (size_t)written : 0;
     }
@@ -200,14 +215,12 @@ int write_file(const char *path, const void *data, size_t size)
     int result = -1, fd = open_file({{ way.name_c() }}, {{ way.access_c() }}{% if way.atomic() %}, replaces ? old.st_mode & 0777 : 0666{% endif %});
     int error = errno;
     if (fd >= 0) {
-{%- block run %}
         result = {% if way.atomic() %}replaces && keep_mode(fd, &old) != 0 ? -1 : {% endif %}fill({% if way.threads() > 1 %}{{ way.name_c() }}, {% endif %}fd, {{ way.what_c() }});
         error = errno;
         if (close(fd) != 0 && errno != EINTR && result == 0) {
             error = errno; /* a late error of the filesystem, such as NFS */
             result = -1;
         }
-{%- endblock %}
 {%- if way.atomic() %}
         if (result == 0 && (result = rename(name, path)) != 0)
             error = errno;

@@ -78,7 +78,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         ssize_t moved = splice(input, NULL, ends[1], NULL, most, SPLICE_F_MOVE | SPLICE_F_MORE);
         for (ssize_t left = moved; left > 0 && result == 0;) {
             ssize_t out = splice(ends[0], NULL, fd, NULL, (size_t)left, SPLICE_F_MOVE | SPLICE_F_MORE);
-            if (out < 0 && errno != EINTR)
+            if (has_failed(out))
                 result = -1;
             left -= out > 0 ? out : 0;
         }

@@ -7,15 +7,16 @@ static int fill(int fd, int input, size_t size)
     if (reserve(fd, size) != 0)
         return -1;
 {%- endif %}
+{%- if way.overwrites() %}
+    /* A clone's end that is no whole block must be the file's end. */
+    if (ftruncate(fd, (off_t)size) != 0)
+        return -1;
+{%- endif %}
     /* Both files share their blocks until one is written. EOPNOTSUPP, EXDEV or EINVAL: not on this filesystem. */
     struct file_clone_range all = {.src_fd = input, .src_length = 0};
     if (ioctl(fd, FICLONERANGE, &all) != 0)
         return -1;
-{%- if way.overwrites() %}
-    /* The file may have been longer. */
-    if (ftruncate(fd, (off_t)size) != 0)
-        return -1;
-{%- else if !way.reserves() %}
+{%- if !way.overwrites() && !way.reserves() %}
     (void)size;
 {%- endif %}
 {%- if way.syncs_at_end() %}

@@ -28,7 +28,7 @@ static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, c
             return -1;
         for (size_t at = whole; at < size;) {
             ssize_t written = pwrite(fd, data + at, size - at, (off_t)at);
-            if (written < 0 && errno != EINTR)
+            if (has_failed(written))
                 return -1;
             at += written > 0 ? (size_t)written : 0;
         }

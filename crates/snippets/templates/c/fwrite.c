@@ -1,33 +1,26 @@
 {% extends "c/base.c" %}
 {% block declarations %}
 {%- include "c/chunk.c" %}
-{%- if way.threads() > 1 %}
-enum { THREADS = {{ way.threads() }} };
-{%- endif %}
 {% endblock %}
-{% block run %}
-        FILE *stream = fdopen(fd, "w");
-        if (stream == NULL) {
-            error = errno;
-            close(fd);
-        } else {
-            result = {% if way.atomic() %}replaces && keep_mode(fd, &old) != 0 ? -1 : {% endif %}fill(stream, fd, data, size);
-            error = errno;
-            if (fclose(stream) != 0 && result == 0) {
-                error = errno;
-                result = -1;
-            }
-        }
-{%- endblock %}
 {% block fill %}
 
-static int fill(FILE *stream, int fd, const char *data, size_t size)
+/* Writes the buffer of a stream. After a signal it goes on: stdio itself would drop the rest. */
+static ssize_t write_buffer(void *fd, const char *data, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        ssize_t written = write(*(const int *)fd, data + at, size - at);
+        if (has_failed(written))
+            return 0;
+        at += written > 0 ? (size_t)written : 0;
+    }
+    return (ssize_t)size;
+}
+
+static int fill(int fd, const char *data, size_t size)
 {
 {%- if way.reserves() %}
     if (reserve(fd, size) != 0)
         return -1;
-{%- else %}
-    (void)fd;
 {%- endif %}
 {%- if way.fills_with_zeros() %}
     if (fill_with_zeros(fd, size) != 0)
@@ -36,20 +29,29 @@ static int fill(FILE *stream, int fd, const char *data, size_t size)
 {%- if way.chunk().is_none() %}
     const size_t CHUNK = size;
 {%- endif %}
-    for (size_t at = 0; at < size;) {
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return -1;
+    FILE *stream = fopencookie(&fd, "w", (cookie_io_functions_t){.write = write_buffer});
+    if (stream == NULL)
+        return -1;
+    /* As large as that of fdopen(3). */
+    char buffer[BUFSIZ];
+    setvbuf(stream, buffer, _IOFBF, status.st_blksize < BUFSIZ ? (size_t)status.st_blksize : BUFSIZ);
+    int error = 0;
+    for (size_t at = 0; at < size && error == 0;) {
         size_t length = size - at < CHUNK ? size - at : CHUNK;
         if (fwrite(data + at, 1, length, stream) != length)
-            return -1;
+            error = errno;
         at += length;
     }
     /* The rest of the buffer may meet a full disk. */
-    if (fflush(stream) != 0)
+    if (fclose(stream) != 0 && error == 0)
+        error = errno;
+    if (error != 0) {
+        errno = error;
         return -1;
-{%- if way.syncs_at_end() %}
-    /* After an error of this call, the data may be lost though a second call succeeds: write it anew. */
-    return {{ way.sync_name() }}(fd);
-{%- else %}
-    return 0;
-{%- endif %}
+    }
+{%- include "c/sync_at_end.c" %}
 }
 {% endblock %}

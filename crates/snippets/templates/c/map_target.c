@@ -37,9 +37,11 @@ static char *map_file(int fd, size_t from, size_t length)
 static int prepare_window(char *map, size_t length)
 {
 {%- if way.huge_is_collapse() %}
-    for (size_t at = 0; at < length; at += 2 << 20)
+    const size_t huge = 2 << 20, whole = length / huge * huge;
+    for (size_t at = 0; at < whole; at += huge)
         map[at] = 0; /* a page must be there before its huge page is made */
-    madvise(map, length, MADV_COLLAPSE);
+    if (whole > 0)
+        madvise(map, whole, MADV_COLLAPSE);
 {%- endif %}
 {%- if way.populates() %}
     /* EFAULT stands for SIGBUS: the disk is full. */

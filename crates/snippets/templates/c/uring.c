@@ -111,15 +111,15 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
         if (result < 0 && !(result == -ECANCELED && chunk->left > 0))
             return -result;
     } else {
-        if (result < 0 && result != -EINTR && result != -EAGAIN)
-            return -result;
+        if (result <= 0 && result != -EINTR && result != -EAGAIN)
+            return result < 0 ? -result : EIO; /* 0: the next would write nothing, too */
         chunk->at += result > 0 ? (size_t)result : 0;
         chunk->left -= result > 0 ? (size_t)result : 0;
         return 0;
     }
 {%- else %}
-    if (result < 0 && result != -EINTR && result != -EAGAIN)
-        return -result;
+    if (result <= 0 && result != -EINTR && result != -EAGAIN)
+        return result < 0 ? -result : EIO; /* 0: the next would write nothing, too */
     chunk->at += result > 0 ? (size_t)result : 0;
     chunk->left -= result > 0 ? (size_t)result : 0;
 {%- endif %}
@@ -135,15 +135,20 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
 /* Where io_uring is missing or forbidden, as in many containers. */
 static int write_plainly(int fd, const char *data, size_t size, off_t offset)
 {
+{%- if way.is_direct() %}
+    /* The data may not be aligned. */
+    if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0)
+        return -1;
+{%- endif %}
     while (size > 0) {
         ssize_t written = pwrite(fd, data, size, offset);
-        if (written < 0 && errno != EINTR)
+        if (has_failed(written))
             return -1;
         data += written > 0 ? written : 0;
         size -= written > 0 ? (size_t)written : 0;
         offset += written > 0 ? written : 0;
     }
-    return {% if way.is_durable() && !way.syncs_at_end() %}fdatasync(fd){% else %}0{% endif %};
+    return {% if let Some(call) = way.sync_without_ring() %}{{ call }}(fd){% else %}0{% endif %};
 }
 
 static int write_part(int fd, const char *data, size_t size, off_t offset)

@@ -88,6 +88,31 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
 
 {% include "c/uring_wait.c" %}
 
+/* Where io_uring is missing or forbidden, as in many containers. */
+static int copy_plainly(int fd, int input, size_t from, size_t until)
+{
+{%- if way.is_direct() %}
+    /* The buffer and the end are not aligned. */
+    if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0
+        || fcntl(input, F_SETFL, fcntl(input, F_GETFL) & ~O_DIRECT) != 0)
+        return -1;
+{%- endif %}
+    char buffer[64 << 10];
+    while (from < until) {
+        ssize_t got = pread(input, buffer, until - from < sizeof buffer ? until - from : sizeof buffer, (off_t)from);
+        if (has_failed(got)) /* 0: the source has become shorter */
+            return -1;
+        for (ssize_t at = 0; at < got;) {
+            ssize_t written = pwrite(fd, buffer + at, (size_t)(got - at), (off_t)from + at);
+            if (has_failed(written))
+                return -1;
+            at += written > 0 ? written : 0;
+        }
+        from += got > 0 ? (size_t)got : 0;
+    }
+    return 0;
+}
+
 /* Copies the bytes between two offsets. */
 static int copy_range(int fd, int input, size_t from, size_t until)
 {
@@ -95,11 +120,15 @@ static int copy_range(int fd, int input, size_t from, size_t until)
 {%- if way.chunk().is_none() %}
     const size_t CHUNK = size < INT_MAX / 4096 * 4096 ? (size + 4095) / 4096 * 4096 : INT_MAX / 4096 * 4096;
 {%- endif %}
+    if (size == 0)
+        return 0;
     struct queue queue = {.fds = {input, fd}};
-    int error = size == 0 ? -1 : io_uring_queue_init(DEPTH * 2, &queue.ring, 0);
+    int error = io_uring_queue_init(DEPTH * 2, &queue.ring, 0);
+    if (error == -ENOSYS || error == -EPERM || error == -ENOMEM)
+        return copy_plainly(fd, input, from, until);
     if (error < 0) {
-        errno = size == 0 ? 0 : -error; /* ENOSYS or EPERM: io_uring is missing or forbidden, as in many containers */
-        return size == 0 ? 0 : -1;
+        errno = -error;
+        return -1;
     }
     char *memory = NULL;
     error = posix_memalign((void **)&memory, 4096, DEPTH * CHUNK);

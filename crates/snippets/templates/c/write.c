@@ -32,17 +32,16 @@ static int write_all(int fd, struct iovec *vector, int count{% if way.is_positio
 {
     while (count > 0) {
         ssize_t written = {{ way.vectored_call_c() }};
-        if (written < 0) {
-            if (errno == EINTR)
-                continue;
 {%- if way.is_dontcache() %}
-            if (errno == EOPNOTSUPP && (flags & RWF_DONTCACHE)) {
-                flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
-                continue;
-            }
-{%- endif %}
-            return -1;
+        if (written < 0 && errno == EOPNOTSUPP && (flags & RWF_DONTCACHE)) {
+            flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
+            continue;
         }
+{%- endif %}
+        if (has_failed(written))
+            return -1;
+        if (written < 0)
+            continue;
 {%- if way.is_positional() %}
         offset += written;
 {%- endif %}
@@ -74,17 +73,16 @@ static int write_all(int fd, const char *data, size_t size{% if way.is_positiona
 {%- else %}
         ssize_t written = write(fd, data, size);
 {%- endif %}
-        if (written < 0) {
-            if (errno == EINTR)
-                continue;
 {%- if way.is_dontcache() %}
-            if (errno == EOPNOTSUPP && (flags & RWF_DONTCACHE)) {
-                flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
-                continue;
-            }
-{%- endif %}
-            return -1;
+        if (written < 0 && errno == EOPNOTSUPP && (flags & RWF_DONTCACHE)) {
+            flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
+            continue;
         }
+{%- endif %}
+        if (has_failed(written))
+            return -1;
+        if (written < 0)
+            continue;
         data += written;
         size -= (size_t)written;
 {%- if way.is_positional() %}

@@ -11,7 +11,7 @@ static int write_all(int fd, const char *data, size_t size)
 {%- endif %}
     while (size > 0) {
         ssize_t written = write(fd, data, size);
-        if (written < 0 && errno != EINTR)
+        if (has_failed(written))
             return -1;
         data += written > 0 ? written : 0;
         size -= written > 0 ? (size_t)written : 0;

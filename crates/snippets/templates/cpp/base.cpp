@@ -95,7 +95,7 @@
 {%- if way.is("sendfile") %}
 #include <sys/sendfile.h>
 {%- endif %}
-{%- if way.looks_at_size_cpp() || way.atomic() %}
+{%- if way.looks_at_size_cpp() || way.atomic() || way.is("fwrite") %}
 #include <sys/stat.h>
 {%- endif %}
 {%- if way.is_vectored() || way.has_flags() || way.registers_buffers() %}
@@ -147,9 +147,6 @@ public:
     Descriptor &operator=(const Descriptor &) = delete;
 
     int get() const { return fd_; }
-{%- if way.is("fwrite") %}
-    int release() { return std::exchange(fd_, -1); }
-{%- else %}
 
     // Filesystems such as NFS report some errors only now.
     void close()
@@ -157,7 +154,6 @@ public:
         if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR)
             fail("close");
     }
-{%- endif %}
 
 private:
     int fd_;
@@ -191,6 +187,16 @@ void keep_mode(int fd, const struct stat &old)
         errno = 0; // only root may
     if (::fchmod(fd, old.st_mode & 0777) != 0)
         fail("fchmod");
+}
+{%- endif %}
+{%- if way.loops_throwing_cpp() %}
+
+// The bytes that a call has written: 0 after a signal. One that writes nothing would do so for ever.
+std::size_t written_by(const char *call, ssize_t result)
+{
+    if (result == 0 || (result < 0 && errno != EINTR))
+        fail(call, result == 0 ? EIO : errno);
+    return result < 0 ? 0 : static_cast<std::size_t>(result);
 }
 {%- endif %}
 {%- if way.looks_at_size_cpp() %}
@@ -234,6 +240,19 @@ void reserve(int fd, std::size_t size)
     do
         error = {{ call }};
     while (error == EINTR);
+{%- if way.maps_target() %}
+    // This filesystem cannot: a mapping needs the length all the same.
+    if (error == EOPNOTSUPP && ::ftruncate(fd, static_cast<off_t>(size)) == 0)
+        return;
+{%- else if way.is_direct() %}
+    // This filesystem cannot: the file is written all the same. EINVAL: glibc's substitute
+    // writes single bytes, which O_DIRECT refuses.
+    if (error == EOPNOTSUPP || error == EINVAL)
+        return;
+{%- else %}
+    if (error == EOPNOTSUPP)
+        return; // this filesystem cannot: the file is written all the same
+{%- endif %}
     if (error != 0)
         fail("posix_fallocate", error);
 {%- else if way.is_set_len() %}
@@ -271,11 +290,7 @@ void fill_with_zeros(int fd, std::size_t size)
 {%- endif %}
     for (std::size_t at = 0; at < end;) {
         const std::size_t length = std::min(sizeof zeros, end - at);
-        const ssize_t written = ::pwrite(fd, zeros, length, static_cast<off_t>(at));
-        if (written >= 0)
-            at += static_cast<std::size_t>(written);
-        else if (errno != EINTR)
-            fail("pwrite");
+        at += written_by("pwrite", ::pwrite(fd, zeros, length, static_cast<off_t>(at)));
     }
 {%- if way.is_direct() %}
     if (end > size && ::ftruncate(fd, static_cast<off_t>(size)) != 0)
@@ -351,19 +366,17 @@ void write_file(const char *path, const void *data, std::size_t size)
     fill_with_zeros(file.get(), {% if way.streams() %}expected{% else %}size{% endif %});
 {%- endif %}
 {%- block fill %}{% endblock %}
-{%- if way.copies() && way.overwrites() && !way.maps_target() %}
+{%- if way.copies() && way.overwrites() && !way.maps_target() && !way.is("ficlone") %}
     // The file may have been longer.
     if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
         fail("ftruncate");
 {%- endif %}
-{%- if way.syncs_at_end() && !way.maps_target() && !way.is("fwrite") %}
+{%- if way.syncs_at_end() && !way.maps_target() %}
     // After an error of this call, a second one may succeed though data is lost: write it anew.
     if (::{{ way.sync_name() }}(file.get()) != 0)
         fail("{{ way.sync_name() }}");
 {%- endif %}
-{%- if !way.is("fwrite") %}
     file.close();
-{%- endif %}
 {%- if way.atomic() %}
     if (::rename(other.c_str(), path) != 0)
         fail("rename");

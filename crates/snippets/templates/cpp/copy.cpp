@@ -98,13 +98,8 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
 {%- if way.is("read-write") %}
         write_all(fd, buffer.get(), static_cast<std::size_t>(moved));
 {%- else if way.is("splice") %}
-        for (ssize_t left = moved; left > 0;) {
-            const auto length = static_cast<std::size_t>(left);
-            const ssize_t out = ::splice(pipe.output(), nullptr, fd, nullptr, length, splice_flags);
-            if (out < 0 && errno != EINTR)
-                fail("splice");
-            left -= std::max<ssize_t>(out, 0);
-        }
+        for (auto left = static_cast<std::size_t>(moved); left > 0;)
+            left -= written_by("splice", ::splice(pipe.output(), nullptr, fd, nullptr, left, splice_flags));
 {%- endif %}
         at += static_cast<std::size_t>(moved);
 {%- endif %}

@@ -1,5 +1,10 @@
 {% extends "cpp/base.cpp" %}
 {% block fill %}
+{%- if way.overwrites() %}
+    // A clone's end that is no whole block must be the file's end.
+    if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
+        fail("ftruncate");
+{%- endif %}
     // Both files share their blocks until one is written. EOPNOTSUPP, EXDEV, EINVAL: these cannot.
     file_clone_range all{};
     all.src_fd = input.get();

@@ -4,14 +4,22 @@
 {% endblock %}
 {% block helpers %}
 
-// A stream of the C library, with its buffer; it takes the descriptor over.
+// A stream of the C library, with its buffer.
 class Stream {
 public:
-    explicit Stream(Descriptor &file) : stream_{::fdopen(file.get(), "w")}
+    explicit Stream(int fd) : fd_{fd}
     {
+        struct stat status;
+        if (::fstat(fd, &status) != 0)
+            fail("fstat");
+        cookie_io_functions_t functions{};
+        functions.write = write_buffer;
+        stream_.reset(::fopencookie(&fd_, "w", functions));
         if (!stream_)
-            fail("fdopen");
-        file.release();
+            fail("fopencookie");
+        // As large as that of fdopen(3).
+        const auto size = std::min<std::size_t>(status.st_blksize, buffer_.size());
+        std::setvbuf(stream_.get(), buffer_.data(), _IOFBF, size);
     }
 
     void write(const char *data, std::size_t size)
@@ -21,22 +29,6 @@ public:
     }
 
     // The rest of the buffer may still meet a full disk.
-    void flush()
-    {
-        if (std::fflush(stream_.get()) != 0)
-            fail("fflush");
-    }
-{%- if way.syncs_at_end() %}
-
-    void sync()
-    {
-        // After an error of this call, a second one may succeed though data is lost: write it anew.
-        if (::{{ way.sync_name() }}(::fileno(stream_.get())) != 0)
-            fail("{{ way.sync_name() }}");
-    }
-{%- endif %}
-
-    // Filesystems such as NFS report some errors only now.
     void close()
     {
         if (std::fclose(stream_.release()) != 0)
@@ -47,41 +39,53 @@ private:
     struct Close {
         void operator()(std::FILE *stream) const { std::fclose(stream); }
     };
+
+    // After a signal it goes on: stdio itself would drop the rest.
+    static ssize_t write_buffer(void *fd, const char *data, std::size_t size)
+    {
+        for (std::size_t at = 0; at < size;) {
+            const ssize_t written = ::write(*static_cast<int *>(fd), data + at, size - at);
+            if (written == 0)
+                errno = EIO;
+            if (written == 0 || (written < 0 && errno != EINTR))
+                return 0;
+            at += static_cast<std::size_t>(std::max<ssize_t>(written, 0));
+        }
+        return static_cast<ssize_t>(size);
+    }
+
+    int fd_;
+    std::array<char, BUFSIZ> buffer_;
     std::unique_ptr<std::FILE, Close> stream_;
 };
 
-// Writes the bytes between two offsets; the stream's position is the first.
-void write_range(Stream &stream, const char *data, std::size_t from, std::size_t until)
+// Writes the bytes between two offsets; the file's position is the first.
+void write_range(int fd, const char *data, std::size_t from, std::size_t until)
 {
+    Stream stream{fd};
 {%- if way.chunk().is_some() %}
     for (std::size_t at = from; at < until; at += chunk_size)
         stream.write(data + at, std::min(chunk_size, until - at));
 {%- else %}
     stream.write(data + from, until - from);
 {%- endif %}
-    stream.flush();
+    stream.close();
 }
 {% endblock %}
 {% block fill %}
-    Stream stream{file};
     const auto bytes = static_cast<const char *>(data);
 {%- if way.threads() > 1 %}
     in_parts(size, [&](std::size_t from, std::size_t until) {
         // A descriptor of its own has a position of its own; the first part has the file's.
         if (from == 0)
-            return write_range(stream, bytes, from, until);
+            return write_range(file.get(), bytes, from, until);
         Descriptor own{ {{- way.path_cpp() }}, {{ way.access_again_c() }}};
         if (::lseek(own.get(), static_cast<off_t>(from), SEEK_SET) < 0)
             fail("lseek");
-        Stream its_stream{own};
-        write_range(its_stream, bytes, from, until);
-        its_stream.close();
+        write_range(own.get(), bytes, from, until);
+        own.close();
     });
 {%- else %}
-    write_range(stream, bytes, 0, size);
+    write_range(file.get(), bytes, 0, size);
 {%- endif %}
-{%- if way.syncs_at_end() %}
-    stream.sync();
-{%- endif %}
-    stream.close();
 {%- endblock %}

@@ -36,9 +36,12 @@ Mapping map_for_huge_pages(int fd, std::size_t from, std::size_t length)
 void prepare(char *map, std::size_t length)
 {
 {%- if way.huge_is_collapse() %}
-    for (std::size_t at = 0; at < length; at += 2 << 20)
+    constexpr std::size_t huge = 2 << 20;
+    const std::size_t whole = length / huge * huge;
+    for (std::size_t at = 0; at < whole; at += huge)
         map[at] = 0; // a page must be there before its huge page is made
-    ::madvise(map, length, MADV_COLLAPSE);
+    if (whole > 0)
+        ::madvise(map, whole, MADV_COLLAPSE);
 {%- endif %}
 {%- if way.populates() %}
     while (::madvise(map, length, MADV_POPULATE_WRITE) != 0) {

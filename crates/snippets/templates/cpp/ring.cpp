@@ -10,22 +10,14 @@ struct CloseRing {
 using Ring = std::unique_ptr<io_uring, CloseRing>;
 
 // A ring with two entries for each chunk, so that there is always one free.
-{%- if !way.copies() %}
 // Null where io_uring is missing or forbidden, as in many containers.
-{%- endif %}
 Ring open_ring()
 {
     auto ring = std::make_unique<io_uring>();
     const int error = -io_uring_queue_init(2 * depth, ring.get(), 0);
-{%- if !way.copies() %}
     if (error == ENOSYS || error == EPERM || error == ENOMEM)
         return nullptr;
     if (error != 0)
         fail("io_uring_setup", error);
-{%- else %}
-    // ENOSYS or EPERM: it is missing or forbidden, as in many containers.
-    if (error != 0)
-        fail("io_uring_setup", error);
-{%- endif %}
     return Ring{ring.release()};
 }

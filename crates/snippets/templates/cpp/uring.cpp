@@ -159,8 +159,8 @@ private:
 {%- endif %}
         if (result == -EINTR || result == -EAGAIN)
             return 0;
-        if (result < 0)
-            return -result;
+        if (result <= 0)
+            return result < 0 ? -result : EIO; // 0: the next would write nothing, too
         chunk.at += static_cast<std::size_t>(result);
         chunk.left -= static_cast<std::size_t>(result);
         return 0;
@@ -200,16 +200,11 @@ void write_plainly(int fd, const char *data, std::size_t from, std::size_t until
 {%- if way.is_direct() %}
     end_direct(fd); // the data may not be aligned
 {%- endif %}
-    while (from < until) {
-        const ssize_t written = ::pwrite(fd, data + from, until - from, static_cast<off_t>(from));
-        if (written >= 0)
-            from += static_cast<std::size_t>(written);
-        else if (errno != EINTR)
-            fail("pwrite");
-    }
-{%- if way.is_durable() && !way.syncs_at_end() %}
-    if (::fdatasync(fd) != 0)
-        fail("fdatasync");
+    while (from < until)
+        from += written_by("pwrite", ::pwrite(fd, data + from, until - from, static_cast<off_t>(from)));
+{%- if let Some(call) = way.sync_without_ring() %}
+    if (::{{ call }}(fd) != 0)
+        fail("{{ call }}");
 {%- endif %}
 }
 

@@ -9,8 +9,8 @@ constexpr std::size_t most_bytes = INT_MAX / 4096 * 4096; // of an entry
 // Copies the bytes between two offsets through a ring.
 class Queue {
 public:
-    Queue(int fd, int input, std::size_t from, std::size_t until)
-        : {% if way.chunk().is_none() %}chunk_size{until - from}, {% endif %}fds_{input, fd}, next_{from}, until_{until}
+    Queue(Ring ring, int fd, int input, std::size_t from, std::size_t until)
+        : {% if way.chunk().is_none() %}chunk_size{until - from}, {% endif %}ring_{std::move(ring)}, fds_{input, fd}, next_{from}, until_{until}
     {
         for (std::size_t i = 0; i < depth; ++i)
             free_[i] = depth - 1 - i;
@@ -110,7 +110,7 @@ private:
 {%- endif %}
     static constexpr std::size_t chunk_count = {% if way.chunk().is_some() %}depth{% else %}1{% endif %};
     const Memory buffers_ = allocate(4096, chunk_count * chunk_size);
-    const Ring ring_ = open_ring();
+    const Ring ring_;
     const int fds_[2]; // the source and the copy
     std::size_t next_;
     const std::size_t until_;
@@ -124,10 +124,31 @@ private:
 {%- endif %}
 };
 
+// Where there is no io_uring.
+void copy_plainly(int fd, int input, std::size_t from, std::size_t until)
+{
+{%- if way.is_direct() %}
+    end_direct(fd); // the end is no whole block
+    end_direct(input);
+{%- endif %}
+    const Memory buffer = allocate(4096, 64 << 10);
+    while (from < until) {
+        const std::size_t most = std::min<std::size_t>(64 << 10, until - from);
+        const std::size_t length = written_by("pread", ::pread(input, buffer.get(), most, static_cast<off_t>(from)));
+        for (std::size_t at = 0; at < length;)
+            at += written_by("pwrite", ::pwrite(fd, buffer.get() + at, length - at, static_cast<off_t>(from + at)));
+        from += length;
+    }
+}
+
 void copy_range(int fd, int input, std::size_t from, std::size_t until)
 {
-    if (from < until)
-        Queue{fd, input, from, until}.run();
+    if (from == until)
+        return;
+    if (Ring ring = open_ring())
+        Queue{std::move(ring), fd, input, from, until}.run();
+    else
+        copy_plainly(fd, input, from, until);
 }
 {% endblock %}
 {% block fill %}

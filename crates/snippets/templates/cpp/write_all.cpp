@@ -4,7 +4,7 @@
 void write_all(int fd, iovec *vector, int count{% if way.is_positional() %}, std::size_t offset{% endif %}{% if way.is_dontcache() %}, int &flags{% endif %})
 {
     while (count > 0) {
-        const ssize_t written = {{ way.vectored_call_cpp() }};
+        const ssize_t result = {{ way.vectored_call_cpp() }};
 {%- else %}
 // A call may write less than all, and a signal may interrupt it.
 void write_all(int fd, const char *data, std::size_t size{% if way.is_positional() %}, std::size_t offset{% endif %}{% if way.is_dontcache() %}, int &flags{% endif %})
@@ -24,26 +24,22 @@ void write_all(int fd, const char *data, std::size_t size{% if way.is_positional
 {%- if way.has_flags() %}
         const iovec all{const_cast<char *>(data), size};
 {%- endif %}
-        const ssize_t written = {{ way.write_call_cpp() }};
+        const ssize_t result = {{ way.write_call_cpp() }};
 {%- endif %}
-        if (written < 0) {
-            if (errno == EINTR)
-                continue;
 {%- if way.is_dontcache() %}
-            if (errno == EOPNOTSUPP && (flags & RWF_DONTCACHE)) {
-                // This filesystem or kernel cannot: the data stays in the page cache.
-                flags &= ~RWF_DONTCACHE;
-                continue;
-            }
-{%- endif %}
-            fail("{{ way.write_name_cpp() }}");
+        if (result < 0 && errno == EOPNOTSUPP && (flags & RWF_DONTCACHE)) {
+            // This filesystem or kernel cannot: the data stays in the page cache.
+            flags &= ~RWF_DONTCACHE;
+            continue;
         }
+{%- endif %}
+        const std::size_t written = written_by("{{ way.write_name_cpp() }}", result);
 {%- if way.is_vectored() %}
 {%- if way.is_positional() %}
-        offset += static_cast<std::size_t>(written);
+        offset += written;
 {%- endif %}
         // A call may write less than all.
-        auto done = static_cast<std::size_t>(written);
+        std::size_t done = written;
         for (; count > 0 && done >= vector->iov_len; ++vector, --count)
             done -= vector->iov_len;
         if (count > 0) {
@@ -52,9 +48,9 @@ void write_all(int fd, const char *data, std::size_t size{% if way.is_positional
         }
 {%- else %}
         data += written;
-        size -= static_cast<std::size_t>(written);
+        size -= written;
 {%- if way.is_positional() %}
-        offset += static_cast<std::size_t>(written);
+        offset += written;
 {%- endif %}
 {%- endif %}
     }

@@ -4,13 +4,8 @@
 void write_rest(int fd, const char *data, std::size_t from, std::size_t until)
 {
     end_direct(fd);
-    while (from < until) {
-        const ssize_t written = ::pwrite(fd, data + from, until - from, static_cast<off_t>(from));
-        if (written >= 0)
-            from += static_cast<std::size_t>(written);
-        else if (errno != EINTR)
-            fail("pwrite");
-    }
+    while (from < until)
+        from += written_by("pwrite", ::pwrite(fd, data + from, until - from, static_cast<off_t>(from)));
 {%- if way.sync_every().is_some() || way.is_rwf_dsync() %}
     if (::fdatasync(fd) != 0)
         fail("fdatasync");

@@ -132,6 +132,9 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 			if err != nil {
 				return &os.PathError{Op: "splice", Path: file.Name(), Err: err}
 			}
+			if out == 0 {
+				return io.ErrShortWrite
+			}
 			left -= int(out)
 		}
 {%- endif %}

@@ -11,3 +11,6 @@
 		if errno != 0 {
 			return &os.PathError{Op: "{{ way.vectored_name_go() }}", Path: file.Name(), Err: errno}
 		}
+		if n == 0 {
+			return io.ErrShortWrite
+		}

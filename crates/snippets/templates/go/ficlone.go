@@ -3,6 +3,12 @@
 
 func fill(file, input *os.File, size int) error {
 {%- include "go/prepare.go" %}
+{%- if way.overwrites() %}
+	// A clone's end that is no whole block must be the file's end.
+	if err := file.Truncate(int64(size)); err != nil {
+		return err
+	}
+{%- endif %}
 	// Both files share their blocks until one is written. EOPNOTSUPP, EXDEV or EINVAL: not on this filesystem.
 	const ficloneRange = 0x4020940d
 	all := struct {
@@ -13,12 +19,6 @@ func fill(file, input *os.File, size int) error {
 	if errno != 0 {
 		return &os.PathError{Op: "ioctl", Path: file.Name(), Err: errno}
 	}
-{%- if way.overwrites() %}
-	// The file may have been longer.
-	if err := file.Truncate(int64(size)); err != nil {
-		return err
-	}
-{%- endif %}
 {%- include "go/end.go" %}
 }
 {% endblock %}

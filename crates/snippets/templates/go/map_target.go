@@ -39,10 +39,14 @@ func mapFile(file *os.File, from, size int) ([]byte, error) {
 func prepareWindow(window []byte) error {
 {%- if way.huge_is_collapse() %}
 	const collapse = 25 // MADV_COLLAPSE, Linux 6.1
-	for at := 0; at < len(window); at += 2 << 20 {
-		window[at] = 0 // a page must be there before its huge page is made
+	const huge = 2 << 20
+	whole := window[:len(window)/huge*huge]
+	for at := 0; at < len(whole); at += huge {
+		whole[at] = 0 // a page must be there before its huge page is made
 	}
-	syscall.Madvise(window, collapse)
+	if len(whole) > 0 {
+		syscall.Madvise(whole, collapse)
+	}
 {%- endif %}
 {%- if way.populates() %}
 	const populateWrite = 23 // MADV_POPULATE_WRITE, Linux 5.14

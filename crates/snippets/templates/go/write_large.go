@@ -10,6 +10,9 @@ func {{ way.large_name_go() }}(file *os.File, data []byte{{ way.write_parameters
 		if err != nil {
 			return &os.PathError{Op: "{% if way.is_positional() %}pwrite{% else %}write{% endif %}", Path: file.Name(), Err: err}
 		}
+		if n == 0 {
+			return io.ErrShortWrite
+		}
 		data = data[n:]
 {%- if way.is_positional() %}
 		offset += int64(n)

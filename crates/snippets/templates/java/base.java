@@ -123,6 +123,15 @@ final class {{ way.class_java() }} {
         attributes.setPermissions(old.permissions());
     }
 {%- endif %}
+{%- if way.loops_writing() %}
+
+    /** A call that writes nothing would do so for ever. */
+    private static int some(long written) throws IOException {
+        if (written == 0)
+            throw new IOException("EIO: nothing was written");
+        return (int) written;
+    }
+{%- endif %}
 {%- if way.fills_with_zeros() %}
 
     /** Blocks that have been written once: overwriting them changes no metadata. */
@@ -133,7 +142,7 @@ final class {{ way.class_java() }} {
         ByteBuffer zeros = ByteBuffer.allocateDirect(64 << 10);
 {%- endif %}
         for (long at = 0; at < size;)
-            at += file.write(zeros.clear().limit((int) Math.min(64 << 10, size - at)), at);
+            at += some(file.write(zeros.clear().limit((int) Math.min(64 << 10, size - at)), at));
         file.force(true);
     }
 {%- endif %}

@@ -46,7 +46,7 @@
                 at += length;
             }
             for (int first = 0; first < count;) { // a call may write less than all
-                file.write(vector, first, count - first);
+                some(file.write(vector, first, count - first));
                 while (first < count && !vector[first].hasRemaining())
                     first++;
             }
@@ -57,15 +57,15 @@
 {%- endif %}
             ByteBuffer from = isAligned ? data : buffer.clear().put(data).flip();
             while (from.hasRemaining()) // a call may write less than all
-                at += file.write(from{% if way.is_positional() %}, at{% endif %});
+                at += some(file.write(from{% if way.is_positional() %}, at{% endif %}));
 {%- else if way.chunk_java().is_some() %}
         while (data.position() < end) {
             data.limit(data.position() + Math.min(CHUNK, end - data.position()));
             while (data.hasRemaining()) // a call may write less than all
-                file.write(data{% if way.is_positional() %}, data.position(){% endif %});
+                some(file.write(data{% if way.is_positional() %}, data.position(){% endif %}));
 {%- else %}
         while (data.hasRemaining()) { // a call may write less than all
-            file.write(data{% if way.is_positional() %}, data.position(){% endif %});
+            some(file.write(data{% if way.is_positional() %}, data.position(){% endif %}));
 {%- endif %}
 {%- if let Some(every) = way.sync_every() %}
             chunks += {% if way.is_vectored() %}count{% else %}1{% endif %};
@@ -102,7 +102,7 @@
     private static void writeRest(Path path, ByteBuffer rest) throws IOException {
         try (FileChannel file = FileChannel.open(path, {{ way.options_again_java() }})) {
             while (rest.hasRemaining())
-                file.write(rest, rest.position());
+                some(file.write(rest, rest.position()));
 {%- if way.sync_every().is_some() %}
             file.force(false);
 {%- endif %}

@@ -42,6 +42,12 @@ const VECTOR = {{ way.vector() }}; // chunks handed over in one call
 const BLOCK = {{ way.block() }}; // with O_DIRECT, addresses, offsets and lengths are multiples of this
 {%- endif %}
 
+/** A call that writes nothing would do so for ever. */
+function some(length) {
+  if (length === 0) throw new Error('EIO: nothing was written');
+  return length;
+}
+
 /** Closes the file after its use. The first error counts. */
 function closeAfter(fd, use) {
   try {
@@ -87,7 +93,7 @@ function writeRest(fd, rest, offset) {
   closeAfter(cached, () => {
     let at = 0;
     while (at < rest.length) {
-      at += fs.writeSync(cached, rest, at, rest.length - at, offset + at);
+      at += some(fs.writeSync(cached, rest, at, rest.length - at, offset + at));
     }
   });
 }
@@ -105,7 +111,7 @@ function fillWithZeros(fd, size) {
 {%- endif %}
   let at = 0;
   while (at < {{ way.zeros_end_node() }}) {
-    at += fs.writeSync(fd, zeros, 0, Math.min(zeros.length, {{ way.zeros_end_node() }} - at), at);
+    at += some(fs.writeSync(fd, zeros, 0, Math.min(zeros.length, {{ way.zeros_end_node() }} - at), at));
   }
 {%- if way.is_direct() %}
   release(zeros);

@@ -17,13 +17,13 @@
       vector.push(data.subarray(from, Math.min(from + CHUNK, end)));
     }
 {%- endif %}
-    at += fs.writevSync(fd, vector, {% if way.is_positional() %}at{% else %}null{% endif %});
+    at += some(fs.writevSync(fd, vector, {% if way.is_positional() %}at{% else %}null{% endif %}));
 {%- else if way.is_direct() %}
     const length = Math.min(CHUNK, whole - at);
     buffer.set(data.subarray(at, at + length));
-    at += fs.writeSync(fd, buffer, 0, length, {% if way.is_positional() %}at{% else %}null{% endif %});
+    at += some(fs.writeSync(fd, buffer, 0, length, {% if way.is_positional() %}at{% else %}null{% endif %}));
 {%- else %}
-    at += fs.writeSync(fd, data, at, Math.min(CHUNK, size - at), {% if way.is_positional() %}at{% else %}null{% endif %});
+    at += some(fs.writeSync(fd, data, at, Math.min(CHUNK, size - at), {% if way.is_positional() %}at{% else %}null{% endif %}));
 {%- endif %}
 {%- if let Some(every) = way.sync_after_several() %}
     chunks += {% if way.is_vectored() %}vector.length{% else %}1{% endif %};

@@ -83,6 +83,15 @@ def keep_mode(fd, old):
         os.fchown(fd, old.st_uid, -1)
     os.fchmod(fd, old.st_mode & 0o777)
 {%- endif %}
+{%- if way.loops_writing() %}
+
+
+def some(length):
+    """A call that writes nothing would do so for ever."""
+    if length == 0:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    return length
+{%- endif %}
 {%- if way.reserves() && !way.is_set_len() %}
 
 
@@ -90,22 +99,23 @@ def reserve(fd, size):
     """Gives the file its blocks: a full disk is known before any data is written.
 
     It is fallocate(2). Where the filesystem has none, the GNU C library writes a byte to
-    each block instead, which is slow{% if !way.is_posix_fallocate() %}; musl refuses, and the file is written all the same{% endif %}.
+    each block instead, which is slow; musl refuses, and the file is written all the same.
     """
-{%- if way.is_posix_fallocate() %}
-    if size > 0:  # it refuses no bytes
-        os.posix_fallocate(fd, 0, size)
-{%- else %}
     if size == 0:  # it is refused
         return
     try:
         os.posix_fallocate(fd, 0, size)
     except OSError as error:
+{%- if way.is_direct() %}
+        # EINVAL: O_DIRECT refuses to write single bytes.
+        if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
+            raise
+{%- else %}
         if error.errno != errno.EOPNOTSUPP:
             raise
+{%- endif %}
 {%- if way.maps_target() %}
         os.ftruncate(fd, size)  # no blocks are reserved
-{%- endif %}
 {%- endif %}
 {%- endif %}
 {%- if way.fills_with_zeros() %}
@@ -123,7 +133,7 @@ def fill_with_zeros(fd, size):
 {%- endif %}
     at = 0
     while at < end:
-        at += os.pwrite(fd, zeros[: end - at], at)
+        at += some(os.pwrite(fd, zeros[: end - at], at))
 {%- if way.is_direct() %}
     os.ftruncate(fd, size)
 {%- endif %}

@@ -16,7 +16,7 @@
 {%- else %}
         written = 0
         while written < length:
-            written += os.write(fd, buffer[written:length])
+            written += some(os.write(fd, buffer[written:length]))
 {%- endif %}
         at += length
 {%- else if way.is("mmap-write") %}
@@ -47,7 +47,7 @@
             write_all(fd, data[at:end])
             at = end
 {%- else %}
-            at += os.write(fd, data[{{ way.call_slice_python() }}])
+            at += some(os.write(fd, data[{{ way.call_slice_python() }}]))
 {%- endif %}
 {%- else if way.is("splice") %}
     flags = os.SPLICE_F_MOVE | os.SPLICE_F_MORE
@@ -63,7 +63,7 @@
                 raise OSError(errno.EIO, "The source has become shorter")
             at += left
             while left > 0:
-                left -= os.splice(receiver, fd, left, flags=flags)
+                left -= some(os.splice(receiver, fd, left, flags=flags))
     finally:
         os.close(receiver)
         os.close(sender)

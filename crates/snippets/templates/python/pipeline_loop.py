@@ -31,7 +31,7 @@
 {%- else %}
                 written = 0
                 while written < length:
-                    written += os.write(fd, buffer[written:length])
+                    written += some(os.write(fd, buffer[written:length]))
 {%- endif %}
                 empty.put(buffer)
         finally:

@@ -51,7 +51,7 @@ def write_data({% if way.has_own_descriptors() %}path, {% endif %}fd, data):
         # The rest is no whole block: through the page cache.
         fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) & ~os.O_DIRECT)
         while whole < len(data):
-            whole += os.pwrite(fd, data[whole:], whole)
+            whole += some(os.pwrite(fd, data[whole:], whole))
 {%- if way.sync_every().is_some() || way.is_rwf_dsync() %}
         os.fdatasync(fd)
 {%- endif %}

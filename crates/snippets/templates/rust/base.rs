@@ -145,6 +145,15 @@ fn reserve(file: &File, size: {{ way.size_type_rust() }}) -> io::Result<()> {
         match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, size as libc::off_t) } {
             0 => return Ok(()),
             libc::EINTR => {}
+            // This filesystem cannot: the file is written all the same.
+{%- if way.is_direct() %}
+            // EINVAL: glibc's substitute writes single bytes, which O_DIRECT refuses.
+            libc::EOPNOTSUPP | libc::EINVAL => return Ok(()),
+{%- else if way.maps_target() %}
+            libc::EOPNOTSUPP => return file.set_len({{ way.size_rust() }}),
+{%- else %}
+            libc::EOPNOTSUPP => return Ok(()),
+{%- endif %}
             error => return Err(io::Error::from_raw_os_error(error)),
         }
     }

@@ -3,6 +3,10 @@
 
 fn fill(file: &File, input: &File{% if way.reserves() || way.overwrites() %}, size: usize{% endif %}) -> io::Result<()> {
 {%- include "rust/prepare.rs" %}
+{%- if way.overwrites() %}
+    // A clone's end that is no whole block must be the file's end.
+    file.set_len(size as u64)?;
+{%- endif %}
     let all = libc::file_clone_range {
         src_fd: input.as_raw_fd().into(),
         src_offset: 0,
@@ -15,9 +19,6 @@ fn fill(file: &File, input: &File{% if way.reserves() || way.overwrites() %}, si
     if unsafe { libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const all) } != 0 {
         return Err(io::Error::last_os_error());
     }
-{%- if way.overwrites() %}
-    file.set_len(size as u64)?; // it may have been longer
-{%- endif %}
 {%- include "rust/sync.rs" %}
     Ok(())
 }

@@ -113,11 +113,14 @@ fn prepare(window: &mut [u8]) -> io::Result<()> {
 {%- endif %}
 {%- if way.huge_is_collapse() %}
     const MADV_COLLAPSE: libc::c_int = 25; // Linux 6.1
-    for huge_page in window.chunks_mut(HUGE) {
+    for huge_page in window.chunks_exact_mut(HUGE) {
         huge_page[0] = 0; // a page must be there before its huge page is made
     }
-    // SAFETY: the bytes are mapped, and stay as they are. The kernel may refuse.
-    unsafe { libc::madvise(window.as_mut_ptr().cast(), window.len(), MADV_COLLAPSE) };
+    let whole = window.len() / HUGE * HUGE;
+    if whole > 0 {
+        // SAFETY: the bytes are mapped, and stay as they are. The kernel may refuse.
+        unsafe { libc::madvise(window.as_mut_ptr().cast(), whole, MADV_COLLAPSE) };
+    }
 {%- endif %}
 {%- if way.populates() %}
     let (address, length) = (window.as_mut_ptr().cast(), window.len());

@@ -174,7 +174,11 @@ impl Filesystem for Server {
     ) {
         let range = Some((offset, data.len() as u64));
         let Some((reply, what)) = self.admit(self.watched(number), Call::Write, range, reply) else { return };
-        let taken = if what == Some(What::Short) { &data[..data.len() / 2] } else { data };
+        let taken = match what {
+            Some(What::Short) => &data[..data.len() / 2],
+            Some(What::Nothing) => &[],
+            _ => data,
+        };
         let mut state = self.shared.lock();
         let file = cut(what, &mut state.tree, number).and_then(|()| state.tree.data(number));
         answer(file, reply, |reply, file| {

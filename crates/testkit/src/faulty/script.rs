@@ -54,6 +54,8 @@ pub enum What {
     Fail(Errno),
     /// A write takes half of its data.
     Short,
+    /// A write takes none of its data, and reports success.
+    Nothing,
     /// A write reports success and loses its data.
     Lose,
     /// The last byte of a read is changed.

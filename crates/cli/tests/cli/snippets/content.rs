@@ -2,6 +2,7 @@
 
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use writebench_model::{Case, Prepare};
@@ -15,14 +16,16 @@ pub(crate) fn add(trials: &mut Trials) {
     for (language, name) in in_all_languages(CONTENT.iter().copied()) {
         let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
         trials.add(format!("snippets: {}: the content of {name}", language.name()), &needs, move || {
-            is_whole(name, language, &[])
+            is_whole(name, language, &[], directory_on(Kind::Ext4).path())
         });
     }
     let producers = CONTENT.iter().copied().filter(|name| case(name).is_ok_and(|case| streams(&case)));
     for (language, name) in in_all_languages(producers) {
         let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
         let title = format!("snippets: {}: the content of {name}, from a producer", language.name());
-        trials.add(title, &needs, move || is_whole(name, language, &["--stream"]));
+        trials.add(title, &needs, move || {
+            is_whole(name, language, &["--stream"], directory_on(Kind::Ext4).path())
+        });
     }
     for (language, name) in in_all_languages(REPLACING) {
         let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
@@ -60,11 +63,10 @@ fn old_sizes(case: &Case, size: usize) -> impl Iterator<Item = Option<usize>> + 
     sizes.into_iter()
 }
 
-fn is_whole(name: &str, language: Language, more: &[&str]) -> Result<()> {
+pub(super) fn is_whole(name: &str, language: Language, more: &[&str], on: &Path) -> Result<()> {
     let case: Case = case(name)?;
     let Some(built) = Built::of(name, language, more)? else { return Ok(()) };
-    let on = directory_on(Kind::Ext4);
-    let (source, target) = (on.path().join("source"), on.path().join("target"));
+    let (source, target) = (on.join("source"), on.join("target"));
     for (size, old) in SIZES.into_iter().flat_map(|size| old_sizes(&case, size).map(move |old| (size, old))) {
         let content = content(size);
         std::fs::write(&source, &content)?;
@@ -72,7 +74,7 @@ fn is_whole(name: &str, language: Language, more: &[&str]) -> Result<()> {
         if let Some(old) = old {
             std::fs::write(&target, vec![9; old])?;
         }
-        let output = built.output(on.path(), &source, &target)?;
+        let output = built.output(on, &source, &target)?;
         ensure!(output.status.success(), "{size} bytes over {old:?}: {output:?}");
         let written = std::fs::read(&target)?;
         ensure!(written.len() == size, "{} of {size} bytes", written.len());
@@ -82,7 +84,7 @@ fn is_whole(name: &str, language: Language, more: &[&str]) -> Result<()> {
     // A file that is there is never replaced by chance.
     if !case.axes().prepare.needs_old_content() {
         std::fs::write(&target, "old")?;
-        let output = built.output(on.path(), &source, &target)?;
+        let output = built.output(on, &source, &target)?;
         ensure!(!output.status.success() && std::fs::read(&target)? == b"old", "{output:?}");
     }
     Ok(())

@@ -33,6 +33,7 @@ const FAULTS: &[(&str, Faults)] = &[
         &[
             (When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
             (When::InFile(0, Call::Write, 1), What::Short, End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Nothing, End::Error("")),
             (When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
             (When::Call(Call::Flush), What::Fail(Errno::IO), End::Error(IO)),
         ],
@@ -56,7 +57,23 @@ const FAULTS: &[(&str, Faults)] = &[
             (When::At(Call::Write, 20000), What::Short, End::Whole),
         ],
     ),
-    ("writev,chunk=1000,vector=8", &[(When::InFile(0, Call::Write, 1), What::Short, End::Whole)]),
+    (
+        "writev,chunk=1000,vector=8",
+        &[
+            (When::InFile(0, Call::Write, 1), What::Short, End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Nothing, End::Error("")),
+        ],
+    ),
+    (
+        "fwrite,chunk=1000",
+        &[
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Short, End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Nothing, End::Error("")),
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+            (When::Call(Call::Flush), What::Fail(Errno::IO), End::Error(IO)),
+        ],
+    ),
     (
         "pwritev,chunk=1000,vector=8",
         &[
@@ -94,12 +111,16 @@ const FAULTS: &[(&str, Faults)] = &[
         &[
             (When::InFile(0, Call::Write, 2), What::Short, End::Whole),
             (When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Nothing, End::Error("")),
             (When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
         ],
     ),
     (
         "mmap-write,chunk=4KiB",
-        &[(When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE))],
+        &[
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+            (When::InFile(0, Call::Write, 2), What::Nothing, End::Error("")),
+        ],
     ),
     (
         "sendfile,chunk=4KiB",

@@ -6,6 +6,7 @@ mod calls;
 mod content;
 mod faults;
 mod grid;
+mod lacking;
 mod texts;
 
 use writebench_testkit::Trials;
@@ -15,4 +16,5 @@ pub(crate) fn add(trials: &mut Trials) {
     calls::add(trials);
     content::add(trials);
     faults::add(trials);
+    lacking::add(trials);
 }
