@@ -303,6 +303,13 @@ impl CaseRecord {
         self.label.as_deref().filter(|_| self.case.known().is_some_and(|case| case.method().is_program()))
     }
 
+    /// Bytes that the samples have written, with the old content that they prepare.
+    #[must_use]
+    pub fn sample_bytes(&self) -> u64 {
+        let each = self.case.known().map_or(self.contract.bytes, Case::bytes_written);
+        each.saturating_mul(self.samples.len() as u64)
+    }
+
     /// Whether copies share most of their blocks with the source, by the method or by the
     /// filesystem's choice.
     #[must_use]

@@ -106,6 +106,10 @@ pub struct RunRecord {
     /// The ranks, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<Cluster>,
+    /// The bytes that the run has written in all: by samples, for them, and beside them. None before its end, and for
+    /// runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_bytes: Option<u64>,
     /// The targets, at least one. All others are compared with the first.
     #[serde(skip)]
     pub targets: Vec<TargetRecord>,

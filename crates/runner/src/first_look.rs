@@ -1,4 +1,4 @@
-//! A first look: six rounds within its time on any disk, with files as large as that allows.
+//! A run that chooses its size: all rounds within its time on any disk, with files as large as that allows.
 //!
 //! The time of a round follows from quick passes over all cases with small files: by a line through the last
 //! two of them or, with only one, in proportion, which overestimates it.
@@ -19,7 +19,7 @@ pub struct OfSize {
     pub cases: Vec<usize>,
 }
 
-/// The schedule of a first look.
+/// The schedule of such a run.
 #[derive(Debug)]
 pub struct FirstLook {
     // In ascending order; none of their sizes can be chosen.
@@ -41,8 +41,11 @@ pub struct FirstLook {
 /// The share of the time for which all rounds are planned, as the time of a round is extrapolated from small
 /// files.
 const PLANNED_SHARE: f64 = 0.7;
-/// The share of the time that a pass may be expected to take.
+/// The share of the time, and of the bytes, that a pass may be expected to take.
 const PASS_SHARE: f64 = 0.2;
+
+/// The share of the time at which a loop over records ends. Loops are hardly ever cut, since cut ones have no rank.
+const LOOP_SHARE: f64 = 0.1;
 
 impl FirstLook {
     /// A schedule with these passes, ascending, and these possible sizes, descending; each case belongs to
@@ -93,7 +96,7 @@ impl FirstLook {
     fn advance(&mut self, taken: &[Vec<Taken>], spent: Spent) {
         while self.chosen.is_none() {
             let pass = self.passes.get(self.done.len());
-            if let Some(pass) = pass.filter(|pass| self.is_short(pass)) {
+            if let Some(pass) = pass.filter(|pass| self.is_cheap(pass)) {
                 let samples = pass.cases.iter().filter(|&&case| !taken[case].is_empty()).count();
                 if samples > 0 {
                     self.begin.get_or_insert(spent.elapsed);
@@ -112,12 +115,20 @@ impl FirstLook {
         }
     }
 
-    fn is_short(&self, pass: &OfSize) -> bool {
-        self.budget.is_none_or(|budget| self.round_s(pass.bytes) <= PASS_SHARE * budget.as_secs_f64())
+    fn is_cheap(&self, pass: &OfSize) -> bool {
+        let is_short =
+            self.budget.is_none_or(|budget| self.round_s(pass.bytes) <= PASS_SHARE * budget.as_secs_f64());
+        let bytes = pass.bytes.saturating_mul(pass.cases.len() as u64);
+        let is_small = self.max_bytes.is_none_or(|most| as_f64(bytes) <= PASS_SHARE * as_f64(most));
+        is_short && is_small
     }
 }
 
 impl Schedule for FirstLook {
+    fn loop_limit(&self) -> Option<Duration> {
+        self.budget.map(|budget| budget.mul_f64(LOOP_SHARE))
+    }
+
     fn wanted(&mut self, taken: &[Vec<Taken>], spent: Spent) -> &[usize] {
         self.advance(taken, spent);
         self.wanted = vec![0; taken.len()];

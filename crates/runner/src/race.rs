@@ -13,6 +13,8 @@
 //! The final drops only candidates whose interval is clear of the leader's. Six rounds of it are reserved
 //! before the screening, because fewer cannot reach 95 %.
 
+use std::time::Duration;
+
 use writebench_stats::as_f64;
 
 use self::costs::Costs;
@@ -118,6 +120,8 @@ const CHECK_SHARE: f64 = 0.4;
 /// The share of the time with which the final is planned: its samples may be slower than the screening
 /// suggests.
 const TIME_RESERVE: f64 = 0.85;
+/// No sample begins that would end later, in budgets.
+const MOST_OF_BUDGET: f64 = 1.05;
 /// The candidates that are measured on every level first.
 const SCOUTS: usize = 8;
 /// The candidates that are compared at the size of the final before it.
@@ -201,7 +205,10 @@ impl Race {
     /// Ends complete rounds and levels, until a candidate wants a sample or the race is over.
     fn advance(&mut self, taken: &[Vec<Taken>], spent: Spent) {
         self.costs.count(self.of_level(self.level()).1, taken.iter().map(Vec::len).sum(), spent.elapsed);
-        self.is_over |= spent.elapsed >= self.limits.budget;
+        // A sample with the largest files may take long, and the run is to end near its time.
+        let next = Duration::from_secs_f64(self.costs.sample_s(self.of_level(self.level()).1));
+        self.is_over |= spent.elapsed >= self.limits.budget
+            || spent.elapsed + next > self.limits.budget.mul_f64(MOST_OF_BUDGET);
         while !self.is_over {
             let mut batch = std::mem::take(&mut self.batch);
             batch.retain(|&(it, _)| !self.candidates[it].has_failed(&taken[self.case(it)]));

@@ -8,7 +8,7 @@ use writebench_stats::{CONFIDENCE, as_f64};
 /// The progress of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spent {
-    /// Time since the run began, or was resumed.
+    /// Time since the run began, or was resumed, and the time that is set aside for what follows the samples.
     pub elapsed: Duration,
     pub bytes: u64,
 }
@@ -46,6 +46,11 @@ pub trait Schedule {
     /// The number of samples that each case wants now, 0 for a finished case. Called before each sample; the
     /// samples of a case only ever grow.
     fn wanted(&mut self, taken: &[Vec<Taken>], spent: Spent) -> &[usize];
+
+    /// When loops over records end, if the schedule divides the time; otherwise each has an equal share of the budget.
+    fn loop_limit(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// As many undisturbed samples of each case as requested; with a precision, more for cases with wider

@@ -29,6 +29,10 @@ pub struct Plan {
     pub settings: Settings,
     /// The targets, in order.
     pub targets: Vec<PlannedTarget>,
+    /// When the run began, with all that comes before its samples.
+    pub began: Instant,
+    /// The time that is set aside for what follows the samples.
+    pub set_aside: Duration,
 }
 
 /// Facts about a target that a sample needs.
@@ -51,6 +55,8 @@ pub enum Event<'a> {
         planned: &'a Planned,
         /// The remaining samples, including this one, if no case ends early.
         left: usize,
+        /// The bytes that the run has written so far.
+        written: u64,
     },
     /// A sample has been taken.
     Taken {
@@ -120,7 +126,7 @@ struct Run<'p, 'w> {
     taken: Vec<Vec<Taken>>,
     disturbance: Disturbance,
     written: &'p mut Written,
-    // The start of this process, and the samples that it has taken.
+    // The time of the first sample, and the number that this process has taken.
     start: Instant,
     taken_here: u32,
 }
@@ -192,7 +198,7 @@ impl Run<'_, '_> {
             return Ok(None);
         }
         let left = wanted.iter().sum();
-        if self.budget_ends_within(0) {
+        if self.budget_ends_within(1) {
             return Ok(Some(End::Budget));
         }
         let planned = &self.plan.cases[index];
@@ -200,7 +206,8 @@ impl Run<'_, '_> {
         if self.written.left_bytes().is_some_and(|left| bytes > left) {
             return Ok(Some(End::MaxBytes));
         }
-        observe(Event::Started { planned, left }).map_err(RunnerError::Observer)?;
+        let written = self.written.bytes();
+        observe(Event::Started { planned, left, written }).map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
         observe(Event::Taken { planned, sample: &sample }).map_err(RunnerError::Observer)?;
         self.taken[index].push(Taken::of(&sample));
@@ -213,17 +220,21 @@ impl Run<'_, '_> {
         self.plan.settings.verify != Verify::Never
     }
 
+    /// The time that counts for the budget.
+    fn elapsed(&self) -> Duration {
+        self.plan.began.elapsed() + self.plan.set_aside
+    }
+
     /// Whether that many more samples, at the mean time so far, exceed the remaining time.
     fn budget_ends_within(&self, samples: usize) -> bool {
         let Some(budget) = self.plan.settings.budget_ns.map(Duration::from_nanos) else { return false };
-        let elapsed = self.start.elapsed();
-        let mean = elapsed.checked_div(self.taken_here).unwrap_or_default();
-        elapsed + mean.saturating_mul(u32::try_from(samples).unwrap_or(u32::MAX)) >= budget
+        let mean = self.start.elapsed().checked_div(self.taken_here).unwrap_or_default();
+        self.elapsed() + mean.saturating_mul(u32::try_from(samples).unwrap_or(u32::MAX)) >= budget
     }
 
     /// The number of samples that each case still wants.
     fn wanted(&mut self) -> &[usize] {
-        let spent = Spent { elapsed: self.start.elapsed(), bytes: self.written.sample_bytes() };
+        let spent = Spent { elapsed: self.elapsed(), bytes: self.written.sample_bytes() };
         self.schedule.wanted(&self.taken, spent)
     }
 
@@ -302,6 +313,9 @@ impl Run<'_, '_> {
     /// A sample's share of the budget. Loops that read the clock anyway end there, so that a few slow cases
     /// do not use up the time of the others; the sample holds the bytes written until then.
     fn write_limit_ns(&self) -> Option<u64> {
+        if let Some(limit) = self.schedule.loop_limit() {
+            return Some(nanoseconds(limit).max(LEAST_WRITE_LIMIT_NS));
+        }
         let samples = (self.plan.cases.len() as u64).saturating_mul(u64::from(self.plan.settings.samples));
         let budget_ns = self.plan.settings.budget_ns?;
         Some(budget_ns.checked_div(samples).unwrap_or(budget_ns).max(LEAST_WRITE_LIMIT_NS))

@@ -52,7 +52,8 @@ impl Written {
 
     /// The bytes that a sample of the case writes, including preparations: the file that it copies and, if it
     /// is read back, the files that show the path of direct I/O.
-    pub(crate) fn of_sample(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
+    #[must_use]
+    pub fn of_sample(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
         self.sample_and_source(target, case).saturating_add(self.direct_check(target, case, is_read_back))
     }
 

@@ -28,6 +28,16 @@ impl Store {
         self.change(doing, UPDATE, params![run, text])
     }
 
+    /// Records the bytes that a run has written in all.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn set_written(&self, run: i64, bytes: u64) -> Result<(), StoreError> {
+        const UPDATE: &str =
+            "UPDATE runs SET run = json_set(run, '$.written_bytes', json(?2)) WHERE number = ?1";
+        self.change("record the bytes written", UPDATE, params![run, bytes.to_string()])
+    }
+
     /// Claims a run for this store until it is closed; false if it is under way elsewhere.
     ///
     /// # Errors

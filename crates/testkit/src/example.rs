@@ -37,6 +37,7 @@ pub fn example_run() -> RunRecord {
         },
         targets: vec![example_target(TARGET)],
         cluster: None,
+        written_bytes: None,
         missing: Vec::new(),
         cases: Vec::new(),
     }

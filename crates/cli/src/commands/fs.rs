@@ -23,7 +23,8 @@ use crate::output::Output;
 use crate::output_file::Kept;
 use crate::selection::{self, Selected, SelectionArguments, USUAL_BLOCK_BYTES};
 use crate::session::{
-    Cost, MeasuringArguments, Place, Session, Workspaces, check_and_claim, largest_block, new_run,
+    Cost, MeasuringArguments, Place, Session, Workspaces, check_and_claim, largest_block, least_free_bytes,
+    new_run,
 };
 use crate::signals::stop_on_signals;
 
@@ -54,6 +55,9 @@ pub(crate) struct FsCommand {
     selection: SelectionArguments,
     #[command(flatten)]
     measuring: MeasuringArguments,
+    /// Do not ask before more than 64 GiB, or a quarter of the free space of a disk, is written
+    #[arg(long, short)]
+    yes: bool,
 }
 
 const FS_EXAMPLES: &str = "Examples:
@@ -92,6 +96,7 @@ impl FsCommand {
             targets,
             copy_bytes: 0,
             image_bytes: images.bytes,
+            is_sized: false,
             limits: !measuring.no_limits,
             properties: !measuring.no_properties,
         };
@@ -104,6 +109,10 @@ impl FsCommand {
             return Ok(Exit::Ok);
         }
         images.check(measuring.max_bytes)?;
+        cost.check_max_bytes(0)?;
+        // Images in memory wear no disk, and their space is checked as memory.
+        let of_images = Some(space).filter(|_| !images.are_in_memory);
+        cost.ask(self.yes, least_free_bytes(places.iter().map(Place::space).chain([of_images])))?;
         // The database is opened first: its path may mean something else in the private namespace.
         let store = database::open(global.db.as_deref())?;
         let stop = stop_on_signals()?;

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::{
-    Axis, Environment, RunRecord, RunStatus, Settings, TargetRecord, path_of_text, path_text,
+    Axis, Environment, Row, RunRecord, RunStatus, Settings, TargetRecord, path_of_text, path_text,
 };
 use writebench_store::Store;
 
@@ -19,8 +19,9 @@ use crate::programs::ProgramArguments;
 use crate::ranks::Others;
 use crate::selection::{self, SAMPLES, Selected, SelectionArguments};
 use crate::session::{
-    Claimed, Copied, CopyArguments, Cost, DestroyArguments, FirstLookCases, MeasuringArguments, Place, Session,
-    VERSION, Workspaces, check_and_claim, largest_block, new_run,
+    Claimed, Copied, CopyArguments, Cost, DestroyArguments, MeasuringArguments, Place, Session, SizedCases,
+    VERSION, Workspaces, check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run,
+    only_size,
 };
 use crate::signals::stop_on_signals;
 
@@ -91,6 +92,8 @@ impl RunCommand {
         let mut settings = measuring.settings(first_looks, selected.samples);
         copied.iter().for_each(|copied| copied.record(&mut settings));
         settings.programs = self.programs.words()?;
+        let largest = self.sized_to(&selected.rows, copied.is_some(), settings.budget_ns.is_some());
+        let free = least_free_bytes(places.iter().map(Place::space));
         let targets = places.iter().map(Place::record).collect();
         let run = new_run(measuring.label.clone(), settings, &selected.rows, targets);
         let run = RunRecord { cluster: global.cluster(), ..run };
@@ -106,31 +109,34 @@ impl RunCommand {
             targets,
             copy_bytes: copy_bytes.unwrap_or(0),
             image_bytes: 0,
+            is_sized: largest.is_some(),
             limits: !measuring.no_limits,
             properties,
         };
+        // A run that chooses its size takes one that needs no consent, unless that is given.
+        let unasked = (!self.yes).then(|| most_unasked_bytes(free));
+        let limits = Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
+        let sized = largest.map(|largest| SizedCases::of(&selected.rows, largest, &run.targets, &limits));
+        let sized = sized.transpose()?;
+        let least = Cost { cases: sized.as_ref().map_or(&cases[..], |it| &it.smallest), ..cost.clone() };
+        least.check_max_bytes(0)?;
         if measuring.dry_run {
             output.results(&cost.dry_run()?)?;
             return Ok(Exit::Ok);
         }
         let needs = (copy_bytes, measuring.reserve);
         let places = check_and_claim(places, &cases, needs, self.device.destroy_data, output)?;
-        // A first look has limits of its own.
-        cost.ask(self.yes || first_looks > 0)?;
+        least.ask(self.yes, free)?;
         let line = cost.line()?;
         let mut store = database::open(db)?;
         let limits_for = if measuring.no_limits { Vec::new() } else { cases.clone() };
-        let sized = self
-            .finds_its_size(first_looks)
-            .then(|| FirstLookCases::of(&selected.rows, &run.targets, &run.settings));
-        let sized = sized.transpose()?;
         let run = if sized.is_some() { RunRecord { cases: Vec::new(), ..run } } else { run };
         let number = store.begin_run(&run)?;
         output.note(&line);
         let stop = stop_on_signals()?;
         let workspaces = self.workspaces(&store, number, places, (&stop, output, &global.others));
         let mut session = match sized {
-            Some(FirstLookCases { cases, later, schedule }) => {
+            Some(SizedCases { cases, later, schedule, .. }) => {
                 Session { later, schedule: Box::new(schedule), ..Session::new(workspaces, run, cases, copied) }
             }
             None => Session::new(workspaces, run, cases, copied),
@@ -165,11 +171,13 @@ impl RunCommand {
         fewer.chain((all > 1).then_some(all)).collect()
     }
 
-    /// Whether the run is a first look whose files may have any size.
-    fn finds_its_size(&self, first_looks: u64) -> bool {
-        let is_given =
-            !self.selection.size.is_empty() || self.selection.set.iter().any(|(axis, _)| *axis == Axis::Size);
-        first_looks > 0 && !is_given
+    /// The size of the suites' files, if the budget may choose a smaller one: nobody has named a size, in an option or
+    /// by a case, a program or a file of their own.
+    fn sized_to(&self, rows: &[Row], is_copy: bool, has_budget: bool) -> Option<u64> {
+        let SelectionArguments { case, size, set, .. } = &self.selection;
+        let is_given = !size.is_empty() || set.iter().any(|(axis, _)| *axis == Axis::Size);
+        let is_own = is_copy || !case.is_empty() || !self.programs.is_empty();
+        only_size(rows).filter(|_| has_budget && !is_given && !is_own)
     }
 
     /// The file to copy that was given, by name or as `<X >Y`.
@@ -265,6 +273,7 @@ impl RunCommand {
             return Err(usage!("{} has changed since the run began", copied.source.path.display()));
         }
         let needs = (copied.as_ref().map(Copied::copy_bytes), measuring.reserve);
+        let free = least_free_bytes(places.iter().map(Place::space));
         let places = check_and_claim(places, &cases, needs, self.device.destroy_data, output)?;
         let least_taken = run.cases.iter().map(|row| row.samples.len()).min().unwrap_or(0);
         let samples = run.settings.samples.saturating_sub(u32::try_from(least_taken).unwrap_or(u32::MAX));
@@ -275,9 +284,12 @@ impl RunCommand {
                 targets: run.targets.iter().map(|target| (target.name.clone(), None)).collect(),
                 copy_bytes: copied.as_ref().map_or(0, Copied::copy_bytes),
                 image_bytes: 0,
+                is_sized: false,
                 limits: false,
                 properties: false,
             };
+            cost.check_max_bytes(run.settings.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
+            cost.ask(self.yes, free)?;
             output.note(&format!("Going on, at most {}", cost.line()?));
         }
         if let (Some(before), Some(now)) = (&run.cluster, global.cluster()) {

@@ -9,13 +9,14 @@ use writebench_model::protocol::direct_check_bytes_of;
 use writebench_model::{Bytes, Case, Settings, Verify};
 use writebench_probe::Space;
 use writebench_report::{counted, visible};
-use writebench_runner::{Hardware, Pace};
+use writebench_runner::{Hardware, Pace, Written};
 
 use super::properties;
 use crate::consent;
+use crate::exit::usage;
 
-/// A run that writes less than this, and less than a quarter of the free space, needs no consent.
-const MOST_UNASKED_BYTES: u64 = 64 << 30;
+/// A run that writes no more than this, and no more than a quarter of the free space, needs no consent.
+pub(crate) const MOST_UNASKED_BYTES: u64 = 64 << 30;
 
 /// A good solid-state disk, and a hard disk: how long a run takes is known only once it has measured.
 const PACES: [Pace; 2] = [
@@ -23,6 +24,7 @@ const PACES: [Pace; 2] = [
     Pace { bytes_per_s: 100_000_000, sync: Duration::from_millis(10), call: Duration::from_micros(1) },
 ];
 
+#[derive(Clone)]
 pub(crate) struct Cost<'r> {
     /// The run's different cases.
     pub cases: &'r [Case],
@@ -33,6 +35,8 @@ pub(crate) struct Cost<'r> {
     pub copy_bytes: u64,
     /// Bytes of the images for filesystems that the run makes.
     pub image_bytes: u64,
+    /// Whether the run may choose smaller files.
+    pub is_sized: bool,
     /// Whether the limits of the hardware would be measured.
     pub limits: bool,
     /// Whether the properties of filesystems would be found out.
@@ -57,6 +61,9 @@ impl Cost<'_> {
             Bytes(self.round_bytes()).approximate(),
             Bytes(most_at_once).approximate(),
         );
+        if self.is_sized {
+            text += "Files may become smaller: as large as six rounds of them fit into the limits.\n";
+        }
         text += &format!("It takes {}. Disturbed samples are repeated, up to as many more.\n", self.time());
         for (up_to, bytes, what) in self.beside()? {
             if bytes > 0 {
@@ -72,8 +79,9 @@ impl Cost<'_> {
             0 | 1 => String::new(),
             count => format!(" on {count} targets"),
         };
+        let about = if self.is_sized { "as large as the limits allow, at most" } else { "about" };
         Ok(format!(
-            "{} × {}{targets}: about {} to write, {}.",
+            "{} × {}{targets}: {about} {} to write, {}.",
             counted(self.cases.len(), "case"),
             counted(self.settings.samples as usize, "sample"),
             Bytes(self.bytes()?).approximate(),
@@ -81,23 +89,43 @@ impl Cost<'_> {
         ))
     }
 
-    /// Asks before samples write much, unless that was agreed to or has a limit.
-    pub(crate) fn ask(&self, agreed: bool) -> Result<()> {
-        let copied = self.copied_bytes().saturating_mul(self.targets.len() as u64);
-        let bytes = self.sample_bytes().saturating_add(copied).saturating_add(self.copy_bytes);
-        // Filesystems such as /proc have no size, and so no free space.
-        let sized = self.targets.iter().filter_map(|(_, space)| space.filter(|it| it.total_bytes > 0));
-        let free = sized.map(|space| space.available_bytes).min();
-        let quarter = free.map_or(u64::MAX, |free| free / 4);
-        if self.settings.max_bytes.is_some() || bytes <= quarter.min(MOST_UNASKED_BYTES) {
+    /// Asks before the run writes much into that much free space, unless that was agreed to or has a limit.
+    pub(crate) fn ask(&self, agreed: bool, free: Option<u64>) -> Result<()> {
+        let bytes = self.bytes()?;
+        if self.settings.max_bytes.is_some() || bytes <= most_unasked_bytes(free) {
             return Ok(());
         }
-        let than = match free.filter(|_| quarter < MOST_UNASKED_BYTES) {
+        let than = match free.filter(|free| free / 4 < MOST_UNASKED_BYTES) {
             Some(free) => format!("a quarter of the {} that are free", Bytes(free).approximate()),
             None => Bytes(MOST_UNASKED_BYTES).approximate(),
         };
         let would = format!("the run would write about {}, more than {than}", Bytes(bytes).approximate());
         consent::ask(agreed, &would, "add --yes, or limit it with --max-bytes; --dry-run says more")
+    }
+
+    /// Refuses a limit on bytes that pays for no sample, after `before` bytes that are written already.
+    pub(crate) fn check_max_bytes(&self, before: u64) -> Result<()> {
+        let Some(most) = self.settings.max_bytes else { return Ok(()) };
+        let written = Written::new(None, self.settings.copy_from.is_some());
+        let reads_back = self.settings.verify != Verify::Never;
+        let of_case = |case: &Case| (written.of_sample(0, case, reads_back), case.to_string());
+        let Some((sample, case)) = self.cases.iter().map(of_case).max() else { return Ok(()) };
+        let properties = self.properties.then(|| properties::most_bytes(self.targets.len()));
+        let properties = properties.filter(|bytes| *bytes <= most / 2).unwrap_or(0);
+        // The lock of a run's directory is less than this.
+        let locks = (self.targets.len() as u64).saturating_mul(64);
+        let least = [before, sample, self.copy_bytes, self.image_bytes, properties, locks];
+        let least = least.into_iter().fold(0, u64::saturating_add);
+        if least <= most {
+            return Ok(());
+        }
+        let least = Bytes(least.next_multiple_of(if least < 1 << 20 { 1 << 10 } else { 1 << 20 }));
+        let round = Bytes(self.round_bytes()).approximate();
+        Err(usage!(
+            "--max-bytes {} may pay for no sample: it must be at least {least}, for one of {case}; a round of {} writes {round}",
+            Bytes(most),
+            counted(self.cases.len(), "case"),
+        ))
     }
 
     fn bytes(&self) -> Result<u64> {
@@ -159,6 +187,17 @@ impl Cost<'_> {
         let stops: String = most_time.into_iter().chain(most_bytes).map(|stop| format!("; {stop}")).collect();
         format!("{quick} on a fast disk, {slow} on a slow one{stops}")
     }
+}
+
+/// What a run may write without consent, where that much space is free.
+pub(crate) fn most_unasked_bytes(free: Option<u64>) -> u64 {
+    free.map_or(u64::MAX, |free| free / 4).min(MOST_UNASKED_BYTES)
+}
+
+/// The least free space of some targets. Filesystems such as /proc have no size, and so no free space.
+pub(crate) fn least_free_bytes(spaces: impl IntoIterator<Item = Option<Space>>) -> Option<u64> {
+    let sized = spaces.into_iter().flatten().filter(|space| space.total_bytes > 0);
+    sized.map(|space| space.available_bytes).min()
 }
 
 fn rounded(seconds: f64) -> String {

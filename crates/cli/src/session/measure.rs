@@ -1,13 +1,13 @@
 //! A run in the database: measured, shown, exported.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use writebench_model::{Bytes, RunStatus, Sample, Settings};
+use writebench_model::{Bytes, Case, CaseRecord, RunStatus, Sample, Settings};
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
 use writebench_runner::{End, Event, Hardware, Plan, Planned, Taken, Team, WorkerCommand, Workers};
@@ -43,9 +43,9 @@ impl Session<'_> {
         };
         let began = Instant::now();
         let mut recorder = Recorder::new(store, number, streams, output);
-        let end = self.supervise(&mut recorder).inspect_err(|_| {
+        let end = self.supervise(&mut recorder, began).inspect_err(|_| {
             // The reason why the run failed says more than a failure to record it.
-            let _ = recorder.finish(RunStatus::Failed, stop);
+            let _ = recorder.finish(RunStatus::Failed, self.written.bytes(), stop);
         })?;
         // The run is complete once the copy is made, too.
         let copy = self.copy(end);
@@ -55,7 +55,7 @@ impl Session<'_> {
             (End::Budget | End::MaxBytes, Ok(_)) => RunStatus::Limited,
             (End::Stopped, Ok(_)) => RunStatus::Interrupted,
         };
-        let recorded = recorder.finish(status, stop);
+        let recorded = recorder.finish(status, self.written.bytes(), stop);
         let is_search = self.run.is_search();
         let report = Report::of(Some(number), recorder.run()?);
         let text = shows_tables.then(|| formats::terminal::report(&report, Detail::Usual, output.width()));
@@ -116,7 +116,7 @@ impl Session<'_> {
         }
     }
 
-    fn supervise(&mut self, recorder: &mut Recorder<'_>) -> Result<End> {
+    fn supervise(&mut self, recorder: &mut Recorder<'_>, began: Instant) -> Result<End> {
         let Workspaces { output, stop, .. } = self.workspaces;
         self.workspaces.make(&mut self.written)?;
         let worker = self.workspaces.worker(self.copied.as_ref().map(|copied| &copied.source))?;
@@ -130,15 +130,21 @@ impl Session<'_> {
         let mut hardware = self.hardware()?;
         self.measure_limits(hardware.as_mut(), recorder, &worker)?;
         let bar = progress::bar(output)?;
-        let plan = self.plan();
+        // The second measurement of the limits takes as long as the first.
+        let set_aside = hardware.as_ref().map_or(0, Hardware::time_ns) / 2;
+        let plan = Plan { began, set_aside: Duration::from_nanos(set_aside), ..self.plan() };
         let team = lead.as_mut().map(|lead| -> &mut dyn Team { &mut ***lead });
         let workers = Workers::new(&worker, stop, &mut self.casualties).leading(team);
         let written = &mut self.written;
         let schedule = &mut *self.schedule;
         let end = writebench_runner::supervise(plan, schedule, workers, written, &mut |event| {
             match event {
-                Event::Started { planned, left } => {
-                    for row in self.later.begin(&planned.case.to_string()) {
+                Event::Started { planned, left, written } => {
+                    let rows = self.later.begin(&planned.case.to_string());
+                    if !self.run.is_search() && !rows.is_empty() {
+                        bar.suspend(|| output.note(&size_line(&rows, &self.run.settings, written)));
+                    }
+                    for row in rows {
                         recorder.record(Record::Row(row.into()))?;
                     }
                     progress::started(&bar, &planned.case, left);
@@ -169,7 +175,6 @@ impl Session<'_> {
         let settings = Settings { max_bytes: self.written.left_bytes(), ..self.run.settings.clone() };
         let hardware = Hardware::of(&self.limits_for, &settings, &spaces)?;
         self.written.add(hardware.bytes());
-        self.spend(hardware.time_ns());
         Ok(Some(hardware))
     }
 
@@ -204,8 +209,25 @@ impl Session<'_> {
             }
         }
         let targets = self.workspaces.places.iter().map(|place| place.target.clone()).collect();
-        Plan { cases: planned, taken, probes_ns, settings: run.settings.clone(), targets }
+        let settings = run.settings.clone();
+        let (began, set_aside) = (Instant::now(), Duration::ZERO);
+        Plan { cases: planned, taken, probes_ns, settings, targets, began, set_aside }
     }
+}
+
+/// The size that a run has chosen.
+fn size_line(rows: &[CaseRecord], settings: &Settings, written: u64) -> String {
+    let size = rows.iter().map(|row| row.contract.bytes).max().unwrap_or(0);
+    let mut met = HashSet::new();
+    let different = rows.iter().filter(|row| met.insert((&row.target, row.case.name())));
+    let round = different.map(|row| row.case.known().map_or(0, Case::bytes_written)).sum::<u64>();
+    let all = round.saturating_mul(settings.samples.into()).saturating_add(written);
+    format!(
+        "Files of {}: the largest of which {} rounds fit into the limits. About {} are written in all.",
+        Bytes(size).approximate(),
+        settings.samples,
+        Bytes(all).approximate(),
+    )
 }
 
 /// `18 s`, `3 min 20 s`.

@@ -112,6 +112,7 @@ pub(crate) fn new_run(
         cases: selection::records(rows, &targets),
         targets,
         cluster: None,
+        written_bytes: None,
         missing: Vec::new(),
     }
 }

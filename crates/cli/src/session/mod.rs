@@ -2,7 +2,6 @@
 
 mod copied;
 mod cost;
-mod first_look;
 mod later;
 mod measure;
 mod measuring;
@@ -10,17 +9,18 @@ mod place;
 mod progress;
 mod properties;
 mod recorder;
+mod sized;
 mod state;
 mod streams;
 mod workspaces;
 
 pub(crate) use self::copied::{Copied, CopyArguments};
-pub(crate) use self::cost::Cost;
-pub(crate) use self::first_look::FirstLookCases;
+pub(crate) use self::cost::{Cost, least_free_bytes, most_unasked_bytes};
 pub(crate) use self::later::Later;
 pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run, seed};
 pub(crate) use self::place::{
     Claimed, DestroyArguments, Place, check_and_claim, largest_block, look_at, no_target,
 };
+pub(crate) use self::sized::{SizedCases, only_size};
 pub(crate) use self::state::Session;
 pub(crate) use self::workspaces::Workspaces;

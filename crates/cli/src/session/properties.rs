@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use writebench_model::nanoseconds;
 use writebench_model::protocol::PropertiesRequest;
 use writebench_runner::{Answer, WorkerCommand, Workers};
 
@@ -64,7 +63,6 @@ impl Session<'_> {
                 }
             }
         }
-        self.spend(nanoseconds(start.elapsed()));
         Ok(())
     }
 }

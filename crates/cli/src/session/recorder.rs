@@ -40,6 +40,7 @@ pub(super) enum Record {
     Sample { target: usize, case: String, sample: Box<Sample> },
     Limits { target: usize, limits: Vec<Limit> },
     Properties { target: usize, properties: Box<Properties> },
+    Written(u64),
     Status(RunStatus),
 }
 
@@ -65,10 +66,10 @@ impl<'r> Recorder<'r> {
         self.record(record)
     }
 
-    /// Records how the run stands at its end, after all that still waits. Another program's lock is waited for, until
-    /// `stop` is set, or for a moment where it is set already.
-    pub(super) fn finish(&mut self, status: RunStatus, stop: &AtomicBool) -> Result<()> {
-        self.waiting.push_back(Record::Status(status));
+    /// Records how the run stands at its end, and the bytes that it has written, after all that still waits. Another
+    /// program's lock is waited for, until `stop` is set, or for a moment where it is set already.
+    pub(super) fn finish(&mut self, status: RunStatus, written: u64, stop: &AtomicBool) -> Result<()> {
+        self.waiting.extend([Record::Written(written), Record::Status(status)]);
         let (start, was_stopped) = (Instant::now(), stop.load(Ordering::Relaxed));
         loop {
             if let Err(error) = self.write_waiting() {
@@ -158,6 +159,7 @@ impl Record {
             Self::Sample { target, case, sample } => store.add_sample(run, *target, case, sample),
             Self::Limits { target, limits } => store.set_limits(run, *target, limits),
             Self::Properties { target, properties } => store.set_properties(run, *target, properties),
+            Self::Written(bytes) => store.set_written(run, *bytes),
             Self::Status(status) => store.set_status(run, *status),
         }
     }
@@ -177,6 +179,7 @@ impl Record {
                 let properties = Some((**properties).clone());
                 run.targets.get_mut(*target).into_iter().for_each(|it| it.properties.clone_from(&properties));
             }
+            Self::Written(bytes) => run.written_bytes = Some(*bytes),
             Self::Status(status) => run.status = *status,
         }
     }

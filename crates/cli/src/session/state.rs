@@ -1,6 +1,8 @@
 //! The work of a run, and what the run owns while it is measured.
 
-use writebench_model::{Case, RunRecord};
+use std::collections::HashSet;
+
+use writebench_model::{Case, CaseRecord, RunRecord};
 use writebench_runner::{Casualties, EachCase, Schedule, Written};
 
 use super::copied::Copied;
@@ -36,6 +38,11 @@ impl<'s> Session<'s> {
     ) -> Self {
         let mut written = Written::new(run.settings.max_bytes, copied.is_some());
         written.add(copied.as_ref().map_or(0, Copied::copy_bytes));
+        // The samples of a resumed run are counted by their cases.
+        let mut met = HashSet::new();
+        let different = run.cases.iter().filter(|row| met.insert((&row.target, row.case.name())));
+        let of_samples = different.map(CaseRecord::sample_bytes).fold(0, u64::saturating_add);
+        written.add(run.written_bytes.unwrap_or(0).saturating_sub(of_samples));
         Self {
             schedule: Box::new(EachCase::of(&run.settings)),
             later: Later::default(),
@@ -48,10 +55,5 @@ impl<'s> Session<'s> {
             copied,
             written,
         }
-    }
-
-    pub(super) fn spend(&mut self, time_ns: u64) {
-        let budget_ns = &mut self.run.settings.budget_ns;
-        *budget_ns = budget_ns.map(|left| left.saturating_sub(time_ns));
     }
 }

@@ -17,6 +17,8 @@ pub(crate) fn add(trials: &mut Trials) {
         &[Need::Strace, Need::Filesystem(Kind::Ext4)],
         direct,
     );
+    trials.add("--max-bytes that pays for no sample is refused, with the least that does", &tmpfs, too_few);
+    trials.add("a suite without a size takes the largest that its budget pays for", &tmpfs, sized);
     let asked = [Need::Root, Need::Program("setsid")];
     trials.add(
         "a run that writes much asks first, and without a terminal wants --yes or --max-bytes",
@@ -27,7 +29,7 @@ pub(crate) fn add(trials: &mut Trials) {
 
 /// With O_DIRECT a worker writes files beside its samples, to find out which way data goes.
 fn direct() -> Result<()> {
-    for (most_bytes, samples) in [(2 << 20, 0), (15 << 20, 2)] {
+    for (most_bytes, samples) in [(14 << 20, 1), (15 << 20, 2)] {
         let (program, target) = (program()?, directory_on(Kind::Ext4));
         let trace = program.home().join("trace");
         let mut strace = Command::new("strace");
@@ -39,11 +41,11 @@ fn direct() -> Result<()> {
         ensure!(output.status.success(), "{output:?}");
         let taken = program.call(&["show", "--export", "csv=-"])?.stdout.lines().skip(1).count();
         // More where samples were disturbed, as long as there is room.
-        ensure!(if samples == 0 { taken == 0 } else { taken >= samples }, "{taken} samples in {most_bytes}");
+        ensure!(taken >= samples, "{taken} samples in {most_bytes}");
         let written = written_below(target.path(), &std::fs::read_to_string(&trace)?);
         ensure!(written > 0 && written <= most_bytes, "{written} bytes, where {most_bytes} were allowed");
         // 12 MiB of the check, and the samples: or this test shows nothing.
-        ensure!(samples == 0 || written >= 14 << 20, "{written}");
+        ensure!(written >= (12 + samples as u64) << 20, "{written}");
     }
     Ok(())
 }
@@ -69,6 +71,10 @@ fn said() -> Result<()> {
     let written = ended.stderr.split_once(" and wrote ").and_then(|(_, rest)| rest.split_once(" MiB."));
     let mebibytes = written.and_then(|(number, _)| number.parse::<u64>().ok());
     ensure!(mebibytes.is_some_and(|it| it >= 12 && it.is_multiple_of(4)), "{ended:?}");
+    // The tables have the same number, now and later.
+    let same = format!(" · {} MiB written", mebibytes.unwrap_or_default());
+    let again = program.call(&["show"])?.stdout;
+    ensure!(ended.stdout.contains(&same) && again.contains(&same), "{same} in {ended:?}, {again}");
     Ok(())
 }
 
@@ -76,9 +82,7 @@ fn not_passed() -> Result<()> {
     for (case, most, samples) in [
         ("read-write,size=4MiB", "13MiB", 2),
         ("read-write,size=4MiB", "11MiB", 1),
-        ("read-write,size=4MiB", "7MiB", 0),
         ("write,size=4MiB,prepare=overwrite", "17MiB", 2),
-        ("write,size=4MiB", "3MiB", 0),
     ] {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));
         let arguments = ["--case", case, "--samples", "9", "--no-limits", "--max-bytes", most];
@@ -86,6 +90,40 @@ fn not_passed() -> Result<()> {
         let taken = document["cases"][0]["samples"].as_array().map_or(0, Vec::len);
         ensure!(taken == samples && document["run"]["status"] == "limited", "{case} in {most}: {taken}");
     }
+    Ok(())
+}
+
+/// A limit that pays for no sample would end in an empty result.
+fn too_few() -> Result<()> {
+    for (words, most, least) in [
+        (&["--case", "read-write,size=4MiB"][..], "7MiB", "9MiB"),
+        (&["--case", "write,size=4MiB"][..], "1M", "5MiB"),
+        (&["--case", "write,size=4MiB", "--dry-run"][..], "1M", "5MiB"),
+        (&["--suite", "quick"][..], "1M", "257MiB"),
+    ] {
+        let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+        let path = target.path().to_str().context("UTF-8")?;
+        let ended = program.call(&[&["run", path, "--no-limits", "--max-bytes", most], words].concat())?;
+        ensure!(ended.code == Some(2) && ended.stderr.lines().count() == 1, "{ended:?}");
+        ensure!(ended.stderr.contains(&format!("at least {least}")), "{least} in {ended:?}");
+    }
+    Ok(())
+}
+
+/// A suite whose size nobody named has files of a size that its budget pays for, and so it is ranked.
+fn sized() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let suite = ["--suite", "durable", "--samples", "2", "--no-limits", "--budget", "6s", "--verify", "never"];
+    let document = program.run(target.path(), &suite, 0)?;
+    let cases = document["cases"].as_array().context("cases")?;
+    let bytes = |case: &serde_json::Value| case["contract"]["bytes"].as_u64();
+    ensure!(cases.iter().all(|case| bytes(case) == bytes(&cases[0])), "several sizes");
+    let path = target.path().to_str().context("UTF-8")?;
+    let ended = program.call(&[&["run", path], &suite[..]].concat())?;
+    ensure!(ended.stderr.contains("Files of ") && ended.stderr.contains("2 rounds fit"), "{ended:?}");
+    ensure!(!ended.stdout.contains("the budget cut short"), "{ended:?}");
+    let given = program.call(&[&["run", path, "--size", "64KiB"], &suite[..]].concat())?;
+    ensure!(given.code == Some(0) && !given.stderr.contains("Files of "), "{given:?}");
     Ok(())
 }
 
@@ -104,8 +142,13 @@ fn asks() -> Result<()> {
         let ended = program.call(&[&many[..], more].concat())?;
         ensure!(ended.code == Some(0), "{ended:?}");
     }
+    // Whatever names the size; and a first look without one takes files that need no consent.
+    let sized = program.call(&["run", path, "--set", "size=128MiB", "--no-limits"])?;
+    ensure!(sized.code == Some(2) && sized.stderr.contains("add --yes"), "{sized:?}");
     let first_look = program.call(&["run", path, "--samples", "6", "--budget", "2s", "--no-limits"])?;
     ensure!(first_look.code == Some(0), "{first_look:?}");
+    let written = first_look.stderr.split_once("About ").and_then(|(_, rest)| rest.split_once(" are written"));
+    ensure!(written.is_some_and(|(size, _)| size.contains(" MiB")), "{first_look:?}");
     for (keys, code) in [("y\r", 0), ("n\r", 2)] {
         let mut terminal = Terminal::start(&program.command(&many), 200)?;
         wait_for("the question", || terminal.shown().contains("Go on? [y/N]").then_some(()))?;

@@ -62,7 +62,7 @@ pub(crate) fn add(trials: &mut Trials) {
     });
     trials.add("a run that is resumed keeps the limits that it began with", &[], || {
         let (program, target) = (program()?, tempfile::tempdir()?);
-        let arguments = ["--case", "write,size=1MiB", "--samples", "2", "--max-bytes", "1MiB"];
+        let arguments = ["--case", "write,size=1MiB", "--samples", "2", "--max-bytes", "2MiB"];
         let before = program.run(target.path(), &arguments, 0)?;
         ensure!(before["run"]["status"] == "limited", "{}", before["run"]);
         let export = program.home().join("resumed.json");

@@ -127,7 +127,7 @@ fn supervisor() -> Result<()> {
     let target = target.path().to_str().context("UTF-8")?;
     let sizes = (1..=10_000).map(|size| size.to_string()).collect::<Vec<_>>().join(",");
     let cases = ["--case", "write", "--size", &sizes, "--samples", "6", "--verify", "never", "--no-limits"];
-    let begun = program.call(&[&["run", target, "--max-bytes", "1"], &cases[..]].concat())?;
+    let begun = program.call(&[&["run", target, "--max-bytes", "11000"], &cases[..]].concat())?;
     ensure!(begun.code == Some(0), "{}", begun.stderr);
     take_all_but(3, &program)?;
 

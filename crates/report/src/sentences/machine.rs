@@ -1,6 +1,6 @@
 //! The environment of a run, in one line or a few.
 
-use writebench_model::{Bytes, Case, Device, Environment, Filesystem, Making, RunRecord, TargetRecord};
+use writebench_model::{Bytes, Device, Environment, Filesystem, Making, RunRecord, TargetRecord};
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::grouped::distinct;
@@ -39,14 +39,13 @@ fn filesystem(environment: &Environment) -> String {
     format!("{kind} on {}{model}", device.name)
 }
 
-/// By all samples, as far as their cases are known.
+/// As recorded, or by the samples alone.
 fn bytes_written(report: &Report) -> u64 {
+    if let Some(bytes) = report.run.written_bytes {
+        return bytes;
+    }
     let different = distinct(report.cases.iter(), |case| (&case.record.target, case.record.case.name()));
-    let of_case = |case: &CaseReport| {
-        let each = case.record.case.known().map_or(case.record.contract.bytes, Case::bytes_written);
-        each.saturating_mul(case.record.samples.len() as u64)
-    };
-    different.into_iter().map(of_case).fold(0, u64::saturating_add)
+    different.into_iter().map(|case| case.record.sample_bytes()).fold(0, u64::saturating_add)
 }
 
 /// Machine, target, device.

@@ -42,7 +42,11 @@ impl Costs {
     pub(super) fn count(&mut self, bytes: u64, samples: usize, elapsed: Duration) {
         let seconds = elapsed.saturating_sub(self.elapsed).as_secs_f64();
         let new = samples.saturating_sub(self.samples) as u64;
+        let is_before_all = self.samples == 0 && new == 0;
         (self.elapsed, self.samples) = (elapsed.max(self.elapsed), samples.max(self.samples));
+        if is_before_all {
+            return;
+        }
         let at = self.sizes.binary_search_by_key(&bytes, |it| it.bytes).unwrap_or_else(|at| {
             self.sizes.insert(at, OfSize { bytes, ..OfSize::default() });
             at

@@ -58,6 +58,8 @@ impl Race {
         // the leader.
         let is_open =
             |&candidate: &usize| candidate != leader && verdict(to_leader(candidate)) == Verdict::Inconclusive;
+        // A final with smaller files than were asked for uses the time that is left.
+        let is_smaller = self.size > 0 && kept.len() > 1;
         let is_decided = self.rounds >= ROUNDS && !kept.iter().any(is_open);
         // The scouts may have made samples seem dear, so that few candidates were screened. When the last rival is
         // gone, or none is faster than the baseline, others get their chance, as long as there is time for them and
@@ -75,7 +77,7 @@ impl Race {
         }
         let round_bytes = self.round_bytes(kept.len());
         let is_paid = spent.bytes.saturating_add(round_bytes) <= self.limits.max_bytes;
-        self.is_over = is_decided || self.rounds >= MOST_ROUNDS || !is_paid;
+        self.is_over = is_decided && !is_smaller || self.rounds >= MOST_ROUNDS || !is_paid;
         self.rounds += 1;
         self.want(Stage::Final, [kept, clones].concat(), taken);
     }

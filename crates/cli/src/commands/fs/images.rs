@@ -17,6 +17,7 @@ pub(super) struct Images<'c> {
     pub content_bytes: u64,
     pub bytes: u64,
     memory_bytes: u64,
+    pub are_in_memory: bool,
 }
 
 impl<'c> Images<'c> {
@@ -32,9 +33,10 @@ impl<'c> Images<'c> {
         let filesystem = writebench_probe::environment(below)
             .map_err(|error| usage!("--images {}: {error}", below.display()))?
             .filesystem;
-        let images_in_memory = if filesystem.is_in_memory() { image_bytes } else { 0 };
+        let are_in_memory = filesystem.is_in_memory();
+        let images_in_memory = if are_in_memory { image_bytes } else { 0 };
         let memory_bytes = in_memory.saturating_mul(content_bytes).saturating_add(images_in_memory);
-        Ok(Self { below, wishes, content_bytes, bytes: image_bytes, memory_bytes })
+        Ok(Self { below, wishes, content_bytes, bytes: image_bytes, memory_bytes, are_in_memory })
     }
 
     /// Checks that the memory holds all images at the same time, and the data, and that `max_bytes`
