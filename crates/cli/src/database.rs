@@ -60,11 +60,17 @@ fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> any
 /// Opens a database for reading; it must exist.
 pub(crate) fn open_existing(named: Option<&Path>) -> Result<Store> {
     let path = path(named)?;
+    let none = || usage!("no runs yet: there is no {}; `writebench run` makes it", path.display());
+    open_if_there(&path)?.ok_or_else(none)
+}
+
+/// Opens the database at that path for reading; none if there is nothing at all.
+pub(crate) fn open_if_there(path: &Path) -> Result<Option<Store>> {
     // A link that leads nowhere is refused like all others.
     if !path.exists() && !path.is_symlink() {
-        return Err(usage!("no runs yet: there is no {}; `writebench run` makes it", path.display()));
+        return Ok(None);
     }
-    Ok(Store::open_to_read(&path, &writebench_engine::method_infos())?)
+    Ok(Some(Store::open_to_read(path, &writebench_engine::method_infos())?))
 }
 
 /// The option with which a command finds this database again.

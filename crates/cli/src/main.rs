@@ -20,6 +20,7 @@ mod run_name;
 mod selection;
 mod session;
 mod signals;
+mod stack;
 mod taking;
 
 use std::cell::RefCell;
@@ -65,6 +66,15 @@ const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused 
     5 slower than --fail-if-slower allows, 130 interrupted.\nSizes are binary (4k, 1M, 1GiB) unless they say kB, MB or GB; rates are in decimal GB/s.";
 
 fn main() -> ExitCode {
+    match stack::ensure_enough() {
+        Ok(()) => with_enough_stack(),
+        Err(error) => ended(Err(error), &Output::new(ColorChoice::Never, false)),
+    }
+}
+
+/// Apart, so that `main` takes little itself.
+#[inline(never)]
+fn with_enough_stack() -> ExitCode {
     outlive_file_size_limit();
     let plain = Output::new(ColorChoice::Never, false);
     let mut words = std::env::args_os().skip(1);

@@ -61,7 +61,9 @@ impl RunRecord {
 fn check_name(name: &str) -> Result<(), TooMuch> {
     // Counting characters is slow, and nearly all names have fewer bytes than the limit.
     let characters = if name.len() > LONGEST_NAME { name.chars().count() } else { 0 };
-    TooMuch::check("characters in a name", characters, LONGEST_NAME)
+    TooMuch::check("characters in a name", characters, LONGEST_NAME)?;
+    // SQLite's indexes take the text to end there.
+    TooMuch::check("characters U+0000 in a name", name.matches('\0').count(), 0)
 }
 
 fn check_names(case: &CaseRecord) -> Result<(), TooMuch> {

@@ -79,6 +79,21 @@ pub fn claim_device(target: &Path, destroy_data: bool) -> Result<ClaimedDevice, 
     Ok(ClaimedDevice { descriptor, facts, _twins: twins })
 }
 
+/// Checks whether the device could be claimed now. Opens it to read at most.
+///
+/// # Errors
+/// As for [`claim_device`].
+pub fn check_claim(target: &Path, destroy_data: bool) -> Result<(), RunnerError> {
+    let seen = writebench_probe::block_device(target)?;
+    check(target, &seen, destroy_data)?;
+    if destroy_data {
+        return Ok(());
+    }
+    let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let device = rustix::fs::open(&seen.path, flags, Mode::empty()).map_err(failed("open", target))?;
+    check_contents(target, device.as_fd())
+}
+
 /// The uses of the device, or an error if one of them prevents overwriting.
 fn check(target: &Path, facts: &BlockDeviceFacts, destroy_data: bool) -> Result<DeviceUses, RunnerError> {
     let uses = writebench_probe::device_uses(&facts.number).map_err(|error| match error {

@@ -34,7 +34,7 @@ mod workers;
 mod workspace;
 mod written;
 
-pub use claim::{ClaimedDevice, claim_device, device_description};
+pub use claim::{ClaimedDevice, check_claim, claim_device, device_description};
 pub use disturbance::Disturbance;
 pub use error::RunnerError;
 pub use first_look::{FirstLook, OfSize};

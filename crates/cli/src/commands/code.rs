@@ -78,7 +78,8 @@ impl CodeCommand {
 /// The case that the newest search recommends.
 fn recommended(global: &Global) -> Result<String> {
     let none = || usage!("no search to take a case from: name one, or run `writebench advise` first");
-    let store = database::open_existing(global.db.as_deref()).map_err(|_| none())?;
+    let path = database::path(global.db.as_deref())?;
+    let store = database::open_if_there(&path)?.ok_or_else(none)?;
     let searches = store.runs()?.into_iter().rev().filter(|run| run.is_search);
     for search in searches {
         let report = Report::of(Some(search.number), store.run(search.number)?);

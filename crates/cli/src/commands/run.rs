@@ -49,10 +49,11 @@ pub(crate) struct RunCommand {
     #[command(flatten)]
     measuring: MeasuringArguments,
     /// Continue an unfinished run: the newest, or the one with that number
-    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "0",
+    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true,
+        value_parser = clap::value_parser!(i64).range(1..),
         conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "cold", "samples", "precision", "seed",
             "verify", "label", "dry_run", "no_properties", "target", "scaling"])]
-    resume: Option<i64>,
+    resume: Option<Option<i64>>,
     /// Measure with 1, 2, 4 ... and all ranks of mpirun or srun
     #[arg(long)]
     scaling: bool,
@@ -74,8 +75,8 @@ const RUN_EXAMPLES: &str = "Examples:
 
 impl RunCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        if self.resume.is_some() {
-            return self.resume(global);
+        if let Some(number) = self.resume {
+            return self.resume(number, global);
         }
         let (measuring, db) = (&self.measuring, global.db.as_deref());
         self.check_options(global.ranks())?;
@@ -122,6 +123,7 @@ impl RunCommand {
         least.check_max_bytes(0)?;
         if measuring.dry_run {
             output.results(&cost.dry_run()?)?;
+            places.iter().try_for_each(|place| place.check_claim(self.device.destroy_data))?;
             return Ok(Exit::Ok);
         }
         let needs = (copy_bytes, measuring.reserve);
@@ -232,12 +234,13 @@ impl RunCommand {
         Workspaces { store, run, places, limit: self.measuring.timeout, stop, output, others }
     }
 
-    fn resume(&self, global: &Global) -> Result<Exit> {
+    /// Goes on with the run of that number, or with the newest that is unfinished.
+    fn resume(&self, number: Option<i64>, global: &Global) -> Result<Exit> {
         let (measuring, output) = (&self.measuring, &global.output);
         let store = database::open(global.db.as_deref())?;
-        let number = match self.resume {
-            Some(number) if number > 0 => number,
-            _ => {
+        let number = match number {
+            Some(number) => number,
+            None => {
                 store.newest_unfinished_run()?.ok_or_else(|| usage!("there is no unfinished run to resume"))?
             }
         };

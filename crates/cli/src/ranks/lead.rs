@@ -1,5 +1,6 @@
 //! The first rank, as the others' leader.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,14 +24,14 @@ pub(super) struct Leader {
     /// The ranks of the sample that is taken.
     taking: u32,
     /// The other nodes' clocks before the sample.
-    before: Vec<(u32, Difference)>,
+    before: HashMap<u32, Difference>,
     /// For samples that this process takes itself.
     inside: Option<Inside>,
 }
 
 impl Leader {
     pub(super) fn new(ranks: Ranks) -> Self {
-        Self { ranks, taking: 1, before: Vec::new(), inside: None }
+        Self { ranks, taking: 1, before: HashMap::new(), inside: None }
     }
 
     fn give(&self, order: &Order) -> io::Result<()> {
@@ -39,12 +40,10 @@ impl Leader {
     }
 
     /// How far the clock of a rank's node was ahead during the sample.
-    fn difference(&self, rank: u32, after: &[(u32, Difference)]) -> Difference {
-        let of = |list: &[(u32, Difference)]| {
-            list.iter().find(|(first, _)| self.ranks.nodes.are_beside(*first, rank)).map(|(_, it)| *it)
-        };
-        match (of(&self.before), of(after)) {
-            (Some(before), Some(after)) => Difference::between(before, after),
+    fn difference(&self, rank: u32, after: &HashMap<u32, Difference>) -> Difference {
+        let first = self.ranks.nodes.first_beside(rank);
+        match (self.before.get(&first), after.get(&first)) {
+            (Some(before), Some(after)) => Difference::between(*before, *after),
             // The rank is on the first rank's node.
             _ => Difference::default(),
         }

@@ -164,7 +164,7 @@ impl Ranks {
 
     /// Compares the clocks of all nodes with the first rank's, which gets the differences by the first rank of each
     /// other node.
-    pub(super) fn compare_clocks(&self, ranks: u32) -> Vec<(u32, Difference)> {
+    pub(super) fn compare_clocks(&self, ranks: u32) -> HashMap<u32, Difference> {
         let firsts = self.nodes.others_first(ranks);
         if self.rank() == 0 {
             return firsts.into_iter().map(|rank| (rank, self.difference(rank))).collect();
@@ -176,7 +176,7 @@ impl Ranks {
                 first.send(&monotonic_ns());
             }
         }
-        Vec::new()
+        HashMap::new()
     }
 
     fn difference(&self, rank: u32) -> Difference {

@@ -5,65 +5,68 @@ use std::collections::HashMap;
 use writebench_model::protocol::RankPlace;
 use writebench_model::{Node, RankName};
 
-/// The host name of each rank's node.
-pub(super) struct Nodes(Vec<String>);
+pub(super) struct Nodes {
+    /// The host name of each rank's node.
+    hosts: Vec<String>,
+    /// The first rank of each rank's node.
+    firsts: Vec<u32>,
+}
 
 impl Nodes {
     pub(super) fn new(hosts: Vec<String>) -> Self {
-        Self(hosts)
+        let mut first_on: HashMap<&str, u32> = HashMap::new();
+        let firsts = (0..).zip(&hosts).map(|(rank, host)| *first_on.entry(host).or_insert(rank)).collect();
+        Self { hosts, firsts }
+    }
+
+    /// The first rank of a rank's node.
+    pub(super) fn first_beside(&self, rank: u32) -> u32 {
+        self.firsts[rank as usize]
     }
 
     /// A rank with its node.
     pub(super) fn name(&self, rank: u32) -> RankName {
-        RankName { rank, host: self.0[rank as usize].clone() }
+        RankName { rank, host: self.hosts[rank as usize].clone() }
     }
 
     /// The nodes in the order of their first ranks.
     pub(super) fn list(&self) -> Vec<Node> {
         let mut nodes: Vec<Node> = Vec::new();
-        for host in &self.0 {
-            match nodes.iter_mut().find(|node| node.host == *host) {
-                Some(node) => node.ranks += 1,
-                None => nodes.push(Node { host: host.clone(), ranks: 1 }),
+        let mut numbers: HashMap<u32, usize> = HashMap::new();
+        for (host, first) in self.hosts.iter().zip(&self.firsts) {
+            let number = *numbers.entry(*first).or_insert(nodes.len());
+            if number == nodes.len() {
+                nodes.push(Node { host: host.clone(), ranks: 0 });
             }
+            nodes[number].ranks += 1;
         }
         nodes
     }
 
     /// The first rank of each other node, among the first so many ranks.
     pub(super) fn others_first(&self, ranks: u32) -> Vec<u32> {
-        let hosts = &self.0[..ranks as usize];
-        let is_first = |&rank: &u32| {
-            let host = &hosts[rank as usize];
-            hosts.iter().position(|it| it == host) == Some(rank as usize)
-        };
-        (1..ranks).filter(is_first).collect()
+        (1..ranks).filter(|&rank| self.first_beside(rank) == rank).collect()
     }
 
     /// The place of a rank among the first so many. Each reads back what one other has written, so that all is read: a
     /// rank of another node, unless one node has more than half of the ranks.
     pub(super) fn place(&self, rank: u32, ranks: u32) -> RankPlace {
         let mut by_node: Vec<Vec<u32>> = Vec::new();
-        let mut numbers: HashMap<&str, usize> = HashMap::new();
-        for (host, number) in self.0.iter().zip(0..ranks) {
-            let node = *numbers.entry(host).or_insert(by_node.len());
+        let mut numbers: HashMap<u32, usize> = HashMap::new();
+        for number in 0..ranks {
+            let node = *numbers.entry(self.first_beside(number)).or_insert(by_node.len());
             if node == by_node.len() {
                 by_node.push(Vec::new());
             }
             by_node[node].push(number);
         }
         let most = by_node.iter().map(Vec::len).max().unwrap_or(1);
-        let ranks_beside = by_node[numbers[self.0[rank as usize].as_str()]].len();
+        let ranks_beside = by_node[numbers[&self.first_beside(rank)]].len();
         // Behind each rank, by as many as a node has at most, there is one of another node.
         let all = by_node.concat();
         let at = all.iter().position(|&it| it == rank).unwrap_or(0);
         let verifies = all[(at + most) % all.len()];
         RankPlace { rank, verifies, ranks_beside: u32::try_from(ranks_beside).unwrap_or(u32::MAX) }
-    }
-
-    /// Whether two ranks are on one node.
-    pub(super) fn are_beside(&self, a: u32, b: u32) -> bool {
-        self.0[a as usize] == self.0[b as usize]
     }
 }
 
@@ -85,7 +88,7 @@ mod tests {
         assert_eq!(verified(&["a", "a", "b", "b"]), [2, 3, 0, 1]);
         for hosts in [&["a", "b", "a", "b", "c"][..], &["a", "a", "b", "c", "c"], &["a", "b", "c"]] {
             for (rank, verified) in (0u32..).zip(verified(hosts)) {
-                assert!(!nodes(hosts).are_beside(rank, verified), "{hosts:?}: {rank} reads {verified}");
+                assert!(hosts[rank as usize] != hosts[verified as usize], "{hosts:?}: {rank} reads {verified}");
             }
         }
         let nodes = nodes(&["a", "a", "b", "b"]);
@@ -107,5 +110,6 @@ mod tests {
         let list: Vec<(String, u32)> = nodes.list().into_iter().map(|it| (it.host, it.ranks)).collect();
         assert_eq!(list, [("b".to_owned(), 2), ("a".to_owned(), 1)]);
         assert_eq!(nodes.others_first(3), [1]);
+        assert_eq!([0, 1, 2].map(|rank| nodes.first_beside(rank)), [0, 1, 0]);
     }
 }

@@ -178,6 +178,14 @@ impl Place {
         Ok(writebench_runner::check_memory(&self.environment, cases, beside_bytes)?)
     }
 
+    /// Refuses a device that could not be claimed now.
+    pub(crate) fn check_claim(&self, destroy_data: bool) -> Result<()> {
+        match self.keeper {
+            Some(_) => Ok(()),
+            None => Ok(writebench_runner::check_claim(&self.look.path, destroy_data)?),
+        }
+    }
+
     /// Claims the place, if it is free.
     pub(crate) fn claim(self, destroy_data: bool, reserve: Reserve, output: &Output) -> Result<Claimed> {
         let device = self.environment.device.as_ref().map(|device| device.number.clone());

@@ -10,6 +10,7 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
+    trials.add("a damaged database is no missing search", &[], no_search);
     trials.add(
         "a database on a disk that fills up keeps its samples, and its run is resumed",
         &[Need::Root],
@@ -21,6 +22,22 @@ pub(crate) fn add(trials: &mut Trials) {
 }
 
 const CASES: [&str; 5] = ["--case", "write,size=4KiB", "--samples", "12", "--no-limits"];
+
+fn no_search() -> Result<()> {
+    let program = program()?;
+    let code = ["code", "--lang", "c"];
+    let none = program.call(&code)?;
+    ensure!(none.code == Some(2) && none.stderr.contains("no search to take a case from"), "{none:?}");
+    let file = program.home().join("writebench/writebench.db");
+    std::fs::create_dir_all(file.with_file_name(""))?;
+    std::fs::write(&file, "no database, and longer than the header of one; ".repeat(20))?;
+    let damaged = program.call(&code)?;
+    ensure!(damaged.code == Some(1) && damaged.stderr.contains("it is damaged"), "{damaged:?}");
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o666))?;
+    let others = program.call(&code)?;
+    ensure!(others.code == Some(3) && others.stderr.contains("chmod go-w"), "{others:?}");
+    Ok(())
+}
 
 fn text(path: &Path) -> Result<&str> {
     path.to_str().context("UTF-8")

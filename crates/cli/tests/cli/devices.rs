@@ -18,6 +18,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a device that is not named twice is refused", &needs, not_named);
     trials.add("a device with a filesystem needs --destroy-data, a mounted one is refused", &needs, with_data);
     let ext4 = [Need::Image("ext4")];
+    trials.add("--dry-run of a device in use shows the plan and the refusal", &ext4, dry_run);
     trials.add(
         "a device below a mounted loop device is refused, and what is mounted stays whole",
         &ext4,
@@ -41,6 +42,24 @@ fn refused(arguments: &[&str], code: i32, why: &str) -> Result<()> {
     let ended = program()?.call(&[&["run"], arguments].concat())?;
     ensure!(ended.code == Some(code) && ended.stderr.contains(why), "{arguments:?}: {ended:?}");
     ensure!(ended.stderr.lines().count() == 1 && ended.stdout.is_empty(), "{ended:?}");
+    Ok(())
+}
+
+fn dry_run() -> Result<()> {
+    let (program, device) = (program()?, LoopDevice::attach(SIZE)?);
+    let node = text(device.path())?;
+    let words = ["run", node, "--suite", "direct", "--destroy", node, "--dry-run"];
+    let free = program.call(&words)?;
+    ensure!(free.code == Some(0) && free.stdout.contains("Nothing was written"), "{free:?}");
+    let mounted = device.format_and_mount(device.path(), "ext4")?;
+    let used = program.call(&words)?;
+    ensure!(used.code == Some(3) && used.stdout.contains("Nothing was written"), "{used:?}");
+    ensure!(used.stderr.contains("unmount it first") && used.stderr.lines().count() == 1, "{used:?}");
+    drop(mounted);
+    let full = program.call(&words)?;
+    ensure!(full.code == Some(3) && full.stderr.contains("--destroy-data"), "{full:?}");
+    let agreed = program.call(&[&words[..], &["--destroy-data"]].concat())?;
+    ensure!(agreed.code == Some(0), "{agreed:?}");
     Ok(())
 }
 

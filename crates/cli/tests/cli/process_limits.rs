@@ -11,6 +11,7 @@ pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::ProcessGroup, Need::Root, Need::Filesystem(Kind::Tmpfs)];
     trials.add("a run with few threads ends with an error or an outcome", &needs, runs);
     trials.add("a run with few threads in a terminal ends with an error or an outcome", &needs, in_a_terminal);
+    trials.add("a small stack is raised where it may be, and refused in one line elsewhere", &[], small_stacks);
     trials.add("runs are not compared where no thread can be started, and that is an error", &needs, compared);
 }
 
@@ -41,6 +42,30 @@ fn within(count: u64, program: &Program, arguments: &[&str]) -> Result<Ended> {
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     })
+}
+
+fn small_stacks() -> Result<()> {
+    let (program, target) = (program()?, tempfile::tempdir()?);
+    let with = |limit: &str, words: &str| -> Result<Ended> {
+        let script = format!("ulimit {limit} && exec {} {words}", program.binary().display());
+        let output = std::process::Command::new("bash")
+            .args(["-c", &script])
+            .env("XDG_DATA_HOME", program.home())
+            .output()?;
+        Ok(Ended {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        })
+    };
+    let run = format!("run {} --case write,size=64KiB --samples 1 --no-limits", text(target.path())?);
+    for kib in [64, 96, 256] {
+        let ended = with(&format!("-Ss {kib}"), &run)?;
+        ensure!(ended.code == Some(0), "{kib}: {ended:?}");
+        let ended = with(&format!("-s {kib}"), "list suites")?;
+        ensure!(ended.code == Some(2) && ended.stderr.contains("`ulimit -s 512`"), "{kib}: {ended:?}");
+    }
+    Ok(())
 }
 
 fn runs() -> Result<()> {

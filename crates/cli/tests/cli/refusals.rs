@@ -80,6 +80,8 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--export", "svg=/proc/version"], 2, &["/proc/version is no directory"]),
     (&["--export", "json=/no/such/directory/file"], 2, &["/no/such/directory"]),
     (&["--resume=99"], 2, &["no run 99", "writebench runs"]),
+    (&["--resume=0"], 2, &["--resume", "0"]),
+    (&["--resume=-3"], 2, &["--resume", "-3"]),
     (&["--resume"], 2, &["no unfinished run"]),
     (&["--resume", "--samples", "3"], 2, &["--samples", "--resume"]),
 ];

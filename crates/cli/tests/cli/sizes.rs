@@ -67,6 +67,10 @@ fn long_names() -> Result<()> {
         one_line(&program.call(&["import", text(&file)?])?, 2, what)?;
         one_line(&program.call(&["compare", text(&file)?, text(&file)?])?, 2, what)?;
     }
+    let mut cut = whole.clone();
+    cut["run"]["label"] = "a\0b".into();
+    std::fs::write(&file, cut.to_string())?;
+    one_line(&program.call(&["import", text(&file)?])?, 2, "characters U+0000 in a name")?;
     let ended = program.call(&["run", "/tmp", "--label", &long])?;
     ensure!(ended.code == Some(2) && ended.stderr.contains("at most 200 characters"), "{:?}", ended.code);
     Ok(())
