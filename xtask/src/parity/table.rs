@@ -59,9 +59,9 @@ impl Table {
         let Against { title, name, .. } = against;
         let mut table = Self { against, rounds, text: String::new(), compared: Vec::new(), impossible: 0 };
         table.say(&format!(
-            "# {title}\n\n{rounds} pairs per case, order and intervals from seed {seed}. GB/s are medians of {name} and \
-             writebench;\nratio = writebench / {name}, above 1 means that writebench is faster, with its 95 % bootstrap \
-             interval over pairs."
+            "# {title}\n\n{rounds} pairs per case, in the order of seed {seed}. GB/s are medians of {name} and \
+             writebench;\nratio = writebench / {name}, above 1 means that writebench is faster, with its 95 % interval \
+             from the pairs."
         ));
         table
     }

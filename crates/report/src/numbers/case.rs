@@ -7,10 +7,11 @@ use std::collections::{HashMap, HashSet};
 use writebench_model::{
     CaseRecord, Content, Contract, Durability, Limit, LimitKind, Outcome, RunRecord, Stage, TargetRecord,
 };
+use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::estimate::Estimate;
 use crate::numbers::grouped::grouped;
-use crate::numbers::rounds::{Modelled, fit};
+use crate::numbers::rounds::Modelled;
 
 /// A row of a table.
 #[derive(Debug, Clone)]
@@ -23,7 +24,7 @@ pub struct CaseReport {
     /// The estimate from the good samples.
     pub estimate: Option<Estimate>,
     /// The place in the model of its contract; none if every sample was disturbed.
-    pub(crate) modelled: Option<Modelled>,
+    modelled: Option<Modelled>,
     /// The index of the target in the run.
     place: Option<usize>,
     /// Whether the case is to be durable on a target that keeps nothing over a loss of power.
@@ -46,7 +47,8 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
         case
     };
     let mut cases: Vec<CaseReport> = records.into_iter().map(case).collect();
-    fit(&mut cases, &run.targets);
+    let modelled = Modelled::of(&cases.iter().map(|case| &case.record).collect::<Vec<_>>());
+    cases.iter_mut().zip(modelled).for_each(|(case, modelled)| case.model(modelled, &run.targets));
     drop_exceeded_limits(&mut cases);
     cases
 }
@@ -84,12 +86,13 @@ impl CaseReport {
         let estimate = Estimate::of_case(&record, limits);
         let mut case =
             Self { name, reason, estimate, modelled: None, place: None, breaks_its_promise: false, record };
-        case.model(Modelled::alone(&case), &[]);
+        let modelled = Modelled::of(&[&case.record]).pop().flatten();
+        case.model(modelled, &[]);
         case
     }
 
     /// Takes over a model, from which all values of the total time follow.
-    pub(crate) fn model(&mut self, modelled: Option<Modelled>, targets: &[TargetRecord]) {
+    fn model(&mut self, modelled: Option<Modelled>, targets: &[TargetRecord]) {
         let limits = self.place.and_then(|place| targets.get(place)).map_or(&[][..], |target| &target.limits);
         if let (Some(estimate), Some(value_ns)) =
             (&mut self.estimate, modelled.as_ref().and_then(Modelled::value_ns))
@@ -97,6 +100,18 @@ impl CaseReport {
             estimate.adjust(&self.record, value_ns, limits);
         }
         self.modelled = modelled;
+    }
+
+    /// The time of this case over another's: 2 if the other is twice as fast. The other may be of another contract or
+    /// target; then only rounds compare them. None without undisturbed samples of both.
+    #[must_use]
+    pub fn ratio_to(&self, other: &Self) -> Option<Interval> {
+        self.modelled.as_ref()?.ratio_to(other.modelled.as_ref()?)
+    }
+
+    /// The verdict on this case, compared with another.
+    pub(crate) fn verdict_to(&self, other: &Self) -> Verdict {
+        self.ratio_to(other).map_or(Verdict::Inconclusive, |ratio| Verdict::of(&ratio, Verdict::MARGIN))
     }
 
     /// The target in the report's run.

@@ -195,7 +195,7 @@ fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<Interva
         return None;
     }
     let value = |case: &CaseReport| Some((shown.figure)(case.estimate.as_ref()?)?.value);
-    let ratio = ratio_in_rounds((case, value(case)?), (first, value(first)?), shown.of_sample)?;
+    let ratio = ratio_in_rounds((&case.record, value(case)?), (&first.record, value(first)?), shown.of_sample)?;
     (ratio.estimate.is_finite() && ratio.is_sure()).then_some(ratio)
 }
 

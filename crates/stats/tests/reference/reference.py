@@ -68,25 +68,6 @@ def mann_whitney(n, m):
     return {"n": n, "m": m, "critical": significant, "confidence": confidence}
 
 
-def bootstrap(numerator, denominator):
-    result = stats.bootstrap(
-        (numerator, denominator),
-        lambda x, y, axis=-1: numpy.median(x, axis=axis) / numpy.median(y, axis=axis),
-        paired=True,
-        vectorized=True,
-        method="percentile",
-        n_resamples=20000,
-        rng=numpy.random.default_rng(1),
-    )
-    return {
-        "numerator": numerator,
-        "denominator": denominator,
-        "estimate": float(numpy.median(numerator) / numpy.median(denominator)),
-        "low": float(result.confidence_interval.low),
-        "high": float(result.confidence_interval.high),
-    }
-
-
 def outliers(values):
     deviations = numpy.abs(numpy.array(values) - numpy.median(values))
     mad = stats.median_abs_deviation(values)
@@ -110,7 +91,6 @@ figures = {
     "independent_ratio": [independent_ratio(skewed(n, 3), skewed(m, 17)) for n, m in sizes],
     "mann_whitney": [mann_whitney(n, m) for n, m in sizes + [(3, 5), (2, 8), (15, 12), (30, 40)]],
     "mann_whitney_approximated": [mann_whitney(n, m) for n, m in ((80, 80), (100, 70), (150, 150))],
-    "bootstrap_ratio_of_medians": [bootstrap(skewed(n, 5), skewed(n, 23)) for n in (9, 20, 60)],
     "count_outliers": [outliers(skewed(n, 31)) for n in (6, 20, 100)] + [outliers(TIED + [60.0])],
     "spearman": [spearman(TIED, OTHER)] + [spearman(skewed(n, 5), skewed(n, 41)) for n in (5, 30, 200)],
     "mean_and_sd": [mean_and_sd(values) for values in (TIED, skewed(6, 2), skewed(100, 2))],
