@@ -25,6 +25,7 @@ mod records;
 mod run;
 mod settle;
 mod source;
+mod staging;
 mod sync;
 mod thread_state;
 mod threads;

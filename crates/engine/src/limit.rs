@@ -50,7 +50,7 @@ impl Engine<'_> {
         };
         // Onto blocks that hold data already no extent is converted, and huge pages are fewer pieces for the
         // device; kernels without them have the first shape only.
-        let shapes = [(CHUNK, 8, prepare, "plain"), (8 * CHUNK, 4, "overwrite", "huge-pages")];
+        let shapes = [(CHUNK, 8, prepare, "page-aligned"), (8 * CHUNK, 4, "overwrite", "huge-pages")];
         let bare = SampleRequest::bare(&writes.file_stem, writes.data_seed);
         let request = SampleRequest { target: number, settle_limit_ns: nanoseconds(time), ..bare };
         let (mut bytes_per_s, mut how, mut bytes_written) = (None, format!("no room for {}", Bytes(CHUNK)), 0);

@@ -85,7 +85,7 @@ impl Place<'_> {
     /// machine the observer can miss pages but cannot see pages that do not exist, so a result without pages
     /// is checked again.
     fn direct(self, source: &mut SourceBuffer, prepare: Prepare) -> Learnt<DirectWrite> {
-        let axes = ",chunk=whole,cache=direct";
+        let axes = ",chunk=whole,cache=direct,memory=page-aligned";
         let once = || self.with_file(source, prepare, axes, |state, name| self.direct_write(state, name));
         found_in(DIRECT_CHECK_TRIES, once, |way| *way == DirectWrite::Direct)
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memmap2::{Advice, MmapMut};
 use rustix::io::Errno;
-use writebench_model::{Alignment, Bytes, Case, Data, Source, SourceMemory};
+use writebench_model::{Bytes, Case, Data, DataMemory, Source};
 
 use crate::call::{Call, CallError, Meaning};
 use crate::{job, pattern};
@@ -23,13 +23,14 @@ pub(crate) struct SourceBuffer {
 #[derive(PartialEq)]
 struct Made {
     data: Data,
-    alignment: Alignment,
-    memory: SourceMemory,
+    memory: DataMemory,
     seed: u64,
     share_of: Option<(String, u32)>,
 }
 
 const PAGE_BYTES: usize = 4096;
+/// Where glibc's malloc begins large memory in its first page: direct I/O refuses it.
+const MALLOC_BYTES: usize = 16;
 #[expect(clippy::cast_possible_truncation, reason = "2 MiB")]
 const HUGE_PAGE_BYTES: usize = Case::HUGE_PAGE_BYTES as usize;
 // Kernels without huge pages know no such advice.
@@ -38,12 +39,12 @@ const MADVISE: Call = Call { name: "madvise", meanings: &[(Errno::INVAL, Meaning
 impl SourceBuffer {
     /// Generates the data that `case` writes, unless the present data fits.
     pub(crate) fn make(&mut self, case: &Case, rank: u32, seed: u64) -> Result<(), CallError> {
-        let (data, alignment, memory) = (case.axes().data, case.axes().alignment, case.axes().memory);
+        let (data, memory) = (case.axes().data, case.axes().memory);
         let length = usize::try_from(case.source_bytes())
             .map_err(|_| CallError::other("source", "larger than the address space".to_owned()))?;
         let is_share = case.axes().source == Source::File && (case.axes().ranks > 1 || case.stride().is_some());
         let share_of = is_share.then(|| (case.to_string(), rank));
-        let made = Some(Made { data, alignment, memory, seed, share_of });
+        let made = Some(Made { data, memory, seed, share_of });
         if self.made == made && length <= self.bytes().len() {
             return Ok(());
         }
@@ -56,12 +57,12 @@ impl SourceBuffer {
             CallError::other("source", format!("{error}; try a smaller size or source=chunk"))
         })?;
         let border = mapping.as_ptr().align_offset(HUGE_PAGE_BYTES);
-        let start = match alignment {
-            Alignment::Page => border,
-            Alignment::OffByOne => border + 1,
+        let start = match memory {
+            DataMemory::Any => border + MALLOC_BYTES,
+            DataMemory::PageAligned | DataMemory::HugePages => border,
         };
         let place = start..start + length;
-        if memory == SourceMemory::HugePages {
+        if memory == DataMemory::HugePages {
             mapping.advise(Advice::HugePage).map_err(|error| CallError::of_io(MADVISE, &error))?;
         }
         match data {
@@ -80,7 +81,7 @@ impl SourceBuffer {
             // The zeros are written, because untouched memory is one shared page.
             Data::Zero => mapping[place.clone()].fill(0),
         }
-        if memory == SourceMemory::HugePages {
+        if memory == DataMemory::HugePages {
             are_huge(&mapping[place.clone()])?;
         }
         *self = Self { mapping: Some(mapping), place, made };

@@ -21,7 +21,7 @@ const SIZES: [u64; 8] = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 7 * CHUNK + 123, 8 *
 /// The vector of the methods' examples.
 const VECTOR: u32 = 3;
 const HUGE: u64 = Case::HUGE_PAGE_BYTES;
-const LAYOUTS: [&str; 42] = [
+const LAYOUTS: [&str; 44] = [
     "",
     "threads=3,files=per-thread",
     "threads=3",
@@ -30,8 +30,9 @@ const LAYOUTS: [&str; 42] = [
     "threads=3,descriptor=per-thread,map=per-thread",
     "source=chunk",
     "threads=3,files=per-thread,source=chunk,data=zero",
-    "alignment=off-by-one",
+    "memory=page-aligned",
     "cache=direct",
+    "cache=direct,memory=page-aligned",
     "cache=direct,threads=2,descriptor=per-thread,sync=o-dsync",
     "sync=fsync",
     "sync=fsync/1",
@@ -49,7 +50,7 @@ const LAYOUTS: [&str; 42] = [
     "cache=dontcache,threads=2,sync=fdatasync",
     "populate=window,window=8KiB",
     "populate=all,store=nontemporal",
-    "store=nontemporal,alignment=off-by-one",
+    "store=nontemporal,memory=page-aligned",
     "memory=huge-pages",
     "populate=window,window=12KiB,threads=2",
     "huge=advise",
@@ -61,6 +62,7 @@ const LAYOUTS: [&str; 42] = [
     "advice=sequential,threads=3,descriptor=per-thread",
     "depth=2,registered=both,threads=2",
     "depth=2,registered=buffers,cache=direct",
+    "depth=2,registered=both,cache=direct,threads=2,memory=page-aligned",
     "depth=1",
     "threads=3,layout=strided,block=8KiB",
     "threads=3,descriptor=per-thread,layout=strided,block=4KiB,sync=fdatasync/2",

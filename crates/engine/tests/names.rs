@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use writebench_engine::method_infos;
-use writebench_model::{Axis, Case, MethodInfo, Purpose, Space, built_in_suites};
+use writebench_model::{Axis, Case, DataMemory, MethodInfo, Purpose, Space, built_in_suites};
 
 fn method() -> impl Strategy<Value = &'static MethodInfo> {
     prop::sample::select(method_infos())
@@ -175,7 +175,7 @@ fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write()
         (Purpose::LargerThanMemory, 30..100),
     ];
     for (purpose, expected) in spaces {
-        let space = Space::of(purpose, &methods, None, None, 1).unwrap();
+        let space = Space::of(purpose, &methods, None, None, DataMemory::Any, 1).unwrap();
         let count = space.cases().count();
         assert!(expected.contains(&count), "{purpose}: {count}");
         let wanted = space.baseline.contract();
@@ -191,7 +191,9 @@ fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write()
 fn records_of_no_sector_leave_out_direct_io_and_queues_that_delay_durability() {
     let methods = method_infos();
     let record = Some("100".parse().unwrap());
-    let space = Space::of(Purpose::Records, &methods, Some("10kB".parse().unwrap()), record, 1).unwrap();
+    let space =
+        Space::of(Purpose::Records, &methods, Some("10kB".parse().unwrap()), record, DataMemory::Any, 1)
+            .unwrap();
     assert_eq!(space.baseline.to_string(), "write,size=10000,chunk=100,sync=fsync/1");
     assert!(space.others.len() > 30 && space.cases().all(|case| !case.to_string().contains("direct")));
     let deep = Case::parse("uring,size=10000,chunk=100,depth=4,sync=fsync/1", &methods).unwrap();
@@ -231,7 +233,7 @@ fn a_case_is_said_as_a_programmer_would() {
 #[test]
 fn words_tell_apart_all_cases_of_a_search() {
     for &purpose in Purpose::ALL {
-        let space = Space::of(purpose, &method_infos(), None, None, 1).unwrap();
+        let space = Space::of(purpose, &method_infos(), None, None, DataMemory::Any, 1).unwrap();
         let mut by_words = std::collections::HashMap::new();
         for case in space.cases() {
             let other = by_words.insert(case.words(), case);

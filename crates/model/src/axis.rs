@@ -6,8 +6,8 @@ use crate::quantity::Bytes;
 use crate::similar::did_you_mean;
 use crate::sync::Sync;
 use crate::value::{
-    Advice, Alignment, AllocateCall, Cache, Collective, Data, Descriptor, Drop, FileLayout, Files, Huge,
-    MapSharing, Origin, Populate, Prepare, Registered, Source, SourceMemory, Store, named_values,
+    Advice, AllocateCall, Cache, Collective, Data, DataMemory, Descriptor, Drop, FileLayout, Files, Huge,
+    MapSharing, Origin, Populate, Prepare, Registered, Source, Store, named_values,
 };
 
 /// The distance behind the writer at which data is on its way to the device; none if the kernel decides.
@@ -429,31 +429,14 @@ axes! {
         },
         effort: |_| 0, fio: |_| SAID, code: |_| Callers,
     }
-    Alignment = "alignment" {
-        alignment: Alignment = Alignment::Page,
-        summary: "where that memory begins: at a page, or one byte behind it",
-        words: |alignment| match alignment {
-            Alignment::Page => Phrase::Silent,
-            Alignment::OffByOne => Phrase::How("from unaligned memory".to_owned()),
-        },
-        effort: |_| 0,
-        fio: |alignment| match alignment {
-            Alignment::Page => SAID,
-            Alignment::OffByOne => Err("fio's memory is aligned to a power of two"),
-        },
-        code: |_| Callers,
-    }
     Memory = "memory" {
-        memory: SourceMemory = SourceMemory::Plain,
-        summary: "pages of that memory: as the kernel decides, or huge ones by madvise(2)",
-        words: |memory| match memory {
-            SourceMemory::Plain => Phrase::Silent,
-            SourceMemory::HugePages => Phrase::How("from huge pages".to_owned()),
-        },
+        memory: DataMemory = DataMemory::Any,
+        summary: "where that memory is: anywhere, as malloc(3) gives it, at a page, or in huge pages by madvise(2)",
+        words: |memory| memory.words().map_or(Phrase::Silent, |words| Phrase::How(words.to_owned())),
         effort: |_| 1,
         fio: |memory| match memory {
-            SourceMemory::Plain => SAID,
-            SourceMemory::HugePages => Err("fio's memory is in huge pages only where a pool is reserved for them"),
+            DataMemory::Any | DataMemory::PageAligned => SAID,
+            DataMemory::HugePages => Err("fio's memory is in huge pages only where a pool is reserved for them"),
         },
         code: |_| Callers,
     }
@@ -480,6 +463,12 @@ axes! {
 impl Axes {
     /// The chunk size that stands for a thread's whole range.
     pub const WHOLE: u64 = Chunk::WHOLE;
+
+    /// Whether data is copied into aligned memory before each direct write.
+    #[must_use]
+    pub fn is_staged(&self) -> bool {
+        self.cache == Cache::Direct && self.memory == DataMemory::Any
+    }
 
     /// The bytes of a mapping that are prepared at a time; none if it is not prepared by window.
     #[must_use]

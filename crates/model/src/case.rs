@@ -179,6 +179,7 @@ impl Case {
             files: self.file_count(),
             start: if axes.prepare.needs_old_content() { Start::Existing } else { Start::New },
             source,
+            memory: axes.memory,
             durability: match (axes.sync.call, axes.cache) {
                 (SyncCall::None, Cache::Direct) => Durability::Device,
                 (SyncCall::None, Cache::Buffered | Cache::Dontcache) => Durability::Cached,
@@ -264,6 +265,20 @@ impl Case {
             (_, false, Source::File) => share().unwrap_or(0),
             (_, false, Source::Chunk) => chunk,
         }
+    }
+
+    /// The size of the aligned memory that data in any memory is copied to, for direct I/O, over all threads of a
+    /// rank.
+    #[must_use]
+    pub fn staged_bytes(&self) -> u64 {
+        if !(self.method.has_axis(Axis::Memory) && self.axes.is_staged()) {
+            return 0;
+        }
+        let of_axis = |axis, count: u32| if self.method.has_axis(axis) { u64::from(count) } else { 1 };
+        let chunks = of_axis(Axis::Vector, self.axes.vector) * of_axis(Axis::Depth, self.axes.depth);
+        let longest = self.ranges().iter().map(|range| range.length).max().unwrap_or(0);
+        let each = self.axes.chunk_size_bytes.saturating_mul(chunks).min(longest);
+        each.saturating_mul(u64::from(self.axes.threads))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::case::{Assignment, Case};
 use crate::contract::{Content, Contract};
 use crate::method::MethodInfo;
 use crate::sample::{Sample, SampleRow};
-use crate::value::named_values;
+use crate::value::{DataMemory, named_values};
 
 /// A row of a table, with the samples of its case on one target. Database and documents use its serde form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -297,6 +297,29 @@ impl fmt::Display for RecordedCase {
     }
 }
 impl CaseRecord {
+    /// Gives a case of JSON schema 5 today's name, axes and contract: its data began at a page, unless an axis
+    /// `alignment` said otherwise. The database has the same in `migrations/009.sql`.
+    pub fn say_where_its_data_was(&mut self) {
+        let Kind::Unknown { method, axes } = &mut self.case.kind else { return };
+        let memory = match (axes.remove("alignment").as_deref(), axes.get("memory").map(String::as_str)) {
+            (Some("off-by-one"), Some("huge-pages")) => return,
+            (Some("off-by-one"), _) => DataMemory::Any,
+            (_, Some("huge-pages")) => DataMemory::HugePages,
+            (_, None) if method != "fwrite" => return,
+            _ => DataMemory::PageAligned,
+        };
+        axes.insert("memory".to_owned(), memory.to_string());
+        self.contract.memory = memory;
+        let renamed = |name: &str| {
+            let end = if memory == DataMemory::PageAligned { ",memory=page-aligned" } else { "" };
+            name.replace(",alignment=off-by-one", "") + end
+        };
+        self.case.name = renamed(&self.case.name);
+        if self.origin.is_search() {
+            self.label = self.label.as_deref().map(renamed);
+        }
+    }
+
     /// The command line of a case that is a program of the user's; none for our own cases.
     #[must_use]
     pub fn program(&self) -> Option<&str> {

@@ -6,8 +6,8 @@ use crate::method::{Cursor, MethodInfo};
 use crate::quantity::Bytes;
 use crate::sync::SyncCall;
 use crate::value::{
-    Alignment, AllocateCall, Cache, Collective, Descriptor, Drop, FileLayout, Files, Huge, MapSharing,
-    Populate, SourceMemory,
+    AllocateCall, Cache, Collective, DataMemory, Descriptor, Drop, FileLayout, Files, Huge, MapSharing,
+    Populate,
 };
 
 /// An axis to change, and the reason with the accepted values.
@@ -195,7 +195,7 @@ fn windows(case: &Case) -> Result<(), Contradiction> {
 /// Memory in huge pages holds one at least.
 fn memory(case: &Case) -> Result<(), Contradiction> {
     let huge = Case::HUGE_PAGE_BYTES;
-    if case.axes().memory == SourceMemory::Plain || case.source_bytes() >= huge {
+    if case.axes().memory != DataMemory::HugePages || case.source_bytes() >= huge {
         return Ok(());
     }
     let source = Axes::get(case.axes(), Axis::Source);
@@ -217,15 +217,12 @@ fn write_behind(axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
-/// Direct I/O needs whole sectors, aligned memory and aligned offsets: open(2), `O_DIRECT`.
+/// Direct I/O needs whole sectors and aligned offsets: open(2), `O_DIRECT`. Data in unaligned memory is copied.
 fn direct(case: &Case) -> Result<(), Contradiction> {
     const SECTOR: u64 = Case::SECTOR_BYTES;
     let axes = case.axes();
     if axes.cache != Cache::Direct {
         return Ok(());
-    }
-    if axes.alignment != Alignment::Page {
-        return Err((Axis::Alignment, "direct I/O reads from aligned memory only".to_owned()));
     }
     for (axis, bytes) in [(Axis::Chunk, axes.chunk_size_bytes), (Axis::Size, axes.size_bytes)] {
         if bytes != Axes::WHOLE && !bytes.is_multiple_of(SECTOR) {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::quantity::Bytes;
-use crate::value::named_values;
+use crate::value::{DataMemory, named_values};
 
 /// The contract of a case. Only cases of one contract are ranked together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -17,10 +17,17 @@ pub struct Contract {
     /// Whether a file existed before: its blocks, and perhaps its pages, exist already.
     pub start: Start,
     pub source: Feed,
+    /// The memory that the data must be in; documents of schema 5 have no such field.
+    #[serde(default = "anywhere")]
+    pub memory: DataMemory,
     /// The data that survives a loss of power.
     pub durability: Durability,
     /// The bytes of a thread between moments at which all of them are durable; none if only the end is.
     pub durable_every_bytes: Option<u64>,
+}
+
+fn anywhere() -> DataMemory {
+    DataMemory::Any
 }
 
 named_values! {
@@ -83,11 +90,11 @@ impl Content {
 }
 
 impl Contract {
-    /// Whether this contract is at least as strong as the other: the same bytes, at least as durable. A copy may
-    /// share its blocks, as with cp.
+    /// Whether this contract is at least as strong as the other: the same bytes, at least as durable, and from
+    /// memory of which no more is asked. A copy may share its blocks, as with cp.
     #[must_use]
     pub fn satisfies(&self, wanted: &Self) -> bool {
-        let Self { content, bytes, files, start, source, durability, durable_every_bytes } = self;
+        let Self { content, bytes, files, start, source, memory, durability, durable_every_bytes } = self;
         let is_copy = *content == Content::SharedCopy && wanted.content == Content::Copy;
         let is_same = (is_copy || *content == wanted.content)
             && (bytes, files, start, source) == (&wanted.bytes, &wanted.files, &wanted.start, &wanted.source);
@@ -96,7 +103,8 @@ impl Contract {
             (None, Some(_)) => false,
             (Some(own), Some(wanted)) => *own <= wanted,
         };
-        is_same && *durability as u8 >= wanted.durability as u8 && is_as_often
+        let is_content_with = *memory as u8 <= wanted.memory as u8;
+        is_same && is_content_with && *durability as u8 >= wanted.durability as u8 && is_as_often
     }
 
     /// The place of the data, or how often it is durable, in words.
@@ -128,9 +136,10 @@ impl fmt::Display for Contract {
             (Content::Copy, _) => "copied from a file in the page cache",
             (Content::SharedCopy, _) => "that share their blocks with the copied file",
         };
+        let memory = self.memory.words().map_or(String::new(), |words| format!(" {words}"));
         let start = self.start;
         let files =
             if self.files == 1 { format!("1 {start} file") } else { format!("{} {start} files", self.files) };
-        write!(f, "{} {content} in {files}, {}", Bytes(self.bytes), self.kept())
+        write!(f, "{} {content}{memory} in {files}, {}", Bytes(self.bytes), self.kept())
     }
 }

@@ -5,7 +5,7 @@ use crate::case::{Case, CaseError};
 use crate::method::MethodInfo;
 use crate::quantity::Bytes;
 use crate::suite::{Suite, SuiteError};
-use crate::value::named_values;
+use crate::value::{DataMemory, named_values};
 
 named_values! {
     /// The purpose of a write.
@@ -58,7 +58,7 @@ impl Purpose {
 }
 
 impl Space {
-    /// The space of a purpose, for so many ranks. `size` and `record`, if given, replace its own.
+    /// The space of a purpose, for data in that memory and so many ranks. `size` and `record`, if given, replace its own.
     ///
     /// Contradictory combinations are left out, and those with a weaker contract than the baseline.
     ///
@@ -72,12 +72,14 @@ impl Space {
         methods: &[&'static MethodInfo],
         size: Option<Bytes>,
         record: Option<Bytes>,
+        memory: DataMemory,
         ranks: u32,
     ) -> Result<Self, SuiteError> {
         let suite = Suite::parse(purpose.text()).expect("a built-in space parses");
         let sizes = [(Axis::Size, size), (Axis::Chunk, record)];
         let mut over: Vec<(Axis, Vec<String>)> =
             sizes.into_iter().filter_map(|(axis, value)| Some((axis, vec![value?.to_string()]))).collect();
+        over.push((Axis::Memory, vec![memory.to_string()]));
         over.push((Axis::Ranks, vec![ranks.to_string()]));
         let (mut baseline, mut others) = (None, Vec::new());
         for section in &suite.sections {

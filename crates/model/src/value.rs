@@ -198,20 +198,15 @@ named_values! {
         Dontcache = "dontcache",
     }
 
-    /// See [`crate::Axis::Memory`].
-    SourceMemory {
-        /// Pages as the kernel decides: small ones, unless it gives huge pages to everybody.
-        Plain = "plain",
-        /// `MADV_HUGEPAGE`: direct I/O has fewer pieces to hand to the device.
+    /// The memory that the data is in: see [`crate::Axis::Memory`]. Each asks for more than the one before.
+    DataMemory {
+        /// At a multiple of 16 bytes and not at a page, in pages as the kernel decides: `malloc(3)`.
+        Any = "any",
+        /// At the start of a page, in pages as the kernel decides.
+        PageAligned = "page-aligned",
+        /// At the start of a huge page, in huge pages by `MADV_HUGEPAGE`: direct I/O has fewer pieces to hand to the
+        /// device.
         HugePages = "huge-pages",
-    }
-
-    /// See [`crate::Axis::Alignment`].
-    Alignment {
-        /// At the start of a page.
-        Page = "page",
-        /// One byte after it.
-        OffByOne = "off-by-one",
     }
 
     /// See [`crate::Axis::Registered`]; io_uring_register(2).
@@ -240,6 +235,18 @@ named_values! {
         Warm = "warm",
         /// It was evicted just before.
         Cold = "cold",
+    }
+}
+
+impl DataMemory {
+    /// The origin of the data in words; none if it may be anywhere.
+    #[must_use]
+    pub fn words(self) -> Option<&'static str> {
+        match self {
+            Self::Any => None,
+            Self::PageAligned => Some("from page-aligned memory"),
+            Self::HugePages => Some("from huge pages"),
+        }
     }
 }
 

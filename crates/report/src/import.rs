@@ -64,7 +64,11 @@ pub fn run_of_export(text: &str, methods: &[&'static MethodInfo]) -> Result<RunR
     if !(u64::from(OLDEST_SCHEMA)..=u64::from(SCHEMA)).contains(&found) {
         return Err(ImportError::OtherSchema { found });
     }
-    let document = serde_json::from_str(text).map_err(|error| ImportError::Content(error.to_string()))?;
+    let mut document: Document =
+        serde_json::from_str(text).map_err(|error| ImportError::Content(error.to_string()))?;
+    if found == u64::from(OLDEST_SCHEMA) {
+        document.cases.iter_mut().for_each(CaseRecord::say_where_its_data_was);
+    }
     let run = record(document, methods)?;
     run.check_size().map_err(|too_much| ImportError::Content(too_much.to_string()))?;
     Ok(run)
@@ -130,6 +134,32 @@ mod tests {
     #[test]
     fn an_export_reads_back_as_the_run_that_it_was_made_of() {
         assert_eq!(run_of_export(&document().to_string(), &method_infos()), Ok(run()));
+    }
+
+    #[test]
+    fn cases_of_schema_5_have_names_that_say_where_their_data_was() {
+        for (id, memory, alignment, now) in [
+            ("write", "plain", Some("page"), "write,memory=page-aligned"),
+            ("mmap,alignment=off-by-one", "plain", Some("off-by-one"), "mmap"),
+            ("write,memory=huge-pages", "huge-pages", Some("page"), "write,memory=huge-pages"),
+            ("mpiio", "plain", None, "mpiio,memory=page-aligned"),
+        ] {
+            let mut old = document();
+            old["schema"] = 5.into();
+            let case = &mut old["cases"][0];
+            let name = id.split(',').next().unwrap();
+            *case = serde_json::to_value(example_case("a section", name, Vec::new())).unwrap();
+            case["id"] = id.into();
+            case["axes"]["memory"] = memory.into();
+            if let Some(alignment) = alignment {
+                case["axes"]["alignment"] = alignment.into();
+            }
+            case["contract"].as_object_mut().unwrap().remove("memory");
+            let run = run_of_export(&old.to_string(), &method_infos()).unwrap();
+            let read = &run.cases[0];
+            assert_eq!(read.case.name(), now);
+            assert_eq!(read.case.known().unwrap().axes().memory, read.contract.memory, "{now}");
+        }
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64
         let file = if in_memory && takes_blocks { case.axes().size_bytes } else { 0 };
         let beside = if in_memory { beside_bytes } else { 0 };
         let threads = u64::from(case.axes().threads).saturating_mul(THREAD_BYTES);
-        let parts = [case.source_bytes(), file, beside, threads, WORKER_BYTES];
+        let parts = [case.source_bytes(), case.staged_bytes(), file, beside, threads, WORKER_BYTES];
         parts.into_iter().fold(0, u64::saturating_add)
     };
     check_locked_memory(cases, locked_memory_limit_bytes())?;
@@ -57,9 +57,11 @@ fn check_locked_memory(cases: &[Case], limit_bytes: u64) -> Result<(), RunnerErr
         let registered = case.axes().registered;
         case.method().has_axis(Axis::Registered) && matches!(registered, Registered::Buffers | Registered::Both)
     };
-    let largest = cases.iter().filter(pins).max_by_key(|case| case.source_bytes());
-    let Some(case) = largest.filter(|case| case.source_bytes() > limit_bytes) else { return Ok(()) };
-    let [pinned, limit] = [case.source_bytes(), limit_bytes].map(|bytes| Bytes(bytes).approximate());
+    let pinned_bytes =
+        |case: &Case| if case.staged_bytes() > 0 { case.staged_bytes() } else { case.source_bytes() };
+    let largest = cases.iter().filter(pins).max_by_key(|case| pinned_bytes(case));
+    let Some(case) = largest.filter(|case| pinned_bytes(case) > limit_bytes) else { return Ok(()) };
+    let [pinned, limit] = [pinned_bytes(case), limit_bytes].map(|bytes| Bytes(bytes).approximate());
     Err(RunnerError::TooLarge(format!(
         "{case} pins {pinned} of memory, and the limit on locked memory is {limit}: raise it (ulimit -l), be root, or \
          use --set registered=none"

@@ -7,6 +7,7 @@
 
 mod language;
 mod languages;
+mod needs;
 mod refusal;
 mod speaker;
 mod way;

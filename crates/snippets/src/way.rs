@@ -2,10 +2,11 @@
 
 use writebench_model::{
     Advice, Axes, Axis, Cache, Case, Cursor, Descriptor, Drop, Huge, InCode, MapSharing, Opening, Populate,
-    Prepare, RecordedCase, Registered, SourceMemory, Store, SyncCall,
+    Prepare, RecordedCase, Registered, Store, SyncCall,
 };
 
 use crate::Frame;
+use crate::needs::needs;
 
 /// A case and its frame, with the questions that templates ask.
 pub(crate) struct Way<'c> {
@@ -54,8 +55,11 @@ impl<'c> Way<'c> {
             text += " Until it is whole, it has another name. Then it replaces the file of its own name, and has its \
                      mode. It has its owner and group where the program may give them.";
         }
-        if self.axes().memory == SourceMemory::HugePages {
-            text += " The data was measured in huge pages: madvise(MADV_HUGEPAGE) on it before it is filled.";
+        // A stream is put into memory that the function makes.
+        if !self.streams()
+            && let Some(needs) = needs(self.case, self.block())
+        {
+            text += &format!(" {needs}");
         }
         wrapped(&text, COLUMNS)
     }

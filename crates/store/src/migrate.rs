@@ -5,7 +5,11 @@ use rusqlite::TransactionBehavior;
 use crate::{APPLICATION_ID, Store, StoreError};
 
 /// The migrations in order; a new database runs all of them.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/007.sql"), include_str!("../migrations/008.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/007.sql"),
+    include_str!("../migrations/008.sql"),
+    include_str!("../migrations/009.sql"),
+];
 
 /// The schema version of the first migration, in `user_version`; earlier schemas were never released.
 const FIRST: usize = 7;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use writebench_model::{
-    Axes, Axis, Case, CaseOrigin, CaseRecord, Content, Contract, Cpu, Device, Durability, Environment, Feed,
-    Filesystem, Layout, Memory, MethodInfo, RecordedCase, RunRecord, RunStatus, Sample, Settings, Start, Suite,
-    System, TargetRecord, Verify, built_in_suites,
+    Axes, Axis, Case, CaseOrigin, CaseRecord, Content, Contract, Cpu, DataMemory, Device, Durability,
+    Environment, Feed, Filesystem, Layout, Memory, MethodInfo, RecordedCase, RunRecord, RunStatus, Sample,
+    Settings, Start, Suite, System, TargetRecord, Verify, built_in_suites,
 };
 
 /// Where the example was measured.
@@ -158,6 +158,7 @@ pub fn example_case(section: &str, name: &str, samples: Vec<Sample>) -> CaseReco
             files: 1,
             start: Start::New,
             source: Feed::Memory,
+            memory: DataMemory::Any,
             durability: Durability::Cached,
             durable_every_bytes: None,
         },

@@ -1,6 +1,6 @@
 //! The cases that are compared with other programs, with their sizes.
 
-use writebench_model::Bytes;
+use writebench_model::{Axis, Bytes};
 
 /// A case's name without a size, and its size.
 pub(super) type Sized = (String, Bytes);
@@ -62,6 +62,16 @@ const DURABLE: &[&str] = &[
     "uring,chunk=4KiB,depth=1,sync=fsync/1",
     "uring,chunk=4KiB,depth=8,sync=fsync/1",
 ];
+
+/// The same cases with data where programs of printed code have it.
+pub(super) fn with_aligned_data(cases: Vec<Sized>) -> Vec<Sized> {
+    let infos = writebench_engine::method_infos();
+    let aligned = |name: String| match infos.iter().find(|info| Some(info.name) == name.split(',').next()) {
+        Some(info) if info.has_axis(Axis::Memory) => format!("{name},memory=page-aligned"),
+        _ => name,
+    };
+    cases.into_iter().map(|(name, size)| (aligned(name), size)).collect()
+}
 
 /// Every kind of case, each with the loop in C.
 pub(super) fn of_c(usual: Bytes) -> Vec<Sized> {

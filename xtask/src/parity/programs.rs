@@ -62,8 +62,8 @@ impl Beside {
 
     fn cases(self, size: Bytes) -> Vec<Sized> {
         match self {
-            Self::C => cases::of_c(size),
-            Self::Languages => cases::of_languages(size),
+            Self::C => cases::with_aligned_data(cases::of_c(size)),
+            Self::Languages => cases::with_aligned_data(cases::of_languages(size)),
             Self::Tools => cases::of_tools(size),
         }
     }

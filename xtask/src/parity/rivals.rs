@@ -45,8 +45,10 @@ pub(super) fn fio(usual: Bytes, is_memory: bool) -> Vec<Rival> {
     const DURABLE_SIZE: Bytes = Bytes(5 << 20);
     const DIFFERENCE: &str = "fio writes from memory of a chunk, writebench from that of the file";
     let rival = |case: &str, size| Rival::new(Case::new(case, size).in_fios_clock(), Other::Fio);
+    // fio's memory for direct I/O is aligned, and other memory is malloc's.
+    let memory = |case: &str| if case.contains("cache=direct") { ",memory=page-aligned" } else { "" };
     let of_chunk = |cases: &[&str], size| {
-        let rivals = cases.iter().map(|case| rival(&format!("{case},source=chunk"), size));
+        let rivals = cases.iter().map(|case| rival(&format!("{case},source=chunk{}", memory(case)), size));
         rivals.collect::<Vec<_>>()
     };
     let mut rivals = of_chunk(ANYWHERE, usual);

@@ -8,8 +8,8 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::protocol::direct_check_bytes_of;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, Content, Durability, Purpose, Reserve, Row, RunRecord, Settings,
-    Space, Stage, TargetRecord, Verify, nanoseconds,
+    Axis, Bytes, Cache, Case, CaseOrigin, Content, DataMemory, Durability, Purpose, Reserve, Row, RunRecord,
+    Settings, Space, Stage, TargetRecord, Verify, nanoseconds,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
@@ -45,6 +45,10 @@ pub(crate) struct AdviseCommand {
     /// Size of a record, for records [default: 4KiB]
     #[arg(long, value_name = "SIZE")]
     record: Option<Bytes>,
+    /// Memory that your data is in: any (as malloc gives it), aligned (at the start of a page), or huge-pages (aligned,
+    /// and in huge pages)
+    #[arg(long, value_name = "MEMORY", default_value = "any", value_parser = memory)]
+    data_from: DataMemory,
     /// Time for the search
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = positive_duration)]
     budget: Duration,
@@ -93,8 +97,8 @@ impl AdviseCommand {
         let methods = writebench_engine::method_infos();
         let size = self.size_bytes(&target)?;
         let ranks = global.ranks();
-        let space =
-            Space::of(self.purpose, &methods, size, self.record, ranks).map_err(|error| usage!("{error}"))?;
+        let space = Space::of(self.purpose, &methods, size, self.record, self.data_from, ranks)
+            .map_err(|error| usage!("{error}"))?;
         if ranks > 1 && space.baseline.axes().ranks == 1 {
             return Err(usage!(
                 "--for {} is searched by one rank; start it without mpirun",
@@ -103,6 +107,9 @@ impl AdviseCommand {
         }
         if self.record.is_some() && self.purpose != Purpose::Records {
             return Err(usage!("--record goes with --for records"));
+        }
+        if self.data_from != DataMemory::Any && space.baseline.method().copies() {
+            return Err(usage!("--data-from is about data in memory, and a copy has its data in a file"));
         }
         if self.size.is_some_and(|size| size.0 == 0) {
             return Err(usage!("--size must not be 0: there is nothing to write"));
@@ -216,6 +223,16 @@ impl AdviseCommand {
             )),
             size => Ok(Some(size.unwrap_or(least))),
         }
+    }
+}
+
+/// The memory of that name.
+fn memory(text: &str) -> Result<DataMemory, &'static str> {
+    match text {
+        "any" => Ok(DataMemory::Any),
+        "aligned" => Ok(DataMemory::PageAligned),
+        "huge-pages" => Ok(DataMemory::HugePages),
+        _ => Err("expected any, aligned or huge-pages"),
     }
 }
 
@@ -434,7 +451,7 @@ mod tests {
         let size = Some(size.parse().unwrap());
         let sizes = Sizes::of(
             purpose,
-            &Space::of(purpose, &writebench_engine::method_infos(), size, record, 1).unwrap(),
+            &Space::of(purpose, &writebench_engine::method_infos(), size, record, DataMemory::Any, 1).unwrap(),
         );
         (sizes.screening_bytes, sizes.final_bytes)
     }

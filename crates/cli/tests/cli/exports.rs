@@ -160,7 +160,7 @@ fn arranged() -> Result<()> {
 fn refusals() -> Result<()> {
     let program = program()?;
     let broken = program.home().join("broken.json");
-    std::fs::write(&broken, "{\"schema\": 5}")?;
+    std::fs::write(&broken, "{\"schema\": 6}")?;
     let broken = broken.to_str().context("UTF-8")?;
     for (arguments, expected) in [
         (vec!["import", "/nowhere.json"], "No such file"),

@@ -57,8 +57,8 @@ const CASES: &[&str] = &[
 
 /// Cases that tmpfs does not support.
 const PAST_THE_CACHE: &[&str] = &[
-    "pwrite,size=1MiB,chunk=256KiB,prepare=overwrite,cache=direct",
-    "uring,size=1MiB,chunk=64KiB,depth=4,registered=buffers,cache=direct",
+    "pwrite,size=1MiB,chunk=256KiB,prepare=overwrite,cache=direct,memory=page-aligned",
+    "uring,size=1MiB,chunk=64KiB,depth=4,registered=buffers,cache=direct,memory=page-aligned",
 ];
 
 /// Runs each case once, and returns the exported jobs.

@@ -324,7 +324,7 @@ pub(crate) const PROMISES: &[Promise] = &[
         "write,size=128KiB,prepare=fallocate-zero-range",
         &[(CREATE, 1), ("fallocate FALLOC_FL_ZERO_RANGE 0 131072", 1), ("write 131072", 1), ("close", 1)],
     ),
-    ("write,size=1MiB,chunk=whole,alignment=off-by-one", &[(CREATE, 1), ("write 1048576", 1), ("close", 1)]),
+    ("write,size=1MiB,chunk=whole,memory=page-aligned", &[(CREATE, 1), ("write 1048576", 1), ("close", 1)]),
     // A queue makes no calls on the file: what it was given is counted.
     (
         "uring,size=1MiB,chunk=64KiB,depth=4",

@@ -40,7 +40,7 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--case", "write,sync=rwf-dsync"], 2, &["o-dsync"]),
     (&["--case", "pwrite,chunk=1000,cache=direct"], 2, &["chunk=1000", "512 bytes"]),
     (&["--case", "pwrite,size=1000,cache=direct"], 2, &["size=1000", "512 bytes"]),
-    (&["--case", "pwrite,cache=direct,alignment=off-by-one"], 2, &["aligned memory"]),
+    (&["--case", "pwrite,memory=page"], 2, &["memory=page", "any|page-aligned|huge-pages"]),
     (
         &["--case", "pwrite,source=chunk,memory=huge-pages"],
         2,

@@ -19,10 +19,7 @@ pub(super) static METHOD: Method = Method {
         has_buffer: false,
         cursor: Cursor::Mapping,
         copying: None,
-        axes: &[
-            WRITING,
-            &[Axis::Map, Axis::Alignment, Axis::Memory, Axis::Populate, Axis::Huge, Axis::Store, Axis::Window],
-        ],
+        axes: &[WRITING, &[Axis::Map, Axis::Populate, Axis::Huge, Axis::Store, Axis::Window]],
         prepares: mapped::PREPARES,
         syncs: SYNCS_OF_MAPS,
         syncs_on_the_way: &[SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync],

@@ -90,8 +90,16 @@ const SYNCS_WITH_FLAGS: &[SyncCall] = &[
 const SYNCS_ON_THE_WAY: &[SyncCall] = &[SyncCall::Fsync, SyncCall::Fdatasync];
 
 /// The axes of a method that writes from memory.
-const WRITING: &[Axis] =
-    &[Axis::Chunk, Axis::Ranks, Axis::Threads, Axis::Files, Axis::Descriptor, Axis::Data, Axis::Source];
+const WRITING: &[Axis] = &[
+    Axis::Chunk,
+    Axis::Ranks,
+    Axis::Threads,
+    Axis::Files,
+    Axis::Descriptor,
+    Axis::Data,
+    Axis::Source,
+    Axis::Memory,
+];
 
 /// The axes of methods whose calls have an offset of their own.
 const STRIDING: &[Axis] = &[Axis::Layout, Axis::Block];

@@ -10,6 +10,7 @@ use super::{Lane, Method, STRIDING, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITE_BE
 use crate::call::{CallError, hand_over};
 use crate::job::Part;
 use crate::records::Records;
+use crate::staging::Staging;
 use crate::sync;
 
 pub(super) static METHOD: Method = Method {
@@ -21,7 +22,7 @@ pub(super) static METHOD: Method = Method {
         has_buffer: false,
         cursor: Cursor::Offset,
         copying: None,
-        axes: &[WRITING, STRIDING, WRITE_BEHIND, &[Axis::Cache, Axis::Alignment, Axis::Memory]],
+        axes: &[WRITING, STRIDING, WRITE_BEHIND, &[Axis::Cache]],
         prepares: Prepare::ALL,
         syncs: SYNCS_WITH_FLAGS,
         syncs_on_the_way: SYNCS_ON_THE_WAY,
@@ -41,12 +42,15 @@ impl Lane for PwriteLane<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let sync = |_, _| sync::sync(file, self.part.axes.sync.call);
         let flags = flags(self.part.axes);
+        let mut staging = Staging::of(&self.part, 1)?;
         if flags.is_empty() {
             let write = |bytes: &[u8], offset| rustix::io::pwrite(file, bytes, offset);
-            return records.each(&self.part, |chunk, offset| hand_over("pwrite", chunk, offset, write), sync);
+            let hand_over = |chunk, offset| hand_over("pwrite", staging.staged(chunk), offset, write);
+            return records.each(&self.part, hand_over, sync);
         }
         // Only pwritev2 takes flags: readv(2).
         let write = |bytes: &[u8], offset| rustix::io::pwritev2(file, &[IoSlice::new(bytes)], offset, flags);
-        records.each(&self.part, |chunk, offset| hand_over("pwritev2", chunk, offset, write), sync)
+        let hand_over = |chunk, offset| hand_over("pwritev2", staging.staged(chunk), offset, write);
+        records.each(&self.part, hand_over, sync)
     }
 }

@@ -21,7 +21,7 @@ pub(super) static METHOD: Method = Method {
         has_buffer: false,
         cursor: Cursor::Offset,
         copying: None,
-        axes: &[WRITING, WRITE_BEHIND, &[Axis::Vector, Axis::Cache, Axis::Alignment, Axis::Memory]],
+        axes: &[WRITING, WRITE_BEHIND, &[Axis::Vector, Axis::Cache]],
         prepares: Prepare::ALL,
         syncs: SYNCS_WITH_FLAGS,
         syncs_on_the_way: SYNCS_ON_THE_WAY,

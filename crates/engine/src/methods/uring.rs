@@ -14,6 +14,7 @@ use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITING, lane_each
 use crate::call::{Call, CallError, Meaning};
 use crate::job::Part;
 use crate::records::Records;
+use crate::staging::Staging;
 
 /// EPERM if the kernel or a sandbox forbids io_uring: io_uring_setup(2).
 pub(super) const IO_URING_SETUP: Call = Call {
@@ -30,7 +31,7 @@ pub(super) static METHOD: Method = Method {
         has_buffer: false,
         cursor: Cursor::Offset,
         copying: None,
-        axes: &[WRITING, &[Axis::Depth, Axis::Registered, Axis::Cache, Axis::Alignment, Axis::Memory]],
+        axes: &[WRITING, &[Axis::Depth, Axis::Registered, Axis::Cache]],
         prepares: Prepare::ALL,
         syncs: SYNCS_WITH_FLAGS,
         syncs_on_the_way: SYNCS_ON_THE_WAY,
@@ -45,12 +46,14 @@ pub(super) static METHOD: Method = Method {
         code: Ok(Family::Uring),
         example: &[(Axis::Chunk, "4KiB")],
     },
-    lanes: |parts| lane_each(parts, |part| UringLane { part, ring: None }),
+    lanes: |parts| lane_each(parts, |part| UringLane { part, ring: None, staging: None }),
 };
 
 struct UringLane<'a> {
     part: Part<'a>,
     ring: Option<IoUring>,
+    // Beside the ring, which may have it registered.
+    staging: Option<Staging>,
 }
 
 impl Lane for UringLane<'_> {
@@ -62,8 +65,9 @@ impl Lane for UringLane<'_> {
         let axes = self.part.axes;
         // Each write may have a linked sync.
         let ring = IoUring::new(axes.depth * 2).map_err(|error| CallError::of_io(IO_URING_SETUP, &error))?;
+        let staging = self.staging.insert(Staging::of(&self.part, axes.depth.into())?);
         if matches!(axes.registered, Registered::Buffers | Registered::Both) && !self.part.memory().is_empty() {
-            register_memory(&ring, self.part.memory())?;
+            register_memory(&ring, staging.buffer().map_or(self.part.memory(), |buffer| buffer))?;
         }
         if matches!(axes.registered, Registered::Files | Registered::Both) {
             let registered = ring.submitter().register_files(&[file.as_raw_fd()]);
@@ -75,7 +79,8 @@ impl Lane for UringLane<'_> {
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let Some(ring) = &mut self.ring else { return Ok(()) };
-        let mut queue = Queue::new(self.part, file, ring);
+        let staging = self.staging.as_mut().and_then(Staging::buffer);
+        let mut queue = Queue::new(self.part, file, ring, staging);
         let result = queue.run(records);
         if result.is_err() {
             // No operation may be under way when the file is closed and the memory is reused.
@@ -139,7 +144,7 @@ fn register_memory(ring: &IoUring, memory: &[u8]) -> Result<(), CallError> {
         .chunks(PIECE_BYTES)
         .map(|piece| libc::iovec { iov_base: piece.as_ptr().cast_mut().cast(), iov_len: piece.len() })
         .collect();
-    // SAFETY: the source stays in place for longer than the lane, and so the ring, lives.
+    // SAFETY: the source stays in place for longer than the lane, and so the ring, lives; the lane has the other.
     unsafe { ring.submitter().register_buffers(&buffers) }
         .map_err(|error| CallError::of_io("io_uring_register buffers", &error))
 }

@@ -8,6 +8,7 @@ use super::{Lane, Method, SYNCS, SYNCS_ON_THE_WAY, WRITE_BEHIND, WRITING, lane_e
 use crate::call::{CallError, hand_over};
 use crate::job::Part;
 use crate::records::Records;
+use crate::staging::Staging;
 use crate::sync;
 
 pub(super) static METHOD: Method = Method {
@@ -19,7 +20,7 @@ pub(super) static METHOD: Method = Method {
         has_buffer: false,
         cursor: Cursor::FilePosition,
         copying: None,
-        axes: &[WRITING, WRITE_BEHIND, &[Axis::Cache, Axis::Alignment, Axis::Memory]],
+        axes: &[WRITING, WRITE_BEHIND, &[Axis::Cache]],
         prepares: Prepare::ALL,
         syncs: SYNCS,
         syncs_on_the_way: SYNCS_ON_THE_WAY,
@@ -38,9 +39,11 @@ struct WriteLane<'a> {
 impl Lane for WriteLane<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let call = self.part.axes.sync.call;
+        let mut staging = Staging::of(&self.part, 1)?;
+        let write = |bytes: &[u8], _| rustix::io::write(file, bytes);
         records.each(
             &self.part,
-            |chunk, offset| hand_over("write", chunk, offset, |bytes, _| rustix::io::write(file, bytes)),
+            |chunk, offset| hand_over("write", staging.staged(chunk), offset, write),
             |_, _| sync::sync(file, call),
         )
     }

@@ -10,6 +10,7 @@ use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITE_BEHIND, WRIT
 use crate::call::{CallError, hand_over_vector};
 use crate::job::Part;
 use crate::records::Records;
+use crate::staging::Staging;
 use crate::sync;
 
 pub(super) static METHOD: Method = Method {
@@ -21,7 +22,7 @@ pub(super) static METHOD: Method = Method {
         has_buffer: false,
         cursor: Cursor::FilePosition,
         copying: None,
-        axes: &[WRITING, WRITE_BEHIND, &[Axis::Vector, Axis::Cache, Axis::Alignment, Axis::Memory]],
+        axes: &[WRITING, WRITE_BEHIND, &[Axis::Vector, Axis::Cache]],
         prepares: Prepare::ALL,
         syncs: SYNCS_WITH_FLAGS,
         syncs_on_the_way: SYNCS_ON_THE_WAY,
@@ -88,9 +89,14 @@ pub(super) fn write_vectors<'a>(
     mut write: impl FnMut(&[IoSlice<'_>], u64) -> rustix::io::Result<usize>,
     mut sync: impl FnMut(u64, u64) -> Result<(), CallError>,
 ) -> Result<(), CallError> {
+    let mut staging = Staging::of(part, part.axes.vector.into())?;
+    let mut hand_over = |vector: &mut [IoSlice<'_>], start| match staging.gathered(vector) {
+        Some(all) => hand_over_vector(call, &mut [IoSlice::new(all)], start, &mut write),
+        None => hand_over_vector(call, vector, start, &mut write),
+    };
     if records.is_off() {
         let hand_over = |vector: &mut [IoSlice<'_>], start, end| {
-            hand_over_vector(call, vector, start, &mut write)?;
+            hand_over(vector, start)?;
             records.reached(end - part.file_offset)
         };
         try_each_vector::<CallError>(part, vector, hand_over)?;
@@ -100,7 +106,7 @@ pub(super) fn write_vectors<'a>(
     records.run(part, &mut sync, |records, sync| {
         try_each_vector(part, vector, |vector, start, _| {
             let (chunks, bytes) = (vector.len() as u64, vector.iter().map(|chunk| chunk.len()).sum());
-            hand_over_vector(call, vector, start, &mut write)?;
+            hand_over(vector, start)?;
             records.done(part, chunks, bytes, sync)
         })
     })

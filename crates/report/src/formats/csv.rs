@@ -27,6 +27,7 @@ const IDENTITY: &[OfCase] = &[
     ("files", |_, case| case.record.contract.files.to_string()),
     ("start", |_, case| case.record.contract.start.to_string()),
     ("source", |_, case| case.record.contract.source.to_string()),
+    ("memory", |_, case| case.record.contract.memory.to_string()),
     ("durability", |_, case| case.record.contract.durability.to_string()),
     ("durable_every_bytes", |_, case| text(case.record.contract.durable_every_bytes)),
 ];

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use writebench_model::{Bytes, Case, CaseOrigin, Content, RunRecord, Stage};
+use writebench_model::{Bytes, Case, CaseOrigin, Content, DataMemory, RunRecord, Stage};
 use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::case::CaseReport;
@@ -187,6 +187,7 @@ impl Advice {
         if self.is_another_way() && !self.as_fast.is_empty() {
             sentences.push(format!("The same, or inconclusive: {}.", list(&self.as_fast, NAMED)));
         }
+        sentences.extend(self.needs(cases));
         sentences.extend(self.smaller(cases, run.settings.search_bytes));
         let target = run.targets.first().map_or(".", |target| &target.path);
         let mut check = format!("writebench run {} --case {}", quoted(target), self.recommended);
@@ -199,6 +200,23 @@ impl Advice {
         sentences.push(format!("{written} were written. To check it: {check}"));
         sentences.extend(self.code(cases));
         sentences
+    }
+
+    /// What the recommended way asks of the memory that the data is in, or does for it.
+    fn needs(&self, cases: &[CaseReport]) -> Option<String> {
+        let case = self.recommended_case(cases)?;
+        let needs = match (case.axes().memory, case.staged_bytes() > 0) {
+            (DataMemory::Any, false) => return None,
+            (DataMemory::Any, true) => {
+                return Some(
+                    "Your data may be anywhere in memory: the time includes its copy to aligned memory, which O_DIRECT needs."
+                        .to_owned(),
+                );
+            }
+            (DataMemory::PageAligned, _) => "at the start of a page",
+            (DataMemory::HugePages, _) => "in huge pages, by madvise(MADV_HUGEPAGE)",
+        };
+        Some(format!("It needs your data {needs}: for data from malloc, search again without --data-from."))
     }
 
     /// The recommended case as a function.

@@ -128,12 +128,13 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String
         Feed::Chunk => " from one buffer",
         Feed::ColdFile => " a cold one",
     };
+    let memory = contract.memory.words().map_or(String::new(), |words| format!(" {words}"));
     let kept = match (contract.durability, contract.durable_every_bytes) {
         (Durability::Cached, _) | (Durability::Durable, None) => String::new(),
         (Durability::Device, _) => ", on the device".to_owned(),
         (Durability::Durable, Some(_)) => format!(", {}", contract.kept()),
     };
-    format!("{durable}{file}{content}{source}{kept}")
+    format!("{durable}{file}{content}{source}{memory}{kept}")
 }
 
 /// Goals that differ only in their size say it.

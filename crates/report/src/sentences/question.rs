@@ -10,9 +10,10 @@ pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>) -> St
     };
     // Record by record is no stream.
     let write = if contract.durable_every_bytes.is_some() { "write" } else { "stream" };
+    let memory = contract.memory.words().map_or(String::new(), |words| format!(" {words}"));
     let what = match contract.content {
-        Content::Random => format!("{write} {bytes}{}", source(contract.source)),
-        Content::Zero => format!("{write} {bytes} of zeros{}", source(contract.source)),
+        Content::Random => format!("{write} {bytes}{memory}{}", source(contract.source)),
+        Content::Zero => format!("{write} {bytes} of zeros{memory}{}", source(contract.source)),
         Content::Copy => format!("copy {bytes}{}", source(contract.source)),
         Content::SharedCopy => format!("share the blocks of {bytes}{}", source(contract.source)),
         Content::Reserved => format!("reserve the blocks of {bytes}"),
@@ -47,7 +48,7 @@ fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_model::Durability;
+    use writebench_model::{DataMemory, Durability};
     use writebench_testkit::{example_case, example_target};
 
     #[test]
@@ -64,6 +65,8 @@ mod tests {
             of(|it| it.files = 4),
             of(|it| it.start = Start::Existing),
             of(|it| it.source = Feed::Chunk),
+            of(|it| it.memory = DataMemory::HugePages),
+            of(|it| it.memory = DataMemory::PageAligned),
             of(|it| it.durability = Durability::Durable),
             of(|it| (it.durability, it.durable_every_bytes) = (Durability::Durable, Some(4096))),
             of(|it| (it.content, it.source) = (Content::Copy, Feed::WarmFile)),

@@ -1,7 +1,7 @@
 //! Java 17 and its standard library.
 
 use writebench_model::{
-    Advice, Axis, Cache, Drop, Huge, Opening, Populate, Prepare, SourceMemory, Store, SyncCall,
+    Advice, Axis, Cache, DataMemory, Drop, Huge, Opening, Populate, Prepare, Store, SyncCall,
 };
 
 use super::templates;
@@ -83,9 +83,9 @@ const CANNOT: &[Cannot] = &[
     },
     Cannot {
         axis: Axis::Memory,
-        is_in: |_, axes| axes.memory != SourceMemory::Plain,
+        is_in: |_, axes| axes.memory == DataMemory::HugePages,
         why: "the standard library has no madvise(2)",
-        instead: "plain",
+        instead: "page-aligned",
     },
     // Windows go with the next two only.
     Cannot {

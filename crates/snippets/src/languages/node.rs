@@ -1,6 +1,6 @@
 //! Node.js 18 and its standard library; `@writebench/direct-io` where the case is direct I/O.
 
-use writebench_model::{Advice, Axis, Cache, Drop, Prepare, SourceMemory, SyncCall};
+use writebench_model::{Advice, Axis, Cache, DataMemory, Drop, Prepare, SyncCall};
 
 use super::templates;
 use crate::speaker::{Cannot, Speaker};
@@ -108,9 +108,9 @@ const CANNOT: &[Cannot] = &[
     },
     Cannot {
         axis: Axis::Memory,
-        is_in: |_, axes| axes.memory == SourceMemory::HugePages,
+        is_in: |_, axes| axes.memory == DataMemory::HugePages,
         why: "Node.js has no madvise for its buffers",
-        instead: "plain",
+        instead: "page-aligned",
     },
 ];
 

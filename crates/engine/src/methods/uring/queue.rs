@@ -41,6 +41,8 @@ pub(super) struct Queue<'q, 'a> {
     file: BorrowedFd<'q>,
     ring: &'q mut IoUring,
     memory: &'a [u8],
+    // Aligned memory with room for each slot's chunk, if the data must be copied there.
+    staging: Option<&'q mut [u8]>,
     slots: Vec<Option<Slot>>,
     free: Vec<usize>,
     next: usize,
@@ -60,7 +62,12 @@ const BARRIER: u64 = 2;
 const KINDS: u64 = 4;
 
 impl<'q, 'a> Queue<'q, 'a> {
-    pub(super) fn new(part: Part<'a>, file: BorrowedFd<'q>, ring: &'q mut IoUring) -> Self {
+    pub(super) fn new(
+        part: Part<'a>,
+        file: BorrowedFd<'q>,
+        ring: &'q mut IoUring,
+        staging: Option<&'q mut [u8]>,
+    ) -> Self {
         let depth = part.axes.depth as usize;
         let length = usize::try_from(part.range.length).unwrap_or(usize::MAX);
         Self {
@@ -68,6 +75,7 @@ impl<'q, 'a> Queue<'q, 'a> {
             file,
             ring,
             memory: part.memory(),
+            staging,
             slots: vec![None; depth],
             free: (0..depth).rev().collect(),
             next: 0,
@@ -143,17 +151,26 @@ impl<'q, 'a> Queue<'q, 'a> {
         let (links, registered) = (self.links(), self.part.axes.registered);
         let slot = self.slots[index].as_mut()?;
         let done = slot.length - slot.left;
-        let in_memory = match self.part.axes.source {
+        let mut in_memory = match self.part.axes.source {
             writebench_model::Source::File => slot.begin + done,
             writebench_model::Source::Chunk => done,
         };
+        let mut memory = self.memory;
+        if let Some(staging) = self.staging.as_deref_mut() {
+            // No other operation uses the slot's place.
+            let chunk = usize::try_from(self.part.axes.chunk_size_bytes).unwrap_or(usize::MAX);
+            let place = index * chunk.min(self.length);
+            staging[place..place + slot.left].copy_from_slice(&memory[in_memory..in_memory + slot.left]);
+            (memory, in_memory) = (staging, place);
+        }
         // A write may not cross the border of a registered buffer.
         let most = match registered {
             Registered::Buffers | Registered::Both => PIECE_BYTES - in_memory % PIECE_BYTES,
             _ => MOST_BYTES,
         };
-        let bytes = &self.memory[in_memory..in_memory + slot.left.min(most)];
-        slot.linked = links && bytes.len() == slot.left;
+        let bytes = &memory[in_memory..in_memory + slot.left.min(most)];
+        let bytes = (bytes.as_ptr(), bytes.len());
+        slot.linked = links && bytes.1 == slot.left;
         let linked = slot.linked;
         let offset = self.part.file_offset + (slot.begin + done) as u64;
         let write = self.write_entry(bytes, offset, in_memory / PIECE_BYTES);
@@ -165,11 +182,11 @@ impl<'q, 'a> Queue<'q, 'a> {
         Some((write, Some(self.sync_entry().user_data(data | SYNC))))
     }
 
-    fn write_entry(&self, bytes: &[u8], offset: u64, buffer: usize) -> Entry {
-        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    fn write_entry(&self, (pointer, length): (*const u8, usize), offset: u64, buffer: usize) -> Entry {
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
         let flags = i32::try_from(flags(self.part.axes).bits()).unwrap_or(0);
         let buffer = u16::try_from(buffer).unwrap_or(u16::MAX);
-        let (pointer, number) = (bytes.as_ptr(), types::Fd(self.file.as_raw_fd()));
+        let number = types::Fd(self.file.as_raw_fd());
         let write = |fd| opcode::Write::new(fd, pointer, length).offset(offset).rw_flags(flags).build();
         match self.part.axes.registered {
             Registered::None => write(number),
@@ -314,7 +331,7 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         // In a sandbox that forbids io_uring there is nothing to test; the program reports it.
         let Ok(mut ring) = IoUring::new(16) else { return };
-        let mut queue = Queue::new(part, file.as_fd(), &mut ring);
+        let mut queue = Queue::new(part, file.as_fd(), &mut ring, None);
         test(&mut queue, &mut Records::new(case.axes().sync, 0, None));
     }
 

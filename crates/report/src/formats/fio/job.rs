@@ -3,8 +3,8 @@
 //! This is about fio 3.33, whose calls were traced with strace.
 
 use writebench_model::{
-    Axes, Axis, Bytes, Cache, Case, Cursor, Data, Descriptor, Files, FioEngine, Prepare, Range, Registered,
-    Source, Sync, SyncCall,
+    Axes, Axis, Bytes, Cache, Case, Cursor, Data, DataMemory, Descriptor, Files, FioEngine, Prepare, Range,
+    Registered, Source, Sync, SyncCall,
 };
 
 use super::section::{self, Part, Section};
@@ -32,6 +32,9 @@ pub(super) fn job(case: &Case) -> Result<Job, Why> {
     let engine = method.fio?;
     let of_engine = options(&engine, case)?;
     method.own_axes().try_for_each(|axis| axes.in_fio(axis))?;
+    if case.staged_bytes() > 0 {
+        return Err("fio copies nothing to aligned memory: memory=page-aligned".to_owned());
+    }
     let sync = sync(&engine, case)?;
     let fallocate = section::fallocate(axes.prepare)?;
     let parts = parts(case)?;
@@ -54,6 +57,10 @@ pub(super) fn job(case: &Case) -> Result<Job, Why> {
         }
         options.extend(of_engine.iter().chain(&sync).cloned());
         options.extend(content(axes.data));
+        // Without this or direct I/O, fio's memory is where malloc has it.
+        if axes.memory == DataMemory::PageAligned {
+            options.push(("iomem_align", "4096".to_owned()));
+        }
         sections.push(Section { name: format!("{WRITES}-{index}"), options });
     }
     if is_shared(axes) {

@@ -66,7 +66,7 @@ fn why(name: &str) -> String {
 #[test]
 fn a_job_says_what_it_is_of_and_each_section_what_it_writes() {
     let files = jobs(&[
-        "pwrite,size=1MiB,chunk=64KiB,threads=3,prepare=overwrite,cache=direct,sync=fdatasync/4",
+        "pwrite,size=1MiB,chunk=64KiB,threads=3,prepare=overwrite,cache=direct,sync=fdatasync/4,memory=page-aligned",
         "fwrite,size=1MiB",
     ]);
     insta::assert_snapshot!(format!("{}\n{}", files.jobs[0].1, files.readme));
@@ -168,7 +168,7 @@ fn what_fio_cannot_do_is_said_with_the_reason() {
         ("write,size=1001,chunk=whole,prepare=overwrite", "1001 bytes"),
         ("write,size=1MiB,sync=fdatasync", "no fdatasync at the end"),
         ("pwrite,size=1MiB,threads=2,sync=fsync", "each thread of fio would sync"),
-        ("pwrite,size=1MiB,alignment=off-by-one", "power of two"),
+        ("pwrite,size=1MiB,cache=direct", "copies nothing to aligned memory"),
         ("pwrite,size=4MiB,memory=huge-pages", "a pool is reserved"),
         ("pwritev,size=1MiB,vector=4", "one element"),
         ("pwritev,size=1MiB,vector=1,sync=rwf-dsync", "RWF_DSYNC"),

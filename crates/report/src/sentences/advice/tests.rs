@@ -51,6 +51,24 @@ fn the_simplest_of_those_that_are_proven_faster_and_as_fast_as_the_best_is_recom
 }
 
 #[test]
+fn the_recommendation_says_where_the_data_must_be() {
+    let needs = |name: &str, baseline: &str| {
+        let cases =
+            vec![case(Final, name, None, &times(FAST, 1)), case(Final, baseline, BASELINE, &times(FAST, 3))];
+        let sentences = conclusions(cases);
+        assert!(sentences[0].starts_with(&format!("Recommended: {name}, ")), "{sentences:?}");
+        sentences[1].clone()
+    };
+    let copied = needs("pwrite,cache=direct", "write");
+    assert!(copied.contains("includes its copy to aligned memory"), "{copied}");
+    let aligned = needs("pwrite,cache=direct,memory=page-aligned", "write,memory=page-aligned");
+    assert!(aligned.starts_with("It needs your data at the start of a page: "), "{aligned}");
+    let huge = needs("pwrite,memory=huge-pages", "write,memory=huge-pages");
+    assert!(huge.starts_with("It needs your data in huge pages, "), "{huge}");
+    assert!(needs("pwrite,chunk=4MiB", "write").contains(" were written."), "any memory will do");
+}
+
+#[test]
 fn with_fewer_than_six_rounds_the_baseline_stays_however_slow_it_was() {
     let sentences = conclusions(vec![
         case(Final, "uring,depth=4", None, &times(FAST, 1)[..5]),

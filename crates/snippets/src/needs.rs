@@ -1,0 +1,63 @@
+//! Where the data of a function must be.
+
+use writebench_model::{Axis, Cache, Case, DataMemory};
+
+/// What direct I/O asks of the memory that the data is in, and what happens if it is elsewhere, in a sentence.
+pub(crate) fn needs(case: &Case, block_bytes: u64) -> Option<String> {
+    if !case.method().has_axis(Axis::Memory) || case.axes().cache != Cache::Direct {
+        return None;
+    }
+    let copied = format!(
+        "each chunk is copied to aligned memory first, unless the data begins at a multiple of {block_bytes} bytes"
+    );
+    Some(match case.axes().memory {
+        DataMemory::Any => format!("The data may be anywhere: {copied}."),
+        DataMemory::PageAligned => format!("It needs its data at the start of a page. Elsewhere, {copied}."),
+        DataMemory::HugePages => format!(
+            "It needs its data in huge pages: madvise(MADV_HUGEPAGE) on memory that begins at one, before it is filled. \
+             In other memory it is slower, and {copied}."
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Frame, Language, code};
+    use writebench_engine::method_infos;
+    use writebench_model::Case;
+
+    /// The comment above the code, without its line breaks.
+    fn header(name: &str, language: Language, is_stream: bool) -> String {
+        let methods = method_infos();
+        let case = Case::parse(name, &methods).unwrap();
+        let text = code(&case, language, Frame { is_stream, ..Frame::default() }, &methods).unwrap();
+        let words = text.split_whitespace().filter(|word| !["*", "//", "///", "//!", "#"].contains(word));
+        words.take(150).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_comment_says_where_the_data_must_be() {
+        for (name, said) in [
+            ("pwrite,cache=direct", "The data may be anywhere: each chunk is copied to aligned memory first"),
+            (
+                "write,cache=direct,memory=page-aligned",
+                "It needs its data at the start of a page. Elsewhere, each",
+            ),
+            (
+                "pwritev,cache=direct,memory=huge-pages",
+                "It needs its data in huge pages: madvise(MADV_HUGEPAGE)",
+            ),
+        ] {
+            for language in [Language::C, Language::Cpp, Language::Rust, Language::Go] {
+                let text = header(name, language, false);
+                assert!(text.contains(said), "{name}: {text}");
+            }
+        }
+        for (name, is_stream) in
+            [("pwrite", false), ("pwrite,cache=direct", true), ("read-write,cache=direct", false)]
+        {
+            let text = header(name, Language::C, is_stream);
+            assert!(!text.contains("aligned memory first"), "{name}: {text}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Databases of earlier versions have today's form, and those of others are refused.
+
+use std::path::Path;
+
+use writebench_engine::method_infos;
+use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunRecord, Sample, Stage};
+use writebench_store::{Store, StoreError};
+use writebench_testkit::{example_case, example_run};
+
+fn open(path: &Path) -> Result<Store, StoreError> {
+    Store::open(path, &method_infos())
+}
+
+#[test]
+fn a_search_of_schema_7_has_its_baseline_in_the_schema_of_today() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let of_search = |name: &str, is_baseline| {
+        let origin = CaseOrigin::Search { stage: Stage::Final, is_baseline };
+        CaseRecord { origin, ..example_case("", name, Vec::new()) }
+    };
+    let run = RunRecord { cases: vec![of_search("write", true), of_search("mmap", false)], ..example_run() };
+    let number = open(&path).unwrap().begin_run(&run).unwrap();
+    let old = rusqlite::Connection::open(&path).unwrap();
+    let renamed =
+        old.execute("UPDATE cases SET record = replace(record, 'is_baseline', 'is_naive')", []).unwrap();
+    old.pragma_update(None, "user_version", 7).unwrap();
+    drop(old);
+    let read = open(&path).unwrap().run(number).unwrap();
+    assert_eq!((renamed, &read.cases), (2, &run.cases));
+}
+
+#[test]
+fn cases_of_schema_8_have_names_that_say_where_their_data_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let sample = || Sample::without_figures(0, Outcome::Ok);
+    let case = |name| example_case("one", name, Vec::new());
+    let cases =
+        ["write", "pwrite,cache=direct", "write,sync=fsync", "uring,memory=huge-pages", "fwrite", "read-write"];
+    let mut run = RunRecord { cases: cases.map(case).into(), ..example_run() };
+    let origin = CaseOrigin::Search { stage: Stage::Final, is_baseline: false };
+    run.cases[1] =
+        CaseRecord { origin, label: Some("pwrite,size=1GiB,cache=direct".to_owned()), ..run.cases[1].clone() };
+    let mut store = open(&path).unwrap();
+    let number = store.begin_run(&run).unwrap();
+    store.add_sample(number, 0, run.cases[1].case.name(), &sample()).unwrap();
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch(
+        "UPDATE cases SET record = json_remove(record, '$.contract.memory');
+         UPDATE cases SET record = json_set(record, '$.axes.memory', 'plain', '$.axes.alignment', 'page')
+         WHERE record ->> '$.axes.memory' = 'any';
+         UPDATE cases SET record = json_set(record, '$.axes.alignment', 'off-by-one',
+             '$.id', 'write,sync=fsync,alignment=off-by-one'), name = 'write,sync=fsync,alignment=off-by-one'
+         WHERE position = 2;
+         UPDATE cases SET record = json_remove(record, '$.axes.memory', '$.axes.alignment') WHERE position IN (4, 5);
+         PRAGMA user_version = 8",
+    )
+    .unwrap();
+    drop(old);
+    let read = open(&path).unwrap().run(number).unwrap().cases;
+    let expected = [
+        "write,memory=page-aligned",
+        "pwrite,cache=direct,memory=page-aligned",
+        "write,sync=fsync",
+        "uring,memory=huge-pages",
+        "fwrite,memory=page-aligned",
+        "read-write",
+    ];
+    assert_eq!(read.iter().map(|case| case.case.name()).collect::<Vec<_>>(), expected);
+    for case in &read {
+        assert_eq!(case.case.known().unwrap().contract().memory, case.contract.memory, "{}", case.case);
+    }
+    assert_eq!(read[1].label.as_deref(), Some("pwrite,size=1GiB,cache=direct,memory=page-aligned"));
+    assert_eq!(read[1].samples, [sample()]);
+}
+
+#[test]
+fn a_database_of_another_schema_is_refused_and_not_touched() {
+    for (schema, told) in [(6, "the writebench that made it"), (10, "a newer writebench")] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("db");
+        let old = rusqlite::Connection::open(&path).unwrap();
+        old.pragma_update(None, "application_id", 0x7772_6274).unwrap();
+        old.pragma_update(None, "user_version", schema).unwrap();
+        old.execute_batch("CREATE TABLE runs (number INTEGER PRIMARY KEY)").unwrap();
+        drop(old);
+        let error = open(&path).err().unwrap().to_string();
+        assert!(
+            error.contains(&format!("has schema {schema}, this writebench knows 9; use {told}")),
+            "{error}"
+        );
+        let tables: i64 = rusqlite::Connection::open(&path)
+            .unwrap()
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(tables, 1);
+    }
+}
