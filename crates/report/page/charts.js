@@ -179,7 +179,7 @@ function ratioPicture(compared) {
   if (rows === 0) return { empty: true };
   const names = traces[0].customdata.map((row) => broken(`${cases[row].case}${severalTargets ? ` on ${cases[row].target}` : ""}`, 36));
   const dense = rows > MOST_CATEGORIES;
-  const ends = compared.cases.flatMap((it) => [it.ratio[1], it.ratio[2], 1]).filter((ratio) => ratio > 0);
+  const ends = [1, ...compared.cases.map((it) => it.ratio)].filter((ratio) => ratio > 0);
   return {
     traces, ticked: { axis: "xaxis", unit: "ratio" }, height: dense ? 1000 : 130 + 34 * Math.max(rows, 2),
     layout: layout({

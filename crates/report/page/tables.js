@@ -61,7 +61,6 @@ function comparedTable(number) {
     compared.cases
       .filter((it) => filters.shown[it.rows[0]] || filters.shown[it.rows[1]])
       .map((it) => ({ ...cases[it.rows[1]], compared: it }));
-  const verdict = (it) => it.compared.verdict.replaceAll("-", " ");
   return {
     caption: `B: ${data.runs[compared.b].name}, compared with A: ${data.runs[compared.a].name}`,
     columns: [
@@ -69,10 +68,7 @@ function comparedTable(number) {
       ...(severalTargets ? [column("target", (it) => it.target, (it) => it.target, { isText: true })] : []),
       of("A", (it) => it.bytes_per_s[0], perSecond),
       of("B", (it) => it.bytes_per_s[1], perSecond),
-      of("B / A", (it) => it.ratio[0], (value) => value.toFixed(3)),
-      of("interval", (it) => it.ratio[1], (_, it) => it.counts[0] === 1 ? "–" : `${it.ratio[1].toFixed(3)} – ${it.ratio[2].toFixed(3)}`),
-      column("B is", verdict, (it) => element("span", { class: it.compared.verdict }, verdict(it)), { isText: true }),
-      of("runs A / B", (it) => it.counts[0], (_, it) => `${it.counts[0]} / ${it.counts[1]}`),
+      of("B / A", (it) => it.ratio, (value) => value.toFixed(3)),
     ],
     rows,
   };

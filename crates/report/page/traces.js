@@ -243,24 +243,18 @@ function heatTraces(chart, series, range, isNarrow) {
   }];
 }
 
-// Ratios of two runs with their intervals, from the slowest.
+// Ratios of two runs, from the slowest.
 function ratioTraces(compared) {
   const drawn = compared.cases
     .filter((it) => filters.shown[it.rows[0]] || filters.shown[it.rows[1]])
-    .sort((a, b) => a.ratio[0] - b.ratio[0]);
-  const colours = { faster: ["#116329", "#56d364"], slower: ["#b3261e", "#ff8a80"] };
-  const colour = (it) => pick(colours[it.verdict] ?? ["#59636e", "#9aa5b1"]);
+    .sort((a, b) => a.ratio - b.ratio);
   return [{
     type: "scatter", mode: "markers", showlegend: false,
-    x: drawn.map((it) => it.ratio[0]), y: drawn.map((_, index) => index),
-    error_x: {
-      type: "data", symmetric: false, thickness: 2, width: 4, color: pick(["#59636e", "#9aa5b1"]),
-      array: drawn.map((it) => it.ratio[2] - it.ratio[0]), arrayminus: drawn.map((it) => it.ratio[0] - it.ratio[1]),
-    },
-    marker: { size: 9, color: drawn.map(colour), symbol: drawn.map((it) => ({ faster: "triangle-right", slower: "triangle-left" })[it.verdict] ?? "circle") },
+    x: drawn.map((it) => it.ratio), y: drawn.map((_, index) => index),
+    marker: { size: 9, color: pick(["#59636e", "#9aa5b1"]) },
     hovertext: drawn.map((it) => [
       `<b>${broken(cases[it.rows[1]].case, 60)}</b>`,
-      `B / A: ${it.ratio[0].toFixed(3)} (${it.ratio[1].toFixed(3)} – ${it.ratio[2].toFixed(3)}): ${it.verdict.replaceAll("-", " ")}`,
+      `B / A: ${it.ratio.toFixed(3)}`,
       `A ${perSecond(it.bytes_per_s[0])}, B ${perSecond(it.bytes_per_s[1])}`,
     ].join("<br>")),
     hoverinfo: "text", customdata: drawn.map((it) => it.rows[1]),

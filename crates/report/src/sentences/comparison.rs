@@ -77,6 +77,9 @@ pub const FOUR_RUNS: &str = "Take four runs of each side in turns (A B A B …)"
 
 /// `3 faster, 1 slower, 50 same, 6 inconclusive`.
 pub(crate) fn counts(comparison: &Comparison) -> String {
+    if comparison.is_of_single_runs() {
+        return "inconclusive: one run per side".to_owned();
+    }
     let all = [Verdict::Faster, Verdict::Slower, Verdict::Same, Verdict::Inconclusive];
     let text = |it: Verdict| format!("{} {}", comparison.count(it), it.name());
     all.map(text).join(", ")

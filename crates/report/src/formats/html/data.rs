@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 use serde_json::{Value, json};
 use writebench_model::{CaseRecord, RunRecord, Sample, TargetRecord};
-use writebench_stats::{Interval, as_f64};
+use writebench_stats::as_f64;
 
 use super::command::{again, of_program};
 use super::goals::{Goal, Goals};
@@ -259,15 +259,13 @@ fn rows(reports: &[Report]) -> Vec<HashMap<(&str, &str), usize>> {
 fn compared(of_b: usize, comparison: &Comparison, rows: &[HashMap<(&str, &str), usize>]) -> Value {
     let case = |it: &ComparedCase| {
         let key = (it.case.case.as_str(), it.case.target.as_deref().unwrap_or_default());
-        let Interval { estimate, low, high, .. } = it.speed_ratio;
-        let [a, b, estimate, low, high] = [it.a_bytes_per_s, it.b_bytes_per_s, estimate, low, high].map(Short);
+        let [a, b, ratio] = [it.a_bytes_per_s, it.b_bytes_per_s, it.speed_ratio.estimate].map(Short);
         json!({
             // The case among A's, and among B's. A comparison is of cases that both runs have.
             "rows": [rows[0][&key], rows[of_b][&key]],
             "bytes_per_s": [a, b],
-            "counts": [it.a_count, it.b_count],
-            "ratio": [estimate, low, high],
-            "verdict": it.verdict.name(),
+            // Two single runs prove no difference, so there is neither an interval nor a verdict.
+            "ratio": ratio,
         })
     };
     json!({ "a": 0, "b": of_b, "cases": comparison.cases.iter().map(case).collect::<Vec<_>>() })
