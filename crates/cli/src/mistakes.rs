@@ -13,17 +13,71 @@ const SAMPLES: [&str; 6] = ["-n", "--runs", "--repeat", "--repeats", "--iteratio
 
 /// The parser's error in one line: what is wrong and what would fit, without usage and advice.
 pub(crate) fn one_line(error: &clap::Error, interface: &Command, words: &[OsString]) -> String {
-    let text = error.render().to_string();
-    let text = text.split("\n\nUsage:").next().unwrap_or_default();
-    let text = text.split("\n\nFor more information").next().unwrap_or_default();
-    let meant = meant(error, interface, words);
-    let text = match &meant {
-        Some(meant) => format!("{}; did you mean {meant}?", text.split("\n\n").next().unwrap_or_default()),
-        None => text.replace("\n\n  tip:", "; tip:"),
+    let line = match meant(error, interface, words) {
+        Some(meant) => format!("{}; did you mean {meant}? See", what(error)),
+        None => format!("{}{}; see", what(error), tips(error)),
     };
-    let line = text.split_whitespace().collect::<Vec<&str>>().join(" ");
-    let see = if meant.is_some() { " See" } else { "; see" };
-    format!("{}{see} writebench --help", line.strip_prefix("error: ").unwrap_or(&line))
+    format!("{} writebench --help", line.split_whitespace().collect::<Vec<&str>>().join(" "))
+}
+
+/// What is wrong, in clap's own words.
+fn what(error: &clap::Error) -> String {
+    let of = |kind| text(error, kind).unwrap_or_default();
+    let (argument, value) = (of(ContextKind::InvalidArg), of(ContextKind::InvalidValue));
+    let why = std::error::Error::source(error).map_or(String::new(), |why| format!(": {why}"));
+    match error.kind() {
+        ErrorKind::InvalidValue if value.is_empty() => {
+            format!("a value is required for '{argument}' but none was supplied{}", values(error))
+        }
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            format!("invalid value '{value}' for '{argument}'{why}{}", values(error))
+        }
+        ErrorKind::UnknownArgument => format!("unexpected argument '{argument}' found"),
+        ErrorKind::InvalidSubcommand => {
+            format!("unrecognized subcommand '{}'", of(ContextKind::InvalidSubcommand))
+        }
+        ErrorKind::ArgumentConflict => match of(ContextKind::PriorArg) {
+            prior if prior == argument => format!("the argument '{argument}' cannot be used multiple times"),
+            prior => format!("the argument '{argument}' cannot be used with '{prior}'"),
+        },
+        ErrorKind::MissingRequiredArgument => format!("required and missing: {argument}"),
+        ErrorKind::NoEquals => format!("an equal sign is missing between '{argument}' and its value"),
+        ErrorKind::MissingSubcommand => "a command is missing".to_owned(),
+        // A kind that has no words here, or that the command line above cannot lead to.
+        kind if argument.is_empty() => kind.to_string(),
+        kind => format!("{kind}: '{argument}'"),
+    }
+}
+
+fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    error.get(kind).map(ToString::to_string).filter(|text| !text.is_empty())
+}
+
+fn values(error: &clap::Error) -> String {
+    text(error, ContextKind::ValidValue).map_or(String::new(), |all| format!(" [possible values: {all}]"))
+}
+
+/// What would fit, as clap suggests.
+fn tips(error: &clap::Error) -> String {
+    let kinds = [
+        ("subcommand", ContextKind::SuggestedSubcommand),
+        ("argument", ContextKind::SuggestedArg),
+        ("value", ContextKind::SuggestedValue),
+    ];
+    let similar = kinds.into_iter().filter_map(|(what, kind)| {
+        Some(match error.get(kind)? {
+            ContextValue::Strings(names) if names.len() > 1 => {
+                format!("; tip: some similar {what}s exist: '{}'", names.join("', '"))
+            }
+            ContextValue::None | ContextValue::Strings(_) if text(error, kind).is_none() => return None,
+            name => format!("; tip: a similar {what} exists: '{name}'"),
+        })
+    });
+    let others = match error.get(ContextKind::Suggested) {
+        Some(ContextValue::StyledStrs(tips)) => tips.iter().map(|tip| format!("; tip: {tip}")).collect(),
+        _ => Vec::new(),
+    };
+    similar.chain(others).collect()
 }
 
 /// Mistakes unknown to clap: options of other programs, and a target in the place of a command.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use writebench_report::formats::{display_width, padded};
 use writebench_report::visible;
 use writebench_store::RunSummary;
 
@@ -20,20 +21,25 @@ pub(crate) fn run_list(db: Option<&Path>) -> Result<String> {
     }
     let label = |run: &RunSummary| visible(run.label.as_deref().unwrap_or("-")).into_owned();
     let label_width =
-        runs.iter().map(|run| label(run).chars().count()).max().unwrap_or(0).clamp(5, WIDEST_LABEL);
+        runs.iter().map(|run| display_width(&label(run))).max().unwrap_or(0).clamp(5, WIDEST_LABEL);
     let mut text = format!(
-        "{:>4}  {:<20}  {:<11}  {:>5}  {:>7}  {:<label_width$}  suites, target\n",
-        "run", "started", "status", "cases", "samples", "label"
+        "{:>4}  {:<20}  {:<11}  {:>5}  {:>7}  {}  suites, target\n",
+        "run",
+        "started",
+        "status",
+        "cases",
+        "samples",
+        padded("label", label_width)
     );
     for run in runs {
         text += &format!(
-            "{:>4}  {:<20}  {:<11}  {:>5}  {:>7}  {:<label_width$}  {} on {}\n",
+            "{:>4}  {}  {}  {:>5}  {:>7}  {}  {} on {}\n",
             run.number,
-            visible(&run.started),
-            visible(&run.status),
+            padded(&visible(&run.started), 20),
+            padded(&visible(&run.status), 11),
             run.cases,
             run.samples,
-            label(&run),
+            padded(&label(&run), label_width),
             visible(&run.suites),
             visible(&run.target)
         );

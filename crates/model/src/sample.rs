@@ -195,6 +195,9 @@ fn signal_meaning(signal: i32) -> String {
 pub struct Sample {
     /// The round, from 0.
     pub round: u32,
+    /// The place among all samples of the run, from 0, in the order in which they were taken. None in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u32>,
     #[serde(flatten)]
     pub outcome: Outcome,
     #[serde(deserialize_with = "with_total")]

@@ -41,6 +41,7 @@ fn samples() -> Vec<Sample> {
         startup_ns: None,
         shares_blocks: Some(true),
         round: 0,
+        turn: Some(30),
         outcome: Outcome::Ok,
         phases_ns: PhasesNs { prepare: 1, open: 2, write: 3, sync: 4, close: 5 },
         bytes: 6,

@@ -42,7 +42,7 @@ impl Session<'_> {
             }
         };
         let began = Instant::now();
-        let mut recorder = Recorder::new(store, number, streams, output);
+        let mut recorder = Recorder::new(store, number, &self.run, streams, output);
         let end = self.supervise(&mut recorder, began).inspect_err(|_| {
             // The reason why the run failed says more than a failure to record it.
             let _ = recorder.finish(RunStatus::Failed, self.written.bytes(), stop);

@@ -26,6 +26,8 @@ pub(super) struct Recorder<'r> {
     output: &'r Output,
     pub streams: Streams<'r>,
     waiting: VecDeque<Record>,
+    /// The turn of the next sample.
+    turn: u32,
     locked_since: Option<Instant>,
     /// Whether it was said that the database is locked.
     said: bool,
@@ -45,8 +47,17 @@ pub(super) enum Record {
 }
 
 impl<'r> Recorder<'r> {
-    pub(super) fn new(store: &'r Store, number: i64, streams: Streams<'r>, output: &'r Output) -> Self {
+    /// `run` has the samples that were taken before, if the run goes on.
+    pub(super) fn new(
+        store: &'r Store,
+        number: i64,
+        run: &RunRecord,
+        streams: Streams<'r>,
+        output: &'r Output,
+    ) -> Self {
+        let turns = run.cases.iter().flat_map(|row| &row.samples).filter_map(|sample| sample.turn);
         Self {
+            turn: turns.max().map_or(0, |last| last.saturating_add(1)),
             store,
             number,
             output,
@@ -60,10 +71,11 @@ impl<'r> Recorder<'r> {
 
     /// A sample was taken, on the target of that place and name.
     pub(super) fn sample(&mut self, (target, name): (usize, &str), case: &str, sample: &Sample) -> Result<()> {
-        let record = Record::Sample { target, case: case.to_owned(), sample: sample.clone().into() };
+        let sample = Sample { turn: Some(self.turn), ..sample.clone() };
+        self.turn = self.turn.saturating_add(1);
         // The stream keeps the sample even if the database has failed.
-        self.streams.sample(name, case, sample)?;
-        self.record(record)
+        self.streams.sample(name, case, &sample)?;
+        self.record(Record::Sample { target, case: case.to_owned(), sample: sample.into() })
     }
 
     /// Records how the run stands at its end, and the bytes that it has written, after all that still waits. Another

@@ -61,6 +61,10 @@ assert len(samples) == len(streamed) == len(found[0]["samples"]), (samples, stre
 assert len(summary) == 1 and int(summary[0]["samples"]) == len(calm), (summary, calm)
 values = [float(summary[0]["total_ns_value"]), found[0]["estimate"]["total_ns"]["value"]]
 assert max(values) - min(values) < 1, values
+turns = sorted((int(row["turn"]), row["case"]) for row in csv.DictReader(open(home + "/s.csv")))
+assert [turn for turn, _ in turns] == list(range(len(turns))), turns
+everything = sorted((sample["turn"], row["id"]) for row in document["cases"] for sample in row["samples"])
+assert turns == everything, (turns, everything)
 unsupported = [row for row in csv.DictReader(open(home + "/c.csv")) if row["outcome"] == "unsupported"]
 assert len(unsupported) == 1 and "page cache" in unsupported[0]["reason"], unsupported
 "#;

@@ -7,6 +7,7 @@ use writebench_stats::Verdict;
 use super::lines::{fitting, folded};
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use super::terminal::Detail;
+use super::width::{display_width, padded};
 use crate::numbers::comparison::Comparison;
 use crate::numbers::sides::{CaseOn, ComparedRun, Side};
 use crate::sentences::changes::Change;
@@ -73,13 +74,13 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
 fn change_lines(change: &Change, width: usize) -> String {
     const NAME_WIDTH: usize = 16;
     let [a, b] = [&change.a, &change.b].map(|values| visible(&values.join(" and ")).into_owned());
-    let name = visible(&change.what);
-    let one = format!("  {name:<NAME_WIDTH$} {a} → {b}\n");
-    if one.trim_end().chars().count() <= width {
-        return one;
+    let name = padded(&visible(&change.what), NAME_WIDTH);
+    let one = format!("  {name} {a} → {b}");
+    if display_width(&one) <= width {
+        return one + "\n";
     }
     let below = |text: String| folded(&text, width, NAME_WIDTH + 5);
-    below(format!("  {name:<NAME_WIDTH$} {a}")) + &below(format!("  {:<NAME_WIDTH$} → {b}", ""))
+    below(format!("  {name} {a}")) + &below(format!("  {:<NAME_WIDTH$} → {b}", ""))
 }
 
 fn summary(comparison: &Comparison) -> String {

@@ -43,6 +43,7 @@ type OfSample = (&'static str, fn(&Line<'_>) -> String);
 
 const COLUMNS: &[OfSample] = &[
     ("round", |it| it.sample.round.to_string()),
+    ("turn", |it| text(it.sample.turn)),
     ("outcome", |it| it.sample.outcome.name().to_owned()),
     ("reason", |it| text(it.sample.reason())),
     ("bytes", |it| it.sample.bytes.to_string()),
@@ -78,7 +79,7 @@ const COLUMNS: &[OfSample] = &[
     ("latency_max_ns", |it| it.latency(|it| it.max_ns)),
     ("limit_kind", |it| text(it.limit.map(|it| it.kind))),
     ("limit_bytes_per_s", |it| text(it.limit.map(|it| it.bytes_per_s))),
-    ("of_limit", |it| text(it.limit.map(|it| format!("{:.4}", it.share)))),
+    ("of_limit", |it| text(it.limit.map(|it| it.share))),
     ("over_time", |it| text(it.course.map(|it| it.course.name()))),
     ("burst_bytes_per_s", |it| it.fall(|it| it.bytes_per_s)),
     ("burst_ns", |it| it.fall(|it| it.until_ns)),

@@ -1,5 +1,7 @@
 //! For spreadsheets: one row per case and target, with its estimate. The format `csv` has the samples.
 
+use std::collections::HashSet;
+
 use super::csv::{text, written};
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
@@ -51,7 +53,11 @@ pub(super) fn render(report: &Report) -> Result<String, ::csv::Error> {
     let facts = FACTS.iter().map(|(fact, _)| (*fact).to_owned());
     let figures =
         FIGURES.iter().flat_map(|(figure, _)| PARTS.iter().map(move |(part, _)| format!("{figure}_{part}")));
-    written(report, facts.chain(figures), report.cases.iter().map(|case| (case, row(case))))
+    // A case in two tables has one row, that of the first.
+    let mut seen = HashSet::new();
+    let once =
+        report.cases.iter().filter(move |case| seen.insert((&case.record.target, case.record.case.name())));
+    written(report, facts.chain(figures), once.map(|case| (case, row(case))))
 }
 
 fn row(case: &CaseReport) -> Vec<String> {

@@ -1,9 +1,8 @@
 //! A table as aligned lines that fit the width.
 
-use unicode_width::UnicodeWidthStr;
-
 use super::bar::bar;
 use super::styles::QUIET;
+use super::width::{display_width, padded};
 use crate::tables::bars::Bars;
 use crate::tables::table::{self, Column, Table};
 
@@ -58,7 +57,7 @@ fn wrapped(table: &Table, width: Option<usize>) -> Option<Fitted> {
     narrow.columns.iter_mut().zip(&widths).for_each(|(column, width)| {
         // A heading has one line, and another above it.
         if let Some((group, heading)) =
-            column.heading.rsplit_once(' ').filter(|_| column.heading.width() > *width)
+            column.heading.rsplit_once(' ').filter(|_| display_width(&column.heading) > *width)
         {
             (column.group, column.heading) = (group.to_owned(), heading.to_owned());
         }
@@ -69,10 +68,11 @@ fn wrapped(table: &Table, width: Option<usize>) -> Option<Fitted> {
 
 fn longest_word(table: &Table, index: usize) -> usize {
     let Column { heading, .. } = &table.columns[index];
-    let heading =
-        heading.rsplit_once(' ').map_or(heading.width(), |(group, word)| group.width().max(word.width()));
+    let heading = heading
+        .rsplit_once(' ')
+        .map_or(display_width(heading), |(group, word)| display_width(group).max(display_width(word)));
     let words = table.rows.iter().flat_map(|row| row[index].split(' '));
-    words.map(str::width).max().unwrap_or(0).max(heading)
+    words.map(display_width).max().unwrap_or(0).max(heading)
 }
 
 /// A row as rows of one line each.
@@ -114,7 +114,7 @@ fn fits(lines: &[String], width: Option<usize>) -> bool {
 }
 
 fn widest(lines: &[String]) -> usize {
-    lines.iter().map(|line| line.chars().count()).max().unwrap_or(0)
+    lines.iter().map(|line| display_width(line)).max().unwrap_or(0)
 }
 
 /// Each case's name on a line of its own, above its figures: names may be as wide as a terminal.
@@ -165,14 +165,14 @@ fn column_width(table: &Table, index: usize) -> usize {
     let column = &table.columns[index];
     let headings = [column.group.as_str(), &column.heading];
     let cells = table.rows.iter().map(|row| row[index].as_str());
-    headings.into_iter().chain(cells).map(str::width).max().unwrap_or(0)
+    headings.into_iter().chain(cells).map(display_width).max().unwrap_or(0)
 }
 
 /// The lines with a bar after each row, below the ends of its scale; none if there is no space.
 fn with_bars(mut lines: Vec<String>, bars: &Bars, width: Option<usize>) -> Option<Vec<String>> {
     let start = widest(&lines) + GAP;
     let room = width.map_or(MOST_BAR, |width| width.saturating_sub(start).min(MOST_BAR));
-    let scale = bars.full.chars().count() + GAP;
+    let scale = display_width(&bars.full) + GAP;
     if room < LEAST_BAR.max(scale) {
         return None;
     }
@@ -188,12 +188,6 @@ fn with_bars(mut lines: Vec<String>, bars: &Bars, width: Option<usize>) -> Optio
     Some(lines)
 }
 
-/// The text, padded with spaces to that width. The formatting width of Rust panics above 65,535, which a
-/// foreign name can exceed.
-pub(super) fn padded(text: &str, width: usize) -> String {
-    text.to_owned() + &" ".repeat(width.saturating_sub(text.chars().count()))
-}
-
 /// The lines of the table. A library would hold ten thousand rows several times over.
 fn lines(table: &Table, shown: &[bool]) -> Vec<String> {
     let is_shown = |(index, _): &(usize, &Column)| shown[*index];
@@ -203,7 +197,7 @@ fn lines(table: &Table, shown: &[bool]) -> Vec<String> {
         let mut line = String::new();
         for (&(index, column), width) in columns.iter().zip(&widths) {
             let text = cells(index);
-            let space = width.saturating_sub(text.width());
+            let space = width.saturating_sub(display_width(&text));
             let (before, after) = if column.is_text { (0, space) } else { (space, 0) };
             line.extend([&" ".repeat(before), &text, &" ".repeat(after + GAP)].map(String::as_str));
         }
@@ -223,7 +217,7 @@ fn lines(table: &Table, shown: &[bool]) -> Vec<String> {
 pub(super) fn folded(line: &str, width: usize, indent: usize) -> String {
     let (mut text, mut column) = (String::new(), 0);
     for (index, word) in line.split(' ').enumerate() {
-        let length = word.chars().count();
+        let length = display_width(word);
         if index == 0 {
             column = length;
         } else if column + 1 + length > width && column > indent {

@@ -17,10 +17,12 @@ mod rendered;
 mod styles;
 mod svg;
 pub mod terminal;
+mod width;
 
 use std::path::Path;
 
 pub use self::rendered::{Files, FormatError, MARK, has_mark};
+pub use self::width::{display_width, padded};
 use crate::numbers::comparison::Comparison;
 use crate::sentences::report::Report;
 

@@ -2,9 +2,10 @@
 
 use anstyle::Style;
 
-use super::lines::{fitting, folded, padded};
+use super::lines::{fitting, folded};
 pub use super::styles::STYLES;
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
+use super::width::{display_width, padded};
 use crate::sentences::machine::{one_line, run_lines};
 use crate::sentences::noise::NoiseReport;
 use crate::sentences::report::Report;
@@ -142,10 +143,10 @@ fn names_of_labels(table: &Table) -> Option<usize> {
 
 /// The case of each label, if there is no room for it beside the figures.
 fn legend(table: &Table, case: usize, width: Option<usize>) -> String {
-    let label_width = table.rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
+    let label_width = table.rows.iter().map(|row| display_width(&row[0])).max().unwrap_or(0);
     let beside = |row: &Vec<String>| format!("{}  {}", padded(&row[0], label_width), row[case]);
     let below = |row: &Vec<String>| format!("{}\n  {}", row[0], row[case]);
-    let fits = |row: &Vec<String>| width.is_none_or(|width| beside(row).chars().count() <= width);
+    let fits = |row: &Vec<String>| width.is_none_or(|width| display_width(&beside(row)) <= width);
     let all_fit = table.rows.iter().all(fits);
     let line = |row| if all_fit { beside(row) } else { below(row) };
     table.rows.iter().map(|row| format!("{QUIET}{}{QUIET:#}\n", line(row))).collect()

@@ -191,6 +191,25 @@ fn a_spreadsheet_finds_no_formula_in_text_and_numbers_stay_numbers() {
 }
 
 #[test]
+fn a_case_in_two_tables_has_one_row_in_the_summary_and_a_small_share_all_of_its_digits() {
+    let mut report = report();
+    let again = report.cases[0].clone();
+    let rows = |report: &Report| super::csv_summary::render(report).unwrap().lines().count();
+    let before = rows(&report);
+    report.cases.push(again);
+    report.cases.last_mut().unwrap().record.origin = section_of("write", "Another section");
+    assert_eq!(rows(&report), before);
+    let target = &mut report.run.targets[0];
+    let (kind, how) = (LimitKind::MemoryCopy, String::new());
+    target.limits = vec![Limit { kind, threads: 1, bytes_per_s: Some(u64::MAX / 4), how }];
+    let text = super::csv::render(&report).unwrap();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let at = reader.headers().unwrap().iter().position(|heading| heading == "of_limit").unwrap();
+    let share: f64 = reader.records().next().unwrap().unwrap()[at].parse().unwrap();
+    assert!(share > 0.0 && share < 1e-6, "{share}");
+}
+
+#[test]
 fn a_terminal_sees_no_style_but_ours() {
     const FOREIGN: &str = "x\u{1b}[8m\r\u{202e}y";
     let mut report = report();
