@@ -1,5 +1,7 @@
 //! `writebench advise`: purpose → candidates → race → advice.
 
+mod reach;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,7 +23,7 @@ use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::output_file::Kept;
 use crate::selection::SAMPLES;
-use crate::session::{Later, Place, Session, Workspaces, new_run, seed};
+use crate::session::{Later, Place, Session, Workspaces, most_unasked_bytes, new_run, seed};
 use crate::signals::stop_on_signals;
 use crate::{database, selection};
 
@@ -53,7 +55,7 @@ pub(crate) struct AdviseCommand {
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = positive_duration)]
     budget: Duration,
     /// Stop before more than this is written [default: enough for six rounds and more of four ways and of plain write, 200
-    /// times the size or more, 4 GiB at least]
+    /// times the size or more, 4 GiB at least; without --yes 64 GiB at most]
     #[arg(long, value_name = "BYTES")]
     max_bytes: Option<Bytes>,
     /// Space to leave free on the target: a share of its bytes and inodes, or a size
@@ -62,6 +64,9 @@ pub(crate) struct AdviseCommand {
     /// Seed of the order and the data [default: random, and shown]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
+    /// Let the default of --max-bytes be more than 64 GiB
+    #[arg(long, short)]
+    yes: bool,
     /// Print the candidates and the most bytes that they would write, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -131,7 +136,9 @@ impl AdviseCommand {
         // Workers write these bytes to find out which way direct I/O goes.
         let direct_check_bytes = direct_check_bytes_of(&field.cases);
         let most_bytes = field.most_bytes(real_bytes).saturating_add(direct_check_bytes);
-        let max_bytes = self.max_bytes.map_or(most_bytes, |bytes| bytes.0);
+        // A search does not ask: it does without what would need consent.
+        let unasked_bytes = if self.yes { u64::MAX } else { most_unasked_bytes(None) };
+        let max_bytes = self.max_bytes.map_or(most_bytes.min(unasked_bytes), |bytes| bytes.0);
         field.check_bytes(max_bytes, direct_check_bytes)?;
         if self.purpose == Purpose::LargerThanMemory {
             field.check_budget(self.budget)?;
@@ -157,8 +164,11 @@ impl AdviseCommand {
         let limits_for = one_for_each_limit(&space);
         let unlimited = Settings { max_bytes: self.max_bytes.map(|bytes| bytes.0), ..settings.clone() };
         let limit_bytes = Hardware::of(&limits_for, &unlimited, &[place.space()])?.bytes();
-        let max_bytes =
-            if self.max_bytes.is_some() { max_bytes } else { max_bytes.saturating_add(limit_bytes) };
+        let max_bytes = if self.max_bytes.is_some() {
+            max_bytes
+        } else {
+            max_bytes.saturating_add(limit_bytes).min(unasked_bytes)
+        };
         let settings = Settings { max_bytes: Some(max_bytes), ..settings };
         let mut run = RunRecord { cluster: global.cluster(), ..new_run(None, settings, &[], vec![target]) };
         let places = vec![place.claim(false, self.reserve, output)?];
@@ -179,6 +189,7 @@ impl AdviseCommand {
             self.budget,
             Bytes(max_bytes).approximate(),
         ));
+        output.note(&field.reach(max_bytes, self.budget));
         let max_bytes = max_bytes.saturating_sub(limit_bytes).saturating_sub(direct_check_bytes);
         let Sizes { screening_bytes, final_bytes } = field.sizes;
         let limits = RaceLimits {
@@ -384,11 +395,19 @@ impl Field {
         let real = self.candidates.iter().filter_map(|candidate| candidate.finals.first());
         let cases: String = real.map(|&case| format!("{}\n", self.cases[case])).collect();
         format!(
-            "{cases}{}, {}; at most {} in {budget:?}. Nothing was written.\n",
+            "{cases}{}, {}; at most {} in {budget:?}. {} Nothing was written.\n",
             counted(self.candidates.len(), "candidate"),
             self.levels(),
             Bytes(max_bytes).approximate(),
+            self.reach(max_bytes, budget),
         )
+    }
+
+    /// The size that the limits pay for.
+    fn reach(&self, max_bytes: u64, budget: Duration) -> String {
+        let baseline = self.candidates[self.baseline].finals.iter().map(|&case| &self.cases[case]);
+        let limits = reach::Limits { budget, max_bytes, times_written: self.times_written };
+        reach::sentence(&baseline.collect::<Vec<_>>(), &limits)
     }
 
     /// The place of a case among all cases, with the row that it will have.

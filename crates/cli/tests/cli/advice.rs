@@ -236,6 +236,14 @@ fn dry_run() -> Result<()> {
         "{last}"
     );
     ensure!(entries(target.path()).is_empty());
+    // What the budget does not pay for is said before, and nothing needs consent.
+    let large = ["advise", target_text, "--for", "stream", "--size", "4GiB", "--reserve", "0", "--dry-run"];
+    let ended = program.call(&large)?;
+    let last = ended.stdout.lines().last().context("a line")?;
+    ensure!(last.contains("finals with 4 GiB; at most 64 GiB in 60s. At 1 GB/s, 60s pays for "), "{ended:?}");
+    ensure!(last.contains("With 4 GiB a search takes about 16m: --budget 16m, and writes "), "{last}");
+    let agreed = program.call(&[&large[..], &["--yes"]].concat())?;
+    ensure!(!agreed.stdout.contains("at most 64 GiB"), "{agreed:?}");
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use writebench_model::{Bytes, Case, CaseOrigin, Content, DataMemory, RunRecord, Stage};
+use writebench_model::{Bytes, Case, CaseOrigin, Content, DataMemory, RunRecord, Settings, Stage};
 use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::case::CaseReport;
@@ -188,7 +188,7 @@ impl Advice {
             sentences.push(format!("The same, or inconclusive: {}.", list(&self.as_fast, NAMED)));
         }
         sentences.extend(self.needs(cases));
-        sentences.extend(self.smaller(cases, run.settings.search_bytes));
+        sentences.extend(self.smaller(cases, &run.settings));
         let target = run.targets.first().map_or(".", |target| &target.path);
         let mut check = format!("writebench run {} --case {}", quoted(target), self.recommended);
         // The case that the recommended one was compared with, or the one with the nearest figure.
@@ -196,8 +196,7 @@ impl Advice {
         if !other.is_empty() {
             check += &format!(" --case {other}");
         }
-        let written = Bytes(self.bytes_written).approximate();
-        sentences.push(format!("{written} were written. To check it: {check}"));
+        sentences.push(format!("To check it: {check}"));
         sentences.extend(self.code(cases));
         sentences
     }
@@ -230,13 +229,17 @@ impl Advice {
     }
 
     /// A sentence if the files of the finals were smaller than those that were asked for.
-    fn smaller(&self, cases: &[CaseReport], asked_bytes: Option<u64>) -> Option<String> {
+    fn smaller(&self, cases: &[CaseReport], settings: &Settings) -> Option<String> {
         let of_finals =
             cases.iter().find(|case| case.record.case.name() == self.fastest)?.record.contract.bytes;
-        let asked_bytes = asked_bytes.filter(|&asked| asked > of_finals)?;
+        let asked_bytes = settings.search_bytes.filter(|&asked| asked > of_finals)?;
+        let times = asked_bytes.div_ceil(of_finals.max(1));
+        let budget = settings.budget_ns.map(|ns| ns / 1_000_000_000 * times);
+        let budget = budget.map_or(String::new(), |seconds| format!(" of about {} min", seconds.div_ceil(60)));
         let [of_finals, asked] = [of_finals, asked_bytes].map(|bytes| Bytes(bytes).approximate());
         Some(format!(
-            "The limits paid for six rounds with {of_finals}, and not with {asked}: a larger --budget or --max-bytes does."
+            "The limits paid for six rounds with {of_finals}, and not with {asked}: a --budget{budget} does, or a larger \
+             --max-bytes."
         ))
     }
 

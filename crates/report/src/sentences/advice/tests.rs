@@ -42,7 +42,7 @@ fn the_simplest_of_those_that_are_proven_faster_and_as_fast_as_the_best_is_recom
         [
             "Recommended: write,chunk=4MiB, at 10.6 GB/s, 2.97 times as fast as plain write (write,chunk=8KiB), interval 2.96 – 3.03, 8 rounds.",
             "The same, or inconclusive: uring,depth=4.",
-            "26 GiB were written. To check it: writebench run '/data/<b>|`x`' --case write,chunk=4MiB --case \
+            "To check it: writebench run '/data/<b>|`x`' --case write,chunk=4MiB --case \
              write,chunk=8KiB",
             "As code, `int write_file(const char *path, const void *data, size_t size)`: writebench code write,chunk=4MiB \
              --lang c (or cpp, rust, python, node, go, java)",
@@ -65,7 +65,7 @@ fn the_recommendation_says_where_the_data_must_be() {
     assert!(aligned.starts_with("It needs your data at the start of a page: "), "{aligned}");
     let huge = needs("pwrite,memory=huge-pages", "write,memory=huge-pages");
     assert!(huge.starts_with("It needs your data in huge pages, "), "{huge}");
-    assert!(needs("pwrite,chunk=4MiB", "write").contains(" were written."), "any memory will do");
+    assert!(needs("pwrite,chunk=4MiB", "write").starts_with("To check it: "), "any memory will do");
 }
 
 #[test]
