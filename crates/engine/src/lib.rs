@@ -10,6 +10,7 @@ mod copy_source;
 #[cfg(feature = "deliberate-delay")]
 mod deliberate_delay;
 mod file;
+mod guard;
 mod job;
 mod limit;
 mod machine;
@@ -36,6 +37,7 @@ mod watch;
 mod write_behind;
 
 pub use file::Target;
+pub use guard::{GUARD, guard};
 pub use meeting::{Meeting, monotonic_ns};
 pub use methods::infos as method_infos;
 pub use noise::noise;

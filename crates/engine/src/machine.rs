@@ -39,13 +39,27 @@ impl Usage {
         )
     }
 
-    /// Writes the difference to an earlier reading into a sample.
-    pub(crate) fn write_since(self, then: &Self, sample: &mut Sample) {
-        let since = |now: i64, then: i64| u64::try_from(now - then).unwrap_or(0);
-        sample.user_cpu_ns = since(self.user_cpu_ns, then.user_cpu_ns);
-        sample.system_cpu_ns = since(self.system_cpu_ns, then.system_cpu_ns);
-        sample.page_faults = since(self.page_faults, then.page_faults);
-        sample.context_switches = since(self.context_switches, then.context_switches);
+    /// The difference to an earlier reading.
+    pub(crate) fn since(self, then: &Self) -> Self {
+        let (now, then) = (self.numbers(), then.numbers());
+        Self::from_numbers(std::array::from_fn(|at| now[at] - then[at]))
+    }
+
+    /// The counters in a fixed order.
+    pub(crate) fn numbers(self) -> [i64; 4] {
+        [self.user_cpu_ns, self.system_cpu_ns, self.page_faults, self.context_switches]
+    }
+
+    /// The counters from their numbers.
+    pub(crate) fn from_numbers([user_cpu_ns, system_cpu_ns, page_faults, context_switches]: [i64; 4]) -> Self {
+        Self { user_cpu_ns, system_cpu_ns, page_faults, context_switches }
+    }
+
+    /// Writes a difference into a sample.
+    pub(crate) fn write(self, sample: &mut Sample) {
+        let [user, system, faults, switches] = self.numbers().map(|it| u64::try_from(it).unwrap_or(0));
+        (sample.user_cpu_ns, sample.system_cpu_ns) = (user, system);
+        (sample.page_faults, sample.context_switches) = (faults, switches);
     }
 }
 

@@ -1,28 +1,23 @@
 //! Starts a program of the user's, waits for its end, and takes the time between.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use rustix::fs::MemfdFlags;
-use writebench_model::{Case, Failure, Phase, PhasesNs, Sample, nanoseconds};
+use writebench_model::{Case, Failure, Phase, PhasesNs, Sample};
 
 use crate::call::CallError;
 use crate::file::Target;
-use crate::machine::Usage;
+use crate::guard::{PHASES_FD, run_guarded};
 
-/// The variable that names the descriptor for the program's own times: `docs/commands.md`.
-pub(crate) const PHASES_FD: &str = "WRITEBENCH_PHASES_FD";
 /// The placeholder of the file to be written.
 pub const FILE: &str = "{file}";
 /// The placeholder of a file with the data, in the page cache.
 pub const SOURCE: &str = "{source}";
 
-/// The program that does nothing: its time is that of starting a process.
-const NOTHING: &str = "true";
 /// The most bytes of a program's last words that are shown.
 const MOST_WORDS_BYTES: usize = 400;
 
@@ -47,34 +42,31 @@ impl Program<'_> {
     /// Runs the program once, and writes its times and counters into the sample: the phases that it
     /// reports, or phase `write` from its start to its end.
     pub(crate) fn run(&self, case: &Case, sample: &mut Sample) -> Result<(), CallError> {
-        let mut command = self.command()?;
-        // Not every root has `true`.
-        sample.startup_ns = time_of_nothing().ok();
+        let line = self.line()?;
+        let program = line.first().map(|word| word.to_string_lossy()).unwrap_or_default();
         let [mut reported, mut words] = [memory_file("phases")?, memory_file("errors")?];
-        command.env(PHASES_FD, reported.as_raw_fd().to_string()).stdin(Stdio::null()).stdout(Stdio::null());
-        command.stderr(words.try_clone().map_err(|error| CallError::of_io("dup", &error))?);
-        inherit(&reported, true)?;
-        let before = Usage::of_children();
-        let start = Instant::now();
-        let ended = command.spawn().and_then(|mut child| child.wait());
-        let elapsed_ns = nanoseconds(start.elapsed());
-        Usage::of_children().write_since(&before, sample);
-        inherit(&reported, false)?;
-        let program = command.get_program().to_string_lossy().into_owned();
+        let errors = words.try_clone().map_err(|error| CallError::of_io("dup", &error))?;
+        let ended = run_guarded(&line, reported.as_fd(), errors.into());
         let cannot = |error: io::Error| format!("{program}: {}", Failure::io_message(&error));
         let ended = ended.map_err(|error| CallError::other("exec", cannot(error)))?;
-        if !ended.success() {
+        ended.usage.write(sample);
+        sample.startup_ns = ended.startup_ns;
+        if !ended.status.success() {
             let said = last_words(&text_of(&mut words));
             let said = if said.is_empty() { said } else { format!(": {said}") };
-            return Err(CallError::other("program", format!("{program} ended with {ended}{said}")));
+            return Err(CallError::other("program", format!("{program} ended with {}{said}", ended.status)));
         }
-        sample.phases_ns = phases(&text_of(&mut reported), elapsed_ns)
+        sample.phases_ns = phases(&text_of(&mut reported), ended.elapsed_ns)
             .map_err(|why| CallError::other(PHASES_FD, format!("{program}: {why}")))?;
         sample.bytes = case.axes().size_bytes;
+        if ended.left > 0 {
+            let left = format!("{program} left {} processes behind, which were killed", ended.left);
+            sample.disturbed = sample.disturbed.take().or(Some(left));
+        }
         Ok(())
     }
 
-    fn command(&self) -> Result<Command, CallError> {
+    fn line(&self) -> Result<Vec<OsString>, CallError> {
         let Target::Directory(directory) = self.target else {
             return Err(CallError::unsupported(
                 "program",
@@ -83,23 +75,22 @@ impl Program<'_> {
         };
         let file = path_of(directory)?.join(self.name);
         let source = self.source.map(path_of).transpose()?;
-        let filled = |word: &String| -> std::ffi::OsString {
+        let filled = |word: &String| -> OsString {
             let mut word = replaced(word.as_ref(), FILE, &file);
             if let Some(source) = &source {
                 word = replaced(&word, SOURCE, source);
             }
             word
         };
-        let mut words = self.words.iter().map(filled);
-        let missing = || CallError::other("program", "no command was given for it: run --command".to_owned());
-        let mut command = Command::new(words.next().ok_or_else(missing)?);
-        command.args(words);
-        Ok(command)
+        if self.words.is_empty() {
+            return Err(CallError::other("program", "no command was given for it: run --command".to_owned()));
+        }
+        Ok(self.words.iter().map(filled).collect())
     }
 }
 
 /// A word with a path in place of each placeholder. Paths need not be text.
-fn replaced(word: &std::ffi::OsStr, placeholder: &str, path: &Path) -> std::ffi::OsString {
+fn replaced(word: &std::ffi::OsStr, placeholder: &str, path: &Path) -> OsString {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     let (word, mark, path) = (word.as_bytes(), placeholder.as_bytes(), path.as_os_str().as_bytes());
     let mut filled = Vec::new();
@@ -110,16 +101,7 @@ fn replaced(word: &std::ffi::OsStr, placeholder: &str, path: &Path) -> std::ffi:
         rest = &rest[at + mark.len()..];
     }
     filled.extend_from_slice(rest);
-    std::ffi::OsString::from_vec(filled)
-}
-
-/// The time from the start of a process to its end, without any work.
-fn time_of_nothing() -> io::Result<u64> {
-    let mut command = Command::new(NOTHING);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let start = Instant::now();
-    command.status()?;
-    Ok(nanoseconds(start.elapsed()))
+    OsString::from_vec(filled)
 }
 
 fn path_of(file: BorrowedFd<'_>) -> Result<PathBuf, CallError> {
@@ -132,12 +114,6 @@ fn memory_file(name: &str) -> Result<File, CallError> {
     let file: OwnedFd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)
         .map_err(|errno| CallError::new("memfd_create", errno))?;
     Ok(File::from(file))
-}
-
-/// Whether programs that are started have the descriptor, too.
-fn inherit(file: &File, inherits: bool) -> Result<(), CallError> {
-    let flags = if inherits { rustix::io::FdFlags::empty() } else { rustix::io::FdFlags::CLOEXEC };
-    rustix::io::fcntl_setfd(file.as_fd(), flags).map_err(|errno| CallError::new("fcntl(F_SETFD)", errno))
 }
 
 fn text_of(file: &mut File) -> String {

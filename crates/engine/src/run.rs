@@ -358,7 +358,7 @@ fn timed_phases(
         let before = Usage::now();
         let clock = Clock { phases: &mut sample.phases_ns, progress, ranks: &mut *ranks };
         let result = steps(&threads, (case, place), attaches, clock);
-        Usage::now().write_since(&before, sample);
+        Usage::now().since(&before).write(sample);
         // The result is already decided, and an error must not keep the next thread from closing.
         let _ = threads.in_turn(|state| {
             all.handed_over_bytes.push(state.records.handed_over_bytes);

@@ -11,7 +11,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use writebench_model::protocol::Question;
 use writebench_model::{Outcome, Phase, nanoseconds};
 
@@ -38,8 +39,7 @@ pub struct ProgressRecord {
 
 impl ProgressRecord {
     fn new() -> Result<Self, RunnerError> {
-        // Without CLOEXEC, so that the worker inherits it.
-        let file = rustix::fs::memfd_create("writebench-progress", rustix::fs::MemfdFlags::empty())
+        let file = rustix::fs::memfd_create("writebench-progress", rustix::fs::MemfdFlags::CLOEXEC)
             .map_err(|errno| RunnerError::Worker { doing: "memfd_create", error: errno.into() })?;
         Ok(Self { file })
     }
@@ -81,6 +81,8 @@ pub(crate) struct Worker {
     /// The delays since the last question.
     pub(crate) hold_ups: HoldUps,
     killed: bool,
+    // Whether the process was waited for.
+    has_ended: bool,
 }
 
 /// The wait for an answer, and what ends it early.
@@ -124,7 +126,10 @@ impl Worker {
         let mut door = command.meets.then(Door::new).transpose().map_err(failed("socketpair"))?;
         let number = door.as_ref().and_then(Door::number);
         let meeting = number.map(|number| format!("--meeting={number}"));
-        let mut child = Command::new(&command.program)
+        // Only this worker inherits it.
+        fcntl_setfd(&progress.file, FdFlags::empty())
+            .map_err(|errno| failed("fcntl(F_SETFD)")(errno.into()))?;
+        let spawned = Command::new(&command.program)
             .args(&command.arguments)
             .args(meeting)
             .arg(progress.file.as_raw_fd().to_string())
@@ -134,16 +139,19 @@ impl Worker {
             // A group of its own protects the worker from the terminal's interrupt, and allows
             // killing all of its processes.
             .process_group(0)
-            .spawn()
-            .map_err(failed("start"))?;
+            .spawn();
+        let kept = fcntl_setfd(&progress.file, FdFlags::CLOEXEC);
+        let mut child = spawned.map_err(failed("start"))?;
         door.as_mut().into_iter().for_each(Door::is_inherited);
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let (sender, replies) = channel();
         let requests = child.stdin.take();
         // From here on, an early return kills the worker.
         let hold_ups = HoldUps::of(child.id());
+        let (killed, has_ended) = (false, false);
         let mut worker =
-            Self { child, requests, replies, last_words: None, progress, door, hold_ups, killed: false };
+            Self { child, requests, replies, last_words: None, progress, door, hold_ups, killed, has_ended };
+        kept.map_err(|errno| failed("fcntl(F_SETFD)")(errno.into()))?;
         let listen = move || lines(stdout).try_for_each(|line| sender.send(line));
         let last_words = move || lines(stderr).last().unwrap_or_default();
         Builder::new().spawn(listen).map_err(failed("start a thread that listens to it"))?;
@@ -236,18 +244,35 @@ impl Worker {
         self.child.id()
     }
 
-    /// Whether the process has ended.
+    /// Whether the process has ended, and all that it started: a guard of a program keeps the worker's error
+    /// output open until the program's processes are dead.
     pub(crate) fn is_gone(&mut self) -> bool {
-        !matches!(self.child.try_wait(), Ok(None))
+        if !self.has_ended {
+            let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+            if matches!(waitid(WaitId::Pid(Pid::from_child(&self.child)), ended), Ok(None)) {
+                return false;
+            }
+            // Its group's number is free for others only after the wait.
+            self.kill_group();
+            let _ = self.child.wait();
+            self.has_ended = true;
+        }
+        self.last_words.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Kills the worker with its threads.
+    fn kill_group(&self) {
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+    }
+
+    /// Kills the worker with its threads, and waits for the end of all that it started.
     fn kill(&mut self) {
         if std::mem::replace(&mut self.killed, true) {
             return;
         }
         self.requests = None;
-        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        if !self.has_ended {
+            self.kill_group();
+        }
         // A worker that hangs in the kernel cannot be killed now, and ends when the kernel lets it.
         let start = Instant::now();
         while start.elapsed() < KILL_WAIT && !self.is_gone() {

@@ -19,6 +19,7 @@ const PERMISSION: &str = concat!("(unsafe", "_code");
 const UNSAFE_HOMES: &[&str] = &[
     "bindings/node/src/sys/",
     "crates/direct-io/src/sys/",
+    "crates/engine/src/guard.rs",
     "crates/engine/src/methods/",
     "crates/engine/src/write_behind.rs",
     "crates/filesystems/src/server.rs",

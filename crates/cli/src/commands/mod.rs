@@ -59,5 +59,8 @@ commands! {
 type Hidden = fn(&mut dyn Iterator<Item = OsString>) -> Result<Exit>;
 
 /// Commands that are not for people: help, manual and completions do not know them.
-pub(crate) const HIDDEN: [(&str, Hidden); 2] =
-    [(crate::keeper::WORKER, worker::work), (crate::keeper::COMMAND, keeper::keep)];
+pub(crate) const HIDDEN: [(&str, Hidden); 3] = [
+    (crate::keeper::WORKER, worker::work),
+    (crate::keeper::COMMAND, keeper::keep),
+    (writebench_engine::GUARD, |words| Ok(writebench_engine::guard(words).map(|()| Exit::Ok)?)),
+];

@@ -36,6 +36,7 @@ mod pages;
 mod pipes;
 mod privileges;
 mod process_limits;
+mod program_ends;
 mod programs;
 mod promises;
 mod properties;
@@ -103,6 +104,7 @@ fn main() -> Result<ExitCode> {
     pages::add(&mut trials);
     pipes::add(&mut trials);
     privileges::add(&mut trials);
+    program_ends::add(&mut trials);
     programs::add(&mut trials);
     properties::add(&mut trials);
     quotas::add(&mut trials);

@@ -1,0 +1,172 @@
+//! A process between a worker and a program of the user's: however either ends, nothing that the program started
+//! lives on.
+#![expect(unsafe_code, reason = "a descriptor that was inherited is known by its number alone")]
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::{Builder, sleep};
+use std::time::{Duration, Instant};
+
+use rustix::io::{Errno, FdFlags};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, set_child_subreaper, waitid};
+use writebench_model::nanoseconds;
+
+use crate::machine::Usage;
+
+/// The variable that names the descriptor for the program's own times: `docs/commands.md`.
+pub(crate) const PHASES_FD: &str = "WRITEBENCH_PHASES_FD";
+/// The word that makes this program a guard.
+pub const GUARD: &str = "guard";
+
+/// The program that does nothing: its time is that of starting a process.
+const NOTHING: &str = "true";
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
+/// A program's end.
+pub(crate) struct Ended {
+    pub status: ExitStatus,
+    pub elapsed_ns: u64,
+    /// The time of a process that does nothing; none if there is no such program.
+    pub startup_ns: Option<u64>,
+    pub usage: Usage,
+    /// The processes that it left behind, which were killed.
+    pub left: u64,
+}
+
+/// Starts a program under a guard, and waits until all of its processes have ended. It has the three standard
+/// descriptors, and the one for its phases.
+pub(crate) fn run_guarded(words: &[OsString], phases: BorrowedFd<'_>, errors: OwnedFd) -> io::Result<Ended> {
+    // What a guard leaves that is killed falls to this process.
+    set_child_subreaper(Some(getpid()))?;
+    keep_inherited_descriptors()?;
+    rustix::io::fcntl_setfd(phases, FdFlags::empty())?;
+    let (mut own, guards) = UnixStream::pair()?;
+    // The guard keeps the worker's error output open: the supervisor takes a worker as gone when that is closed.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg(GUARD).args(words).env(PHASES_FD, phases.as_raw_fd().to_string());
+    // A group of its own: the worker's is killed as a whole, and the guard must outlive that.
+    let guard = command.stdin(OwnedFd::from(guards)).stdout(errors).process_group(0).spawn()?;
+    drop(command);
+    let told = told(&mut own, guard);
+    end_children();
+    told
+}
+
+/// What this process has from its parent is not for programs of the user's.
+fn keep_inherited_descriptors() -> io::Result<()> {
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        let number = entry?.file_name().to_str().and_then(|name| name.parse().ok());
+        if let Some(number) = number.filter(|&number: &i32| number > libc::STDERR_FILENO) {
+            // SAFETY: the call takes numbers, and closes nothing here. The directory's own may be closed already.
+            unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
+        }
+    }
+    Ok(())
+}
+
+fn told(from: &mut UnixStream, mut guard: Child) -> io::Result<Ended> {
+    let mut text = String::new();
+    let read = from.read_to_string(&mut text);
+    let status = guard.wait()?;
+    read?;
+    let mut numbers = text.split_whitespace().map_while(|word| word.parse::<i64>().ok());
+    let mut next = || numbers.next().ok_or_else(|| io::Error::other(format!("its guard ended with {status}")));
+    let errno = i32::try_from(next()?).unwrap_or(0);
+    if errno != 0 {
+        return Err(io::Error::from_raw_os_error(errno));
+    }
+    Ok(Ended {
+        status: ExitStatus::from_raw(i32::try_from(next()?).unwrap_or(-1)),
+        elapsed_ns: next()?.unsigned_abs(),
+        startup_ns: Some(next()?.unsigned_abs()).filter(|&time| time > 0),
+        left: next()?.unsigned_abs(),
+        usage: Usage::from_numbers([next()?, next()?, next()?, next()?]),
+    })
+}
+
+/// Runs a program for the worker at the other end of standard input, with standard output as its error output.
+///
+/// # Errors
+/// The worker is gone.
+pub fn guard(words: &mut dyn Iterator<Item = OsString>) -> io::Result<()> {
+    set_child_subreaper(Some(getpid()))?;
+    let worker = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut closed = worker.try_clone()?;
+    Builder::new().spawn(move || {
+        // The worker sends nothing: this ends when it dies, perhaps before the program has begun.
+        let _ = closed.read(&mut [0]);
+        loop {
+            end_children();
+            sleep(LOOK_AGAIN);
+        }
+    })?;
+    // Not every root has `true`.
+    let startup_ns = time_of_nothing().unwrap_or(0);
+    let numbers = match run(words) {
+        Ok((status, elapsed_ns, usage)) => {
+            let left = end_children() as u64;
+            let [user, system, faults, switches] = usage.numbers();
+            let status = status.into_raw();
+            format!("0 {status} {elapsed_ns} {startup_ns} {left} {user} {system} {faults} {switches}")
+        }
+        Err(error) => error.raw_os_error().unwrap_or(libc::EIO).to_string(),
+    };
+    end_children();
+    (&worker).write_all(numbers.as_bytes())
+}
+
+fn run(words: &mut dyn Iterator<Item = OsString>) -> io::Result<(ExitStatus, u64, Usage)> {
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::null());
+    command.stderr(io::stdout().as_fd().try_clone_to_owned()?);
+    let before = Usage::of_children();
+    let start = Instant::now();
+    let status = command.spawn()?.wait()?;
+    let elapsed_ns = nanoseconds(start.elapsed());
+    Ok((status, elapsed_ns, Usage::of_children().since(&before)))
+}
+
+/// The time from the start of a process to its end, without any work.
+fn time_of_nothing() -> io::Result<u64> {
+    let mut command = Command::new(NOTHING);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let start = Instant::now();
+    command.status()?;
+    Ok(nanoseconds(start.elapsed()))
+}
+
+/// Kills all children of this process, and those that fall to it as their parents die, until there are none.
+/// Returns how many there were.
+fn end_children() -> usize {
+    let mut killed = HashSet::new();
+    loop {
+        match waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
+            // ECHILD: there are none.
+            Err(errno) if errno != Errno::INTR => return killed.len(),
+            Ok(None) => {
+                killed.extend(children().filter(|&child| kill_process(child, Signal::KILL).is_ok()));
+                sleep(LOOK_AGAIN);
+            }
+            Ok(Some(_)) | Err(_) => {}
+        }
+    }
+}
+
+/// The live children of this process: proc_pid_stat(5).
+fn children() -> impl Iterator<Item = Pid> {
+    let own = getpid().as_raw_nonzero().to_string();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.filter_map(move |process| {
+        let number = process.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(process.path().join("stat")).ok()?;
+        // The name before it may have any characters.
+        let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+        let (state, parent) = (fields.next()?, fields.next()?);
+        (state != "Z" && parent == own).then(|| Pid::from_raw(number))?
+    })
+}
