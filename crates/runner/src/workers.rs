@@ -122,8 +122,8 @@ impl Casualties {
 
     /// Whether the next worker must remove files in a target. While a worker hangs there, the files stay:
     /// removing the file that it waits for would hang, too.
-    pub(crate) fn has_files_in(&self, target: usize) -> bool {
-        self.unclean.contains(&target) && self.hung.iter().all(|(of, _)| *of != target)
+    pub(crate) fn has_files_in(&mut self, target: usize) -> bool {
+        self.unclean.contains(&target) && !self.hangs_in(target)
     }
 
     /// Records that the files in a target have been removed.
@@ -141,6 +141,7 @@ impl Casualties {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::process::{Pid, Signal, kill_process_group};
     use writebench_model::protocol::PropertiesRequest;
     use writebench_model::{Outcome, Properties};
 
@@ -169,6 +170,35 @@ mod tests {
         assert!(hung.reason().unwrap().starts_with("no end after 200ms"), "{hung:?}");
         let Answer::Lost(dead) = learn("read it; kill -9 $$", LONG, false).unwrap() else { panic!("it died") };
         assert!(matches!(dead, Outcome::WorkerDied { signal: Some(9), .. }), "{dead:?}");
+    }
+
+    #[test]
+    fn the_files_of_a_worker_that_hung_are_removed_once_it_has_ended() {
+        let arguments = vec!["-c".into(), "sleep 60".into()];
+        let command = WorkerCommand { program: "sh".into(), arguments, meets: false };
+        let worker = Worker::start(&command).unwrap();
+        let process = Pid::from_raw(i32::try_from(worker.id()).unwrap()).unwrap();
+        let mut casualties = Casualties::default();
+        casualties.add(0, worker);
+        assert!(!casualties.has_files_in(0) && casualties.hangs_in(0));
+        kill_process_group(process, Signal::KILL).unwrap();
+        while casualties.hangs_in(0) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(casualties.has_files_in(0));
+    }
+
+    #[test]
+    fn a_worker_that_dies_takes_its_group_with_it() {
+        let line = "sleep 60 & echo $! >&2; read it; kill -9 $$";
+        let Answer::Lost(Outcome::WorkerDied { detail, .. }) = learn(line, LONG, false).unwrap() else {
+            panic!("it died")
+        };
+        let child = Pid::from_raw(detail.trim_start_matches(": ").parse().unwrap()).unwrap();
+        // Its new parent may not have waited for it yet.
+        let stat =
+            std::fs::read_to_string(format!("/proc/{}/stat", child.as_raw_nonzero())).unwrap_or_default();
+        assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
     }
 
     #[test]
