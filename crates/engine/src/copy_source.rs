@@ -8,7 +8,7 @@ use writebench_model::{Cache, Case, Origin, SyncCall};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, COPIED, Target};
-use crate::methods::map::{Access, Map};
+use crate::methods::map::Map;
 use crate::sync;
 
 /// The file that is copied into each target: one that the user named, which is only read, or our own in each
@@ -119,7 +119,7 @@ fn may_ask(file: &OwnedFd) -> Result<bool, CallError> {
 }
 
 fn resident_bytes(file: &OwnedFd, bytes: u64) -> Result<u64, CallError> {
-    Map::new(file.as_fd(), 0, bytes, Access::Read)?.resident_bytes().map(|there| there.min(bytes))
+    Map::reading(file.as_fd(), 0, bytes)?.resident_bytes().map(|there| there.min(bytes))
 }
 
 fn read_all(file: &OwnedFd, bytes: u64) -> Result<(), CallError> {

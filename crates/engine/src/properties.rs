@@ -20,7 +20,7 @@ use writebench_model::{
 use crate::call::{CallError, PhaseError, learnt, retry};
 use crate::file::{self, Target};
 use crate::machine::device_bytes;
-use crate::methods::map::{Access, Map};
+use crate::methods::map::{Map, Mapping};
 use crate::progress::Progress;
 use crate::source::SourceBuffer;
 use crate::thread_state::{self, ThreadState};
@@ -196,7 +196,7 @@ impl Place<'_> {
         // Old content is synced first, so that all of its pages can be dropped.
         let let_go = || retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, Advice::DontNeed));
         progress.phase(Phase::Prepare, let_go)?;
-        let map = progress.phase(Phase::Open, || Map::new(file.as_fd(), 0, *file_size_bytes, Access::Read))?;
+        let map = progress.phase(Phase::Open, || Map::reading(file.as_fd(), 0, *file_size_bytes))?;
         let (written, most_bytes) =
             progress.phase(Phase::Write, || most_resident_bytes(&map, || state.write()))?;
         written.map_err(|error| (Phase::Write, error))?;
@@ -225,7 +225,7 @@ fn found_in<T>(tries: u64, mut once: impl FnMut() -> Learnt<T>, is_in_doubt: imp
 /// Does the work and returns the most bytes of the file that were in the page cache, during the work and
 /// right after it.
 fn most_resident_bytes<T>(
-    map: &Map,
+    map: &Mapping,
     work: impl FnOnce() -> T,
 ) -> Result<(T, Result<u64, CallError>), CallError> {
     /// Much shorter than any device takes to write the expected pages.

@@ -9,7 +9,7 @@ use writebench_model::{Cache, Durability, Extent, ReadBack, ReadFrom};
 use crate::call::{CallError, retry};
 use crate::file::{self, COPIED};
 use crate::job::Part;
-use crate::methods::map::{Access, Map};
+use crate::methods::map::Map;
 use crate::verify::{Written, wrong};
 use crate::{pattern, source};
 
@@ -221,7 +221,7 @@ fn source_of(file: &OwnedFd, begin: u64, bytes: u64) -> Option<ReadFrom> {
     let mut at = 0;
     while at < bytes {
         let look = LOOK_BYTES.min(bytes - at);
-        let map = Map::new(file.as_fd(), begin + at, look, Access::Read).ok()?;
+        let map = Map::reading(file.as_fd(), begin + at, look).ok()?;
         if map.resident_bytes().ok()? > 0 {
             return Some(ReadFrom::PageCache);
         }

@@ -9,7 +9,7 @@ use writebench_model::{Cache, Case, Content, Data, Files, Prepare, SyncCall};
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
 use crate::job::Part;
-use crate::methods::map::{Access, Map};
+use crate::methods::map::Map;
 use crate::sync;
 
 /// The result of a sample.
@@ -137,7 +137,7 @@ impl Written<'_, '_> {
                 // Pages are dropped when they have been written out.
                 sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
             }
-            let map = Map::new(file.as_fd(), part.file_offset, part.span_bytes(bytes), Access::Read)?;
+            let map = Map::reading(file.as_fd(), part.file_offset, part.span_bytes(bytes))?;
             let there = map.resident_bytes()?;
             // Other readers may have cached a few.
             if there > bytes / 2 + few {

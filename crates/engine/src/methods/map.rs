@@ -1,10 +1,14 @@
 //! A mapping of part of a file.
 #![expect(unsafe_code, reason = "a mapping of a file is memory that Rust knows nothing of")]
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::ops::{Deref, Range};
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags};
@@ -73,95 +77,78 @@ impl Reservation {
     }
 }
 
-/// A mapping of part of a file, shared with all users of the file.
-pub(crate) struct Map {
+/// A mapping of part of a file, shared with all users of the file. Its methods only make system calls about it: its bytes
+/// are reached through a [`Map`].
+pub(crate) struct Mapping {
     address: NonNull<c_void>,
     length: usize,
     file_offset: u64,
+    // The bytes of the file that a map may store to.
+    claimed: Mutex<Vec<Range<u64>>>,
 }
 
 // SAFETY: the mapping belongs to the process, not to a thread, and stays until the value is dropped.
-unsafe impl Send for Map {}
-// SAFETY: each thread writes its own range, and no thread reads it.
-unsafe impl std::marker::Sync for Map {}
+unsafe impl Send for Mapping {}
+// SAFETY: no method reads or writes a byte of it, or gives out a reference to one.
+unsafe impl Sync for Mapping {}
+
+/// The bytes of a mapping that one thread reads, or those that it stores to.
+pub(crate) struct Map {
+    mapping: Arc<Mapping>,
+    // Bytes of the file. One of the two is empty, so no store changes bytes that somebody has a reference to.
+    reads: Range<u64>,
+    stores: Range<u64>,
+    // Two threads that had one map could store to the same bytes.
+    is_of_one_thread: PhantomData<Cell<()>>,
+}
+
+impl Deref for Map {
+    type Target = Mapping;
+
+    fn deref(&self) -> &Mapping {
+        &self.mapping
+    }
+}
 
 impl Map {
-    /// Maps these bytes as [`Map::new`] does, at an address that is aligned in memory as the offset is in the
-    /// file, by huge pages: only then can huge pages be mapped.
-    pub(crate) fn for_huge_pages(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self, CallError> {
-        let huge = Case::HUGE_PAGE_BYTES;
-        let before = offset % huge;
-        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
-        let reserved = size(length.saturating_add(before).saturating_add(2 * huge));
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
-        let place = unsafe {
-            rustix::mm::mmap_anonymous(std::ptr::null_mut(), reserved, ProtFlags::empty(), MapFlags::PRIVATE)
-        }
-        .map_err(|errno| CallError::new(MMAP, errno))?;
-        let skipped = place.align_offset(size(huge));
-        // SAFETY: the reservation has room for this offset.
-        let at = unsafe { place.cast::<u8>().add(skipped + size(before)) };
-        let page_offset = offset - offset % rustix::param::page_size() as u64;
-        let length = size(length + (offset - page_offset));
-        // SAFETY: the range lies in the reservation, which is ours and holds nothing.
-        let mapped = unsafe {
-            let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
-            rustix::mm::mmap(at.cast(), length, protection, flags, file, page_offset)
-        };
-        let reservation = Reservation { place, reserved };
-        match mapped {
-            Ok(address) => {
-                reservation.release_around(address, length);
-                let address =
-                    NonNull::new(address).ok_or_else(|| CallError::other(MMAP, "gave address 0".to_owned()))?;
-                Ok(Self { address, length, file_offset: page_offset })
-            }
-            Err(errno) => {
-                reservation.release_around(place, 0);
-                Err(CallError::new(MMAP, errno).at(offset))
-            }
-        }
+    /// Maps at least these bytes for reading.
+    pub(crate) fn reading(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self, CallError> {
+        let mapping = Arc::new(Mapping::new(file, offset, length, ProtFlags::READ)?);
+        let reads = mapping.file_offset..mapping.file_offset + mapping.length as u64;
+        Ok(Self { mapping, reads, stores: 0..0, is_of_one_thread: PhantomData })
     }
 
-    /// Maps at least these bytes; a mapping begins at a page.
-    pub(crate) fn new(
-        file: BorrowedFd<'_>,
-        offset: u64,
-        length: u64,
-        access: Access,
-    ) -> Result<Self, CallError> {
-        let before = offset % rustix::param::page_size() as u64;
-        let file_offset = offset - before;
-        let length = usize::try_from(length + before)
-            .map_err(|_| CallError::other(MMAP, "larger than the address space".to_owned()))?;
-        let protection = match access {
-            Access::Read => ProtFlags::READ,
-            Access::Write => ProtFlags::READ | ProtFlags::WRITE,
-        };
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
-        let address = unsafe {
-            rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, file, file_offset)
+    /// The part of a writable mapping with these bytes, which no other map has.
+    pub(crate) fn storing(mapping: &Arc<Mapping>, offset: u64, length: u64) -> Result<Self, CallError> {
+        let stores = offset..offset.saturating_add(length);
+        let mut claimed = mapping.claimed.lock().unwrap_or_else(PoisonError::into_inner);
+        if claimed.iter().any(|other| other.start < stores.end && stores.start < other.end) {
+            return Err(CallError::other(MMAP, "two threads want the same bytes".to_owned()).at(offset));
         }
-        .map_err(|errno| CallError::new(MMAP, errno).at(offset))?;
-        let address =
-            NonNull::new(address).ok_or_else(|| CallError::other(MMAP, "gave address 0".to_owned()))?;
-        Ok(Self { address, length, file_offset })
+        claimed.push(stores.clone());
+        drop(claimed);
+        Ok(Self { mapping: mapping.clone(), reads: 0..0, stores, is_of_one_thread: PhantomData })
     }
 
-    /// Copies into a writable mapping; `offset` is the file's. If the file has lost its pages, SIGBUS ends
+    /// Unmaps the bytes unless another map has the mapping, and returns the result.
+    pub(crate) fn unmap(self) -> Result<(), CallError> {
+        Arc::into_inner(self.mapping).map_or(Ok(()), Mapping::unmap)
+    }
+
+    /// Copies into the mapping; `offset` is the file's. If the file has lost its pages, SIGBUS ends
     /// the worker, and that is the sample's outcome.
     #[inline]
     pub(crate) fn store(&self, offset: u64, bytes: &[u8]) {
-        let to = self.place(offset, bytes.len());
-        // SAFETY: `place` has checked that so many bytes are mapped there; nothing else has a reference into
-        // the mapping.
+        let to = self.place(&self.stores, offset, bytes.len());
+        // SAFETY: `place` has checked that so many bytes are mapped there for this map to store to. No other map has
+        // them, no other thread has this map, and nothing has a reference to them.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     }
 
     /// Like [`Map::store`], with stores that bypass the CPU's caches.
     #[inline]
     pub(crate) fn store_past_caches(&self, copy: StreamingCopy, offset: u64, bytes: &[u8]) {
-        let to = self.place(offset, bytes.len());
+        let to = self.place(&self.stores, offset, bytes.len());
         // SAFETY: as for `store`.
         unsafe { copy.run(bytes, to) };
     }
@@ -174,10 +161,101 @@ impl Map {
         offset: u64,
         most: usize,
     ) -> rustix::io::Result<usize> {
-        let to = self.place(offset, most).cast::<MaybeUninit<u8>>();
-        // SAFETY: `place` has checked that so many bytes are mapped there, and only the kernel writes them.
+        let to = self.place(&self.stores, offset, most).cast::<MaybeUninit<u8>>();
+        // SAFETY: as for `store`; the slice ends with the call.
         let buffer = unsafe { std::slice::from_raw_parts_mut(to, most) };
         rustix::io::read(from, buffer).map(|(read, _)| read.len())
+    }
+
+    /// Makes huge pages of those that lie in these bytes of the file as a whole. The kernel wants one small
+    /// page of each to be present; writing to it is harmless, since all bytes are about to be written.
+    pub(crate) fn collapse(&self, from: u64, length: u64) -> Result<(), CallError> {
+        let huge = Case::HUGE_PAGE_BYTES;
+        let (first, end) = (from.next_multiple_of(huge), (from + length) / huge * huge);
+        for at in (first..end).step_by(usize::try_from(huge).unwrap_or(usize::MAX)) {
+            self.store(at, &[0]);
+        }
+        if first < end { self.advise_range(COLLAPSE, first, end - first, MADV_COLLAPSE) } else { Ok(()) }
+    }
+
+    /// These bytes of the file, for a system call or a copy of bytes, which a concurrent change of the file does
+    /// no harm. If the file has lost its pages, the call fails with EFAULT, and a copy ends the worker by SIGBUS.
+    #[inline]
+    pub(crate) fn bytes(&self, offset: u64, length: usize) -> &[u8] {
+        let at = self.place(&self.reads, offset, length);
+        // SAFETY: the range is mapped for as long as the value lives, this map stores to none of it, and bytes have
+        // no invalid values.
+        unsafe { std::slice::from_raw_parts(at, length) }
+    }
+
+    /// The address of these bytes of the file, which must be inside the mapping and `within`.
+    #[inline]
+    fn place(&self, within: &Range<u64>, offset: u64, length: usize) -> *mut u8 {
+        let end = offset.checked_add(length as u64);
+        assert!(offset >= within.start && end.is_some_and(|end| end <= within.end), "inside the map's part");
+        self.mapping.place(offset, length)
+    }
+}
+
+impl Mapping {
+    /// Maps these bytes as [`Mapping::writable`] does, at an address that is aligned in memory as the offset is in the
+    /// file, by huge pages: only then can huge pages be mapped.
+    pub(crate) fn for_huge_pages(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self, CallError> {
+        let huge = Case::HUGE_PAGE_BYTES;
+        let page_offset = offset - offset % rustix::param::page_size() as u64;
+        // A mapping begins at a page in memory, too.
+        let before = page_offset % huge;
+        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        let reserved = size(length.saturating_add(before).saturating_add(2 * huge));
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        let place = unsafe {
+            rustix::mm::mmap_anonymous(std::ptr::null_mut(), reserved, ProtFlags::empty(), MapFlags::PRIVATE)
+        }
+        .map_err(|errno| CallError::new(MMAP, errno))?;
+        let skipped = place.align_offset(size(huge));
+        // SAFETY: the reservation has room for this offset.
+        let at = unsafe { place.cast::<u8>().add(skipped + size(before)) };
+        let length = size(length + (offset - page_offset));
+        // SAFETY: the range lies in the reservation, which is ours and holds nothing.
+        let mapped = unsafe {
+            let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
+            rustix::mm::mmap(at.cast(), length, protection, flags, file, page_offset)
+        };
+        let reservation = Reservation { place, reserved };
+        match mapped {
+            Ok(address) => {
+                reservation.release_around(address, length);
+                Self::at(address, length, page_offset)
+            }
+            Err(errno) => {
+                reservation.release_around(place, 0);
+                Err(CallError::new(MMAP, errno).at(offset))
+            }
+        }
+    }
+
+    /// Maps at least these bytes for writing; a mapping begins at a page.
+    pub(crate) fn writable(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self, CallError> {
+        Self::new(file, offset, length, ProtFlags::READ | ProtFlags::WRITE)
+    }
+
+    fn new(file: BorrowedFd<'_>, offset: u64, length: u64, protection: ProtFlags) -> Result<Self, CallError> {
+        let before = offset % rustix::param::page_size() as u64;
+        let file_offset = offset - before;
+        let length = usize::try_from(length + before)
+            .map_err(|_| CallError::other(MMAP, "larger than the address space".to_owned()))?;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        let address = unsafe {
+            rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, file, file_offset)
+        }
+        .map_err(|errno| CallError::new(MMAP, errno).at(offset))?;
+        Self::at(address, length, file_offset)
+    }
+
+    fn at(address: *mut c_void, length: usize, file_offset: u64) -> Result<Self, CallError> {
+        let address =
+            NonNull::new(address).ok_or_else(|| CallError::other(MMAP, "gave address 0".to_owned()))?;
+        Ok(Self { address, length, file_offset, claimed: Mutex::default() })
     }
 
     /// The address of these bytes of the file, which must be inside the mapping.
@@ -198,17 +276,6 @@ impl Map {
         self.advise_range(POPULATE, from, length, advice)
     }
 
-    /// Makes huge pages of those that lie in these bytes of the file as a whole. The kernel wants one small
-    /// page of each to be present; writing to it is harmless, since all bytes are about to be written.
-    pub(crate) fn collapse(&self, from: u64, length: u64) -> Result<(), CallError> {
-        let huge = Case::HUGE_PAGE_BYTES;
-        let (first, end) = (from.next_multiple_of(huge), (from + length) / huge * huge);
-        for at in (first..end).step_by(usize::try_from(huge).unwrap_or(usize::MAX)) {
-            self.store(at, &[0]);
-        }
-        if first < end { self.advise_range(COLLAPSE, first, end - first, MADV_COLLAPSE) } else { Ok(()) }
-    }
-
     /// Asks for huge pages wherever the kernel makes them.
     pub(crate) fn allow_huge_pages(&self) -> Result<(), CallError> {
         self.advise_range(HUGE, self.file_offset, self.length as u64, libc::MADV_HUGEPAGE)
@@ -224,15 +291,6 @@ impl Map {
             of_libc(unsafe { libc::madvise(address.cast(), length, advice) })
         })
         .map_err(|error| error.at(from))
-    }
-
-    /// These bytes of the file, for a system call or a copy of bytes, which a concurrent change of the file does
-    /// no harm. If the file has lost its pages, the call fails with EFAULT, and a copy ends the worker by SIGBUS.
-    #[inline]
-    pub(crate) fn bytes(&self, offset: u64, length: usize) -> &[u8] {
-        let at = self.place(offset, length);
-        // SAFETY: the range is mapped for as long as the value lives, and bytes have no invalid values.
-        unsafe { std::slice::from_raw_parts(at, length) }
     }
 
     /// Tells the kernel how the mapping will be used.
@@ -274,18 +332,73 @@ impl Map {
         Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64 * page as u64)
     }
 
-    /// Unmaps the bytes, and returns the result.
-    pub(crate) fn unmap(self) -> Result<(), CallError> {
-        let map = std::mem::ManuallyDrop::new(self);
-        // SAFETY: this is the last handle to the mapping, and dropping it is suppressed.
-        unsafe { rustix::mm::munmap(map.address.as_ptr(), map.length) }
-            .map_err(|errno| CallError::new("munmap", errno))
+    fn unmap(mut self) -> Result<(), CallError> {
+        self.release().map_err(|errno| CallError::new("munmap", errno))
+    }
+
+    fn release(&mut self) -> rustix::io::Result<()> {
+        match std::mem::take(&mut self.length) {
+            0 => Ok(()),
+            // SAFETY: this is the last handle to the mapping, which is not unmapped a second time.
+            length => unsafe { rustix::mm::munmap(self.address.as_ptr(), length) },
+        }
     }
 }
 
-impl Drop for Map {
+impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: this is the last handle to the mapping.
-        let _ = unsafe { rustix::mm::munmap(self.address.as_ptr(), self.length) };
+        let _ = self.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsFd;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    fn file_of(bytes: u64) -> std::fs::File {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(bytes).unwrap();
+        file
+    }
+
+    #[test]
+    fn two_maps_never_store_to_the_same_bytes() {
+        let file = file_of(10_000);
+        let mapping = Arc::new(Mapping::writable(file.as_fd(), 0, 10_000).unwrap());
+        let first = Map::storing(&mapping, 0, 5000).unwrap();
+        assert!(Map::storing(&mapping, 4999, 10).is_err());
+        let second = Map::storing(&mapping, 5000, 5000).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(move || second.store(5000, &[2; 5000]));
+            first.store(0, &[1; 5000]);
+        });
+        let map = Map::reading(file.as_fd(), 0, 10_000).unwrap();
+        assert_eq!((map.bytes(4999, 1), map.bytes(5000, 1)), (&[1][..], &[2][..]));
+    }
+
+    #[test]
+    fn a_map_stores_to_no_bytes_but_its_own_and_to_none_that_it_reads() {
+        let file = file_of(10_000);
+        let mapping = Arc::new(Mapping::writable(file.as_fd(), 0, 10_000).unwrap());
+        let own = Map::storing(&mapping, 5000, 100).unwrap();
+        let reads = Map::reading(file.as_fd(), 0, 10_000).unwrap();
+        for (map, offset) in [(&own, 4999), (&own, 5100), (&reads, 0)] {
+            let store = AssertUnwindSafe(|| map.store(offset, &[1]));
+            assert!(catch_unwind(store).is_err(), "offset {offset}");
+        }
+        assert!(catch_unwind(AssertUnwindSafe(|| own.bytes(5000, 1).len())).is_err());
+    }
+
+    #[test]
+    fn a_mapping_for_huge_pages_begins_at_any_offset() {
+        let huge = Case::HUGE_PAGE_BYTES;
+        let file = file_of(3 * huge);
+        for offset in [0, 1, 500_000, huge - 1, huge, huge + 500_000] {
+            let mapping = Arc::new(Mapping::for_huge_pages(file.as_fd(), offset, 500_000).unwrap());
+            assert_eq!(mapping.address.as_ptr().addr() as u64 % huge, mapping.file_offset % huge);
+            Map::storing(&mapping, offset, 500_000).unwrap().store(offset, &[7; 500_000]);
+        }
     }
 }

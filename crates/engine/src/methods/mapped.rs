@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use writebench_model::{Axes, Files, Huge, MapSharing, Populate, Prepare, SyncCall};
 
-use super::map::{Access, MMAP, Map};
+use super::map::{Access, MMAP, Map, Mapping};
 use super::streaming_copy::{self, StreamingCopy};
 use super::{Lane, lane_each};
 use crate::call::CallError;
@@ -24,8 +24,8 @@ pub(super) const PREPARES: &[Prepare] = &[
 /// The mapping of a lane: the common one or its own.
 pub(super) struct Mapped {
     // Weak, so that the last lane to release the map unmaps it, in phase close.
-    shared: Arc<Mutex<Weak<Map>>>,
-    map: Option<Arc<Map>>,
+    shared: Arc<Mutex<Weak<Mapping>>>,
+    map: Option<Map>,
 }
 
 /// Makes the same kind of lane for each part, with its mapping.
@@ -41,26 +41,27 @@ impl Mapped {
     /// Maps the part's range of the file, or the whole file for all lanes.
     pub(super) fn attach(&mut self, part: &Part<'_>, file: BorrowedFd<'_>) -> Result<(), CallError> {
         let one_map = part.axes.map == MapSharing::Shared && part.axes.files == Files::Shared;
-        self.map = Some(if one_map {
+        let mapping = if one_map {
             let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
             match shared.upgrade() {
-                Some(map) => map,
+                Some(mapping) => mapping,
                 None => {
-                    let map = Arc::new(map(part.axes, file, 0, part.file_length)?);
-                    *shared = Arc::downgrade(&map);
-                    map
+                    let mapping = Arc::new(map(part.axes, file, 0, part.file_length)?);
+                    *shared = Arc::downgrade(&mapping);
+                    mapping
                 }
             }
         } else {
             Arc::new(map(part.axes, file, part.file_offset, part.range.length)?)
-        });
+        };
+        self.map = Some(Map::storing(&mapping, part.file_offset, part.range.length)?);
         Ok(())
     }
 
     /// The mapping, after [`Mapped::attach`].
     pub(super) fn map(&self) -> Result<&Map, CallError> {
         let missing = || CallError::other(MMAP, "the file is not mapped".to_owned());
-        self.map.as_deref().ok_or_else(missing)
+        self.map.as_ref().ok_or_else(missing)
     }
 
     /// Makes the file durable through its mapping or its descriptor.
@@ -70,15 +71,15 @@ impl Mapped {
 
     /// Unmaps the file, unless another lane still uses the mapping.
     pub(super) fn detach(&mut self) -> Result<(), CallError> {
-        self.map.take().and_then(Arc::into_inner).map_or(Ok(()), Map::unmap)
+        self.map.take().map_or(Ok(()), Map::unmap)
     }
 }
 
-fn map(axes: &Axes, file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Map, CallError> {
+fn map(axes: &Axes, file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Mapping, CallError> {
     if axes.huge == Huge::None {
-        return Map::new(file, offset, length, Access::Write);
+        return Mapping::writable(file, offset, length);
     }
-    let map = Map::for_huge_pages(file, offset, length)?;
+    let map = Mapping::for_huge_pages(file, offset, length)?;
     if axes.huge == Huge::Advise {
         map.allow_huge_pages()?;
     }

@@ -33,7 +33,7 @@ struct MmapWriteLane<'a> {
 /// Maps the part of the file that is copied.
 pub(super) fn map_source(part: &Part<'_>) -> Result<Map, CallError> {
     let input = Input::open_unadvised(part)?;
-    let map = Map::new(input.as_fd(), part.range.offset, part.range.length, Access::Read)
+    let map = Map::reading(input.as_fd(), part.range.offset, part.range.length)
         .map_err(|error| error.of_file(COPIED))?;
     // The mapping keeps the file open.
     file::close(input)?;
