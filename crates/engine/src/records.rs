@@ -92,7 +92,9 @@ impl Records {
         mut sync: impl FnMut(u64, u64) -> Result<(), CallError>,
     ) -> Result<(), CallError> {
         if self.is_off() {
-            for (_, window) in part.pieces(window_bytes) {
+            // Write-back is due at the first chunk behind its distance, which is seldom a border of the meter's pieces.
+            let distance = self.behind.as_ref().map_or(u64::MAX, |behind| behind.distance);
+            for (_, window) in part.pieces(window_bytes.min(distance)) {
                 before(&window)?;
                 let done = window.rank_offset - part.rank_offset;
                 for (until, piece) in window.pieces(self.meter.step()) {

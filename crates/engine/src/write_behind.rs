@@ -14,7 +14,8 @@ use crate::call::{CallError, of_libc, retry};
 pub(crate) struct WriteBehind {
     file: Arc<OwnedFd>,
     file_offset: u64,
-    distance: u64,
+    /// The bytes after which write-back is due.
+    pub(crate) distance: u64,
     drops: bool,
     // The bytes of the part up to which write-back has been started, and has ended.
     started: u64,

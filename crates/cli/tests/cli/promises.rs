@@ -11,6 +11,11 @@ const WAITS: [&str; 3] = [
     "sync_file_range 2097152 1048576 SYNC_FILE_RANGE_WAIT_BEFORE|SYNC_FILE_RANGE_WRITE|SYNC_FILE_RANGE_WAIT_AFTER",
 ];
 
+const WAITS_OF_80_KIB: [&str; 2] = [
+    "sync_file_range 0 81920 SYNC_FILE_RANGE_WAIT_BEFORE|SYNC_FILE_RANGE_WRITE|SYNC_FILE_RANGE_WAIT_AFTER",
+    "sync_file_range 81920 81920 SYNC_FILE_RANGE_WAIT_BEFORE|SYNC_FILE_RANGE_WRITE|SYNC_FILE_RANGE_WAIT_AFTER",
+];
+
 /// A case, and every call on its files with the number of times that it must come.
 pub(crate) type Promise = (&'static str, &'static [(&'static str, usize)]);
 
@@ -301,6 +306,21 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("fadvise64 0 1048576 POSIX_FADV_DONTNEED", 1),
             ("fadvise64 1048576 1048576 POSIX_FADV_DONTNEED", 1),
             ("fadvise64 2097152 1048576 POSIX_FADV_DONTNEED", 1),
+            ("close", 1),
+        ],
+    ),
+    // At the first chunk behind each distance.
+    (
+        "write,size=256KiB,chunk=20KiB,writeback=64KiB",
+        &[
+            (CREATE, 1),
+            ("write 20480", 12),
+            ("write 16384", 1),
+            ("sync_file_range 0 81920 SYNC_FILE_RANGE_WRITE", 1),
+            ("sync_file_range 81920 81920 SYNC_FILE_RANGE_WRITE", 1),
+            ("sync_file_range 163840 81920 SYNC_FILE_RANGE_WRITE", 1),
+            (WAITS_OF_80_KIB[0], 1),
+            (WAITS_OF_80_KIB[1], 1),
             ("close", 1),
         ],
     ),
