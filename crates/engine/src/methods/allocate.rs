@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use writebench_model::{AllocateCall, Axis, Cache, Cursor, MethodInfo, Prepare, SyncCall};
 
 use super::{Lane, Method, SYNCS_AFTERWARDS, lane_each};
-use crate::call::{CallError, hand_over, retry};
+use crate::call::{Call, CallError, Meaning, hand_over, retry};
 use crate::job::Part;
 use crate::records::Records;
 
@@ -32,6 +32,11 @@ pub(super) static METHOD: Method = Method {
     lanes: |parts| lane_each(parts, |part| AllocateLane { part }),
 };
 
+/// EINVAL from a filesystem without fallocate under O_DIRECT: there the C library writes a byte into each block, which
+/// direct I/O refuses (posix_fallocate(3)).
+const POSIX_FALLOCATE: Call =
+    Call { name: "posix_fallocate", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
+
 struct AllocateLane<'a> {
     part: Part<'a>,
 }
@@ -50,9 +55,9 @@ pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) ->
         AllocateCall::FallocateZeroRange => fallocate(file, FallocateFlags::ZERO_RANGE, length),
         AllocateCall::FallocateKeepSize => fallocate(file, FallocateFlags::KEEP_SIZE, length),
         AllocateCall::PosixFallocate => {
-            let length = i64::try_from(length).map_err(|_| CallError::new("posix_fallocate", Errno::FBIG))?;
+            let length = i64::try_from(length).map_err(|_| CallError::new(POSIX_FALLOCATE, Errno::FBIG))?;
             // Unlike the other calls, posix_fallocate returns the error number and leaves errno alone.
-            retry("posix_fallocate", || {
+            retry(POSIX_FALLOCATE, || {
                 nix::fcntl::posix_fallocate(file, 0, length)
                     .map_err(|errno| Errno::from_raw_os_error(errno as i32))
             })
