@@ -229,8 +229,16 @@ impl<'d> NewFile<'d> {
     fn rename(mut self) -> Result<()> {
         let Self { named, directory: Directory(fd), temporary, name, .. } = &self;
         named.call("rename", rustix::fs::renameat(fd, temporary, fd, name))?;
+        // Without it, a loss of power takes the name back.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let synced = rustix::fs::openat(fd, ".", flags, Mode::empty()).and_then(rustix::fs::fsync);
+        let synced = match synced {
+            // A directory that may not be read, or a filesystem that syncs none.
+            Err(Errno::ACCESS | Errno::INVAL) => Ok(()),
+            synced => named.call("fsync its directory", synced),
+        };
         self.temporary.clear();
-        Ok(())
+        synced
     }
 }
 

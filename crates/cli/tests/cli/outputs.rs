@@ -29,6 +29,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("outputs: two exports to one file, or to standard output, are refused", &tmpfs, twice);
     trials.add("outputs: a page is the old one or the new one whenever its writer is killed", &tmpfs, killed);
     trials.add("outputs: what was there stays whole where a new file has no room", &[Need::Root], full);
+    trials.add("outputs: the directory of a renamed file is synced", &[Need::Strace, tmpfs[0]], renamed);
     trials.add("outputs: a file keeps its mode and owner, and a new one has the usual", &[Need::Root], mode);
     trials.add("outputs: a link is refused, and said where it leads", &tmpfs, link);
     let planting = [Need::Root, Need::Program("setpriv")];
@@ -247,6 +248,33 @@ fn full() -> Result<()> {
         let said = ended(&program, &words, 1)?.stderr;
         ensure!(said.contains("page.html: write: No space left on device (28)"), "{said}");
         ensure!(std::fs::read(&page)? == b"an old page" && entries(small.path()).len() == 1, "{words:?}");
+    }
+    Ok(())
+}
+
+/// The run replaces the copy, and its page.
+fn renamed() -> Result<()> {
+    let (program, on) = (program()?, directory_on(Kind::Tmpfs));
+    let directory = on.path().canonicalize()?;
+    let [from, to, page] = ["from", "to", "page"].map(|name| directory.join(name));
+    std::fs::write(&from, vec![7; 65536])?;
+    let trace = program.home().join("trace");
+    let mut strace = std::process::Command::new("strace");
+    strace.args(["-f", "-qq", "-y", "-e", "trace=rename,renameat,renameat2,fsync", "-o"]).arg(&trace);
+    strace.arg(program.binary()).args(["run", "--samples", "1", "--case", "sendfile", "--no-limits", "--from"]);
+    strace.arg(&from).arg("--to").arg(&to).arg(format!("--export=html={}", page.display()));
+    strace.env_remove("WRITEBENCH_DB").env("HOME", program.home()).env("XDG_DATA_HOME", program.home());
+    let output = strace.output()?;
+    ensure!(output.status.success() && to.exists() && page.exists(), "{output:?}");
+    let trace = std::fs::read_to_string(trace)?;
+    let synced = format!("<{}>)", directory.display());
+    for name in ["to", "page"] {
+        let put = format!("\"{name}\"");
+        let behind = trace.lines().skip_while(|line| !(line.contains("rename") && line.contains(&put)));
+        ensure!(
+            behind.clone().any(|line| line.contains("fsync(") && line.contains(&synced)),
+            "{name}: {trace}"
+        );
     }
     Ok(())
 }

@@ -266,7 +266,13 @@ fn put_in_place(place: &CopyPlace, target: &OwnedFd, workspace: &Workspace) -> R
         renamed => renamed,
     };
     match renamed {
-        Err(Errno::EXIST) => Err(swapped()),
-        renamed => renamed.map_err(failed("rename", &place.path)),
+        Err(Errno::EXIST) => return Err(swapped()),
+        renamed => renamed.map_err(failed("rename", &place.path))?,
+    }
+    // Without it, a loss of power takes the name back.
+    match rustix::fs::fsync(target) {
+        // A filesystem that syncs no directories.
+        Err(Errno::INVAL) => Ok(()),
+        synced => synced.map_err(failed("fsync of the directory of", &place.path)),
     }
 }
