@@ -142,7 +142,7 @@ impl CallError {
     }
 
     /// Whether the target lacks a feature, and the failure.
-    fn failure(self, phase: Phase, path: Option<&str>) -> (bool, Failure) {
+    pub(crate) fn failure(self, phase: Phase, path: Option<&str>) -> (bool, Failure) {
         let Self { call, offset, errno, message, .. } = self;
         let path = self.path.or_else(|| path.map(str::to_owned));
         (self.is_unsupported, Failure { phase, call: call.to_owned(), path, offset, errno, message })

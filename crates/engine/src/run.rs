@@ -41,8 +41,6 @@ pub struct Engine<'p> {
     available_memory: AvailableMemory,
     // The known paths of `O_DIRECT` writes by target and state, so that each is found out once.
     direct_ways: HashMap<(usize, Prepare), Learnt<DirectWrite>>,
-    // The target of the previous sample, and whether that sample needed all filesystems synced.
-    last: Option<(OwnedFd, bool)>,
 }
 
 impl Default for Engine<'_> {
@@ -67,7 +65,6 @@ impl<'p> Engine<'p> {
             memory: WarmMemory::new(),
             available_memory,
             direct_ways: HashMap::new(),
-            last: None,
         }
     }
 
@@ -111,7 +108,15 @@ impl<'p> Engine<'p> {
                 Err(error) => Err(error.outcome(Phase::Clean, Some(name))),
             });
         }
-        let sample = taken.unwrap_or_else(|outcome| Sample::without_figures(request.round, outcome));
+        // What is left of its data is written out now, so that an error is known to be this sample's.
+        let written_out = settle::write_out(target, request.sync_all);
+        let mut sample = taken.unwrap_or_else(|outcome| Sample::without_figures(request.round, outcome));
+        if let (Err(error), true) = (written_out, sample.outcome.is_ok()) {
+            let (_, failure) = error.failure(Phase::Clean, None);
+            let why = format!("its data was lost at write-back: {failure}");
+            sample.disturbed = sample.disturbed.or(Some(why));
+            sample.write_back = Some(Box::new(failure));
+        }
         RankSample { sample, marks: ranks.marks, is_abandoned: ranks.is_abandoned }
     }
 
@@ -215,17 +220,14 @@ impl Run<'_> {
             }
         }
         let start = Instant::now();
-        let sync_all = request.sync_all || engine.last.as_ref().is_some_and(|(_, sync_all)| *sync_all);
-        if let Some((last, _)) = engine.last.take() {
-            // The previous sample's data on another target is written out. If that fails, that target's next
-            // sample shows it.
-            let _ = rustix::fs::syncfs(last);
+        match settle::quiet(self.target, request.sync_all, Duration::from_nanos(request.settle_limit_ns)) {
+            Ok(doubt) => sample.disturbed = doubt,
+            Err(error) => {
+                let (_, failure) = error.failure(Phase::Settle, None);
+                sample.disturbed = Some(format!("before it: {failure}"));
+                sample.write_back = Some(Box::new(failure));
+            }
         }
-        if let Target::Directory(directory) = self.target {
-            engine.last = directory.try_clone_to_owned().ok().map(|own| (own, request.sync_all));
-        }
-        let quiet = settle::quiet(self.target, sync_all, Duration::from_nanos(request.settle_limit_ns));
-        sample.disturbed = quiet.err();
         sample.settle_ns = nanoseconds(start.elapsed());
         engine.source.touch();
         let mut warm_bytes = settle::page_cache_bytes(self.target, case) / u64::from(case.axes().ranks);

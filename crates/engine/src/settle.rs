@@ -30,12 +30,23 @@ pub(crate) fn old_content(
 
 /// Writes out the data of earlier samples, removals included, and waits until the kernel has only a trickle
 /// under way. With `sync_all` it syncs every filesystem, because another one holds the data written to this
-/// one. The error says why the target is not quiet after `limit`: a reason to doubt the sample, but no fault
-/// of it.
-pub(crate) fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Result<(), String> {
+/// one. Returns why the target is not quiet after `limit`: a reason to doubt the sample, but no fault of it.
+pub(crate) fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Result<Option<String>, CallError> {
     const TRICKLE_BYTES: u64 = 4 << 20;
     let start = Instant::now();
-    // The call also reports errors of earlier writes, once.
+    write_out(target, sync_all)?;
+    while meminfo_bytes("Writeback").is_some_and(|bytes| bytes > TRICKLE_BYTES) {
+        if start.elapsed() >= limit {
+            return Ok(Some(format!("the kernel was still writing back after {limit:?}")));
+        }
+        sleep(Duration::from_millis(10));
+    }
+    Ok(None)
+}
+
+/// Writes out the data of a target, or of all filesystems. The call reports a write-back that failed since the last one
+/// on this open file description, and does so once: its error must not be dropped.
+pub(crate) fn write_out(target: Target<'_>, sync_all: bool) -> Result<(), CallError> {
     let written_out = match target {
         Target::Directory(directory) => retry("syncfs", || rustix::fs::syncfs(directory)),
         Target::Device(device) => sync::sync(device, SyncCall::Fsync),
@@ -43,14 +54,7 @@ pub(crate) fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Resu
     if sync_all {
         rustix::fs::sync();
     }
-    written_out.map_err(|error| format!("before it: {}", error.reason()))?;
-    while meminfo_bytes("Writeback").is_some_and(|bytes| bytes > TRICKLE_BYTES) {
-        if start.elapsed() >= limit {
-            return Err(format!("the kernel was still writing back after {limit:?}"));
-        }
-        sleep(Duration::from_millis(10));
-    }
-    Ok(())
+    written_out
 }
 
 /// The memory that a sample will take from the kernel for its file. A length alone takes none, nor do

@@ -227,6 +227,9 @@ pub struct Sample {
     pub settle_ns: u64,
     /// The reason if the sample was disturbed, by the rule of the runner.
     pub disturbed: Option<String>,
+    /// A failed write-back of data that no call of a sample had synced, of this one or an earlier one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_back: Option<Box<Failure>>,
     /// The latencies, if data becomes durable on the way.
     pub latency: Option<Box<Latency>>,
     /// The machine's state right before, and delays during the sample.

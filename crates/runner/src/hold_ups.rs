@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use writebench_probe::ControlGroups;
 
-/// Watches a child process. It is polled several times a second, so that short delays are seen.
+/// Watches a child process, by a look at it several times a second, and this process, by a beat that is more frequent.
 #[derive(Debug)]
 pub(crate) struct HoldUps {
     process: u32,
     groups: ControlGroups,
     last_look: Instant,
+    last_beat: Instant,
     stopped: Spell,
     frozen: Spell,
     // The time for which this process itself did not run.
@@ -42,14 +43,17 @@ impl Spell {
 }
 
 impl HoldUps {
-    /// The longest interval between two polls on a busy machine.
-    const LONGEST_LOOK: Duration = Duration::from_secs(1);
+    /// The interval between two beats. It is much shorter than an absence that is noticed, so none hides in it.
+    pub(crate) const BEAT: Duration = Duration::from_millis(20);
+    const SHORTEST_ABSENCE: Duration = Duration::from_millis(100);
+    const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
     pub(crate) fn of(process: u32) -> Self {
         Self {
             process,
             groups: ControlGroups::mounted(),
             last_look: Instant::now(),
+            last_beat: Instant::now(),
             stopped: Spell::default(),
             frozen: Spell::default(),
             absent: Duration::ZERO,
@@ -59,6 +63,7 @@ impl HoldUps {
     /// This process has waited for others, which is no delay.
     pub(crate) fn have_waited(&mut self) {
         self.last_look = Instant::now();
+        self.last_beat = self.last_look;
     }
 
     /// Forgets past delays, because another sample begins.
@@ -69,17 +74,30 @@ impl HoldUps {
         self.absent = Duration::ZERO;
     }
 
-    /// Polls once more. Returns the time for which this process itself did not run: a deadline that passed
-    /// meanwhile says nothing about the worker.
-    pub(crate) fn look(&mut self) -> Duration {
+    /// Reads the clock, and looks again if it is time. Returns the time for which this process itself did not run: a
+    /// deadline that passed meanwhile says nothing about the worker.
+    pub(crate) fn beat(&mut self) -> Duration {
         let now = Instant::now();
+        let since_last = now.duration_since(std::mem::replace(&mut self.last_beat, now));
+        let absent = if since_last > Self::SHORTEST_ABSENCE { since_last } else { Duration::ZERO };
+        self.absent += absent;
+        if now.duration_since(self.last_look) >= Self::LOOK_AGAIN {
+            self.look_at_the_worker(now);
+        }
+        absent
+    }
+
+    /// Looks at once.
+    pub(crate) fn look(&mut self) {
+        self.beat();
+        self.look_at_the_worker(Instant::now());
+    }
+
+    fn look_at_the_worker(&mut self, now: Instant) {
         let since_last = now.duration_since(std::mem::replace(&mut self.last_look, now));
         let is_stopped = self.stop_events();
         self.stopped.look(is_stopped, since_last);
         self.frozen.look(self.groups.are_frozen(self.process), since_last);
-        let absent = if since_last > Self::LONGEST_LOOK { since_last } else { Duration::ZERO };
-        self.absent += absent;
-        absent
     }
 
     /// Whether the worker is stopped, by the events of waitid(2). An event that it continued also shows a

@@ -136,6 +136,7 @@ pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
         read_back: read_back(reports),
         settle_ns: shares().map(|it| it.settle_ns).max().unwrap_or(0),
         disturbed: disturbed.map(|(rank, why)| format!("{rank}: {why}")),
+        write_back: shares().find_map(|it| it.write_back.clone()),
         ranks: Some(Box::new(times)),
         // Ranks of a node copy memory at the same time, which says nothing of the node.
         probe_ns: [0, 0],

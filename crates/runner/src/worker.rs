@@ -177,7 +177,6 @@ impl Worker {
         wait: Patience<'_>,
         mut meet: Option<&mut Meet<'_>>,
     ) -> Result<Answer<Q::Answer>, RunnerError> {
-        const LOOK_AGAIN: Duration = Duration::from_millis(100);
         let line = question_line(question).map_err(|error| RunnerError::Protocol(error.to_string()))?;
         self.hold_ups.begin();
         // If the worker is dead, its answer is missing below.
@@ -186,7 +185,7 @@ impl Worker {
         let mut limit = wait.limit;
         let mut is_stopped = false;
         loop {
-            limit += self.hold_ups.look();
+            limit += self.hold_ups.beat();
             if !is_stopped && wait.stop.load(Ordering::Relaxed) {
                 is_stopped = true;
                 if wait.grace.is_zero() {
@@ -199,7 +198,7 @@ impl Worker {
                 return Ok(self.timed_out(wait));
             }
             if let (Some(to_meet), Some(door)) = (&mut meet, &mut self.door)
-                && let Some(arrival) = door.arrival(LOOK_AGAIN)
+                && let Some(arrival) = door.arrival(HoldUps::BEAT)
             {
                 let arrived = Instant::now();
                 let all = to_meet(arrival);
@@ -212,12 +211,13 @@ impl Worker {
                 continue;
             }
             // A worker that meets others answers after the last meeting, unless it dies.
-            match self.replies.recv_timeout(if meet.is_some() { Duration::ZERO } else { LOOK_AGAIN }) {
+            match self.replies.recv_timeout(if meet.is_some() { Duration::ZERO } else { HoldUps::BEAT }) {
                 Ok(reply) => {
                     self.hold_ups.look();
                     return understood(&reply).map(Answer::Reply);
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                // What it started may hold its output open: the look kills that if the worker is dead.
+                Err(RecvTimeoutError::Timeout) => _ = self.is_gone(),
                 Err(RecvTimeoutError::Disconnected) if self.is_gone() => return self.died(),
                 // The worker has closed its output; its end can take longer if files close slowly.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(5)),

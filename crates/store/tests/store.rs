@@ -39,6 +39,7 @@ fn making() -> Making {
 fn samples() -> Vec<Sample> {
     let good = Sample {
         startup_ns: None,
+        write_back: None,
         shares_blocks: Some(true),
         round: 0,
         turn: Some(30),

@@ -23,6 +23,16 @@ pub(crate) fn add(trials: &mut Trials) {
         frozen,
     );
     trials.add(
+        "a sample whose supervisor was stopped for a moment is disturbed, and taken again",
+        &[tmpfs],
+        supervisor_stopped_briefly,
+    );
+    trials.add(
+        "a sample is disturbed if its worker and its supervisor are frozen together",
+        &[tmpfs, Need::Root, Need::Freezer],
+        all_frozen,
+    );
+    trials.add(
         "samples under a limit on CPU time are disturbed, also where it is set around their group",
         &[tmpfs, Need::Root, Need::CpuLimit],
         limited,
@@ -122,6 +132,35 @@ fn frozen() -> Result<()> {
             std::thread::sleep(Duration::from_millis(1200));
             group.freeze(false)?;
             held_up(&run.samples()?, "its control group was frozen for about 1.")
+        })?;
+    }
+    Ok(())
+}
+
+const BRIEFLY: Duration = Duration::from_millis(300);
+
+fn supervisor_stopped_briefly() -> Result<()> {
+    in_time(|| {
+        let run = Running::begin(LONG, "1")?;
+        run.wait_for_write()?;
+        signal(run.child.id(), "STOP")?;
+        std::thread::sleep(BRIEFLY);
+        signal(run.child.id(), "CONT")?;
+        held_up(&run.samples()?, "writebench itself did not run for 0.")
+    })
+}
+
+fn all_frozen() -> Result<()> {
+    for group in HeldGroup::freezers() {
+        in_time(|| {
+            let run = Running::begin(LONG, "1")?;
+            group.add(run.worker()?)?;
+            group.add(run.child.id())?;
+            run.wait_for_write()?;
+            group.freeze(true)?;
+            std::thread::sleep(BRIEFLY);
+            group.freeze(false)?;
+            held_up(&run.samples()?, "writebench itself did not run for 0.")
         })?;
     }
     Ok(())

@@ -25,6 +25,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("faults: a failed fsync is not tried again", &fuse, fsync_once);
     trials.add("faults: what the filesystem has no room for is said where it was asked for", &fuse, no_room);
     trials.add("faults: an error of a later write-back comes out at fsync or close", &fuse, written_back);
+    trials.add("faults: data that is lost at write-back is said, with the error", &fuse, lost_at_write_back);
 }
 
 const WRITE: &str = "write,size=12KiB,chunk=4KiB";
@@ -207,6 +208,24 @@ fn no_room() -> Result<()> {
     ] {
         Place::new(Caching::None, &[(when, What::Fail(errno))])?.expect(name, outcome, Some(reason))?;
     }
+    Ok(())
+}
+
+/// A program that looks at no error of a close reports none.
+fn lost_at_write_back() -> Result<()> {
+    let fault = (When::Each(Call::Write), What::Fail(Errno::IO));
+    let Place { program, faulty } = Place::new(Caching::WriteBack, &[fault])?;
+    let careless = "sh -c 'exec 3>\"$2\"; cat \"$1\" >&3 2>/dev/null; exit 0' - {source} {file}";
+    let few = ["--no-limits", "--samples", "1", "--verify", "never", "--bytes", "64KiB"];
+    let document = program.run(faulty.path(), &[&few[..], &["--command", careless]].concat(), 0)?;
+    for sample in document["cases"][0]["samples"].as_array().context("samples")? {
+        let found = &sample["write_back"];
+        ensure!((&found["errno"], &found["phase"]) == (&5.into(), &"clean".into()), "{sample:#}");
+        ensure!(sample["outcome"] == "ok", "{sample:#}");
+        ensure!(sample["disturbed"].as_str().is_some_and(|why| why.contains("(5)")), "{sample:#}");
+    }
+    let shown = program.call(&["show"])?.stdout;
+    ensure!(shown.contains("lost at write-back") && shown.contains("Input/output error (5)"), "{shown}");
     Ok(())
 }
 

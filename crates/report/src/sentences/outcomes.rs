@@ -30,6 +30,15 @@ pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
     Some(format!("{} of {} failed: {sentence}{more}.", failed.len(), counted(cases.len(), "case")))
 }
 
+/// How many samples found that data without a sync was lost, and the first error.
+pub(crate) fn lost_at_write_back(cases: &[&CaseReport]) -> Option<String> {
+    let samples = cases.iter().flat_map(|case| &case.record.samples);
+    let failures: Vec<_> = samples.filter_map(|sample| sample.write_back.as_ref()).collect();
+    let first = failures.first()?;
+    let found = counted(failures.len(), "sample");
+    Some(format!("Data that no sync had confirmed was lost at write-back, beside {found}: {first}."))
+}
+
 /// How many samples lost their worker though their cases went on, and the first of them with its cause.
 pub(crate) fn went_on(cases: &[&CaseReport]) -> Option<String> {
     let lost = |case: &&CaseReport| -> Vec<String> {

@@ -5,7 +5,7 @@ use writebench_stats::CONFIDENCE;
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::grouped::distinct;
-use crate::sentences::outcomes::{failed, went_on};
+use crate::sentences::outcomes::{failed, lost_at_write_back, went_on};
 use crate::sentences::ranks;
 use crate::sentences::words::counted;
 
@@ -16,6 +16,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     // A search is for what works.
     warnings.extend(failed(&cases).filter(|_| !is_search));
     warnings.extend(went_on(&cases));
+    warnings.extend(lost_at_write_back(&cases));
     let estimates = || cases.iter().filter_map(|case| case.estimate.as_ref());
     if let Some(lowest) = estimates().min_by(|a, b| a.confidence.total_cmp(&b.confidence))
         && lowest.confidence < CONFIDENCE
