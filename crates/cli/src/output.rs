@@ -1,6 +1,8 @@
 //! Where the program prints: results on stdout, all else on stderr.
 
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
 
 use anstream::AutoStream;
 use anyhow::{Result, anyhow};
@@ -8,6 +10,8 @@ use clap::ColorChoice;
 use writebench_model::Failure;
 use writebench_report::formats::terminal::STYLES;
 use writebench_report::{visible, visible_lines};
+
+use crate::ranks::Launched;
 
 pub(crate) struct Output {
     choice: anstream::ColorChoice,
@@ -36,10 +40,13 @@ impl Output {
     pub(crate) fn results(&self, styled: &str) -> Result<()> {
         let styled = &own_styles_only(styled);
         if self.results_on_stderr {
-            self.print(AutoStream::new(io::stderr(), self.choice), styled)
-        } else {
-            self.print(AutoStream::new(io::stdout(), self.choice), styled)
+            return self.print(AutoStream::new(io::stderr(), self.choice), styled);
         }
+        self.print(AutoStream::new(io::stdout(), self.choice), styled)?;
+        if Launched::together().is_some() {
+            wait_until_read(io::stdout());
+        }
+        Ok(())
     }
 
     /// Prints an export, byte by byte as a file would have it, unless a terminal would obey some of it.
@@ -102,6 +109,19 @@ impl Output {
         };
         size.map(|(width, _)| usize::from(width.0))
     }
+}
+
+/// Waits until all of a pipe was read. A launcher reads both outputs in blocks, and would put a note in the middle of a
+/// row.
+fn wait_until_read(pipe: impl AsFd) {
+    const MOST: Duration = Duration::from_secs(1);
+    const PAUSE: Duration = Duration::from_millis(20);
+    let start = Instant::now();
+    while rustix::io::ioctl_fionread(&pipe).is_ok_and(|left| left > 0) && start.elapsed() < MOST {
+        std::thread::sleep(PAUSE);
+    }
+    // What was read is not printed yet.
+    std::thread::sleep(PAUSE);
 }
 
 /// The result of printing; a reader that stops is no error.
@@ -168,6 +188,22 @@ mod tests {
             own_styles_only("\u{1b}]0;t\u{7}\u{9b}2J\u{202e}\u{1b}"),
             "\\u{1b}]0;t\\u{7}\\u{9b}2J\\u{202e}\\u{1b}"
         );
+    }
+
+    #[test]
+    fn a_pipe_is_waited_for_until_it_was_read() {
+        let (mut reader, mut writer) = io::pipe().unwrap();
+        writer.write_all(b"a row\n").unwrap();
+        let was_read = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(100));
+                was_read.store(true, std::sync::atomic::Ordering::SeqCst);
+                io::Read::read(&mut reader, &mut [0; 64]).unwrap();
+            });
+            wait_until_read(&writer);
+            assert!(was_read.load(std::sync::atomic::Ordering::SeqCst));
+        });
     }
 
     #[test]

@@ -100,9 +100,14 @@ pub(crate) fn rows(
     for name in &selection.case {
         let copies = name.split(',').next().is_some_and(|name| copies(name, methods));
         for case in named_cases(name, methods, if copies { &of_copies } else { &overrides })? {
-            rows.push(Row { origin: CaseOrigin::Named, label: None, case });
+            let row = Row { origin: CaseOrigin::Named, label: None, case };
+            // A case that is named again is the same.
+            if !rows.contains(&row) {
+                rows.push(row);
+            }
         }
     }
+    check_records(&selection.record, &rows)?;
     let asked = overrides.iter().filter(|(axis, _)| *axis != Axis::Ranks || ranks.is_empty());
     if let Some((axis, _)) =
         asked.into_iter().find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis)))
@@ -113,6 +118,17 @@ pub(crate) fn rows(
         return Err(usage!("no selected case copies a file: add --suite copy, or leave --from out"));
     }
     Ok(Selected { rows, notes, samples })
+}
+
+/// Checks that files have room for a record.
+fn check_records(records: &[Bytes], rows: &[Row]) -> Result<()> {
+    let is_too_large = |row: &&Row| {
+        let axes = row.case.axes();
+        axes.chunk_size_bytes > axes.size_bytes && records.iter().any(|it| it.0 == axes.chunk_size_bytes)
+    };
+    let Some(row) = rows.iter().find(is_too_large) else { return Ok(()) };
+    let (record, size) = (Bytes(row.case.axes().chunk_size_bytes), Bytes(row.case.axes().size_bytes));
+    Err(usage!("--record {record}: a file of {size} has no room for one; give a larger --size"))
 }
 
 /// A row whose size is that of one rank, for all its ranks.

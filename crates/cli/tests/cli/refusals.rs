@@ -50,6 +50,8 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--case", "splice,size=0"], 2, &["size=0"]),
     (&["--case", "uring,depth=0"], 2, &["depth=0", "4096"]),
     (&["--suite", "write", "--cold"], 2, &["no selected case has the axis 'origin'"]),
+    (&["--suite", "durable", "--record", "1GiB", "--size", "4MiB"], 2, &["--record 1GiB", "a file of 4MiB"]),
+    (&["--case", "write,size=4MiB", "--record", "5MiB"], 2, &["--record 5MiB", "larger --size"]),
     (&["--suite", "durable", "--record", "0"], 2, &["chunk=0"]),
     (&["--suite", "durable", "--record", "512", "--set", "chunk=4k"], 2, &["'chunk' are given twice"]),
     (&["--destroy-data"], 2, &["--destroy"]),

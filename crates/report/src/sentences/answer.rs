@@ -153,19 +153,20 @@ fn different<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Vec<&'c CaseRep
     different
 }
 
-/// Plain `write` in chunks of the default size, and nothing but what the contract asks for.
+/// Plain `write`, or for a copy `read` and `write`, in chunks of the default size, and nothing but what the contract
+/// asks for.
 pub(crate) fn is_baseline(case: &CaseReport) -> bool {
     let Some(known) = case.record.case.known() else { return false };
     let (axes, default) = (known.axes(), Axes::defaults(known.method().prepares[0]));
     let is_asked_for = |axis: &Axis| match axis {
-        Axis::Size | Axis::Data | Axis::Source | Axis::Memory => true,
+        Axis::Size | Axis::Data | Axis::Source | Axis::Memory | Axis::Origin => true,
         Axis::Sync => matches!(axes.sync.call, SyncCall::None | SyncCall::Fsync | SyncCall::Fdatasync),
         Axis::Prepare => axes.prepare == Prepare::Overwrite || axes.prepare == default.prepare,
         // The question is how much is durable at a time.
         Axis::Chunk if case.record.contract.durable_every_bytes.is_some() => true,
         axis => axes.get(*axis) == default.get(*axis),
     };
-    known.method().name == "write" && Axis::ALL.iter().all(is_asked_for)
+    matches!(known.method().name, "write" | "read-write") && Axis::ALL.iter().all(is_asked_for)
 }
 
 /// `write,size=1MiB at 4.70 GB/s (4.51 – 4.83)`.
@@ -348,6 +349,8 @@ mod tests {
             same.contains(": mmap at 5.36 GB/s (5.26 – 5.43), the same as plain write (1.00 ×, 0.99 – 1.02), "),
             "{same}"
         );
+        let copy = first(vec![case("read-write", &SLOW), case("sendfile", &FAST)]);
+        assert!(copy.contains(": sendfile at 5.36 GB/s (5.26 – 5.43), 1.50 × plain write"), "{copy}");
         for not_plain in ["write,chunk=4KiB", "write,prepare=fallocate", "write,sync=o-dsync", "pwrite"] {
             let sentence = first(vec![case(not_plain, &SLOW), case("mmap", &FAST)]);
             assert!(!sentence.contains("plain write"), "{sentence}");

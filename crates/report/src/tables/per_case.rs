@@ -64,6 +64,12 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
         total_throughput(),
         figures("95 %", table::INTERVAL, 0, |it| range(&it.throughput_bytes_per_s, &GIGABYTES_PER_S)),
     ];
+    if cases.iter().any(|case| case.record.contract.durable_every_bytes.is_some()) {
+        columns.push(Cells::figure("total", "records/s", 0, |(case, estimate): &Row<'_>| {
+            let per_s = estimate.records_per_s.filter(|_| case.record.contract.durable_every_bytes.is_some());
+            or_nothing(per_s, |per_s| mark(estimate, significant(per_s.value)))
+        }));
+    }
     columns.extend(limit_and_course(cases, 1));
     columns.extend([
         figures("", "min – max", 5, |it| extremes(&it.throughput_bytes_per_s, &GIGABYTES_PER_S)),

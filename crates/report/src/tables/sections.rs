@@ -38,6 +38,11 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
         layout => layout,
     };
     let all: Vec<&CaseReport> = cases.iter().collect();
+    let is_of_records = |case: &&CaseReport| case.record.contract.durable_every_bytes.is_some();
+    let layout = match layout {
+        Layout::Phases if all.iter().all(is_of_records) => Layout::Records,
+        layout => layout,
+    };
     let mut tables = match layout {
         _ if run.is_side_by_side() => side_by_side::tables(&title, layout, &all, run),
         // All cases satisfy one contract, though some promise more than others.

@@ -1,6 +1,6 @@
 //! The terminal's output for each layout, in 80 columns and at full width.
 
-use writebench_model::{CaseRecord, Outcome, RunRecord, RunStatus, Sample};
+use writebench_model::{CaseRecord, Durability, Outcome, RunRecord, RunStatus, Sample};
 use writebench_testkit::{example_case, example_run, section_of};
 
 use super::plain;
@@ -33,6 +33,20 @@ fn shown(cases: Vec<CaseRecord>, width: usize) -> String {
 
 fn narrow_and_wide(cases: Vec<CaseRecord>) -> String {
     format!("{}\n{:=<80}\n{}", shown(cases.clone(), NARROW), "", shown(cases, WIDE))
+}
+
+#[test]
+fn cases_that_become_durable_on_the_way_show_records() {
+    let synced = || {
+        let mut case = case("run", None, "write,chunk=4KiB,sync=fsync/1", 900);
+        case.contract.durability = Durability::Durable;
+        case.contract.durable_every_bytes = Some(4096);
+        case
+    };
+    let all = shown(vec![synced()], NARROW);
+    assert!(all.contains("records/s") && !all.contains("GB/s"), "{all}");
+    let mixed = shown(vec![synced(), case("run", None, "write", 200)], WIDE);
+    assert!(mixed.contains("records/s") && mixed.contains("GB/s"), "{mixed}");
 }
 
 #[test]
