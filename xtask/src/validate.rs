@@ -5,6 +5,7 @@ mod builds;
 mod frontier;
 mod noise;
 mod order;
+mod promise;
 mod ranking;
 mod soak;
 mod turns;
@@ -18,7 +19,7 @@ pub(crate) enum Question {
     Noise(noise::Options),
     /// Check that repeated runs rank the copying cases alike
     Ranking(ranking::Options),
-    /// Check that a search finds the result of measuring every candidate
+    /// Check that a search finds the result of measuring every candidate, and keeps its promise in a program
     Advise(advice::Options),
     /// Compare the best ways of the five programs with the best here, for each contract
     Frontier(frontier::Options),

@@ -310,13 +310,15 @@ impl CaseRecord {
         };
         axes.insert("memory".to_owned(), memory.to_string());
         self.contract.memory = memory;
-        let renamed = |name: &str| {
-            let end = if memory == DataMemory::PageAligned { ",memory=page-aligned" } else { "" };
-            name.replace(",alignment=off-by-one", "") + end
-        };
-        self.case.name = renamed(&self.case.name);
+        let mut names = vec![&mut self.case.name];
         if self.origin.is_search() {
-            self.label = self.label.as_deref().map(renamed);
+            names.extend(self.label.as_mut());
+        }
+        for name in names {
+            *name = name.replace(",alignment=off-by-one", "");
+            if memory == DataMemory::PageAligned {
+                *name += ",memory=page-aligned";
+            }
         }
     }
 

@@ -1,5 +1,5 @@
 //! `cargo xtask validate advise`: whether a search finds the result of measuring every candidate, in a
-//! fraction of the time, and whether searches agree.
+//! fraction of the time, whether searches agree, and whether the recommended function keeps the promised gain.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,9 +8,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use writebench_model::Bytes;
-use writebench_stats::Interval;
+use writebench_stats::{Interval, as_f64};
 
 use super::order::Order;
+use super::promise::{self, Promise};
 use crate::case_name::{of_size, without_size};
 use crate::command::{output, shown};
 use crate::program;
@@ -51,7 +52,7 @@ const NEAR_SHARE: f64 = 0.9;
 const ROUNDS: u32 = 120;
 
 /// Measures the grid, searches, and measures the results of both side by side; returns whether nine
-/// of ten searches were not proven to be outside the tolerance.
+/// of ten searches were not proven to be outside the tolerance, nor to promise a gain that a program does not have.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     /// Room for a copy of 1 GiB and its source, and for the filesystem's own.
     const IMAGE_SIZE: Bytes = Bytes(4 << 30);
@@ -88,7 +89,7 @@ impl Search<'_> {
         let databases = tempfile::tempdir().context("a folder for the databases")?;
         // The number of times that each answer was given.
         let mut found = BTreeMap::<String, u32>::new();
-        let mut search_s = 0.0;
+        let (mut promises, mut search_s) = (Vec::new(), 0.0);
         for number in 1..=searches {
             let mut command = self.advise();
             if let Some(budget) = budget {
@@ -110,20 +111,23 @@ impl Search<'_> {
             let gain =
                 advice["gain"]["times"].as_f64().map_or(String::new(), |times| format!(", {times:.2} ×"));
             println!("search {number}: {seconds:.0} s, {written} written: {recommended}{gain}");
+            promises.extend(Promise::of(advice));
             *found.entry(recommended).or_default() += 1;
         }
         if let Some(grid_s) = grid_s {
             let ratio = grid_s / search_s;
             println!("a search took {search_s:.0} s, a part of 1/{ratio:.0} of the grid's time");
         }
+        let broken = promise::broken(self.program, self.target, &promises)?;
+        let is_kept = (f64::from(searches) * (1.0 - NEAR_SHARE)).floor() >= as_f64(broken as u64);
         names.extend(found.keys().cloned());
         names.sort();
         names.dedup();
         if names.len() == 1 {
             println!("searches within 3 %: {searches} of {searches}, all the same");
-            return Ok(true);
+            return Ok(is_kept);
         }
-        self.side_by_side(&names, &found)
+        Ok(self.side_by_side(&names, &found)? && is_kept)
     }
 
     /// Measures all recommendations and the grid's fastest in the same rounds; returns whether at most one of

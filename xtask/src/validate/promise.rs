@@ -1,0 +1,184 @@
+//! The gain that a search promises, held against the recommended function in a program of its own. There its data is
+//! where malloc puts it, as in most programs, and plain write is another such program.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use writebench_model::{Case, Durability, Start};
+use writebench_snippets::{Frame, Language, code};
+use writebench_stats::Interval;
+use writebench_testkit::Compiled;
+
+use crate::export::measured;
+use crate::program;
+
+/// The rounds in which the two programs are compared.
+const ROUNDS: u32 = 40;
+
+/// The answer of a search that recommends another way than plain write.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Promise {
+    recommended: String,
+    baseline: String,
+    // The interval of the gain.
+    low: f64,
+    high: f64,
+}
+
+impl Promise {
+    /// The promise of a search's advice; none if it recommends plain write.
+    pub(super) fn of(advice: &Value) -> Option<Self> {
+        let gain = &advice["gain"];
+        let name = |field: &str| advice[field].as_str().map(str::to_owned);
+        Some(Self {
+            recommended: name("recommended")?,
+            baseline: name("baseline")?,
+            low: gain["low"].as_f64()?,
+            high: gain["high"].as_f64()?,
+        })
+    }
+
+    /// Whether the gain of the program is below all that was promised.
+    fn is_broken(&self, gain: &Interval) -> bool {
+        gain.high < self.low
+    }
+}
+
+/// Measures the function of each recommendation beside that of plain write, and prints how often its gain is proven to
+/// be below the promised interval; returns that number.
+pub(super) fn broken(writebench: &Path, target: &Path, promises: &[Promise]) -> Result<usize> {
+    let mut by_way = BTreeMap::<(&str, &str), Vec<&Promise>>::new();
+    for promise in promises {
+        by_way.entry((&promise.recommended, &promise.baseline)).or_default().push(promise);
+    }
+    if !by_way.is_empty() {
+        println!(
+            "the recommended functions as programs, {ROUNDS} rounds: gain over plain write from malloc's memory"
+        );
+    }
+    let mut all_broken = 0;
+    for ((recommended, baseline), promises) in by_way {
+        let gain = gain(writebench, target, recommended, baseline).with_context(|| recommended.to_owned())?;
+        for promise in promises {
+            let is_broken = promise.is_broken(&gain);
+            all_broken += usize::from(is_broken);
+            let verdict = if is_broken { "LESS THAN PROMISED" } else { "as promised" };
+            let (Promise { low, high, .. }, Interval { estimate, .. }) = (promise, gain);
+            println!(
+                "  {estimate:.2} [{:.2}, {:.2}] {verdict} ({low:.2} – {high:.2}): {recommended}",
+                gain.low, gain.high
+            );
+        }
+    }
+    println!("promises of a gain: {}; not kept: {all_broken}", promises.len());
+    Ok(all_broken)
+}
+
+/// How many times as fast as plain write's the recommended function is.
+fn gain(writebench: &Path, target: &Path, recommended: &str, baseline: &str) -> Result<Interval> {
+    let scratch = tempfile::tempdir().context("a folder for the programs")?;
+    let case = Case::parse(recommended, &writebench_engine::method_infos())?;
+    let mut command = Command::new(writebench);
+    command.arg("run").arg(target).args(["--yes", "--no-limits", "--verify", "first"]);
+    command.args(["--samples", &ROUNDS.to_string(), "--case", baseline]);
+    let (contract, copies) = (case.contract(), case.method().copies());
+    command.args((contract.start == Start::Existing).then_some("--existing"));
+    command.args((contract.durability == Durability::Durable).then_some("--durable"));
+    command.args(copies.then_some("--copies"));
+    for name in [recommended, baseline] {
+        let directory = scratch.path().join(name.replace('/', "-"));
+        std::fs::create_dir(&directory)?;
+        let compiled = Compiled::of(&program_of(name)?, Language::C, &directory)?;
+        let words = shlex::try_join(compiled.words.iter().map(String::as_str))?;
+        command.args(["--command", &format!("{words} {{source}} {{file}}")]);
+    }
+    let cases = measured(&program::exported(command)?)?;
+    let program = |number| cases.iter().find(|it| it.program() == Some(number)).context("a program failed");
+    let (own, plain) = (program(1)?, program(2)?);
+    plain.ratio(own).context("no rounds in common")
+}
+
+/// A program around the printed function of a case.
+fn program_of(name: &str) -> Result<String> {
+    let methods = writebench_engine::method_infos();
+    let case = Case::parse(name, &methods)?;
+    // A copy has no data of the caller's.
+    let frame = Frame { is_program: case.method().copies(), ..Frame::default() };
+    let text = code(&case, Language::C, frame, &methods)?;
+    Ok(if frame.is_program { text } else { text + MAIN })
+}
+
+/// Reads a file into memory of malloc, which begins at no page, and reports the time of the function alone.
+const MAIN: &str = r#"
+#include <sys/stat.h>
+#include <time.h>
+
+int main(int argc, char **argv)
+{
+    struct stat status;
+    int source = argc == 3 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
+    if (source < 0 || fstat(source, &status) != 0)
+        return 2;
+    size_t size = (size_t)status.st_size;
+    char *data = malloc(size + 1);
+    for (size_t at = 0; data != NULL && at < size;) {
+        ssize_t got = read(source, data + at, size - at);
+        if (got <= 0)
+            return 2;
+        at += (size_t)got;
+    }
+    close(source);
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    if (data == NULL || write_file(argv[2], data, size) != 0) {
+        perror(argv[2]);
+        return 1;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const char *phases = getenv("WRITEBENCH_PHASES_FD");
+    long long elapsed_ns = (end.tv_sec - begin.tv_sec) * 1000000000LL + (end.tv_nsec - begin.tv_nsec);
+    if (phases != NULL)
+        dprintf(atoi(phases), "write %lld\n", elapsed_ns);
+    free(data);
+    return 0;
+}
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn promise() -> Promise {
+        let gain = json!({"times": 1.5, "low": 1.4, "high": 1.6});
+        let advice = json!({"recommended": "pwrite,cache=direct", "baseline": "write", "gain": gain});
+        Promise::of(&advice).unwrap()
+    }
+
+    #[test]
+    fn plain_write_promises_nothing() {
+        let advice = json!({"recommended": "write", "baseline": "write", "gain": null});
+        assert_eq!(Promise::of(&advice), None);
+    }
+
+    #[test]
+    fn a_promise_is_broken_by_a_gain_that_is_proven_to_be_less() {
+        let gain =
+            |low, high| Interval { estimate: f64::midpoint(low, high), low, high, confidence: 0.95, count: 40 };
+        assert!(promise().is_broken(&gain(0.8, 0.9)));
+        assert!(promise().is_broken(&gain(1.2, 1.3)), "it may be faster than plain write all the same");
+        assert!(!promise().is_broken(&gain(1.2, 1.5)), "not proven");
+        assert!(!promise().is_broken(&gain(1.9, 2.0)), "more than was promised");
+    }
+
+    #[test]
+    fn the_program_has_its_data_where_malloc_puts_it_and_copies_have_none() {
+        let text = program_of("pwrite,size=64MiB,cache=direct").unwrap();
+        assert!(text.contains("malloc(size + 1)") && text.contains("int write_file("), "{text}");
+        let copy = program_of("read-write,size=64MiB").unwrap();
+        assert!(copy.contains("copy_file(argv[1], argv[2])") && !copy.contains("malloc(size + 1)"), "{copy}");
+    }
+}
