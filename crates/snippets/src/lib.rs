@@ -11,6 +11,7 @@ mod needs;
 mod refusal;
 mod speaker;
 mod way;
+mod wrapped;
 
 pub use self::language::Language;
 pub use self::refusal::Refusal;

@@ -7,6 +7,7 @@ use writebench_model::{
 
 use crate::Frame;
 use crate::needs::needs;
+use crate::wrapped::wrapped;
 
 /// A case and its frame, with the questions that templates ask.
 pub(crate) struct Way<'c> {
@@ -483,21 +484,4 @@ fn number(bytes: u64) -> String {
         shift @ 10.. if bytes > 0 => format!("{} << {}", bytes >> (shift / 10 * 10), shift / 10 * 10),
         _ => bytes.to_string(),
     }
-}
-
-/// Lines of at most so many columns.
-fn wrapped(text: &str, columns: usize) -> Vec<String> {
-    let mut lines: Vec<String> = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().expect("there is a line");
-        if !line.is_empty() && line.len() + 1 + word.len() > columns {
-            lines.push(word.to_owned());
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
 }
