@@ -110,6 +110,9 @@ pub struct RunRecord {
     /// runs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_bytes: Option<u64>,
+    /// The share of the samples' time in which a task of any program waited for a CPU, in millionths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_wait_ppm: Option<u32>,
     /// The targets, at least one. All others are compared with the first.
     #[serde(skip)]
     pub targets: Vec<TargetRecord>,

@@ -21,6 +21,7 @@ mod memory;
 mod mount;
 mod mountinfo;
 mod os_release;
+mod pressure;
 mod space;
 mod stack;
 mod swap;
@@ -34,6 +35,7 @@ pub use block_device::{BlockDeviceFacts, block_device, open_block_device};
 pub use cgroup::ControlGroups;
 pub use device_use::{DeviceUse, DeviceUses, Step, Twin, UseEnd, device_uses};
 pub use error::ProbeError;
+pub use pressure::cpu_wait;
 pub use space::{Space, space, space_around};
 
 use crate::device::BlockDevice;

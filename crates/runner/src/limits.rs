@@ -9,9 +9,9 @@ use writebench_model::{
 
 use crate::error::RunnerError;
 
-/// The memory of a worker: the memory-copy probe has 8 MiB of source and 16 MiB of destination, and the
-/// process needs little more.
-const WORKER_BYTES: u64 = 26 << 20;
+/// The memory of a worker: 2 MiB each for the source and the destination of the memory-copy probe, and 22 MiB for the
+/// process with its code, which a debug build needs.
+const WORKER_BYTES: u64 = (2 * 2 + 22) << 20;
 /// The memory of a worker's thread, most of it in the kernel.
 const THREAD_BYTES: u64 = 64 << 10;
 

@@ -28,14 +28,14 @@ impl Store {
         self.change(doing, UPDATE, params![run, text])
     }
 
-    /// Records the bytes that a run has written in all.
+    /// Records the bytes that a run has written in all, and the share of its time in which a task waited for a CPU.
     ///
     /// # Errors
     /// The database cannot be written.
-    pub fn set_written(&self, run: i64, bytes: u64) -> Result<(), StoreError> {
-        const UPDATE: &str =
-            "UPDATE runs SET run = json_set(run, '$.written_bytes', json(?2)) WHERE number = ?1";
-        self.change("record the bytes written", UPDATE, params![run, bytes.to_string()])
+    pub fn set_totals(&self, run: i64, written: u64, cpu_wait_ppm: Option<u32>) -> Result<(), StoreError> {
+        const UPDATE: &str = "UPDATE runs SET run = \
+             json_set(run, '$.written_bytes', json(?2), '$.cpu_wait_ppm', ?3) WHERE number = ?1";
+        self.change("record the bytes written", UPDATE, params![run, written.to_string(), cpu_wait_ppm])
     }
 
     /// Claims a run for this store until it is closed; false if it is under way elsewhere.

@@ -38,6 +38,7 @@ pub fn example_run() -> RunRecord {
         targets: vec![example_target(TARGET)],
         cluster: None,
         written_bytes: None,
+        cpu_wait_ppm: None,
         missing: Vec::new(),
         cases: Vec::new(),
     }

@@ -45,7 +45,7 @@ impl Session<'_> {
         let mut recorder = Recorder::new(store, number, &self.run, streams, output);
         let end = self.supervise(&mut recorder, began).inspect_err(|_| {
             // The reason why the run failed says more than a failure to record it.
-            let _ = recorder.finish(RunStatus::Failed, self.written.bytes(), stop);
+            let _ = recorder.finish(RunStatus::Failed, self.totals(), stop);
         })?;
         // The run is complete once the copy is made, too.
         let copy = self.copy(end);
@@ -55,7 +55,7 @@ impl Session<'_> {
             (End::Budget | End::MaxBytes, Ok(_)) => RunStatus::Limited,
             (End::Stopped, Ok(_)) => RunStatus::Interrupted,
         };
-        let recorded = recorder.finish(status, self.written.bytes(), stop);
+        let recorded = recorder.finish(status, self.totals(), stop);
         let is_search = self.run.is_search();
         let report = Report::of(Some(number), recorder.run()?);
         let text = shows_tables.then(|| formats::terminal::report(&report, Detail::Usual, output.width()));
@@ -80,6 +80,10 @@ impl Session<'_> {
             all => all?,
         }
         Ok(exit_of(&report, end, is_search))
+    }
+
+    fn totals(&self) -> Record {
+        Record::Totals { written: self.written.bytes(), cpu_wait_ppm: self.cpu_wait_ppm }
     }
 
     /// The status of a run that an error has ended: the cause may be a signal.
@@ -130,6 +134,7 @@ impl Session<'_> {
         let mut hardware = self.hardware()?;
         self.measure_limits(hardware.as_mut(), recorder, &worker)?;
         let bar = progress::bar(output)?;
+        let (waited, samples_began) = (writebench_probe::cpu_wait(), Instant::now());
         // The second measurement of the limits takes as long as the first.
         let set_aside = hardware.as_ref().map_or(0, Hardware::time_ns) / 2;
         let plan = Plan { began, set_aside: Duration::from_nanos(set_aside), ..self.plan() };
@@ -161,6 +166,8 @@ impl Session<'_> {
             Ok(())
         });
         bar.finish_and_clear();
+        let waited = writebench_probe::cpu_wait().zip(waited).map(|(now, then)| now.saturating_sub(then));
+        self.cpu_wait_ppm = waited.map(|waited| ppm(waited, samples_began.elapsed()));
         let end = end?;
         self.measure_limits(hardware.as_mut(), recorder, &worker)?;
         Ok(end)
@@ -213,6 +220,12 @@ impl Session<'_> {
         let (began, set_aside) = (Instant::now(), Duration::ZERO);
         Plan { cases: planned, taken, probes_ns, settings, targets, began, set_aside }
     }
+}
+
+/// A part of some time, in millionths.
+fn ppm(part: Duration, of: Duration) -> u32 {
+    let share = part.as_micros().saturating_mul(1_000_000) / of.as_micros().max(1);
+    u32::try_from(share.min(1_000_000)).unwrap_or(1_000_000)
 }
 
 /// The size that a run has chosen.

@@ -113,6 +113,7 @@ pub(crate) fn new_run(
         targets,
         cluster: None,
         written_bytes: None,
+        cpu_wait_ppm: None,
         missing: Vec::new(),
     }
 }

@@ -42,7 +42,7 @@ pub(super) enum Record {
     Sample { target: usize, case: String, sample: Box<Sample> },
     Limits { target: usize, limits: Vec<Limit> },
     Properties { target: usize, properties: Box<Properties> },
-    Written(u64),
+    Totals { written: u64, cpu_wait_ppm: Option<u32> },
     Status(RunStatus),
 }
 
@@ -80,8 +80,8 @@ impl<'r> Recorder<'r> {
 
     /// Records how the run stands at its end, and the bytes that it has written, after all that still waits. Another
     /// program's lock is waited for, until `stop` is set, or for a moment where it is set already.
-    pub(super) fn finish(&mut self, status: RunStatus, written: u64, stop: &AtomicBool) -> Result<()> {
-        self.waiting.extend([Record::Written(written), Record::Status(status)]);
+    pub(super) fn finish(&mut self, status: RunStatus, totals: Record, stop: &AtomicBool) -> Result<()> {
+        self.waiting.extend([totals, Record::Status(status)]);
         let (start, was_stopped) = (Instant::now(), stop.load(Ordering::Relaxed));
         loop {
             if let Err(error) = self.write_waiting() {
@@ -171,7 +171,7 @@ impl Record {
             Self::Sample { target, case, sample } => store.add_sample(run, *target, case, sample),
             Self::Limits { target, limits } => store.set_limits(run, *target, limits),
             Self::Properties { target, properties } => store.set_properties(run, *target, properties),
-            Self::Written(bytes) => store.set_written(run, *bytes),
+            Self::Totals { written, cpu_wait_ppm } => store.set_totals(run, *written, *cpu_wait_ppm),
             Self::Status(status) => store.set_status(run, *status),
         }
     }
@@ -191,7 +191,9 @@ impl Record {
                 let properties = Some((**properties).clone());
                 run.targets.get_mut(*target).into_iter().for_each(|it| it.properties.clone_from(&properties));
             }
-            Self::Written(bytes) => run.written_bytes = Some(*bytes),
+            Self::Totals { written, cpu_wait_ppm } => {
+                (run.written_bytes, run.cpu_wait_ppm) = (Some(*written), *cpu_wait_ppm);
+            }
             Self::Status(status) => run.status = *status,
         }
     }

@@ -25,6 +25,8 @@ pub(crate) struct Session<'s> {
     /// Whether the properties of filesystems are found out.
     pub properties: bool,
     pub written: Written,
+    /// See [`RunRecord::cpu_wait_ppm`].
+    pub cpu_wait_ppm: Option<u32>,
     pub casualties: Casualties,
 }
 
@@ -48,6 +50,7 @@ impl<'s> Session<'s> {
             later: Later::default(),
             limits_for: Vec::new(),
             properties: false,
+            cpu_wait_ppm: None,
             casualties: Casualties::default(),
             workspaces,
             run,

@@ -49,6 +49,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     }
     warnings.extend(ranks::warnings(run.cluster.as_ref(), &cases));
     warnings.extend(imprecise(run, &cases));
+    warnings.extend(busy_cpus(run, &cases));
     warnings.extend(durable_in_memory(run, &cases));
     if let Some(governor) = run.targets.first().and_then(|target| target.environment.cpu.governor.as_ref())
         && governor != "performance"
@@ -74,6 +75,25 @@ fn of_status(run: &RunRecord, is_search: bool) -> Option<&'static str> {
         }
         RunStatus::Interrupted => "The run was interrupted; --resume goes on with it.",
         RunStatus::Failed => "The run did not come to its end; --resume goes on with it.",
+    })
+}
+
+/// The share of the time in which a task waits for a CPU that a run by itself stays below, if none of its cases has more
+/// threads than there are CPUs.
+const MOST_OWN_WAIT_PPM: u32 = 400_000;
+
+/// A warning that other programs used the CPUs. Each call that ends on the device waits for a CPU then.
+fn busy_cpus(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
+    let wait_ppm = run.cpu_wait_ppm.filter(|&ppm| ppm > MOST_OWN_WAIT_PPM)?;
+    let cpus = run.targets.first()?.environment.cpu.available;
+    let own = cases.iter().filter_map(|case| case.record.case.known());
+    let own = own.map(|case| case.axes().threads.max(case.axes().ranks)).max()?;
+    (own <= cpus).then(|| {
+        format!(
+            "Other programs used the CPUs: in {} % of the time a task waited for one. Durable writes are many times \
+             slower then.",
+            wait_ppm / 10_000
+        )
     })
 }
 
@@ -129,6 +149,27 @@ mod tests {
         let cases = cases.iter().map(|(name, times_ns)| example_case("test", name, samples(times_ns)));
         let run = RunRecord { settings, status: RunStatus::Complete, cases: cases.collect(), ..run };
         crate::Report::of(None, run).warnings
+    }
+
+    #[test]
+    fn busy_cpus_are_said_unless_the_run_may_have_kept_them_busy_itself() {
+        let warnings = |name: &str, wait_ppm| {
+            let mut run = RunRecord { status: RunStatus::Complete, cpu_wait_ppm: wait_ppm, ..example_run() };
+            run.targets[0].environment.cpu.available = 2;
+            let mut sample = Sample::without_figures(0, Outcome::Ok);
+            (sample.phases_ns.write, sample.bytes) = (1000, 1 << 30);
+            run.cases = vec![example_case("test", name, vec![sample; 6])];
+            crate::Report::of(None, run)
+                .warnings
+                .into_iter()
+                .filter(|it| it.contains("CPUs"))
+                .collect::<Vec<_>>()
+        };
+        let busy = "Other programs used the CPUs: in 93 % of the time a task waited for one. Durable writes are many \
+                    times slower then.";
+        assert_eq!(warnings("write,sync=fsync", Some(930_000)), [busy]);
+        assert!(warnings("write,threads=3", Some(930_000)).is_empty());
+        assert!(warnings("write", Some(200_000)).is_empty() && warnings("write", None).is_empty());
     }
 
     #[test]

@@ -1,0 +1,31 @@
+//! The time that tasks have waited for a CPU, by the kernel's pressure stall information.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::{ROOT, kernel_file};
+
+/// For how long any task has waited for a CPU since the machine started; none without `/proc/pressure/cpu`.
+#[must_use]
+pub fn cpu_wait() -> Option<Duration> {
+    waited(&kernel_file::text(&Path::new(ROOT).join("proc/pressure/cpu"))?)
+}
+
+fn waited(text: &str) -> Option<Duration> {
+    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+    let total = some.split_whitespace().find_map(|word| word.strip_prefix("total="))?;
+    total.parse().ok().map(Duration::from_micros)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_is_that_in_which_some_task_waited() {
+        let text = "some avg10=96.15 avg60=89.49 avg300=92.25 total=3147535588\n\
+                    full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n";
+        assert_eq!(waited(text), Some(Duration::from_micros(3_147_535_588)));
+        assert_eq!(waited("full avg10=0.00 total=7"), None);
+    }
+}
