@@ -1,4 +1,5 @@
-//! SciPy, which computes the reference figures of crates/stats.
+//! Python's modules for the tests: SciPy computes the reference figures of crates/stats, and ruff formats and checks
+//! printed code.
 
 use std::process::Command;
 
@@ -7,16 +8,18 @@ use writebench_testkit::python_with;
 use crate::command::target_directory;
 use crate::part::Part;
 
-/// SciPy in a Python environment in cargo's target directory, unless some Python has it.
+const MODULES: &[(&str, &str)] = &[("scipy", "240 MB"), ("ruff", "30 MB")];
+
+/// Each module that no Python has, in a Python environment in cargo's target directory.
 pub(crate) fn missing() -> Vec<Part> {
-    const MODULE: &str = "scipy";
     let Ok(folder) = target_directory().map(|folder| folder.join("python")) else { return Vec::new() };
-    if python_with(MODULE).is_some() {
-        return Vec::new();
-    }
-    let mut environment = Command::new("python3");
-    environment.args(["-m", "venv"]).arg(&folder);
-    let mut install = Command::new(folder.join("bin/python3"));
-    install.args(["-m", "pip", "install", "--quiet", "--retries", "1", MODULE]);
-    vec![Part { name: MODULE.to_owned(), size: "240 MB", commands: vec![environment, install] }]
+    let missing = MODULES.iter().filter(|(module, _)| python_with(module).is_none());
+    let part = |&(module, size): &(&str, &'static str)| {
+        let mut environment = Command::new("python3");
+        environment.args(["-m", "venv"]).arg(&folder);
+        let mut install = Command::new(folder.join("bin/python3"));
+        install.args(["-m", "pip", "install", "--quiet", "--retries", "1", module]);
+        Part { name: module.to_owned(), size, commands: vec![environment, install] }
+    };
+    missing.map(part).collect()
 }

@@ -444,6 +444,16 @@ impl<'c> Way<'c> {
         })
     }
 
+    /// Whether the threads of `mmap` use the file itself.
+    pub(crate) fn parts_have_file_c(&self) -> bool {
+        self.has_own_maps() || self.has_own_descriptors() || self.sync_every().is_some() && !self.syncs_map()
+    }
+
+    /// The bytes of a chunk of io_uring.
+    pub(crate) fn ring_chunk_c(&self) -> &'static str {
+        if self.chunk().is_some() { "CHUNK" } else { "most" }
+    }
+
     /// The flags of each call.
     pub(crate) fn flags_c(&self) -> &'static str {
         match (self.is_dontcache(), self.is_rwf_dsync()) {
@@ -455,8 +465,8 @@ impl<'c> Way<'c> {
 
     pub(crate) fn vectored_call_c(&self) -> &'static str {
         match (self.has_flags(), self.is_positional()) {
-            (true, true) => "pwritev2(fd, vector, count, offset, flags)",
-            (true, false) => "pwritev2(fd, vector, count, -1, flags)",
+            (true, true) => "pwritev2(fd, vector, count, offset, write_flags)",
+            (true, false) => "pwritev2(fd, vector, count, -1, write_flags)",
             (false, true) => "pwritev(fd, vector, count, offset)",
             (false, false) => "writev(fd, vector, count)",
         }

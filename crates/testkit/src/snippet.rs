@@ -30,7 +30,7 @@ impl Compiled {
             Ok(path)
         };
         let program = directory.join("p");
-        let strict = ["-O2", "-Wall", "-Wextra", "-Werror", "-pthread"];
+        let strict = ["-O2", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-pthread"];
         let words: Vec<PathBuf> = match language {
             Language::C => {
                 let mut compiler = Command::new("cc");

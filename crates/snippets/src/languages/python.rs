@@ -5,6 +5,7 @@ use writebench_model::{Axis, Case, Drop, Huge, MapSharing, Populate, Prepare, St
 use super::templates;
 use crate::speaker::{Cannot, Speaker};
 use crate::way::Way;
+use writebench_model::Family;
 
 templates! {
     Write = "python/write.py",
@@ -15,7 +16,14 @@ templates! {
     Clone = "python/ficlone.py",
 }
 
-pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: LACKS, cannot: CANNOT };
+pub(crate) static SPEAKER: Speaker = Speaker { render: with_empty_lines, has, lacks: LACKS, cannot: CANNOT };
+
+/// Two empty lines are before a function, as its language's style has it.
+fn with_empty_lines(family: Family, way: &Way<'_>) -> Option<String> {
+    let text = render(family, way)?;
+    let text = text.replace("\n\ndef ", "\n\n\ndef ");
+    Some(text.replace("\n\nif __name__", "\n\n\nif __name__"))
+}
 
 const LACKS: &[(&str, &str, &str)] = &[
     ("fwrite", "Python's own buffers hold another number of bytes than the C library's", "write"),

@@ -28,6 +28,9 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     cannot: &[],
 };
 
+/// rustfmt breaks longer chains and arguments.
+const CHAIN_COLUMNS: usize = 60;
+
 /// Rust's own questions.
 impl Way<'_> {
     /// The line of Cargo.toml, with the features of rustix that are needed.
@@ -177,13 +180,21 @@ impl Way<'_> {
         };
         let path = if is_first { self.target_rust() } else { "path" };
         if self.is_direct() {
-            return format!("open_direct({path}, OpenOptions::new(){access}{how})");
+            let options = format!("OpenOptions::new(){access}{how}");
+            return match format!("{path}, {options}") {
+                line if line.len() <= CHAIN_COLUMNS => format!("open_direct({line})"),
+                _ => format!("open_direct(\n        {path},\n        {options},\n    )"),
+            };
         }
         let flags = match self.open_flags_rust(false) {
             flags if flags == "0" => String::new(),
             flags => format!(".custom_flags({flags})"),
         };
-        format!("OpenOptions::new(){access}{how}{flags}.open({path})")
+        let calls = format!("{access}{how}{flags}.open({path})");
+        match format!("OpenOptions::new(){calls}") {
+            line if line.len() < CHAIN_COLUMNS => line,
+            line => line.replace(").", ")\n        ."),
+        }
     }
 
     /// The name under which the file is made.
@@ -369,6 +380,17 @@ impl Way<'_> {
             (true, _) => "4096",
             (false, true) => "BLOCK",
             (false, false) => "1",
+        }
+    }
+
+    /// The granule, or the least one if parts are smaller: in one line where rustfmt leaves it there.
+    fn larger_granule_rust(&self) -> String {
+        const COLUMNS: usize = 50;
+        let (granule, least) = (self.granule_rust(), self.least_granule_rust());
+        let condition = format!("if {granule} <= size / THREADS");
+        match format!("{condition} {{ {granule} }} else {{ {least} }}") {
+            line if line.len() <= COLUMNS => line,
+            _ => format!("{condition} {{\n        {granule}\n    }} else {{\n        {least}\n    }}"),
         }
     }
 

@@ -215,7 +215,7 @@ int write_file(const char *path, const void *data, size_t size)
     int result = -1, fd = open_file({{ way.name_c() }}, {{ way.access_c() }}{% if way.atomic() %}, replaces ? old.st_mode & 0777 : 0666{% endif %});
     int error = errno;
     if (fd >= 0) {
-        result = {% if way.atomic() %}replaces && keep_mode(fd, &old) != 0 ? -1 : {% endif %}fill({% if way.threads() > 1 %}{{ way.name_c() }}, {% endif %}fd, {{ way.what_c() }});
+        result = {% if way.atomic() %}replaces && keep_mode(fd, &old) != 0 ? -1 : {% endif %}fill({% if way.has_own_descriptors() %}{{ way.name_c() }}, {% endif %}fd, {{ way.what_c() }});
         error = errno;
         if (close(fd) != 0 && errno != EINTR && result == 0) {
             error = errno; /* a late error of the filesystem, such as NFS */

@@ -23,9 +23,6 @@ enum { BLOCK = {{ way.block() }} }; /* with O_DIRECT, addresses, offsets and len
 static int copy_range(int fd, int input, size_t from, size_t until)
 {
     const size_t size = until - from;
-{%- if way.chunk().is_none() %}
-    const size_t CHUNK = size;
-{%- endif %}
 {%- if way.is_sequential() && !way.maps_source() %}
     posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
     posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);

@@ -1,5 +1,5 @@
 
-static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, {% if way.threads() > 1 %}const char *source, {% endif %}int input, size_t size)
+static int fill({% if way.has_own_descriptors() %}const char *path, {% endif %}int fd, {% if way.threads() > 1 %}const char *source, {% endif %}int input, size_t size)
 {
 {%- if way.reserves() %}
     if (size > 0 && reserve(fd, size) != 0)
@@ -10,7 +10,7 @@ static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, {
         return -1;
 {%- endif %}
 {%- if way.threads() > 1 %}
-    if (in_parts(path, fd, source, input, size) != 0)
+    if (in_parts({% if way.has_own_descriptors() %}path, {% endif %}fd, source, input, size) != 0)
         return -1;
 {%- else %}
     if (copy_range(fd, input, 0, size) != 0)

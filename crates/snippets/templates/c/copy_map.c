@@ -16,9 +16,6 @@ enum { THREADS = {{ way.threads() }} };
 static int copy_into(char *map, int input, size_t from, size_t until)
 {
     const size_t size = until - from;
-{%- if way.chunk().is_none() %}
-    const size_t CHUNK = size;
-{%- endif %}
 {%- if way.populates() || way.huge_is_collapse() %}
     size_t prepared = 0;
 {%- endif %}
@@ -100,7 +97,7 @@ static int copy_range(char *map, int input, size_t from, size_t until)
 {% endblock %}
 {% block fill %}
 
-static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, {% if way.threads() > 1 %}const char *source, {% endif %}int input, size_t size)
+static int fill({% if way.has_own_descriptors() %}const char *path, {% endif %}int fd, {% if way.threads() > 1 %}const char *source, {% endif %}int input, size_t size)
 {
 {%- if way.overwrites() %}
     /* A mapping does not make the file longer, and it may have been longer. */
@@ -118,14 +115,14 @@ static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, {
         return -1;
 {%- endif %}
 {%- if way.has_own_maps() %}
-    int result = in_parts(path, fd, source, input, size);
+    int result = in_parts({% if way.has_own_descriptors() %}path, {% endif %}fd, source, input, size);
     int error = errno;
 {%- else %}
     char *map = map_file(fd, 0, size);
     if (map == MAP_FAILED)
         return -1;
 {%- if way.threads() > 1 %}
-    int result = in_parts(path, fd, map, source, input, size), error = errno;
+    int result = in_parts({% if way.has_own_descriptors() %}path, {% endif %}fd, map, source, input, size), error = errno;
 {%- else %}
     int result = copy_into(map, input, 0, size), error = errno;
 {%- endif %}

@@ -1,6 +1,6 @@
 
 
-static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, const char *data, size_t size)
+static int fill({% if way.has_own_descriptors() %}const char *path, {% endif %}int fd, const char *data, size_t size)
 {
 {%- if way.reserves() %}
     if (reserve(fd, size) != 0)
@@ -14,7 +14,7 @@ static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, c
     size_t whole = size / BLOCK * BLOCK;
 {%- endif %}
 {%- if way.threads() > 1 %}
-    if (in_parts(path, fd, data, {{ way.whole_c() }}) != 0)
+    if (in_parts({% if way.has_own_descriptors() %}path, {% endif %}fd, data, {{ way.whole_c() }}) != 0)
         return -1;
 {%- else %}
     if (write_part(fd, data, {{ way.whole_c() }}{% if way.is_positional() || way.writeback().is_some() %}, 0{% endif %}) != 0)

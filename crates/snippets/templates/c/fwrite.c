@@ -26,9 +26,6 @@ static int fill(int fd, const char *data, size_t size)
     if (fill_with_zeros(fd, size) != 0)
         return -1;
 {%- endif %}
-{%- if way.chunk().is_none() %}
-    const size_t CHUNK = size;
-{%- endif %}
     struct stat status;
     if (fstat(fd, &status) != 0)
         return -1;

@@ -11,12 +11,8 @@ enum { THREADS = {{ way.threads() }} };
 {%- include "c/map_target.c" %}
 
 /* Stores `size` bytes, which the mapping has from its offset `from` on. */
-static int write_part(int fd, char *map, const char *data, size_t size)
+static int write_part({% if way.syncs_file_on_the_way_cpp() %}int fd, {% endif %}char *map, const char *data, size_t size)
 {
-    (void)fd;
-{%- if way.chunk().is_none() %}
-    const size_t CHUNK = size;
-{%- endif %}
 {%- if let Some(every) = way.sync_every() %}
     unsigned chunks = 0;
 {%- if way.syncs_map() %}
@@ -61,7 +57,7 @@ static int write_part(int fd, char *map, const char *data, size_t size)
 {% endblock %}
 {% block fill %}
 
-static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, const char *data, size_t size)
+static int fill({% if way.has_own_descriptors() %}const char *path, {% endif %}int fd, const char *data, size_t size)
 {
     if (size == 0) /* no mapping is empty */
         return 0;
@@ -80,15 +76,15 @@ static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, c
         return -1;
 {%- endif %}
 {%- if way.has_own_maps() %}
-    return in_parts(path, fd, NULL, data, size){% if way.syncs_at_end() && !way.syncs_map() %} != 0 ? -1 : {{ way.sync_name() }}(fd){% endif %};
+    return in_parts({% if way.has_own_descriptors() %}path, {% endif %}{% if way.parts_have_file_c() %}fd, {% endif %}data, size){% if way.syncs_at_end() && !way.syncs_map() %} != 0 ? -1 : {{ way.sync_name() }}(fd){% endif %};
 {%- else %}
     char *map = map_file(fd, 0, size);
     if (map == MAP_FAILED)
         return -1;
 {%- if way.threads() > 1 %}
-    int result = in_parts(path, fd, map, data, size), error = errno;
+    int result = in_parts({% if way.has_own_descriptors() %}path, {% endif %}{% if way.parts_have_file_c() %}fd, {% endif %}map, data, size), error = errno;
 {%- else %}
-    int result = write_part(fd, map, data, size), error = errno;
+    int result = write_part({% if way.syncs_file_on_the_way_cpp() %}fd, {% endif %}map, data, size), error = errno;
 {%- endif %}
 {%- if way.syncs_at_end() %}
     /* After an error of this call, the data may be lost though a second call succeeds: write it anew. */

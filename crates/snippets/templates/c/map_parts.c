@@ -2,9 +2,15 @@
 {% include "c/border.c" %}
 
 struct part {
+{%- if way.has_own_descriptors() %}
     const char *path;
+{%- endif %}
+{%- if way.parts_have_file_c() %}
     int fd;
+{%- endif %}
+{%- if !way.has_own_maps() %}
     char *map;
+{%- endif %}
     const char *data;
     size_t from, until;
     int error;
@@ -23,12 +29,10 @@ static void *run_part(void *argument)
         part->error = errno;
         return NULL;
     }
-{%- else %}
-    int fd = part->fd;
 {%- endif %}
 {%- if way.has_own_maps() %}
-    char *map = map_file(fd, part->from, length);
-    if (map == MAP_FAILED || write_part(fd, map, part->data + part->from, length) != 0)
+    char *map = map_file({% if way.has_own_descriptors() %}fd{% else %}part->fd{% endif %}, part->from, length);
+    if (map == MAP_FAILED || write_part({% if way.syncs_file_on_the_way_cpp() %}{% if way.has_own_descriptors() %}fd{% else %}part->fd{% endif %}, {% endif %}map, part->data + part->from, length) != 0)
         part->error = errno;
 {%- if way.syncs_at_end() && way.syncs_map() %}
     if (part->error == 0 && msync(map, length, MS_SYNC) != 0)
@@ -37,7 +41,7 @@ static void *run_part(void *argument)
     if (map != MAP_FAILED)
         munmap(map, length);
 {%- else %}
-    if (write_part(fd, part->map + part->from, part->data + part->from, length) != 0)
+    if (write_part({% if way.syncs_file_on_the_way_cpp() %}{% if way.has_own_descriptors() %}fd{% else %}part->fd{% endif %}, {% endif %}part->map + part->from, part->data + part->from, length) != 0)
         part->error = errno;
 {%- endif %}
 {%- if way.has_own_descriptors() %}
@@ -47,14 +51,14 @@ static void *run_part(void *argument)
     return NULL;
 }
 
-static int in_parts(const char *path, int fd, char *map, const char *data, size_t size)
+static int in_parts({% if way.has_own_descriptors() %}const char *path, {% endif %}{% if way.parts_have_file_c() %}int fd, {% endif %}{% if !way.has_own_maps() %}char *map, {% endif %} const char *data, size_t size)
 {
     struct part parts[THREADS];
     pthread_t threads[THREADS];
     int error = 0;
     unsigned started = 1;
     for (unsigned i = 0; i < THREADS; i++)
-        parts[i] = (struct part){path, fd, map, data, border(size, i), border(size, i + 1), 0};
+        parts[i] = (struct part){ {%- if way.has_own_descriptors() %}.path = path, {% endif %}{% if way.parts_have_file_c() %}.fd = fd, {% endif %}{% if !way.has_own_maps() %}.map = map, {% endif %}.data = data, .from = border(size, i), .until = border(size, i + 1)};
     for (; started < THREADS && error == 0; started += error == 0)
         error = pthread_create(&threads[started], NULL, run_part, &parts[started]);
     run_part(&parts[0]);

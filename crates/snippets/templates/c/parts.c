@@ -2,7 +2,9 @@
 {% include "c/border.c" %}
 
 struct part {
+{%- if way.has_own_descriptors() %}
     const char *path;
+{%- endif %}
     int fd;
 {%- if way.copies() %}
     const char *source;
@@ -28,16 +30,15 @@ static void *run_part(void *argument)
     if (result == 0 && part->from > 0 && lseek(fd, (off_t)part->from, SEEK_SET) < 0)
         result = -1;
 {%- endif %}
-{%- else if way.shares_map() %}
-    int result = 0;
-{%- else %}
-    int fd = part->fd, result = 0;
 {%- endif %}
+{%- if way.has_own_descriptors() %}
     if (result == 0)
-{%- if way.copies() %}
-        result = copy_part({% if way.shares_map() %}part->map{% else %}fd{% endif %}, part->source, part->from == 0 ? part->input : -1, part->from, part->until);
+        result =
 {%- else %}
-        result = write_part(fd, part->data + part->from, part->until - part->from{% if way.is_positional() || way.writeback().is_some() %}, (off_t)part->from{% endif %});
+    int result =
+{%- endif %}
+{%- if way.copies() %} copy_part({% if way.shares_map() %}part->map{% else if way.has_own_descriptors() %}fd{% else %}part->fd{% endif %}, part->source, part->from == 0 ? part->input : -1, part->from, part->until);
+{%- else %} write_part({% if way.has_own_descriptors() %}fd{% else %}part->fd{% endif %}, part->data + part->from, part->until - part->from{% if way.is_positional() || way.writeback().is_some() %}, (off_t)part->from{% endif %});
 {%- endif %}
     part->error = result == 0 ? 0 : errno;
 {%- if way.has_own_descriptors() %}
@@ -47,14 +48,14 @@ static void *run_part(void *argument)
     return NULL;
 }
 
-static int in_parts(const char *path, int fd, {% if way.shares_map() %}char *map, {% endif %}{% if way.copies() %}const char *source, int input{% else %}const char *data{% endif %}, size_t size)
+static int in_parts({% if way.has_own_descriptors() %}const char *path, {% endif %}int fd, {% if way.shares_map() %}char *map, {% endif %}{% if way.copies() %}const char *source, int input{% else %}const char *data{% endif %}, size_t size)
 {
     struct part parts[THREADS];
     pthread_t threads[THREADS];
     int error = 0;
     unsigned started = 1;
     for (unsigned i = 0; i < THREADS; i++)
-        parts[i] = (struct part){.path = path, .fd = fd, {% if way.shares_map() %}.map = map, {% endif %}{% if way.copies() %}.source = source, .input = input{% else %}.data = data{% endif %},
+        parts[i] = (struct part){ {%- if way.has_own_descriptors() %}.path = path, {% endif %}.fd = fd, {% if way.shares_map() %}.map = map, {% endif %}{% if way.copies() %}.source = source, .input = input{% else %}.data = data{% endif %},
                                  .from = border(size, i), .until = border(size, i + 1)};
     for (; started < THREADS && error == 0; started += error == 0)
         error = pthread_create(&threads[started], NULL, run_part, &parts[started]);

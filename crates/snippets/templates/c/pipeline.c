@@ -58,17 +58,14 @@ static void *read_all(void *argument)
 static int copy_range(int fd, int input, size_t from, size_t until)
 {
     const size_t size = until - from;
-{%- if way.chunk().is_none() %}
-    const size_t CHUNK = size;
-{%- endif %}
 {%- if way.is_sequential() %}
     posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
     posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
 {%- endif %}
-    struct line line = {.input = input, .size = size, .chunk = CHUNK};
+    struct line line = {.input = input, .size = size, .chunk = size < CHUNK ? size : CHUNK};
     int error = size == 0 ? -1 : 0;
     for (unsigned i = 0; i < DEPTH && error == 0; i++)
-        error = posix_memalign((void **)&line.slots[i].buffer, 4096, CHUNK);
+        error = posix_memalign((void **)&line.slots[i].buffer, 4096, line.chunk);
     sem_init(&line.empty, 0, DEPTH);
     sem_init(&line.full, 0, 0);
     pthread_t reader;

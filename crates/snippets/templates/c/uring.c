@@ -42,6 +42,9 @@ struct queue {
     struct chunk chunks[DEPTH];
 {%- if way.is_direct() %}
     char *buffer; /* a chunk for each write, where the data is not aligned */
+{%- if way.chunk().is_none() %}
+    size_t most; /* bytes of a chunk */
+{%- endif %}
 {%- endif %}
 {%- if way.sync_after_several().is_some() %}
     unsigned queued; /* chunks since the last sync */
@@ -57,7 +60,7 @@ static void push(struct queue *queue, unsigned slot)
     queue->under_way++;
 {%- if way.is_direct() %}
     if (queue->buffer != NULL)
-        from = memcpy(queue->buffer + slot * CHUNK, from, chunk->left);
+        from = memcpy(queue->buffer + slot * {% if way.chunk().is_some() %}CHUNK{% else %}queue->most{% endif %}, from, chunk->left);
 {%- endif %}
     int fd = {% if way.registers_files() %}0{% else %}queue->fd{% endif %};
 {%- if way.registers_buffers() %}
@@ -154,11 +157,11 @@ static int write_plainly(int fd, const char *data, size_t size, off_t offset)
 static int write_part(int fd, const char *data, size_t size, off_t offset)
 {
 {%- if way.chunk().is_none() %}
-    const size_t CHUNK = size < INT_MAX / 4096 * 4096 ? size : INT_MAX / 4096 * 4096;
+    const size_t {{ way.ring_chunk_c() }} = size < INT_MAX / 4096 * 4096 ? size : INT_MAX / 4096 * 4096;
 {%- endif %}
     if (size == 0)
         return 0;
-    struct queue queue = {.data = data, .offset = offset, .fd = fd{% if way.has_flags() %}, .flags = {{ way.flags_c() }}{% endif %}};
+    struct queue queue = {.data = data, .offset = offset, .fd = fd{% if way.has_flags() %}, .flags = {{ way.flags_c() }}{% endif %}{% if way.is_direct() && way.chunk().is_none() %}, .most = most{% endif %}};
     int error = io_uring_queue_init(DEPTH * 2, &queue.ring, 0);
     if (error == -ENOSYS || error == -EPERM || error == -ENOMEM)
         return write_plainly(fd, data, size, offset);
@@ -171,13 +174,13 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
         queue.free[queue.free_count++] = DEPTH - 1 - i;
 {%- if way.is_direct() %}
     if ((uintptr_t)data % BLOCK != 0)
-        error = posix_memalign((void **)&queue.buffer, BLOCK, DEPTH * CHUNK);
+        error = posix_memalign((void **)&queue.buffer, BLOCK, DEPTH * {{ way.ring_chunk_c() }});
 {%- endif %}
 {%- if way.registers_buffers() %}
     struct iovec memory = {(void *)data, size};
 {%- if way.is_direct() %}
     if (queue.buffer != NULL)
-        memory = (struct iovec){queue.buffer, DEPTH * CHUNK};
+        memory = (struct iovec){queue.buffer, DEPTH * {{ way.ring_chunk_c() }}};
 {%- endif %}
     /* The kernel pins it once, rather than for each write, where RLIMIT_MEMLOCK and 1 GiB allow. */
     queue.is_registered = error == 0 && io_uring_register_buffers(&queue.ring, &memory, 1) == 0;
@@ -194,7 +197,7 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
         while (next < size && queue.free_count > 0) {
 {%- endif %}
             unsigned slot = queue.free[--queue.free_count];
-            size_t length = size - next < CHUNK ? size - next : CHUNK;
+            size_t length = size - next < {{ way.ring_chunk_c() }} ? size - next : {{ way.ring_chunk_c() }};
             queue.chunks[slot] = (struct chunk){next, length};
             push(&queue, slot);
             next += length;

@@ -118,7 +118,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
 {
     const size_t size = until - from;
 {%- if way.chunk().is_none() %}
-    const size_t CHUNK = size < INT_MAX / 4096 * 4096 ? (size + 4095) / 4096 * 4096 : INT_MAX / 4096 * 4096;
+    const size_t {{ way.ring_chunk_c() }} = size < INT_MAX / 4096 * 4096 ? (size + 4095) / 4096 * 4096 : INT_MAX / 4096 * 4096;
 {%- endif %}
     if (size == 0)
         return 0;
@@ -131,14 +131,14 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         return -1;
     }
     char *memory = NULL;
-    error = posix_memalign((void **)&memory, 4096, DEPTH * CHUNK);
+    error = posix_memalign((void **)&memory, 4096, DEPTH * {{ way.ring_chunk_c() }});
     for (unsigned i = 0; i < DEPTH; i++) {
         queue.free[queue.free_count++] = DEPTH - 1 - i;
-        queue.chunks[i].buffer = memory + i * CHUNK;
+        queue.chunks[i].buffer = memory + i * {{ way.ring_chunk_c() }};
     }
 {%- if way.registers_buffers() %}
     /* The kernel pins them once, rather than for each call, where RLIMIT_MEMLOCK and 1 GiB allow. */
-    struct iovec all = {memory, DEPTH * CHUNK};
+    struct iovec all = {memory, DEPTH * {{ way.ring_chunk_c() }}};
     queue.is_registered = error == 0 && io_uring_register_buffers(&queue.ring, &all, 1) == 0;
 {%- endif %}
 {%- if way.registers_files() %}
@@ -150,7 +150,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         while (next < size && queue.free_count > 0) {
             unsigned slot = queue.free[--queue.free_count];
             struct chunk *chunk = &queue.chunks[slot];
-            size_t length = size - next < CHUNK ? size - next : CHUNK;
+            size_t length = size - next < {{ way.ring_chunk_c() }} ? size - next : {{ way.ring_chunk_c() }};
 {%- if way.is_direct() %}
             /* With O_DIRECT lengths are whole blocks: the end of the file is copied through the page cache. */
             if (length % BLOCK != 0 && length > BLOCK)

@@ -18,10 +18,10 @@ static const size_t BEHIND = (size_t){{ window }}; /* so many bytes behind the w
 #ifndef RWF_DONTCACHE /* Linux 6.14 */
 #define RWF_DONTCACHE 0x80
 #endif
-static _Thread_local int flags = RWF_DONTCACHE{% if way.is_rwf_dsync() %} | RWF_DSYNC{% endif %};
+static _Thread_local int write_flags = RWF_DONTCACHE{% if way.is_rwf_dsync() %} | RWF_DSYNC{% endif %};
 {%- else if way.is_rwf_dsync() %}
 
-static const int flags = RWF_DSYNC;
+static const int write_flags = RWF_DSYNC;
 {%- endif %}
 {% endblock %}
 {% block helpers %}
@@ -33,8 +33,8 @@ static int write_all(int fd, struct iovec *vector, int count{% if way.is_positio
     while (count > 0) {
         ssize_t written = {{ way.vectored_call_c() }};
 {%- if way.is_dontcache() %}
-        if (written < 0 && errno == EOPNOTSUPP && (flags & RWF_DONTCACHE)) {
-            flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
+        if (written < 0 && errno == EOPNOTSUPP && (write_flags & RWF_DONTCACHE)) {
+            write_flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
             continue;
         }
 {%- endif %}
@@ -67,15 +67,15 @@ static int write_all(int fd, const char *data, size_t size{% if way.is_positiona
     while (size > 0) {
 {%- if way.has_flags() %}
         struct iovec all = {(void *)data, size};
-        ssize_t written = pwritev2(fd, &all, 1, offset, flags);
+        ssize_t written = pwritev2(fd, &all, 1, offset, write_flags);
 {%- else if way.is_positional() %}
         ssize_t written = pwrite(fd, data, size, offset);
 {%- else %}
         ssize_t written = write(fd, data, size);
 {%- endif %}
 {%- if way.is_dontcache() %}
-        if (written < 0 && errno == EOPNOTSUPP && (flags & RWF_DONTCACHE)) {
-            flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
+        if (written < 0 && errno == EOPNOTSUPP && (write_flags & RWF_DONTCACHE)) {
+            write_flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
             continue;
         }
 {%- endif %}

@@ -2,9 +2,6 @@
 /* Writes `size` bytes {% if way.is_positional() %}from `offset` of the file on{% else %}at the file's position{% if way.writeback().is_some() %}, which is `offset`{% endif %}{% endif %}. */
 static int write_part(int fd, const char *data, size_t size{% if way.is_positional() || way.writeback().is_some() %}, off_t offset{% endif %})
 {
-{%- if way.chunk().is_none() %}
-    const size_t CHUNK = size;
-{%- endif %}
 {%- if way.is_direct() %}
     char *buffer = NULL;
     if ((uintptr_t)data % BLOCK != 0 && (errno = posix_memalign((void **)&buffer, BLOCK, {{ way.buffer_c() }})) != 0)

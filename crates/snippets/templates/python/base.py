@@ -1,5 +1,3 @@
-{%- if way.main() %}#!/usr/bin/env python3
-{% endif -%}
 """{{ way.name() }}
 
 {%- for line in way.about() %}

@@ -54,7 +54,8 @@
     fileno = original.fileno()
     receiver, sender = os.pipe()
     try:
-        with contextlib.suppress(OSError):  # an ordinary user may have so much only: see pipe(7)
+        # An ordinary user may have so much only: see pipe(7).
+        with contextlib.suppress(OSError):
             fcntl.fcntl(sender, fcntl.F_SETPIPE_SZ, {{ way.pipe_c() }})
         at = 0
         while at < size:

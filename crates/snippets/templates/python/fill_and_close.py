@@ -6,4 +6,5 @@
 {%- endif %}
         {{ way.data_call_python() }}
     finally:
-        os.close(fd)  # may report a late error of the filesystem, such as NFS
+        # This may report a late error of the filesystem, such as NFS.
+        os.close(fd)

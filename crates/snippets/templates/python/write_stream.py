@@ -37,8 +37,9 @@ def write_data(fd, source{% if way.expects() %}, expected{% endif %}):
         written = 0
         while written < length:
 {%- if way.is_dontcache() %}
+            part = buffer[written:length]
             try:
-                written += {{ way.part_call_python("buffer[written:length]", "at + written") }}
+                written += {{ way.part_call_python("part", "at + written") }}
 {%- filter indent(4) %}
 {%- include "python/uncached.py" %}
 {%- endfilter %}

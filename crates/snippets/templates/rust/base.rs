@@ -114,7 +114,11 @@ fn open_direct(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
 {%- if way.creates_name() %}
             // Such a filesystem has made the file all the same.
-            options.create_new(false).create(true).custom_flags({{ way.open_flags_rust(false) }}).open(path)
+            options
+                .create_new(false)
+                .create(true)
+                .custom_flags({{ way.open_flags_rust(false) }})
+                .open(path)
 {%- else %}
             options.custom_flags({{ way.open_flags_rust(false) }}).open(path)
 {%- endif %}
@@ -125,8 +129,8 @@ fn open_direct(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 
 /// The end that is no whole block goes through the page cache.
 fn end_direct(file: &File) -> io::Result<()> {
-    let flags = rustix::fs::fcntl_getfl(file)?;
-    Ok(rustix::fs::fcntl_setfl(file, flags - rustix::fs::OFlags::DIRECT)?)
+    let flags = rustix::fs::fcntl_getfl(file)? - rustix::fs::OFlags::DIRECT;
+    Ok(rustix::fs::fcntl_setfl(file, flags)?)
 }
 {%- endif %}
 {%- block fill %}{% endblock %}
@@ -211,7 +215,9 @@ fn close(file: File) -> io::Result<()> {
 
 /// The file's name is durable when its directory is.
 fn sync_directory(path: &Path) -> io::Result<()> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
     let directory = File::open(directory.unwrap_or(Path::new(".")))?;
     Ok(rustix::fs::fsync(directory)?)
 }
@@ -246,7 +252,10 @@ fn main() -> ExitCode {
     }
     let line = format!("write {}\n", start.elapsed().as_nanos());
     // For `writebench run --command`: the time without starting the program and reading its source.
-    if let Some(phases) = env::var("WRITEBENCH_PHASES_FD").ok().and_then(|fd| fd.parse().ok()) {
+    if let Some(phases) = env::var("WRITEBENCH_PHASES_FD")
+        .ok()
+        .and_then(|fd| fd.parse().ok())
+    {
         // SAFETY: who set it has handed over this descriptor.
         let mut phases = unsafe { File::from_raw_fd(phases) };
         if let Err(error) = phases.write_all(line.as_bytes()) {

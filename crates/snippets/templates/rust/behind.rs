@@ -8,7 +8,10 @@ struct Behind {
 
 impl Behind {
     fn new(from: u64) -> Self {
-        Self { ended: from, started: from }
+        Self {
+            ended: from,
+            started: from,
+        }
     }
 
     /// Starts writing out what was written since the last call, and waits for what that started.

@@ -16,9 +16,19 @@ impl Map {
         // SAFETY: the kernel chooses a free place.
         let address = unsafe {
             let (access, flags) = (ProtFlags::READ, MapFlags::SHARED);
-            rustix::mm::mmap(std::ptr::null_mut(), length, access, flags, file, from as u64)?
+            let start = std::ptr::null_mut();
+            rustix::mm::mmap(start, length, access, flags, file, from as u64)?
         };
-        Ok(Self { address, length{% if way.maps_huge() %}, around: (address, length){% endif %} })
+{%- if way.maps_huge() %}
+        let around = (address, length);
+        Ok(Self {
+            address,
+            length,
+            around,
+        })
+{%- else %}
+        Ok(Self { address, length })
+{%- endif %}
     }
 
     fn bytes(&self) -> &[u8] {
@@ -41,7 +51,12 @@ impl Map {
             rustix::mm::mmap_anonymous(std::ptr::null_mut(), size, access, flags)?
         };
         let address = place.wrapping_byte_add(place.cast::<u8>().align_offset(HUGE) + before);
-        let map = Self { address, length, around: (place, size) };
+        let around = (place, size);
+        let map = Self {
+            address,
+            length,
+            around,
+        };
         // SAFETY: the bytes lie in the reserved ones, which nothing else uses.
         unsafe {
             let access = ProtFlags::READ | ProtFlags::WRITE;
@@ -60,7 +75,8 @@ impl Map {
         // SAFETY: the kernel chooses a free place.
         let address = unsafe {
             let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
-            rustix::mm::mmap(std::ptr::null_mut(), length, access, flags, file, from as u64)?
+            let start = std::ptr::null_mut();
+            rustix::mm::mmap(start, length, access, flags, file, from as u64)?
         };
         Ok(Self { address, length })
     }

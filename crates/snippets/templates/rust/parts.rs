@@ -9,7 +9,7 @@ fn border(size: usize, part: usize) -> usize {
 {%- if way.granule_rust() == least %}
     let granule = {{ least }};
 {%- else if way.is_small_granule_rust() || least == "4096" %}
-    let granule = if {{ way.granule_rust() }} <= size / THREADS { {{ way.granule_rust() }} } else { {{ least }} };
+    let granule = {{ way.larger_granule_rust() }};
 {%- else %}
     let granule = match size / THREADS {
         CHUNK.. => CHUNK,
@@ -67,7 +67,9 @@ fn border(size: usize, part: usize) -> usize {
         let threads = (1..THREADS).map(start).collect::<io::Result<Vec<_>>>()?;
         let first = run(0);
 {%- endif %}
-        let others = threads.into_iter().map(|thread| thread.join().expect("no part panics"));
+        let others = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("no part panics"));
         others.fold(first, Result::and)
     })
 }

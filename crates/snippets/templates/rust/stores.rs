@@ -53,6 +53,12 @@ mod streaming {
 
     streaming_copy!(sse2, "sse2", __m128i, _mm_loadu_si128, _mm_stream_si128);
     streaming_copy!(avx, "avx", __m256i, _mm256_loadu_si256, _mm256_stream_si256);
-    streaming_copy!(avx512, "avx512f", __m512i, _mm512_loadu_si512, _mm512_stream_si512);
+    streaming_copy!(
+        avx512,
+        "avx512f",
+        __m512i,
+        _mm512_loadu_si512,
+        _mm512_stream_si512
+    );
 }
 {%- endif %}

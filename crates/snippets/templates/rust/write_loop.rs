@@ -1,7 +1,8 @@
 {%- if way.is_direct() %}
     let is_aligned = data.as_ptr().addr().is_multiple_of(BLOCK);
     let mut memory = Vec::new();
-    let size = if is_aligned { 0 } else { data.len().min({{ way.call_bytes_rust() }}) };
+    let most = data.len().min({{ way.call_bytes_rust() }});
+    let size = if is_aligned { 0 } else { most };
     let buffer = aligned(&mut memory, size, BLOCK);
 {%- endif %}
 {%- include "rust/before_chunks.rs" %}

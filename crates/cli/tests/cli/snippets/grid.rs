@@ -45,6 +45,7 @@ pub(super) const CONTENT: &[&str] = &[
     "mmap-write,chunk=1000,threads=2,descriptor=per-thread",
     "uring,chunk=16KiB,depth=4",
     "uring,chunk=16KiB,depth=4,cache=direct,registered=both,prepare=fallocate",
+    "uring,chunk=whole,depth=2,cache=direct",
     "uring,chunk=16KiB,depth=4,sync=fsync/8",
     "uring,chunk=16KiB,depth=4,threads=2,sync=fdatasync/1",
     "read-write,chunk=64KiB",

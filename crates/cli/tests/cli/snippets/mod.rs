@@ -7,6 +7,7 @@ mod content;
 mod faults;
 mod grid;
 mod lacking;
+mod style;
 mod texts;
 
 use writebench_testkit::Trials;
@@ -17,4 +18,5 @@ pub(crate) fn add(trials: &mut Trials) {
     content::add(trials);
     faults::add(trials);
     lacking::add(trials);
+    style::add(trials);
 }
