@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use writebench_model::protocol::{DeviceWrites, LimitOf, LimitRequest, MeasuredLimits};
-use writebench_model::{Bytes, Case, Content, Durability, Limit, LimitKind, Outcome, Settings, nanoseconds};
+use writebench_model::{
+    Bytes, Case, Content, Durability, Feed, Limit, LimitKind, Outcome, Sample, Settings, nanoseconds,
+};
 
 use writebench_probe::Space;
 
@@ -123,9 +125,26 @@ impl Hardware {
     ///
     /// # Errors
     /// No worker can be started or understood. If a worker dies, the limit has no figure.
-    pub fn measure(&mut self, mut workers: Workers<'_>) -> Result<(), RunnerError> {
+    pub fn measure(&mut self, workers: Workers<'_>) -> Result<(), RunnerError> {
+        self.measure_these(self.requests.clone(), workers)
+    }
+
+    /// Measures copies of memory once more, which writes nothing.
+    ///
+    /// # Errors
+    /// As [`Self::measure`].
+    pub fn measure_memory(&mut self, workers: Workers<'_>) -> Result<(), RunnerError> {
+        let is_memory = |it: &&LimitRequest| matches!(it.of, LimitOf::Memory { .. });
+        self.measure_these(self.requests.iter().filter(is_memory).cloned().collect(), workers)
+    }
+
+    fn measure_these(
+        &mut self,
+        requests: Vec<LimitRequest>,
+        mut workers: Workers<'_>,
+    ) -> Result<(), RunnerError> {
         const PATIENCE: Duration = Duration::from_secs(60);
-        for mut request in self.requests.clone() {
+        for mut request in requests {
             if let LimitOf::Device(DeviceWrites { file_stem, .. }) = &mut request.of {
                 *file_stem = workers.casualties.file_stem(file_stem);
             }
@@ -161,6 +180,21 @@ impl Hardware {
             Some(_) => {}
             None => limits.push(limit),
         }
+    }
+
+    /// Whether a sample was faster than the copy of memory that limits it, which must have been measured at a bad time.
+    #[must_use]
+    pub fn is_exceeded_by(&self, case: &Case, sample: &Sample) -> bool {
+        let (contract, axes) = (case.contract(), case.axes());
+        let is_limited = contract.durability == Durability::Cached
+            && matches!(contract.source, Feed::Memory | Feed::WarmFile)
+            && contract.content.has_own_bytes()
+            && axes.ranks == 1
+            && sample.outcome.is_ok();
+        let per_s = u128::from(sample.bytes) * 1_000_000_000 / u128::from(sample.phases_ns.total().max(1));
+        let is_it = |it: &&Limit| it.kind == LimitKind::MemoryCopy && it.threads == axes.threads;
+        let limit = self.memory.iter().find(is_it).and_then(|it| it.bytes_per_s);
+        is_limited && limit.is_some_and(|limit| per_s > u128::from(limit))
     }
 
     /// The limits of a target so far.
@@ -287,6 +321,24 @@ mod tests {
         hardware.learn(1, device(4));
         assert_eq!(hardware.limits(0), [memory.clone(), device(3)]);
         assert_eq!(hardware.limits(1), [memory, device(4)]);
+    }
+
+    #[test]
+    fn a_sample_that_is_faster_than_its_limit_shows_that_the_limit_is_too_low() {
+        let mut hardware = Hardware::of(&[], &settings(None, None), &[None]).unwrap();
+        let limit = |kind| Limit { kind, threads: 1, bytes_per_s: Some(1_000_000_000), how: String::new() };
+        hardware.learn(0, limit(LimitKind::MemoryCopy));
+        let mut sample = Sample::without_figures(0, Outcome::Ok);
+        (sample.bytes, sample.phases_ns.write) = (1 << 20, 1 << 20);
+        for (name, fast_ns, is_exceeded) in [
+            ("write,size=1MiB", 1 << 19, true),
+            ("write,size=1MiB", 1 << 21, false),
+            ("write,size=1MiB,sync=fsync", 1 << 19, false),
+            ("write,size=1MiB,threads=2", 1 << 19, false),
+        ] {
+            sample.phases_ns.write = fast_ns;
+            assert_eq!(hardware.is_exceeded_by(&cases(&[name])[0], &sample), is_exceeded, "{name}");
+        }
     }
 
     #[test]

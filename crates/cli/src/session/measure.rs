@@ -22,6 +22,9 @@ use crate::database;
 use crate::exit::Exit;
 use crate::export::{self, Export};
 
+/// So much more often the limits are measured after the samples if one of them was faster.
+const MORE_LIMITS: usize = 2;
+
 impl Session<'_> {
     /// Measures, shows and exports; then tidies up, on which no result depends.
     pub(crate) fn measure(mut self, exports: &[Export]) -> Result<Exit> {
@@ -140,6 +143,7 @@ impl Session<'_> {
         let plan = Plan { began, set_aside: Duration::from_nanos(set_aside), ..self.plan() };
         let team = lead.as_mut().map(|lead| -> &mut dyn Team { &mut ***lead });
         let workers = Workers::new(&worker, stop, &mut self.casualties).leading(team);
+        let mut is_exceeded = false;
         let written = &mut self.written;
         let schedule = &mut *self.schedule;
         let end = writebench_runner::supervise(plan, schedule, workers, written, &mut |event| {
@@ -155,6 +159,7 @@ impl Session<'_> {
                     progress::started(&bar, &planned.case, left);
                 }
                 Event::Taken { planned, sample } => {
+                    is_exceeded |= hardware.as_ref().is_some_and(|it| it.is_exceeded_by(&planned.case, sample));
                     let name = &self.run.targets[planned.target].name;
                     let case = planned.case.to_string();
                     if self.later.is_recorded(&case) {
@@ -169,6 +174,12 @@ impl Session<'_> {
         let waited = writebench_probe::cpu_wait().zip(waited).map(|(now, then)| now.saturating_sub(then));
         self.cpu_wait_ppm = waited.map(|waited| ppm(waited, samples_began.elapsed()));
         let end = end?;
+        // A limit that a sample exceeds was measured at a bad time, and gets more chances.
+        if let Some(hardware) = hardware.as_mut().filter(|_| is_exceeded) {
+            for _ in 0..MORE_LIMITS {
+                hardware.measure_memory(Workers::new(&worker, stop, &mut self.casualties))?;
+            }
+        }
         self.measure_limits(hardware.as_mut(), recorder, &worker)?;
         Ok(end)
     }
