@@ -127,8 +127,16 @@ function placeAxis(chart, width) {
   }
 }
 
+const categoryTexts = (categories) => categories.shown.map(([, text]) => broken(text, 36));
+
+// The pixels of each row: what the longest of its names takes.
+function rowHeight(texts) {
+  const lines = most(texts.map((text) => text.split("<br>").length));
+  return Math.max(34, 16 * lines + 6);
+}
+
 function categoryAxis(categories) {
-  const text = categories.shown.map(([, text]) => broken(text, 36));
+  const text = categoryTexts(categories);
   return axis("", {
     tickvals: text.map((_, index) => index), ticktext: text, autorange: false,
     range: [text.length - 0.4, -0.6], gridcolor: "rgba(0,0,0,0)",
@@ -167,7 +175,7 @@ function picture(chart, peers, width) {
       const more = stacked ? { barmode: "stack" } : {};
       return {
         traces, layout: layout({ ...more, xaxis: figureAxis(chart, scale), yaxis: categoryAxis(categories) }),
-        height: 130 + 34 * Math.max(categories.shown.length, 2), more: categories.more,
+        height: 130 + rowHeight(categoryTexts(categories)) * Math.max(categories.shown.length, 2), more: categories.more,
       };
     }
   }
@@ -181,7 +189,7 @@ function ratioPicture(compared) {
   const dense = rows > MOST_CATEGORIES;
   const ends = [1, ...compared.cases.map((it) => it.ratio)].filter((ratio) => ratio > 0);
   return {
-    traces, ticked: { axis: "xaxis", unit: "ratio" }, height: dense ? 1000 : 130 + 34 * Math.max(rows, 2),
+    traces, ticked: { axis: "xaxis", unit: "ratio" }, height: dense ? 1000 : 130 + rowHeight(names) * Math.max(rows, 2),
     layout: layout({
       xaxis: axis("B / A (logarithmic)", { type: "log", ...ticksBetween(ends, "ratio") }),
       yaxis: axis("", {

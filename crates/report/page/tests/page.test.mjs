@@ -303,6 +303,41 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.deepEqual(gaps, [0, 1], "of the second run, whose second case is unsupported");
     }));
 
+  test("no page scrolls sideways on a phone, however long a case's name is", async () => {
+    for (const kind of ["firstLook", "one", "two", "search", "filesystems"]) {
+      await withPage(files[kind], async (page) => {
+        const width = await page.evaluate(() => {
+          document.querySelectorAll("details").forEach((it) => (it.open = true));
+          document.querySelectorAll(".code > p, .answers .way, .overview .copy").forEach((it) => (it.textContent = `uring,${"registered=both,".repeat(8)}`));
+          return document.documentElement.scrollWidth;
+        });
+        assert.ok(width <= 390, `${kind}: ${width}`);
+      }, { viewport: { width: 390, height: 844 } });
+    }
+  });
+
+  test("a bar is as thick beside a long name as beside a short one", () =>
+    withPage(files.search, async (page) => {
+      const heights = await page.evaluate(() => {
+        const [first] = document.querySelectorAll(".overview tr.case-row .copy");
+        first.textContent = "a name in many lines ".repeat(20);
+        return [...document.querySelectorAll(".overview .bar")].map((it) => it.getBoundingClientRect().height);
+      });
+      assert.equal(new Set(heights).size, 1, heights.join());
+    }));
+
+  test("what one sample says stands below what was measured again", () =>
+    withPage(files.search, async (page) => {
+      const order = await page.evaluate(() => rankedGoals().map(({ rows }) => rows.map((row) => [...row.lanes.values()].every((it) => it.figures.samples === 1))));
+      for (const once of order) assert.deepEqual(once, [...once].sort((a, b) => a - b), once.join());
+      const [ordered] = await page.evaluate(() => {
+        const it = cases.find((it) => it.goal !== undefined);
+        const like = (name, value, samples) => ({ ...it, case: name, figures: { ...it.figures, samples, throughput: [value, value, value] } });
+        return [rankedRows(it.goal, [like("once", 9e9, 1), like("often", 1e9, 6)]).rows.map((row) => row.name)];
+      });
+      assert.deepEqual(ordered, ["often", "once"]);
+    }));
+
   test("a finger scrolls past a chart", () =>
     withPage(files.one, async (page) => {
       const plot = await drawn(page, page.locator(".plot").first());
