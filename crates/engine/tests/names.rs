@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use writebench_engine::method_infos;
-use writebench_model::{Axis, Case, DataMemory, MethodInfo, Purpose, Space, built_in_suites};
+use writebench_model::{Axis, Cache, Case, DataMemory, MethodInfo, Purpose, Space, built_in_suites};
 
 fn method() -> impl Strategy<Value = &'static MethodInfo> {
     prop::sample::select(method_infos())
@@ -184,6 +184,27 @@ fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write()
             assert_eq!(case.axes().size_bytes, space.baseline.axes().size_bytes);
         }
         assert!(!space.others.contains(&space.baseline));
+    }
+}
+
+#[test]
+fn all_ways_of_a_search_have_their_data_in_the_memory_that_was_asked_for() {
+    let methods = method_infos();
+    for (&purpose, &memory) in
+        Purpose::ALL.iter().flat_map(|it| DataMemory::ALL.iter().map(move |memory| (it, memory)))
+    {
+        let space = Space::of(purpose, &methods, None, None, memory, 1);
+        if (purpose, memory) == (Purpose::LargerThanMemory, DataMemory::HugePages) {
+            assert!(space.unwrap_err().to_string().contains("smaller than a huge page"));
+            continue;
+        }
+        let space = space.unwrap();
+        for case in space.cases() {
+            let from_memory = if case.method().copies() { DataMemory::Any } else { memory };
+            assert_eq!(case.contract().memory, from_memory, "{case}");
+            let is_direct = case.axes().cache == Cache::Direct && !case.method().copies();
+            assert_eq!(case.staged_bytes() > 0, is_direct && memory == DataMemory::Any, "{case}");
+        }
     }
 }
 

@@ -236,6 +236,10 @@ fn dry_run() -> Result<()> {
         "{last}"
     );
     ensure!(entries(target.path()).is_empty());
+    let aligned =
+        program.call(&["advise", target_text, "--for", "stream", "--data-from", "aligned", "--dry-run"])?;
+    let names = aligned.stdout.lines().filter(|line| line.contains("size=256MiB"));
+    ensure!(names.clone().count() > 100 && names.clone().all(|name| name.ends_with(",memory=page-aligned")));
     // What the budget does not pay for is said before, and nothing needs consent.
     let large = ["advise", target_text, "--for", "stream", "--size", "4GiB", "--reserve", "0", "--dry-run"];
     let ended = program.call(&large)?;
@@ -255,6 +259,9 @@ fn refusals() -> Result<()> {
         (&["--for", "speed"], "stream"),
         (&["--for", "stream", "--record", "4KiB"], "--record goes with --for records"),
         (&["--for", "stream", "--size", "0"], "size"),
+        (&["--for", "copy", "--data-from", "aligned"], "a copy has its data in a file"),
+        (&["--for", "stream", "--data-from", "page"], "expected any, aligned or huge-pages"),
+        (&["--for", "stream", "--size", "1MiB", "--data-from", "huge-pages"], "smaller than a huge page"),
         (&["--for", "stream", "--budget", "0s"], "longer than nothing"),
         (&["--for", "stream", "--size", "1000000GiB"], "free"),
         (&["--for", "stream", "--size", "8MiB", "--max-bytes", "100MiB"], "--max-bytes must be at least "),
