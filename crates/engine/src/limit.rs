@@ -220,13 +220,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_of_copy_has_a_figure_and_a_chunk_from_the_caches_is_no_slower() {
+    fn each_kind_of_copy_has_a_figure() {
         let limits = memory(2, 64 << 20, Duration::from_millis(300));
         let of = |kind| limits.iter().find(|limit| limit.kind == kind).and_then(|limit| limit.bytes_per_s);
-        let (plain, chunk) = (of(LimitKind::MemoryCopy), of(LimitKind::MemoryCopyOneChunk));
-        assert!(plain.is_some_and(|plain| plain > 0), "{limits:?}");
-        // Half is enough, as other programs run on this machine, too.
-        assert!(chunk > plain.map(|plain| plain / 2), "{limits:?}");
+        for kind in [LimitKind::MemoryCopy, LimitKind::MemoryCopyOneChunk] {
+            assert!(of(kind).is_some_and(|rate| rate > 0), "{limits:?}");
+        }
         assert_eq!(of(LimitKind::MemoryCopyNonTemporal).is_some(), StreamingCopy::of_this_cpu().is_some());
         assert!(limits.iter().all(|limit| limit.threads == 2));
     }

@@ -116,10 +116,11 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
         for (const kind of ["firstLook", "one", "two", "search", "filesystems"]) {
           await withPage(files[kind], async (page) => {
             const box = (selector) => page.locator(selector).first().boundingBox();
+            // How high the answers are depends on what was measured.
             const [answers, chart, axis, bar] = [await box(".answers tbody tr"), await box(".overview"), await box(".overview .ticks"), await box(".overview .bar")];
             assert.ok(answers.y < 250 && answers.y < chart.y, `${kind}: the answers come first, at ${answers.y}`);
-            assert.ok(chart.y + 200 <= viewport.height, `${kind}: the chart begins at ${chart.y}`);
-            assert.ok(axis.height > 0 && bar.height > 5 && bar.y < viewport.height, `${kind}: axis and bars`);
+            assert.ok(axis.height > 0 && bar.height > 5, `${kind}: axis and bars`);
+            assert.ok(bar.y + bar.height <= viewport.height, `${kind}: the first bar is at ${bar.y}, the chart at ${chart.y}`);
             const ticks = await page.locator(".overview .ticks span").allTextContents();
             assert.ok(ticks[0] === "0" && ticks.length >= 3, `${kind}: from 0: ${ticks.join()}`);
             const { different } = await colours(page, page.locator(".overview tbody").first());

@@ -312,10 +312,10 @@ fn a_series_without_figures_is_in_the_legend_and_says_so() {
     }
 }
 
-/// Pictures to look at: `LOOK_AT=DIR cargo test -p writebench-report look_at`.
+/// With pictures to look at: `LOOK_AT=DIR cargo test -p writebench-report well_formed`.
 #[test]
-fn look_at_them() {
-    let Some(folder) = std::env::var_os("LOOK_AT") else { return };
+fn the_picture_of_each_study_is_well_formed() {
+    let folder = std::env::var_os("LOOK_AT");
     let long = ["backup volume (raid6, encrypted)", "nfs.example.org:/export/home", "x"];
     let studies = [
         ("twelve", study(&TWELVE, &SIZES)),
@@ -333,8 +333,12 @@ fn look_at_them() {
     ];
     for (name, cases) in studies {
         for NamedChart { file_stem, chart, .. } in charts_of(&cases) {
-            let path = std::path::Path::new(&folder).join(format!("{name}-{file_stem}.svg"));
-            std::fs::write(path, render(&chart)).unwrap();
+            let picture = render(&chart);
+            assert!(Document::parse(&picture).is_ok(), "{name}-{file_stem}: {picture}");
+            if let Some(folder) = &folder {
+                let path = std::path::Path::new(folder).join(format!("{name}-{file_stem}.svg"));
+                std::fs::write(path, picture).unwrap();
+            }
         }
     }
 }
