@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
-use writebench_engine::Engine;
-use writebench_model::protocol::PropertiesRequest;
-use writebench_model::{Allocation, DirectWrite, Found, Learnt, Prepare, Properties, Zeros};
+use writebench_engine::{Engine, Target};
+use writebench_model::protocol::{PropertiesRequest, SampleRequest};
+use writebench_model::{Allocation, Case, DirectWrite, Found, Learnt, Outcome, Prepare, Properties, Zeros};
 use writebench_testkit::{Image, Kind, Need, Trials, call, directory_on};
 
 const SIZE: u64 = 16 << 20;
@@ -32,6 +32,10 @@ fn main() -> ExitCode {
     for kind in ["ext2", "ext3"] {
         let name = format!("{kind} refuses fallocate, and posix_fallocate writes zeros there");
         trials.add(name, &[Need::Image(kind)], move || refuses(&on_image(kind)?));
+    }
+    for kind in ["ext2", "ext3"] {
+        let name = format!("{kind} does not support posix_fallocate before direct I/O");
+        trials.add(name, &[Need::Image(kind)], move || no_posix_fallocate(kind));
     }
     for kind in ["ext4", "xfs"] {
         let name = format!("O_DIRECT on {kind} is direct");
@@ -60,6 +64,18 @@ fn main() -> ExitCode {
     trials.add("a file that was there stays, and the rest goes on", &[EXT4], a_file_that_was_there);
     trials.add("a size that no case can have is a failure in each place", &[TMPFS], no_size);
     trials.run(2)
+}
+
+/// The C library would write a byte into each block, which O_DIRECT refuses.
+fn no_posix_fallocate(kind: &str) -> Result<()> {
+    let image = Image::mount(kind, 512 << 20)?;
+    let name = "pwrite,size=1MiB,prepare=posix-fallocate,cache=direct";
+    let case = Case::parse(name, &writebench_engine::method_infos())?;
+    let directory = File::open(image.path())?;
+    let target = Target::Directory(directory.as_fd());
+    let sample = Engine::default().sample(target, &case, &SampleRequest::bare(STEM, 1));
+    ensure!(matches!(sample.outcome, Outcome::Unsupported(_)), "{:?}", sample.outcome);
+    Ok(())
 }
 
 fn learn(directory: &Path) -> Result<Properties> {
