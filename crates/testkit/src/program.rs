@@ -146,12 +146,14 @@ pub fn kill_run(mut run: Child) -> Result<()> {
     let all = children(run.id());
     run.kill()?;
     run.wait()?;
-    // A process that nobody waits for stays as a zombie.
-    let is_there = |process: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
-    };
-    wait_for("its worker and its keepers to end", || (!all.iter().any(is_there)).then_some(()))
+    wait_for("its worker and its keepers to end", || (!all.iter().copied().any(is_alive)).then_some(()))
+}
+
+/// Whether a process runs: one that nobody waits for stays as a zombie.
+#[must_use]
+pub fn is_alive(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
 }
 
 /// Sends a signal to a process.
