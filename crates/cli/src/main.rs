@@ -99,7 +99,7 @@ fn with_enough_stack() -> ExitCode {
             return ended(output::printed(error.print(), "standard output").map(|()| exit), &plain);
         }
     };
-    let output = Output::new(arguments.color, arguments.quiet);
+    let output = Output::new(arguments.color, arguments.quiet).relayed(Launched::together().is_some());
     let others = match joined(&arguments.command) {
         Ok(Role::First(lead)) => Some(RefCell::new(lead)),
         Ok(Role::Alone) => None,

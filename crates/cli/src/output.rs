@@ -11,13 +11,13 @@ use writebench_model::Failure;
 use writebench_report::formats::terminal::STYLES;
 use writebench_report::{visible, visible_lines};
 
-use crate::ranks::Launched;
-
 pub(crate) struct Output {
     choice: anstream::ColorChoice,
     quiet: bool,
     // Set if standard output is another writer's file.
     results_on_stderr: bool,
+    // Set if a launcher reads both outputs, and prints them.
+    is_relayed: bool,
 }
 
 impl Output {
@@ -27,7 +27,12 @@ impl Output {
             ColorChoice::Always => anstream::ColorChoice::AlwaysAnsi,
             ColorChoice::Never => anstream::ColorChoice::Never,
         };
-        Self { choice, quiet, results_on_stderr: false }
+        Self { choice, quiet, results_on_stderr: false, is_relayed: false }
+    }
+
+    /// This output, as a launcher relays it to its own.
+    pub(crate) fn relayed(self, is_relayed: bool) -> Self {
+        Self { is_relayed, ..self }
     }
 
     /// This output with results on standard error, as standard output has another writer.
@@ -43,7 +48,7 @@ impl Output {
             return self.print(AutoStream::new(io::stderr(), self.choice), styled);
         }
         self.print(AutoStream::new(io::stdout(), self.choice), styled)?;
-        if Launched::together().is_some() {
+        if self.is_relayed {
             wait_until_read(io::stdout());
         }
         Ok(())
