@@ -107,7 +107,7 @@ pub(crate) fn rows(
             }
         }
     }
-    check_records(&selection.record, &rows)?;
+    check_records(&selection.record, rows.iter().map(|row| &row.case))?;
     let asked = overrides.iter().filter(|(axis, _)| *axis != Axis::Ranks || ranks.is_empty());
     if let Some((axis, _)) =
         asked.into_iter().find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis)))
@@ -120,14 +120,14 @@ pub(crate) fn rows(
     Ok(Selected { rows, notes, samples })
 }
 
-/// Checks that files have room for a record.
-fn check_records(records: &[Bytes], rows: &[Row]) -> Result<()> {
-    let is_too_large = |row: &&Row| {
-        let axes = row.case.axes();
+/// Checks that the files of these cases have room for a record.
+pub(crate) fn check_records<'c>(records: &[Bytes], cases: impl IntoIterator<Item = &'c Case>) -> Result<()> {
+    let is_too_large = |case: &&Case| {
+        let axes = case.axes();
         axes.chunk_size_bytes > axes.size_bytes && records.iter().any(|it| it.0 == axes.chunk_size_bytes)
     };
-    let Some(row) = rows.iter().find(is_too_large) else { return Ok(()) };
-    let (record, size) = (Bytes(row.case.axes().chunk_size_bytes), Bytes(row.case.axes().size_bytes));
+    let Some(case) = cases.into_iter().find(is_too_large) else { return Ok(()) };
+    let (record, size) = (Bytes(case.axes().chunk_size_bytes), Bytes(case.axes().size_bytes));
     Err(usage!("--record {record}: a file of {size} has no room for one; give a larger --size"))
 }
 

@@ -22,7 +22,7 @@ use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::output_file::Kept;
-use crate::selection::SAMPLES;
+use crate::selection::{SAMPLES, check_records};
 use crate::session::{Later, Place, Session, Workspaces, most_unasked_bytes, new_run, seed};
 use crate::signals::stop_on_signals;
 use crate::{database, selection};
@@ -113,6 +113,7 @@ impl AdviseCommand {
         if self.record.is_some() && self.purpose != Purpose::Records {
             return Err(usage!("--record goes with --for records"));
         }
+        check_records(self.record.as_slice(), [&space.baseline])?;
         if self.data_from != DataMemory::Any && space.baseline.method().copies() {
             return Err(usage!("--data-from is about data in memory, and a copy has its data in a file"));
         }

@@ -258,6 +258,7 @@ fn refusals() -> Result<()> {
         (&[], "--for <PURPOSE>"),
         (&["--for", "speed"], "stream"),
         (&["--for", "stream", "--record", "4KiB"], "--record goes with --for records"),
+        (&["--for", "records", "--record", "1GiB", "--size", "4MiB"], "a file of 4MiB has no room for one"),
         (&["--for", "stream", "--size", "0"], "size"),
         (&["--for", "copy", "--data-from", "aligned"], "a copy has its data in a file"),
         (&["--for", "stream", "--data-from", "page"], "expected any, aligned or huge-pages"),

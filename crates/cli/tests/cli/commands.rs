@@ -262,10 +262,16 @@ fn answer_and_doubts() -> Result<()> {
     // On a busy machine samples are disturbed, and the program says so.
     let last: Vec<&str> = last.lines().filter(|line| !line.contains(" disturbed ")).collect();
     let [certainty, read_back, warning] = last.as_slice() else { anyhow::bail!("three: {last:?}") };
-    let finding =
-        ended.stdout.lines().find(|line| line.starts_with("new file  write(2)")).context("an answer")?;
+    let finding = ended
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("new file, in the page cache  write(2)"))
+        .context("an answer")?;
     ensure!(finding.contains("inconclusive (2 rounds)"), "{finding}");
-    ensure!(certainty.starts_with("new file: Inconclusive vs. write,size=1MiB"), "{certainty}");
+    ensure!(
+        certainty.starts_with("new file, in the page cache: Inconclusive vs. write,size=1MiB"),
+        "{certainty}"
+    );
     ensure!(read_back.starts_with("Read back: ") && warning.starts_with("As few as "), "{last:?}");
     let page = ended.stderr.trim_end().lines().last().context("a note")?;
     ensure!(page.ends_with(": writebench report 1 -o report.html"), "{page}");

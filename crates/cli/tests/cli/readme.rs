@@ -184,8 +184,8 @@ fn example() -> Result<()> {
     for column in columns(heading(example).context("a heading in the example")?) {
         ensure!(shown.contains(&column), "{column} is not among {shown:?}");
     }
-    for goal in ["new file", "existing file", "2 new files", "durable new file"] {
-        let has = |text: &str| text.lines().any(|line| line.starts_with(&format!("{goal}  ")));
+    for goal in ["new file, in", "existing file, in", "2 new files, in", "durable new file "] {
+        let has = |text: &str| text.lines().any(|line| line.starts_with(goal));
         ensure!(has(&printed) && has(example), "{goal}: {printed}");
     }
     Ok(())

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use writebench_model::{Bytes, Case, CaseOrigin, Content, DataMemory, RunRecord, Settings, Stage};
+use writebench_model::{Bytes, Case, CaseOrigin, Content, DataMemory, Durability, RunRecord, Settings, Stage};
 use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Estimate;
+use crate::sentences::answer::plain;
 use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};
 use crate::sentences::number::{self, NOTHING, TIMES, gigabytes_per_s, milliseconds_of, significant};
@@ -264,10 +265,7 @@ impl Advice {
         let case = |name: &str| finals().find(|case| case.record.case.name() == name);
         let figure =
             |name: &str| case(name).and_then(|case| figure(case, is_about_records)).unwrap_or_default();
-        let plain = match case(&self.baseline).and_then(|case| case.record.case.known()) {
-            Some(known) if known.method().copies() => "plain read and write",
-            _ => "plain write",
-        };
+        let plain = case(&self.baseline).map_or("plain write", plain);
         let (recommended, baseline) = (&self.recommended, &self.baseline);
         let way = if self.is_another_way() { recommended.clone() } else { format!("{plain}, {baseline}") };
         let best = || {
@@ -292,7 +290,9 @@ impl Advice {
             }
             (false, _, _) => format!("; nothing tried was measurably faster here ({})", best()),
         };
-        format!("Recommended: {way}, at {}{why}.", figure(recommended))
+        let is_cached = |case: &CaseReport| case.record.contract.durability == Durability::Cached;
+        let place = if case(recommended).is_some_and(is_cached) { " in the page cache" } else { "" };
+        format!("Recommended: {way}, at {}{place}{why}.", figure(recommended))
     }
 
     /// `217 ways, of which 3 failed or are unsupported`.

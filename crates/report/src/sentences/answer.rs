@@ -83,7 +83,7 @@ impl Answer {
         self.finding = Finding::of(self.finding.goal, best, estimate, in_words);
         self.finding.target = run.is_side_by_side().then(|| best.record.target.clone());
         self.sentence +=
-            &format!("{}{}.", figure_of(best, estimate), worth(estimate, is_baseline, times_baseline));
+            &format!("{}{}.", figure_of(best, estimate), worth(best, estimate, is_baseline, times_baseline));
         self.certainty = match self.cases {
             1 => "There is no other case to compare it with.".to_owned(),
             _ if others.is_empty() => "No other case has a rank to compare it with.".to_owned(),
@@ -124,18 +124,24 @@ impl Answer {
 }
 
 /// How a case compares with plain write, and with the limit.
-fn worth(estimate: &Estimate, is_baseline: bool, times_baseline: Option<Interval>) -> String {
-    let mut text = if is_baseline { ", plain write".to_owned() } else { String::new() };
+fn worth(
+    best: &CaseReport,
+    estimate: &Estimate,
+    is_baseline: bool,
+    times_baseline: Option<Interval>,
+) -> String {
+    let plain = plain(best);
+    let mut text = if is_baseline { format!(", {plain}") } else { String::new() };
     if let Some(ratio) = &times_baseline {
         let (factor, ends) = (times(ratio.estimate), TIMES.between(ratio.low, ratio.high));
         text += &match Verdict::of(ratio, Verdict::MARGIN) {
-            Verdict::Faster | Verdict::Slower => format!(", {factor} × plain write ({ends})"),
-            Verdict::Same => format!(", the same as plain write ({factor} ×, {ends})"),
+            Verdict::Faster | Verdict::Slower => format!(", {factor} × {plain} ({ends})"),
+            Verdict::Same => format!(", the same as {plain} ({factor} ×, {ends})"),
             Verdict::Inconclusive if ratio.is_sure() => {
-                format!(", vs. plain write inconclusive ({factor} ×, {ends})")
+                format!(", vs. {plain} inconclusive ({factor} ×, {ends})")
             }
             Verdict::Inconclusive => {
-                format!(", vs. plain write inconclusive after {}", counted(ratio.count, "round"))
+                format!(", vs. {plain} inconclusive after {}", counted(ratio.count, "round"))
             }
         };
     }
@@ -169,6 +175,14 @@ pub(crate) fn is_baseline(case: &CaseReport) -> bool {
     matches!(known.method().name, "write" | "read-write") && Axis::ALL.iter().all(is_asked_for)
 }
 
+/// The baseline of a case in words.
+pub(crate) fn plain(case: &CaseReport) -> &'static str {
+    match case.record.case.known() {
+        Some(known) if known.method().copies() => "plain read and write",
+        _ => "plain write",
+    }
+}
+
 /// `write,size=1MiB at 4.70 GB/s (4.51 – 4.83)`.
 fn figure_of(case: &CaseReport, estimate: &Estimate) -> String {
     let (figure, unit, interval) = figure(&case.record, estimate, range_of);
@@ -182,7 +196,7 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
     let verdicts: Vec<Verdict> = ratios.iter().map(|ratio| Verdict::of(ratio, Verdict::MARGIN)).collect();
     let most = ratios.iter().map(|ratio| ratio.count).max();
     match most {
-        None => "is plain write".to_owned(),
+        None => format!("is {}", plain(best)),
         Some(most) if !ratios.iter().any(Interval::is_sure) => {
             format!("inconclusive ({})", counted(most, "round"))
         }
@@ -350,7 +364,7 @@ mod tests {
             "{same}"
         );
         let copy = first(vec![case("read-write", &SLOW), case("sendfile", &FAST)]);
-        assert!(copy.contains(": sendfile at 5.36 GB/s (5.26 – 5.43), 1.50 × plain write"), "{copy}");
+        assert!(copy.contains(": sendfile at 5.36 GB/s (5.26 – 5.43), 1.50 × plain read and write"), "{copy}");
         for not_plain in ["write,chunk=4KiB", "write,prepare=fallocate", "write,sync=o-dsync", "pwrite"] {
             let sentence = first(vec![case(not_plain, &SLOW), case("mmap", &FAST)]);
             assert!(!sentence.contains("plain write"), "{sentence}");

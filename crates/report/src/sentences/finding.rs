@@ -102,6 +102,9 @@ pub(crate) fn compared(ratio: &Interval) -> String {
     }
 }
 
+/// Where the data is that no case has to bring to the device.
+pub(crate) const IN_PAGE_CACHE: &str = ", in the page cache";
+
 /// The goal of a contract: `durable new file`.
 pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String {
     let is_device = target.is_some_and(|it| it.environment.filesystem.is_block_device());
@@ -130,6 +133,7 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String
     };
     let memory = contract.memory.words().map_or(String::new(), |words| format!(" {words}"));
     let kept = match (contract.durability, contract.durable_every_bytes) {
+        (Durability::Cached, _) if contract.content.has_own_bytes() => IN_PAGE_CACHE.to_owned(),
         (Durability::Cached, _) | (Durability::Durable, None) => String::new(),
         (Durability::Device, _) => ", on the device".to_owned(),
         (Durability::Durable, Some(_)) => format!(", {}", contract.kept()),

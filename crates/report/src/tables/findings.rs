@@ -2,7 +2,7 @@
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::grouped::distinct;
-use crate::sentences::finding::{Finding, figure};
+use crate::sentences::finding::{Finding, IN_PAGE_CACHE, figure};
 use crate::sentences::number::{NOTHING, range_of};
 use crate::sentences::report::Report;
 use crate::tables::table::{self, Cells, Column, Table};
@@ -56,9 +56,12 @@ impl Report {
         if !run.is_side_by_side() {
             return None;
         }
-        let heading = |it: &Finding| match it.goal.rsplit_once(' ') {
-            Some((group, heading)) => Column::figure(group, heading, 0),
-            None => Column::figure("", &it.goal, 0),
+        let heading = |it: &Finding| {
+            let goal = it.goal.replace(IN_PAGE_CACHE, "");
+            goal.rsplit_once(' ').map_or_else(
+                || Column::figure("", &goal, 0),
+                |(group, heading)| Column::figure(group, heading, 0),
+            )
         };
         let cell = |target: &str, index: usize| {
             let contract = &self.answers[index].contract;

@@ -1,5 +1,7 @@
 //! Tables with a row for each case.
 
+use writebench_model::Durability;
+
 use crate::numbers::case::{CaseReport, by_rank};
 use crate::numbers::estimate::Estimate;
 use crate::numbers::latency::LatencyEstimate;
@@ -159,7 +161,12 @@ fn table<'c>(title: &str, cases: &[&'c CaseReport], mut columns: Vec<Cells<'c>>)
     let label = |(case, _): &Row<'_>| case.record.label.clone().unwrap_or_default();
     // Shared values stand once above the table, and not in each of its rows.
     let shared = if labels { Vec::new() } else { shared_values(cases) };
-    let title = [&[title], shared.as_slice()].concat().join(" · ");
+    let is_cached = |case: &&CaseReport| {
+        let contract = &case.record.contract;
+        contract.durability == Durability::Cached && contract.content.has_own_bytes()
+    };
+    let place: &[&str] = if cases.iter().all(is_cached) { &["in the page cache"] } else { &[] };
+    let title = [&[title], shared.as_slice(), place].concat().join(" · ");
     let name = move |(case, _): &Row<'_>| -> String {
         let own = case.record.case.name().split(',').filter(|part| !shared.contains(part));
         own.collect::<Vec<_>>().join(",")

@@ -135,13 +135,13 @@ fn goals_say_what_is_left_behind() {
         report_of(vec![case]).findings[0].goal.clone()
     };
     for (change, expected) in [
-        ((|_| {}) as fn(&mut CaseRecord), "new file"),
-        (|it| it.contract.start = Start::Existing, "existing file"),
-        (|it| it.contract.files = 4, "4 new files"),
+        ((|_| {}) as fn(&mut CaseRecord), "new file, in the page cache"),
+        (|it| it.contract.start = Start::Existing, "existing file, in the page cache"),
+        (|it| it.contract.files = 4, "4 new files, in the page cache"),
         (|it| it.contract.durability = Durability::Durable, "durable new file"),
         (|it| it.contract.durability = Durability::Device, "new file, on the device"),
-        (|it| it.contract.content = Content::Zero, "new file of zeros"),
-        (|it| it.contract.content = Content::Copy, "new file by copying"),
+        (|it| it.contract.content = Content::Zero, "new file of zeros, in the page cache"),
+        (|it| it.contract.content = Content::Copy, "new file by copying, in the page cache"),
     ] {
         assert_eq!(goal(change), expected);
     }
@@ -151,5 +151,8 @@ fn goals_say_what_is_left_behind() {
         case
     };
     let goals = report_of(vec![of_size(1 << 20), of_size(4097)]).findings;
-    assert_eq!((goals[0].goal.as_str(), goals[1].goal.as_str()), ("new file, 1 MiB", "new file, 4097 bytes"));
+    assert_eq!(
+        (goals[0].goal.as_str(), goals[1].goal.as_str()),
+        ("new file, in the page cache, 1 MiB", "new file, in the page cache, 4097 bytes")
+    );
 }

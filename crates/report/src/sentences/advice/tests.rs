@@ -40,7 +40,7 @@ fn the_simplest_of_those_that_are_proven_faster_and_as_fast_as_the_best_is_recom
     assert_eq!(
         sentences,
         [
-            "Recommended: write,chunk=4MiB, at 10.6 GB/s, 2.97 times as fast as plain write (write,chunk=8KiB), interval 2.96 – 3.03, 8 rounds.",
+            "Recommended: write,chunk=4MiB, at 10.6 GB/s in the page cache, 2.97 times as fast as plain write (write,chunk=8KiB), interval 2.96 – 3.03, 8 rounds.",
             "The same, or inconclusive: uring,depth=4.",
             "To check it: writebench run '/data/<b>|`x`' --case write,chunk=4MiB --case \
              write,chunk=8KiB",
@@ -76,7 +76,7 @@ fn with_fewer_than_six_rounds_the_baseline_stays_however_slow_it_was() {
     ]);
     assert_eq!(
         sentences[0],
-        "Recommended: plain write, write,chunk=8KiB, at 3.58 GB/s; no way is proven to be faster: 95 % takes 6 \
+        "Recommended: plain write, write,chunk=8KiB, at 3.58 GB/s in the page cache; no way is proven to be faster: 95 % takes 6 \
          common rounds (tried 2 ways; best uring,depth=4)."
     );
 }
@@ -90,7 +90,7 @@ fn where_the_interval_holds_one_the_baseline_stays() {
     ]);
     assert_eq!(
         sentences[0],
-        "Recommended: plain write, write, at 10.6 GB/s; nothing tried was measurably faster here (tried 2 ways; best \
+        "Recommended: plain write, write, at 10.6 GB/s in the page cache; nothing tried was measurably faster here (tried 2 ways; best \
          uring,depth=4, 1.00 × (0.69 – 2.00) in 8 rounds)."
     );
     assert!(sentences[1].ends_with("--case write --case uring,depth=4"), "{}", sentences[1]);
