@@ -108,7 +108,7 @@ fn locked_to_the_end() -> Result<()> {
     // The samples written before are there, and the run can go on.
     let before = recorded(&program)?.len();
     ensure!(before > 0 && before < taken(&program), "{before} of {}", taken(&program));
-    let ended = program.call(&["run", "--resume", "--budget", "1s"])?;
+    let ended = program.call(&["run", "--resume", "--budget", "1s", "--yes"])?;
     ensure!(ended.code == Some(0) && recorded(&program)?.len() > before, "{ended:?}");
     Ok(())
 }

@@ -414,7 +414,7 @@ fn kill(process: u32, signal: &str) -> Result<()> {
 fn ends(ending: &str, code: i32) -> Result<()> {
     let made = Made::new()?;
     let kinds = ["--on", "ext4,fuse:ext4,xfs,overlay:xfs,gluster", "--no-properties"];
-    let long = ["--case", "write,size=4MiB", "--case", "mmap,size=4MiB", "--samples", "2000"];
+    let long = ["--case", "write,size=4MiB", "--case", "mmap,size=4MiB", "--samples", "2000", "--yes"];
     match ending {
         "the end" => made.call(&[&kinds[..], &SMALL[..]].concat(), code).map(|_| ()),
         "an error" => {
