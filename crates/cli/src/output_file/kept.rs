@@ -77,10 +77,10 @@ impl Kept {
         }
     }
 
-    /// Refuses a kept file as the place of a copy.
+    /// Refuses a kept file as the place of a copy, on which this process makes no call.
     pub(crate) fn check_copy(&self, place: &CopyPlace) -> Result<()> {
         let path = &place.path;
-        match self.reason(Some(path), path.parent().and_then(look), place.identity().map(Into::into)) {
+        match self.reason(Some(path), place.directory.map(Into::into), place.identity().map(Into::into)) {
             Some(why) => Err(refused!("--to {}: {why}", path.display())),
             None => Ok(()),
         }

@@ -96,7 +96,7 @@ fn misaligned() -> Result<()> {
         std::process::Command::new("mount").args(["-t", "overlay", "none", "-o", &options]).arg(&point),
     )?;
     let name = "write,size=1MiB,chunk=512,cache=direct";
-    let document = program.run(&point, &["--case", name, "--samples", "1"], 4);
+    let document = program.run(&point, &["--case", name, "--samples", "1", "--yes"], 4);
     writebench_testkit::call(std::process::Command::new("umount").arg(&point))?;
     let reason = case(&document?, name)?["reason"].clone();
     let expected =

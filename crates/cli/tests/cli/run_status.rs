@@ -79,7 +79,7 @@ fn killed() -> Result<()> {
     second.kill()?;
     second.wait()?;
     ensure!(statuses(&program, 2)? == ["interrupted", "interrupted"]);
-    let ended = program.call(&["run", "--resume=1", "--budget", "1s"])?;
+    let ended = program.call(&["run", "--resume=1", "--budget", "1s", "--yes"])?;
     ensure!(ended.code == Some(0), "{ended:?}");
     ensure!(statuses(&program, 2)? == ["limited", "interrupted"]);
     Ok(())

@@ -26,7 +26,7 @@ pub(crate) fn add(trials: &mut Trials) {
 fn runs_on_image(kind: &str) -> Result<()> {
     let (program, image) = (program()?, Image::mount(kind, 512 << 20)?);
     for suite in ["quick", "create", "mmap", "parallel", "copy"] {
-        let arguments = ["--suite", suite, "--size", "256KiB", "--samples", "1", "--verify", "every"];
+        let arguments = ["--suite", suite, "--size", "256KiB", "--samples", "1", "--verify", "every", "--yes"];
         let document = program.run(&image.path(), &arguments, 0)?;
         ensure!(
             document["targets"][0]["environment"]["filesystem"]["kind"] == kind,

@@ -38,6 +38,8 @@ pub struct CopyPlace {
     /// The path, in a directory without links.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
+    /// Device and inode of the directory; none of an open file.
+    pub directory: Option<[u64; 2]>,
     pub found: Found,
 }
 
@@ -133,10 +135,12 @@ pub(super) fn place(named: &Path) -> Result<CopyPlace, RunnerError> {
             },
             false => Found::Other,
         };
-        return Ok(CopyPlace { path: named.read_link().map_err(failed("readlink", named))?, found });
+        let path = named.read_link().map_err(failed("readlink", named))?;
+        return Ok(CopyPlace { path, directory: None, found });
     }
     let parent = named.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = named.file_name().ok_or(ErrorKind::InvalidFilename).map_err(failed("open", named))?;
+    let directory = parent.metadata().map_err(failed("stat", parent))?;
     let path = parent.canonicalize().map_err(failed("realpath", named))?.join(name);
     let found = match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Found::Nothing,
@@ -151,7 +155,7 @@ pub(super) fn place(named: &Path) -> Result<CopyPlace, RunnerError> {
         },
         Ok(_) => Found::Other,
     };
-    Ok(CopyPlace { path, found })
+    Ok(CopyPlace { path, directory: Some(identity(&directory)), found })
 }
 
 /// Copies the whole source to its place: in the open directory `target`, unless it is a descriptor.
