@@ -384,8 +384,8 @@ mod tests {
     }
 
     #[test]
-    fn a_million_samples_fit_into_a_third_of_a_gibibyte() {
-        const MOST_BYTES: usize = (1 << 30) / 3 / 1_000_000;
+    fn a_million_samples_fit_into_three_eighths_of_a_gibibyte() {
+        const MOST_BYTES: usize = (3 << 27) / 1_000_000;
         assert!(size_of::<Sample>() <= MOST_BYTES, "{} bytes", size_of::<Sample>());
     }
 
