@@ -47,7 +47,7 @@ function bytesOf(text) {
 
 function figure({ estimate, outcome, reason }) {
   if (estimate === null) return `${outcome}${reason ? `: ${reason}` : ''}`;
-  return `${(estimate.throughput_bytes_per_s.median / MEGABYTE).toFixed(2).padStart(8)} MB/s`;
+  return `${(estimate.throughput_bytes_per_s.value / MEGABYTE).toFixed(2).padStart(8)} MB/s`;
 }
 
 /** The lines of the table, of what was reached: block size by block size, and in each the flags in the suite's order. */

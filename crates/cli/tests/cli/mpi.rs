@@ -331,7 +331,7 @@ fn killed_rank() -> Result<()> {
     ensure!(fewer.status.code() == Some(2) && said.contains("has 3 ranks, and there are fewer"), "{said}");
     // The run goes on with as many ranks as before, also on other nodes, and finds what was left.
     let nodes = [all(2), Part { ranks: 1, node: "n2", around: &[] }];
-    let output = mpirun(&program, &nodes, &["run", "--resume", "--budget", "2s"]).output()?;
+    let output = mpirun(&program, &nodes, &["run", "--resume", "--budget", "2s", "--yes"]).output()?;
     ensure!(output.status.success(), "{output:?}");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     ensure!(said.contains("other nodes: 3 ranks on 2 nodes instead of 3 ranks on 1 node"), "{said}");
