@@ -330,7 +330,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
   test("what one sample says stands below what was measured again", async () => {
     const once = copyOf(run, "once");
     const [first] = once.cases;
-    first.samples = first.samples.slice(0, 1);
+    first.samples = [{ ...first.samples[0], disturbed: null }];
     for (const phase of Object.keys(first.samples[0].phases_ns)) first.samples[0].phases_ns[phase] = Math.ceil(first.samples[0].phases_ns[phase] / 100);
     workplace.imported("once.json", once);
     await withPage(workplace.page("once.html", workplace.file("once.json")), async (page) => {
