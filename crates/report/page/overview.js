@@ -79,7 +79,7 @@ function lane(it, plain, end) {
 
 function figureCell(it) {
   const [median, low, high] = it.figures.throughput;
-  const range = it.figures.samples === 1 ? "one sample" : `${gigabytes(low)} ${between(it.figures)} ${gigabytes(high)}`;
+  const range = it.figures.samples === 1 ? "one sample" : interval(it.figures, low, high, gigabytes);
   return element("td", { class: "figure" }, gigabytes(median), " ", element("span", { class: "quiet" }, range));
 }
 

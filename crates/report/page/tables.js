@@ -23,7 +23,7 @@ const ofFigures = (heading, value, text) =>
 
 const FIGURE_COLUMNS = [
   ofFigures("throughput", (it) => it.throughput[0], perSecond),
-  ofFigures("interval", (it) => it.throughput[1], (_, it) => `${perSecond(it.throughput[1])} ${between(it)} ${perSecond(it.throughput[2])}`),
+  ofFigures("interval", (it) => it.throughput[1], (_, it) => interval(it, it.throughput[1], it.throughput[2], perSecond)),
   ofFigures("of limit", (it) => it.share, percent),
   ofFigures("records/s", (it) => it.records, (value) => Math.round(value).toLocaleString("en")),
   ofFigures("elapsed", (it) => it.elapsed, nanoseconds),

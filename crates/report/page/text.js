@@ -43,8 +43,19 @@ function broken(text, width) {
   return lines.map(plain).join("<br>");
 }
 
-// Between the ends of a 95 % interval, or of the range of samples that are too few for one.
-const between = (figures) => (figures.confidence < 0.95 ? "…" : "–");
+// Three significant digits, as in the texts of values.
+function rounded(value, round) {
+  if (!(value > 0)) return value;
+  const unit = 10 ** (Math.floor(Math.log10(value)) - 2);
+  const nearest = Math.round(value / unit);
+  return (Math.abs(value / unit - nearest) < 1e-6 ? nearest : round(value / unit)) * unit;
+}
+
+// A 95 % interval, rounded outwards, or the range of samples that are too few for one.
+function interval(figures, low, high, text) {
+  if (figures.confidence < 0.95) return `${text(low)} … ${text(high)}`;
+  return `${text(rounded(low, Math.floor))} – ${text(rounded(high, Math.ceil))}`;
+}
 
 // What a case's samples say, in lines for whoever points at it.
 function caseLines(it) {
@@ -56,7 +67,7 @@ function caseLines(it) {
   if (!figures) return [...lines, plain(`${it.outcome}: ${it.reason ?? ""}`)];
   const [median, low, high, least, most] = figures.throughput;
   lines.push(
-    `${perSecond(median)} (${perSecond(low)} ${between(figures)} ${perSecond(high)}, ${figures.samples} ${figures.samples === 1 ? "sample" : "samples"})`,
+    `${perSecond(median)} (${interval(figures, low, high, perSecond)}, ${figures.samples} ${figures.samples === 1 ? "sample" : "samples"})`,
     `all samples: ${perSecond(least)} – ${perSecond(most)}`,
     `elapsed ${nanoseconds(figures.elapsed)}; ` +
       PHASES.map((phase, index) => [phase, figures.phases[index]])

@@ -22,7 +22,6 @@ use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::output_file::Kept;
-use crate::selection::{SAMPLES, check_records};
 use crate::session::{Later, Place, Session, Workspaces, most_unasked_bytes, new_run, seed};
 use crate::signals::stop_on_signals;
 use crate::{database, selection};
@@ -113,7 +112,7 @@ impl AdviseCommand {
         if self.record.is_some() && self.purpose != Purpose::Records {
             return Err(usage!("--record goes with --for records"));
         }
-        check_records(self.record.as_slice(), [&space.baseline])?;
+        selection::check_records(self.record.as_slice(), [&space.baseline])?;
         if self.data_from != DataMemory::Any && space.baseline.method().copies() {
             return Err(usage!("--data-from is about data in memory, and a copy has its data in a file"));
         }
@@ -149,7 +148,7 @@ impl AdviseCommand {
             return Ok(Exit::Ok);
         }
         let settings = Settings {
-            samples: SAMPLES,
+            samples: selection::SAMPLES,
             precision_ppm: None,
             budget_ns: Some(nanoseconds(self.budget)),
             max_bytes: Some(max_bytes),
