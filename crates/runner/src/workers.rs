@@ -195,10 +195,15 @@ mod tests {
             panic!("it died")
         };
         let child = Pid::from_raw(detail.trim_start_matches(": ").parse().unwrap()).unwrap();
-        // Its new parent may not have waited for it yet.
-        let stat =
-            std::fs::read_to_string(format!("/proc/{}/stat", child.as_raw_nonzero())).unwrap_or_default();
-        assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
+        // It dies when it is next scheduled, and its new parent may not have waited for it yet.
+        let file = format!("/proc/{}/stat", child.as_raw_nonzero());
+        let stat = || std::fs::read_to_string(&file).unwrap_or_default();
+        let is_dead = || stat().is_empty() || stat().contains(") Z ");
+        let end = std::time::Instant::now() + LONG;
+        while !is_dead() && std::time::Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(is_dead(), "{}", stat());
     }
 
     #[test]

@@ -334,6 +334,8 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     for (const phase of Object.keys(first.samples[0].phases_ns)) first.samples[0].phases_ns[phase] = Math.ceil(first.samples[0].phases_ns[phase] / 100);
     workplace.imported("once.json", once);
     await withPage(workplace.page("once.html", workplace.file("once.json")), async (page) => {
+      const more = page.locator(".overview .more button");
+      while ((await more.count()) > 0) await more.first().click();
       const goals = await page.evaluate(() => {
         const goals = [];
         for (const row of document.querySelectorAll(".overview tr")) {
