@@ -93,7 +93,7 @@ pub(super) struct Chart<'r> {
 }
 
 /// How many answers are read at once, so that the chart of all cases is on the first screen, too.
-const ANSWERS: usize = 6;
+const ANSWERS: usize = 4;
 /// Fewer are read at once in a page of several runs, each with a heading.
 const ANSWERS_OF_ALL: usize = 4;
 
