@@ -193,13 +193,11 @@ fn figure_of(case: &CaseReport, estimate: &Estimate) -> String {
 /// Plain write compared with all others, when it is the first.
 fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
     let ratios: Vec<Interval> = others.iter().filter_map(|other| other.ratio_to(best)).collect();
-    let verdicts: Vec<Verdict> = ratios.iter().map(|ratio| Verdict::of(ratio, Verdict::MARGIN)).collect();
-    let most = ratios.iter().map(|ratio| ratio.count).max();
-    match most {
-        None => format!("is {}", plain(best)),
-        Some(most) if !ratios.iter().any(Interval::is_sure) => {
-            format!("inconclusive ({})", counted(most, "round"))
-        }
+    // Without a common round the verdict is inconclusive.
+    let verdicts: Vec<Verdict> = others.iter().map(|other| other.verdict_to(best)).collect();
+    match ratios.iter().map(|ratio| ratio.count).max().unwrap_or(0) {
+        _ if others.is_empty() => format!("is {}", plain(best)),
+        most if !ratios.iter().any(Interval::is_sure) => format!("inconclusive ({})", counted(most, "round")),
         _ if verdicts.iter().all(|verdict| verdict.is_difference()) => "is the fastest".to_owned(),
         _ if verdicts.contains(&Verdict::Inconclusive) => "inconclusive vs. others".to_owned(),
         _ => "no other is faster".to_owned(),
@@ -381,6 +379,10 @@ mod tests {
         let scattered = [180, 300, 170, 320, 190, 310];
         assert_eq!(compared(&scattered), "inconclusive vs. others");
         assert_eq!(compared(&FAST[..2]), "inconclusive (2 rounds)");
+        let mut elsewhere = case("pwrite", &SLOW);
+        elsewhere.samples.iter_mut().for_each(|sample| sample.round += 100);
+        let cases = vec![case("write", &FAST), case("mmap", &SLOW), elsewhere];
+        assert_eq!(answer(cases).finding.compared, "inconclusive vs. others");
     }
 
     #[test]
