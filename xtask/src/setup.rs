@@ -18,7 +18,7 @@ type Need = (&'static str, &'static str, &'static str);
 const NEEDS: &[Need] = &[
     ("strace", "strace", "which system calls a case makes"),
     ("xfsprogs", "mkfs.xfs", "tests on xfs"),
-    ("prometheus", "promtool", "tests that metrics can be read"),
+    ("jq", "jq", "tests of the documented tables"),
     ("btrfs-progs", "mkfs.btrfs", "tests on btrfs"),
     ("e2fsprogs", "mkfs.ext4", "tests on ext4"),
     ("mount", "losetup", "loop-mounted filesystems"),

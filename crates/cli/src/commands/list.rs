@@ -4,7 +4,6 @@ use writebench_model::{Axes, Axis, Case, Prepare, Suite, built_in_suites, suite_
 use crate::arguments::suite_names;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::run_list::run_list;
 use crate::selection::{USUAL_BLOCK_BYTES, different};
 use clap::{Args, Subcommand};
 
@@ -31,9 +30,6 @@ enum Listed {
         #[arg(value_parser = suite_names())]
         suite: String,
     },
-    /// The runs of the database, as `writebench runs` lists them
-    #[command(hide = true)]
-    Runs,
 }
 
 impl ListCommand {
@@ -43,7 +39,6 @@ impl ListCommand {
             Some(Listed::Methods) => methods(),
             Some(Listed::Axes) => axes(),
             Some(Listed::Cases { suite }) => cases(suite)?,
-            Some(Listed::Runs) => run_list(global.db.as_deref())?,
         };
         global.output.results(&text)?;
         if self.what.is_none() {

@@ -56,7 +56,7 @@ fn show_repeats() -> Result<()> {
     ensure!(serde_json::from_str::<Value>(&shown.stdout)? == document, "{shown:?}");
     let tables = program.call(&["show"])?.stdout;
     ensure!(tables.contains("write,size=1MiB") && tables.contains("run 1"), "{tables}");
-    let runs = program.call(&["list", "runs"])?.stdout;
+    let runs = program.call(&["runs"])?.stdout;
     ensure!(runs.contains("complete"), "{runs}");
     ensure!(program.call(&["show", "7"])?.stderr.contains("has no run 7"));
     let missing = program.call(&["show", "--db", "/no/such.db"])?;

@@ -53,7 +53,7 @@ fn by_number_and_label() -> Result<()> {
     let exported = measured(&program, &["--label", "before"])?;
     ensure!(exported["run"]["label"] == "before", "{}", exported["run"]);
     measured(&program, &["--label", "after"])?;
-    let listed = call(&program, &["list", "runs"], 0)?.stdout;
+    let listed = call(&program, &["runs"], 0)?.stdout;
     ensure!(listed.contains("before") && listed.contains("after") && listed.contains("label"), "{listed}");
     for (a, b) in [("1", "2"), ("before", "after"), ("before", "2")] {
         let shown = call(&program, &["compare", a, b], 0)?.stdout;

@@ -139,7 +139,7 @@ fn four_at_once() -> Result<()> {
         let output = child.wait_with_output()?;
         ensure!(output.status.code() == Some(0), "{output:?}");
     }
-    let runs = program.call(&["list", "runs"])?.stdout;
+    let runs = program.call(&["runs"])?.stdout;
     ensure!(runs.lines().filter(|line| line.contains("complete")).count() == 4, "{runs}");
     ensure!(entries(target.path()).is_empty());
     Ok(())

@@ -85,7 +85,7 @@ fn million_samples() -> Result<()> {
     let [few, many] = ["few.db", "million.db"].map(|name| program.home().join(name));
     database(&few, 2, 1000, 10)?;
     database(&many, 100, 1000, 10)?;
-    let shown = program.call(&["--db", many.to_str().context("UTF-8")?, "list", "runs"])?;
+    let shown = program.call(&["--db", many.to_str().context("UTF-8")?, "runs"])?;
     ensure!(shown.stdout.lines().filter(|line| line.contains("10000")).count() == 100, "{shown:?}");
     at_most(2.0, program.binary(), &many, &few)
 }
@@ -140,7 +140,7 @@ fn supervisor() -> Result<()> {
     std::io::copy(&mut stdout, &mut std::io::sink())?;
     ensure!(child.wait()?.success(), "the run that went on");
     ensure!(memory_bytes < MOST_MEMORY_BYTES, "the supervisor held {memory_bytes} bytes");
-    let listed = program.call(&["list", "runs"])?;
+    let listed = program.call(&["runs"])?;
     ensure!(listed.stdout.contains("complete     10000    600"), "{listed:?}");
     Ok(())
 }

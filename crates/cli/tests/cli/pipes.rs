@@ -136,7 +136,7 @@ fn no_reader(name: &str) -> Result<()> {
         ensure!(ended == code, "{words:?}: {ended:?}: {}", std::fs::read_to_string(&said)?);
     }
     ensure!(entries(target.path()).is_empty());
-    let runs = program.call(&["list", "runs"])?.stdout;
+    let runs = program.call(&["runs"])?.stdout;
     ensure!(runs.contains("interrupted") && runs.contains("complete") && !runs.contains("running"), "{runs}");
     Ok(())
 }
@@ -219,7 +219,7 @@ fn with_foreign_run() -> Result<(Program, PathBuf)> {
 fn bytes() -> Result<()> {
     let (program, _) = with_foreign_run()?;
     let file = program.home().join("file");
-    for format in ["json", "jsonl", "csv", "csv-summary", "markdown", "openmetrics", "html"] {
+    for format in ["json", "jsonl", "csv", "markdown", "html"] {
         let to_file = format!("{format}={}", file.display());
         let ended = program.call(&["show", "2", "--export", &to_file])?;
         ensure!(ended.code == Some(0), "{ended:#?}");
@@ -236,7 +236,7 @@ fn foreign_text() -> Result<()> {
     let missing = format!("{}/{FOREIGN}", program.home().display());
     for (words, has_escaped) in [
         (vec!["show", "2"], true),
-        (vec!["list", "runs"], true),
+        (vec!["runs"], true),
         (vec!["compare", "1", "2"], true),
         (vec!["compare", "1", text(&file)?], false),
         (vec!["show", "2", "--export", "csv=-"], false),

@@ -86,7 +86,7 @@ fn runs() -> Result<()> {
             _ => anyhow::bail!("{count}: {ended:?}"),
         }
         ensure!(entries(target.path()).is_empty(), "{count}: {:?}", entries(target.path()));
-        let listed = program.call(&["list", "runs"])?;
+        let listed = program.call(&["runs"])?;
         // With the fewest there is not even a keeper, and so no run that could be recorded.
         ensure!(listed.code == Some(0) || listed.stderr.contains("no runs yet"), "{listed:?}");
         codes.push(ended.code);

@@ -136,12 +136,10 @@ fn fills_up() -> Result<()> {
 }
 
 fn failed_cases(program: &Program) -> usize {
-    let shown = program.call(&["show", "--export", "csv-summary=-"]).map(|ended| ended.stdout);
-    shown
-        .unwrap_or_default()
-        .lines()
-        .filter(|row| row.contains("failed") || row.contains("worker-died"))
-        .count()
+    let shown = program.call(&["show", "--export", "json=-"]).map(|ended| ended.stdout);
+    let document: Value = serde_json::from_str(&shown.unwrap_or_default()).unwrap_or_default();
+    let outcomes = document["cases"].as_array().into_iter().flatten().map(|case| &case["outcome"]);
+    outcomes.filter(|outcome| *outcome == "failed" || *outcome == "worker-died").count()
 }
 
 /// Takes all blocks but so many bytes, also those that a sample under way gives back later.

@@ -32,7 +32,7 @@ fn text(path: &Path) -> Result<&str> {
 
 /// The status of each run, in the list and in its own document.
 fn statuses(program: &Program, runs: usize) -> Result<Vec<String>> {
-    let list = program.call(&["list", "runs"])?;
+    let list = program.call(&["runs"])?;
     ensure!(list.code == Some(0), "{list:?}");
     let mut statuses = Vec::new();
     for number in 1..=runs {

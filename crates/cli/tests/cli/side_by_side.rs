@@ -183,7 +183,7 @@ fn dry_run() -> Result<()> {
     let (a, b) = (text(two.a.path())?, text(two.b.path())?);
     let shown = two.call(&[&["run", a, b, "--dry-run"], &CASES[..]].concat(), 0)?.stdout;
     ensure!(shown.contains(&format!("into {a} and {b}: 24 MiB to be written (4 MiB in a round)")), "{shown}");
-    ensure!(two.call(&["list", "runs"], 2)?.stderr.contains("no runs yet"), "nothing was recorded");
+    ensure!(two.call(&["runs"], 2)?.stderr.contains("no runs yet"), "nothing was recorded");
     Ok(())
 }
 

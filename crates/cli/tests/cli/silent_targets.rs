@@ -108,7 +108,7 @@ fn removal() -> Result<()> {
         stderr.contains("stays: ") && stderr.contains("removing the run's directory had no end"),
         "{output:?}"
     );
-    let runs = place.program.call(&["list", "runs"])?.stdout;
+    let runs = place.program.call(&["runs"])?.stdout;
     ensure!(runs.contains("complete"), "{runs}");
     Ok(())
 }
@@ -138,7 +138,7 @@ fn kept_files() -> Result<()> {
     let ended =
         program.call(&["run", path, "--case", "sendfile,size=1MiB", "--samples", "2", "--export", &export])?;
     ensure!(ended.code == Some(0) && ended.stdout.contains("sendfile,size=1MiB"), "{ended:?}");
-    ensure!(program.call(&["list", "runs"])?.stdout.contains("complete"), "the run's status");
+    ensure!(program.call(&["runs"])?.stdout.contains("complete"), "the run's status");
     wait_for("the directory to be empty", || entries(target.below()).is_empty().then_some(()))
 }
 

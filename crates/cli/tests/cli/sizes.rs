@@ -84,7 +84,7 @@ fn long_in_database() -> Result<()> {
         "update runs set run = json_set(run, '$.label', printf('%.70000c', 'x'))",
     )?;
     one_line(&program.call(&["show"])?, 1, "run 1: it has 70000 characters in a name")?;
-    let listed = program.call(&["list", "runs"])?;
+    let listed = program.call(&["runs"])?;
     ensure!(listed.code == Some(0) && listed.stdout.contains("complete"), "{:?}", listed.stderr);
     Ok(())
 }

@@ -58,7 +58,7 @@ fn never_written() -> Result<()> {
     let ended = program.call(&[&["run", path, "--export", &export], &CASE[..]].concat())?;
     ensure!(ended.code == Some(1) && ended.stderr.contains("cannot write jsonl"), "{ended:?}");
     ensure!(program.call(&["show", "--export", "csv=-"])?.stdout.lines().count() == 1, "nothing was measured");
-    let runs = program.call(&["list", "runs"])?.stdout;
+    let runs = program.call(&["runs"])?.stdout;
     ensure!(runs.contains("failed") && !runs.contains("running"), "{runs}");
     Ok(())
 }

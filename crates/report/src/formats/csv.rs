@@ -91,26 +91,15 @@ const COLUMNS: &[OfSample] = &[
 /// # Errors
 /// Never in practice: the report is written to memory.
 pub(super) fn render(report: &Report) -> Result<String, csv::Error> {
-    let headings = COLUMNS.iter().map(|(heading, _)| (*heading).to_owned());
-    let rows = report.cases.iter().flat_map(|case| {
-        let samples = case.record.samples.iter().map(|sample| Line::of(report, case, sample));
-        samples.map(move |line| (case, COLUMNS.iter().map(|(_, cell)| cell(&line)).collect()))
-    });
-    written(report, headings, rows)
-}
-
-/// Rows that begin with the identity of their case.
-pub(super) fn written<'r>(
-    report: &Report,
-    headings: impl Iterator<Item = String>,
-    rows: impl Iterator<Item = (&'r CaseReport, Vec<String>)>,
-) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let identity = IDENTITY.iter().map(|(heading, _)| (*heading).to_owned());
-    writer.write_record(identity.chain(headings))?;
-    for (case, row) in rows {
-        let identity = IDENTITY.iter().map(|(_, cell)| cell(report, case));
-        writer.write_record(cells(identity.chain(row)))?;
+    let identity = IDENTITY.iter().map(|(heading, _)| heading);
+    writer.write_record(identity.chain(COLUMNS.iter().map(|(heading, _)| heading)))?;
+    for case in &report.cases {
+        for sample in &case.record.samples {
+            let line = Line::of(report, case, sample);
+            let identity = IDENTITY.iter().map(|(_, cell)| cell(report, case));
+            writer.write_record(cells(identity.chain(COLUMNS.iter().map(|(_, cell)| cell(&line)))))?;
+        }
     }
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -126,7 +115,7 @@ pub(super) fn cells(row: impl IntoIterator<Item = String>) -> impl Iterator<Item
 }
 
 /// The text of a value, empty if there is none.
-pub(super) fn text(value: Option<impl ToString>) -> String {
+fn text(value: Option<impl ToString>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 

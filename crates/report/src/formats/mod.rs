@@ -4,14 +4,12 @@
 mod bar;
 pub mod comparison;
 mod csv;
-mod csv_summary;
 mod fio;
 pub mod html;
 pub(crate) mod json;
 pub mod jsonl;
 mod lines;
 mod markdown;
-mod openmetrics;
 mod palette;
 mod rendered;
 mod styles;
@@ -72,9 +70,7 @@ pub static FORMATS: &[Format] = &[
         ..text("jsonl", |it| Ok(jsonl::render(it)?))
     },
     text("csv", |it| Ok(csv::render(it)?)),
-    text("csv-summary", |it| Ok(csv_summary::render(it)?)),
     Format { alias: Some("md"), ..text("markdown", |it| Ok(markdown::render(it))) },
-    text("openmetrics", |it| Ok(openmetrics::render(it))),
     Format { summary: Some("a page"), ..text("html", |it| html::render(std::slice::from_ref(it))) },
     directory("svg", "charts", RenderDirectory { each: "chart", always: &[], files: svg::files }),
     directory(

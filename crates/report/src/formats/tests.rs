@@ -179,26 +179,19 @@ fn a_spreadsheet_finds_no_formula_in_text_and_numbers_stay_numbers() {
     report.cases[0].record.label = Some("=HYPERLINK(\"http://x\",\"a, b\")".to_owned());
     report.cases[0].record.target = "@SUM(1)".to_owned();
     report.cases[0].record.origin = section_of("write", "\t=1");
-    for text in [super::csv::render(&report).unwrap(), super::csv_summary::render(&report).unwrap()] {
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let row = reader.records().next().unwrap().unwrap();
-        assert!(row.iter().any(|cell| cell == "'=HYPERLINK(\"http://x\",\"a, b\")"), "{row:?}");
-        assert!(row.iter().any(|cell| cell == "'@SUM(1)") && row.iter().any(|cell| cell == "'\t=1"), "{row:?}");
-    }
+    let text = super::csv::render(&report).unwrap();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let row = reader.records().next().unwrap().unwrap();
+    assert!(row.iter().any(|cell| cell == "'=HYPERLINK(\"http://x\",\"a, b\")"), "{row:?}");
+    assert!(row.iter().any(|cell| cell == "'@SUM(1)") && row.iter().any(|cell| cell == "'\t=1"), "{row:?}");
     let row = ["-5", "-0.25", "+1e9", "-x", "+", "-inf", "\r"].map(str::to_owned).to_vec();
     let expected = ["-5", "-0.25", "+1e9", "'-x", "'+", "'-inf", "'\r"];
     assert_eq!(super::csv::cells(row).collect::<Vec<_>>(), expected);
 }
 
 #[test]
-fn a_case_in_two_tables_has_one_row_in_the_summary_and_a_small_share_all_of_its_digits() {
+fn a_small_share_has_all_of_its_digits() {
     let mut report = report();
-    let again = report.cases[0].clone();
-    let rows = |report: &Report| super::csv_summary::render(report).unwrap().lines().count();
-    let before = rows(&report);
-    report.cases.push(again);
-    report.cases.last_mut().unwrap().record.origin = section_of("write", "Another section");
-    assert_eq!(rows(&report), before);
     let target = &mut report.run.targets[0];
     let (kind, how) = (LimitKind::MemoryCopy, String::new());
     target.limits = vec![Limit { kind, threads: 1, bytes_per_s: Some(u64::MAX / 4), how }];
@@ -313,44 +306,6 @@ fn targets_that_take_nothing_in_some_rounds_are_not_told_apart_by_that() {
         let ratio = user.columns.iter().position(|column| column.group == "×").unwrap();
         assert_eq!(user.rows[0][ratio], "? 1.00", "{:?}", user.rows[0]);
     }
-}
-
-#[test]
-fn a_summary_has_a_row_for_each_case_with_all_parts_of_its_figures() {
-    let csv = super::csv_summary::render(&report()).unwrap();
-    let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let headings = reader.headers().unwrap().clone();
-    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    assert_eq!(rows.len(), 5);
-    let cell = |row: usize, name: &str| {
-        rows[row][headings.iter().position(|heading| heading == name).unwrap()].to_owned()
-    };
-    assert_eq!((cell(0, "outcome"), cell(0, "samples")), ("ok".to_owned(), "6".to_owned()));
-    let value: f64 = cell(0, "total_ns_value").parse().unwrap();
-    let (low, high): (f64, f64) =
-        (cell(0, "total_ns_low").parse().unwrap(), cell(0, "total_ns_high").parse().unwrap());
-    assert!(low < value && value < high);
-    assert_eq!((cell(3, "outcome"), cell(3, "total_ns_value")), ("failed".to_owned(), String::new()));
-    assert_eq!(cell(3, "reason"), "fallocate: No space left on device (28)");
-}
-
-#[test]
-fn metrics_have_one_series_for_each_case_and_figure_and_no_text_of_strangers_ends_a_label() {
-    let mut run = report().whole_run();
-    run.targets[0].name = "a \"quoted\" \\ name\nof two lines".to_owned();
-    for case in &mut run.cases {
-        case.target.clone_from(&run.targets[0].name);
-    }
-    run.cases.push(run.cases[0].clone());
-    let text = super::openmetrics::render(&Report::of(None, run));
-    assert!(text.ends_with("# EOF\n") && !text.contains("\n\n"), "{text}");
-    assert!(text.contains(r#"target="a \"quoted\" \\ name\nof two lines""#), "{text}");
-    let series: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
-    let names: std::collections::HashSet<&str> =
-        series.iter().filter_map(|line| line.rsplit_once(' ')).map(|(name, _)| name).collect();
-    assert_eq!(names.len(), series.len(), "each once, though a case stands in two tables");
-    assert!(series.iter().any(|line| line.starts_with("writebench_case_ok") && line.ends_with(" 0")), "{text}");
-    assert!(!text.contains("NaN"), "{text}");
 }
 
 #[test]

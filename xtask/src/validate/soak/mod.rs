@@ -165,9 +165,9 @@ impl Soak {
         if let Kind::Fill = trouble.kind {
             let _ = std::fs::remove_file(target.join(call::OTHERS));
         }
-        let listed = program.call(&["list", "runs"])?;
+        let listed = program.call(&["runs"])?;
         if listed.code != Some(0) {
-            record.complain(format!("{}: list runs: {listed:?}", calls[0]));
+            record.complain(format!("{}: runs: {listed:?}", calls[0]));
         }
         Ok(())
     }

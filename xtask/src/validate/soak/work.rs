@@ -61,7 +61,7 @@ impl Work {
             }
             // A resumed run has only a new time limit.
             Self::Resume => "run --resume --budget 5s".to_owned(),
-            Self::Look => chance.pick(&["show", "list runs", "show --export json=-"]).to_owned(),
+            Self::Look => chance.pick(&["show", "runs", "show --export json=-"]).to_owned(),
             Self::Report => "report -o HOME/report.html".to_owned(),
             Self::Compare => format!("compare 1 {}", chance.pick(&["2", "3"])),
         };
@@ -103,8 +103,7 @@ fn measuring(chance: &mut Chance) -> String {
     let budget = chance.pick(&["2s", "5s"]);
     let verify = chance.pick(Verify::ALL);
     let more = chance.pick(&["", "--no-limits", "--precision 5%"]);
-    let format =
-        chance.pick(&["json", "jsonl", "csv", "csv-summary", "markdown", "openmetrics", "html", "svg", "fio"]);
+    let format = chance.pick(&["json", "jsonl", "csv", "markdown", "html", "svg", "fio"]);
     format!(
         " --suite {suite} --size {size} --samples {samples} --budget {budget} --verify {verify} {more} \
          --export {format}=HOME/{format}"
