@@ -8,8 +8,6 @@ use writebench_stats::{Interval, Rounds};
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) id: String,
-    /// The label in the suite, or the case's name.
-    pub(crate) name: String,
     pub(crate) value_ns: f64,
     /// Whether any sample is a copy that shares its blocks with the source.
     pub(crate) shares_blocks: bool,
@@ -21,14 +19,14 @@ pub(crate) struct Measured {
 pub(crate) fn measured(export: &Value) -> Result<Vec<Measured>> {
     let mut cases: Vec<Measured> = Vec::new();
     for case in export["cases"].as_array().context("an export without cases")? {
-        let measured = Measured::of(case)?;
+        let measured = Measured::from_json(case)?;
         cases.extend(measured.filter(|measured| cases.iter().all(|other| other.id != measured.id)));
     }
     Ok(cases)
 }
 
 impl Measured {
-    fn of(json: &Value) -> Result<Option<Self>> {
+    fn from_json(json: &Value) -> Result<Option<Self>> {
         let id = json["id"].as_str().context("a case without an id")?.to_owned();
         let value_ns = json["estimate"]["total_ns"]["value"].as_f64().filter(|_| json["outcome"] == "ok");
         let Some(value_ns) = value_ns else { return Ok(None) };
@@ -40,8 +38,7 @@ impl Measured {
                 Some((u32::try_from(sample["round"].as_u64()?).ok()?, sample["total_ns"].as_f64()?))
             })
             .collect();
-        let name = json["label"].as_str().unwrap_or(&id).to_owned();
-        Ok(Some(Self { id, name, value_ns, shares_blocks, by_round_ns }))
+        Ok(Some(Self { id, value_ns, shares_blocks, by_round_ns }))
     }
 
     /// The number among the run's own programs, if the case is one.
@@ -65,9 +62,7 @@ mod tests {
     use serde_json::json;
 
     fn case(times: &[(u32, f64)]) -> Measured {
-        let by_round_ns = times.to_vec();
-        let id = "write".to_owned();
-        Measured { name: id.clone(), id, value_ns: 1.0, shares_blocks: false, by_round_ns }
+        Measured { id: "write".to_owned(), value_ns: 1.0, shares_blocks: false, by_round_ns: times.to_vec() }
     }
 
     #[test]
@@ -94,7 +89,7 @@ mod tests {
         let case = |id: &str| json!({"id": id, "outcome": "ok", "samples": [], "estimate": {"total_ns": {"value": 1.0}}});
         let failed = json!({"id": "mmap-write", "outcome": "failed", "samples": [], "estimate": null});
         let export = json!({"cases": [case("a"), case("a"), failed, case("b")]});
-        let names: Vec<_> = measured(&export).unwrap().into_iter().map(|it| it.id).collect();
+        let names: Vec<_> = measured(&export).unwrap().into_iter().map(|case| case.id).collect();
         assert_eq!(names, ["a", "b"]);
         assert!(measured(&json!({})).is_err());
     }

@@ -14,15 +14,6 @@ pub(crate) fn build() -> Result<PathBuf> {
     build_with(&[])
 }
 
-/// Builds the program with a deliberate delay of 5 % in every timed phase; returns its path.
-pub(crate) fn build_delayed() -> Result<PathBuf> {
-    let built = build_with(&["--package", "writebench", "--features", "deliberate-delay"])?;
-    // Cargo builds the program without the delay in the same place.
-    let program = folder_for("deliberate-delay")?.join("writebench");
-    std::fs::copy(built, &program).context("copying the delayed program")?;
-    Ok(program)
-}
-
 /// Builds the program for runs of several ranks; returns its path.
 pub(crate) fn build_for_ranks() -> Result<PathBuf> {
     let built = build_with(&["--package", "writebench", "--features", "mpi"])?;

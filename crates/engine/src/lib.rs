@@ -7,8 +7,6 @@
 
 mod call;
 mod copy_source;
-#[cfg(feature = "deliberate-delay")]
-mod deliberate_delay;
 mod file;
 mod guard;
 mod job;

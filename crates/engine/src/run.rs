@@ -309,8 +309,6 @@ impl Clock<'_, '_> {
         self.progress.phase(phase, || {
             let start = Instant::now();
             let result = work();
-            #[cfg(feature = "deliberate-delay")]
-            crate::deliberate_delay::lengthen(start);
             let elapsed_ns = nanoseconds(start.elapsed());
             self.ranks.mark(phase, start, elapsed_ns);
             match phase {

@@ -6,14 +6,14 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use writebench_model::Bytes;
 use writebench_stats::{Interval, as_f64};
 
-use super::order::Order;
 use super::promise::{self, Promise};
 use crate::case_name::{of_size, without_size};
 use crate::command::{output, shown};
+use crate::export::{Measured, measured};
 use crate::program;
 use crate::target::{Targets, described};
 
@@ -78,7 +78,7 @@ impl Search<'_> {
             let start = Instant::now();
             let grid = self.run_cases(&candidates, samples)?;
             let grid_time = start.elapsed();
-            let best = grid.cases[0].id.clone();
+            let best = grid[0].id.clone();
             let (count, seconds) = (candidates.len(), grid_time.as_secs_f64());
             println!("grid: {count} candidates × {samples} samples in {seconds:.0} s; fastest: {best}");
             names.push(best);
@@ -133,12 +133,12 @@ impl Search<'_> {
     /// Measures all recommendations and the grid's fastest in the same rounds; returns whether at most one of
     /// ten searches is proven to be outside the tolerance of the fastest.
     fn side_by_side(&self, names: &[String], found: &BTreeMap<String, u32>) -> Result<bool> {
-        let order = self.run_cases(names, ROUNDS)?;
-        let fastest = &order.cases[0];
+        let cases = self.run_cases(names, ROUNDS)?;
+        let fastest = &cases[0];
         let (mut near, mut far) = (0, 0);
         let searches = self.options.searches;
         println!("side by side, {ROUNDS} rounds: time / time of the fastest of these");
-        for case in &order.cases {
+        for case in &cases {
             let Interval { estimate, low, high, .. } = case.ratio(fastest).context("no rounds in common")?;
             let times = found.get(&case.id).copied().unwrap_or(0);
             let verdict = match (estimate, low) {
@@ -179,12 +179,16 @@ impl Search<'_> {
         Ok(lines)
     }
 
-    fn run_cases(&self, cases: &[String], samples: u32) -> Result<Order> {
+    /// Measures the cases, at least two; the fastest is first.
+    fn run_cases(&self, cases: &[String], samples: u32) -> Result<Vec<Measured>> {
         let mut command = Command::new(self.program);
         command.arg("run").arg(self.target).args(["--yes", "--samples", &samples.to_string()]);
         for case in cases {
             command.args(["--case", case]);
         }
-        Order::of_export(&program::exported(command)?)
+        let mut cases = measured(&program::exported(command)?)?;
+        ensure!(cases.len() > 1, "fewer than two cases have figures");
+        cases.sort_by(|a, b| a.value_ns.total_cmp(&b.value_ns));
+        Ok(cases)
     }
 }

@@ -59,11 +59,7 @@ pub(crate) struct MeasuringArguments {
     pub exports: ExportArguments,
 }
 
-pub(crate) const VERSION: &str = if cfg!(feature = "deliberate-delay") {
-    concat!(env!("CARGO_PKG_VERSION"), "+deliberate-delay")
-} else {
-    env!("CARGO_PKG_VERSION")
-};
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Budget of the first look, which promises an answer in half a minute.
 const FIRST_LOOK_BUDGET_NS: u64 = 20_000_000_000;

@@ -21,7 +21,6 @@ const CHECKS: &[(&str, Check)] = &[
     ("mann_whitney", mann_whitney),
     ("mann_whitney_approximated", mann_whitney_approximated),
     ("count_outliers", count_outliers),
-    ("spearman", spearman),
     ("mean_and_sd", mean_and_sd),
 ];
 
@@ -156,12 +155,6 @@ fn count_outliers(entry: &Value) -> Result<()> {
     let ours = writebench_stats::count_outliers(&numbers(entry, "values")?);
     ensure!(Some(ours as u64) == entry["count"].as_u64(), "{ours}, not {}", entry["count"]);
     Ok(())
-}
-
-fn spearman(entry: &Value) -> Result<()> {
-    let ours =
-        writebench_stats::spearman(&numbers(entry, "a")?, &numbers(entry, "b")?).context("a correlation")?;
-    close("correlation", ours, number(entry, "correlation")?)
 }
 
 fn mean_and_sd(entry: &Value) -> Result<()> {

@@ -74,16 +74,11 @@ def outliers(values):
     return {"values": values, "count": int((0.6745 * deviations / mad > 3.5).sum()) if mad > 0 else 0}
 
 
-def spearman(a, b):
-    return {"a": a, "b": b, "correlation": float(stats.spearmanr(a, b).statistic)}
-
-
 def mean_and_sd(values):
     return {"values": values, "mean": float(numpy.mean(values)), "sd": float(numpy.std(values, ddof=1))}
 
 
 TIED = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0, 8.0]
-OTHER = [2.0, 7.0, 1.0, 8.0, 2.0, 8.0, 1.0, 8.0, 2.0, 8.0, 4.0, 5.0]
 sizes = [(4, 4), (6, 6), (8, 5), (11, 7), (20, 20)]
 
 figures = {
@@ -92,7 +87,6 @@ figures = {
     "mann_whitney": [mann_whitney(n, m) for n, m in sizes + [(3, 5), (2, 8), (15, 12), (30, 40)]],
     "mann_whitney_approximated": [mann_whitney(n, m) for n, m in ((80, 80), (100, 70), (150, 150))],
     "count_outliers": [outliers(skewed(n, 31)) for n in (6, 20, 100)] + [outliers(TIED + [60.0])],
-    "spearman": [spearman(TIED, OTHER)] + [spearman(skewed(n, 5), skewed(n, 41)) for n in (5, 30, 200)],
     "mean_and_sd": [mean_and_sd(values) for values in (TIED, skewed(6, 2), skewed(100, 2))],
 }
 
