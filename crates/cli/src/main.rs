@@ -3,6 +3,7 @@
 mod arguments;
 mod commands;
 mod consent;
+mod copied;
 mod database;
 mod earlier_search;
 mod exit;

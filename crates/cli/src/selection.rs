@@ -8,8 +8,8 @@ use writebench_model::{
 };
 
 use crate::arguments::{names, suite_names};
+use crate::copied::Copied;
 use crate::exit::usage;
-use crate::session::Copied;
 
 /// Which cases are run.
 #[derive(Args, Clone)]

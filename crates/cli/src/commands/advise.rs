@@ -22,7 +22,7 @@ use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::output_file::Kept;
-use crate::session::{Later, Place, Session, Workspaces, most_unasked_bytes, new_run, seed};
+use crate::session::{Configuration, Later, Place, Session, Workspaces, most_unasked_bytes, new_run, seed};
 use crate::signals::stop_on_signals;
 use crate::{database, selection};
 
@@ -209,13 +209,13 @@ impl AdviseCommand {
             output,
             others: &global.others,
         };
-        let session = Session {
+        let configuration = Configuration {
             schedule: Box::new(Race::new(field.candidates, field.baseline, limits)),
             later: field.later,
             limits_for,
-            ..Session::new(workspaces, run, field.cases, None)
+            ..Configuration::new(run, field.cases, None)
         };
-        session.measure(&exports)
+        Session::new(workspaces, configuration).measure(&exports)
     }
 
     /// The size that was asked for; of a file larger than memory, one and a half times the memory that the run may use.

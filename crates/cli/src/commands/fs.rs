@@ -23,8 +23,8 @@ use crate::output::Output;
 use crate::output_file::Kept;
 use crate::selection::{self, Selected, SelectionArguments, USUAL_BLOCK_BYTES};
 use crate::session::{
-    Cost, MeasuringArguments, Place, Session, Workspaces, check_and_claim, largest_block, least_free_bytes,
-    new_run,
+    Configuration, Cost, MeasuringArguments, Place, Session, Workspaces, check_and_claim, largest_block,
+    least_free_bytes, new_run,
 };
 use crate::signals::stop_on_signals;
 
@@ -185,13 +185,13 @@ impl FsCommand {
         let number = store.begin_run(&run)?;
         let (limit, others) = (measuring.timeout, &None);
         let workspaces = Workspaces { store: &store, run: number, places, limit, stop, output, others };
-        let mut session = Session {
+        let configuration = Configuration {
             limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
             properties: !measuring.no_properties,
-            ..Session::new(workspaces, run, cases, None)
+            image_bytes: made.bytes_written,
+            ..Configuration::new(run, cases, None)
         };
-        session.written.add(made.bytes_written);
-        session.measure(exports)
+        Session::new(workspaces, configuration).measure(exports)
     }
 }
 

@@ -10,6 +10,7 @@ use writebench_model::{
 };
 use writebench_store::Store;
 
+use crate::copied::{Copied, CopyArguments};
 use crate::database;
 use crate::exit::{Exit, usage};
 use crate::global::Global;
@@ -19,9 +20,8 @@ use crate::programs::ProgramArguments;
 use crate::ranks::Others;
 use crate::selection::{self, SAMPLES, Selected, SelectionArguments};
 use crate::session::{
-    Claimed, Copied, CopyArguments, Cost, DestroyArguments, MeasuringArguments, Place, Session, SizedCases,
-    VERSION, Workspaces, check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run,
-    only_size,
+    Claimed, Configuration, Cost, DestroyArguments, MeasuringArguments, Place, Session, SizedCases, VERSION,
+    Workspaces, check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run, only_size,
 };
 use crate::signals::stop_on_signals;
 
@@ -137,14 +137,15 @@ impl RunCommand {
         output.note(&line);
         let stop = stop_on_signals()?;
         let workspaces = self.workspaces(&store, number, places, (&stop, output, &global.others));
-        let mut session = match sized {
+        let configuration = match sized {
             Some(SizedCases { cases, later, schedule, .. }) => {
-                Session { later, schedule: Box::new(schedule), ..Session::new(workspaces, run, cases, copied) }
+                let schedule = Box::new(schedule);
+                Configuration { later, schedule, ..Configuration::new(run, cases, copied) }
             }
-            None => Session::new(workspaces, run, cases, copied),
+            None => Configuration::new(run, cases, copied),
         };
-        (session.limits_for, session.properties) = (limits_for, properties);
-        session.measure(&exports)
+        let configuration = Configuration { limits_for, properties, ..configuration };
+        Session::new(workspaces, configuration).measure(&exports)
     }
 
     /// The cases that were named, and the user's programs.
@@ -307,7 +308,7 @@ impl RunCommand {
         let stop = stop_on_signals()?;
         let workspaces = self.workspaces(&store, number, places, (&stop, output, &global.others));
         // The limits were measured when the run began, if they were wanted, and so were the properties.
-        Session::new(workspaces, run, cases, copied).measure(&exports)
+        Session::new(workspaces, Configuration::new(run, cases, copied)).measure(&exports)
     }
 }
 

@@ -12,10 +12,10 @@ use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
 use writebench_runner::{End, Event, Hardware, Plan, Planned, Taken, Team, WorkerCommand, Workers};
 
+use super::configuration::Session;
 use super::place::Claimed;
 use super::progress;
 use super::recorder::{Record, Recorder};
-use super::state::Session;
 use super::streams::Streams;
 use super::workspaces::Workspaces;
 use crate::database;
@@ -37,7 +37,7 @@ impl Session<'_> {
     fn run(&mut self, exports: &[Export]) -> Result<Exit> {
         let Workspaces { store, run: number, output, stop, .. } = self.workspaces;
         let shows_tables = !exports.iter().any(Export::is_to_stdout);
-        let streams = match Streams::begin(exports, number, &self.run, stop, output) {
+        let streams = match Streams::begin(exports, number, &self.config.run, stop, output) {
             Ok(streams) => streams,
             Err(error) => {
                 store.unless_stopped(stop, || store.set_status(number, self.unfinished()))?;
@@ -45,7 +45,7 @@ impl Session<'_> {
             }
         };
         let began = Instant::now();
-        let mut recorder = Recorder::new(store, number, &self.run, streams, output);
+        let mut recorder = Recorder::new(store, number, &self.config.run, streams, output);
         let end = self.supervise(&mut recorder, began).inspect_err(|_| {
             // The reason why the run failed says more than a failure to record it.
             let _ = recorder.finish(RunStatus::Failed, self.totals(), stop);
@@ -59,7 +59,7 @@ impl Session<'_> {
             (End::Stopped, Ok(_)) => RunStatus::Interrupted,
         };
         let recorded = recorder.finish(status, self.totals(), stop);
-        let is_search = self.run.is_search();
+        let is_search = self.config.run.is_search();
         let report = Report::of(Some(number), recorder.run()?);
         let text = shows_tables.then(|| formats::terminal::report(&report, Detail::Usual, output.width()));
         let printed = text.map_or(Ok(()), |text| output.results(&text));
@@ -107,7 +107,9 @@ impl Session<'_> {
 
     /// Makes the copy that stays, once all samples are there or a limit has come.
     fn copy(&mut self, end: End) -> Result<Option<PathBuf>> {
-        let Some(copied) = self.copied.as_ref().filter(|_| end != End::Stopped) else { return Ok(None) };
+        let Some(copied) = self.config.copied.as_ref().filter(|_| end != End::Stopped) else {
+            return Ok(None);
+        };
         let keeper = self.workspaces.places.first_mut().and_then(Claimed::keeper);
         keeper.map_or(Ok(None), |keeper| copied.finish(keeper, self.workspaces.stop))
     }
@@ -126,12 +128,12 @@ impl Session<'_> {
     fn supervise(&mut self, recorder: &mut Recorder<'_>, began: Instant) -> Result<End> {
         let Workspaces { output, stop, .. } = self.workspaces;
         self.workspaces.make(&mut self.written)?;
-        let worker = self.workspaces.worker(self.copied.as_ref().map(|copied| &copied.source))?;
+        let worker = self.workspaces.worker(self.config.copied.as_ref().map(|copied| &copied.source))?;
         let mut lead = self.workspaces.others.as_ref().map(RefCell::borrow_mut);
         if let Some(lead) = &mut lead {
             lead.work_in(&self.workspaces.directories())?;
         }
-        if self.properties {
+        if self.config.properties {
             self.learn_properties(recorder, &worker)?;
         }
         let mut hardware = self.hardware()?;
@@ -145,13 +147,13 @@ impl Session<'_> {
         let workers = Workers::new(&worker, stop, &mut self.casualties).leading(team);
         let mut is_exceeded = false;
         let written = &mut self.written;
-        let schedule = &mut *self.schedule;
+        let schedule = &mut *self.config.schedule;
         let end = writebench_runner::supervise(plan, schedule, workers, written, &mut |event| {
             match event {
                 Event::Started { planned, left, written } => {
-                    let rows = self.later.begin(&planned.case.to_string());
-                    if !self.run.is_search() && !rows.is_empty() {
-                        bar.suspend(|| output.note(&size_line(&rows, &self.run.settings, written)));
+                    let rows = self.config.later.begin(&planned.case.to_string());
+                    if !self.config.run.is_search() && !rows.is_empty() {
+                        bar.suspend(|| output.note(&size_line(&rows, &self.config.run.settings, written)));
                     }
                     for row in rows {
                         recorder.record(Record::Row(row.into()))?;
@@ -160,9 +162,9 @@ impl Session<'_> {
                 }
                 Event::Taken { planned, sample } => {
                     is_exceeded |= hardware.as_ref().is_some_and(|it| it.is_exceeded_by(&planned.case, sample));
-                    let name = &self.run.targets[planned.target].name;
+                    let name = &self.config.run.targets[planned.target].name;
                     let case = planned.case.to_string();
-                    if self.later.is_recorded(&case) {
+                    if self.config.later.is_recorded(&case) {
                         recorder.sample((planned.target, name), &case, sample)?;
                     }
                     bar.inc(1);
@@ -186,12 +188,12 @@ impl Session<'_> {
 
     /// The limits of the hardware that bound the cases; measuring them spends bytes and time.
     fn hardware(&mut self) -> Result<Option<Hardware>> {
-        if self.limits_for.is_empty() {
+        if self.config.limits_for.is_empty() {
             return Ok(None);
         }
         let spaces: Vec<_> = self.workspaces.places.iter().map(|place| place.space).collect();
-        let settings = Settings { max_bytes: self.written.left_bytes(), ..self.run.settings.clone() };
-        let hardware = Hardware::of(&self.limits_for, &settings, &spaces)?;
+        let settings = Settings { max_bytes: self.written.left_bytes(), ..self.config.run.settings.clone() };
+        let hardware = Hardware::of(&self.config.limits_for, &settings, &spaces)?;
         self.written.add(hardware.bytes());
         Ok(Some(hardware))
     }
@@ -212,8 +214,9 @@ impl Session<'_> {
     /// Every case on every target, with its earlier samples. Moves the cases out of the session, so
     /// that ten thousand of them are held once.
     fn plan(&mut self) -> Plan {
-        let (cases, rows) = (std::mem::take(&mut self.cases), std::mem::take(&mut self.run.cases));
-        let run = &self.run;
+        let (cases, rows) =
+            (std::mem::take(&mut self.config.cases), std::mem::take(&mut self.config.run.cases));
+        let run = &self.config.run;
         let samples: HashMap<(&str, &str), &Vec<Sample>> =
             rows.iter().map(|row| ((row.target.as_str(), row.case.name()), &row.samples)).collect();
         let (mut planned, mut taken, mut probes_ns) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,6 +1,6 @@
 //! A run that is measured: where it writes to, what it copies, how long it may take, and where it is recorded.
 
-mod copied;
+mod configuration;
 mod cost;
 mod later;
 mod measure;
@@ -10,11 +10,10 @@ mod progress;
 mod properties;
 mod recorder;
 mod sized;
-mod state;
 mod streams;
 mod workspaces;
 
-pub(crate) use self::copied::{Copied, CopyArguments};
+pub(crate) use self::configuration::{Configuration, Session};
 pub(crate) use self::cost::{Cost, least_free_bytes, most_unasked_bytes};
 pub(crate) use self::later::Later;
 pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run, seed};
@@ -22,5 +21,4 @@ pub(crate) use self::place::{
     Claimed, DestroyArguments, Place, check_and_claim, largest_block, look_at, no_target,
 };
 pub(crate) use self::sized::{SizedCases, only_size};
-pub(crate) use self::state::Session;
 pub(crate) use self::workspaces::Workspaces;

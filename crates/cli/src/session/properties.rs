@@ -6,8 +6,8 @@ use anyhow::Result;
 use writebench_model::protocol::PropertiesRequest;
 use writebench_runner::{Answer, WorkerCommand, Workers};
 
+use super::configuration::Session;
 use super::recorder::{Record, Recorder};
-use super::state::Session;
 use super::workspaces::Workspaces;
 
 /// Large enough for huge pages and for extents that are reserved ahead.
@@ -31,14 +31,15 @@ impl Session<'_> {
     ) -> Result<()> {
         let start = Instant::now();
         let Workspaces { output, stop, .. } = self.workspaces;
-        let most_time = self.run.settings.budget_ns.map(|budget| Duration::from_nanos(budget) / 2);
+        let most_time = self.config.run.settings.budget_ns.map(|budget| Duration::from_nanos(budget) / 2);
         let bytes = most_bytes(self.workspaces.places.len());
         if self.written.left_bytes().is_some_and(|left| bytes > left / 2) {
             output.note("Filesystems are not looked at: --max-bytes leaves no room for it.");
             return Ok(());
         }
         self.written.add(bytes);
-        for (target, (record, place)) in self.run.targets.iter().zip(&self.workspaces.places).enumerate() {
+        for (target, (record, place)) in self.config.run.targets.iter().zip(&self.workspaces.places).enumerate()
+        {
             let left = most_time.map_or(PATIENCE, |most| most.saturating_sub(start.elapsed()));
             if left.is_zero() {
                 output.note(&format!("{} is not looked at: half of the budget is over.", record.name));
@@ -48,7 +49,7 @@ impl Session<'_> {
                 target,
                 file_stem: "properties".to_owned(),
                 file_size_bytes: FILE_BYTES,
-                data_seed: self.run.settings.seed,
+                data_seed: self.config.run.settings.seed,
                 device_number: place.target.device_number.clone(),
             };
             let mut workers = Workers::new(worker, stop, &mut self.casualties);
