@@ -15,7 +15,7 @@ use writebench_runner::{CopyPlace, CopySource, Found, Keeper, Patience, RunnerEr
 
 use crate::exit::{refused, usage};
 use crate::keeper;
-use crate::output_file::Kept;
+use crate::output_file::ProtectedPaths;
 
 #[derive(Args)]
 pub(crate) struct CopyArguments {
@@ -121,16 +121,16 @@ impl Copied {
         Ok(Self { source, to, _redirections: redirections })
     }
 
-    /// Keeps both files from outputs, if the copy replaces no file that is `kept`. They were looked at when they were
+    /// Keeps both files from outputs, if the copy replaces no file that is protected. They were looked at when they were
     /// named, and are not looked at again.
-    pub(crate) fn keep(&self, kept: Kept) -> Result<Kept> {
+    pub(crate) fn keep(&self, protected: ProtectedPaths) -> Result<ProtectedPaths> {
         let from = &self.source;
         if let Some(to) = &self.to {
-            kept.check_copy(to)?;
+            protected.check_copy(to)?;
         }
-        let kept = kept.and_found("the file that is copied", &from.path, Some(from.identity.into()));
-        let Some(to) = &self.to else { return Ok(kept) };
-        Ok(kept.and_found("the copy", &to.path, to.identity().map(Into::into)))
+        let protected = protected.and_found("the file that is copied", &from.path, Some(from.identity.into()));
+        let Some(to) = &self.to else { return Ok(protected) };
+        Ok(protected.and_found("the copy", &to.path, to.identity().map(Into::into)))
     }
 
     /// Both paths, for the record.

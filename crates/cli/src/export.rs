@@ -14,7 +14,7 @@ use writebench_report::{Comparison, Report};
 
 use crate::exit::usage;
 use crate::output::Output;
-use crate::output_file::{Kept, OutputDirectory, OutputFile};
+use crate::output_file::{OutputDirectory, OutputFile, ProtectedPaths};
 
 const OPTION: &str = "--export";
 
@@ -104,18 +104,18 @@ pub(crate) struct FileExport<T> {
 }
 
 impl ExportArguments {
-    /// Finds the places of all exports before anything is measured; none may be a kept file.
-    pub(crate) fn find(&self, kept: Kept) -> Result<Vec<Export>> {
-        let kept = Rc::new(kept);
+    /// Finds the places of all exports before anything is measured; none may be a protected file.
+    pub(crate) fn find(&self, protected: ProtectedPaths) -> Result<Vec<Export>> {
+        let protected = Rc::new(protected);
         let mut exports = Vec::new();
         for argument in &self.export {
             exports.push(match &argument.format.render {
                 Render::Text(render) => {
                     let others = exports.iter().filter_map(Export::file);
-                    Export::File(argument.find(*render, &kept, others)?)
+                    Export::File(argument.find(*render, &protected, others)?)
                 }
                 Render::Directory(render) => {
-                    let to = OutputDirectory::find(OPTION, &argument.path, self.force, &kept)?;
+                    let to = OutputDirectory::find(OPTION, &argument.path, self.force, &protected)?;
                     render.always.iter().try_for_each(|name| to.check(name))?;
                     Export::Directory { render, to }
                 }
@@ -126,9 +126,9 @@ impl ExportArguments {
 }
 
 impl ComparisonExportArguments {
-    /// Finds the places of all exports; none may be a kept file. Fails if a comparison has no such
+    /// Finds the places of all exports; none may be a protected file. Fails if a comparison has no such
     /// format.
-    pub(crate) fn find(&self, kept: Kept) -> Result<Vec<FileExport<Comparison>>> {
+    pub(crate) fn find(&self, protected: ProtectedPaths) -> Result<Vec<FileExport<Comparison>>> {
         let renders = self.export.iter().map(|argument| {
             argument.format.compare.ok_or_else(|| {
                 let names = names(|it| it.compare.is_some());
@@ -136,10 +136,10 @@ impl ComparisonExportArguments {
             })
         });
         let renders = renders.collect::<Result<Vec<Rendering<Comparison>>>>()?;
-        let kept = Rc::new(kept);
+        let protected = Rc::new(protected);
         let mut exports = Vec::new();
         for (argument, render) in self.export.iter().zip(renders) {
-            exports.push(argument.find(render, &kept, exports.iter())?);
+            exports.push(argument.find(render, &protected, exports.iter())?);
         }
         Ok(exports)
     }
@@ -150,10 +150,10 @@ impl ExportArgument {
     fn find<'e, T: 'e>(
         &self,
         render: Rendering<T>,
-        kept: &Rc<Kept>,
+        protected: &Rc<ProtectedPaths>,
         mut others: impl Iterator<Item = &'e FileExport<T>>,
     ) -> Result<FileExport<T>> {
-        let to = OutputFile::find(OPTION, &self.path, kept)?;
+        let to = OutputFile::find(OPTION, &self.path, protected)?;
         if others.any(|other| to.is_same(&other.to)) {
             let path = self.path.display();
             return Err(usage!("{OPTION}: {path} is given twice; name a file for each export"));

@@ -11,14 +11,14 @@ use writebench_report::ComparedRun;
 
 use crate::database;
 use crate::exit::usage;
-use crate::output_file::Kept;
+use crate::output_file::ProtectedPaths;
 use crate::run_name::{RunName, RunOn};
 
 /// Files that no output may replace: the database, and the named files.
-pub(crate) fn kept<'n>(names: impl Iterator<Item = &'n RunOn>, db: Option<&Path>) -> Kept {
-    names.fold(Kept::database(db), |kept, name| match &name.run {
-        RunName::File(path) => kept.and("a run that is read", path),
-        RunName::Number(_) | RunName::Label(_) => kept,
+pub(crate) fn protected<'n>(names: impl Iterator<Item = &'n RunOn>, db: Option<&Path>) -> ProtectedPaths {
+    names.fold(ProtectedPaths::database(db), |protected, name| match &name.run {
+        RunName::File(path) => protected.and("a run that is read", path),
+        RunName::Number(_) | RunName::Label(_) => protected,
     })
 }
 

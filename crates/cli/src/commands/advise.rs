@@ -21,7 +21,7 @@ use crate::earlier_search::{earlier_finalists, name_without_size};
 use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
 use crate::global::Global;
-use crate::output_file::Kept;
+use crate::output_file::ProtectedPaths;
 use crate::session::{Configuration, Later, Place, Session, Workspaces, most_unasked_bytes, new_run, seed};
 use crate::signals::stop_on_signals;
 use crate::{database, selection};
@@ -95,7 +95,7 @@ const LEAST_RECORDS: u64 = 64;
 impl AdviseCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let output = &global.output;
-        let exports = self.exports.find(Kept::database(global.db.as_deref()))?;
+        let exports = self.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
         let place = Place::find(self.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
         let target = place.record();
         let methods = writebench_engine::method_infos();

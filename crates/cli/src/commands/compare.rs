@@ -8,7 +8,7 @@ use writebench_report::{Comparison, FOUR_RUNS, Side, counted, formats};
 use crate::exit::{self, Exit, usage};
 use crate::export::{ComparisonExportArguments, FileExport, NEVER};
 use crate::global::Global;
-use crate::named_runs::{kept, named_runs};
+use crate::named_runs::{named_runs, protected};
 use crate::output::Output;
 use crate::run_name::{RunName, RunOn, run_names};
 use clap::Args;
@@ -51,7 +51,7 @@ Two single runs also differ by what drifted between them, so their verdict is al
 impl CompareCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (db, output) = (global.db.as_deref(), &global.output);
-        let exports = self.exports.find(kept(self.a.iter().chain(&self.b), db))?;
+        let exports = self.exports.find(protected(self.a.iter().chain(&self.b), db))?;
         let (a, b) = both_sides(&self.a, &self.b, db)?;
         let comparison = Comparison::of(a, b).map_err(|error| usage!("{error}"))?;
         if self.fail_if_slower.is_some() && comparison.is_of_single_runs() {

@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::export::Export;
 use crate::global::Global;
 use crate::output::Output;
-use crate::output_file::Kept;
+use crate::output_file::ProtectedPaths;
 use crate::selection::{self, Selected, SelectionArguments, USUAL_BLOCK_BYTES};
 use crate::session::{
     Configuration, Cost, MeasuringArguments, Place, Session, Workspaces, check_and_claim, largest_block,
@@ -77,7 +77,7 @@ impl FsCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (measuring, output) = (&self.measuring, &global.output);
         // Exports and targets are found first: paths may mean something else in the private namespace.
-        let exports = measuring.exports.find(Kept::database(global.db.as_deref()))?;
+        let exports = measuring.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
         let wishes = wishes(&self.on, &self.mkfs_options, &self.mount_options)?;
         let places = Place::find_different(&self.target, None, measuring.timeout)?;
         let selected = self.rows(USUAL_BLOCK_BYTES)?;

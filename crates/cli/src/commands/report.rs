@@ -8,7 +8,7 @@ use crate::database;
 use crate::exit::Exit;
 use crate::export::NEVER;
 use crate::global::Global;
-use crate::named_runs::{kept, named_runs};
+use crate::named_runs::{named_runs, protected};
 use crate::output_file::OutputFile;
 use crate::run_name::RunOn;
 use clap::{Args, ValueHint};
@@ -41,7 +41,7 @@ impl ReportCommand {
         } else {
             self.runs.clone()
         };
-        let to = OutputFile::find("--output", &self.output, &Rc::new(kept(names.iter(), db)))?;
+        let to = OutputFile::find("--output", &self.output, &Rc::new(protected(names.iter(), db)))?;
         let runs = named_runs(&names, db)?.into_iter();
         let reports: Vec<Report> = runs.map(|(number, named)| Report::of(number, named.run)).collect();
         let page = formats::html::render(&reports)?;

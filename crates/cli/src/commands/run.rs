@@ -15,7 +15,7 @@ use crate::database;
 use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::output::Output;
-use crate::output_file::Kept;
+use crate::output_file::ProtectedPaths;
 use crate::programs::ProgramArguments;
 use crate::ranks::Others;
 use crate::selection::{self, SAMPLES, Selected, SelectionArguments};
@@ -81,7 +81,7 @@ impl RunCommand {
         let (measuring, db) = (&self.measuring, global.db.as_deref());
         self.check_options(global.ranks())?;
         let copied = self.copied()?;
-        let exports = measuring.exports.find(kept(copied.as_ref(), db)?)?;
+        let exports = measuring.exports.find(protected(copied.as_ref(), db)?)?;
         let on_stderr = global.output.with_results_on_stderr();
         let takes_stdout = copied.as_ref().is_some_and(Copied::takes_stdout);
         let output = if takes_stdout { &on_stderr } else { &global.output };
@@ -252,7 +252,7 @@ impl RunCommand {
         self.programs.check_again(&run.settings)?;
         let limit = measuring.timeout;
         let copied = self.copying.find_again(&run.settings, limit)?;
-        let exports = measuring.exports.find(kept(copied.as_ref(), global.db.as_deref())?)?;
+        let exports = measuring.exports.find(protected(copied.as_ref(), global.db.as_deref())?)?;
         let destroy = self.device.destroy.as_deref();
         let find = |target: &TargetRecord| Place::find(&path_of_text(&target.path), destroy, limit);
         let places = run.targets.iter().map(find).collect::<Result<Vec<Place>>>()?;
@@ -313,8 +313,8 @@ impl RunCommand {
 }
 
 /// Files that no export may replace: the database, the file that is copied, and its copy.
-fn kept(copied: Option<&Copied>, db: Option<&Path>) -> Result<Kept> {
-    copied.into_iter().try_fold(Kept::database(db), |kept, copied| copied.keep(kept))
+fn protected(copied: Option<&Copied>, db: Option<&Path>) -> Result<ProtectedPaths> {
+    copied.into_iter().try_fold(ProtectedPaths::database(db), |protected, copied| copied.keep(protected))
 }
 
 /// The obstacle, if there is one; otherwise the run is held for this process.

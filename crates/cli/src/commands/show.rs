@@ -7,7 +7,7 @@ use crate::database;
 use crate::exit::Exit;
 use crate::export::{Export, ExportArguments, NEVER};
 use crate::global::Global;
-use crate::output_file::Kept;
+use crate::output_file::ProtectedPaths;
 use crate::run_name::RunOn;
 use clap::Args;
 
@@ -34,7 +34,7 @@ pub(crate) struct ShowCommand {
 impl ShowCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (db, output) = (global.db.as_deref(), &global.output);
-        let exports = self.exports.find(Kept::database(db))?;
+        let exports = self.exports.find(ProtectedPaths::database(db))?;
         let store = database::open_existing(db)?;
         let name = self.run.clone().map_or_else(|| database::newest(&store), Ok)?;
         let number = name.run.numbers(&store)?.into_iter().next_back().unwrap_or_default();

@@ -1,143 +1,143 @@
 //! Names in a directory that is held open.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::Write;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::fs::{File, Metadata, Permissions, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use rustix::fs::{Access, AtFlags, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid};
-use rustix::io::Errno;
+use rustix::fs::{Access, AtFlags, OFlags};
+use tempfile::NamedTempFile;
 
 use super::Named;
 
 /// A file by its device and inode, which all of its names share.
 pub(super) type Identity = (u64, u64);
 
-pub(super) fn identity(stat: &Stat) -> Identity {
-    (stat.st_dev, stat.st_ino)
+pub(super) fn identity(metadata: &Metadata) -> Identity {
+    (metadata.dev(), metadata.ino())
+}
+
+pub(super) fn identity_at(path: &Path) -> Option<Identity> {
+    path.metadata().ok().as_ref().map(identity)
+}
+
+/// Opens a file to read it, or with `O_PATH` only to hold it.
+pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<File> {
+    File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
 }
 
 /// A directory that is held open, so that nobody can put another, or a link, in its place.
-pub(super) struct Directory(OwnedFd);
-
-/// Neither reads nor lists: a directory that may only be written to will do.
-const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+pub(super) struct Directory(File);
 
 impl Directory {
-    /// The directory that the path means now, also where a link leads to it.
-    pub(super) fn open(path: &Path) -> rustix::io::Result<Self> {
-        rustix::fs::open(path, DIRECTORY, Mode::empty()).map(Self)
-    }
-
-    /// Makes a directory in this one, unless there is one, and opens it, but no link.
-    pub(super) fn make_inner(&self, name: &OsStr) -> rustix::io::Result<Self> {
-        match rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(errno) => return Err(errno),
-        }
-        self.inner(name)
+    /// The directory that the path means now, also where a link leads to it. It need not be readable.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        open(path, OFlags::PATH | OFlags::DIRECTORY).map(Self)
     }
 
     /// Opens a directory in this one, but no link.
-    pub(super) fn inner(&self, name: &OsStr) -> rustix::io::Result<Self> {
-        rustix::fs::openat(&self.0, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty()).map(Self)
+    pub(super) fn inner(&self, name: &OsStr) -> io::Result<Self> {
+        open(&self.at(name), OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW).map(Self)
     }
 
-    /// The directory's path without links; empty without /proc.
+    /// The directory's path for system calls, wherever it is moved to.
+    fn path(&self) -> PathBuf {
+        format!("/proc/self/fd/{}", self.0.as_raw_fd()).into()
+    }
+
+    /// The path of a name in this directory.
+    pub(super) fn at(&self, name: &OsStr) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// The directory's path without links.
     pub(super) fn real_path(&self) -> PathBuf {
-        std::fs::read_link(format!("/proc/self/fd/{}", self.0.as_raw_fd())).unwrap_or_default()
+        self.path().read_link().unwrap_or_default()
     }
 
-    pub(super) fn identity(&self) -> rustix::io::Result<Identity> {
-        rustix::fs::fstat(&self.0).map(|stat| identity(&stat))
+    pub(super) fn identity(&self) -> Option<Identity> {
+        identity_at(&self.path())
     }
 
     /// Whether a stranger may have put the file here: by the rule of `fs.protected_fifos` in proc_sys_fs(5).
-    pub(super) fn may_have_planted(&self, file: &Stat) -> rustix::io::Result<bool> {
-        let directory = rustix::fs::fstat(&self.0)?;
-        let is_shared = directory.st_mode & 0o1000 != 0 && directory.st_mode & 0o022 != 0;
-        let is_known = [rustix::process::geteuid().as_raw(), directory.st_uid].contains(&file.st_uid);
+    pub(super) fn may_have_planted(&self, file: &Metadata) -> io::Result<bool> {
+        let directory = self.path().metadata()?;
+        let is_shared = directory.mode() & 0o1000 != 0 && directory.mode() & 0o022 != 0;
+        let is_known = [rustix::process::geteuid().as_raw(), directory.uid()].contains(&file.uid());
         Ok(is_shared && !is_known)
     }
 
     /// The file of that name, which may itself be a link; none if the name is free.
-    pub(super) fn look(&self, name: &OsStr) -> rustix::io::Result<Option<Stat>> {
-        match rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(stat)),
-            Err(Errno::NOENT) => Ok(None),
-            Err(errno) => Err(errno),
+    pub(super) fn look(&self, name: &OsStr) -> io::Result<Option<Metadata>> {
+        match self.at(name).symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            found => found.map(Some),
         }
     }
 
     /// Whether this process may make names in the directory.
-    pub(super) fn check_writable(&self) -> rustix::io::Result<()> {
-        rustix::fs::accessat(&self.0, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
+    pub(super) fn check_writable(&self) -> io::Result<()> {
+        Ok(rustix::fs::accessat(&self.0, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
     }
 
-    pub(super) fn check_file_writable(&self, name: &OsStr) -> rustix::io::Result<()> {
-        rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::EACCESS)
+    pub(super) fn check_file_writable(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::EACCESS)?)
     }
 
     /// Opens the file of that name, unless it is a link, without blocking.
-    pub(super) fn open_file(&self, name: &OsStr, how: OFlags) -> rustix::io::Result<OwnedFd> {
-        let how = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        rustix::fs::openat(&self.0, name, how, Mode::empty())
+    pub(super) fn open_file(&self, name: &OsStr, flags: OFlags) -> io::Result<File> {
+        open(&self.at(name), flags | OFlags::NOFOLLOW | OFlags::NONBLOCK)
     }
 
     /// Removes what killed writers of that name, or of any name, left. Files that cannot be removed
     /// do no harm.
     pub(super) fn sweep(&self, name: Option<&OsStr>) {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let Ok(listed) = rustix::fs::openat(&self.0, ".", flags, Mode::empty()) else { return };
-        let Ok(entries) = Dir::read_from(&listed) else { return };
-        for entry in entries.flatten() {
-            let entry = OsStr::from_bytes(entry.file_name().to_bytes());
-            if is_temporary(entry, name) {
-                let _ = self.remove_left_over(entry);
-            }
+        let entries = self.path().read_dir().into_iter().flatten().flatten();
+        for entry in entries.filter(|entry| is_temporary(&entry.file_name(), name)) {
+            let _ = self.remove_left_over(&entry.file_name());
         }
     }
 
-    fn remove_left_over(&self, name: &OsStr) -> rustix::io::Result<()> {
-        let file = self.open_file(name, OFlags::RDONLY)?;
-        let stat = rustix::fs::fstat(&file)?;
-        let is_ours = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
-            && stat.st_uid == rustix::process::geteuid().as_raw();
-        if !is_ours {
-            return Ok(());
-        }
+    fn remove_left_over(&self, name: &OsStr) -> io::Result<()> {
+        let file = self.open_file(name, OFlags::empty())?;
+        let found = file.metadata()?;
         // A writer at work holds the lock of its file.
-        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        if self.look(name)?.is_some_and(|now| identity(&now) == identity(&stat)) {
-            rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?;
-        }
-        Ok(())
+        let is_left = found.is_file()
+            && found.uid() == rustix::process::geteuid().as_raw()
+            && file.try_lock().is_ok()
+            && self.look(name)?.is_some_and(|now| identity(&now) == identity(&found));
+        if is_left { std::fs::remove_file(self.at(name)) } else { Ok(()) }
     }
 }
 
-/// Between the name of the file and the random part.
 const INFIX: &[u8] = b".writebench-";
-const SUFFIX: &[u8] = b".part";
-/// A name has 255 bytes at most.
-const MOST_OF_NAME: usize = 200;
+const SUFFIX: &str = ".part";
+/// Random letters and digits between [`INFIX`] and [`SUFFIX`].
+const ID_LENGTH: usize = 8;
 
-/// `.NAME.writebench-ID.part`.
-fn temporary_name(name: &OsStr, id: &str) -> OsString {
-    let name = &name.as_bytes()[..name.len().min(MOST_OF_NAME)];
-    OsString::from_vec([b".", name, INFIX, id.as_bytes(), SUFFIX].concat())
+/// `.NAME.writebench-`, the beginning of a temporary name. A name has 255 bytes at most.
+fn prefix(name: &OsStr) -> OsString {
+    let name = name.as_bytes();
+    OsString::from_vec([b".", &name[..name.len().min(200)], INFIX].concat())
 }
 
 /// Whether the entry may be one of our temporary files, for that name or for any.
 fn is_temporary(entry: &OsStr, name: Option<&OsStr>) -> bool {
-    let middle = entry.as_bytes().strip_prefix(b".").and_then(|rest| rest.strip_suffix(SUFFIX));
-    let at = middle.and_then(|middle| middle.windows(INFIX.len()).rposition(|part| part == INFIX));
-    let (Some(middle), Some(at)) = (middle, at) else { return false };
-    let (of, id) = (&middle[..at], &middle[at + INFIX.len()..]);
-    let is_of = name.is_none_or(|name| of == &name.as_bytes()[..name.len().min(MOST_OF_NAME)]);
-    is_of && id.len() == 8 && id.iter().all(u8::is_ascii_hexdigit)
+    let entry = entry.as_bytes().strip_suffix(SUFFIX.as_bytes());
+    let Some((begins, id)) =
+        entry.and_then(|entry| entry.split_at_checked(entry.len().checked_sub(ID_LENGTH)?))
+    else {
+        return false;
+    };
+    let is_of_name = name.map_or_else(
+        || begins.starts_with(b".") && begins.ends_with(INFIX),
+        |name| begins == prefix(name).as_bytes(),
+    );
+    is_of_name && id.iter().all(u8::is_ascii_alphanumeric)
 }
 
 /// A file under a temporary name, beside the file that it is to replace. Removed if dropped before
@@ -146,8 +146,7 @@ pub(super) struct NewFile<'d> {
     named: &'d Named,
     directory: &'d Directory,
     name: OsString,
-    temporary: OsString,
-    file: File,
+    file: NamedTempFile,
 }
 
 impl<'d> NewFile<'d> {
@@ -158,102 +157,68 @@ impl<'d> NewFile<'d> {
         directory: &'d Directory,
         name: &OsStr,
     ) -> Result<Self> {
-        let mut new = Self::create(named, directory, name)?;
-        named.call("write", new.file.write_all(content.as_bytes()))?;
-        named.check_name(directory, name)?;
-        Ok(new)
-    }
-
-    fn create(named: &'d Named, directory: &'d Directory, name: &OsStr) -> Result<Self> {
-        // Another writer may take the file for a leftover in the moment before it is locked.
-        const TRIES: usize = 8;
-        const CREATE: &str = "create a file beside it";
         let existing = named.call("stat", directory.look(name))?;
-        for _ in 0..TRIES {
-            let id = uuid::Uuid::new_v4().simple().to_string();
-            let temporary = temporary_name(name, &id[..8]);
-            // An existing file's mode may be narrower than that of a new one.
-            let mode = Mode::from_raw_mode(if existing.is_some() { 0o600 } else { 0o666 });
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let file = named.call(CREATE, rustix::fs::openat(&directory.0, &temporary, flags, mode))?.into();
-            let new = Self { named, directory, name: name.to_os_string(), temporary, file };
-            if named.call("flock", new.is_locked())? {
-                if let Some(existing) = &existing {
-                    named.call("keep its mode", new.become_like(existing))?;
-                }
-                return Ok(new);
-            }
+        // An existing file's mode may be narrower than that of a new one.
+        let mode = if existing.is_some() { 0o600 } else { 0o666 };
+        let prefix = prefix(name);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(ID_LENGTH);
+        let made = builder.make_in(directory.path(), |path| create_locked(path, mode));
+        let file = named.call("create a file beside it", made)?;
+        if let Some(existing) = &existing {
+            named.call("keep its mode", become_like(file.as_file(), existing))?;
         }
-        Err(named.failed(CREATE, &Errno::EXIST.into()))
-    }
-
-    /// Whether the file is still ours: another writer may have taken it for a leftover, and removed
-    /// it.
-    fn is_locked(&self) -> rustix::io::Result<bool> {
-        match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(rustix::fs::fstat(&self.file)?.st_nlink > 0),
-            Err(Errno::WOULDBLOCK) => Ok(false),
-            // A filesystem without locks; there nothing is swept either.
-            Err(Errno::OPNOTSUPP | Errno::NOLCK | Errno::NOSYS | Errno::INVAL) => Ok(true),
-            Err(errno) => Err(errno),
-        }
-    }
-
-    /// Takes over owner and mode, which a file keeps when it is truncated and written again.
-    fn become_like(&self, existing: &Stat) -> rustix::io::Result<()> {
-        let ours = rustix::fs::fstat(&self.file)?;
-        if (ours.st_uid, ours.st_gid) != (existing.st_uid, existing.st_gid) {
-            let (uid, gid) = (Uid::from_raw(existing.st_uid), Gid::from_raw(existing.st_gid));
-            match rustix::fs::fchown(&self.file, Some(uid), Some(gid)) {
-                // Only root gives files away; others' files become ours, as with every editor that replaces a file.
-                Err(Errno::PERM) => {}
-                other => other?,
-            }
-        }
-        rustix::fs::fchmod(&self.file, Mode::from_raw_mode(existing.st_mode & 0o777))
+        named.call("write", file.as_file().write_all(content.as_bytes()))?;
+        named.check_name(directory, name)?;
+        Ok(Self { named, directory, name: name.to_os_string(), file })
     }
 
     /// Gives the file its name in one step, once all data is on the disk.
     pub(super) fn publish(self) -> Result<()> {
-        self.named.call("fsync", rustix::fs::fsync(&self.file))?;
-        self.rename()
+        self.named.call("fsync", self.file.as_file().sync_all())?;
+        self.publish_open().map(drop)
     }
 
     /// Gives the file its name now; readers see later writes at once.
     pub(super) fn publish_open(self) -> Result<File> {
-        let file = self.named.call("dup", self.file.try_clone())?;
-        self.rename()?;
-        Ok(file)
-    }
-
-    fn rename(mut self) -> Result<()> {
-        let Self { named, directory: Directory(fd), temporary, name, .. } = &self;
-        named.call("rename", rustix::fs::renameat(fd, temporary, fd, name))?;
+        let file = self.named.call("rename", self.file.persist(self.directory.at(&self.name)))?;
         // Without it, a loss of power takes the name back.
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let synced = rustix::fs::openat(fd, ".", flags, Mode::empty()).and_then(rustix::fs::fsync);
-        let synced = match synced {
+        match File::open(self.directory.path()).and_then(|directory| directory.sync_all()) {
             // A directory that may not be read, or a filesystem that syncs none.
-            Err(Errno::ACCESS | Errno::INVAL) => Ok(()),
-            synced => named.call("fsync its directory", synced),
-        };
-        self.temporary.clear();
-        synced
+            Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::InvalidInput) => {
+                Ok(file)
+            }
+            synced => self.named.call("fsync its directory", synced.map(|()| file)),
+        }
     }
 }
 
-impl Drop for NewFile<'_> {
-    fn drop(&mut self) {
-        if !self.temporary.is_empty() {
-            let _ = rustix::fs::unlinkat(&self.directory.0, &self.temporary, AtFlags::empty());
+/// A file that no writer takes for a leftover. One may have done so before it was locked, and removed it: then another
+/// name is tried.
+fn create_locked(path: &Path, mode: u32) -> io::Result<File> {
+    let file = File::options().write(true).create_new(true).mode(mode).open(path)?;
+    // A filesystem without locks gives another error; there nothing is swept either.
+    let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock)) || file.metadata()?.nlink() == 0;
+    if is_taken { Err(ErrorKind::AlreadyExists.into()) } else { Ok(file) }
+}
+
+/// Takes over owner and mode, which a file keeps when it is truncated and written again.
+fn become_like(file: &File, existing: &Metadata) -> io::Result<()> {
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) != (existing.uid(), existing.gid()) {
+        match fchown(file, Some(existing.uid()), Some(existing.gid())) {
+            // Only root gives files away; others' files become ours, as with every editor that replaces a file.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+            changed => changed?,
         }
     }
+    file.set_permissions(Permissions::from_mode(existing.mode() & 0o777))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output_file::Kept;
+    use crate::output_file::ProtectedPaths;
 
     fn names(path: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(path).unwrap();
@@ -264,8 +229,8 @@ mod tests {
     }
 
     fn named(path: &Path) -> Named {
-        let kept = Kept::database(Some(&path.with_file_name("database"))).into();
-        Named { option: "--output", path: path.to_path_buf(), kept }
+        let protected = ProtectedPaths::database(Some(&path.with_file_name("database"))).into();
+        Named { option: "--output", path: path.to_path_buf(), protected }
     }
 
     #[test]
@@ -312,8 +277,12 @@ mod tests {
 
     #[test]
     fn a_long_name_has_room_for_ours() {
-        let name = "x".repeat(255);
-        let temporary = temporary_name(OsStr::new(&name), "0123abcd");
-        assert!(temporary.len() < 255 && is_temporary(&temporary, Some(OsStr::new(&name))));
+        let folder = tempfile::tempdir().unwrap();
+        let directory = Directory::open(folder.path()).unwrap();
+        let name = OsString::from("x".repeat(255));
+        let named = named(&folder.path().join(&name));
+        let new = NewFile::with("", &named, &directory, &name).unwrap();
+        let temporary = new.file.path().file_name().unwrap();
+        assert!(is_temporary(temporary, Some(&name)) && is_temporary(temporary, None), "{temporary:?}");
     }
 }

@@ -1,17 +1,16 @@
 //! Outputs of many files in one directory.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::Result;
-use rustix::fs::{FileType, OFlags};
+use rustix::fs::OFlags;
 use writebench_report::formats;
 
 use super::directory::{Directory, NewFile};
-use super::{Kept, Named};
+use super::{Named, ProtectedPaths};
 
 /// A directory for files of ours. Of the files that are there only those with our mark ([`formats::MARK`]) are replaced.
 pub(crate) struct OutputDirectory {
@@ -29,13 +28,18 @@ enum Place {
 impl OutputDirectory {
     /// Holds the place that `option` names, without making or changing anything. `replaces_all`:
     /// files without our mark are replaced, too.
-    pub(crate) fn find(option: &'static str, path: &Path, replaces_all: bool, kept: &Rc<Kept>) -> Result<Self> {
-        let named = Named { option, path: path.to_path_buf(), kept: kept.clone() };
+    pub(crate) fn find(
+        option: &'static str,
+        path: &Path,
+        replaces_all: bool,
+        protected: &Rc<ProtectedPaths>,
+    ) -> Result<Self> {
+        let named = Named { option, path: path.to_path_buf(), protected: protected.clone() };
         let place = if path.file_name().is_some() {
             let (parent, name) = named.parent()?;
             match named.call("stat", parent.look(&name))? {
                 None => Place::New(parent, name),
-                Some(it) if FileType::from_raw_mode(it.st_mode) == FileType::Symlink => {
+                Some(found) if found.is_symlink() => {
                     return Err(named.refused_link(&parent.real_path().join(name), "directory"));
                 }
                 Some(_) => Place::Existing(named.outside_runs(path, parent.inner(&name))?),
@@ -67,7 +71,11 @@ impl OutputDirectory {
         let directory = match &self.place {
             Place::Existing(directory) => directory,
             Place::New(parent, name) => {
-                made = self.named.call("make the directory", parent.make_inner(name))?;
+                let make = || match std::fs::create_dir(parent.at(name)) {
+                    Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+                    _ => parent.inner(name),
+                };
+                made = self.named.call("make the directory", make())?;
                 &made
             }
         };
@@ -82,8 +90,8 @@ impl OutputDirectory {
     }
 
     fn file(&self, name: &str) -> Named {
-        let Named { option, path, kept } = &self.named;
-        Named { option, path: path.join(name), kept: kept.clone() }
+        let Named { option, path, protected } = &self.named;
+        Named { option, path: path.join(name), protected: protected.clone() }
     }
 
     fn check_in(&self, directory: &Directory, name: &str) -> Result<()> {
@@ -104,8 +112,10 @@ impl OutputDirectory {
 fn has_mark(directory: &Directory, name: &str) -> io::Result<bool> {
     // Longer than what stands before our mark.
     const BEGINNING_BYTES: u64 = 200;
-    let file = File::from(directory.open_file(OsStr::new(name), OFlags::RDONLY)?);
     let mut beginning = Vec::new();
-    file.take(BEGINNING_BYTES).read_to_end(&mut beginning)?;
+    directory
+        .open_file(OsStr::new(name), OFlags::empty())?
+        .take(BEGINNING_BYTES)
+        .read_to_end(&mut beginning)?;
     Ok(formats::has_mark(&beginning))
 }

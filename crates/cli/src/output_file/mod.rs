@@ -1,34 +1,34 @@
 //! The one way in which the program writes a file that somebody asked for.
 //!
 //! An [`OutputFile`] is found before anything is measured, and its directory is held open from then on. It is a regular
-//! file or a pipe; a device is refused, and so is a link, and each file that the command needs ([`Kept`]). A regular
+//! file or a pipe; a device is refused, and so is a link, and each file that the command needs ([`ProtectedPaths`]). A regular
 //! file is written beside its place under a name of its own, `.NAME.writebench-ID.part`, and renamed once it is whole
 //! and on the disk: readers see the old file or the new one, and so they do after a kill or on a full disk. What a
 //! killed writer left is removed by the next one of the same file. Since a file is made with `O_EXCL` and takes its
 //! place by its name in an open directory, no link that somebody plants meanwhile leads it elsewhere.
 
 mod directory;
-mod kept;
 mod many;
 mod pipe;
+mod protected;
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, anyhow};
-use rustix::fs::{FileType, Mode, OFlags, Stat};
-use rustix::io::Errno;
+use rustix::fs::OFlags;
 use writebench_model::Failure;
 
-pub(crate) use self::kept::Kept;
 pub(crate) use self::many::OutputDirectory;
+pub(crate) use self::protected::ProtectedPaths;
 
-use self::directory::{Directory, NewFile};
+use self::directory::{Directory, NewFile, open};
 use self::pipe::Pipe;
 use crate::exit::{refused, usage};
 use crate::output::Output;
@@ -45,15 +45,15 @@ enum Place {
     /// Standard output or standard error, by another name than `-`.
     Standard(File),
     /// A pipe, or what the caller has opened for us under a number, as an `O_PATH` descriptor.
-    Pipe(OwnedFd),
+    Pipe(File),
     /// `-`: where tables go otherwise.
     Results,
 }
 
 impl OutputFile {
     /// Holds the place that `option` names, without making or changing anything.
-    pub(crate) fn find(option: &'static str, path: &Path, kept: &Rc<Kept>) -> Result<Self> {
-        let named = Named { option, path: path.to_path_buf(), kept: kept.clone() };
+    pub(crate) fn find(option: &'static str, path: &Path, protected: &Rc<ProtectedPaths>) -> Result<Self> {
+        let named = Named { option, path: path.to_path_buf(), protected: protected.clone() };
         let place = match descriptor(path) {
             _ if path.as_os_str() == "-" => Place::Results,
             Some(number) => opened_by_caller(&named, number)?,
@@ -67,7 +67,7 @@ impl OutputFile {
         match (&self.place, &other.place) {
             (Place::Results, Place::Results) => true,
             (Place::File(directory, name), Place::File(others, other)) => {
-                name == other && directory.identity().is_ok_and(|it| others.identity() == Ok(it))
+                name == other && directory.identity().is_some_and(|it| others.identity() == Some(it))
             }
             _ => false,
         }
@@ -126,7 +126,7 @@ struct Named {
     option: &'static str,
     path: PathBuf,
     /// Files that the output must not be.
-    kept: Rc<Kept>,
+    protected: Rc<ProtectedPaths>,
 }
 
 impl Named {
@@ -167,10 +167,10 @@ impl Named {
         self.outside_runs(path, Directory::open(path))
     }
 
-    fn outside_runs(&self, path: &Path, opened: rustix::io::Result<Directory>) -> Result<Directory> {
-        let directory = opened.map_err(|errno| match errno {
-            Errno::NOENT | Errno::NOTDIR => self.usage(path, "no directory"),
-            _ => usage!("{}: {}: {}", self.option, path.display(), Failure::io_message(&errno.into())),
+    fn outside_runs(&self, path: &Path, opened: io::Result<Directory>) -> Result<Directory> {
+        let directory = opened.map_err(|error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => self.usage(path, "no directory"),
+            _ => usage!("{}: {}: {}", self.option, path.display(), Failure::io_message(&error)),
         })?;
         if is_in_workspace(&directory.real_path()) {
             return Err(self.refused("a run works in this directory, and removes it; name another"));
@@ -180,32 +180,32 @@ impl Named {
 
     /// Whether the name in that directory can become our file: it must be free, or a regular
     /// file's.
-    fn check_name(&self, directory: &Directory, name: &OsStr) -> Result<Option<Stat>> {
+    fn check_name(&self, directory: &Directory, name: &OsStr) -> Result<Option<Metadata>> {
         let now = self.call("stat", directory.look(name))?;
-        self.kept.check(self, Some((directory, name)), now.as_ref())?;
-        let Some(stat) = now else { return Ok(None) };
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Ok(Some(stat)),
-            FileType::Directory => Err(self.usage(&self.path, "a directory")),
-            FileType::Symlink => Err(self.refused_link(&directory.real_path().join(name), "file")),
-            _ => {
+        self.protected.check(self, Some((directory, name)), now.as_ref())?;
+        match now {
+            Some(found) if found.is_dir() => Err(self.usage(&self.path, "a directory")),
+            Some(found) if found.is_symlink() => {
+                Err(self.refused_link(&directory.real_path().join(name), "file"))
+            }
+            Some(found) if !found.is_file() => {
                 Err(self
                     .refused("neither a regular file nor a pipe; name another file, or - for standard output"))
             }
+            now => Ok(now),
         }
     }
 }
 
 fn named_place(named: &Named) -> Result<Place> {
     let (directory, name) = named.parent()?;
-    let is_pipe = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo;
     if let Ok(found) = directory.open_file(&name, OFlags::PATH)
-        && let Some(pipe) = rustix::fs::fstat(&found).ok().filter(is_pipe)
+        && let Some(pipe) = found.metadata().ok().filter(|found| found.file_type().is_fifo())
     {
         if named.call("stat", directory.may_have_planted(&pipe))? {
             return Err(named.refused(&format!(
                 "a pipe of another user (uid {}) in a directory that anybody may write to; name another file",
-                pipe.st_uid
+                pipe.uid()
             )));
         }
         return Ok(Place::Pipe(found));
@@ -220,15 +220,14 @@ fn named_place(named: &Named) -> Result<Place> {
 
 /// A file that the shell opened, and named `/dev/stdout` or `/dev/fd/63`.
 fn opened_by_caller(named: &Named, number: u32) -> Result<Place> {
-    let path = format!("/proc/self/fd/{number}");
-    let opened = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
-    let found = named.call("open", opened)?;
-    let stat = named.call("stat", rustix::fs::fstat(&found))?;
-    named.kept.check(named, None, Some(&stat))?;
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory => return Err(named.usage(&named.path, "a directory")),
-        FileType::BlockDevice => return Err(named.refused("a device; name a file, or a pipe")),
-        _ => {}
+    let found = named.call("open", open(Path::new(&format!("/proc/self/fd/{number}")), OFlags::PATH))?;
+    let metadata = named.call("stat", found.metadata())?;
+    named.protected.check(named, None, Some(&metadata))?;
+    if metadata.is_dir() {
+        return Err(named.usage(&named.path, "a directory"));
+    }
+    if metadata.file_type().is_block_device() {
+        return Err(named.refused("a device; name a file, or a pipe"));
     }
     let standard = |fd: BorrowedFd<'_>| named.call("dup", fd.try_clone_to_owned());
     Ok(match number {

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ pub(super) struct Pipe<'s> {
 impl<'s> Pipe<'s> {
     /// Opens the file of `found` (an `O_PATH` descriptor) once it has a reader; calls `waits` if it
     /// has none.
-    pub(super) fn open(found: &OwnedFd, stop: &'s AtomicBool, waits: impl FnOnce()) -> io::Result<Self> {
+    pub(super) fn open(found: &File, stop: &'s AtomicBool, waits: impl FnOnce()) -> io::Result<Self> {
         let path = format!("/proc/self/fd/{}", found.as_raw_fd());
         // A file that is opened by such a name is appended to, as `>>` does.
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::APPEND | OFlags::NOCTTY | OFlags::CLOEXEC;

@@ -269,8 +269,11 @@ fn renamed() -> Result<()> {
     let trace = std::fs::read_to_string(trace)?;
     let synced = format!("<{}>)", directory.display());
     for name in ["to", "page"] {
-        let put = format!("\"{name}\"");
-        let behind = trace.lines().skip_while(|line| !(line.contains("rename") && line.contains(&put)));
+        let is_put = |line: &&str| {
+            line.contains("rename")
+                && [format!("\"{name}\""), format!("/{name}\"")].iter().any(|put| line.contains(put))
+        };
+        let behind = trace.lines().skip_while(|line| !is_put(line));
         ensure!(
             behind.clone().any(|line| line.contains("fsync(") && line.contains(&synced)),
             "{name}: {trace}"
