@@ -20,7 +20,7 @@ pub(crate) fn of_directory(directory: &OsStr, identity: [u64; 2]) -> impl Iterat
 
 /// How a keeper is started.
 pub(crate) fn command() -> Result<WorkerCommand> {
-    Ok(WorkerCommand { program: this_program()?, arguments: vec![COMMAND.into()], meets: false })
+    Ok(WorkerCommand { program: this_program()?, arguments: vec![COMMAND.into()], has_barrier: false })
 }
 
 /// The file of this program even if it was replaced or removed meanwhile, as by an update.

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use anyhow::{Context, Result, bail};
 use rustix::fs::{Mode, OFlags};
-use writebench_engine::{Engine, Meeting, Target};
+use writebench_engine::{Engine, RankBarrier, Target};
 use writebench_model::protocol::{Marks, RankSample, RankSampleRequest, SampleRequest, Shortage};
 use writebench_model::{Case, Failure, Outcome, Phase, Sample};
 use writebench_runner::RunnerError;
@@ -52,22 +52,22 @@ pub(crate) fn rank_sample(
     engine: &mut Engine<'_>,
     target: Target<'_>,
     RankSampleRequest { sample: request, place }: &RankSampleRequest,
-    others: &mut dyn Meeting,
+    barrier: &mut dyn RankBarrier,
     enter: &dyn Fn(Phase),
 ) -> Result<Result<RankSample, Shortage>, RunnerError> {
     let case = case_of(request)?;
     enter(Phase::Settle);
     let room = if place.rank == 0 { make_room(target, &case, request) } else { Ok(Ok(())) };
-    let met = others.meet(matches!(room, Ok(Ok(()))), false);
+    let all = barrier.wait(matches!(room, Ok(Ok(()))), false);
     let failed = |outcome, is_abandoned| RankSample {
         sample: Sample::without_figures(request.round, outcome),
         marks: Marks::default(),
         is_abandoned,
     };
-    Ok(match (room, met) {
+    Ok(match (room, all) {
         (Err(shortage), _) => Err(shortage),
         (Ok(Err(outcome)), _) => Ok(failed(outcome, false)),
-        (Ok(Ok(())), Ok(true)) => Ok(engine.rank_sample(target, &case, request, *place, others)),
+        (Ok(Ok(())), Ok(true)) => Ok(engine.rank_sample(target, &case, request, *place, barrier)),
         (Ok(Ok(())), _) => {
             let detail = ": another rank has failed".to_owned();
             Ok(failed(Outcome::WorkerDied { phase: Phase::Settle, signal: None, detail }, true))

@@ -5,6 +5,7 @@
 //! for latencies or a course over time. Each method has its own chunk loop, so that dynamic dispatch happens
 //! once per thread and phase, never once per chunk.
 
+mod barrier;
 mod call;
 mod copy_source;
 mod file;
@@ -12,7 +13,6 @@ mod guard;
 mod job;
 mod limit;
 mod machine;
-mod meeting;
 mod methods;
 mod noise;
 mod pattern;
@@ -34,9 +34,9 @@ mod warm_memory;
 mod watch;
 mod write_behind;
 
+pub use barrier::{RankBarrier, monotonic_ns};
 pub use file::Target;
 pub use guard::{GUARD, guard};
-pub use meeting::{Meeting, monotonic_ns};
 pub use methods::infos as method_infos;
 pub use noise::noise;
 pub use program::{FILE as PROGRAM_FILE, SOURCE as PROGRAM_SOURCE};

@@ -10,12 +10,12 @@ use writebench_model::{
     Properties, Sample, SyncCall, nanoseconds,
 };
 
+use crate::barrier::{RankBarrier, Ranks};
 use crate::call::{CallError, PhaseError};
 use crate::copy_source::{self, CopySources};
 use crate::file::Target;
 use crate::job;
 use crate::machine::Usage;
-use crate::meeting::{Meeting, Ranks};
 use crate::program::Program;
 use crate::progress::Progress;
 use crate::properties::Place;
@@ -75,16 +75,16 @@ impl<'p> Engine<'p> {
     }
 
     /// Takes one rank's share of a sample that several ranks take together. Each rank calls this
-    /// with its own place, and meets the others at the borders between phases.
+    /// with its own place, and waits for the others between phases.
     pub fn rank_sample(
         &mut self,
         target: Target<'_>,
         case: &Case,
         request: &SampleRequest,
         place: RankPlace,
-        meeting: &mut dyn Meeting,
+        barrier: &mut dyn RankBarrier,
     ) -> RankSample {
-        self.take(target, case, request, place, Ranks::new(Some(meeting)))
+        self.take(target, case, request, place, Ranks::new(Some(barrier)))
     }
 
     fn take(
@@ -145,14 +145,14 @@ impl Run<'_> {
     fn through_all_phases(&self, engine: &mut Engine<'_>, ranks: &mut Ranks<'_>) -> Result<Sample, PhaseError> {
         let (case, request, progress) = (self.case, self.request, engine.progress);
         let mut sample = Sample::without_figures(request.round, Outcome::Ok);
-        ranks.meet(progress.phase(Phase::Settle, || self.settle(engine, &mut sample)))?;
+        ranks.wait(progress.phase(Phase::Settle, || self.settle(engine, &mut sample)))?;
         let copy_from = engine.copy_sources.of(case, request.target);
         let parts = job::parts(case, self.place.rank, engine.source.bytes(), copy_from);
         let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
         let limit = request.write_limit_ns.map(Duration::from_nanos);
         let states = thread_state::thread_states(self.target, case, self.names, &parts, limit);
-        // A rank that has waited long looks for the others seldom: the second meeting begins the clock for all.
-        ranks.meet(Ok(()))?;
+        // A rank that has waited long looks for the others seldom: the second barrier begins the clock for all.
+        ranks.wait(Ok(()))?;
         let program = request.program.as_deref().filter(|_| case.method().is_program());
         if let Some(words) = program {
             let name = self.names.first().map(String::as_str).unwrap_or_default();
@@ -176,7 +176,7 @@ impl Run<'_> {
             verified = self.goes_direct(engine).map_err(|error| (Phase::Verify, error));
         }
         // Files are removed when all ranks have read them.
-        ranks.meet_last(verified)?;
+        ranks.wait_last(verified)?;
         Ok(sample)
     }
 
@@ -353,7 +353,7 @@ fn timed_phases(
     std::thread::scope(|scope| {
         let threads = match Threads::start(scope, &states) {
             Ok(threads) => threads,
-            Err(error) => return ranks.meet(Err((Phase::Settle, error))),
+            Err(error) => return ranks.wait(Err((Phase::Settle, error))),
         };
         let before = Usage::now();
         let clock = Clock { phases: &mut sample.phases_ns, progress, ranks: &mut *ranks };
@@ -369,9 +369,9 @@ fn timed_phases(
             }
             Ok(())
         });
-        // A rank that has written syncs at once, as programs do: the ranks meet when all have
+        // A rank that has written syncs at once, as programs do: the ranks wait until all have
         // closed.
-        ranks.meet(result)
+        ranks.wait(result)
     })?;
     Ok(all)
 }
@@ -408,10 +408,10 @@ fn steps(
         });
     }
     if attaches {
-        clock.ranks.meet(so_far)?;
+        clock.ranks.wait(so_far)?;
         so_far = clock.time(Phase::Open, || threads.together(ThreadState::attach));
     }
-    clock.ranks.meet(so_far)?;
+    clock.ranks.wait(so_far)?;
     let write_began = Instant::now();
     clock.time(Phase::Write, || threads.together(ThreadState::write))?;
     if axes.sync.is_at_end() {

@@ -1,4 +1,4 @@
-//! Several ranks take a sample together. Here each is a thread of this process, and all meet at a barrier.
+//! Several ranks take a sample together. Here each is a thread of this process, and all wait at a barrier.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use anyhow::{Context, Result, ensure};
-use writebench_engine::{Engine, Meeting, Target, method_infos};
+use writebench_engine::{Engine, RankBarrier, Target, method_infos};
 use writebench_model::protocol::{Marks, RankPlace, RankSample, SampleRequest};
 use writebench_model::{Axis, Case, Extent, MethodInfo, Outcome, Phase};
 use writebench_testkit::{Kind, Need, Trials, directory_on, entries};
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     }
     trials.add("ranks: one that sees other files than the rest is found out", &[], other_files);
     trials.add("ranks: the failure of one ends the sample of all", &[], one_fails);
-    trials.add("ranks: all have opened before one writes", &[], borders);
+    trials.add("ranks: all have opened before one writes", &[], barriers);
     trials.run(2)
 }
 
@@ -53,14 +53,14 @@ const WAYS: &[&str] = &[
     "layout=strided,block=8KiB,cache=direct",
 ];
 
-/// The ranks of a test, which meet at a barrier.
+/// The ranks of a test, which wait at a barrier.
 #[derive(Clone)]
 struct Together {
     barrier: Arc<Barrier>,
-    // Each border has a flag of its own.
+    // Each barrier has a flag of its own.
     has_failed: Arc<[AtomicBool; 16]>,
-    border: usize,
-    met: Arc<AtomicUsize>,
+    number: usize,
+    waited: Arc<AtomicUsize>,
 }
 
 impl Together {
@@ -68,17 +68,17 @@ impl Together {
         Self {
             barrier: Arc::new(Barrier::new(RANKS as usize)),
             has_failed: Arc::default(),
-            border: 0,
-            met: Arc::default(),
+            number: 0,
+            waited: Arc::default(),
         }
     }
 }
 
-impl Meeting for Together {
-    fn meet(&mut self, has_succeeded: bool, _: bool) -> io::Result<bool> {
-        let flag = &self.has_failed[self.border];
-        self.border += 1;
-        self.met.fetch_add(1, Ordering::SeqCst);
+impl RankBarrier for Together {
+    fn wait(&mut self, has_succeeded: bool, _: bool) -> io::Result<bool> {
+        let flag = &self.has_failed[self.number];
+        self.number += 1;
+        self.waited.fetch_add(1, Ordering::SeqCst);
         if !has_succeeded {
             flag.store(true, Ordering::SeqCst);
         }
@@ -162,7 +162,7 @@ fn one_fails() -> Result<()> {
     Ok(())
 }
 
-fn borders() -> Result<()> {
+fn barriers() -> Result<()> {
     let directory = directory_on(Kind::Tmpfs);
     let case = Case::parse("pwrite,size=3MiB,ranks=3,sync=fsync", &method_infos())?;
     let samples = take([directory.path(); RANKS as usize], &case)?;

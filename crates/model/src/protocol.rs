@@ -63,7 +63,7 @@ questions! {
     pub enum Request {
         /// Takes a sample. Other programs may have filled the target meanwhile.
         SampleRequest -> Result<Sample, Shortage>,
-        /// Takes one rank's share of a sample, and meets the other ranks on the way.
+        /// Takes one rank's share of a sample, and waits for the other ranks on the way.
         RankSampleRequest -> Result<RankSample, Shortage>,
         /// Measures limits of memory or of a device.
         LimitRequest -> MeasuredLimits,

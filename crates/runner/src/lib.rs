@@ -4,7 +4,9 @@
 //! sample's outcome; a new worker takes the next. All live cases come once in every round, in random order by
 //! a recorded seed, so that drift affects all alike.
 
+mod barrier;
 mod claim;
+mod communicator;
 mod disturbance;
 mod error;
 #[cfg(test)]
@@ -16,7 +18,6 @@ mod holders;
 mod keeper;
 mod left_over;
 mod limits;
-mod meeting;
 mod noise;
 mod order;
 mod place;
@@ -28,13 +29,14 @@ mod schedule;
 mod signature;
 mod space;
 mod supervise;
-mod team;
 mod worker;
 mod workers;
 mod workspace;
 mod written;
 
+pub use barrier::BarrierClient;
 pub use claim::{ClaimedDevice, check_claim, claim_device, device_description};
+pub use communicator::{Communicator, Coordinator, Report, Share};
 pub use disturbance::Disturbance;
 pub use error::RunnerError;
 pub use first_look::{FirstLook, OfSize};
@@ -45,7 +47,6 @@ pub use keeper::{
     look_at_copy_place, look_at_source, open_source,
 };
 pub use limits::{Pace, check_device, check_memory, check_sectors, deadline};
-pub use meeting::MeetingPlace;
 pub use noise::measure_noise;
 pub use order::Planned;
 pub use question::{answer_all, answered};
@@ -54,7 +55,6 @@ pub use refusal::DeviceRefusal;
 pub use schedule::{EachCase, Schedule, Spent, Taken};
 pub use space::{check_space, shortage_of_sample};
 pub use supervise::{End, Event, Observer, Plan, PlannedTarget, supervise};
-pub use team::{Peers, Report, Share, Team};
 pub use worker::{Answer, Patience, ProgressRecord, WorkerCommand};
 pub use workers::{Casualties, Workers};
 pub use workspace::{LeftOver, remove_samples, workspace_path};

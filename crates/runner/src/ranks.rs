@@ -4,19 +4,19 @@
 use writebench_model::protocol::{Marks, RankPlace, RankSample, RankSampleRequest, Shortage};
 use writebench_model::{Outcome, Phase, PhasesNs, RankName, RankTimes, ReadBack, Sample, Spread};
 
+use crate::barrier::WaitRequest;
+use crate::communicator::{Communicator, Coordinator, Report, Share};
 use crate::error::RunnerError;
-use crate::meeting::Arrival;
-use crate::team::{Peers, Report, Share, Team};
 use crate::worker::Answer;
 use crate::workers::Workers;
 
 impl Report {
-    /// Takes a rank's share with its own worker, or without one, and meets the others for it where it cannot itself.
+    /// Takes a rank's share with its own worker, or without one, and waits for the others in its place where it cannot itself.
     pub fn of_share(
         workers: &mut Workers<'_>,
         share: &Share,
         (rank, place): (RankName, RankPlace),
-        peers: &mut dyn Peers,
+        communicator: &mut dyn Communicator,
     ) -> Self {
         let round = share.request.round;
         let mut report = Self {
@@ -37,20 +37,20 @@ impl Report {
         let request = RankSampleRequest { sample, place };
         let (target, mut is_over) = (share.request.target, false);
         let answer = if share.is_of_mpi {
-            let taken = peers.take(request);
+            let taken = communicator.run_sample(request);
             is_over = taken.is_ok();
             taken.map(Answer::Reply)
         } else {
-            let mut meet = |arrival: Arrival| {
-                let all = peers.meet(arrival.has_succeeded);
-                is_over = arrival.is_last || !all;
+            let mut on_wait = |wait: WaitRequest| {
+                let all = communicator.wait(wait.has_succeeded);
+                is_over = wait.is_last || !all;
                 all
             };
-            workers.ask_meeting(target, request, share.limit, Some(&mut meet))
+            workers.ask_with_barrier(target, request, share.limit, Some(&mut on_wait))
         };
         if !is_over {
             // The others wait for this rank.
-            peers.meet(false);
+            communicator.wait(false);
         }
         let outcome = match answer {
             Ok(Answer::Reply(Ok(RankSample { sample, marks, is_abandoned }))) => {
@@ -80,16 +80,16 @@ fn lost(why: &str) -> Outcome {
     Outcome::WorkerDied { phase: Phase::Settle, signal: None, detail: format!(": {why}") }
 }
 
-/// A sample that the team takes together, led by this rank.
+/// A sample that all ranks take together, led by this rank.
 pub(crate) fn by_ranks(
     workers: &mut Workers<'_>,
-    team: &mut dyn Team,
+    coordinator: &mut dyn Coordinator,
     share: &Share,
 ) -> Result<Answer<Result<Sample, Shortage>>, RunnerError> {
-    let began = team.begin(share);
+    let began = coordinator.begin(share);
     let reports = began.and_then(|place| {
-        let own = Report::of_share(workers, share, place, team);
-        team.gather(own)
+        let own = Report::of_share(workers, share, place, coordinator);
+        coordinator.gather(own)
     });
     if workers.is_stopped() {
         return Ok(Answer::Stopped);

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use writebench_model::protocol::{SampleRequest, Shortage};
 use writebench_model::{Case, Reserve, Sample, Settings, Verify, nanoseconds};
 
+use crate::communicator::Share;
 use crate::disturbance::Disturbance;
 use crate::error::RunnerError;
 use crate::limits::deadline;
@@ -14,7 +15,6 @@ use crate::order::{Planned, order};
 use crate::ranks::by_ranks;
 use crate::schedule::{Schedule, Spent, Taken};
 use crate::space::no_room;
-use crate::team::Share;
 use crate::worker::Answer;
 use crate::workers::Workers;
 use crate::written::Written;
@@ -298,15 +298,15 @@ impl Run<'_, '_> {
     ) -> Result<Answer<Result<Sample, Shortage>>, RunnerError> {
         let ranks = case.axes().ranks;
         // Outside MPI, the worker says that its methods are not supported.
-        let is_of_mpi = case.method().is_of_mpi() && self.workers.team.is_some();
+        let is_of_mpi = case.method().is_of_mpi() && self.workers.coordinator.is_some();
         if ranks == 1 && !is_of_mpi {
             return self.workers.ask(target, request, limit);
         }
-        let Some(team) = self.workers.team.take() else {
+        let Some(coordinator) = self.workers.coordinator.take() else {
             return Err(RunnerError::Unfit(format!("{case} has {ranks} ranks, and this run has one")));
         };
-        let answer = by_ranks(&mut self.workers, team, &Share { ranks, request, limit, is_of_mpi });
-        self.workers.team = Some(team);
+        let answer = by_ranks(&mut self.workers, coordinator, &Share { ranks, request, limit, is_of_mpi });
+        self.workers.coordinator = Some(coordinator);
         answer
     }
 

@@ -16,9 +16,9 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use writebench_model::protocol::Question;
 use writebench_model::{Outcome, Phase, nanoseconds};
 
+use crate::barrier::{BarrierServer, WaitRequest};
 use crate::error::RunnerError;
 use crate::hold_ups::HoldUps;
-use crate::meeting::{Arrival, Door};
 use crate::question::{question_line, understood};
 
 /// The command of a worker. The descriptor number of the progress record is appended.
@@ -26,9 +26,9 @@ use crate::question::{question_line, understood};
 pub struct WorkerCommand {
     pub program: PathBuf,
     pub arguments: Vec<OsString>,
-    /// Whether the worker meets other ranks, by a socket whose number comes before that of the
+    /// Whether the worker waits for other ranks, by a socket whose number comes before that of the
     /// progress record.
-    pub meets: bool,
+    pub has_barrier: bool,
 }
 
 /// A byte with the worker's current phase, in an anonymous shared file: it remains readable when the worker
@@ -77,7 +77,7 @@ pub(crate) struct Worker {
     replies: Receiver<String>,
     last_words: Option<JoinHandle<String>>,
     progress: ProgressRecord,
-    door: Option<Door>,
+    barrier: Option<BarrierServer>,
     /// The delays since the last question.
     pub(crate) hold_ups: HoldUps,
     killed: bool,
@@ -115,23 +115,24 @@ pub enum Answer<R> {
     Stopped,
 }
 
-/// Meets the other ranks for a worker that has come to a border; returns whether all have
+/// Waits for the other ranks in the place of a worker; returns whether all have
 /// succeeded.
-pub(crate) type Meet<'m> = dyn FnMut(Arrival) -> bool + 'm;
+pub(crate) type OnWait<'m> = dyn FnMut(WaitRequest) -> bool + 'm;
 
 impl Worker {
     pub(crate) fn start(command: &WorkerCommand) -> Result<Self, RunnerError> {
         let failed = |doing| move |error| RunnerError::Worker { doing, error };
         let progress = ProgressRecord::new()?;
-        let mut door = command.meets.then(Door::new).transpose().map_err(failed("socketpair"))?;
-        let number = door.as_ref().and_then(Door::number);
-        let meeting = number.map(|number| format!("--meeting={number}"));
+        let mut barrier =
+            command.has_barrier.then(BarrierServer::new).transpose().map_err(failed("socketpair"))?;
+        let number = barrier.as_ref().and_then(BarrierServer::number);
+        let argument = number.map(|number| format!("--barrier={number}"));
         // Only this worker inherits it.
         fcntl_setfd(&progress.file, FdFlags::empty())
             .map_err(|errno| failed("fcntl(F_SETFD)")(errno.into()))?;
         let spawned = Command::new(&command.program)
             .args(&command.arguments)
-            .args(meeting)
+            .args(argument)
             .arg(progress.file.as_raw_fd().to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -142,7 +143,7 @@ impl Worker {
             .spawn();
         let kept = fcntl_setfd(&progress.file, FdFlags::CLOEXEC);
         let mut child = spawned.map_err(failed("start"))?;
-        door.as_mut().into_iter().for_each(Door::is_inherited);
+        barrier.as_mut().into_iter().for_each(BarrierServer::close_inherited);
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let (sender, replies) = channel();
         let requests = child.stdin.take();
@@ -150,7 +151,7 @@ impl Worker {
         let hold_ups = HoldUps::of(child.id());
         let (killed, has_ended) = (false, false);
         let mut worker =
-            Self { child, requests, replies, last_words: None, progress, door, hold_ups, killed, has_ended };
+            Self { child, requests, replies, last_words: None, progress, barrier, hold_ups, killed, has_ended };
         kept.map_err(|errno| failed("fcntl(F_SETFD)")(errno.into()))?;
         let listen = move || lines(stdout).try_for_each(|line| sender.send(line));
         let last_words = move || lines(stderr).last().unwrap_or_default();
@@ -166,16 +167,16 @@ impl Worker {
         question: Q,
         wait: Patience<'_>,
     ) -> Result<Answer<Q::Answer>, RunnerError> {
-        self.ask_meeting(question, wait, None)
+        self.ask_with_barrier(question, wait, None)
     }
 
-    /// Like [`Self::ask`], for a worker that meets other ranks on the way. The deadline stands
+    /// Like [`Self::ask`], for a worker that waits for other ranks on the way. The deadline stands
     /// still while it waits for them.
-    pub(crate) fn ask_meeting<Q: Question>(
+    pub(crate) fn ask_with_barrier<Q: Question>(
         &mut self,
         question: Q,
         wait: Patience<'_>,
-        mut meet: Option<&mut Meet<'_>>,
+        mut on_wait: Option<&mut OnWait<'_>>,
     ) -> Result<Answer<Q::Answer>, RunnerError> {
         let line = question_line(question).map_err(|error| RunnerError::Protocol(error.to_string()))?;
         self.hold_ups.begin();
@@ -197,21 +198,21 @@ impl Worker {
             if start.elapsed() >= limit {
                 return Ok(self.timed_out(wait));
             }
-            if let (Some(to_meet), Some(door)) = (&mut meet, &mut self.door)
-                && let Some(arrival) = door.arrival(HoldUps::BEAT)
+            if let (Some(wait_for_others), Some(barrier)) = (&mut on_wait, &mut self.barrier)
+                && let Some(request) = barrier.request(HoldUps::BEAT)
             {
                 let arrived = Instant::now();
-                let all = to_meet(arrival);
+                let all = wait_for_others(request);
                 limit += arrived.elapsed();
                 self.hold_ups.have_waited();
-                door.answer(all);
-                if arrival.is_last || !all {
-                    meet = None;
+                barrier.answer(all);
+                if request.is_last || !all {
+                    on_wait = None;
                 }
                 continue;
             }
-            // A worker that meets others answers after the last meeting, unless it dies.
-            match self.replies.recv_timeout(if meet.is_some() { Duration::ZERO } else { HoldUps::BEAT }) {
+            // A worker at barriers answers after the last of them, unless it dies.
+            match self.replies.recv_timeout(if on_wait.is_some() { Duration::ZERO } else { HoldUps::BEAT }) {
                 Ok(reply) => {
                     self.hold_ups.look();
                     return understood(&reply).map(Answer::Reply);

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use writebench_model::protocol::Question;
 
+use crate::communicator::Coordinator;
 use crate::error::RunnerError;
-use crate::team::Team;
-use crate::worker::{Answer, Meet, Patience, Worker, WorkerCommand};
+use crate::worker::{Answer, OnWait, Patience, Worker, WorkerCommand};
 
 /// One worker at a time: started for a question, and abandoned if it does not answer.
 pub struct Workers<'w> {
@@ -16,20 +16,20 @@ pub struct Workers<'w> {
     stop: &'w AtomicBool,
     pub(crate) casualties: &'w mut Casualties,
     at_work: Option<Worker>,
-    pub(crate) team: Option<&'w mut dyn Team>,
+    pub(crate) coordinator: Option<&'w mut dyn Coordinator>,
 }
 
 impl<'w> Workers<'w> {
     /// Workers of that command, until `stop` is set.
     #[must_use]
     pub fn new(command: &'w WorkerCommand, stop: &'w AtomicBool, casualties: &'w mut Casualties) -> Self {
-        Self { command, stop, casualties, at_work: None, team: None }
+        Self { command, stop, casualties, at_work: None, coordinator: None }
     }
 
     /// The workers of the first rank, which leads all ranks.
     #[must_use]
-    pub fn leading(self, team: Option<&'w mut dyn Team>) -> Self {
-        Self { team, ..self }
+    pub fn leading(self, coordinator: Option<&'w mut dyn Coordinator>) -> Self {
+        Self { coordinator, ..self }
     }
 
     /// Whether the run was stopped.
@@ -66,21 +66,21 @@ impl<'w> Workers<'w> {
         question: Q,
         limit: Duration,
     ) -> Result<Answer<Q::Answer>, RunnerError> {
-        self.ask_meeting(target, question, limit, None)
+        self.ask_with_barrier(target, question, limit, None)
     }
 
-    pub(crate) fn ask_meeting<Q: Question>(
+    pub(crate) fn ask_with_barrier<Q: Question>(
         &mut self,
         target: usize,
         question: Q,
         limit: Duration,
-        meet: Option<&mut Meet<'_>>,
+        on_wait: Option<&mut OnWait<'_>>,
     ) -> Result<Answer<Q::Answer>, RunnerError> {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(Answer::Stopped);
         }
         let patience = Patience::until(limit, self.stop);
-        let answer = self.at_work()?.ask_meeting(question, patience, meet)?;
+        let answer = self.at_work()?.ask_with_barrier(question, patience, on_wait)?;
         if !matches!(answer, Answer::Reply(_))
             && let Some(worker) = self.at_work.take()
         {
@@ -147,8 +147,11 @@ mod tests {
 
     /// A worker that is a shell command; the progress record's number becomes its `$0`.
     fn learn(line: &str, limit: Duration, stop: bool) -> Result<Answer<Properties>, RunnerError> {
-        let command =
-            WorkerCommand { program: "sh".into(), arguments: vec!["-c".into(), line.into()], meets: false };
+        let command = WorkerCommand {
+            program: "sh".into(),
+            arguments: vec!["-c".into(), line.into()],
+            has_barrier: false,
+        };
         let request = PropertiesRequest {
             target: 0,
             file_stem: "properties".to_owned(),
@@ -175,7 +178,7 @@ mod tests {
     #[test]
     fn the_files_of_a_worker_that_hung_are_removed_once_it_has_ended() {
         let arguments = vec!["-c".into(), "sleep 60".into()];
-        let command = WorkerCommand { program: "sh".into(), arguments, meets: false };
+        let command = WorkerCommand { program: "sh".into(), arguments, has_barrier: false };
         let worker = Worker::start(&command).unwrap();
         let process = Pid::from_raw(i32::try_from(worker.id()).unwrap()).unwrap();
         let mut casualties = Casualties::default();

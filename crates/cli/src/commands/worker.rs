@@ -10,10 +10,10 @@ use clap::Parser;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
-use writebench_engine::{Engine, Meeting};
+use writebench_engine::{Engine, RankBarrier};
 use writebench_model::Phase;
 use writebench_model::protocol::Request;
-use writebench_runner::{MeetingPlace, ProgressRecord, RunnerError, answer_all, answered};
+use writebench_runner::{BarrierClient, ProgressRecord, RunnerError, answer_all, answered};
 
 use crate::exit::Exit;
 use crate::signals::leave_signals_to_the_supervisor;
@@ -37,9 +37,9 @@ struct WorkerArguments {
     /// Its device and inode.
     #[arg(long, num_args = 2)]
     copy_identity: Vec<u64>,
-    /// The descriptor by which it meets the other ranks.
+    /// The descriptor by which it waits for the other ranks.
     #[arg(long)]
-    meeting: Option<u32>,
+    barrier: Option<u32>,
     /// The descriptor of the progress record.
     progress: u32,
 }
@@ -74,7 +74,7 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
         _ => None,
     };
     let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
-    let mut others = arguments.meeting.map(met).transpose()?;
+    let mut barrier = arguments.barrier.map(inherited_barrier).transpose()?;
     // Given up before there are threads, which keep what they were started with.
     drop_privileges().context("capset, to give up root's rights")?;
     let enter = |phase| progress.enter(phase);
@@ -85,9 +85,9 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
             answered(request, |it| sample(&mut engine, numbered(&targets, it.target)?, &it, &enter))
         }
         Request::RankSampleRequest(request) => answered(request, |it| {
-            let others =
-                others.as_mut().ok_or_else(|| RunnerError::Protocol("there are no ranks".to_owned()))?;
-            rank_sample(&mut engine, numbered(&targets, it.sample.target)?, &it, others, &enter)
+            let barrier =
+                barrier.as_mut().ok_or_else(|| RunnerError::Protocol("there are no ranks".to_owned()))?;
+            rank_sample(&mut engine, numbered(&targets, it.sample.target)?, &it, barrier, &enter)
         }),
         Request::LimitRequest(request) => answered(request, |it| {
             enter(Phase::Settle);
@@ -104,18 +104,18 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The other ranks, whom this worker meets.
-struct Others(MeetingPlace);
+/// The barrier of the ranks, as the engine has it.
+struct SocketBarrier(BarrierClient);
 
-impl Meeting for Others {
-    fn meet(&mut self, has_succeeded: bool, is_last: bool) -> std::io::Result<bool> {
-        self.0.meet(has_succeeded, is_last)
+impl RankBarrier for SocketBarrier {
+    fn wait(&mut self, has_succeeded: bool, is_last: bool) -> std::io::Result<bool> {
+        self.0.wait(has_succeeded, is_last)
     }
 }
 
-fn met(number: u32) -> Result<Others> {
+fn inherited_barrier(number: u32) -> Result<SocketBarrier> {
     let number = i32::try_from(number).context("the descriptor of the other ranks")?;
-    MeetingPlace::inherited(number).map(Others).context("meet the other ranks")
+    BarrierClient::inherited(number).map(SocketBarrier).context("wait for the other ranks")
 }
 
 /// The file of an inherited descriptor, reopened for this process alone.

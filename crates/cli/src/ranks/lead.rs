@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use writebench_model::protocol::{RankPlace, RankSample, RankSampleRequest, Shortage};
 use writebench_model::{Cluster, RankName};
-use writebench_runner::{Peers, Report, RunnerError, Share, Team};
+use writebench_runner::{Communicator, Coordinator, Report, RunnerError, Share};
 
 use super::Lead;
 use super::clocks::Difference;
-use super::inside::{Inside, identity};
+use super::in_process::{InProcess, identity};
 use super::mpi::{Ranks, library};
 use super::order::Order;
 
@@ -26,12 +26,12 @@ pub(super) struct Leader {
     /// The other nodes' clocks before the sample.
     before: HashMap<u32, Difference>,
     /// For samples that this process takes itself.
-    inside: Option<Inside>,
+    in_process: Option<InProcess>,
 }
 
 impl Leader {
     pub(super) fn new(ranks: Ranks) -> Self {
-        Self { ranks, taking: 1, before: HashMap::new(), inside: None }
+        Self { ranks, taking: 1, before: HashMap::new(), in_process: None }
     }
 
     fn give(&self, order: &Order) -> io::Result<()> {
@@ -50,24 +50,24 @@ impl Leader {
     }
 }
 
-impl Peers for Leader {
-    fn meet(&mut self, has_succeeded: bool) -> bool {
-        self.ranks.meet(self.taking, has_succeeded)
+impl Communicator for Leader {
+    fn wait(&mut self, has_succeeded: bool) -> bool {
+        self.ranks.wait(self.taking, has_succeeded)
     }
 
-    fn take(&mut self, request: RankSampleRequest) -> Result<Result<RankSample, Shortage>, RunnerError> {
+    fn run_sample(&mut self, request: RankSampleRequest) -> Result<Result<RankSample, Shortage>, RunnerError> {
         let none = || RunnerError::Protocol("a sample before its directories".to_owned());
-        self.inside.as_mut().ok_or_else(none)?.take(&request, (&mut self.ranks, self.taking))
+        self.in_process.as_mut().ok_or_else(none)?.run_sample(&request, (&mut self.ranks, self.taking))
     }
 }
 
-impl Team for Leader {
+impl Coordinator for Leader {
     fn size(&self) -> u32 {
         self.ranks.size()
     }
 
     fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankPlace)> {
-        self.give(&Order::Take(share.clone()))?;
+        self.give(&Order::RunSample(share.clone()))?;
         self.taking = share.ranks;
         self.ranks.join_group(share.ranks);
         self.before = self.ranks.compare_clocks(share.ranks);
@@ -107,7 +107,7 @@ impl Lead for Leader {
         if blind.is_empty() {
             let identity = |path: &OsString| identity(Path::new(path));
             let identities = directories.iter().map(identity).collect::<io::Result<Vec<_>>>()?;
-            self.inside = Some(Inside::new(&directories, &identities)?);
+            self.in_process = Some(InProcess::new(&directories, &identities)?);
             return Ok(());
         }
         let more = blind.len().saturating_sub(NAMED);

@@ -3,7 +3,7 @@
 #[cfg(feature = "mpi")]
 mod clocks;
 #[cfg(feature = "mpi")]
-mod inside;
+mod in_process;
 #[cfg(feature = "mpi")]
 mod lead;
 #[cfg(feature = "mpi")]
@@ -20,10 +20,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use writebench_model::Cluster;
-use writebench_runner::Team;
+use writebench_runner::Coordinator;
 
 /// All ranks of a run, as its first rank leads them.
-pub(crate) trait Lead: Team {
+pub(crate) trait Lead: Coordinator {
     fn cluster(&self) -> Cluster;
 
     /// Has all ranks take their samples in these directories of the run's, once each sees them.

@@ -26,7 +26,7 @@ use crate::signals::stop_on_signals;
 const HOST_BYTES: usize = 65;
 /// Several "nodes" on one machine, for tests.
 const NODE: &str = "WRITEBENCH_NODE";
-/// How long ranks that are told to stop may take to come to the next border.
+/// How long ranks that are told to stop may take to come to the next barrier.
 const STOP_PATIENCE: Duration = Duration::from_secs(4);
 
 /// The ranks that were started together, as this one reaches them.
@@ -118,8 +118,8 @@ impl Ranks {
         self.group(ranks).is_some()
     }
 
-    /// Waits until the first so many ranks have met; returns whether all have succeeded.
-    pub(super) fn meet(&mut self, ranks: u32, has_succeeded: bool) -> bool {
+    /// Waits for the first so many ranks; returns whether all have succeeded.
+    pub(super) fn wait(&mut self, ranks: u32, has_succeeded: bool) -> bool {
         let stop = self.stop.clone();
         let Some(group) = self.group(ranks) else { return false };
         let (own, mut failed) = (u8::from(!has_succeeded), 0u8);
@@ -132,7 +132,7 @@ impl Ranks {
 
     /// The texts of the first so many ranks, for the first of them.
     pub(super) fn gather(&mut self, ranks: u32, own: &str) -> Vec<String> {
-        self.meet(ranks, true);
+        self.wait(ranks, true);
         let Some(group) = self.group(ranks) else { return Vec::new() };
         let root = group.process_at_rank(0);
         // MPI gives the address of an empty buffer another meaning.

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::ColorChoice;
 use writebench_model::protocol::{RankSample, RankSampleRequest, Shortage};
-use writebench_runner::{Casualties, Peers, Report, RunnerError, WorkerCommand, Workers};
+use writebench_runner::{Casualties, Communicator, Report, RunnerError, WorkerCommand, Workers};
 
-use super::inside::{Inside, identity};
+use super::in_process::{InProcess, identity};
 use super::mpi::Ranks;
 use super::order::Order;
 use crate::keeper;
@@ -32,12 +32,12 @@ pub(super) fn serve(mut ranks: Ranks) {
                 let why = seen.as_ref().err().map(|error| format!("{}: {error:#}", name(&ranks)));
                 ranks.gather(ranks.size(), &why.unwrap_or_default());
                 match seen {
-                    Ok((command, inside)) => take_shares(&mut ranks, &command, inside, &mut casualties),
+                    Ok((command, in_process)) => take_shares(&mut ranks, &command, in_process, &mut casualties),
                     // The first rank ends the run.
                     Err(_) => receive(&ranks),
                 }
             }
-            Ok(Order::Take(_)) => Err(io::Error::other("a sample before its directories")),
+            Ok(Order::RunSample(_)) => Err(io::Error::other("a sample before its directories")),
             Ok(Order::End) => return,
             Err(error) => {
                 let error = anyhow::Error::from(error).context(name(&ranks));
@@ -61,14 +61,14 @@ fn receive(ranks: &Ranks) -> io::Result<Order> {
 fn take_shares(
     ranks: &mut Ranks,
     command: &WorkerCommand,
-    mut inside: Inside,
+    mut in_process: InProcess,
     casualties: &mut Casualties,
 ) -> io::Result<Order> {
     let stop = ranks.stop.clone();
     let mut workers = Workers::new(command, &stop, casualties);
     loop {
         let share = match receive(ranks)? {
-            Order::Take(share) => share,
+            Order::RunSample(share) => share,
             other => return Ok(other),
         };
         if !ranks.join_group(share.ranks) {
@@ -77,8 +77,8 @@ fn take_shares(
         ranks.compare_clocks(share.ranks);
         let rank = ranks.rank();
         let place = (ranks.nodes.name(rank), ranks.nodes.place(rank, share.ranks));
-        let mut peers = Group { ranks, size: share.ranks, inside: &mut inside };
-        let report = Report::of_share(&mut workers, &share, place, &mut peers);
+        let mut communicator = Group { ranks, size: share.ranks, in_process: &mut in_process };
+        let report = Report::of_share(&mut workers, &share, place, &mut communicator);
         ranks.gather(share.ranks, &serde_json::to_string(&report)?);
         ranks.compare_clocks(share.ranks);
     }
@@ -89,22 +89,22 @@ struct Group<'r> {
     ranks: &'r mut Ranks,
     size: u32,
     /// For samples that this process takes itself.
-    inside: &'r mut Inside,
+    in_process: &'r mut InProcess,
 }
 
-impl Peers for Group<'_> {
-    fn meet(&mut self, has_succeeded: bool) -> bool {
-        self.ranks.meet(self.size, has_succeeded)
+impl Communicator for Group<'_> {
+    fn wait(&mut self, has_succeeded: bool) -> bool {
+        self.ranks.wait(self.size, has_succeeded)
     }
 
-    fn take(&mut self, request: RankSampleRequest) -> Result<Result<RankSample, Shortage>, RunnerError> {
-        self.inside.take(&request, (self.ranks, self.size))
+    fn run_sample(&mut self, request: RankSampleRequest) -> Result<Result<RankSample, Shortage>, RunnerError> {
+        self.in_process.run_sample(&request, (self.ranks, self.size))
     }
 }
 
 /// The command of a worker, and an engine in this process, for these directories once they are
 /// seen.
-fn seen_all(directories: &[OsString]) -> Result<(WorkerCommand, Inside)> {
+fn seen_all(directories: &[OsString]) -> Result<(WorkerCommand, InProcess)> {
     let see = |directory: &OsString| {
         seen(Path::new(directory)).with_context(|| format!("does not see {}", directory.display()))
     };
@@ -112,8 +112,8 @@ fn seen_all(directories: &[OsString]) -> Result<(WorkerCommand, Inside)> {
     let mut arguments: Vec<OsString> = vec![keeper::WORKER.into()];
     let all = directories.iter().zip(&identities);
     arguments.extend(all.flat_map(|(directory, identity)| keeper::of_directory(directory, *identity)));
-    let command = WorkerCommand { program: keeper::this_program()?, arguments, meets: true };
-    Ok((command, Inside::new(directories, &identities)?))
+    let command = WorkerCommand { program: keeper::this_program()?, arguments, has_barrier: true };
+    Ok((command, InProcess::new(directories, &identities)?))
 }
 
 /// Device and inode of a directory. A filesystem that does not answer holds nothing up.

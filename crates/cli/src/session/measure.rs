@@ -10,7 +10,7 @@ use anyhow::Result;
 use writebench_model::{Bytes, Case, CaseRecord, RunStatus, Sample, Settings};
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
-use writebench_runner::{End, Event, Hardware, Plan, Planned, Taken, Team, WorkerCommand, Workers};
+use writebench_runner::{Coordinator, End, Event, Hardware, Plan, Planned, Taken, WorkerCommand, Workers};
 
 use super::configuration::Session;
 use super::place::Claimed;
@@ -143,8 +143,8 @@ impl Session<'_> {
         // The second measurement of the limits takes as long as the first.
         let set_aside = hardware.as_ref().map_or(0, Hardware::time_ns) / 2;
         let plan = Plan { began, set_aside: Duration::from_nanos(set_aside), ..self.plan() };
-        let team = lead.as_mut().map(|lead| -> &mut dyn Team { &mut ***lead });
-        let workers = Workers::new(&worker, stop, &mut self.casualties).leading(team);
+        let coordinator = lead.as_mut().map(|lead| -> &mut dyn Coordinator { &mut ***lead });
+        let workers = Workers::new(&worker, stop, &mut self.casualties).leading(coordinator);
         let mut is_exceeded = false;
         let written = &mut self.written;
         let schedule = &mut *self.config.schedule;

@@ -156,7 +156,7 @@ impl<'s> Workspaces<'s> {
             arguments.push("--copy-identity".into());
             arguments.extend(source.identity.map(|number| number.to_string().into()));
         }
-        Ok(WorkerCommand { program: keeper::this_program()?, arguments, meets: self.others.is_some() })
+        Ok(WorkerCommand { program: keeper::this_program()?, arguments, has_barrier: self.others.is_some() })
     }
 }
 

@@ -18,7 +18,8 @@ pub(crate) fn add(trials: &mut Trials) {
 
 fn ask(arguments: &[&str]) -> Result<Answer<Properties>, RunnerError> {
     let arguments = std::iter::once("worker").chain(arguments.iter().copied()).map(Into::into).collect();
-    let command = WorkerCommand { program: env!("CARGO_BIN_EXE_writebench").into(), arguments, meets: false };
+    let command =
+        WorkerCommand { program: env!("CARGO_BIN_EXE_writebench").into(), arguments, has_barrier: false };
     let request = PropertiesRequest {
         target: 0,
         file_stem: "properties".to_owned(),

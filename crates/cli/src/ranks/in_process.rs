@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::Result;
-use writebench_engine::{Engine, Meeting};
+use writebench_engine::{Engine, RankBarrier};
 use writebench_model::protocol::{RankSample, RankSampleRequest, Shortage};
 use writebench_runner::RunnerError;
 
@@ -14,12 +14,12 @@ use super::mpi::Ranks;
 use crate::taking::{Held, numbered, open_directories, rank_sample};
 
 /// An engine in this process, in the directories of the run.
-pub(super) struct Inside {
+pub(super) struct InProcess {
     targets: Vec<Held>,
     engine: Engine<'static>,
 }
 
-impl Inside {
+impl InProcess {
     /// Opens the directories; each has its device and inode on this node.
     pub(super) fn new(directories: &[OsString], identities: &[[u64; 2]]) -> Result<Self> {
         let available = || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
@@ -30,13 +30,13 @@ impl Inside {
     }
 
     /// Takes this rank's share, among the first so many ranks.
-    pub(super) fn take(
+    pub(super) fn run_sample(
         &mut self,
         request: &RankSampleRequest,
         (ranks, taking): (&mut Ranks, u32),
     ) -> Result<Result<RankSample, Shortage>, RunnerError> {
         let target = numbered(&self.targets, request.sample.target)?;
-        rank_sample(&mut self.engine, target, request, &mut Others { ranks, taking }, &|_| {})
+        rank_sample(&mut self.engine, target, request, &mut MpiBarrier { ranks, taking }, &|_| {})
     }
 }
 
@@ -46,14 +46,14 @@ pub(super) fn identity(directory: &Path) -> io::Result<[u64; 2]> {
     Ok([found.dev(), found.ino()])
 }
 
-/// The other ranks, as the engine in this process meets them.
-struct Others<'r> {
+/// The barrier of the ranks, as the engine in this process has it.
+struct MpiBarrier<'r> {
     ranks: &'r mut Ranks,
     taking: u32,
 }
 
-impl Meeting for Others<'_> {
-    fn meet(&mut self, has_succeeded: bool, _is_last: bool) -> io::Result<bool> {
-        Ok(self.ranks.meet(self.taking, has_succeeded))
+impl RankBarrier for MpiBarrier<'_> {
+    fn wait(&mut self, has_succeeded: bool, _is_last: bool) -> io::Result<bool> {
+        Ok(self.ranks.wait(self.taking, has_succeeded))
     }
 }

@@ -1,4 +1,4 @@
-//! Both ends of the socket by which a worker meets the other ranks: its rank's process passes the
+//! Both ends of the socket by which a worker waits for the other ranks: its rank's process passes the
 //! worker's messages on to them.
 
 use std::fs::File;
@@ -12,20 +12,20 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 
 /// A worker's side: the worker tells how it stands, and waits for the others.
-pub struct MeetingPlace(File);
+pub struct BarrierClient(File);
 
-/// A worker has come to a border.
+/// A worker waits at a barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Arrival {
+pub(crate) struct WaitRequest {
     pub has_succeeded: bool,
-    /// Whether the ranks do not meet again in this sample.
+    /// Whether it is the last barrier of the sample.
     pub is_last: bool,
 }
 
 const SUCCEEDED: u8 = 1;
 const LAST: u8 = 2;
 
-impl MeetingPlace {
+impl BarrierClient {
     /// The worker's side, by an inherited descriptor.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl MeetingPlace {
     ///
     /// # Errors
     /// The rank's process is gone.
-    pub fn meet(&mut self, has_succeeded: bool, is_last: bool) -> io::Result<bool> {
+    pub fn wait(&mut self, has_succeeded: bool, is_last: bool) -> io::Result<bool> {
         let flag = |is_set, flag| if is_set { flag } else { 0 };
         self.0.write_all(&[flag(has_succeeded, SUCCEEDED) | flag(is_last, LAST)])?;
         let mut answer = [0];
@@ -52,13 +52,13 @@ impl MeetingPlace {
 }
 
 /// The side of the rank's process.
-pub(crate) struct Door {
+pub(crate) struct BarrierServer {
     own: File,
     // Closed once the worker has it.
     workers: Option<OwnedFd>,
 }
 
-impl Door {
+impl BarrierServer {
     pub(crate) fn new() -> io::Result<Self> {
         let (own, workers) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         // The worker inherits its side.
@@ -72,12 +72,12 @@ impl Door {
     }
 
     /// Closes the worker's side in this process, so that the end of the worker is seen.
-    pub(crate) fn is_inherited(&mut self) {
+    pub(crate) fn close_inherited(&mut self) {
         self.workers = None;
     }
 
-    /// The worker's next arrival, if it comes within that time.
-    pub(crate) fn arrival(&mut self, wait: Duration) -> Option<Arrival> {
+    /// The worker's next request, if it comes within that time.
+    pub(crate) fn request(&mut self, wait: Duration) -> Option<WaitRequest> {
         let wait = Timespec::try_from(wait).ok()?;
         let mut ready = [PollFd::from_borrowed_fd(self.own.as_fd(), PollFlags::IN)];
         if !matches!(poll(&mut ready, Some(&wait)), Ok(1..)) {
@@ -85,7 +85,9 @@ impl Door {
         }
         let mut byte = [0];
         match self.own.read(&mut byte) {
-            Ok(1) => Some(Arrival { has_succeeded: byte[0] & SUCCEEDED != 0, is_last: byte[0] & LAST != 0 }),
+            Ok(1) => {
+                Some(WaitRequest { has_succeeded: byte[0] & SUCCEEDED != 0, is_last: byte[0] & LAST != 0 })
+            }
             // The worker has ended, which its pipe tells as well.
             _ => {
                 std::thread::sleep(Duration::from_millis(1));

@@ -1,4 +1,4 @@
-//! The borders between phases, at which all ranks of a sample meet.
+//! The barriers between phases, at which the ranks of a sample wait for each other.
 
 use std::io;
 use std::time::Instant;
@@ -9,19 +9,19 @@ use writebench_model::{Phase, nanoseconds};
 
 use crate::call::{CallError, PhaseError};
 
-/// The other ranks of a sample.
-pub trait Meeting {
+/// The barrier of a sample's ranks.
+pub trait RankBarrier {
     /// Tells all ranks whether this one has succeeded so far, and waits for them; returns whether
-    /// all have. After the last border they do not meet again in this sample.
+    /// all have. After the last wait there is no other in this sample.
     ///
     /// # Errors
     /// The other ranks cannot be reached.
-    fn meet(&mut self, has_succeeded: bool, is_last: bool) -> io::Result<bool>;
+    fn wait(&mut self, has_succeeded: bool, is_last: bool) -> io::Result<bool>;
 }
 
-/// A sample's ranks, as one of them sees them. A sample of one rank meets nobody.
+/// A sample's ranks, as one of them sees them. A sample of one rank waits for nobody.
 pub(crate) struct Ranks<'m> {
-    meeting: Option<&'m mut dyn Meeting>,
+    barrier: Option<&'m mut dyn RankBarrier>,
     // Whether the sample ended because another rank has failed.
     pub(crate) is_abandoned: bool,
     pub(crate) clock: Clock,
@@ -29,35 +29,34 @@ pub(crate) struct Ranks<'m> {
 }
 
 impl<'m> Ranks<'m> {
-    pub(crate) fn new(meeting: Option<&'m mut dyn Meeting>) -> Self {
-        Self { meeting, is_abandoned: false, clock: Clock::now(), marks: Marks::default() }
+    pub(crate) fn new(barrier: Option<&'m mut dyn RankBarrier>) -> Self {
+        Self { barrier, is_abandoned: false, clock: Clock::now(), marks: Marks::default() }
     }
 
-    /// Meets the other ranks before the next phase. After a failure of any rank they do not meet
-    /// again.
-    pub(crate) fn meet<T>(&mut self, so_far: Result<T, PhaseError>) -> Result<T, PhaseError> {
-        self.meet_at(so_far, false)
+    /// Waits for the other ranks before the next phase, unless one of them has failed.
+    pub(crate) fn wait<T>(&mut self, so_far: Result<T, PhaseError>) -> Result<T, PhaseError> {
+        self.wait_at(so_far, false)
     }
 
-    /// Meets the other ranks for the last time.
-    pub(crate) fn meet_last<T>(&mut self, so_far: Result<T, PhaseError>) -> Result<T, PhaseError> {
-        self.meet_at(so_far, true)
+    /// Waits for the other ranks for the last time.
+    pub(crate) fn wait_last<T>(&mut self, so_far: Result<T, PhaseError>) -> Result<T, PhaseError> {
+        self.wait_at(so_far, true)
     }
 
-    fn meet_at<T>(&mut self, so_far: Result<T, PhaseError>, is_last: bool) -> Result<T, PhaseError> {
-        let Some(meeting) = &mut self.meeting else { return so_far };
-        let met = meeting.meet(so_far.is_ok(), is_last);
-        if so_far.is_err() || !matches!(met, Ok(true)) {
-            self.meeting = None;
+    fn wait_at<T>(&mut self, so_far: Result<T, PhaseError>, is_last: bool) -> Result<T, PhaseError> {
+        let Some(barrier) = &mut self.barrier else { return so_far };
+        let all = barrier.wait(so_far.is_ok(), is_last);
+        if so_far.is_err() || !matches!(all, Ok(true)) {
+            self.barrier = None;
         }
         let so_far = so_far?;
-        match met {
+        match all {
             Ok(true) => Ok(so_far),
             Ok(false) => {
                 self.is_abandoned = true;
                 Err((Phase::Settle, CallError::other("another rank", "it failed".to_owned())))
             }
-            Err(error) => Err((Phase::Settle, CallError::of_io("meeting the other ranks", &error))),
+            Err(error) => Err((Phase::Settle, CallError::of_io("waiting for the other ranks", &error))),
         }
     }
 

@@ -10,20 +10,20 @@ use writebench_model::{RankName, Sample};
 use crate::error::RunnerError;
 
 /// The other ranks of a run, as one of them reaches them.
-pub trait Peers {
+pub trait Communicator {
     /// Tells the ranks of the sample whether this one has succeeded so far, and waits for them;
     /// returns whether all have.
-    fn meet(&mut self, has_succeeded: bool) -> bool;
+    fn wait(&mut self, has_succeeded: bool) -> bool;
 
-    /// Takes this rank's share in this process, as methods of MPI want it, and meets the other ranks on the way.
+    /// Takes this rank's share in this process, as methods of MPI want it, and waits for the other ranks on the way.
     ///
     /// # Errors
     /// The request is not understood.
-    fn take(&mut self, request: RankSampleRequest) -> Result<Result<RankSample, Shortage>, RunnerError>;
+    fn run_sample(&mut self, request: RankSampleRequest) -> Result<Result<RankSample, Shortage>, RunnerError>;
 }
 
 /// All ranks of a run, as the first one leads them.
-pub trait Team: Peers {
+pub trait Coordinator: Communicator {
     /// The number of ranks, this one included.
     fn size(&self) -> u32;
 
