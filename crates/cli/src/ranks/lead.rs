@@ -1,122 +1,22 @@
-//! The first rank, as the others' leader.
+//! What a run asks of its first rank.
 
-use std::collections::HashMap;
-use std::ffi::OsString;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::cell::RefCell;
+use std::path::PathBuf;
 
-use anyhow::{Result, bail};
-use writebench_model::protocol::{RankPlace, RankSample, RankSampleRequest, Shortage};
-use writebench_model::{Cluster, RankName};
-use writebench_runner::{Communicator, Coordinator, Report, RunnerError, Share};
+use anyhow::Result;
+use writebench_model::Cluster;
+use writebench_runner::Coordinator;
 
-use super::Lead;
-use super::clocks::Difference;
-use super::in_process::{InProcess, identity};
-use super::mpi::{Ranks, library};
-use super::order::Order;
+/// All ranks of a run, as its first rank leads them.
+pub(crate) trait Lead: Coordinator {
+    fn cluster(&self) -> Cluster;
 
-/// At most so many ranks are named in an error.
-const NAMED: usize = 3;
+    /// Has all ranks take their samples in these directories of the run's, once each sees them.
+    fn work_in(&mut self, directories: &[PathBuf]) -> Result<()>;
 
-pub(super) struct Leader {
-    ranks: Ranks,
-    /// The ranks of the sample that is taken.
-    taking: u32,
-    /// The other nodes' clocks before the sample.
-    before: HashMap<u32, Difference>,
-    /// For samples that this process takes itself.
-    in_process: Option<InProcess>,
+    /// Ends all ranks. The first one's exit code is that of the run.
+    fn end(&mut self);
 }
 
-impl Leader {
-    pub(super) fn new(ranks: Ranks) -> Self {
-        Self { ranks, taking: 1, before: HashMap::new(), in_process: None }
-    }
-
-    fn give(&self, order: &Order) -> io::Result<()> {
-        self.ranks.send(&serde_json::to_string(order)?);
-        Ok(())
-    }
-
-    /// How far the clock of a rank's node was ahead during the sample.
-    fn difference(&self, rank: u32, after: &HashMap<u32, Difference>) -> Difference {
-        let first = self.ranks.nodes.first_beside(rank);
-        match (self.before.get(&first), after.get(&first)) {
-            (Some(before), Some(after)) => Difference::between(*before, *after),
-            // The rank is on the first rank's node.
-            _ => Difference::default(),
-        }
-    }
-}
-
-impl Communicator for Leader {
-    fn wait(&mut self, has_succeeded: bool) -> bool {
-        self.ranks.wait(self.taking, has_succeeded)
-    }
-
-    fn run_sample(&mut self, request: RankSampleRequest) -> Result<Result<RankSample, Shortage>, RunnerError> {
-        let none = || RunnerError::Protocol("a sample before its directories".to_owned());
-        self.in_process.as_mut().ok_or_else(none)?.run_sample(&request, (&mut self.ranks, self.taking))
-    }
-}
-
-impl Coordinator for Leader {
-    fn size(&self) -> u32 {
-        self.ranks.size()
-    }
-
-    fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankPlace)> {
-        self.give(&Order::RunSample(share.clone()))?;
-        self.taking = share.ranks;
-        self.ranks.join_group(share.ranks);
-        self.before = self.ranks.compare_clocks(share.ranks);
-        Ok((self.ranks.nodes.name(0), self.ranks.nodes.place(0, share.ranks)))
-    }
-
-    fn gather(&mut self, own: Report) -> io::Result<Vec<Report>> {
-        let texts = self.ranks.gather(self.taking, &serde_json::to_string(&own)?);
-        let after = self.ranks.compare_clocks(self.taking);
-        let parse = |text: &String| serde_json::from_str::<Report>(text);
-        let mut reports = texts.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-        for report in &mut reports {
-            let difference = self.difference(report.rank.rank, &after);
-            report.marks = report.marks.moved(|time| difference.own_time(time));
-            report.clock_uncertainty_ns = difference.uncertainty_ns;
-        }
-        Ok(reports)
-    }
-}
-
-impl Lead for Leader {
-    fn cluster(&self) -> Cluster {
-        Cluster {
-            nodes: self.ranks.nodes.list(),
-            mpi: library().unwrap_or_default(),
-            interconnect: writebench_probe::interconnect(),
-            earlier_nodes: Vec::new(),
-            job: std::env::var("SLURM_JOB_ID").ok().map(|number| format!("Slurm job {number}")),
-        }
-    }
-
-    fn work_in(&mut self, directories: &[PathBuf]) -> Result<()> {
-        let directories: Vec<OsString> = directories.iter().map(|path| path.clone().into_os_string()).collect();
-        self.give(&Order::WorkIn(directories.clone()))?;
-        let blind: Vec<String> =
-            self.ranks.gather(self.ranks.size(), "").into_iter().filter(|why| !why.is_empty()).collect();
-        if blind.is_empty() {
-            let identity = |path: &OsString| identity(Path::new(path));
-            let identities = directories.iter().map(identity).collect::<io::Result<Vec<_>>>()?;
-            self.in_process = Some(InProcess::new(&directories, &identities)?);
-            return Ok(());
-        }
-        let more = blind.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!("; and {more} more ranks") } else { String::new() };
-        bail!("{}{more}: is it a shared filesystem?", blind[..blind.len().min(NAMED)].join("; "))
-    }
-
-    fn end(&mut self) {
-        // If the others cannot be reached, their launcher ends them.
-        let _ = self.give(&Order::End);
-    }
-}
+/// The other ranks, if there are any.
+pub(crate) type Others = Option<RefCell<Box<dyn Lead>>>;

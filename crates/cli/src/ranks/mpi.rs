@@ -16,8 +16,8 @@ use mpi::topology::{Color, SimpleCommunicator};
 use mpi::traits::*;
 use writebench_engine::monotonic_ns;
 
-use super::Launched;
 use super::clocks::{Difference, ROUND_TRIPS};
+use super::launched::Launched;
 use super::nodes::Nodes;
 use crate::exit::Exit;
 use crate::signals::stop_on_signals;

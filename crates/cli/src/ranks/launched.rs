@@ -1,0 +1,55 @@
+//! How this process was started, by the variables of its environment.
+
+/// This process among those that were started together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Launched {
+    pub rank: u32,
+    pub size: u32,
+}
+
+/// The variables of the environment with rank and number of ranks: Open MPI, MPICH and others with PMI, and steps of
+/// Slurm. A batch script of Slurm's is no step.
+const LAUNCHERS: &[(&str, &str)] = &[
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+];
+
+impl Launched {
+    /// Read from the environment; none if this process was started alone.
+    pub(crate) fn together() -> Option<Self> {
+        Self::of(|name| std::env::var(name).ok())
+    }
+
+    fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let number = |name: &str| variable(name)?.parse::<u32>().ok();
+        let launched =
+            LAUNCHERS.iter().find_map(|(rank, size)| Some(Self { rank: number(rank)?, size: number(size)? }));
+        launched.filter(|it| it.size > 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launched(variables: &[(&str, &str)]) -> Option<(u32, u32)> {
+        let value =
+            |name: &str| variables.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned());
+        Launched::of(value).map(|it| (it.rank, it.size))
+    }
+
+    #[test]
+    fn each_launcher_is_known_by_its_environment() {
+        assert_eq!(launched(&[]), None);
+        assert_eq!(launched(&[("OMPI_COMM_WORLD_RANK", "3"), ("OMPI_COMM_WORLD_SIZE", "4")]), Some((3, 4)));
+        assert_eq!(launched(&[("PMI_RANK", "1"), ("PMI_SIZE", "2")]), Some((1, 2)));
+        assert_eq!(launched(&[("SLURM_PROCID", "7"), ("SLURM_STEP_NUM_TASKS", "8")]), Some((7, 8)));
+    }
+
+    #[test]
+    fn one_rank_and_a_batch_script_are_ordinary_runs() {
+        assert_eq!(launched(&[("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "1")]), None);
+        assert_eq!(launched(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "8")]), None);
+    }
+}
