@@ -18,11 +18,11 @@ mod programs;
 mod ranks;
 mod run_list;
 mod run_name;
+mod sampling;
 mod selection;
 mod session;
 mod signals;
 mod stack;
-mod taking;
 
 use std::cell::RefCell;
 use std::ffi::OsString;

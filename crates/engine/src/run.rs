@@ -71,7 +71,7 @@ impl<'p> Engine<'p> {
     /// Takes one sample of `case` in a directory that must be ours alone, or on a device. No file of the
     /// sample remains; a file made for copying stays for the next sample.
     pub fn sample(&mut self, target: Target<'_>, case: &Case, request: &SampleRequest) -> Sample {
-        self.take(target, case, request, RankPlace::ALONE, Ranks::new(None)).sample
+        self.run_sample(target, case, request, RankPlace::ALONE, Ranks::new(None)).sample
     }
 
     /// Takes one rank's share of a sample that several ranks take together. Each rank calls this
@@ -84,10 +84,10 @@ impl<'p> Engine<'p> {
         place: RankPlace,
         barrier: &mut dyn RankBarrier,
     ) -> RankSample {
-        self.take(target, case, request, place, Ranks::new(Some(barrier)))
+        self.run_sample(target, case, request, place, Ranks::new(Some(barrier)))
     }
 
-    fn take(
+    fn run_sample(
         &mut self,
         target: Target<'_>,
         case: &Case,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use writebench_model::Settings;
 use writebench_stats::as_f64;
 
-use crate::schedule::{EachCase, Schedule, Spent, Taken};
+use crate::schedule::{EachCase, SampleSummary, Schedule, Spent};
 
 /// The same cases with files of one size.
 #[derive(Debug, Clone)]
@@ -93,7 +93,7 @@ impl FirstLook {
     }
 
     /// Ends a complete pass; returns the cases of the next one, if there is time.
-    fn advance(&mut self, taken: &[Vec<Taken>], spent: Spent) {
+    fn advance(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         while self.chosen.is_none() {
             let pass = self.passes.get(self.done.len());
             if let Some(pass) = pass.filter(|pass| self.is_cheap(pass)) {
@@ -129,7 +129,7 @@ impl Schedule for FirstLook {
         self.budget.map(|budget| budget.mul_f64(LOOP_SHARE))
     }
 
-    fn wanted(&mut self, taken: &[Vec<Taken>], spent: Spent) -> &[usize] {
+    fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize] {
         self.advance(taken, spent);
         self.wanted = vec![0; taken.len()];
         if let Some(size) = self.chosen.and_then(|chosen| self.sizes.get(chosen)) {
@@ -176,7 +176,7 @@ mod tests {
             let seconds = sample_s + mib_s * as_f64(all[case / CASES]) / as_f64(MIB);
             spent.elapsed += Duration::from_secs_f64(seconds);
             let round = u32::try_from(taken[case].len()).unwrap();
-            taken[case].push(Taken {
+            taken[case].push(SampleSummary {
                 total_ns: 1,
                 round,
                 is_ok: true,

@@ -52,7 +52,7 @@ pub use order::Planned;
 pub use question::{answer_all, answered};
 pub use race::{Candidate, Race, RaceLimits, coordinates};
 pub use refusal::DeviceRefusal;
-pub use schedule::{EachCase, Schedule, Spent, Taken};
+pub use schedule::{EachCase, SampleSummary, Schedule, Spent};
 pub use space::{check_space, shortage_of_sample};
 pub use supervise::{End, Event, Observer, Plan, PlannedTarget, supervise};
 pub use worker::{Answer, Patience, ProgressRecord, WorkerCommand};

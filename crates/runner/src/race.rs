@@ -20,7 +20,7 @@ use writebench_stats::as_f64;
 use self::costs::Costs;
 use self::figures::{by_round, counted, floor, is_clear_loss, verdict};
 use self::outlook::{Choice, Learnt, Outlook};
-use crate::schedule::{Schedule, Spent, Taken};
+use crate::schedule::{SampleSummary, Schedule, Spent};
 
 mod coordinates;
 mod costs;
@@ -53,7 +53,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// Whether a sample failed, or has shared blocks though the candidate was to copy bytes.
-    fn has_failed(&self, samples: &[Taken]) -> bool {
+    fn has_failed(&self, samples: &[SampleSummary]) -> bool {
         samples.iter().any(|sample| !sample.is_ok || sample.shares_blocks && !self.is_clone)
     }
 }
@@ -203,7 +203,7 @@ impl Race {
     }
 
     /// Ends complete rounds and levels, until a candidate wants a sample or the race is over.
-    fn advance(&mut self, taken: &[Vec<Taken>], spent: Spent) {
+    fn advance(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         self.costs.count(self.of_level(self.level()).1, taken.iter().map(Vec::len).sum(), spent.elapsed);
         // A sample with the largest files may take long, and the run is to end near its time.
         let next = Duration::from_secs_f64(self.costs.sample_s(self.of_level(self.level()).1));
@@ -255,13 +255,13 @@ impl Race {
         floor(of_time.min(of_bytes))
     }
 
-    fn outlook(&mut self, level: usize, taken: &[Vec<Taken>]) -> Outlook {
+    fn outlook(&mut self, level: usize, taken: &[Vec<SampleSummary>]) -> Outlook {
         let levels: Vec<(LevelOf, u64)> = (0..=self.real()).map(|level| self.of_level(level)).collect();
         Outlook::of(&self.candidates, &levels, level, taken, &mut self.learnt)
     }
 
     /// The rivals without a failed sample.
-    fn able(&self, taken: &[Vec<Taken>]) -> Vec<usize> {
+    fn able(&self, taken: &[Vec<SampleSummary>]) -> Vec<usize> {
         let is_able = |&it: &usize| {
             let candidate = &self.candidates[it];
             let mut cases = candidate.screening.iter().chain(&candidate.finals);
@@ -275,7 +275,7 @@ impl Race {
     }
 
     /// Wants one more sample of each chosen candidate on a level.
-    fn want(&mut self, stage: Stage, chosen: Vec<usize>, taken: &[Vec<Taken>]) {
+    fn want(&mut self, stage: Stage, chosen: Vec<usize>, taken: &[Vec<SampleSummary>]) {
         self.stage = stage;
         let until = |it: usize| taken.get(self.case(it)).map_or(0, |samples| counted(samples)) + 1;
         self.batch = chosen.into_iter().map(|it| (it, until(it))).collect();
@@ -283,7 +283,7 @@ impl Race {
 
     /// The baseline, the simplest other, those that an earlier race has found, and some that are unlike them and
     /// each other.
-    fn scout(&mut self, level: usize, taken: &[Vec<Taken>]) {
+    fn scout(&mut self, level: usize, taken: &[Vec<SampleSummary>]) {
         let mut outlook = Outlook::unknown(&self.candidates);
         let others = self.rivals().filter(|&it| it != self.baseline);
         let simplest = others.min_by_key(|&it| self.candidates[it].effort);
@@ -297,7 +297,7 @@ impl Race {
     }
 
     /// Goes on to the next level, or to the screening on the smallest level that is worth it.
-    fn end_scouting(&mut self, level: usize, taken: &[Vec<Taken>], spent: Spent) {
+    fn end_scouting(&mut self, level: usize, taken: &[Vec<SampleSummary>], spent: Spent) {
         if level + 1 < self.real() {
             self.scout(level + 1, taken);
             return;
@@ -318,7 +318,7 @@ impl Race {
     }
 
     /// Wants the next batch on a level, or goes on to the next level.
-    fn screen(&mut self, level: usize, taken: &[Vec<Taken>], spent: Spent) {
+    fn screen(&mut self, level: usize, taken: &[Vec<SampleSummary>], spent: Spent) {
         let left = self.left(level, spent);
         if left > 0 {
             let mut able = self.able(taken);
@@ -339,7 +339,7 @@ impl Race {
 
     /// Checks the most hopeful candidates at the size of the final, which is chosen now: the samples of the check
     /// belong to the final.
-    fn enter_check(&mut self, taken: &[Vec<Taken>], spent: Spent) {
+    fn enter_check(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         let mut outlook = self.outlook(self.real(), taken);
         if self.resumed_at.is_none() {
             self.size = self.final_size(&outlook, spent);
@@ -376,7 +376,7 @@ impl Race {
 
     /// Checks the candidates that are hopeful now, as long as the limits of the check allow; then
     /// comes the final.
-    fn end_check(&mut self, taken: &[Vec<Taken>], spent: Spent) {
+    fn end_check(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         let outlook = self.outlook(self.real(), taken);
         let is_unknown = |it: &usize| taken[self.case(*it)].is_empty();
         let mut chosen = self.finalists(FINALISTS, &outlook, taken);
@@ -402,7 +402,7 @@ impl Race {
     /// Half of the finalists are the fastest, half the simplest of those that are nearly as fast:
     /// the advice is the simplest candidate that is not distinguishable from the fastest, so the
     /// simple ones must stay.
-    fn finalists(&self, most: usize, outlook: &Outlook, taken: &[Vec<Taken>]) -> Vec<usize> {
+    fn finalists(&self, most: usize, outlook: &Outlook, taken: &[Vec<SampleSummary>]) -> Vec<usize> {
         let mut ranked = self.able(taken);
         ranked.retain(|&it| it != self.baseline);
         ranked.sort_by(|&a, &b| outlook.mean(a).total_cmp(&outlook.mean(b)));
@@ -417,7 +417,7 @@ impl Race {
 }
 
 impl Schedule for Race {
-    fn wanted(&mut self, taken: &[Vec<Taken>], spent: Spent) -> &[usize] {
+    fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize] {
         self.advance(taken, spent);
         self.wanted = vec![0; taken.len()];
         for &(candidate, until) in self.batch.iter().filter(|_| !self.is_over) {

@@ -15,7 +15,7 @@ pub struct Spent {
 
 /// The facts about a sample that a schedule needs; a run keeps nothing else of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Taken {
+pub struct SampleSummary {
     pub total_ns: u64,
     pub round: u32,
     /// Whether the sample has figures.
@@ -27,9 +27,8 @@ pub struct Taken {
     pub shares_blocks: bool,
 }
 
-impl Taken {
-    #[must_use]
-    pub fn of(sample: &Sample) -> Self {
+impl From<&Sample> for SampleSummary {
+    fn from(sample: &Sample) -> Self {
         Self {
             total_ns: sample.phases_ns.total(),
             round: sample.round,
@@ -45,7 +44,7 @@ impl Taken {
 pub trait Schedule {
     /// The number of samples that each case wants now, 0 for a finished case. Called before each sample; the
     /// samples of a case only ever grow.
-    fn wanted(&mut self, taken: &[Vec<Taken>], spent: Spent) -> &[usize];
+    fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize];
 
     /// When loops over records end, if the schedule divides the time; otherwise each has an equal share of the budget.
     fn loop_limit(&self) -> Option<Duration> {
@@ -78,7 +77,7 @@ impl EachCase {
         Self { samples: settings.samples as usize, precision, looked: Vec::new(), wanted: Vec::new() }
     }
 
-    fn wanted_of(&self, samples: &[Taken]) -> usize {
+    fn wanted_of(&self, samples: &[SampleSummary]) -> usize {
         let accidents = samples.iter().filter(|sample| sample.is_accident).count();
         if accidents >= MOST_ACCIDENTS || samples.iter().any(|sample| !sample.is_ok && !sample.is_accident) {
             return 0;
@@ -95,7 +94,7 @@ impl EachCase {
 }
 
 impl Schedule for EachCase {
-    fn wanted(&mut self, taken: &[Vec<Taken>], _: Spent) -> &[usize] {
+    fn wanted(&mut self, taken: &[Vec<SampleSummary>], _: Spent) -> &[usize] {
         self.looked.resize(taken.len(), None);
         self.wanted.resize(taken.len(), 0);
         // Between two samples of ten thousand cases, one case has changed.
@@ -109,7 +108,7 @@ impl Schedule for EachCase {
 }
 
 /// Whether the half-width of the median's interval is at most that share of the median, at full confidence.
-fn is_narrow(samples: &[Taken], precision: f64) -> bool {
+fn is_narrow(samples: &[SampleSummary], precision: f64) -> bool {
     let calm = samples.iter().filter(|sample| sample.is_ok && !sample.is_disturbed);
     let times_ns: Vec<f64> = calm.map(|sample| as_f64(sample.total_ns)).collect();
     writebench_stats::median_interval(&times_ns, CONFIDENCE).is_some_and(|interval| {
@@ -138,8 +137,8 @@ mod tests {
         }
     }
 
-    fn samples(times_ns: &[u64]) -> Vec<Taken> {
-        let sample = |(round, &total_ns)| Taken {
+    fn samples(times_ns: &[u64]) -> Vec<SampleSummary> {
+        let sample = |(round, &total_ns)| SampleSummary {
             total_ns,
             round,
             is_ok: true,
@@ -150,20 +149,20 @@ mod tests {
         (0..).zip(times_ns).map(sample).collect()
     }
 
-    fn wanted(settings: &Settings, samples: Vec<Taken>) -> usize {
+    fn wanted(settings: &Settings, samples: Vec<SampleSummary>) -> usize {
         EachCase::of(settings).wanted(&[samples], Spent::default())[0]
     }
 
     #[test]
     fn a_schedule_holds_little_of_a_sample() {
-        assert_eq!(size_of::<Taken>(), 16);
+        assert_eq!(size_of::<SampleSummary>(), 16);
         let mut sample = Sample::without_figures(
             3,
             Outcome::TimedOut { phase: writebench_model::Phase::Write, limit_ns: 1 },
         );
         (sample.phases_ns.write, sample.phases_ns.close) = (7, 2);
         sample.disturbed = Some("noise".to_owned());
-        let taken = Taken {
+        let taken = SampleSummary {
             total_ns: 9,
             round: 3,
             is_ok: false,
@@ -171,7 +170,7 @@ mod tests {
             is_disturbed: true,
             shares_blocks: false,
         };
-        assert_eq!(Taken::of(&sample), taken);
+        assert_eq!(SampleSummary::from(&sample), taken);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::error::RunnerError;
 use crate::limits::deadline;
 use crate::order::{Planned, order};
 use crate::ranks::by_ranks;
-use crate::schedule::{Schedule, Spent, Taken};
+use crate::schedule::{SampleSummary, Schedule, Spent};
 use crate::space::no_room;
 use crate::worker::Answer;
 use crate::workers::Workers;
@@ -23,7 +23,7 @@ pub struct Plan {
     /// The cases, all different.
     pub cases: Vec<Planned>,
     /// The samples that each case already has in a resumed run; as long as `cases`.
-    pub taken: Vec<Vec<Taken>>,
+    pub taken: Vec<Vec<SampleSummary>>,
     /// The times of the memory-copy probes beside those samples.
     pub probes_ns: Vec<u64>,
     pub settings: Settings,
@@ -123,7 +123,7 @@ struct Run<'p, 'w> {
     plan: &'p Plan,
     schedule: &'p mut dyn Schedule,
     workers: Workers<'w>,
-    taken: Vec<Vec<Taken>>,
+    taken: Vec<Vec<SampleSummary>>,
     disturbance: Disturbance,
     written: &'p mut Written,
     // The time of the first sample, and the number that this process has taken.
@@ -210,7 +210,7 @@ impl Run<'_, '_> {
         observe(Event::Started { planned, left, written }).map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
         observe(Event::Taken { planned, sample: &sample }).map_err(RunnerError::Observer)?;
-        self.taken[index].push(Taken::of(&sample));
+        self.taken[index].push(SampleSummary::from(&sample));
         self.taken_here += 1;
         Ok(None)
     }

@@ -16,8 +16,8 @@ use writebench_model::protocol::Request;
 use writebench_runner::{BarrierClient, ProgressRecord, RunnerError, answer_all, answered};
 
 use crate::exit::Exit;
+use crate::sampling::{OpenTarget, directory, numbered, open_directories, run_rank_sample, run_sample};
 use crate::signals::leave_signals_to_the_supervisor;
-use crate::taking::{Held, directory, numbered, open_directories, rank_sample, sample};
 
 /// Arguments from the supervisor to its worker.
 #[derive(Parser)]
@@ -64,7 +64,7 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     // /proc may refuse this, which changes nothing else.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     let targets = match arguments.device {
-        Some(device) => vec![Held::Device(inherited(device)?)],
+        Some(device) => vec![OpenTarget::Device(inherited(device)?)],
         None => open_directories(&arguments.directory, &arguments.identity)?,
     };
     let copy_from = match (&arguments.copy_from, arguments.copy_identity.as_slice()) {
@@ -82,12 +82,12 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     let mut engine = Engine::new(copy_from, available, &enter);
     answer_all(|request| match request {
         Request::SampleRequest(request) => {
-            answered(request, |it| sample(&mut engine, numbered(&targets, it.target)?, &it, &enter))
+            answered(request, |it| run_sample(&mut engine, numbered(&targets, it.target)?, &it, &enter))
         }
         Request::RankSampleRequest(request) => answered(request, |it| {
             let barrier =
                 barrier.as_mut().ok_or_else(|| RunnerError::Protocol("there are no ranks".to_owned()))?;
-            rank_sample(&mut engine, numbered(&targets, it.sample.target)?, &it, barrier, &enter)
+            run_rank_sample(&mut engine, numbered(&targets, it.sample.target)?, &it, barrier, &enter)
         }),
         Request::LimitRequest(request) => answered(request, |it| {
             enter(Phase::Settle);

@@ -11,11 +11,11 @@ use writebench_model::protocol::{RankSample, RankSampleRequest, Shortage};
 use writebench_runner::RunnerError;
 
 use super::mpi::Ranks;
-use crate::taking::{Held, numbered, open_directories, rank_sample};
+use crate::sampling::{OpenTarget, numbered, open_directories, run_rank_sample};
 
 /// An engine in this process, in the directories of the run.
 pub(super) struct InProcess {
-    targets: Vec<Held>,
+    targets: Vec<OpenTarget>,
     engine: Engine<'static>,
 }
 
@@ -33,10 +33,10 @@ impl InProcess {
     pub(super) fn run_sample(
         &mut self,
         request: &RankSampleRequest,
-        (ranks, taking): (&mut Ranks, u32),
+        (ranks, size): (&mut Ranks, u32),
     ) -> Result<Result<RankSample, Shortage>, RunnerError> {
         let target = numbered(&self.targets, request.sample.target)?;
-        rank_sample(&mut self.engine, target, request, &mut MpiBarrier { ranks, taking }, &|_| {})
+        run_rank_sample(&mut self.engine, target, request, &mut MpiBarrier { ranks, size }, &|_| {})
     }
 }
 
@@ -49,11 +49,11 @@ pub(super) fn identity(directory: &Path) -> io::Result<[u64; 2]> {
 /// The barrier of the ranks, as the engine in this process has it.
 struct MpiBarrier<'r> {
     ranks: &'r mut Ranks,
-    taking: u32,
+    size: u32,
 }
 
 impl RankBarrier for MpiBarrier<'_> {
     fn wait(&mut self, has_succeeded: bool, _is_last: bool) -> io::Result<bool> {
-        Ok(self.ranks.wait(self.taking, has_succeeded))
+        Ok(self.ranks.wait(self.size, has_succeeded))
     }
 }

@@ -22,7 +22,7 @@ const NAMED: usize = 3;
 pub(super) struct Leader {
     ranks: Ranks,
     /// The ranks of the sample that is taken.
-    taking: u32,
+    sample_ranks: u32,
     /// The other nodes' clocks before the sample.
     before: HashMap<u32, Difference>,
     /// For samples that this process takes itself.
@@ -31,7 +31,7 @@ pub(super) struct Leader {
 
 impl Leader {
     pub(super) fn new(ranks: Ranks) -> Self {
-        Self { ranks, taking: 1, before: HashMap::new(), in_process: None }
+        Self { ranks, sample_ranks: 1, before: HashMap::new(), in_process: None }
     }
 
     fn give(&self, order: &Order) -> io::Result<()> {
@@ -52,12 +52,12 @@ impl Leader {
 
 impl Communicator for Leader {
     fn wait(&mut self, has_succeeded: bool) -> bool {
-        self.ranks.wait(self.taking, has_succeeded)
+        self.ranks.wait(self.sample_ranks, has_succeeded)
     }
 
     fn run_sample(&mut self, request: RankSampleRequest) -> Result<Result<RankSample, Shortage>, RunnerError> {
         let none = || RunnerError::Protocol("a sample before its directories".to_owned());
-        self.in_process.as_mut().ok_or_else(none)?.run_sample(&request, (&mut self.ranks, self.taking))
+        self.in_process.as_mut().ok_or_else(none)?.run_sample(&request, (&mut self.ranks, self.sample_ranks))
     }
 }
 
@@ -68,15 +68,15 @@ impl Coordinator for Leader {
 
     fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankPlace)> {
         self.give(&Order::RunSample(share.clone()))?;
-        self.taking = share.ranks;
+        self.sample_ranks = share.ranks;
         self.ranks.join_group(share.ranks);
         self.before = self.ranks.compare_clocks(share.ranks);
         Ok((self.ranks.nodes.name(0), self.ranks.nodes.place(0, share.ranks)))
     }
 
     fn gather(&mut self, own: Report) -> io::Result<Vec<Report>> {
-        let texts = self.ranks.gather(self.taking, &serde_json::to_string(&own)?);
-        let after = self.ranks.compare_clocks(self.taking);
+        let texts = self.ranks.gather(self.sample_ranks, &serde_json::to_string(&own)?);
+        let after = self.ranks.compare_clocks(self.sample_ranks);
         let parse = |text: &String| serde_json::from_str::<Report>(text);
         let mut reports = texts.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         for report in &mut reports {

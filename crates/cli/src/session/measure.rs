@@ -10,7 +10,9 @@ use anyhow::Result;
 use writebench_model::{Bytes, Case, CaseRecord, RunStatus, Sample, Settings};
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
-use writebench_runner::{Coordinator, End, Event, Hardware, Plan, Planned, Taken, WorkerCommand, Workers};
+use writebench_runner::{
+    Coordinator, End, Event, Hardware, Plan, Planned, SampleSummary, WorkerCommand, Workers,
+};
 
 use super::configuration::Session;
 use super::place::Claimed;
@@ -225,7 +227,7 @@ impl Session<'_> {
             for (number, target) in run.targets.iter().enumerate() {
                 planned.push(Planned { target: number, case: case.clone() });
                 let before = samples.get(&(target.name.as_str(), name.as_str())).map_or(&[][..], |it| it);
-                taken.push(before.iter().map(Taken::of).collect());
+                taken.push(before.iter().map(SampleSummary::from).collect());
                 probes_ns.extend(before.iter().flat_map(|sample| sample.probe_ns));
             }
         }

@@ -2,7 +2,7 @@
 
 use writebench_stats::{Interval, Verdict, as_f64};
 
-use crate::schedule::Taken;
+use crate::schedule::SampleSummary;
 
 /// Candidates within this share of each other are equally good.
 const CLOSE: f64 = 0.03;
@@ -13,19 +13,19 @@ const CLEAR_LOSS_ROUNDS: usize = 3;
 
 /// The same as [`writebench_model::Sample::usable`]: the good samples without the disturbed, or all if every
 /// sample was disturbed.
-pub(super) fn usable(samples: &[Taken]) -> Vec<&Taken> {
-    let good: Vec<&Taken> = samples.iter().filter(|sample| sample.is_ok).collect();
-    let calm: Vec<&Taken> = good.iter().copied().filter(|sample| !sample.is_disturbed).collect();
+pub(super) fn usable(samples: &[SampleSummary]) -> Vec<&SampleSummary> {
+    let good: Vec<&SampleSummary> = samples.iter().filter(|sample| sample.is_ok).collect();
+    let calm: Vec<&SampleSummary> = good.iter().copied().filter(|sample| !sample.is_disturbed).collect();
     if calm.is_empty() { good } else { calm }
 }
 
 /// How many samples count as taken: at least half of them, however many are disturbed.
-pub(super) fn counted(samples: &[Taken]) -> usize {
+pub(super) fn counted(samples: &[SampleSummary]) -> usize {
     usable(samples).len().max(samples.len() / 2)
 }
 
 /// The total times, with their rounds.
-pub(super) fn by_round(samples: &[Taken]) -> Vec<(u32, f64)> {
+pub(super) fn by_round(samples: &[SampleSummary]) -> Vec<(u32, f64)> {
     usable(samples).into_iter().map(|sample| (sample.round, as_f64(sample.total_ns))).collect()
 }
 

@@ -26,7 +26,7 @@ impl Race {
         floor(of_time.min(of_bytes))
     }
 
-    pub(super) fn enter_finals(&mut self, outlook: &Outlook, taken: &[Vec<Taken>], spent: Spent) {
+    pub(super) fn enter_finals(&mut self, outlook: &Outlook, taken: &[Vec<SampleSummary>], spent: Spent) {
         let most = self.paid(self.size, 0, outlook, spent).clamp(LEAST_FINALISTS, FINALISTS);
         let mut chosen = self.finalists(most, outlook, taken);
         if self.able(taken).contains(&self.baseline) {
@@ -40,7 +40,7 @@ impl Race {
         self.is_over = self.batch.is_empty();
     }
 
-    pub(super) fn end_final_round(&mut self, taken: &[Vec<Taken>], spent: Spent) {
+    pub(super) fn end_final_round(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         let (clones, alive): (Vec<usize>, Vec<usize>) =
             self.batch.iter().map(|(it, _)| *it).partition(|&it| self.candidates[it].is_clone);
         let rounds = self.rounds_of_final(taken);
@@ -89,7 +89,7 @@ impl Race {
     }
 
     /// The model of all samples at the size of the final, by candidate. Copies that share blocks are no rivals.
-    fn rounds_of_final(&self, taken: &[Vec<Taken>]) -> Rounds {
+    fn rounds_of_final(&self, taken: &[Vec<SampleSummary>]) -> Rounds {
         let times = |it: usize| match self.candidates[it].is_clone {
             true => Vec::new(),
             false => by_round(&taken[self.case_on(self.real(), it)]),

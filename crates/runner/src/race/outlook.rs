@@ -4,7 +4,7 @@ use writebench_stats::{Forecast, Likeness, Observation, Point, as_f64};
 
 use super::figures::{by_round, usable};
 use super::{Candidate, LevelOf};
-use crate::schedule::Taken;
+use crate::schedule::SampleSummary;
 
 /// The forecast of the time per byte of all candidates on one level, in logarithms.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ impl Outlook {
         candidates: &[Candidate],
         levels: &[(LevelOf, u64)],
         level: usize,
-        taken: &[Vec<Taken>],
+        taken: &[Vec<SampleSummary>],
         learnt: &mut Learnt,
     ) -> Self {
         let mut observations = Vec::new();

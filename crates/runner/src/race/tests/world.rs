@@ -9,7 +9,7 @@ use writebench_stats::as_f64;
 
 use crate::race::figures::{by_round, floor};
 use crate::race::{Candidate, Race, RaceLimits};
-use crate::schedule::{Schedule as _, Spent, Taken};
+use crate::schedule::{SampleSummary, Schedule as _, Spent};
 
 /// Two levels of screening, then the possible sizes of the final.
 pub(super) const LEVEL_BYTES: [u64; 5] = [4 << 20, 32 << 20, 256 << 20, 128 << 20, 64 << 20];
@@ -35,7 +35,7 @@ pub(super) struct World {
     /// The work around a sample, in seconds.
     pub(super) around_s: f64,
     pub(super) random: Pcg64Mcg,
-    pub(super) taken: Vec<Vec<Taken>>,
+    pub(super) taken: Vec<Vec<SampleSummary>>,
     pub(super) spent: Spent,
 }
 
@@ -122,7 +122,7 @@ impl World {
     }
 
     /// The samples on a level, for each candidate.
-    pub(super) fn on(&self, level: usize) -> &[Vec<Taken>] {
+    pub(super) fn on(&self, level: usize) -> &[Vec<SampleSummary>] {
         &self.taken[level * self.count()..(level + 1) * self.count()]
     }
 
@@ -132,7 +132,8 @@ impl World {
 
     /// The candidates with at least so many samples at the real size.
     pub(super) fn with_samples(&self, least: usize) -> Vec<usize> {
-        let is_there = |(index, samples): (usize, &Vec<Taken>)| (samples.len() >= least).then_some(index);
+        let is_there =
+            |(index, samples): (usize, &Vec<SampleSummary>)| (samples.len() >= least).then_some(index);
         self.on(REAL).iter().enumerate().filter_map(is_there).collect()
     }
 
@@ -156,7 +157,7 @@ impl World {
         self.spent.elapsed += Duration::from_secs_f64(seconds + self.around_s);
         self.spent.bytes += LEVEL_BYTES[level];
         let shares_blocks = self.shares.contains(&candidate);
-        self.taken[case].push(Taken {
+        self.taken[case].push(SampleSummary {
             total_ns,
             round,
             is_ok,

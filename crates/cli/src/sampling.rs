@@ -11,20 +11,20 @@ use writebench_model::{Case, Failure, Outcome, Phase, Sample};
 use writebench_runner::RunnerError;
 
 /// An open target.
-pub(crate) enum Held {
+pub(crate) enum OpenTarget {
     Directory(OwnedFd),
     Device(OwnedFd),
 }
 
-pub(crate) fn numbered(targets: &[Held], number: usize) -> Result<Target<'_>, RunnerError> {
+pub(crate) fn numbered(targets: &[OpenTarget], number: usize) -> Result<Target<'_>, RunnerError> {
     match targets.get(number) {
-        Some(Held::Directory(directory)) => Ok(Target::Directory(directory.as_fd())),
-        Some(Held::Device(device)) => Ok(Target::Device(device.as_fd())),
+        Some(OpenTarget::Directory(directory)) => Ok(Target::Directory(directory.as_fd())),
+        Some(OpenTarget::Device(device)) => Ok(Target::Device(device.as_fd())),
         None => Err(RunnerError::Protocol(format!("there is no target {number}"))),
     }
 }
 
-pub(crate) fn directory(targets: &[Held], number: usize) -> Result<BorrowedFd<'_>, RunnerError> {
+pub(crate) fn directory(targets: &[OpenTarget], number: usize) -> Result<BorrowedFd<'_>, RunnerError> {
     match numbered(targets, number)? {
         Target::Directory(directory) => Ok(directory),
         Target::Device(_) => Err(RunnerError::Protocol("a device has no files to be made".to_owned())),
@@ -32,7 +32,7 @@ pub(crate) fn directory(targets: &[Held], number: usize) -> Result<BorrowedFd<'_
 }
 
 /// One sample, if there is room for it.
-pub(crate) fn sample(
+pub(crate) fn run_sample(
     engine: &mut Engine<'_>,
     target: Target<'_>,
     request: &SampleRequest,
@@ -48,7 +48,7 @@ pub(crate) fn sample(
 }
 
 /// One rank's share of a sample. The first rank makes room for all, before any of them begins.
-pub(crate) fn rank_sample(
+pub(crate) fn run_rank_sample(
     engine: &mut Engine<'_>,
     target: Target<'_>,
     RankSampleRequest { sample: request, place }: &RankSampleRequest,
@@ -105,7 +105,7 @@ fn make_room(
 }
 
 /// The directories at these paths, each with its device and inode, so that nothing else can stand in for it.
-pub(crate) fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<Held>> {
+pub(crate) fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<OpenTarget>> {
     let (identities, []) = identities.as_chunks::<2>() else { bail!("an identity has two parts") };
     if paths.is_empty() || paths.len() != identities.len() {
         bail!("{} directories with {} identities", paths.len(), identities.len());
@@ -113,7 +113,7 @@ pub(crate) fn open_directories(paths: &[OsString], identities: &[u64]) -> Result
     paths.iter().zip(identities).map(|(path, identity)| open_directory(path, *identity)).collect()
 }
 
-fn open_directory(path: &OsString, identity: [u64; 2]) -> Result<Held> {
+fn open_directory(path: &OsString, identity: [u64; 2]) -> Result<OpenTarget> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory =
         rustix::fs::open(&**path, flags, Mode::empty()).with_context(|| format!("open {}", path.display()))?;
@@ -121,5 +121,5 @@ fn open_directory(path: &OsString, identity: [u64; 2]) -> Result<Held> {
     if identity != [stat.st_dev, stat.st_ino] {
         bail!("{} is not the directory it was", path.display());
     }
-    Ok(Held::Directory(directory))
+    Ok(OpenTarget::Directory(directory))
 }
