@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use writebench_model::protocol::{
-    LimitRequest, NoiseRequest, PropertiesRequest, Question, Request, SampleRequest,
+    LimitRequest, PropertiesRequest, Question, Request, SampleRequest,
 };
 
 fn answer<Q: Question>(line: &str) {
@@ -19,6 +19,5 @@ fuzz_target!(|line: &str| {
     }
     answer::<SampleRequest>(line);
     answer::<LimitRequest>(line);
-    answer::<NoiseRequest>(line);
     answer::<PropertiesRequest>(line);
 });

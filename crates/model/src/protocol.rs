@@ -10,7 +10,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
-use crate::noise::Noise;
 use crate::phase::Phase;
 use crate::properties::Properties;
 use crate::reserve::Reserve;
@@ -67,8 +66,6 @@ questions! {
         RankSampleRequest -> Result<RankSample, Shortage>,
         /// Measures limits of memory or of a device.
         LimitRequest -> MeasuredLimits,
-        /// Repeats the same work.
-        NoiseRequest -> Noise,
         /// Finds the properties of a filesystem; a device has none.
         PropertiesRequest -> Properties,
     }
@@ -109,16 +106,6 @@ pub struct DeviceWrites {
     pub file_bytes: u64,
     /// The most bytes of all files.
     pub most_bytes: u64,
-}
-
-/// A request to repeat work.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NoiseRequest {
-    pub time_ns: u64,
-    /// The beginning of the files' names; the name of the work follows.
-    pub file_stem: String,
-    /// See [`SampleRequest::cpu_stats`].
-    pub cpu_stats: Vec<String>,
 }
 
 /// Files that are made to learn properties.

@@ -14,7 +14,6 @@ pub use numbers::sides::{ComparedRun, Side};
 pub use sentences::arranged::Sort;
 pub use sentences::comparison::FOUR_RUNS;
 pub use sentences::machine::machine_lines;
-pub use sentences::noise::NoiseReport;
 pub use sentences::report::Report;
 pub use sentences::shell::quoted;
 pub use sentences::visible::{visible, visible_lines};

@@ -18,7 +18,6 @@ mod holders;
 mod keeper;
 mod left_over;
 mod limits;
-mod noise;
 mod order;
 mod place;
 mod question;
@@ -47,7 +46,6 @@ pub use keeper::{
     look_at_copy_place, look_at_source, open_source,
 };
 pub use limits::{Pace, check_device, check_memory, check_sectors, deadline};
-pub use noise::measure_noise;
 pub use order::Planned;
 pub use question::{answer_all, answered};
 pub use race::{Candidate, Race, RaceLimits, coordinates};

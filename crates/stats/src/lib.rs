@@ -9,7 +9,6 @@ mod independent;
 mod interval;
 mod mann_whitney;
 mod outliers;
-mod resolution;
 mod rounds;
 mod verdict;
 
@@ -18,7 +17,6 @@ pub use forecast::{Forecast, Likeness, Observation, Point};
 pub use independent::independent_ratio;
 pub use interval::{Interval, median_interval};
 pub use outliers::count_outliers;
-pub use resolution::smallest_difference;
 pub use rounds::Rounds;
 pub use verdict::Verdict;
 

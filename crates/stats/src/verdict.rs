@@ -38,6 +38,14 @@ impl Verdict {
         }
     }
 
+    /// The smallest difference for which an interval of this width is a difference: such an interval around a larger
+    /// ratio excludes 1. None on too few values for 95 %.
+    #[must_use]
+    pub fn smallest_difference(ratio: &Interval) -> Option<f64> {
+        let half_width = (ratio.high / ratio.low).sqrt();
+        ratio.is_sure().then_some(half_width / (1.0 - Self::LEAST) - 1.0)
+    }
+
     /// The form for programs.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -82,6 +90,22 @@ mod tests {
         assert_eq!(verdict(0.96, 1.04), Verdict::Same);
         assert_eq!(verdict(1.0, 1.05), Verdict::Same);
         assert_eq!(verdict(0.96, 1.06), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn the_smallest_difference_is_where_the_verdict_changes() {
+        let interval = |factor: f64| Interval {
+            estimate: factor,
+            low: factor / 1.1,
+            high: factor * 1.1,
+            confidence: 0.97,
+            count: 6,
+        };
+        let smallest = Verdict::smallest_difference(&interval(3.0)).unwrap();
+        assert_eq!(Verdict::of(&interval(1.0 + smallest + 1e-9), Verdict::MARGIN), Verdict::Slower);
+        assert_eq!(Verdict::of(&interval(1.0 + smallest - 1e-9), Verdict::MARGIN), Verdict::Inconclusive);
+        let unsure = Interval { confidence: 0.9, ..interval(1.0) };
+        assert_eq!(Verdict::smallest_difference(&unsure), None);
     }
 
     #[test]

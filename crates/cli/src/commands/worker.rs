@@ -93,10 +93,6 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
             enter(Phase::Settle);
             Ok(engine.limits(numbered(&targets, it.target)?, &it))
         }),
-        Request::NoiseRequest(request) => answered(request, |it| {
-            enter(Phase::Write);
-            Ok(writebench_engine::noise(directory(&targets, 0)?, &it))
-        }),
         Request::PropertiesRequest(request) => {
             answered(request, |it| Ok(engine.properties(directory(&targets, it.target)?, &it)))
         }

@@ -1,8 +1,8 @@
-//! Figures that can be believed: bursts, the hardware's limits, the machine's noise.
+//! Figures that can be believed: bursts and the hardware's limits.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use writebench_testkit::{Kind, LoopDevice, Need, Throttle, Trials, directory_on, entries, wait_for};
+use writebench_testkit::{Kind, LoopDevice, Need, Throttle, Trials, directory_on, wait_for};
 
 use crate::program;
 
@@ -75,12 +75,6 @@ pub(crate) fn add(trials: &mut Trials) {
                 && after["targets"][0]["limits"] == before["targets"][0]["limits"],
             "{after}"
         );
-        Ok(())
-    });
-    trials.add("probe --noise says what can be told here, and leaves nothing behind", &[], noise);
-    trials.add("probe --seconds is only for --noise", &[], || {
-        let ended = program()?.call(&["probe", "--seconds", "3"])?;
-        ensure!(ended.code == Some(2) && ended.stderr.contains("--noise"), "{ended:?}");
         Ok(())
     });
 }
@@ -159,27 +153,5 @@ fn shares() -> Result<()> {
     }
     let text = program.call(&["show"])?.stdout;
     ensure!(text.contains(" a plain copy of memory, "), "{text}");
-    Ok(())
-}
-
-fn noise() -> Result<()> {
-    let (program, target) = (program()?, tempfile::tempdir()?);
-    let path = target.path().to_str().context("UTF-8")?;
-    let ended = program.call(&["probe", "--noise", "--seconds", "1", "--json", path])?;
-    ensure!(ended.code == Some(0), "{ended:?}");
-    let document: Value = serde_json::from_str(&ended.stdout)?;
-    let works = document["works"].as_array().context("works")?;
-    let names: Vec<&str> = works.iter().filter_map(|work| work["work"].as_str()).collect();
-    ensure!(names == ["clock-read", "system-call", "memory-copy", "small-write", "durable-write"], "{names:?}");
-    ensure!(works.iter().all(|work| work["values"].as_u64() > Some(0)), "{document}");
-    let median = |index: usize| works[index]["median_ns"].as_f64().unwrap_or(0.0);
-    ensure!(median(3) > median(1), "a write costs more than a call that does nothing: {document}");
-    ensure!(document["verdicts"].as_array().is_some_and(|verdicts| verdicts.len() == 2), "{document}");
-    ensure!(entries(target.path()).is_empty());
-    let ended = program.call(&["probe", "--noise", "--seconds", "1", path])?;
-    ensure!(
-        ended.stdout.contains("medians of 6") && ended.stdout.contains("Writes into the page cache: "),
-        "{ended:?}"
-    );
     Ok(())
 }

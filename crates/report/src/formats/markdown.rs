@@ -37,7 +37,8 @@ pub(super) fn render(report: &Report) -> String {
         }
         text.extend(lines.map(|line| item(line)));
     }
-    let mut sentences = report.conclusions.iter().chain(&report.read_back).chain(&report.warnings).peekable();
+    let checks = report.smallest_difference.iter().chain(&report.read_back);
+    let mut sentences = report.conclusions.iter().chain(checks).chain(&report.warnings).peekable();
     if sentences.peek().is_some() {
         text += "\n";
     }

@@ -7,7 +7,6 @@ pub use super::styles::STYLES;
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use super::width::{display_width, padded};
 use crate::sentences::machine::{one_line, run_lines};
-use crate::sentences::noise::NoiseReport;
 use crate::sentences::report::Report;
 use crate::sentences::visible::visible;
 use crate::sentences::words::counted;
@@ -88,6 +87,7 @@ fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, S
         said.extend(report.remarks.iter().map(plain));
         said.extend(report.read_back.iter().map(|line| (QUIET, line.clone())));
     }
+    said.extend(report.smallest_difference.iter().map(|line| (QUIET, line.clone())));
     if !shows_tables {
         let missing = report.run.missing.iter();
         said.extend(missing.map(|target| (WARNING, format!("{}: {}", target.name, target.why))));
@@ -150,19 +150,4 @@ fn legend(table: &Table, case: usize, width: Option<usize>) -> String {
     let all_fit = table.rows.iter().all(fits);
     let line = |row| if all_fit { beside(row) } else { below(row) };
     table.rows.iter().map(|row| format!("{QUIET}{}{QUIET:#}\n", line(row))).collect()
-}
-
-/// The differences that a machine's noise allows to detect, with advice.
-#[must_use]
-pub fn noise(report: &NoiseReport, width: Option<usize>) -> String {
-    let table = report.table();
-    let mut text = format!("{HEADING}{}{HEADING:#}\n{}\n", table.title, fitting(&table, width).text());
-    for note in &table.notes {
-        text += &styled(WARNING, note, width);
-    }
-    text += "\n";
-    for sentence in report.verdicts.iter().chain(&report.advice) {
-        text += &styled(Style::new(), sentence, width);
-    }
-    text
 }

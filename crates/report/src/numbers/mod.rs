@@ -5,7 +5,6 @@ pub(crate) mod comparison;
 pub(crate) mod estimate;
 pub(crate) mod grouped;
 pub(crate) mod latency;
-pub(crate) mod noise;
 pub(crate) mod over_time;
 pub(crate) mod reached;
 pub(crate) mod rounds;

@@ -133,20 +133,6 @@ pub(crate) fn microseconds(nanoseconds: u64) -> String {
     significant(as_f64(nanoseconds) / 1e3)
 }
 
-/// A part of one in percent with two significant digits.
-pub(crate) fn significant_percent(part: f64) -> String {
-    let percent = part * 100.0;
-    if percent > 100.0 {
-        return "> 100 %".to_owned();
-    }
-    let digits = match percent {
-        ..0.995 => 2,
-        ..9.95 => 1,
-        _ => 0,
-    };
-    format!("{percent:.digits$} %")
-}
-
 /// A case's share of its limit: `83 %`.
 pub(crate) fn share(share: f64) -> String {
     let percent = share * 100.0;

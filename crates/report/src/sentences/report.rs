@@ -7,8 +7,8 @@ use crate::sentences::advice::{Advice, without_advice};
 use crate::sentences::answer::{Answer, answers};
 use crate::sentences::conclusion::remarks;
 use crate::sentences::finding::Finding;
-use crate::sentences::read_back;
 use crate::sentences::warning::warnings;
+use crate::sentences::{read_back, resolution};
 
 /// A run, ready to be rendered.
 #[derive(Debug, Clone)]
@@ -31,6 +31,8 @@ pub struct Report {
     pub remarks: Vec<String>,
     /// How much was read back and compared, and where it came from; none where nothing was written.
     pub read_back: Option<String>,
+    /// The smallest difference that the run could detect; none without comparisons.
+    pub smallest_difference: Option<String>,
     /// Warnings that a reader of the figures needs.
     pub warnings: Vec<String>,
     /// Whether the cases are in another order than that of the suites, or not all there.
@@ -57,6 +59,7 @@ impl Report {
         };
         let warnings = warnings(&run, &cases, is_search);
         let read_back = read_back::sentence(&cases);
+        let smallest_difference = resolution::sentence(&cases);
         Self {
             number,
             run,
@@ -67,6 +70,7 @@ impl Report {
             conclusions,
             remarks,
             read_back,
+            smallest_difference,
             warnings,
             is_arranged: false,
         }

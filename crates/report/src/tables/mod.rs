@@ -5,7 +5,6 @@ pub(crate) mod comparison;
 mod cpu_time;
 mod findings;
 mod matrix;
-mod noise;
 mod notes;
 mod per_case;
 mod properties;
