@@ -5,9 +5,8 @@ use libfuzzer_sys::fuzz_target;
 use writebench_model::Case;
 
 fuzz_target!(|text: &str| {
-    let methods = writebench_engine::method_infos();
-    if let Ok(case) = Case::parse(text, &methods) {
-        assert_eq!(Case::parse(&case.to_string(), &methods).as_ref(), Ok(&case));
+    if let Ok(case) = Case::parse(text) {
+        assert_eq!(Case::parse(&case.to_string()).as_ref(), Ok(&case));
         let _ = (case.contract(), case.bytes_written(), case.source_bytes(), case.file_count());
     }
 });

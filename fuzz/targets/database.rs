@@ -41,11 +41,9 @@ impl Original {
         let folder = TempDir::new_in("/dev/shm").unwrap();
         let path = folder.path().join("original");
         let run = writebench_report::run_of_export(
-            include_str!("../seeds/run.json"),
-            &writebench_engine::method_infos(),
-        )
+            include_str!("../seeds/run.json"))
         .unwrap();
-        Store::open(&path, &writebench_engine::method_infos()).unwrap().import_runs(&[run]).unwrap();
+        Store::open(&path).unwrap().import_runs(&[run]).unwrap();
         let connection = Connection::open(&path).unwrap();
         // A single file without a separate log.
         connection.pragma_update(None, "journal_mode", "delete").unwrap();
@@ -95,7 +93,7 @@ fuzz_target!(|edits: Vec<Edit>| {
         edit(&connection, it);
     }
     drop(connection);
-    let Ok(store) = Store::open_to_read(&path, &writebench_engine::method_infos()) else { return };
+    let Ok(store) = Store::open_to_read(&path) else { return };
     let Ok(runs) = store.runs() else { return };
     let _ = store.workspaces();
     for summary in runs {

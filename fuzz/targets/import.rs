@@ -6,7 +6,7 @@ use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
 
 fuzz_target!(|text: &str| {
-    if let Ok(run) = writebench_report::run_of_export(text, &writebench_engine::method_infos()) {
+    if let Ok(run) = writebench_report::run_of_export(text) {
         assert_eq!(run.check_size(), Ok(()), "what is larger is refused");
         let report = Report::of(None, run);
         for detail in [Detail::Usual, Detail::All] {

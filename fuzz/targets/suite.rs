@@ -6,6 +6,6 @@ use writebench_model::Suite;
 
 fuzz_target!(|text: &str| {
     if let Ok(suite) = Suite::parse(text) {
-        let _ = suite.rows(&writebench_engine::method_infos(), &[], 4096);
+        let _ = suite.rows(&[], 4096);
     }
 });

@@ -37,7 +37,7 @@ pub(crate) fn open(named: Option<&Path>) -> Result<Store> {
         builder.mode(0o700).recursive(named.is_none());
         builder.create(directory).map_err(|error| cannot_make(directory, named, &error))?;
     }
-    Ok(Store::open(&path, &writebench_engine::method_infos())?)
+    Ok(Store::open(&path)?)
 }
 
 fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> anyhow::Error {
@@ -70,7 +70,7 @@ pub(crate) fn open_if_there(path: &Path) -> Result<Option<Store>> {
     if !path.exists() && !path.is_symlink() {
         return Ok(None);
     }
-    Ok(Some(Store::open_to_read(path, &writebench_engine::method_infos())?))
+    Ok(Some(Store::open_to_read(path)?))
 }
 
 /// The option with which a command finds this database again.

@@ -62,6 +62,5 @@ pub(crate) fn exported(path: &Path) -> Result<RunRecord> {
         let most = Bytes(MOST_DOCUMENT_BYTES);
         return Err(usage!("{name} has more than {most}, which no export of a run has"));
     }
-    writebench_report::run_of_export(&text, &writebench_engine::method_infos())
-        .map_err(|error| usage!("{name} {error}"))
+    writebench_report::run_of_export(&text).map_err(|error| usage!("{name} {error}"))
 }

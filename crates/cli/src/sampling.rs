@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use rustix::fs::{Mode, OFlags};
 use writebench_engine::{Engine, RankBarrier, Target};
 use writebench_model::protocol::{Marks, RankSample, RankSampleRequest, SampleRequest, Shortage};
-use writebench_model::{Case, Failure, Outcome, Phase, Sample};
+use writebench_model::{Failure, Outcome, Phase, Sample};
 use writebench_runner::RunnerError;
 
 /// An open target.
@@ -37,13 +37,11 @@ pub(crate) fn run_sample(
     target: Target<'_>,
     request: &SampleRequest,
     enter: &dyn Fn(Phase),
-) -> Result<Result<Sample, Shortage>, RunnerError> {
-    let case = case_of(request)?;
+) -> Result<Sample, Shortage> {
     enter(Phase::Settle);
-    Ok(match make_room(target, &case, request) {
-        Ok(Ok(())) => Ok(engine.sample(target, &case, request)),
-        Ok(Err(outcome)) => Ok(Sample::without_figures(request.round, outcome)),
-        Err(shortage) => Err(shortage),
+    Ok(match make_room(target, request)? {
+        Ok(()) => engine.sample(target, request),
+        Err(outcome) => Sample::without_figures(request.round, outcome),
     })
 }
 
@@ -54,38 +52,27 @@ pub(crate) fn run_rank_sample(
     RankSampleRequest { sample: request, place }: &RankSampleRequest,
     barrier: &mut dyn RankBarrier,
     enter: &dyn Fn(Phase),
-) -> Result<Result<RankSample, Shortage>, RunnerError> {
-    let case = case_of(request)?;
+) -> Result<RankSample, Shortage> {
     enter(Phase::Settle);
-    let room = if place.rank == 0 { make_room(target, &case, request) } else { Ok(Ok(())) };
+    let room = if place.rank == 0 { make_room(target, request) } else { Ok(Ok(())) };
     let all = barrier.wait(matches!(room, Ok(Ok(()))), false);
     let failed = |outcome, is_abandoned| RankSample {
         sample: Sample::without_figures(request.round, outcome),
         marks: Marks::default(),
         is_abandoned,
     };
-    Ok(match (room, all) {
-        (Err(shortage), _) => Err(shortage),
-        (Ok(Err(outcome)), _) => Ok(failed(outcome, false)),
-        (Ok(Ok(())), Ok(true)) => Ok(engine.rank_sample(target, &case, request, *place, barrier)),
-        (Ok(Ok(())), _) => {
+    Ok(match (room?, all) {
+        (Err(outcome), _) => failed(outcome, false),
+        (Ok(()), Ok(true)) => engine.rank_sample(target, request, *place, barrier),
+        (Ok(()), _) => {
             let detail = ": another rank has failed".to_owned();
-            Ok(failed(Outcome::WorkerDied { phase: Phase::Settle, signal: None, detail }, true))
+            failed(Outcome::WorkerDied { phase: Phase::Settle, signal: None, detail }, true)
         }
     })
 }
 
-fn case_of(request: &SampleRequest) -> Result<Case, RunnerError> {
-    let case = Case::parse(&request.case, &writebench_engine::method_infos());
-    case.map_err(|error| RunnerError::Protocol(error.to_string()))
-}
-
 /// Removes what a dead worker left, and checks that there is room for the case.
-fn make_room(
-    target: Target<'_>,
-    case: &Case,
-    request: &SampleRequest,
-) -> Result<Result<(), Outcome>, Shortage> {
+fn make_room(target: Target<'_>, request: &SampleRequest) -> Result<Result<(), Outcome>, Shortage> {
     let Target::Directory(directory) = target else { return Ok(Ok(())) };
     if request.remove_first
         && let Err(errno) = writebench_runner::remove_samples(directory)
@@ -100,7 +87,7 @@ fn make_room(
         };
         return Ok(Err(Outcome::Failed(Box::new(failure))));
     }
-    let shortage = writebench_runner::shortage_of_sample(directory, case, request.reserve);
+    let shortage = writebench_runner::shortage_of_sample(directory, &request.case, request.reserve);
     shortage.map_or(Ok(Ok(())), Err)
 }
 

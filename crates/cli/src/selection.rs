@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 use writebench_model::{
-    Axis, Bytes, Case, CaseOrigin, CaseRecord, Data, FIRST_LOOK, MethodInfo, Origin, Row, Suite, TargetRecord,
+    Axis, Bytes, Case, CaseOrigin, CaseRecord, Data, FIRST_LOOK, Method, Origin, Row, Suite, TargetRecord,
     did_you_mean, suite_named,
 };
 
@@ -54,9 +54,8 @@ pub(crate) const SAMPLES: u32 = writebench_stats::FEWEST_FOR_INTERVAL;
 impl SelectionArguments {
     /// Whether a named suite has copies only.
     pub(crate) fn copies_only(&self) -> bool {
-        let methods = writebench_engine::method_infos();
         let named = self.suite.iter().filter_map(|name| suite_named(name).ok());
-        named.into_iter().any(|suite| copies_only(&suite, &methods))
+        named.into_iter().any(|suite| copies_only(&suite))
     }
 
     /// Whether no suite or case is named, so that the run is a first look.
@@ -76,7 +75,6 @@ pub(crate) fn rows(
     block_size_bytes: u64,
     ranks: &[u32],
 ) -> Result<Selected> {
-    let methods = &writebench_engine::method_infos();
     let mut overrides = overrides(selection, cold)?;
     if !ranks.is_empty() && overrides.iter().all(|(axis, _)| *axis != Axis::Ranks) {
         overrides.push((Axis::Ranks, ranks.iter().map(ToString::to_string).collect()));
@@ -88,8 +86,8 @@ pub(crate) fn rows(
     let suites = selection.suite.iter().map(String::as_str).chain(none_named.then_some(in_place));
     for name in suites {
         let suite = suite_named(name)?;
-        let overrides = if copies_only(&suite, methods) { &of_copies } else { &overrides };
-        let of_suite = suite.rows(methods, overrides, block_size_bytes).map_err(|error| usage!("{error}"))?;
+        let overrides = if copies_only(&suite) { &of_copies } else { &overrides };
+        let of_suite = suite.rows(overrides, block_size_bytes).map_err(|error| usage!("{error}"))?;
         let is_sized = overrides.iter().any(|(axis, _)| *axis == Axis::Size);
         let grown =
             |row: Row| if suite.size_is_per_rank && !is_sized { with_size_per_rank(row) } else { Ok(row) };
@@ -98,8 +96,8 @@ pub(crate) fn rows(
         notes.extend(of_suite.left_out.iter().map(|(label, error)| format!("Left out '{label}': {error}")));
     }
     for name in &selection.case {
-        let copies = name.split(',').next().is_some_and(|name| copies(name, methods));
-        for case in named_cases(name, methods, if copies { &of_copies } else { &overrides })? {
+        let copies = name.split(',').next().is_some_and(|name| copies(name));
+        for case in named_cases(name, if copies { &of_copies } else { &overrides })? {
             let row = Row { origin: CaseOrigin::Named, label: None, case };
             // A case that is named again is the same.
             if !rows.contains(&row) {
@@ -149,12 +147,8 @@ pub(crate) fn check_ranks(cases: &[Case], ranks: u32) -> Result<()> {
 }
 
 /// The case of that name. Values for axes that the name leaves out come from the overrides.
-fn named_cases(
-    name: &str,
-    methods: &[&'static MethodInfo],
-    overrides: &writebench_model::Overrides,
-) -> Result<Vec<Case>> {
-    let method = Case::parse(name.split(',').next().unwrap_or_default(), methods).map(|case| case.method());
+fn named_cases(name: &str, overrides: &writebench_model::Overrides) -> Result<Vec<Case>> {
+    let method = Case::parse(name.split(',').next().unwrap_or_default()).map(|case| case.method());
     let mut names = vec![name.to_owned()];
     for (axis, values) in overrides {
         let left_out = !name.split(',').any(|part| part.split('=').next() == Some(axis.name()));
@@ -167,7 +161,7 @@ fn named_cases(
     }
     names
         .iter()
-        .map(|name| match Case::parse(name, methods) {
+        .map(|name| match Case::parse(name) {
             Ok(case) if case.method().is_program() => {
                 Err(usage!("--case {name}: give your program with --command 'PROGRAM {{file}}' instead"))
             }
@@ -211,12 +205,12 @@ fn with_length(
     Ok(overrides)
 }
 
-fn copies(method: &str, methods: &[&'static MethodInfo]) -> bool {
-    methods.iter().any(|info| info.name == method && info.copies())
+fn copies(method: &str) -> bool {
+    Method::from_name(method).is_some_and(Method::copies)
 }
 
-fn copies_only(suite: &Suite, methods: &[&'static MethodInfo]) -> bool {
-    suite.sections.iter().flat_map(|section| &section.heads).all(|head| copies(&head.method, methods))
+fn copies_only(suite: &Suite) -> bool {
+    suite.sections.iter().flat_map(|section| &section.heads).all(|head| copies(&head.method))
 }
 
 /// Rows as the database holds them, without samples: each once for every target.

@@ -120,7 +120,7 @@ fn access(case: &Case) -> OpenOptions {
         }
     };
     OpenOptions::new()
-        .read(case.method().cursor == Cursor::Mapping)
+        .read(case.method().card().cursor == Cursor::Mapping)
         .write(true)
         .direct(case.axes().cache == Cache::Direct)
         .write_through(write_through)

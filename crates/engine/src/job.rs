@@ -196,7 +196,7 @@ mod tests {
             "pwrite,size=1000,ranks=3,threads=2,layout=strided,chunk=7,block=21",
             "pwrite,size=1000,ranks=3,chunk=7,layout=strided,block=140",
         ] {
-            let case = Case::parse(name, &crate::method_infos()).unwrap();
+            let case = Case::parse(name).unwrap();
             let mut owners = vec![0; 1000];
             for rank in 0..3 {
                 let bytes = parts(&case, rank, &[], None).iter().map(|part| part.range.length).sum::<u64>();
@@ -229,7 +229,7 @@ mod tests {
             "pwrite,size=1000,chunk=7,threads=3,layout=strided,block=14",
             "write,size=0",
         ] {
-            let case = Case::parse(name, &crate::method_infos()).unwrap();
+            let case = Case::parse(name).unwrap();
             let source: Vec<u8> = (0..1000).map(|byte| u8::try_from(byte % 251).unwrap()).collect();
             for part in parts(&case, 0, &source, None) {
                 let chunks = |part: &Part<'_>| {

@@ -36,6 +36,5 @@ mod write_behind;
 pub use barrier::{RankBarrier, monotonic_ns};
 pub use file::Target;
 pub use guard::{GUARD, guard};
-pub use methods::infos as method_infos;
 pub use program::{FILE as PROGRAM_FILE, SOURCE as PROGRAM_SOURCE};
 pub use run::{AvailableMemory, Engine};

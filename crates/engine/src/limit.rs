@@ -9,8 +9,8 @@ use writebench_model::{Bytes, Case, Limit, LimitKind, nanoseconds};
 
 use crate::call::CallError;
 use crate::file::Target;
+use crate::methods::streaming_copy;
 use crate::methods::streaming_copy::StreamingCopy;
-use crate::methods::{self, streaming_copy};
 use crate::run::Engine;
 use crate::threads::{Shared, Threads};
 
@@ -51,8 +51,6 @@ impl Engine<'_> {
         // Onto blocks that hold data already no extent is converted, and huge pages are fewer pieces for the
         // device; kernels without them have the first shape only.
         let shapes = [(CHUNK, 8, prepare, "page-aligned"), (8 * CHUNK, 4, "overwrite", "huge-pages")];
-        let bare = SampleRequest::bare(&writes.file_stem, writes.data_seed);
-        let request = SampleRequest { target: number, settle_limit_ns: nanoseconds(time), ..bare };
         let (mut bytes_per_s, mut how, mut bytes_written) = (None, format!("no room for {}", Bytes(CHUNK)), 0);
         let mut size = FIRST_BYTES.min(writes.file_bytes);
         let start = Instant::now();
@@ -68,14 +66,17 @@ impl Engine<'_> {
             let name = format!(
                 "uring,size={size_text},chunk={chunk},depth={depth},prepare={prepare},cache=direct,memory={memory}"
             );
-            let case = match Case::parse(&name, &methods::infos()) {
+            let case = match Case::parse(&name) {
                 Ok(case) => case,
                 Err(error) => {
                     how = error.to_string();
                     break;
                 }
             };
-            let sample = self.sample(target, &case, &request);
+            let bare = SampleRequest::bare(case, &writes.file_stem, writes.data_seed);
+            let request = SampleRequest { target: number, settle_limit_ns: nanoseconds(time), ..bare };
+            let sample = self.sample(target, &request);
+            let case = &request.case;
             bytes_written += size * times;
             if let Some(reason) = sample.outcome.reason() {
                 if bytes_per_s.is_none() {

@@ -25,7 +25,7 @@ use crate::progress::Progress;
 use crate::source::SourceBuffer;
 use crate::thread_state::{self, ThreadState};
 use crate::threads::start_thread;
-use crate::{job, methods, settle, sync};
+use crate::{job, settle, sync};
 
 /// Learns the properties from a file in each state, and then from `O_DIRECT` writes.
 pub(crate) fn properties(place: Place<'_>, source: &mut SourceBuffer) -> Properties {
@@ -101,7 +101,7 @@ impl Place<'_> {
         let name = format!("{}-{prepare}", self.request.file_stem);
         let size = Bytes(self.request.file_size_bytes);
         let case = format!("pwrite,size={size},prepare={prepare}{axes}");
-        let case = match Case::parse(&case, &methods::infos()) {
+        let case = match Case::parse(&case) {
             Ok(case) => case,
             Err(error) => {
                 let error = CallError::other("case", error.to_string());

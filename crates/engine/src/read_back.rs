@@ -82,7 +82,7 @@ fn weaker(a: Option<ReadFrom>, b: Option<ReadFrom>) -> Option<ReadFrom> {
 /// The same blocks for the same seed, round and case.
 fn chosen_by(request: &SampleRequest) -> u64 {
     let seed = pattern::word(request.data_seed, u64::from(request.round));
-    request.case.bytes().fold(seed, |seed, byte| pattern::word(seed, u64::from(byte)))
+    request.case.to_string().bytes().fold(seed, |seed, byte| pattern::word(seed, u64::from(byte)))
 }
 
 /// The choice of blocks for a part.

@@ -68,10 +68,10 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Takes one sample of `case` in a directory that must be ours alone, or on a device. No file of the
+    /// Takes one sample in a directory that must be ours alone, or on a device. No file of the
     /// sample remains; a file made for copying stays for the next sample.
-    pub fn sample(&mut self, target: Target<'_>, case: &Case, request: &SampleRequest) -> Sample {
-        self.run_sample(target, case, request, RankPlace::ALONE, Ranks::new(None)).sample
+    pub fn sample(&mut self, target: Target<'_>, request: &SampleRequest) -> Sample {
+        self.run_sample(target, request, RankPlace::ALONE, Ranks::new(None)).sample
     }
 
     /// Takes one rank's share of a sample that several ranks take together. Each rank calls this
@@ -79,22 +79,21 @@ impl<'p> Engine<'p> {
     pub fn rank_sample(
         &mut self,
         target: Target<'_>,
-        case: &Case,
         request: &SampleRequest,
         place: RankPlace,
         barrier: &mut dyn RankBarrier,
     ) -> RankSample {
-        self.run_sample(target, case, request, place, Ranks::new(Some(barrier)))
+        self.run_sample(target, request, place, Ranks::new(Some(barrier)))
     }
 
     fn run_sample(
         &mut self,
         target: Target<'_>,
-        case: &Case,
         request: &SampleRequest,
         place: RankPlace,
         mut ranks: Ranks<'_>,
     ) -> RankSample {
+        let case = &request.case;
         let names = file::names(&request.file_stem, case, place.rank);
         let run = Run { target, case, names: &names, request, place };
         let mut taken = run

@@ -35,7 +35,7 @@ pub(crate) fn thread_states<'a>(
     limit: Option<Duration>,
 ) -> Vec<ThreadState<'a>> {
     let records = || Records::new(case.axes().sync, case.axes().chunk_size_bytes, limit);
-    let lanes = (methods::named(case.method()).lanes)(parts);
+    let lanes = methods::lanes(case.method(), parts);
     lanes
         .into_iter()
         .zip(parts)
@@ -69,7 +69,7 @@ impl ThreadState<'_> {
     /// Sets the file's position to the part, for methods that write there.
     fn seek(&self) -> Result<(), CallError> {
         let position = rustix::fs::SeekFrom::Start(self.part.file_offset);
-        if self.case.method().cursor == Cursor::FilePosition && self.part.file_offset > 0 {
+        if self.case.method().card().cursor == Cursor::FilePosition && self.part.file_offset > 0 {
             retry("lseek", || rustix::fs::seek(self.file.as_ref().ok_or(rustix::io::Errno::BADF)?, position))
                 .map_err(|error| self.named(error))?;
         }

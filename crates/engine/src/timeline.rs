@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn a_vector_is_one_hand_over_and_allocating_is_none() {
         let of = |name: &str| {
-            let case = Case::parse(name, &crate::method_infos()).unwrap();
+            let case = Case::parse(name).unwrap();
             let source = vec![0; 1 << 20];
             hand_overs(&case, &crate::job::parts(&case, 0, &source, None))
         };

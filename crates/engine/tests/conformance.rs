@@ -7,11 +7,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
-use writebench_engine::{Engine, Target, method_infos};
+use writebench_engine::{Engine, Target};
 use writebench_model::protocol::SampleRequest;
 use writebench_model::{
-    AllocateCall, Axis, Case, Copying, Cursor, Data, Extent, Failure, Files, MethodInfo, Outcome, Phase,
-    Prepare, Sample, Source,
+    AllocateCall, Axis, Case, Copying, Cursor, Data, Extent, Failure, Files, Method, Outcome, Phase, Prepare,
+    Sample, Source,
 };
 use writebench_testkit::{Errno, Kind, Need, Trials, directory_on};
 
@@ -72,8 +72,9 @@ fn main() -> ExitCode {
     let mut trials = Trials::default();
     for kind in Kind::ALL {
         for method in alone() {
-            for prepare in method.prepares {
-                let name = format!("{} after {prepare} on {} writes what it should", method.name, kind.name());
+            for prepare in method.card().prepares {
+                let name =
+                    format!("{} after {prepare} on {} writes what it should", method.name(), kind.name());
                 trials.add(name, &[Need::Filesystem(kind)], move || check(kind, method, *prepare));
             }
         }
@@ -84,10 +85,12 @@ fn main() -> ExitCode {
     }
     // A mapping of a full disk raises SIGBUS, which the tests of the worker process cover.
     // ext4 shares no blocks.
-    let fills = |method: &&MethodInfo| {
-        method.writes_data() && method.cursor != Cursor::Mapping && method.copying != Some(Copying::Blocks)
+    let fills = |method: &Method| {
+        method.writes_data()
+            && method.card().cursor != Cursor::Mapping
+            && method.card().copying != Some(Copying::Blocks)
     };
-    let plain = alone().filter(fills).map(|method| format!("{},size=64MiB", method.name));
+    let plain = alone().filter(fills).map(|method| format!("{},size=64MiB", method.name()));
     for case in plain.chain(FILLING.iter().map(|&case| case.to_owned())) {
         let name = format!("{case} on a full disk fails where it ends, and the next one is well");
         trials.add(name, &[Need::Image("ext4")], move || full_disk(&case));
@@ -110,8 +113,8 @@ const FILLING: &[&str] = &[
 ];
 
 /// The methods that need no other ranks; those of MPI are tested under mpirun.
-fn alone() -> impl Iterator<Item = &'static MethodInfo> {
-    method_infos().into_iter().filter(|method| method.is_complete())
+fn alone() -> impl Iterator<Item = Method> {
+    Method::ALL.iter().copied().filter(|method| method.is_complete())
 }
 
 fn full_disk(name: &str) -> Result<()> {
@@ -120,9 +123,9 @@ fn full_disk(name: &str) -> Result<()> {
     let source = image.path().join("source");
     std::fs::File::create(&source)?.set_len(64 << 20)?;
     let mut engine = Engine::new(Some(open(&source)?.into()), || Ok(0), &|_| {});
-    let case = Case::parse(name, &method_infos())?;
+    let case = Case::parse(name)?;
     let place = open(&image.path())?;
-    let sample = engine.sample(Target::Directory(place.as_fd()), &case, &request());
+    let sample = engine.sample(Target::Directory(place.as_fd()), &request(&case));
     let Outcome::Failed(failure) = &sample.outcome else { anyhow::bail!("{:?}", sample.outcome) };
     ensure!(failure.errno == Some(28), "{failure:?}");
     // The C library does not report how much of its buffer was written; the other methods do.
@@ -131,13 +134,13 @@ fn full_disk(name: &str) -> Result<()> {
     ensure!(sample.phases_ns.total() == 0 && sample.latency.is_none(), "a failed sample has no figures");
     // ext4 gives the blocks of a removed file back with its journal's next commit, which a busy machine takes time for.
     rustix::fs::syncfs(&place)?;
-    let small = Case::parse(&format!("{},size=1MiB", case.method().name), &method_infos())?;
-    let sample = engine.sample(Target::Directory(place.as_fd()), &small, &request());
+    let small = Case::parse(&format!("{},size=1MiB", case.method().name()))?;
+    let sample = engine.sample(Target::Directory(place.as_fd()), &request(&small));
     ensure!(sample.outcome == Outcome::Ok && sample.read_back.is_some(), "{:?}", sample.outcome);
     Ok(())
 }
 
-fn check(kind: Kind, method: &'static MethodInfo, prepare: Prepare) -> Result<()> {
+fn check(kind: Kind, method: Method, prepare: Prepare) -> Result<()> {
     let directory = directory_on(kind);
     let (now, found) = (RefCell::new(None), RefCell::new(None));
     // The files exist until this moment.
@@ -170,7 +173,8 @@ fn check(kind: Kind, method: &'static MethodInfo, prepare: Prepare) -> Result<()
     }
     // Every value of every axis by itself, also those in no layout. Ranks are tested under mpirun.
     let elsewhere = [Axis::Size, Axis::Prepare, Axis::Ranks, Axis::Files];
-    let axes = method.own_axes().filter(|axis| prepare == method.prepares[0] && !elsewhere.contains(axis));
+    let axes =
+        method.own_axes().filter(|axis| prepare == method.card().prepares[0] && !elsewhere.contains(axis));
     for (axis, value) in axes.flat_map(|axis| axis.examples().into_iter().map(move |value| (axis, value))) {
         let values = [(Axis::Prepare, prepare.name()), (Axis::Size, "1000KiB"), (axis, value.as_str())];
         if let Ok(case) = Case::example(method, &values) {
@@ -193,7 +197,7 @@ fn assignments(layout: &'static str) -> Result<Vec<(Axis, &'static str)>> {
 
 /// Whether this combination is a case, by the method's card and the manual pages. If the model refused more,
 /// the test would otherwise miss it.
-fn makes_sense(method: &MethodInfo, prepare: Prepare, size: u64, layout: &[(Axis, &str)]) -> bool {
+fn makes_sense(method: Method, prepare: Prepare, size: u64, layout: &[(Axis, &str)]) -> bool {
     let value = |axis| layout.iter().find(|(it, _)| *it == axis).map(|(_, value)| *value);
     let has = |axis| value(axis).is_some();
     let threads: u64 = value(Axis::Threads).map_or(1, |threads| threads.parse().expect("a number"));
@@ -201,21 +205,21 @@ fn makes_sense(method: &MethodInfo, prepare: Prepare, size: u64, layout: &[(Axis
         Some((call, every)) => {
             let is_vector_whole =
                 !method.has_axis(Axis::Vector) || every.parse::<u32>().unwrap_or(0) % VECTOR == 0;
-            is_vector_whole && method.syncs_on_the_way.iter().any(|it| it.name() == call)
+            is_vector_whole && method.card().syncs_on_the_way.iter().any(|it| it.name() == call)
         }
-        None => method.syncs.iter().any(|it| it.name() == sync),
+        None => method.card().syncs.iter().any(|it| it.name() == sync),
     });
     // Reserving, mapping or copying zero bytes is an error.
     let reserves = prepare.call().is_some_and(|call| call != AllocateCall::Ftruncate);
     let may_be_empty =
-        !reserves && !method.copies() && matches!(method.cursor, Cursor::FilePosition | Cursor::Offset);
-    let is_apart = match method.cursor {
+        !reserves && !method.copies() && matches!(method.card().cursor, Cursor::FilePosition | Cursor::Offset);
+    let is_apart = match method.card().cursor {
         Cursor::FilePosition => threads == 1 || has(Axis::Files) || has(Axis::Descriptor),
         Cursor::Mapping => !has(Axis::Descriptor) || has(Axis::Map),
         Cursor::Offset | Cursor::NoData => true,
     };
     let dontcache = value(Axis::Cache) == Some("dontcache");
-    let has_flags = method.syncs.iter().any(|it| it.name() == "rwf-dsync");
+    let has_flags = method.card().syncs.iter().any(|it| it.name() == "rwf-dsync");
     let huge = (value(Axis::Huge) != Some("collapse") || size / threads >= HUGE)
         && (value(Axis::Memory) != Some("huge-pages") || size >= HUGE);
     let block = if value(Axis::Block) == Some("8KiB") { 2 * CHUNK } else { CHUNK };
@@ -235,7 +239,7 @@ fn makes_sense(method: &MethodInfo, prepare: Prepare, size: u64, layout: &[(Axis
 fn run(engine: &mut Engine<'_>, directory: &Path, case: &Case) -> Result<Sample> {
     const TRIES: u32 = 5;
     let directory = open(directory)?;
-    let mut sample = || engine.sample(Target::Directory(directory.as_fd()), case, &request());
+    let mut sample = || engine.sample(Target::Directory(directory.as_fd()), &request(case));
     // "Resource temporarily unavailable", as madvise(2) has it: the kernel itself has a page in use for a moment.
     let passes = |sample: &Sample| {
         let is_in_use = |failure: &Failure| {
@@ -260,7 +264,7 @@ fn as_expected(
     let allocates = !case.method().writes_data() && case.axes().call == zeroing;
     let zeroed = allocates || case.axes().prepare.call() == Some(zeroing);
     let dontcache = case.axes().cache == writebench_model::Cache::Dontcache && case.axes().size_bytes > 0;
-    let shares = case.method().copying == Some(Copying::Blocks);
+    let shares = case.method().card().copying == Some(Copying::Blocks);
     // tmpfs has only the page cache; the engine must find out that it accepts O_DIRECT without doing it.
     let collapses = case.axes().huge == writebench_model::Huge::Collapse && kind == Kind::Ext4;
     if shares || collapses || kind == Kind::Tmpfs && (direct || cold || zeroed || dontcache) {
@@ -330,7 +334,7 @@ fn expected(case: &Case) -> Vec<u8> {
 fn wrong_byte_is_found(kind: Kind) -> Result<()> {
     use std::os::unix::fs::FileExt;
     let directory = directory_on(kind);
-    let case = Case::parse("write,size=3MiB", &method_infos())?;
+    let case = Case::parse("write,size=3MiB")?;
     let path = directory.path().join("conformance");
     let place = open(directory.path())?;
     let change = |phase| {
@@ -342,7 +346,7 @@ fn wrong_byte_is_found(kind: Kind) -> Result<()> {
         }
     };
     let mut engine = Engine::new(None, || Ok(0), &change);
-    let sample = engine.sample(Target::Directory(place.as_fd()), &case, &request());
+    let sample = engine.sample(Target::Directory(place.as_fd()), &request(&case));
     let reason = sample.outcome.reason().context("the change was not found")?;
     ensure!(reason.contains("content differs") && reason.contains("2000000"), "{reason}");
     ensure!(sample.phases_ns.total() == 0, "a failed sample has no figures");
@@ -353,6 +357,6 @@ fn open(directory: &Path) -> Result<std::fs::File> {
     Ok(std::fs::File::open(directory)?)
 }
 
-fn request() -> SampleRequest {
-    SampleRequest { read_back: Some(Extent::Whole), ..SampleRequest::bare("conformance", SEED) }
+fn request(case: &Case) -> SampleRequest {
+    SampleRequest { read_back: Some(Extent::Whole), ..SampleRequest::bare(case.clone(), "conformance", SEED) }
 }

@@ -70,10 +70,10 @@ fn main() -> ExitCode {
 fn no_posix_fallocate(kind: &str) -> Result<()> {
     let image = Image::mount(kind, 512 << 20)?;
     let name = "pwrite,size=1MiB,prepare=posix-fallocate,cache=direct";
-    let case = Case::parse(name, &writebench_engine::method_infos())?;
+    let case = Case::parse(name)?;
     let directory = File::open(image.path())?;
     let target = Target::Directory(directory.as_fd());
-    let sample = Engine::default().sample(target, &case, &SampleRequest::bare(STEM, 1));
+    let sample = Engine::default().sample(target, &SampleRequest::bare(case, STEM, 1));
     ensure!(matches!(sample.outcome, Outcome::Unsupported(_)), "{:?}", sample.outcome);
     Ok(())
 }

@@ -8,20 +8,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use anyhow::{Context, Result, ensure};
-use writebench_engine::{Engine, RankBarrier, Target, method_infos};
+use writebench_engine::{Engine, RankBarrier, Target};
 use writebench_model::protocol::{Marks, RankPlace, RankSample, SampleRequest};
-use writebench_model::{Axis, Case, Extent, MethodInfo, Outcome, Phase};
+use writebench_model::{Axis, Case, Extent, Method, Outcome, Phase};
 use writebench_testkit::{Kind, Need, Trials, directory_on, entries};
 
 fn main() -> ExitCode {
     let mut trials = Trials::default();
     for kind in Kind::ALL {
         // Threads of one process are no ranks to MPI, whose methods are tested under mpirun.
-        let has_ranks = |method: &&MethodInfo| method.has_axis(Axis::Ranks) && method.is_complete();
-        for method in method_infos().into_iter().filter(has_ranks) {
+        let has_ranks = |method: &Method| method.has_axis(Axis::Ranks) && method.is_complete();
+        for method in Method::ALL.iter().copied().filter(has_ranks) {
             let name =
-                format!("ranks: {} writes the same bytes from each rank on {}", method.name, kind.name());
-            trials.add(name, &[Need::Filesystem(kind)], move || each_way(kind, method.name));
+                format!("ranks: {} writes the same bytes from each rank on {}", method.name(), kind.name());
+            trials.add(name, &[Need::Filesystem(kind)], move || each_way(kind, method.name()));
         }
     }
     trials.add("ranks: one that sees other files than the rest is found out", &[], other_files);
@@ -90,8 +90,8 @@ impl RankBarrier for Together {
 /// The ranks' shares of one sample, each rank in the directory of its number.
 fn take(directories: [&Path; RANKS as usize], case: &Case) -> Result<Vec<RankSample>> {
     let together = Together::new();
-    let bare = SampleRequest::bare("sample", 0x5eed);
-    let request = SampleRequest { case: case.to_string(), read_back: Some(Extent::Whole), ..bare };
+    let bare = SampleRequest::bare(case.clone(), "sample", 0x5eed);
+    let request = SampleRequest { read_back: Some(Extent::Whole), ..bare };
     std::thread::scope(|scope| {
         let ranks = (0..RANKS).zip(directories).map(|(rank, directory)| {
             let (mut together, request) = (together.clone(), &request);
@@ -99,7 +99,7 @@ fn take(directories: [&Path; RANKS as usize], case: &Case) -> Result<Vec<RankSam
                 let place = RankPlace { rank, verifies: (rank + 1) % RANKS, ranks_beside: 1 };
                 let directory = std::fs::File::open(directory)?;
                 let target = Target::Directory(directory.as_fd());
-                Ok(Engine::default().rank_sample(target, case, request, place, &mut together))
+                Ok(Engine::default().rank_sample(target, request, place, &mut together))
             })
         });
         let ranks: Vec<_> = ranks.collect();
@@ -113,7 +113,7 @@ fn each_way(kind: Kind, method: &str) -> Result<()> {
     let mut taken = 0;
     for way in WAYS {
         let name = format!("{method},size=100KiB,chunk=4KiB,ranks={RANKS},{way}");
-        let Ok(case) = Case::parse(name.trim_end_matches(','), &method_infos()) else { continue };
+        let Ok(case) = Case::parse(name.trim_end_matches(',')) else { continue };
         let samples = take([path; RANKS as usize], &case)?;
         let outcomes: Vec<_> = samples.iter().map(|it| it.sample.outcome.name()).collect();
         if samples.iter().any(|it| it.sample.outcome.name() == "unsupported") {
@@ -134,7 +134,7 @@ fn each_way(kind: Kind, method: &str) -> Result<()> {
 
 fn other_files() -> Result<()> {
     let [one, other] = [Kind::Tmpfs, Kind::Tmpfs].map(directory_on);
-    let case = Case::parse("pwrite,size=96KiB,ranks=3,files=per-rank", &method_infos())?;
+    let case = Case::parse("pwrite,size=96KiB,ranks=3,files=per-rank")?;
     let samples = take([one.path(), one.path(), other.path()], &case)?;
     // Rank 1 reads what rank 2 has written, and rank 2 what rank 0 has.
     for rank in [1, 2] {
@@ -149,7 +149,7 @@ fn one_fails() -> Result<()> {
     let directory = directory_on(Kind::Tmpfs);
     let gone = directory.path().join("gone");
     std::fs::create_dir(&gone)?;
-    let case = Case::parse("pwrite,size=96KiB,ranks=3,sync=fsync", &method_infos())?;
+    let case = Case::parse("pwrite,size=96KiB,ranks=3,sync=fsync")?;
     let removed = std::fs::File::open(&gone)?;
     std::fs::remove_dir(&gone)?;
     let gone = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&removed));
@@ -164,7 +164,7 @@ fn one_fails() -> Result<()> {
 
 fn barriers() -> Result<()> {
     let directory = directory_on(Kind::Tmpfs);
-    let case = Case::parse("pwrite,size=3MiB,ranks=3,sync=fsync", &method_infos())?;
+    let case = Case::parse("pwrite,size=3MiB,ranks=3,sync=fsync")?;
     let samples = take([directory.path(); RANKS as usize], &case)?;
     let marks = |phase| samples.iter().filter_map(move |it| it.marks.of(phase));
     let ended = marks(Phase::Open).map(|[_, ended]| ended).max().context("a phase")?;

@@ -60,7 +60,7 @@ macro_rules! axes {
         }
 
         /// A value on each axis. [`crate::Case`] allows only valid combinations.
-        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub struct Axes { $(#[doc = $summary] pub $field: $type,)+ }
 
         impl Axes {

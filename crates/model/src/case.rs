@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::axis::{Axes, Axis};
 use crate::contract::{Content, Contract, Durability, Feed, Start};
-use crate::method::{Copying, Cursor, MethodInfo};
+use crate::method::{Copying, Cursor, Method};
 use crate::phrase::Phrase;
 use crate::quantity::{Range, Stride, split};
 use crate::similar::did_you_mean;
@@ -16,10 +18,28 @@ use crate::value::{Cache, Data, FileLayout, Files, Origin, Prepare, Source};
 ///
 /// The name is `method[,axis=value…]` with the values that differ from the method's defaults, in
 /// the order of [`Axis::ALL`], and parses back to the same case.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Case {
-    method: &'static MethodInfo,
+    method: Method,
     axes: Axes,
+}
+
+/// The serde form of a [`Case`], before [`Case::check`].
+#[derive(Deserialize)]
+struct Unchecked {
+    method: Method,
+    axes: Axes,
+}
+
+impl TryFrom<Unchecked> for Case {
+    type Error = CaseError;
+
+    fn try_from(Unchecked { method, axes }: Unchecked) -> Result<Self, CaseError> {
+        let case = Self { method, axes };
+        case.check()?;
+        Ok(case)
+    }
 }
 
 /// An axis and the text of its value.
@@ -41,8 +61,8 @@ impl Case {
     ///
     /// # Errors
     /// The method lacks an axis, an axis lacks a value, or the values contradict each other.
-    pub fn new(method: &'static MethodInfo, assignments: &[Assignment<'_>]) -> Result<Self, CaseError> {
-        let mut case = Self { method, axes: Axes::defaults(method.prepares[0]) };
+    pub fn new(method: Method, assignments: &[Assignment<'_>]) -> Result<Self, CaseError> {
+        let mut case = Self { method, axes: Axes::defaults(method.card().prepares[0]) };
         for (index, &(axis, value)) in assignments.iter().enumerate() {
             if assignments[..index].iter().any(|&(earlier, _)| earlier == axis) {
                 return Err(CaseError::Unknown(format!("{axis} is given twice")));
@@ -64,21 +84,21 @@ impl Case {
     ///
     /// # Errors
     /// The same as for [`Case::new`].
-    pub fn example(method: &'static MethodInfo, values: &[Assignment<'_>]) -> Result<Self, CaseError> {
+    pub fn example(method: Method, values: &[Assignment<'_>]) -> Result<Self, CaseError> {
         let is_given = |axis| values.iter().any(|&(given, _)| given == axis);
-        let rest = method.example.iter().filter(|(axis, _)| !is_given(*axis));
+        let rest = method.card().example.iter().filter(|(axis, _)| !is_given(*axis));
         Self::new(method, &values.iter().chain(rest).copied().collect::<Vec<_>>())
     }
 
     /// Reads a case's name.
     ///
     /// # Errors
-    /// The text names no method of `methods`, or [`Case::new`] fails.
-    pub fn parse(text: &str, methods: &[&'static MethodInfo]) -> Result<Self, CaseError> {
+    /// The text names no method, or [`Case::new`] fails.
+    pub fn parse(text: &str) -> Result<Self, CaseError> {
         let mut parts = text.split(',');
         let name = parts.next().unwrap_or_default();
-        let method = methods.iter().find(|method| method.name == name).ok_or_else(|| {
-            let names: Vec<&str> = methods.iter().map(|method| method.name).collect();
+        let method = Method::from_name(name).ok_or_else(|| {
+            let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
             let (meant, names) = (did_you_mean(name, &names), names.join(", "));
             CaseError::Unknown(format!("unknown method '{name}': expected one of {names}{meant}"))
         })?;
@@ -87,7 +107,7 @@ impl Case {
     }
 
     #[must_use]
-    pub fn method(&self) -> &'static MethodInfo {
+    pub fn method(&self) -> Method {
         self.method
     }
 
@@ -110,7 +130,7 @@ impl Case {
 
     /// The axes whose values differ from the method's defaults.
     pub fn chosen_axes(&self) -> impl Iterator<Item = Axis> + '_ {
-        let defaults = Axes::defaults(self.method.prepares[0]);
+        let defaults = Axes::defaults(self.method.card().prepares[0]);
         self.method.own_axes().filter(move |&axis| self.axes.get(axis) != defaults.get(axis))
     }
 
@@ -118,14 +138,14 @@ impl Case {
     /// the method's default.
     #[must_use]
     pub fn effort(&self) -> u32 {
-        self.method.effort + self.chosen_axes().map(|axis| self.axes.effort(axis)).sum::<u32>()
+        self.method.card().effort + self.chosen_axes().map(|axis| self.axes.effort(axis)).sum::<u32>()
     }
 
     /// The case as a programmer would say it: `fallocate(2), then write(2) in 64 KiB chunks, then fsync(2)`. Values that
     /// are the method's defaults, and the size of the file, go without saying.
     #[must_use]
     pub fn words(&self) -> String {
-        let (mut first, mut call) = (String::new(), self.method().words);
+        let (mut first, mut call) = (String::new(), self.method().card().words);
         let (mut how, mut beside, mut last) = (String::new(), String::new(), String::new());
         for axis in self.chosen_axes() {
             match self.axes().phrase(axis) {
@@ -159,7 +179,7 @@ impl Case {
     #[must_use]
     pub fn contract(&self) -> Contract {
         let axes = &self.axes;
-        let content = match (self.method.copying, self.method.cursor, axes.data) {
+        let content = match (self.method.card().copying, self.method.card().cursor, axes.data) {
             (Some(Copying::Bytes), ..) => Content::Copy,
             (Some(Copying::Blocks), ..) => Content::SharedCopy,
             (None, Cursor::NoData, _) if axes.call.gives_blocks() => Content::Reserved,
@@ -167,7 +187,7 @@ impl Case {
             (None, _, Data::Random) => Content::Random,
             (None, _, Data::Zero) => Content::Zero,
         };
-        let source = match (self.method.copying, axes.source, axes.origin) {
+        let source = match (self.method.card().copying, axes.source, axes.origin) {
             (Some(_), _, Origin::Warm) => Feed::WarmFile,
             (Some(_), _, Origin::Cold) => Feed::ColdFile,
             (None, Source::File, _) => Feed::Memory,
@@ -252,10 +272,10 @@ impl Case {
         let chunk = self.axes.chunk_size_bytes.min(self.axes.size_bytes);
         let threads = self.axes.threads.max(1) as usize;
         let share = || self.ranges().chunks(threads).map(|own| own.iter().map(|it| it.length).sum()).max();
-        match (self.method.cursor, self.method.copies(), self.axes.source) {
+        match (self.method.card().cursor, self.method.copies(), self.axes.source) {
             _ if self.method.is_program() => 0,
             (Cursor::NoData, ..) => 0,
-            (_, true, _) if self.method.has_buffer => {
+            (_, true, _) if self.method.card().has_buffer => {
                 let threads = u64::from(self.axes.threads.max(1));
                 let buffers = if self.method.has_axis(Axis::Depth) { u64::from(self.axes.depth) } else { 1 };
                 let each = chunk.min(self.axes.size_bytes.div_ceil(threads));
@@ -282,21 +302,21 @@ impl Case {
     }
 }
 
-fn assignment<'t>(part: &'t str, method: &MethodInfo) -> Result<Assignment<'t>, CaseError> {
+fn assignment<'t>(part: &'t str, method: Method) -> Result<Assignment<'t>, CaseError> {
     let no_assignment = || CaseError::Unknown(format!("'{part}' is not of the form axis=value"));
     let (axis, value) = part.split_once('=').ok_or_else(no_assignment)?;
     Ok((Axis::from_name(axis).ok_or_else(|| unknown_axis(axis, method))?, value))
 }
 
-fn unknown_axis(name: &str, method: &MethodInfo) -> CaseError {
+fn unknown_axis(name: &str, method: Method) -> CaseError {
     let axes: Vec<&str> = method.own_axes().map(Axis::name).collect();
     let (meant, axes) = (did_you_mean(name, &axes), axes.join(", "));
-    CaseError::Unknown(format!("unknown axis '{name}': {} has {axes}{meant}", method.name))
+    CaseError::Unknown(format!("unknown axis '{name}': {} has {axes}{meant}", method.name()))
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.method.name)?;
+        f.write_str(self.method.name())?;
         self.chosen_axes().try_for_each(|axis| write!(f, ",{axis}={}", self.axes.get(axis)))
     }
 }

@@ -9,7 +9,6 @@ use crate::axis::Axis;
 use crate::bounded::{MOST_SAMPLES, at_most};
 use crate::case::{Assignment, Case};
 use crate::contract::{Content, Contract};
-use crate::method::MethodInfo;
 use crate::sample::{Sample, SampleRow};
 use crate::value::{DataMemory, named_values};
 
@@ -205,13 +204,13 @@ impl RecordedCase {
 
     /// Makes the case a known one if its name means the recorded values: a version with other
     /// defaults may have given the name to another case. Newer axes have their defaults.
-    pub fn resolve(&mut self, methods: &[&'static MethodInfo]) {
-        let Ok(case) = Case::parse(&self.name, methods) else { return };
+    pub fn resolve(&mut self) {
+        let Ok(case) = Case::parse(&self.name) else { return };
         let axes = self.axes();
         let value = |(axis, value): (&'_ String, &'_ String)| Some((Axis::from_name(axis)?, value.clone()));
         let Some(values) = axes.iter().map(value).collect::<Option<Vec<_>>>() else { return };
         let values: Vec<Assignment<'_>> = values.iter().map(|(axis, value)| (*axis, value.as_str())).collect();
-        if case.method().name == self.method() && Case::new(case.method(), &values).as_ref() == Ok(&case) {
+        if case.method().name() == self.method() && Case::new(case.method(), &values).as_ref() == Ok(&case) {
             self.kind = Kind::Known(case);
         }
     }
@@ -233,7 +232,7 @@ impl RecordedCase {
     #[must_use]
     pub fn method(&self) -> &str {
         match &self.kind {
-            Kind::Known(case) => case.method().name,
+            Kind::Known(case) => case.method().name(),
             Kind::Unknown { method, .. } => method,
         }
     }

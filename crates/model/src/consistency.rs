@@ -2,7 +2,7 @@
 
 use crate::axis::{Axes, Axis};
 use crate::case::{Case, CaseError};
-use crate::method::{Cursor, MethodInfo};
+use crate::method::{Cursor, Method};
 use crate::quantity::Bytes;
 use crate::sync::SyncCall;
 use crate::value::{
@@ -34,29 +34,30 @@ impl Case {
             .and_then(|()| write_behind(axes))
             .and_then(|()| direct(self));
         refused.map_err(|(axis, why)| {
-            let (value, method) = (axes.get(axis), method.name);
+            let (value, method) = (axes.get(axis), method.name());
             CaseError::Contradiction(format!("{axis}={value} does not go with {method}: {why}"))
         })
     }
 }
 
 /// The method's own restrictions.
-fn methods_own(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
-    if !method.prepares.contains(&axes.prepare) {
-        let fitting = method.prepares.iter().map(|prepare| prepare.name()).collect::<Vec<_>>().join(", ");
+fn methods_own(method: Method, axes: &Axes) -> Result<(), Contradiction> {
+    if !method.card().prepares.contains(&axes.prepare) {
+        let fitting =
+            method.card().prepares.iter().map(|prepare| prepare.name()).collect::<Vec<_>>().join(", ");
         return Err((Axis::Prepare, format!("it can start from {fitting}")));
     }
     let join = |calls: &[SyncCall]| calls.iter().map(|call| call.name()).collect::<Vec<_>>().join(", ");
-    if axes.sync.every.is_some() && !method.syncs_on_the_way.contains(&axes.sync.call) {
-        let fitting = if method.syncs_on_the_way.is_empty() {
+    if axes.sync.every.is_some() && !method.card().syncs_on_the_way.contains(&axes.sync.call) {
+        let fitting = if method.card().syncs_on_the_way.is_empty() {
             "it is synced at the end only".to_owned()
         } else {
-            format!("on the way its data is reached by {}", join(method.syncs_on_the_way))
+            format!("on the way its data is reached by {}", join(method.card().syncs_on_the_way))
         };
         return Err((Axis::Sync, fitting));
     }
-    if !method.syncs.contains(&axes.sync.call) {
-        return Err((Axis::Sync, format!("its data is reached by {}", join(method.syncs))));
+    if !method.card().syncs.contains(&axes.sync.call) {
+        return Err((Axis::Sync, format!("its data is reached by {}", join(method.card().syncs))));
     }
     if let Some(every) = axes.sync.every
         && method.has_axis(Axis::Vector)
@@ -78,13 +79,13 @@ fn methods_own(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
-fn sizes(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
-    if method.cursor == Cursor::NoData && axes.call == AllocateCall::FallocateKeepSize {
+fn sizes(method: Method, axes: &Axes) -> Result<(), Contradiction> {
+    if method.card().cursor == Cursor::NoData && axes.call == AllocateCall::FallocateKeepSize {
         return Err((Axis::Call, "the file would have no length; take prepare=fallocate-keep-size".to_owned()));
     }
-    let allocating = if method.cursor == Cursor::NoData { Some(axes.call) } else { axes.prepare.call() };
+    let allocating = if method.card().cursor == Cursor::NoData { Some(axes.call) } else { axes.prepare.call() };
     let reserves = allocating.is_some_and(AllocateCall::gives_blocks);
-    if axes.size_bytes == 0 && (method.cursor == Cursor::Mapping || reserves || method.copies()) {
+    if axes.size_bytes == 0 && (method.card().cursor == Cursor::Mapping || reserves || method.copies()) {
         let why = "mapping, reserving or copying nothing is an error; give at least one byte";
         return Err((Axis::Size, why.to_owned()));
     }
@@ -144,7 +145,7 @@ fn blocks(case: &Case) -> Result<(), Contradiction> {
     Ok(())
 }
 
-fn layout(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
+fn layout(method: Method, axes: &Axes) -> Result<(), Contradiction> {
     let own_file = axes.files == Files::PerThread;
     let own_descriptor = axes.descriptor == Descriptor::PerThread;
     if own_file && own_descriptor {
@@ -153,10 +154,10 @@ fn layout(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
     if own_file && axes.map == MapSharing::PerThread {
         return Err((Axis::Map, "files=per-thread gives each thread its own already".to_owned()));
     }
-    if method.cursor == Cursor::Mapping && own_descriptor && axes.map == MapSharing::Shared {
+    if method.card().cursor == Cursor::Mapping && own_descriptor && axes.map == MapSharing::Shared {
         return Err((Axis::Descriptor, "a shared mapping has one descriptor; set map=per-thread".to_owned()));
     }
-    if method.cursor == Cursor::FilePosition && axes.threads > 1 && !own_file && !own_descriptor {
+    if method.card().cursor == Cursor::FilePosition && axes.threads > 1 && !own_file && !own_descriptor {
         let fitting = if method.has_axis(Axis::Files) { "files=per-thread or " } else { "" };
         let why = format!("threads would share one file position; set {fitting}descriptor=per-thread");
         return Err((Axis::Threads, why));

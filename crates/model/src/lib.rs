@@ -37,7 +37,7 @@ pub use case::{Assignment, Case, CaseError};
 pub use case_record::{CaseOrigin, CaseRecord, Layout, RecordedCase, Stage};
 pub use contract::{Content, Contract, Durability, Feed, Start};
 pub use environment::{Cpu, Device, Environment, Filesystem, Memory, System};
-pub use method::{Copying, Cursor, Family, FioEngine, MethodInfo};
+pub use method::{Copying, Cursor, Family, FioEngine, Method, MethodCard};
 pub use path_text::{path_of_text, path_text};
 pub use phase::Phase;
 pub use properties::{Allocation, DirectIo, DirectWrite, Extents, Found, Learnt, Prepared, Properties, Zeros};

@@ -1,8 +1,11 @@
-//! The card of a method. The engine has the methods themselves.
+//! The methods and their cards. The engine has their loops.
+
+mod cards;
+mod copy_cards;
 
 use crate::axis::Axis;
 use crate::sync::SyncCall;
-use crate::value::Prepare;
+use crate::value::{Prepare, named_values};
 
 /// The way in which a method selects the position in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,11 +73,36 @@ pub enum Family {
     Clone,
 }
 
+named_values! {
+    /// The API that moves the bytes.
+    Method {
+        Write = "write",
+        Pwrite = "pwrite",
+        Writev = "writev",
+        Pwritev = "pwritev",
+        Fwrite = "fwrite",
+        Mmap = "mmap",
+        Uring = "uring",
+        Mpiio = "mpiio",
+        ReadWrite = "read-write",
+        MmapWrite = "mmap-write",
+        ReadMmap = "read-mmap",
+        MmapMmap = "mmap-mmap",
+        Pipeline = "pipeline",
+        UringCopy = "uring-copy",
+        Splice = "splice",
+        Sendfile = "sendfile",
+        CopyFileRange = "copy-file-range",
+        Ficlone = "ficlone",
+        Allocate = "allocate",
+        Program = "program",
+        CopyProgram = "copy-program",
+    }
+}
+
 /// A method's card, with everything that planning, help, documentation and checks need.
 #[derive(Debug, Clone, Copy)]
-pub struct MethodInfo {
-    /// The name in a case, in the field's standard terms.
-    pub name: &'static str,
+pub struct MethodCard {
     /// One line for `writebench list methods`.
     pub summary: &'static str,
     /// The call, or the calls, as a programmer names them: `write(2)`.
@@ -86,7 +114,7 @@ pub struct MethodInfo {
     pub cursor: Cursor,
     /// The result, if the data comes from another file.
     pub copying: Option<Copying>,
-    /// The axes beside [`MethodInfo::COMMON_AXES`], in groups that several methods share.
+    /// The axes beside [`Method::COMMON_AXES`], in groups that several methods share.
     pub axes: &'static [&'static [Axis]],
     /// The states of the file that the method can start from; the first is the default, and adds no
     /// effort.
@@ -106,68 +134,86 @@ pub struct MethodInfo {
     pub example: &'static [(Axis, &'static str)],
 }
 
-impl MethodInfo {
+impl Method {
     /// Axes that every method has.
     pub const COMMON_AXES: &'static [Axis] = &[Axis::Size, Axis::Prepare, Axis::Sync];
 
     #[must_use]
-    pub fn has_axis(&self, axis: Axis) -> bool {
-        Self::COMMON_AXES.contains(&axis) || self.axes.iter().any(|group| group.contains(&axis))
+    pub fn card(self) -> &'static MethodCard {
+        match self {
+            Self::Write => &cards::WRITE,
+            Self::Pwrite => &cards::PWRITE,
+            Self::Writev => &cards::WRITEV,
+            Self::Pwritev => &cards::PWRITEV,
+            Self::Fwrite => &cards::FWRITE,
+            Self::Mmap => &cards::MMAP,
+            Self::Uring => &cards::URING,
+            Self::Mpiio => &cards::MPIIO,
+            Self::ReadWrite => &copy_cards::READ_WRITE,
+            Self::MmapWrite => &copy_cards::MMAP_WRITE,
+            Self::ReadMmap => &copy_cards::READ_MMAP,
+            Self::MmapMmap => &copy_cards::MMAP_MMAP,
+            Self::Pipeline => &copy_cards::PIPELINE,
+            Self::UringCopy => &copy_cards::URING_COPY,
+            Self::Splice => &copy_cards::SPLICE,
+            Self::Sendfile => &copy_cards::SENDFILE,
+            Self::CopyFileRange => &copy_cards::COPY_FILE_RANGE,
+            Self::Ficlone => &copy_cards::FICLONE,
+            Self::Allocate => &cards::ALLOCATE,
+            Self::Program => &cards::PROGRAM,
+            Self::CopyProgram => &cards::COPY_PROGRAM,
+        }
+    }
+
+    #[must_use]
+    pub fn has_axis(self, axis: Axis) -> bool {
+        Self::COMMON_AXES.contains(&axis) || self.card().axes.iter().any(|group| group.contains(&axis))
     }
 
     /// All axes of the method, in the order of a case's name.
-    pub fn own_axes(&self) -> impl Iterator<Item = Axis> + '_ {
-        Axis::ALL.iter().copied().filter(|&axis| self.has_axis(axis))
+    pub fn own_axes(self) -> impl Iterator<Item = Axis> {
+        Axis::ALL.iter().copied().filter(move |&axis| self.has_axis(axis))
     }
 
     /// Whether data reaches the file.
     #[must_use]
-    pub fn writes_data(&self) -> bool {
-        self.cursor != Cursor::NoData
+    pub fn writes_data(self) -> bool {
+        self.card().cursor != Cursor::NoData
     }
 
     /// Whether the method's calls take flags for one call: RWF_DSYNC, RWF_DONTCACHE.
     #[must_use]
-    pub fn has_flags(&self) -> bool {
-        self.syncs.contains(&SyncCall::RwfDsync)
+    pub fn has_flags(self) -> bool {
+        self.card().syncs.contains(&SyncCall::RwfDsync)
     }
 
     /// Whether the method calls MPI, which only the processes that were started as ranks can do.
     #[must_use]
-    pub fn is_of_mpi(&self) -> bool {
+    pub fn is_of_mpi(self) -> bool {
         self.has_axis(Axis::Collective)
     }
 
     /// Whether the method is a program of the user's, which is started for each sample.
     #[must_use]
-    pub fn is_program(&self) -> bool {
+    pub fn is_program(self) -> bool {
         self.has_axis(Axis::Program)
     }
 
     /// Whether the method needs the engine alone: neither MPI nor a program of the user's.
     #[must_use]
-    pub fn is_complete(&self) -> bool {
+    pub fn is_complete(self) -> bool {
         !self.is_of_mpi() && !self.is_program()
     }
 
     /// Whether a file with the data stands beside the sample: the one that is copied, or that a program may read.
     #[must_use]
-    pub fn has_source_file(&self) -> bool {
+    pub fn has_source_file(self) -> bool {
         self.copies() || self.is_program()
     }
 
     /// Whether the data comes from another file.
     #[must_use]
-    pub fn copies(&self) -> bool {
-        self.copying.is_some()
+    pub fn copies(self) -> bool {
+        self.card().copying.is_some()
     }
 }
-
-/// Cards are equal if their names are: there is one card per name.
-impl PartialEq for MethodInfo {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Eq for MethodInfo {}

@@ -124,8 +124,7 @@ pub struct PropertiesRequest {
 /// One sample, fully specified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleRequest {
-    /// The case's name.
-    pub case: String,
+    pub case: Case,
     /// The words of the user's program, with placeholders, if the case is a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Vec<String>>,
@@ -157,12 +156,12 @@ pub struct SampleRequest {
 }
 
 impl SampleRequest {
-    /// A sample of a case that is still to be named, on the first target, with nothing around it: no wait for a quiet
-    /// target, no check of the content, no limit.
+    /// A sample on the first target with nothing around it: no wait for a quiet target, no check of the content, no
+    /// limit.
     #[must_use]
-    pub fn bare(file_stem: &str, data_seed: u64) -> Self {
+    pub fn bare(case: Case, file_stem: &str, data_seed: u64) -> Self {
         Self {
-            case: String::new(),
+            case,
             program: None,
             target: 0,
             sync_all: false,

@@ -2,7 +2,6 @@
 
 use crate::axis::Axis;
 use crate::case::{Case, CaseError};
-use crate::method::MethodInfo;
 use crate::quantity::Bytes;
 use crate::suite::{Suite, SuiteError};
 use crate::value::{DataMemory, named_values};
@@ -69,7 +68,6 @@ impl Space {
     /// Never in a build whose tests pass: the texts are fixed.
     pub fn of(
         purpose: Purpose,
-        methods: &[&'static MethodInfo],
         size: Option<Bytes>,
         record: Option<Bytes>,
         memory: DataMemory,
@@ -84,7 +82,7 @@ impl Space {
         let (mut baseline, mut others) = (None, Vec::new());
         for section in &suite.sections {
             for head in &section.heads {
-                let candidates = section.combined(head, methods, &over, 1);
+                let candidates = section.combined(head, &over, 1);
                 for candidate in candidates.map_err(|error| suite.error(section, error))? {
                     match (candidate, &baseline) {
                         (Ok(case), None) => baseline = Some(case),

@@ -6,7 +6,6 @@ use serde::{Deserialize, Deserializer};
 use crate::axis::Axis;
 use crate::case::{Case, CaseError};
 use crate::case_record::{CaseOrigin, Layout};
-use crate::method::MethodInfo;
 use crate::quantity::Bytes;
 use crate::similar::did_you_mean;
 
@@ -144,18 +143,13 @@ impl Suite {
     ///
     /// # Errors
     /// A combination is no case, or no section is left.
-    pub fn rows(
-        &self,
-        methods: &[&'static MethodInfo],
-        overrides: &Overrides,
-        block_size_bytes: u64,
-    ) -> Result<Rows, SuiteError> {
+    pub fn rows(&self, overrides: &Overrides, block_size_bytes: u64) -> Result<Rows, SuiteError> {
         let mut rows: Vec<Row> = Vec::new();
         let mut left_out = Vec::new();
         for section in self.sections.iter().filter(|section| !section.is_contradicted(overrides)) {
             let first_of_section = rows.len();
             for head in section.heads.iter().filter(|head| !head.is_contradicted(overrides)) {
-                let combined = section.combined(head, methods, overrides, block_size_bytes);
+                let combined = section.combined(head, overrides, block_size_bytes);
                 let cases: Vec<Case> =
                     match (combined.and_then(|cases| cases.into_iter().collect()), &head.label) {
                         (Ok(cases), _) => cases,
@@ -233,11 +227,10 @@ impl Section {
     pub(crate) fn combined(
         &self,
         head: &Head,
-        methods: &[&'static MethodInfo],
         overrides: &Overrides,
         block_size_bytes: u64,
     ) -> Result<Vec<Result<Case, CaseError>>, CaseError> {
-        let method = Case::parse(&head.method, methods)?.method();
+        let method = Case::parse(&head.method)?.method();
         let over = |axis: &Axis| overrides.iter().find(|(over, _)| over == axis).map(|(_, values)| values);
         let fixed: Values =
             head.fixed.iter().map(|(axis, value)| (*axis, vec![in_bytes(value, block_size_bytes)])).collect();

@@ -36,7 +36,7 @@ impl SyncCall {
 
 /// The call, and the number of chunks after which it comes: `fsync` is once at the end, `fsync/1` after each
 /// chunk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Sync {
     pub call: SyncCall,
     /// The number of a thread's chunks between calls; none for once at the end, and for write-through, where

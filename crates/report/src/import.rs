@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 
 use serde::{Deserialize, Deserializer};
-use writebench_model::{
-    CaseRecord, MOST_ROWS, MOST_TARGETS, MethodInfo, MissingTarget, RunRecord, TargetRecord, at_most,
-};
+use writebench_model::{CaseRecord, MOST_ROWS, MOST_TARGETS, MissingTarget, RunRecord, TargetRecord, at_most};
 
 use crate::formats::json::{OLDEST_SCHEMA, SCHEMA};
 
@@ -58,7 +56,7 @@ fn rows<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T
 ///
 /// # Errors
 /// The text is no such document.
-pub fn run_of_export(text: &str, methods: &[&'static MethodInfo]) -> Result<RunRecord, ImportError> {
+pub fn run_of_export(text: &str) -> Result<RunRecord, ImportError> {
     let foreign = |error: serde_json::Error| ImportError::Foreign(error.to_string());
     let Beginning { schema: found } = serde_json::from_str(text).map_err(foreign)?;
     if !(u64::from(OLDEST_SCHEMA)..=u64::from(SCHEMA)).contains(&found) {
@@ -69,12 +67,12 @@ pub fn run_of_export(text: &str, methods: &[&'static MethodInfo]) -> Result<RunR
     if found == u64::from(OLDEST_SCHEMA) {
         document.cases.iter_mut().for_each(CaseRecord::say_where_its_data_was);
     }
-    let run = record(document, methods)?;
+    let run = record(document)?;
     run.check_size().map_err(|too_much| ImportError::Content(too_much.to_string()))?;
     Ok(run)
 }
 
-fn record(document: Document, methods: &[&'static MethodInfo]) -> Result<RunRecord, ImportError> {
+fn record(document: Document) -> Result<RunRecord, ImportError> {
     let Document { run, targets, missing, mut cases } = document;
     let mut names = HashSet::new();
     if let Some(twice) = targets.iter().find(|target| !names.insert(&target.name)) {
@@ -88,7 +86,7 @@ fn record(document: Document, methods: &[&'static MethodInfo]) -> Result<RunReco
         return Err(ImportError::Content("it has no target".to_owned()));
     }
     for case in &mut cases {
-        case.case.resolve(methods);
+        case.case.resolve();
     }
     Ok(RunRecord { targets, missing, cases, ..run })
 }
@@ -98,7 +96,6 @@ mod tests {
     use super::*;
     use crate::Report;
     use crate::formats::json::render;
-    use writebench_engine::method_infos;
     use writebench_model::{Extent, Failure, Outcome, Phase, ReadBack, ReadFrom, Sample, Timeline};
     use writebench_testkit::{example_case, example_run};
 
@@ -133,7 +130,7 @@ mod tests {
 
     #[test]
     fn an_export_reads_back_as_the_run_that_it_was_made_of() {
-        assert_eq!(run_of_export(&document().to_string(), &method_infos()), Ok(run()));
+        assert_eq!(run_of_export(&document().to_string()), Ok(run()));
     }
 
     #[test]
@@ -155,7 +152,7 @@ mod tests {
                 case["axes"]["alignment"] = alignment.into();
             }
             case["contract"].as_object_mut().unwrap().remove("memory");
-            let run = run_of_export(&old.to_string(), &method_infos()).unwrap();
+            let run = run_of_export(&old.to_string()).unwrap();
             let read = &run.cases[0];
             assert_eq!(read.case.name(), now);
             assert_eq!(read.case.known().unwrap().axes().memory, read.contract.memory, "{now}");
@@ -185,7 +182,7 @@ mod tests {
             (broken.to_string(), "missing field `system`"),
             (unknown.to_string(), "unknown variant `wonderful`"),
         ] {
-            let error = run_of_export(&text, &method_infos()).unwrap_err().to_string();
+            let error = run_of_export(&text).unwrap_err().to_string();
             assert!(error.contains(told) && error.lines().count() == 1, "{error}");
         }
     }

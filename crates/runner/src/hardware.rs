@@ -236,14 +236,13 @@ fn file_bytes(space: Option<&Space>, largest: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example_method::WRITE;
     use writebench_model::Verify;
 
     const SPACE: Space =
         Space { total_bytes: 1 << 40, available_bytes: 1 << 39, total_inodes: None, available_inodes: None };
 
     fn cases(names: &[&str]) -> Vec<Case> {
-        names.iter().map(|name| Case::parse(name, &[&WRITE]).unwrap()).collect()
+        names.iter().map(|name| Case::parse(name).unwrap()).collect()
     }
 
     fn settings(max_bytes: Option<u64>, budget_ns: Option<u64>) -> Settings {
@@ -265,7 +264,7 @@ mod tests {
     #[test]
     fn memory_is_asked_for_with_every_number_of_threads_and_the_device_only_for_what_is_on_it() {
         let here = [Some(SPACE)];
-        let some = cases(&["write,size=1MiB", "write,size=2MiB", "write,size=1MiB,threads=3"]);
+        let some = cases(&["pwrite,size=1MiB", "write,size=2MiB", "pwrite,size=1MiB,threads=3"]);
         let hardware = Hardware::of(&some, &settings(None, None), &here).unwrap();
         let of: Vec<&LimitOf> = hardware.requests.iter().map(|request| &request.of).collect();
         assert_eq!(
@@ -292,7 +291,7 @@ mod tests {
 
     #[test]
     fn together_they_take_a_twentieth_of_a_short_budget_and_two_seconds_at_most() {
-        let some = cases(&["write,size=1MiB", "write,size=1MiB,threads=3"]);
+        let some = cases(&["pwrite,size=1MiB", "pwrite,size=1MiB,threads=3"]);
         let total = |budget_ns| -> u64 {
             let hardware = Hardware::of(&some, &settings(None, budget_ns), &[None]).unwrap();
             hardware.requests.iter().map(|request| request.time_ns * 2).sum()
@@ -334,7 +333,7 @@ mod tests {
             ("write,size=1MiB", 1 << 19, true),
             ("write,size=1MiB", 1 << 21, false),
             ("write,size=1MiB,sync=fsync", 1 << 19, false),
-            ("write,size=1MiB,threads=2", 1 << 19, false),
+            ("pwrite,size=1MiB,threads=2", 1 << 19, false),
         ] {
             sample.phases_ns.write = fast_ns;
             assert_eq!(hardware.is_exceeded_by(&cases(&[name])[0], &sample), is_exceeded, "{name}");

@@ -9,8 +9,6 @@ mod claim;
 mod communicator;
 mod disturbance;
 mod error;
-#[cfg(test)]
-mod example_method;
 mod first_look;
 mod hardware;
 mod hold_ups;

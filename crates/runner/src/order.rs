@@ -22,9 +22,9 @@ pub(crate) fn order(seed: u64, round: u32, planned: &[Planned]) -> Vec<usize> {
     let stream = u128::from(seed) << 64 | u128::from(round) << 1 | 1;
     let mut random = Pcg64Mcg::from_seed(stream.to_le_bytes());
     let mut targets_of_case: Vec<Vec<usize>> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut places: HashMap<&Case, usize> = HashMap::new();
     for (index, Planned { case, .. }) in planned.iter().enumerate() {
-        let place = *places.entry(case.to_string()).or_insert(targets_of_case.len());
+        let place = *places.entry(case).or_insert(targets_of_case.len());
         match targets_of_case.get_mut(place) {
             Some(targets) => targets.push(index),
             None => targets_of_case.push(vec![index]),
@@ -40,11 +40,10 @@ pub(crate) fn order(seed: u64, round: u32, planned: &[Planned]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example_method::WRITE;
 
     /// That many cases on each of the targets, with the targets of a case side by side.
     fn planned(cases: usize, targets: usize) -> Vec<Planned> {
-        let case = |size: usize| Case::parse(&format!("write,size={size}"), &[&WRITE]).unwrap();
+        let case = |size: usize| Case::parse(&format!("write,size={size}")).unwrap();
         (0..cases)
             .flat_map(|size| (0..targets).map(move |target| Planned { target, case: case(size) }))
             .collect()

@@ -113,7 +113,6 @@ fn short(case: &Case, of: Room, needed: u64, available: u64, reserve: u64) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example_method::WRITE;
 
     const SPACE: Space = Space {
         total_bytes: 1000 << 20,
@@ -123,7 +122,7 @@ mod tests {
     };
 
     fn refusal(space: &Space, case: &str, beside_bytes: u64, reserve: &str) -> Option<String> {
-        let cases = [Case::parse(case, &[&WRITE]).unwrap()];
+        let cases = [Case::parse(case).unwrap()];
         let (target, reserve) = (Path::new("/data"), reserve.parse().unwrap());
         check_space(target, space, &cases, beside_bytes, reserve).err().map(|error| error.to_string())
     }

@@ -243,7 +243,7 @@ impl Run<'_, '_> {
         let (plan, Planned { target, case }) = (self.plan, &self.plan.cases[index]);
         let planned_target = plan.targets.get(*target).cloned().unwrap_or_default();
         let request = SampleRequest {
-            case: case.to_string(),
+            case: case.clone(),
             program: plan.settings.program_of(case),
             target: *target,
             sync_all: planned_target.sync_all,

@@ -16,7 +16,7 @@ mod wrapped;
 pub use self::language::Language;
 pub use self::refusal::Refusal;
 
-use writebench_model::{Case, MethodInfo};
+use writebench_model::Case;
 
 use self::way::Way;
 
@@ -35,17 +35,12 @@ pub struct Frame {
 ///
 /// # Errors
 /// The language cannot say the case, or the frame does not fit it.
-pub fn code(
-    case: &Case,
-    language: Language,
-    frame: Frame,
-    methods: &[&'static MethodInfo],
-) -> Result<String, Refusal> {
-    if let Some(refusal) = Refusal::of(case, language, frame, methods) {
+pub fn code(case: &Case, language: Language, frame: Frame) -> Result<String, Refusal> {
+    if let Some(refusal) = Refusal::of(case, language, frame) {
         return Err(refusal);
     }
     let way = Way::new(case, frame);
-    let text = case.method().code.ok().and_then(|family| (language.speaker().render)(family, &way));
+    let text = case.method().card().code.ok().and_then(|family| (language.speaker().render)(family, &way));
     // A refusal comes before a template is missing.
     text.ok_or_else(|| Refusal::without_remedy(format!("{case} has no code in {}", language.title())))
 }

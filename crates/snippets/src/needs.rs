@@ -23,14 +23,12 @@ pub(crate) fn needs(case: &Case, block_bytes: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use crate::{Frame, Language, code};
-    use writebench_engine::method_infos;
     use writebench_model::Case;
 
     /// The comment above the code, without its line breaks.
     fn header(name: &str, language: Language, is_stream: bool) -> String {
-        let methods = method_infos();
-        let case = Case::parse(name, &methods).unwrap();
-        let text = code(&case, language, Frame { is_stream, ..Frame::default() }, &methods).unwrap();
+        let case = Case::parse(name).unwrap();
+        let text = code(&case, language, Frame { is_stream, ..Frame::default() }).unwrap();
         let words = text.split_whitespace().filter(|word| !["*", "//", "///", "//!", "#"].contains(word));
         words.take(150).collect::<Vec<_>>().join(" ")
     }

@@ -1,6 +1,6 @@
 //! Cases that a language cannot say.
 
-use writebench_model::{Axes, Axis, Case, Cursor, Family, InCode, MethodInfo, RecordedCase, SyncCall};
+use writebench_model::{Axes, Axis, Case, Cursor, Family, InCode, Method, RecordedCase, SyncCall};
 
 use crate::Frame;
 use crate::language::Language;
@@ -36,15 +36,10 @@ impl Refusal {
     }
 
     /// Why the case has no code in that language; none if it has.
-    pub(crate) fn of(
-        case: &Case,
-        language: Language,
-        frame: Frame,
-        methods: &[&'static MethodInfo],
-    ) -> Option<Self> {
+    pub(crate) fn of(case: &Case, language: Language, frame: Frame) -> Option<Self> {
         let mut why = Vec::new();
         let mut nearest = case.clone();
-        while let Some((reason, next)) = remedy(&nearest, language, frame, methods) {
+        while let Some((reason, next)) = remedy(&nearest, language, frame) {
             why.push(reason);
             match next {
                 Some(next) if next != nearest => nearest = next,
@@ -56,22 +51,17 @@ impl Refusal {
 }
 
 /// The first thing that cannot be said, and the case without it.
-fn remedy(
-    case: &Case,
-    language: Language,
-    frame: Frame,
-    methods: &[&'static MethodInfo],
-) -> Option<(String, Option<Case>)> {
-    let (speaker, name) = (language.speaker(), case.method().name);
-    let family = match case.method().code {
+fn remedy(case: &Case, language: Language, frame: Frame) -> Option<(String, Option<Case>)> {
+    let (speaker, name) = (language.speaker(), case.method().name());
+    let family = match case.method().card().code {
         Ok(family) => family,
         Err(why) => return Some((format!("{name}: {why}"), None)),
     };
-    if let Some((_, why, instead)) = speaker.lacks.iter().find(|(lacking, ..)| *lacking == name) {
-        return Some((format!("{name}: {why}"), with_method(case, instead, methods)));
+    if let Some((_, why, instead)) = speaker.lacks.iter().find(|(lacking, ..)| *lacking == case.method()) {
+        return Some((format!("{name}: {why}"), with_method(case, *instead)));
     }
     if frame.is_stream
-        && let Some((why, next)) = whole(case, family, methods)
+        && let Some((why, next)) = whole(case, family)
     {
         return Some((why, next));
     }
@@ -93,7 +83,7 @@ fn remedy(
         }
     }
     if frame.is_atomic && case.axes().prepare.needs_old_content() {
-        let new = case.method().prepares[0].name();
+        let new = case.method().card().prepares[0].name();
         let why = format!("prepare={}: --atomic makes a new file", case.axes().prepare);
         return Some((why, case.with(Axis::Prepare, new).ok()));
     }
@@ -101,24 +91,31 @@ fn remedy(
 }
 
 /// Why a case wants all of its data at once; none if it can take it chunk by chunk from a producer.
-fn whole(case: &Case, family: Family, methods: &[&'static MethodInfo]) -> Option<(String, Option<Case>)> {
-    let name = case.method().name;
-    let other = |why: &str, instead| Some((format!("{name}: {why}"), with_method(case, instead, methods)));
+fn whole(case: &Case, family: Family) -> Option<(String, Option<Case>)> {
+    let name = case.method().name();
+    let other = |why: &str, instead| Some((format!("{name}: {why}"), with_method(case, instead)));
     match family {
         Family::Write => {}
-        Family::Buffered => return other("fwrite(3) itself takes a producer's pieces", "write"),
+        Family::Buffered => return other("fwrite(3) itself takes a producer's pieces", Method::Write),
         Family::Map => {
-            return other("a mapping is as long as the file, and a producer's data has no end yet", "pwrite");
+            return other(
+                "a mapping is as long as the file, and a producer's data has no end yet",
+                Method::Pwrite,
+            );
         }
         Family::Uring => {
-            return other("the function of a producer has one buffer, and a queue wants several", "pwrite");
+            return other(
+                "the function of a producer has one buffer, and a queue wants several",
+                Method::Pwrite,
+            );
         }
         Family::Copy | Family::CopyMap | Family::Pipeline | Family::UringCopy | Family::Clone => {
             return Some((format!("{name}: a file is copied, and no producer asked"), None));
         }
     }
     if case.method().has_axis(Axis::Vector) {
-        let instead = if case.method().cursor == Cursor::Offset { "pwrite" } else { "write" };
+        let instead =
+            if case.method().card().cursor == Cursor::Offset { Method::Pwrite } else { Method::Write };
         return other("a producer's chunks are written one by one", instead);
     }
     if case.axes().threads > 1 {
@@ -150,12 +147,11 @@ fn changed(case: &Case, axis: Axis, value: &str) -> Option<Case> {
 }
 
 /// The case with another method, and those values that this method has.
-fn with_method(case: &Case, name: &str, methods: &[&'static MethodInfo]) -> Option<Case> {
-    let method = methods.iter().find(|method| method.name == name)?;
+fn with_method(case: &Case, method: Method) -> Option<Case> {
     let recorded = RecordedCase::from(case.clone());
     // A mapping's own sync becomes that of a descriptor: the nearest case promises as much.
     let descriptors = |value: &str| value.replace(SyncCall::Msync.name(), SyncCall::Fdatasync.name());
-    let keeps_msync = method.syncs.contains(&SyncCall::Msync);
+    let keeps_msync = method.card().syncs.contains(&SyncCall::Msync);
     let values: Vec<(Axis, String)> = recorded
         .assignments()
         .filter_map(|assignment| {

@@ -1,6 +1,6 @@
 //! The templates of a language, and the cases that it cannot say.
 
-use writebench_model::{Axes, Axis, Case};
+use writebench_model::{Axes, Axis, Case, Method};
 
 use crate::way::Way;
 use writebench_model::Family;
@@ -12,7 +12,7 @@ pub(crate) struct Speaker {
     /// Whether the language has a template of that family.
     pub has: fn(Family) -> bool,
     /// Methods without a template in this language, the reason, and the nearest method that has one.
-    pub lacks: &'static [(&'static str, &'static str, &'static str)],
+    pub lacks: &'static [(Method, &'static str, Method)],
     /// Values that the language cannot say.
     pub cannot: &'static [Cannot],
 }

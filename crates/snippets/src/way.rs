@@ -1,8 +1,8 @@
 //! A case as the templates see it.
 
 use writebench_model::{
-    Advice, Axes, Axis, Cache, Case, Cursor, Descriptor, Drop, Huge, InCode, MapSharing, Opening, Populate,
-    Prepare, RecordedCase, Registered, Store, SyncCall,
+    Advice, Axes, Axis, Cache, Case, Cursor, Descriptor, Drop, Huge, InCode, MapSharing, Method, Opening,
+    Populate, Prepare, RecordedCase, Registered, Store, SyncCall,
 };
 
 use crate::Frame;
@@ -100,8 +100,8 @@ impl<'c> Way<'c> {
 
     // The method.
 
-    pub(crate) fn is(&self, method: &str) -> bool {
-        self.case.method().name == method
+    pub(crate) fn is(&self, method: Method) -> bool {
+        self.case.method() == method
     }
 
     pub(crate) fn copies(&self) -> bool {
@@ -109,17 +109,17 @@ impl<'c> Way<'c> {
     }
 
     pub(crate) fn is_uring(&self) -> bool {
-        self.is("uring") || self.is("uring-copy")
+        self.is(Method::Uring) || self.is(Method::UringCopy)
     }
 
     /// Whether calls take an offset, rather than using the file's position.
     pub(crate) fn is_positional(&self) -> bool {
-        self.is("pwrite") || self.is("pwritev") || self.is("uring")
+        self.is(Method::Pwrite) || self.is(Method::Pwritev) || self.is(Method::Uring)
     }
 
     /// Whether calls use the position of the file that is written.
     pub(crate) fn is_at_position(&self) -> bool {
-        self.case.method().cursor == Cursor::FilePosition && !self.is_uring()
+        self.case.method().card().cursor == Cursor::FilePosition && !self.is_uring()
     }
 
     pub(crate) fn is_vectored(&self) -> bool {
@@ -203,7 +203,7 @@ impl<'c> Way<'c> {
 
     /// Whether the file that is copied is opened with O_DIRECT, too.
     pub(crate) fn is_direct_on_both_sides(&self) -> bool {
-        self.is("uring-copy") && self.is_direct()
+        self.is(Method::UringCopy) && self.is_direct()
     }
 
     pub(crate) fn is_dontcache(&self) -> bool {
@@ -306,11 +306,11 @@ impl<'c> Way<'c> {
     // Mappings.
 
     pub(crate) fn maps_target(&self) -> bool {
-        self.case.method().cursor == Cursor::Mapping
+        self.case.method().card().cursor == Cursor::Mapping
     }
 
     pub(crate) fn maps_source(&self) -> bool {
-        self.is("mmap-write") || self.is("mmap-mmap")
+        self.is(Method::MmapWrite) || self.is(Method::MmapMmap)
     }
 
     pub(crate) fn has_own_maps(&self) -> bool {
@@ -352,7 +352,7 @@ impl<'c> Way<'c> {
 
     /// Whether the code has a loop of its own around calls that write.
     pub(crate) fn loops_writing(&self) -> bool {
-        let moves = self.is("sendfile") || self.is("copy-file-range") || self.is("ficlone");
+        let moves = self.is(Method::Sendfile) || self.is(Method::CopyFileRange) || self.is(Method::Ficlone);
         self.fills_with_zeros() || !moves && !self.maps_target()
     }
 

@@ -26,8 +26,6 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
 
-use writebench_model::MethodInfo;
-
 use in_place::Identity;
 use ownership::beside;
 
@@ -123,8 +121,6 @@ pub struct Store {
     /// The path without links.
     real: PathBuf,
     identity: Identity,
-    /// The methods that a recorded case may have.
-    methods: Vec<&'static MethodInfo>,
     /// Holds the locks of this store's runs.
     locks: OnceCell<File>,
 }
@@ -149,7 +145,7 @@ impl Store {
     ///
     /// # Errors
     /// The file cannot be opened, is no database, or is from another version.
-    pub fn open(path: &Path, methods: &[&'static MethodInfo]) -> Result<Self, StoreError> {
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
         let error = |error: rusqlite::Error| {
             let path = path.to_path_buf();
             match error.sqlite_error_code() {
@@ -163,7 +159,7 @@ impl Store {
         // links anywhere in the path; the user is responsible for those before the name.
         let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(&real, flags).map_err(error)?;
-        let mut store = Self::new(connection, path, real, methods);
+        let mut store = Self::new(connection, path, real);
         store.must_be_ours(error)?;
         store.set_up().map_err(error)?;
         store.migrate()?;
@@ -171,27 +167,25 @@ impl Store {
         Ok(store)
     }
 
-    fn new(connection: Connection, path: &Path, real: PathBuf, methods: &[&'static MethodInfo]) -> Self {
-        let (path, identity, methods) = (path.to_path_buf(), Identity::of(&real), methods.to_vec());
-        Self { connection, path, real, identity, methods, locks: OnceCell::new() }
+    fn new(connection: Connection, path: &Path, real: PathBuf) -> Self {
+        let (path, identity) = (path.to_path_buf(), Identity::of(&real));
+        Self { connection, path, real, identity, locks: OnceCell::new() }
     }
 
     /// Opens the database at `path` for reading, even if nothing can be written.
     ///
     /// # Errors
     /// As for [`Store::open`]; or the database would have to be written first.
-    pub fn open_to_read(path: &Path, methods: &[&'static MethodInfo]) -> Result<Self, StoreError> {
-        match Self::open(path, methods) {
+    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        match Self::open(path) {
             // With a log, the database would be incomplete.
-            Err(StoreError::NotWritable { .. }) if !beside(path, "-wal").exists() => {
-                Self::open_immutable(path, methods)
-            }
+            Err(StoreError::NotWritable { .. }) if !beside(path, "-wal").exists() => Self::open_immutable(path),
             opened => opened,
         }
     }
 
     /// Opens without the locks and shared memory of a database that is being written.
-    fn open_immutable(path: &Path, methods: &[&'static MethodInfo]) -> Result<Self, StoreError> {
+    fn open_immutable(path: &Path) -> Result<Self, StoreError> {
         let error = |error| StoreError::Sqlite { path: path.to_path_buf(), doing: "open to read", error };
         let mut name = "file:".to_owned();
         for byte in path.as_os_str().as_bytes() {
@@ -199,7 +193,7 @@ impl Store {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let connection = Connection::open_with_flags(name + "?immutable=1", flags).map_err(error)?;
-        let mut store = Self::new(connection, path, real_path(path), methods);
+        let mut store = Self::new(connection, path, real_path(path));
         store.must_be_ours(error)?;
         store.migrate()?;
         Ok(store)

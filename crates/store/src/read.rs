@@ -158,7 +158,7 @@ impl Store {
         let select = "SELECT record, target FROM cases WHERE run = ?1 ORDER BY position";
         self.list("read the run's cases", select, [run], |row| {
             let mut record: CaseRecord = json::from_column(row, 0)?;
-            record.case.resolve(&self.methods);
+            record.case.resolve();
             let position: usize = row.get(1)?;
             record.target.clone_from(&targets.get(position).ok_or_else(|| no_target(position))?.name);
             Ok(record)

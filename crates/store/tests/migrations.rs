@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use writebench_engine::method_infos;
 use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunRecord, Sample, Stage};
 use writebench_store::{Store, StoreError};
 use writebench_testkit::{example_case, example_run};
 
 fn open(path: &Path) -> Result<Store, StoreError> {
-    Store::open(path, &method_infos())
+    Store::open(path)
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use writebench_engine::method_infos;
 use writebench_model::{
     CaseOrigin, CaseRecord, Extent, Failure, Latency, Learnt, Limit, LimitKind, Making, MissingTarget, Outcome,
     Phase, PhasesNs, Properties, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, Stage, Timeline, Watch,
@@ -11,7 +10,7 @@ use writebench_store::{Store, StoreError, WorkspaceRecord};
 use writebench_testkit::{example_case, example_run, example_target, recorded};
 
 fn open(path: &Path) -> Result<Store, StoreError> {
-    Store::open(path, &method_infos())
+    Store::open(path)
 }
 
 fn run() -> RunRecord {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use writebench_model::{
     Axes, Axis, Case, CaseOrigin, CaseRecord, Content, Contract, Cpu, DataMemory, Device, Durability,
-    Environment, Feed, Filesystem, Layout, Memory, MethodInfo, RecordedCase, RunRecord, RunStatus, Sample,
+    Environment, Feed, Filesystem, Layout, Memory, Method, RecordedCase, RunRecord, RunStatus, Sample,
     Settings, Start, Suite, System, TargetRecord, Verify, built_in_suites,
 };
 
@@ -101,13 +101,12 @@ fn environment() -> Environment {
 /// The case of that name; one of a later version if this one has no such.
 #[must_use]
 pub fn recorded(name: &str) -> RecordedCase {
-    let methods = writebench_engine::method_infos();
-    let (method, axes) = match Case::parse(name, &methods).map(RecordedCase::from) {
+    let (method, axes) = match Case::parse(name).map(RecordedCase::from) {
         Ok(case) => (case.method().to_owned(), case.axes().clone()),
         Err(_) => ("write".to_owned(), BTreeMap::from([("chunk".to_owned(), "4KiB".to_owned())])),
     };
     let mut case = RecordedCase::unknown(name.to_owned(), method, axes);
-    case.resolve(&methods);
+    case.resolve();
     case
 }
 
@@ -118,14 +117,13 @@ pub fn example_pairs(axis: Axis, value: &str) -> Vec<(Case, Case)> {
     let with = |other: &[(Axis, &str)]| -> Vec<(Case, Case)> {
         let pair = |method, threads| {
             let usual = [(Axis::Size, "8MiB"), (Axis::Threads, threads)];
-            let fits = |it: &&(Axis, &str)| it.0 != axis && MethodInfo::has_axis(method, it.0);
+            let fits = |it: &&(Axis, &str)| it.0 != axis && Method::has_axis(method, it.0);
             let usual: Vec<_> = usual.iter().chain(other).filter(fits).copied().collect();
             let case = Case::example(method, &[&usual[..], &[(axis, value)]].concat()).ok()?;
-            let default = Axes::defaults(method.prepares[0]).get(axis);
+            let default = Axes::defaults(method.card().prepares[0]).get(axis);
             Some((Case::example(method, &[&usual[..], &[(axis, &default)]].concat()).ok()?, case))
         };
-        let methods = writebench_engine::method_infos();
-        let pairs = methods.into_iter().flat_map(|method| ["1", "2"].map(|threads| pair(method, threads)));
+        let pairs = Method::ALL.iter().flat_map(|&method| ["1", "2"].map(|threads| pair(method, threads)));
         pairs.flatten().filter(|(usual, case)| usual != case).collect()
     };
     let alone = with(&[]);

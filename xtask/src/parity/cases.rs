@@ -1,6 +1,6 @@
 //! The cases that are compared with other programs, with their sizes.
 
-use writebench_model::{Axis, Bytes};
+use writebench_model::{Axis, Bytes, Method};
 
 /// A case's name without a size, and its size.
 pub(super) type Sized = (String, Bytes);
@@ -65,9 +65,8 @@ const DURABLE: &[&str] = &[
 
 /// The same cases with data where programs of printed code have it.
 pub(super) fn with_aligned_data(cases: Vec<Sized>) -> Vec<Sized> {
-    let infos = writebench_engine::method_infos();
-    let aligned = |name: String| match infos.iter().find(|info| Some(info.name) == name.split(',').next()) {
-        Some(info) if info.has_axis(Axis::Memory) => format!("{name},memory=page-aligned"),
+    let aligned = |name: String| match name.split(',').next().and_then(Method::from_name) {
+        Some(method) if method.has_axis(Axis::Memory) => format!("{name},memory=page-aligned"),
         _ => name,
     };
     cases.into_iter().map(|(name, size)| (aligned(name), size)).collect()

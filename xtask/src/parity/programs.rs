@@ -129,7 +129,7 @@ times as fast as the case the tool is, over all phases: the median of the ratios
 /// A program of printed code; none if the language cannot say the case.
 fn printed(case: &Case, language: Language, directory: &Path) -> Result<Side> {
     let frame = Frame { is_program: true, ..Frame::default() };
-    let Ok(text) = code(case, language, frame, &writebench_engine::method_infos()) else { return Ok(None) };
+    let Ok(text) = code(case, language, frame) else { return Ok(None) };
     let directory = directory.join(language.name());
     std::fs::create_dir(&directory)?;
     let compiled = Compiled::of(&text, language, &directory)?;
@@ -175,8 +175,7 @@ impl Comparison<'_> {
     }
 
     fn row(&self, writebench: &Path, target: &Path, name: &str, size: Bytes) -> Result<Row> {
-        let case =
-            Case::parse(name, &writebench_engine::method_infos())?.with(Axis::Size, &size.to_string())?;
+        let case = Case::parse(name)?.with(Axis::Size, &size.to_string())?;
         let scratch: TempDir = tempfile::tempdir().context("a folder for the programs")?;
         let sides = self.beside.sides(&case, scratch.path())?;
         let mut command = Command::new(writebench);
@@ -262,12 +261,11 @@ mod tests {
 
     #[test]
     fn every_case_exists_and_has_code_in_c_but_once() {
-        let methods = writebench_engine::method_infos();
         for beside in [Beside::C, Beside::Languages, Beside::Tools] {
             let all = beside.cases(Bytes(256 << 20));
             for (at, (name, size)) in all.iter().enumerate() {
-                let case = Case::parse(name, &methods).unwrap().with(Axis::Size, &size.to_string()).unwrap();
-                assert!(code(&case, Language::C, Frame::default(), &methods).is_ok(), "{name}");
+                let case = Case::parse(name).unwrap().with(Axis::Size, &size.to_string()).unwrap();
+                assert!(code(&case, Language::C, Frame::default()).is_ok(), "{name}");
                 assert!(all[..at].iter().all(|other| &other.0 != name), "{name} comes twice");
             }
         }

@@ -26,7 +26,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("snippets", &["model"]),
     ("cli", LIBRARIES),
     ("testkit", LIBRARIES),
-    ("xtask", &["stats", "model", "engine", "snippets", "testkit"]),
+    ("xtask", &["stats", "model", "snippets", "testkit"]),
     ("node", &["direct-io"]),
 ];
 

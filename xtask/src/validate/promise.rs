@@ -80,7 +80,7 @@ pub(super) fn broken(writebench: &Path, target: &Path, promises: &[Promise]) -> 
 /// How many times as fast as plain write's the recommended function is.
 fn gain(writebench: &Path, target: &Path, recommended: &str, baseline: &str) -> Result<Interval> {
     let scratch = tempfile::tempdir().context("a folder for the programs")?;
-    let case = Case::parse(recommended, &writebench_engine::method_infos())?;
+    let case = Case::parse(recommended)?;
     let mut command = Command::new(writebench);
     command.arg("run").arg(target).args(["--yes", "--no-limits", "--verify", "first"]);
     command.args(["--samples", &ROUNDS.to_string(), "--case", baseline]);
@@ -103,11 +103,10 @@ fn gain(writebench: &Path, target: &Path, recommended: &str, baseline: &str) -> 
 
 /// A program around the printed function of a case.
 fn program_of(name: &str) -> Result<String> {
-    let methods = writebench_engine::method_infos();
-    let case = Case::parse(name, &methods)?;
+    let case = Case::parse(name)?;
     // A copy has no data of the caller's.
     let frame = Frame { is_program: case.method().copies(), ..Frame::default() };
-    let text = code(&case, Language::C, frame, &methods)?;
+    let text = code(&case, Language::C, frame)?;
     Ok(if frame.is_program { text } else { text + MAIN })
 }
 

@@ -98,10 +98,9 @@ impl AdviseCommand {
         let exports = self.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
         let place = Place::find(self.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
         let target = place.record();
-        let methods = writebench_engine::method_infos();
         let size = self.size_bytes(&target)?;
         let ranks = global.ranks();
-        let space = Space::of(self.purpose, &methods, size, self.record, self.data_from, ranks)
+        let space = Space::of(self.purpose, size, self.record, self.data_from, ranks)
             .map_err(|error| usage!("{error}"))?;
         if ranks > 1 && space.baseline.axes().ranks == 1 {
             return Err(usage!(
@@ -468,10 +467,7 @@ mod tests {
     fn sizes(purpose: Purpose, size: &str, record: Option<&str>) -> (Vec<u64>, Vec<u64>) {
         let record = record.map(|record| record.parse().unwrap());
         let size = Some(size.parse().unwrap());
-        let sizes = Sizes::of(
-            purpose,
-            &Space::of(purpose, &writebench_engine::method_infos(), size, record, DataMemory::Any, 1).unwrap(),
-        );
+        let sizes = Sizes::of(purpose, &Space::of(purpose, size, record, DataMemory::Any, 1).unwrap());
         (sizes.screening_bytes, sizes.final_bytes)
     }
 

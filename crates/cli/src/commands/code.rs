@@ -41,14 +41,13 @@ const CODE_EXAMPLES: &str = "Examples:
 
 impl CodeCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        let methods = writebench_engine::method_infos();
         let name = match &self.case {
             Some(name) => name.clone(),
             None => recommended(global)?,
         };
-        let case = Case::parse(&name, &methods).map_err(|error| usage!("{error}"))?;
+        let case = Case::parse(&name).map_err(|error| usage!("{error}"))?;
         let frame = Frame { is_program: self.main, is_atomic: self.atomic, is_stream: self.stream };
-        match code(&case, self.language, frame, &methods) {
+        match code(&case, self.language, frame) {
             Ok(text) => {
                 global.output.results(&text)?;
                 Ok(Exit::Ok)

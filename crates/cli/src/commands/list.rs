@@ -1,5 +1,5 @@
 use anyhow::Result;
-use writebench_model::{Axes, Axis, Case, Prepare, Suite, built_in_suites, suite_named};
+use writebench_model::{Axes, Axis, Case, Method, Prepare, Suite, built_in_suites, suite_named};
 
 use crate::arguments::suite_names;
 use crate::exit::Exit;
@@ -59,18 +59,18 @@ fn suites() -> Result<String> {
 
 fn methods() -> String {
     let mut text = String::new();
-    for method in writebench_engine::method_infos() {
-        let axes: Vec<&str> =
-            Axis::ALL.iter().filter(|&&axis| method.has_axis(axis)).map(|axis| axis.name()).collect();
-        let prepares: Vec<&str> = method.prepares.iter().map(|prepare| prepare.name()).collect();
-        let syncs: Vec<&str> = method.syncs.iter().map(|sync| sync.name()).collect();
-        text += &format!("{:<16}{}\n", method.name, method.summary);
-        text += &format!("                calls: {}\n", method.calls);
+    for method in Method::ALL {
+        let card = method.card();
+        let axes: Vec<&str> = method.own_axes().map(Axis::name).collect();
+        let prepares: Vec<&str> = card.prepares.iter().map(|prepare| prepare.name()).collect();
+        let syncs: Vec<&str> = card.syncs.iter().map(|sync| sync.name()).collect();
+        text += &format!("{:<16}{}\n", method.name(), card.summary);
+        text += &format!("                calls: {}\n", card.calls);
         text += &format!("                axes: {}\n", axes.join(", "));
-        text += &format!("                prepare: {} (default {})\n", prepares.join(", "), method.prepares[0]);
+        text += &format!("                prepare: {} (default {})\n", prepares.join(", "), card.prepares[0]);
         text += &format!("                sync: {}\n", syncs.join(", "));
-        if !method.syncs_on_the_way.is_empty() {
-            let calls: Vec<String> = method.syncs_on_the_way.iter().map(|call| format!("{call}/N")).collect();
+        if !card.syncs_on_the_way.is_empty() {
+            let calls: Vec<String> = card.syncs_on_the_way.iter().map(|call| format!("{call}/N")).collect();
             text += &format!("                      and after every N chunks: {}\n", calls.join(", "));
         }
     }
@@ -94,6 +94,6 @@ fn cases(name: &str) -> Result<String> {
 /// The cases that a run of the suite measures with blocks of the usual size: a case in two tables
 /// counts once.
 fn cases_of(suite: &Suite) -> Result<Vec<Case>> {
-    let rows = suite.rows(&writebench_engine::method_infos(), &[], USUAL_BLOCK_BYTES)?.rows;
+    let rows = suite.rows(&[], USUAL_BLOCK_BYTES)?.rows;
     Ok(different(rows.into_iter().map(|row| row.case)))
 }

@@ -82,12 +82,12 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     let mut engine = Engine::new(copy_from, available, &enter);
     answer_all(|request| match request {
         Request::SampleRequest(request) => {
-            answered(request, |it| run_sample(&mut engine, numbered(&targets, it.target)?, &it, &enter))
+            answered(request, |it| Ok(run_sample(&mut engine, numbered(&targets, it.target)?, &it, &enter)))
         }
         Request::RankSampleRequest(request) => answered(request, |it| {
             let barrier =
                 barrier.as_mut().ok_or_else(|| RunnerError::Protocol("there are no ranks".to_owned()))?;
-            run_rank_sample(&mut engine, numbered(&targets, it.sample.target)?, &it, barrier, &enter)
+            Ok(run_rank_sample(&mut engine, numbered(&targets, it.sample.target)?, &it, barrier, &enter))
         }),
         Request::LimitRequest(request) => answered(request, |it| {
             enter(Phase::Settle);

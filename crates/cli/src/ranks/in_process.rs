@@ -36,7 +36,7 @@ impl InProcess {
         (ranks, size): (&mut Ranks, u32),
     ) -> Result<Result<RankSample, Shortage>, RunnerError> {
         let target = numbered(&self.targets, request.sample.target)?;
-        run_rank_sample(&mut self.engine, target, request, &mut MpiBarrier { ranks, size }, &|_| {})
+        Ok(run_rank_sample(&mut self.engine, target, request, &mut MpiBarrier { ranks, size }, &|_| {}))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-use writebench_model::{Axis, Case, Copying, Cursor, MethodInfo};
+use writebench_model::{Axis, Case, Copying, Cursor, Method};
 use writebench_testkit::{
     Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries,
 };
@@ -30,7 +30,7 @@ const ERRNOS: [Errno; 7] =
 
 /// A small case of each method.
 fn cases() -> Result<Vec<Case>> {
-    let case = |method: &'static MethodInfo| {
+    let case = |method: Method| {
         let values = [
             (Axis::Size, "12KiB"),
             (Axis::Chunk, "4KiB"),
@@ -38,26 +38,28 @@ fn cases() -> Result<Vec<Case>> {
             (Axis::Call, "fallocate"),
             (Axis::Sync, "fsync"),
             // The file of one method gets its length beforehand.
-            (Axis::Prepare, if method.name == "write" { "set-len" } else { method.prepares[0].name() }),
+            (
+                Axis::Prepare,
+                if method.name() == "write" { "set-len" } else { method.card().prepares[0].name() },
+            ),
         ];
         let values: Vec<_> = values.into_iter().filter(|(axis, _)| method.has_axis(*axis)).collect();
         Case::example(method, &values)
     };
     // FUSE shares no blocks, and MPI's methods work under mpirun only.
-    let is_possible =
-        |method: &&'static MethodInfo| method.copying != Some(Copying::Blocks) && method.is_complete();
-    let methods = writebench_engine::method_infos().into_iter().filter(is_possible);
+    let is_possible = |method: &Method| method.card().copying != Some(Copying::Blocks) && method.is_complete();
+    let methods = Method::ALL.iter().copied().filter(is_possible);
     Ok(methods.map(case).collect::<Result<_, _>>()?)
 }
 
 /// The names in errors of the call that hands data over, and of the one that closes the file: the
 /// last of the card's calls, mostly.
-fn calls(method: &MethodInfo) -> (&'static str, &'static str) {
-    match method.name {
+fn calls(method: Method) -> (&'static str, &'static str) {
+    match method.name() {
         "fwrite" => ("fwrite", "fclose"),
         "pwrite" => ("pwrite", "close"),
         "uring" | "uring-copy" => ("io_uring write", "close"),
-        _ => (method.calls.rsplit(", ").next().unwrap_or_default(), "close"),
+        _ => (method.card().calls.rsplit(", ").next().unwrap_or_default(), "close"),
     }
 }
 
@@ -149,7 +151,7 @@ impl Measured {
     }
 }
 
-fn judge(method: &MethodInfo, operations: &[Operation], sample: &Value) -> Result<()> {
+fn judge(method: Method, operations: &[Operation], sample: &Value) -> Result<()> {
     let Some(hit) = operations.iter().position(|it| it.fault.is_some()) else {
         ensure!(sample["outcome"] == "ok" && sample["reason"].is_null(), "nothing went wrong");
         return Ok(());
@@ -204,7 +206,7 @@ enum Expected {
 }
 
 impl Expected {
-    fn of(method: &MethodInfo, before: &[Operation], hit: Operation, errno: Errno) -> Self {
+    fn of(method: Method, before: &[Operation], hit: Operation, errno: Errno) -> Self {
         let (write, close) = calls(method);
         let is_closed = before.iter().any(|it| it.call == Call::Flush);
         let by_name = matches!(hit.call, Call::Create | Call::Open | Call::Lookup | Call::Unlink)
@@ -215,7 +217,7 @@ impl Expected {
         if (errno == Errno::INTR && !is_final) || (errno == Errno::STALE && by_name) {
             return Self::Ok;
         }
-        let is_mapped = method.cursor == Cursor::Mapping;
+        let is_mapped = method.card().cursor == Cursor::Mapping;
         match (hit.call, is_closed) {
             (Call::Create, _) => Self::At("open", "open", None),
             (Call::Truncate, _) => Self::At("prepare", "ftruncate", None),

@@ -52,7 +52,7 @@ fn newest(program: &Program) -> Result<Option<(RunStatus, Samples)>> {
     if !database(program).exists() {
         return Ok(None);
     }
-    let store = Store::open(&database(program), &writebench_engine::method_infos())?;
+    let store = Store::open(&database(program))?;
     let Some(number) = store.newest_run()? else { return Ok(None) };
     let run = store.run(number)?;
     Ok(Some((run.status, run.cases.into_iter().map(|case| (case.case.to_string(), case.samples)).collect())))
@@ -99,7 +99,7 @@ fn supervisor(moments: &mut Chance) -> Result<()> {
     let calm = |of: &Vec<Sample>| of.iter().filter(|sample| sample.disturbed.is_none()).count();
     ensure!(samples.len() == 3 && samples.values().all(|of| calm(of) == 12 || of.len() == 24), "{samples:?}");
     ensure!(entries(target.path()).is_empty(), "left behind: {:?}", entries(target.path()));
-    ensure!(Store::open(&database(&program), &writebench_engine::method_infos())?.workspaces()?.is_empty());
+    ensure!(Store::open(&database(&program))?.workspaces()?.is_empty());
     Ok(())
 }
 

@@ -64,7 +64,7 @@ fn run(number: u32, cases: u64, samples: u32) -> RunRecord {
 }
 
 fn database(path: &Path, runs: u32, cases: u64, samples: u32) -> Result<()> {
-    let mut store = Store::open(path, &writebench_engine::method_infos())?;
+    let mut store = Store::open(path)?;
     for number in 0..runs {
         store.import_runs(&[run(number, cases, samples)])?;
     }
@@ -147,8 +147,7 @@ fn supervisor() -> Result<()> {
 
 /// A second run, with all samples that the first one wants, but so many of its last round.
 fn take_all_but(left: usize, program: &Program) -> Result<()> {
-    let mut store =
-        Store::open(&program.home().join("writebench/writebench.db"), &writebench_engine::method_infos())?;
+    let mut store = Store::open(&program.home().join("writebench/writebench.db"))?;
     let mut run = store.run(1)?;
     run.id = "load".to_owned();
     let few = run.cases.len() - left;

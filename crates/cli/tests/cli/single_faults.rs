@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use writebench_model::{Copying, Cursor, MethodInfo};
+use writebench_model::{Copying, Cursor, Method};
 use writebench_testkit::{
     Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries, wait_for,
 };
@@ -78,14 +78,15 @@ fn short() -> Result<()> {
     for caching in [Caching::None, Caching::WriteThrough] {
         // A mapping is written by the kernel, and `allocate` writes nothing.
         // FUSE shares no blocks, and MPI's methods work under mpirun only.
-        let writes = |method: &&MethodInfo| {
-            let is_call = method.writes_data() && method.cursor != Cursor::Mapping && method.is_complete();
-            is_call && method.copying != Some(Copying::Blocks)
+        let writes = |method: &Method| {
+            let is_call =
+                method.writes_data() && method.card().cursor != Cursor::Mapping && method.is_complete();
+            is_call && method.card().copying != Some(Copying::Blocks)
         };
-        for method in writebench_engine::method_infos().into_iter().filter(writes) {
+        for method in Method::ALL.iter().copied().filter(writes) {
             let place = Place::new(caching, &[(When::At(Call::Write, 4096), What::Short)])?;
-            let operations = place.expect(&format!("{},size=12KiB,chunk=4KiB", method.name), "ok", None)?;
-            ensure!(operations.iter().any(|it| it.fault.is_some()), "{}: {operations:?}", method.name);
+            let operations = place.expect(&format!("{},size=12KiB,chunk=4KiB", method.name()), "ok", None)?;
+            ensure!(operations.iter().any(|it| it.fault.is_some()), "{}: {operations:?}", method.name());
         }
     }
     Ok(())

@@ -4,33 +4,16 @@ use std::os::fd::BorrowedFd;
 
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
-use writebench_model::{AllocateCall, Axis, Cache, Cursor, MethodInfo, Prepare, SyncCall};
+use writebench_model::{AllocateCall, Cache, SyncCall};
 
-use super::{Lane, Method, SYNCS_AFTERWARDS, lane_each};
+use super::{Lane, lane_each};
 use crate::call::{Call, CallError, Meaning, hand_over, retry};
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) static METHOD: Method = Method {
-    info: MethodInfo {
-        name: "allocate",
-        summary: "creates a file of that size with posix_fallocate, fallocate or ftruncate; no data is written",
-        words: "posix_fallocate(3)",
-        calls: "fallocate or ftruncate",
-        has_buffer: false,
-        cursor: Cursor::NoData,
-        copying: None,
-        axes: &[&[Axis::Call]],
-        prepares: &[Prepare::Create, Prepare::Truncate],
-        syncs: SYNCS_AFTERWARDS,
-        syncs_on_the_way: &[],
-        effort: 0,
-        fio: Err("nothing is written"),
-        code: Err("no data is written"),
-        example: &[],
-    },
-    lanes: |parts| lane_each(parts, |part| AllocateLane { part }),
-};
+pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    lane_each(parts, |part| AllocateLane { part })
+}
 
 /// EINVAL from a filesystem without fallocate under O_DIRECT: there the C library writes a byte into each block, which
 /// direct I/O refuses (posix_fallocate(3)).

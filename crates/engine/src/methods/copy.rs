@@ -2,35 +2,13 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use writebench_model::{Advice, Axis, Cache, Copying, Cursor, Family, MethodInfo, Prepare};
+use writebench_model::{Advice, Cache};
 
-use super::{Lane, SYNCS_AFTERWARDS, WRITE_BEHIND};
+use super::Lane;
 use crate::call::{Call, CallError, retry};
 use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
-
-/// The axes of all methods that move bytes from file to file.
-pub(super) const COPYING: &[Axis] = &[Axis::Chunk, Axis::Threads, Axis::Descriptor, Axis::Advice, Axis::Origin];
-
-/// The common part of the cards of copying methods.
-pub(super) const INFO: MethodInfo = MethodInfo {
-    name: "",
-    summary: "",
-    words: "",
-    calls: "",
-    has_buffer: false,
-    cursor: Cursor::FilePosition,
-    copying: Some(Copying::Bytes),
-    axes: &[COPYING, WRITE_BEHIND],
-    prepares: Prepare::ALL,
-    syncs: SYNCS_AFTERWARDS,
-    syncs_on_the_way: &[],
-    effort: 0,
-    fio: Err("fio copies no files"),
-    code: Ok(Family::Copy),
-    example: &[(Axis::Chunk, "4KiB")],
-};
 
 /// The file that is copied, with a position and advice of its own: closing a descriptor ends its advice.
 #[derive(Default)]

@@ -4,10 +4,9 @@
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
-use writebench_model::{Axis, Copying, Cursor, Family, MethodInfo, Prepare};
 
-use super::copy::{self, CopyLane};
-use super::{Method, lane_each};
+use super::copy::CopyLane;
+use super::{Lane, lane_each};
 use crate::call::{Call, CallError, Meaning, of_libc, retry};
 use crate::job::Part;
 use crate::records::Records;
@@ -23,23 +22,9 @@ pub(super) const FICLONERANGE: Call = Call {
     ],
 };
 
-pub(super) static METHOD: Method = Method {
-    info: MethodInfo {
-        name: "ficlone",
-        summary: "copies a file without copying bytes: ioctl(FICLONERANGE), once; the files share blocks until written",
-        words: "ioctl(FICLONERANGE)",
-        calls: "ioctl",
-        cursor: Cursor::Offset,
-        copying: Some(Copying::Blocks),
-        axes: &[&[Axis::Origin]],
-        prepares: &[Prepare::Create, Prepare::Truncate, Prepare::SetLen, Prepare::Overwrite],
-        effort: 1,
-        example: &[],
-        code: Ok(Family::Clone),
-        ..copy::INFO
-    },
-    lanes: |parts| lane_each(parts, |part| CopyLane::new(part, clone_range)),
-};
+pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    lane_each(parts, |part| CopyLane::new(part, clone_range))
+}
 
 fn clone_range(
     part: &Part<'_>,

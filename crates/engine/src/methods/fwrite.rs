@@ -5,33 +5,14 @@ use std::ffi::c_void;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
-use writebench_model::{Axis, Cursor, Family, MethodInfo, Prepare};
-
-use super::{Lane, Method, SYNCS_AFTERWARDS, WRITING, lane_each};
+use super::{Lane, lane_each};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) static METHOD: Method = Method {
-    info: MethodInfo {
-        name: "fwrite",
-        summary: "fwrite(3) of the C library, with its default buffer; flushed in phase write",
-        words: "fwrite(3)",
-        calls: "fdopen, fwrite, fflush, fclose",
-        has_buffer: false,
-        cursor: Cursor::FilePosition,
-        copying: None,
-        axes: &[WRITING],
-        prepares: Prepare::ALL,
-        syncs: SYNCS_AFTERWARDS,
-        syncs_on_the_way: &[],
-        effort: 0,
-        fio: Err("fio has no engine that goes through the C library's buffer"),
-        code: Ok(Family::Buffered),
-        example: &[(Axis::Chunk, "4KiB")],
-    },
-    lanes: |parts| lane_each(parts, |part| FwriteLane { part, stream: None }),
-};
+pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    lane_each(parts, |part| FwriteLane { part, stream: None })
+}
 
 struct FwriteLane<'a> {
     part: Part<'a>,

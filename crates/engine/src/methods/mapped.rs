@@ -3,23 +3,13 @@
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use writebench_model::{Axes, Files, Huge, MapSharing, Populate, Prepare, SyncCall};
+use writebench_model::{Axes, Files, Huge, MapSharing, Populate, SyncCall};
 
 use super::map::{Access, MMAP, Map, Mapping};
 use super::streaming_copy::{self, StreamingCopy};
 use super::{Lane, lane_each};
 use crate::call::CallError;
 use crate::job::Part;
-
-/// The states in which a file has its length before it is written, as a mapping needs.
-pub(super) const PREPARES: &[Prepare] = &[
-    Prepare::SetLen,
-    Prepare::Fallocate,
-    Prepare::PosixFallocate,
-    Prepare::FallocateZeroRange,
-    Prepare::ZeroFill,
-    Prepare::Overwrite,
-];
 
 /// The mapping of a lane: the common one or its own.
 pub(super) struct Mapped {

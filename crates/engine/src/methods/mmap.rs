@@ -2,35 +2,17 @@
 
 use std::os::fd::BorrowedFd;
 
-use writebench_model::{Axis, Cursor, Family, FioEngine, MethodInfo, Store, SyncCall};
+use writebench_model::{Store, SyncCall};
 
+use super::Lane;
 use super::mapped::{self, Mapped, lane_each_mapped};
-use super::{Lane, Method, SYNCS_OF_MAPS, WRITING};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) static METHOD: Method = Method {
-    info: MethodInfo {
-        name: "mmap",
-        summary: "memory copies into a MAP_SHARED mapping, one per chunk",
-        words: "memory copies into mmap(2)",
-        calls: "mmap, madvise, memcpy, msync, munmap",
-        has_buffer: false,
-        cursor: Cursor::Mapping,
-        copying: None,
-        axes: &[WRITING, &[Axis::Map, Axis::Populate, Axis::Huge, Axis::Store, Axis::Window]],
-        prepares: mapped::PREPARES,
-        syncs: SYNCS_OF_MAPS,
-        syncs_on_the_way: &[SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync],
-        // The file needs its length beforehand, and errors arrive as SIGBUS.
-        effort: 4,
-        fio: Ok(FioEngine::plain("mmap")),
-        code: Ok(Family::Map),
-        example: &[(Axis::Chunk, "4KiB")],
-    },
-    lanes: |parts| lane_each_mapped(parts, |part, mapped| MmapLane { part, mapped }),
-};
+pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    lane_each_mapped(parts, |part, mapped| MmapLane { part, mapped })
+}
 
 struct MmapLane<'a> {
     part: Part<'a>,

@@ -2,33 +2,20 @@
 
 use std::os::fd::BorrowedFd;
 
-use writebench_model::{Axis, Cursor, Family, MethodInfo, Store, SyncCall};
+use writebench_model::{Store, SyncCall};
 
-use super::copy::{self, move_all};
+use super::Lane;
+use super::copy::move_all;
 use super::map::Map;
 use super::mapped::{self, Mapped, lane_each_mapped};
 use super::mmap_write::{map_source, populate_source};
-use super::{Lane, Method, SYNCS_OF_MAPS};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) static METHOD: Method = Method {
-    info: MethodInfo {
-        name: "mmap-mmap",
-        summary: "copies a file: mmap(2) of both files, memory copies from one into the other, one per chunk",
-        words: "memory copies from mmap(2) to mmap(2)",
-        calls: "mmap, madvise, memcpy, msync, munmap",
-        cursor: Cursor::Mapping,
-        axes: &[copy::COPYING, &[Axis::Map, Axis::Populate, Axis::Huge, Axis::Store, Axis::Window]],
-        prepares: mapped::PREPARES,
-        syncs: SYNCS_OF_MAPS,
-        effort: 5,
-        code: Ok(Family::CopyMap),
-        ..copy::INFO
-    },
-    lanes: |parts| lane_each_mapped(parts, |part, mapped| MmapMmapLane { part, from: None, mapped }),
-};
+pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    lane_each_mapped(parts, |part, mapped| MmapMmapLane { part, from: None, mapped })
+}
 
 struct MmapMmapLane<'a> {
     part: Part<'a>,

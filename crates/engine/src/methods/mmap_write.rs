@@ -2,28 +2,19 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 
-use writebench_model::{Advice, Axis, MethodInfo, Populate};
+use writebench_model::{Advice, Populate};
 
-use super::copy::{self, Input, move_all};
+use super::copy::{Input, move_all};
 use super::map::{Access, Map};
-use super::{Lane, Method, WRITE_BEHIND, lane_each};
+use super::{Lane, lane_each};
 use crate::call::{CallError, retry};
 use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) static METHOD: Method = Method {
-    info: MethodInfo {
-        name: "mmap-write",
-        summary: "copies a file: mmap(2) of all of it, write(2) from the mapping, a chunk per call",
-        words: "mmap(2) of the source, write(2)",
-        calls: "mmap, madvise, write",
-        axes: &[copy::COPYING, WRITE_BEHIND, &[Axis::Cache, Axis::Populate, Axis::Window]],
-        effort: 4,
-        ..copy::INFO
-    },
-    lanes: |parts| lane_each(parts, |part| MmapWriteLane { part, map: None }),
-};
+pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    lane_each(parts, |part| MmapWriteLane { part, map: None })
+}
 
 struct MmapWriteLane<'a> {
     part: Part<'a>,

@@ -1,11 +1,8 @@
-//! The methods: one file each, and the registry.
-//!
-//! To add a method, write a file with a [`Method`] and add a line to [`METHODS`]. The conformance tests,
-//! `writebench list`, the documentation and the completions use the registry.
+//! The methods' loops: one file each.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use writebench_model::{Axis, MethodInfo, SyncCall};
+use writebench_model::{Method, SyncCall};
 
 use crate::call::CallError;
 use crate::file;
@@ -42,75 +39,6 @@ mod uring_copy;
 mod write;
 mod writev;
 
-/// Every method, in the order in which help shows them.
-const METHODS: &[&Method] = &[
-    &write::METHOD,
-    &pwrite::METHOD,
-    &writev::METHOD,
-    &pwritev::METHOD,
-    &fwrite::METHOD,
-    &mmap::METHOD,
-    &uring::METHOD,
-    &mpiio::METHOD,
-    &read_write::METHOD,
-    &mmap_write::METHOD,
-    &read_mmap::METHOD,
-    &mmap_mmap::METHOD,
-    &pipeline::METHOD,
-    &uring_copy::METHOD,
-    &splice::METHOD,
-    &sendfile::METHOD,
-    &copy_file_range::METHOD,
-    &ficlone::METHOD,
-    &allocate::METHOD,
-    &program::WRITES,
-    &program::COPIES,
-];
-
-/// The axes of methods that write through the page cache in order.
-const WRITE_BEHIND: &[Axis] = &[Axis::Writeback, Axis::Drop];
-
-/// The calls that make data durable after a write call.
-const SYNCS_AFTERWARDS: &[SyncCall] = &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync];
-/// Like [`SYNCS_AFTERWARDS`], or by the mapping.
-const SYNCS_OF_MAPS: &[SyncCall] = &[SyncCall::None, SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync];
-/// The calls for descriptors, or opening the file with a flag.
-const SYNCS: &[SyncCall] =
-    &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync, SyncCall::ODsync, SyncCall::OSync];
-/// Like [`SYNCS`], or a flag of the write call.
-const SYNCS_WITH_FLAGS: &[SyncCall] = &[
-    SyncCall::None,
-    SyncCall::Fsync,
-    SyncCall::Fdatasync,
-    SyncCall::ODsync,
-    SyncCall::OSync,
-    SyncCall::RwfDsync,
-];
-/// The calls that can follow every few chunks.
-const SYNCS_ON_THE_WAY: &[SyncCall] = &[SyncCall::Fsync, SyncCall::Fdatasync];
-
-/// The axes of a method that writes from memory.
-const WRITING: &[Axis] = &[
-    Axis::Chunk,
-    Axis::Ranks,
-    Axis::Threads,
-    Axis::Files,
-    Axis::Descriptor,
-    Axis::Data,
-    Axis::Source,
-    Axis::Memory,
-];
-
-/// The axes of methods whose calls have an offset of their own.
-const STRIDING: &[Axis] = &[Axis::Layout, Axis::Block];
-
-/// The API that moves the bytes.
-pub(crate) struct Method {
-    info: MethodInfo,
-    /// Makes a lane for each part, with its buffers, before the clock.
-    pub lanes: for<'a> fn(&[Part<'a>]) -> Vec<Box<dyn Lane + 'a>>,
-}
-
 /// A method at work on one part, in the part's own thread. Each function is called once, in this order.
 pub(crate) trait Lane: Send {
     /// Whether [`Lane::attach`] and [`Lane::detach`] do anything.
@@ -143,15 +71,30 @@ pub(crate) trait Lane: Send {
     }
 }
 
-/// The cards of all methods.
-#[must_use]
-pub fn infos() -> Vec<&'static MethodInfo> {
-    METHODS.iter().map(|method| &method.info).collect()
-}
-
-/// The method with that card.
-pub(crate) fn named(info: &'static MethodInfo) -> &'static Method {
-    METHODS.iter().find(|method| method.info == *info).expect("cards come from the registry")
+/// Makes a lane of the method for each part, with its buffers, before the clock.
+pub(crate) fn lanes<'a>(method: Method, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    match method {
+        Method::Write => write::lanes(parts),
+        Method::Pwrite => pwrite::lanes(parts),
+        Method::Writev => writev::lanes(parts),
+        Method::Pwritev => pwritev::lanes(parts),
+        Method::Fwrite => fwrite::lanes(parts),
+        Method::Mmap => mmap::lanes(parts),
+        Method::Uring => uring::lanes(parts),
+        Method::Mpiio => mpiio::lanes(parts),
+        Method::ReadWrite => read_write::lanes(parts),
+        Method::MmapWrite => mmap_write::lanes(parts),
+        Method::ReadMmap => read_mmap::lanes(parts),
+        Method::MmapMmap => mmap_mmap::lanes(parts),
+        Method::Pipeline => pipeline::lanes(parts),
+        Method::UringCopy => uring_copy::lanes(parts),
+        Method::Splice => splice::lanes(parts),
+        Method::Sendfile => sendfile::lanes(parts),
+        Method::CopyFileRange => copy_file_range::lanes(parts),
+        Method::Ficlone => ficlone::lanes(parts),
+        Method::Allocate => allocate::lanes(parts),
+        Method::Program | Method::CopyProgram => program::lanes(parts),
+    }
 }
 
 /// Makes the same kind of lane for each part.

@@ -6,45 +6,23 @@
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use writebench_model::{Axis, Collective, Cursor, MethodInfo, Prepare, SyncCall};
+use writebench_model::{Collective, SyncCall};
 
 use super::mpi_file::{MpiFile, Opener};
-use super::{Lane, Method, STRIDING, lane_each};
+use super::{Lane, lane_each};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) static METHOD: Method = Method {
-    info: MethodInfo {
-        name: "mpiio",
-        summary: "MPI-IO among ranks: MPI_File_write_at, one call per chunk, or all ranks together",
-        words: "MPI-IO",
-        calls: "pwrite64",
-        has_buffer: false,
-        cursor: Cursor::Offset,
-        copying: None,
-        axes: &[
-            &[Axis::Chunk, Axis::Ranks, Axis::Files, Axis::Data, Axis::Source, Axis::Memory, Axis::Collective],
-            STRIDING,
-        ],
-        prepares: Prepare::ALL,
-        syncs: &[SyncCall::None, SyncCall::Fsync],
-        syncs_on_the_way: &[],
-        effort: 3,
-        fio: Err("fio has no MPI-IO"),
-        code: Err("an MPI program writes by the calls of its own MPI"),
-        example: &[(Axis::Chunk, "4KiB")],
-    },
-    lanes: |parts| {
-        lane_each(parts, |part| MpiioLane {
-            opener: Opener::of(part.axes),
-            part,
-            file: None,
-            has_written: false,
-            has_synced: false,
-        })
-    },
-};
+pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    lane_each(parts, |part| MpiioLane {
+        opener: Opener::of(part.axes),
+        part,
+        file: None,
+        has_written: false,
+        has_synced: false,
+    })
+}
 
 struct MpiioLane<'a> {
     part: Part<'a>,

@@ -4,45 +4,30 @@ use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use direct_io::AlignedBuffer;
-use writebench_model::{Axis, Family, MethodInfo};
 
-use super::copy::{self, CopyLane, move_all};
+use super::copy::{CopyLane, move_all};
 use super::read_write::{buffers, no_buffer};
-use super::{Method, WRITE_BEHIND, lane_each};
+use super::{Lane, lane_each};
 use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
 use crate::job::Part;
 use crate::records::Records;
 use crate::threads::start_thread;
 
-pub(super) static METHOD: Method = Method {
-    info: MethodInfo {
-        name: "pipeline",
-        summary: "copies a file: read(2) in a thread of its own, write(2) in another; `depth` buffers of a chunk go round",
-        words: "read(2) in one thread, write(2) in another",
-        calls: "clone, read, write",
-        has_buffer: true,
-        axes: &[copy::COPYING, WRITE_BEHIND, &[Axis::Depth, Axis::Cache]],
-        effort: 8,
-        example: &[(Axis::Chunk, "4KiB"), (Axis::Depth, "3")],
-        code: Ok(Family::Pipeline),
-        ..copy::INFO
-    },
-    lanes: |parts| {
-        lane_each(parts, |part| {
-            let mut buffers = buffers(&part);
-            // The lane keeps the buffers after the loop, so that they are not freed inside the clock.
-            let mut used = None;
-            CopyLane::new(
-                part,
-                move |part: &Part<'_>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
-                    let buffers = buffers.take().ok_or_else(no_buffer)?;
-                    pass_round(part, buffers, &mut used, input, file, records)
-                },
-            )
-        })
-    },
-};
+pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    lane_each(parts, |part| {
+        let mut buffers = buffers(&part);
+        // The lane keeps the buffers after the loop, so that they are not freed inside the clock.
+        let mut used = None;
+        CopyLane::new(
+            part,
+            move |part: &Part<'_>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
+                let buffers = buffers.take().ok_or_else(no_buffer)?;
+                pass_round(part, buffers, &mut used, input, file, records)
+            },
+        )
+    })
+}
 
 /// A buffer, and the bytes that were read into it.
 type Filled = Result<(AlignedBuffer, usize), CallError>;

@@ -2,33 +2,18 @@
 
 use std::os::fd::BorrowedFd;
 
-use writebench_model::{Axis, Cursor, Family, MethodInfo, SyncCall};
+use writebench_model::SyncCall;
 
-use super::copy::{self, Input, move_all};
+use super::Lane;
+use super::copy::{Input, move_all};
 use super::mapped::{self, Mapped, lane_each_mapped};
-use super::{Lane, Method, SYNCS_OF_MAPS};
 use crate::call::{CallError, retry};
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) static METHOD: Method = Method {
-    info: MethodInfo {
-        name: "read-mmap",
-        summary: "copies a file: mmap(2) of the copy, read(2) into the mapping, a chunk per call",
-        words: "read(2) into mmap(2) of the copy",
-        calls: "mmap, madvise, read, msync, munmap",
-        cursor: Cursor::Mapping,
-        axes: &[copy::COPYING, &[Axis::Map, Axis::Populate, Axis::Huge, Axis::Window]],
-        prepares: mapped::PREPARES,
-        syncs: SYNCS_OF_MAPS,
-        effort: 4,
-        code: Ok(Family::CopyMap),
-        ..copy::INFO
-    },
-    lanes: |parts| {
-        lane_each_mapped(parts, |part, mapped| ReadMmapLane { part, input: Input::default(), mapped })
-    },
-};
+pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    lane_each_mapped(parts, |part, mapped| ReadMmapLane { part, input: Input::default(), mapped })
+}
 
 struct ReadMmapLane<'a> {
     part: Part<'a>,

@@ -3,37 +3,25 @@
 use std::os::fd::BorrowedFd;
 
 use direct_io::AlignedBuffer;
-use writebench_model::{Axis, MethodInfo};
 
-use super::copy::{self, CopyLane, move_all};
-use super::{Method, WRITE_BEHIND, lane_each};
+use super::copy::{CopyLane, move_all};
+use super::{Lane, lane_each};
 use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) static METHOD: Method = Method {
-    info: MethodInfo {
-        name: "read-write",
-        summary: "copies a file: read(2) into a buffer of a chunk, write(2) from it",
-        words: "read(2) and write(2)",
-        calls: "read, write",
-        has_buffer: true,
-        axes: &[copy::COPYING, WRITE_BEHIND, &[Axis::Cache]],
-        ..copy::INFO
-    },
-    lanes: |parts| {
-        lane_each(parts, |part| {
-            let mut buffer = buffer(&part);
-            CopyLane::new(
-                part,
-                move |part: &Part<'_>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
-                    read_and_write(part, buffer.as_mut().ok_or_else(no_buffer)?, input, file, records)
-                },
-            )
-        })
-    },
-};
+pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    lane_each(parts, |part| {
+        let mut buffer = buffer(&part);
+        CopyLane::new(
+            part,
+            move |part: &Part<'_>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
+                read_and_write(part, buffer.as_mut().ok_or_else(no_buffer)?, input, file, records)
+            },
+        )
+    })
+}
 
 const PAGE_BYTES: usize = 4096;
 

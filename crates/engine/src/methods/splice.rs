@@ -4,10 +4,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::pipe::SpliceFlags;
-use writebench_model::{Axis, MethodInfo};
 
-use super::copy::{self, Input, ended, move_all};
-use super::{Lane, Method, lane_each};
+use super::copy::{Input, ended, move_all};
+use super::{Lane, lane_each};
 use crate::call::{Call, CallError, Meaning, retry};
 use crate::file::{self, COPIED};
 use crate::job::Part;
@@ -19,18 +18,9 @@ pub(super) const SET_PIPE_SIZE: Call = Call {
     meanings: &[(Errno::PERM, Meaning::Forbidden("see fs.pipe-max-size and fs.pipe-user-pages-soft"))],
 };
 
-pub(super) static METHOD: Method = Method {
-    info: MethodInfo {
-        name: "splice",
-        summary: "copies a file: splice(2) into a pipe and out of it; the pipe holds a chunk, 1 MiB at most",
-        words: "splice(2) through a pipe",
-        calls: "pipe2, fcntl, splice",
-        effort: 4,
-        example: &[(Axis::Chunk, "3000")],
-        ..copy::INFO
-    },
-    lanes: |parts| lane_each(parts, |part| SpliceLane { part, input: Input::default(), pipe: None }),
-};
+pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    lane_each(parts, |part| SpliceLane { part, input: Input::default(), pipe: None })
+}
 
 struct SpliceLane<'a> {
     part: Part<'a>,

@@ -7,10 +7,10 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use io_uring::IoUring;
 use rustix::io::Errno;
-use writebench_model::{Axis, Cursor, Family, FioEngine, MethodInfo, Prepare, Registered};
+use writebench_model::Registered;
 
 use self::queue::Queue;
-use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITING, lane_each};
+use super::{Lane, lane_each};
 use crate::call::{Call, CallError, Meaning};
 use crate::job::Part;
 use crate::records::Records;
@@ -22,32 +22,9 @@ pub(super) const IO_URING_SETUP: Call = Call {
     meanings: &[(Errno::PERM, Meaning::Forbidden("see kernel.io_uring_disabled and kernel.io_uring_group"))],
 };
 
-pub(super) static METHOD: Method = Method {
-    info: MethodInfo {
-        name: "uring",
-        summary: "io_uring writes at an offset, one per chunk, several under way; sync=CALL/1 links a sync to each",
-        words: "io_uring(7) writes",
-        calls: "io_uring_setup, io_uring_register, io_uring_enter",
-        has_buffer: false,
-        cursor: Cursor::Offset,
-        copying: None,
-        axes: &[WRITING, &[Axis::Depth, Axis::Registered, Axis::Cache]],
-        prepares: Prepare::ALL,
-        syncs: SYNCS_WITH_FLAGS,
-        syncs_on_the_way: SYNCS_ON_THE_WAY,
-        // The method needs a ring and completions, and some kernels forbid it.
-        effort: 8,
-        fio: Ok(FioEngine {
-            name: "io_uring",
-            queue: Some(Axis::Depth),
-            options: &[("nonvectored", "1")],
-            differences: &["fio submits and waits in two calls, where writebench does both in one"],
-        }),
-        code: Ok(Family::Uring),
-        example: &[(Axis::Chunk, "4KiB")],
-    },
-    lanes: |parts| lane_each(parts, |part| UringLane { part, ring: None, staging: None }),
-};
+pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    lane_each(parts, |part| UringLane { part, ring: None, staging: None })
+}
 
 struct UringLane<'a> {
     part: Part<'a>,

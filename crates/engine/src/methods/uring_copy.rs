@@ -8,43 +8,20 @@ use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, opcode};
 use rustix::io::Errno;
-use writebench_model::{Axis, Cursor, Family, MethodInfo, Registered};
+use writebench_model::Registered;
 
-use super::copy::{self, Input, ended};
+use super::copy::{Input, ended};
 use super::read_write::{buffers, no_buffer};
 use super::uring::IO_URING_SETUP;
-use super::{Lane, Method, lane_each};
+use super::{Lane, lane_each};
 use crate::call::CallError;
 use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) static METHOD: Method = Method {
-    info: MethodInfo {
-        name: "uring-copy",
-        summary: "copies a file: io_uring reads and writes, linked, several chunks under way; O_DIRECT on both sides",
-        words: "io_uring(7) reads and writes",
-        calls: "io_uring_setup, io_uring_register, io_uring_enter",
-        has_buffer: true,
-        cursor: Cursor::Offset,
-        axes: &[&[
-            Axis::Chunk,
-            Axis::Threads,
-            Axis::Descriptor,
-            Axis::Origin,
-            Axis::Depth,
-            Axis::Registered,
-            Axis::Cache,
-        ]],
-        effort: 9,
-        example: &[(Axis::Chunk, "4KiB"), (Axis::Depth, "3")],
-        code: Ok(Family::UringCopy),
-        ..copy::INFO
-    },
-    lanes: |parts| {
-        lane_each(parts, |part| UringCopyLane { part, buffers: buffers(&part), input: None, ring: None })
-    },
-};
+pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    lane_each(parts, |part| UringCopyLane { part, buffers: buffers(&part), input: None, ring: None })
+}
 
 struct UringCopyLane<'a> {
     part: Part<'a>,

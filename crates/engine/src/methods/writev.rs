@@ -4,40 +4,18 @@ use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
 use rustix::io::ReadWriteFlags;
-use writebench_model::{Axes, Axis, Cache, Cursor, Family, FioEngine, MethodInfo, Prepare, SyncCall};
+use writebench_model::{Axes, Cache, SyncCall};
 
-use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITE_BEHIND, WRITING, lane_each};
+use super::{Lane, lane_each};
 use crate::call::{CallError, hand_over_vector};
 use crate::job::Part;
 use crate::records::Records;
 use crate::staging::Staging;
 use crate::sync;
 
-pub(super) static METHOD: Method = Method {
-    info: MethodInfo {
-        name: "writev",
-        summary: "writev(2) at the file's own position, a vector of chunks per call",
-        words: "writev(2)",
-        calls: "writev",
-        has_buffer: false,
-        cursor: Cursor::FilePosition,
-        copying: None,
-        axes: &[WRITING, WRITE_BEHIND, &[Axis::Vector, Axis::Cache]],
-        prepares: Prepare::ALL,
-        syncs: SYNCS_WITH_FLAGS,
-        syncs_on_the_way: SYNCS_ON_THE_WAY,
-        effort: 2,
-        // fio merges adjacent operations of its queue into one call.
-        fio: Ok(FioEngine {
-            queue: Some(Axis::Vector),
-            differences: &["fio sets the position of the file before each call, with lseek"],
-            ..FioEngine::plain("vsync")
-        }),
-        code: Ok(Family::Write),
-        example: &[(Axis::Chunk, "4KiB"), (Axis::Vector, "3")],
-    },
-    lanes: |parts| lane_each(parts, |part| WritevLane { part, vector: vector(&part) }),
-};
+pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+    lane_each(parts, |part| WritevLane { part, vector: vector(&part) })
+}
 
 struct WritevLane<'a> {
     part: Part<'a>,

@@ -163,7 +163,7 @@ fn different<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Vec<&'c CaseRep
 /// asks for.
 pub(crate) fn is_baseline(case: &CaseReport) -> bool {
     let Some(known) = case.record.case.known() else { return false };
-    let (axes, default) = (known.axes(), Axes::defaults(known.method().prepares[0]));
+    let (axes, default) = (known.axes(), Axes::defaults(known.method().card().prepares[0]));
     let is_asked_for = |axis: &Axis| match axis {
         Axis::Size | Axis::Data | Axis::Source | Axis::Memory | Axis::Origin => true,
         Axis::Sync => matches!(axes.sync.call, SyncCall::None | SyncCall::Fsync | SyncCall::Fdatasync),
@@ -172,7 +172,7 @@ pub(crate) fn is_baseline(case: &CaseReport) -> bool {
         Axis::Chunk if case.record.contract.durable_every_bytes.is_some() => true,
         axis => axes.get(*axis) == default.get(*axis),
     };
-    matches!(known.method().name, "write" | "read-write") && Axis::ALL.iter().all(is_asked_for)
+    matches!(known.method().name(), "write" | "read-write") && Axis::ALL.iter().all(is_asked_for)
 }
 
 /// The baseline of a case in words.

@@ -5,7 +5,7 @@ use writebench_snippets::{Frame, Language, code};
 
 /// The code of a case in each language that can say it.
 pub(crate) fn codes(case: &Case) -> Vec<(Language, String)> {
-    let of = |&language: &Language| Some((language, code(case, language, Frame::default(), &[]).ok()?));
+    let of = |&language: &Language| Some((language, code(case, language, Frame::default()).ok()?));
     Language::ALL.iter().filter_map(of).collect()
 }
 
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     fn case(name: &str) -> Case {
-        Case::parse(name, &writebench_engine::method_infos()).unwrap()
+        Case::parse(name).unwrap()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! C11 with the calls of Linux; `liburing` where the case is io_uring.
 
-use writebench_model::Axis;
+use writebench_model::{Axis, Method};
 
 use super::templates;
 use crate::speaker::{Cannot, Speaker};
@@ -21,7 +21,7 @@ pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: &[], cannot: 
 
 const CANNOT: &[Cannot] = &[Cannot {
     axis: Axis::Threads,
-    is_in: |case, axes| case.method().name == "fwrite" && axes.threads > 1,
+    is_in: |case, axes| case.method() == Method::Fwrite && axes.threads > 1,
     why: "a stream of stdio is one thread's at a time",
     instead: "1",
 }];

@@ -3,6 +3,7 @@
 use super::templates;
 use crate::speaker::Speaker;
 use crate::way::Way;
+use writebench_model::Method;
 
 templates! {
     Write = "cpp/write.cpp",
@@ -23,17 +24,17 @@ impl Way<'_> {
     // Parts that several cases have.
 
     pub(crate) fn has_threads_cpp(&self) -> bool {
-        self.threads() > 1 || self.is("pipeline")
+        self.threads() > 1 || self.is(Method::Pipeline)
     }
 
     /// Whether chunks are cut where the data ends.
     pub(crate) fn cuts_chunks_cpp(&self) -> bool {
         let is_one_call = self.is_plain_cpp() && self.chunk().is_none();
-        !is_one_call && !self.is("ficlone") && !self.streams() || self.fills_with_zeros()
+        !is_one_call && !self.is(Method::Ficlone) && !self.streams() || self.fills_with_zeros()
     }
 
     pub(crate) fn has_arrays_cpp(&self) -> bool {
-        self.has_threads_cpp() || self.is_vectored() || self.is_uring() || self.is("fwrite")
+        self.has_threads_cpp() || self.is_vectored() || self.is_uring() || self.is(Method::Fwrite)
     }
 
     /// Whether the code looks at addresses.
@@ -63,17 +64,17 @@ impl Way<'_> {
     }
 
     fn reads_into_memory_cpp(&self) -> bool {
-        self.is("read-write") || self.is("pipeline") || self.is("uring-copy")
+        self.is(Method::ReadWrite) || self.is(Method::Pipeline) || self.is(Method::UringCopy)
     }
 
     /// Whether the code stores into a mapping itself.
     pub(crate) fn stores_cpp(&self) -> bool {
-        self.is("mmap") || self.is("mmap-mmap")
+        self.is(Method::Mmap) || self.is(Method::MmapMmap)
     }
 
     /// Whether the size of the file that is copied matters.
     pub(crate) fn knows_size_cpp(&self) -> bool {
-        self.copies() && (!self.is("ficlone") || self.reserves() || self.overwrites())
+        self.copies() && (!self.is(Method::Ficlone) || self.reserves() || self.overwrites())
     }
 
     /// Whether the code asks for the size of a file.
@@ -84,7 +85,7 @@ impl Way<'_> {
 
     /// Whether a loop of writes is all there is.
     pub(crate) fn is_plain_cpp(&self) -> bool {
-        let is_written = self.is("write") || self.is("pwrite");
+        let is_written = self.is(Method::Write) || self.is(Method::Pwrite);
         let has_more = self.threads() > 1 || self.is_direct() || self.is_dontcache();
         is_written && !has_more && self.sync_every().is_none() && self.writeback().is_none()
     }
@@ -97,7 +98,7 @@ impl Way<'_> {
     /// Whether a loop of stores is all there is.
     pub(crate) fn is_plain_map_cpp(&self) -> bool {
         let has_more = self.threads() > 1 || self.prepares_windows_cpp();
-        self.is("mmap") && !has_more && self.sync_every().is_none()
+        self.is(Method::Mmap) && !has_more && self.sync_every().is_none()
     }
 
     /// Whether a mapping's file is synced by its descriptor while it is written.
@@ -107,7 +108,7 @@ impl Way<'_> {
 
     /// Whether a loop around calls that write throws: not that of a stream, which the C library calls.
     pub(crate) fn loops_throwing_cpp(&self) -> bool {
-        self.loops_writing() && !self.is("fwrite") || self.fills_with_zeros()
+        self.loops_writing() && !self.is(Method::Fwrite) || self.fills_with_zeros()
     }
 
     /// The types of errors.
@@ -228,9 +229,9 @@ impl Way<'_> {
     /// The call that copies a chunk.
     pub(crate) fn copy_name_cpp(&self) -> &'static str {
         match () {
-            () if self.is("splice") => "splice",
-            () if self.is("sendfile") => "sendfile",
-            () if self.is("copy-file-range") => "copy_file_range",
+            () if self.is(Method::Splice) => "splice",
+            () if self.is(Method::Sendfile) => "sendfile",
+            () if self.is(Method::CopyFileRange) => "copy_file_range",
             () => "read",
         }
     }

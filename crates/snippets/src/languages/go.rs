@@ -1,6 +1,6 @@
 //! Go and its standard library.
 
-use writebench_model::{Axis, Opening, Prepare, Store};
+use writebench_model::{Axis, Method, Opening, Prepare, Store};
 
 use super::templates;
 use crate::speaker::{Cannot, Speaker};
@@ -21,12 +21,12 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     has,
     lacks: &[
         (
-            "fwrite",
+            Method::Fwrite,
             "fwrite(3) and its buffer are the C library's, and package bufio makes other calls",
-            "write",
+            Method::Write,
         ),
-        ("uring", "the standard library has no io_uring", "pwrite"),
-        ("uring-copy", "the standard library has no io_uring", "read-write"),
+        (Method::Uring, "the standard library has no io_uring", Method::Pwrite),
+        (Method::UringCopy, "the standard library has no io_uring", Method::ReadWrite),
     ],
     cannot: &[Cannot {
         axis: Axis::Store,
@@ -173,13 +173,13 @@ impl Way<'_> {
 
     /// Whether calls are larger than those of package os.
     fn writes_large_go(&self) -> bool {
-        let writes = ["write", "pwrite", "read-write", "mmap-write", "pipeline"];
-        self.has_large_chunks_go() && !self.has_flags() && writes.iter().any(|method| self.is(method))
+        let writes = [Method::Write, Method::Pwrite, Method::ReadWrite, Method::MmapWrite, Method::Pipeline];
+        self.has_large_chunks_go() && !self.has_flags() && writes.iter().any(|&method| self.is(method))
     }
 
     fn reads_large_go(&self) -> bool {
-        let reads = ["read-write", "read-mmap", "pipeline"];
-        self.has_large_chunks_go() && reads.iter().any(|method| self.is(method))
+        let reads = [Method::ReadWrite, Method::ReadMmap, Method::Pipeline];
+        self.has_large_chunks_go() && reads.iter().any(|&method| self.is(method))
     }
 
     /// The function that makes a large or vectored call, or one with flags: with direct I/O, a copy
@@ -283,7 +283,7 @@ impl Way<'_> {
 
     fn takes_offset_go(&self) -> bool {
         let must_know_end = self.streams() && self.expects();
-        self.is_positional() || self.is("mmap-write") || self.writeback().is_some() || must_know_end
+        self.is_positional() || self.is(Method::MmapWrite) || self.writeback().is_some() || must_know_end
     }
 
     /// Whether the loop is in a function of its own.
@@ -294,7 +294,7 @@ impl Way<'_> {
     /// Whether the function ends with its threads.
     fn ends_with_parts_go(&self) -> bool {
         let is_last = if self.copies() { !self.overwrites() } else { self.has_part_go() && !self.is_direct() };
-        is_last && !self.syncs_at_end() && !self.is("ficlone")
+        is_last && !self.syncs_at_end() && !self.is(Method::Ficlone)
     }
 
     /// The only part.
@@ -366,7 +366,7 @@ impl Way<'_> {
         match (self.has_own_maps(), self.copies()) {
             (true, true) => "mapPart(file, input, from, until)",
             (true, false) => "mapPart(file, data, from, until)",
-            (false, true) if self.is("mmap-mmap") => "copyPart(mapping[from:until], input, from)",
+            (false, true) if self.is(Method::MmapMmap) => "copyPart(mapping[from:until], input, from)",
             (false, true) => "copyPart(mapping[from:until], input)",
             (false, false) if self.store_syncs_go() => "writePart(file, mapping[from:until], data[from:until])",
             (false, false) => "writePart(mapping[from:until], data[from:until])",

@@ -1,7 +1,7 @@
 //! Java 17 and its standard library.
 
 use writebench_model::{
-    Advice, Axis, Cache, DataMemory, Drop, Huge, Opening, Populate, Prepare, Store, SyncCall,
+    Advice, Axis, Cache, DataMemory, Drop, Huge, Method, Opening, Populate, Prepare, Store, SyncCall,
 };
 
 use super::templates;
@@ -19,21 +19,21 @@ templates! {
 
 pub(crate) static SPEAKER: Speaker = Speaker { render: with_imports, has, lacks: LACKS, cannot: CANNOT };
 
-const LACKS: &[(&str, &str, &str)] = &[
-    ("pwritev", "FileChannel gathers buffers at its own position only", "writev"),
-    ("fwrite", "a BufferedOutputStream is Java's own, not the C library's", "write"),
-    ("uring", "the standard library has no io_uring", "pwrite"),
-    ("uring-copy", "the standard library has no io_uring", "read-write"),
-    ("splice", "the standard library has no splice(2)", "sendfile"),
-    ("copy-file-range", "which call transferTo makes is for the version of Java to say", "sendfile"),
-    ("ficlone", "the standard library has no ioctl(2)", "sendfile"),
+const LACKS: &[(Method, &str, Method)] = &[
+    (Method::Pwritev, "FileChannel gathers buffers at its own position only", Method::Writev),
+    (Method::Fwrite, "a BufferedOutputStream is Java's own, not the C library's", Method::Write),
+    (Method::Uring, "the standard library has no io_uring", Method::Pwrite),
+    (Method::UringCopy, "the standard library has no io_uring", Method::ReadWrite),
+    (Method::Splice, "the standard library has no splice(2)", Method::Sendfile),
+    (Method::CopyFileRange, "which call transferTo makes is for the version of Java to say", Method::Sendfile),
+    (Method::Ficlone, "the standard library has no ioctl(2)", Method::Sendfile),
 ];
 
 const CANNOT: &[Cannot] = &[
     // A mapping gives the file its length, and nothing else does.
     Cannot {
         axis: Axis::Prepare,
-        is_in: |case, axes| reserves(axes.prepare) && case.method().prepares.contains(&Prepare::Create),
+        is_in: |case, axes| reserves(axes.prepare) && case.method().card().prepares.contains(&Prepare::Create),
         why: "FileChannel neither makes a file longer nor allocates its blocks",
         instead: "create",
     },
@@ -42,7 +42,7 @@ const CANNOT: &[Cannot] = &[
         is_in: |case, axes| {
             reserves(axes.prepare)
                 && axes.prepare != Prepare::SetLen
-                && !case.method().prepares.contains(&Prepare::Create)
+                && !case.method().card().prepares.contains(&Prepare::Create)
         },
         why: "the standard library has no fallocate(2)",
         instead: "set-len",

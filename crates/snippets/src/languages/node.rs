@@ -1,6 +1,6 @@
 //! Node.js 18 and its standard library; `@writebench/direct-io` where the case is direct I/O.
 
-use writebench_model::{Advice, Axis, Cache, DataMemory, Drop, Prepare, SyncCall};
+use writebench_model::{Advice, Axis, Cache, DataMemory, Drop, Method, Prepare, SyncCall};
 
 use super::templates;
 use crate::speaker::{Cannot, Speaker};
@@ -15,22 +15,22 @@ pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: LACKS, cannot
 
 const NO_MMAP: &str = "Node.js has no mmap";
 
-const LACKS: &[(&str, &str, &str)] = &[
-    ("fwrite", "Node.js has no buffered stream that is synchronous", "write"),
-    ("mmap", NO_MMAP, "pwrite"),
-    ("uring", "Node.js has no io_uring for the writes of a function", "pwrite"),
-    ("mmap-write", NO_MMAP, "read-write"),
-    ("read-mmap", NO_MMAP, "read-write"),
-    ("mmap-mmap", NO_MMAP, "read-write"),
-    ("pipeline", "a synchronous function of Node.js has one thread", "read-write"),
-    ("uring-copy", "Node.js has no io_uring for the calls of a function", "read-write"),
-    ("splice", "Node.js has no splice", "read-write"),
-    ("sendfile", "Node.js has no sendfile of its own", "read-write"),
-    ("copy-file-range", "fs.copyFile decides itself which call copies", "read-write"),
+const LACKS: &[(Method, &str, Method)] = &[
+    (Method::Fwrite, "Node.js has no buffered stream that is synchronous", Method::Write),
+    (Method::Mmap, NO_MMAP, Method::Pwrite),
+    (Method::Uring, "Node.js has no io_uring for the writes of a function", Method::Pwrite),
+    (Method::MmapWrite, NO_MMAP, Method::ReadWrite),
+    (Method::ReadMmap, NO_MMAP, Method::ReadWrite),
+    (Method::MmapMmap, NO_MMAP, Method::ReadWrite),
+    (Method::Pipeline, "a synchronous function of Node.js has one thread", Method::ReadWrite),
+    (Method::UringCopy, "Node.js has no io_uring for the calls of a function", Method::ReadWrite),
+    (Method::Splice, "Node.js has no splice", Method::ReadWrite),
+    (Method::Sendfile, "Node.js has no sendfile of its own", Method::ReadWrite),
+    (Method::CopyFileRange, "fs.copyFile decides itself which call copies", Method::ReadWrite),
     (
-        "ficlone",
+        Method::Ficlone,
         "fs.copyFile(…, COPYFILE_FICLONE_FORCE) clones by another call, FICLONE, and copies the mode, too",
-        "read-write",
+        Method::ReadWrite,
     ),
 ];
 

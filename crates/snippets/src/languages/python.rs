@@ -1,6 +1,6 @@
 //! Python 3.10 and its standard library.
 
-use writebench_model::{Axis, Case, Drop, Huge, MapSharing, Populate, Prepare, Store, SyncCall};
+use writebench_model::{Axis, Case, Drop, Huge, MapSharing, Method, Populate, Prepare, Store, SyncCall};
 
 use super::templates;
 use crate::speaker::{Cannot, Speaker};
@@ -25,10 +25,10 @@ fn with_empty_lines(family: Family, way: &Way<'_>) -> Option<String> {
     Some(text.replace("\n\nif __name__", "\n\n\nif __name__"))
 }
 
-const LACKS: &[(&str, &str, &str)] = &[
-    ("fwrite", "Python's own buffers hold another number of bytes than the C library's", "write"),
-    ("uring", "Python's standard library has no io_uring", "pwrite"),
-    ("uring-copy", "Python's standard library has no io_uring", "read-write"),
+const LACKS: &[(Method, &str, Method)] = &[
+    (Method::Fwrite, "Python's own buffers hold another number of bytes than the C library's", Method::Write),
+    (Method::Uring, "Python's standard library has no io_uring", Method::Pwrite),
+    (Method::UringCopy, "Python's standard library has no io_uring", Method::ReadWrite),
 ];
 
 const CANNOT: &[Cannot] = &[
@@ -84,28 +84,30 @@ const WAITS: &str =
 
 /// Whether the interpreter's lock lets one thread go on at a time.
 fn threads_wait(case: &Case) -> bool {
-    let (axes, name) = (case.axes(), case.method().name);
+    let axes = case.axes();
     let syncs_each = axes.map == MapSharing::PerThread && axes.sync.call == SyncCall::Msync;
     let maps = case.method().has_axis(Axis::Populate);
-    matches!(name, "mmap" | "mmap-mmap") || maps && (axes.populate != Populate::None || syncs_each)
+    matches!(case.method(), Method::Mmap | Method::MmapMmap)
+        || maps && (axes.populate != Populate::None || syncs_each)
 }
 
 impl Way<'_> {
     /// The modules that are imported.
     pub(crate) fn modules_python(&self) -> Vec<&'static str> {
-        let reads = !self.maps_source() && !self.is("ficlone");
-        let is_aligned = self.is("read-write") || self.is("pipeline") || self.is_direct() && !self.copies();
+        let reads = !self.maps_source() && !self.is(Method::Ficlone);
+        let is_aligned =
+            self.is(Method::ReadWrite) || self.is(Method::Pipeline) || self.is_direct() && !self.copies();
         let maps = self.maps_target() || self.maps_source() || is_aligned;
         let has_content = self.main() && !self.copies() && !self.streams();
         let refuses = self.reserves() && !self.is_set_len() || self.populates() || self.is_direct();
-        let has_context = self.maps_target() || self.is("splice") || self.creates_name();
+        let has_context = self.maps_target() || self.is(Method::Splice) || self.creates_name();
         let modules = [
             (has_context, "contextlib"),
             (self.copies() && reads || has_content || refuses || self.loops_writing(), "errno"),
-            (self.is_direct() || self.is("splice") || self.is("ficlone"), "fcntl"),
+            (self.is_direct() || self.is(Method::Splice) || self.is(Method::Ficlone), "fcntl"),
             (maps || has_content || self.streams(), "mmap"),
             (true, "os"),
-            (self.is("ficlone"), "struct"),
+            (self.is(Method::Ficlone), "struct"),
             (self.main(), "sys"),
             (self.main() || self.atomic(), "time"),
         ];
@@ -114,7 +116,7 @@ impl Way<'_> {
 
     /// The bytes of a chunk, where the calls have chunks.
     pub(crate) fn chunk_python(&self) -> Option<String> {
-        self.chunk().filter(|_| !self.is("ficlone"))
+        self.chunk().filter(|_| !self.is(Method::Ficlone))
     }
 
     /// The name under which the file is written.

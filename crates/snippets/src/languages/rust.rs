@@ -1,6 +1,6 @@
 //! Rust with rustix and libc.
 
-use writebench_model::{Opening, Prepare};
+use writebench_model::{Method, Opening, Prepare};
 
 use super::templates;
 use crate::speaker::Speaker;
@@ -21,9 +21,13 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     render,
     has,
     lacks: &[
-        ("fwrite", "the buffer of the C library is not Rust's: BufWriter makes other calls", "write"),
-        ("uring", NO_RING, "pwrite"),
-        ("uring-copy", NO_RING, "read-write"),
+        (
+            Method::Fwrite,
+            "the buffer of the C library is not Rust's: BufWriter makes other calls",
+            Method::Write,
+        ),
+        (Method::Uring, NO_RING, Method::Pwrite),
+        (Method::UringCopy, NO_RING, Method::ReadWrite),
     ],
     cannot: &[],
 };
@@ -43,15 +47,15 @@ impl Way<'_> {
             || self.is_direct()
             || self.drops()
             || self.is_sequential()
-            || self.is("sendfile")
-            || self.is("copy-file-range")
+            || self.is(Method::Sendfile)
+            || self.is(Method::CopyFileRange)
             || self.fills_with_zeros()
             || self.reserves_by_rustix();
         let is_mm = self.maps_target() || self.maps_source();
-        let features = [(is_fs, "\"fs\""), (is_mm, "\"mm\""), (self.is("splice"), "\"pipe\"")];
+        let features = [(is_fs, "\"fs\""), (is_mm, "\"mm\""), (self.is(Method::Splice), "\"pipe\"")];
         let features: Vec<_> =
             features.iter().filter(|(is_there, _)| *is_there).map(|(_, feature)| *feature).collect();
-        match (&features[..], has_calls && !self.is("ficlone")) {
+        match (&features[..], has_calls && !self.is(Method::Ficlone)) {
             ([], false) => libc.to_owned(),
             ([], true) => format!("{libc}, rustix = \"1.1\""),
             _ => format!("{libc}, rustix = {{ version = \"1.1\", features = [{}] }}", features.join(", ")),
@@ -72,9 +76,9 @@ impl Way<'_> {
             || self.maps_source() && (self.populates() || self.is_sequential());
         let msyncs = self.syncs_map();
         let retries = self.is_moving_rust();
-        let by_number = self.is_posix_fallocate() || self.writeback().is_some() || self.is("ficlone");
+        let by_number = self.is_posix_fallocate() || self.writeback().is_some() || self.is(Method::Ficlone);
         let at_offset = self.fills_with_zeros()
-            || self.is("pwrite") && !self.has_flags()
+            || self.is(Method::Pwrite) && !self.has_flags()
             || self.is_direct() && !self.copies() && !self.streams();
         let of_open = self.is_direct() || self.atomic() || !self.open_flags_rust(false).starts_with('0');
         let lines = [
@@ -108,12 +112,12 @@ impl Way<'_> {
             used(
                 "std::sync::mpsc",
                 &[
-                    (self.is("pipeline"), "self"),
-                    (self.is("pipeline"), "Receiver"),
-                    (self.is("pipeline"), "SyncSender"),
+                    (self.is(Method::Pipeline), "self"),
+                    (self.is(Method::Pipeline), "Receiver"),
+                    (self.is(Method::Pipeline), "SyncSender"),
                 ],
             ),
-            used("std", &[(is_in_threads || self.is("pipeline"), "thread")]),
+            used("std", &[(is_in_threads || self.is(Method::Pipeline), "thread")]),
             used("std::time", &[(self.main(), "Instant"), (self.atomic(), "SystemTime")]),
             // Other crates come after an empty line.
             Some(String::new()),
@@ -129,7 +133,10 @@ impl Way<'_> {
                 "rustix::mm",
                 &[(madvises, "Advice"), (maps, "MapFlags"), (msyncs, "MsyncFlags"), (maps, "ProtFlags")],
             ),
-            used("rustix::pipe", &[(self.is("splice"), "PipeFlags"), (self.is("splice"), "SpliceFlags")]),
+            used(
+                "rustix::pipe",
+                &[(self.is(Method::Splice), "PipeFlags"), (self.is(Method::Splice), "SpliceFlags")],
+            ),
         ];
         let mut lines: Vec<_> = lines.into_iter().flatten().collect();
         if lines.last().is_some_and(|line| !line.is_empty()) {
@@ -140,15 +147,15 @@ impl Way<'_> {
 
     /// Whether a loop has a call that moves bytes from one file, and may be interrupted.
     fn is_moving_rust(&self) -> bool {
-        self.copies() && !self.maps_source() && !self.is("ficlone")
+        self.copies() && !self.maps_source() && !self.is(Method::Ficlone)
     }
 
     /// Whether `write_all` of the standard library is the case's call.
     fn is_written_by_std(&self) -> bool {
-        self.is("write") && !self.has_flags()
-            || self.is("read-write")
-            || self.is("mmap-write")
-            || self.is("pipeline")
+        self.is(Method::Write) && !self.has_flags()
+            || self.is(Method::ReadWrite)
+            || self.is(Method::MmapWrite)
+            || self.is(Method::Pipeline)
     }
 
     /// `mut `, for a file on which `write_all` is called.
@@ -204,7 +211,7 @@ impl Way<'_> {
 
     /// The arguments of `fill` that follow the file.
     fn arguments_rust(&self) -> String {
-        let has_size = !self.is("ficlone") || self.reserves() || self.overwrites();
+        let has_size = !self.is(Method::Ficlone) || self.reserves() || self.overwrites();
         let arguments = [
             (self.has_own_descriptors(), self.target_rust()),
             (!self.copies() && !self.streams(), "data"),
@@ -234,7 +241,7 @@ impl Way<'_> {
 
     /// The constant of chunks; none where it is not used. `chunks(usize::MAX)` is all in one.
     fn chunk_rust(&self) -> Option<String> {
-        let is_without = self.is_one_call_rust() || self.is("ficlone");
+        let is_without = self.is_one_call_rust() || self.is(Method::Ficlone);
         if is_without || self.is_moving_rust() && self.chunk().is_none() {
             return None;
         }
@@ -248,7 +255,8 @@ impl Way<'_> {
 
     /// Whether one `write_all` is everything.
     fn is_one_call_rust(&self) -> bool {
-        let is_simple = (self.is("write") || self.is("pwrite")) && !self.has_flags() && !self.is_direct();
+        let is_simple =
+            (self.is(Method::Write) || self.is(Method::Pwrite)) && !self.has_flags() && !self.is_direct();
         is_simple && self.chunk().is_none() && self.sync_every().is_none() && self.writeback().is_none()
     }
 
@@ -346,8 +354,8 @@ impl Way<'_> {
         self.main() && !self.copies()
             || self.streams()
             || self.is_direct() && !self.maps_source()
-            || self.is("read-write")
-            || self.is("pipeline")
+            || self.is(Method::ReadWrite)
+            || self.is(Method::Pipeline)
     }
 
     // Parts.

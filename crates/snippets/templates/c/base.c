@@ -12,7 +12,7 @@
 {%- if !way.reserves_blocks() %}:
  * reserve its blocks with fallocate(2) where that matters{% endif %}.
 {%- endif %}
- * To compile it: cc -O2{% if way.threads() > 1 || way.is("pipeline") %} -pthread{% endif %} FILE.c
+ * To compile it: cc -O2{% if way.threads() > 1 || way.is(Method::Pipeline) %} -pthread{% endif %} FILE.c
 {%- if way.is_uring() %} -luring{% endif %}
  */
 #define _GNU_SOURCE
@@ -25,27 +25,27 @@
 {%- if way.is_uring() %}
 #include <liburing.h>
 {%- endif %}
-{%- if way.threads() > 1 || way.is("pipeline") %}
+{%- if way.threads() > 1 || way.is(Method::Pipeline) %}
 #include <pthread.h>
 {%- endif %}
-{%- if way.is("pipeline") %}
+{%- if way.is(Method::Pipeline) %}
 #include <semaphore.h>
 {%- endif %}
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-{%- if way.is("ficlone") %}
+{%- if way.is(Method::Ficlone) %}
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 {%- endif %}
 {%- if way.maps_target() || way.maps_source() %}
 #include <sys/mman.h>
 {%- endif %}
-{%- if way.is("sendfile") %}
+{%- if way.is(Method::Sendfile) %}
 #include <sys/sendfile.h>
 {%- endif %}
-{%- if way.copies() || way.main() || way.atomic() || way.is("fwrite") %}
+{%- if way.copies() || way.main() || way.atomic() || way.is(Method::Fwrite) %}
 #include <sys/stat.h>
 {%- endif %}
 {%- if way.is_vectored() || way.has_flags() %}

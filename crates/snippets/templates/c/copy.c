@@ -13,7 +13,7 @@ enum { BLOCK = {{ way.block() }} }; /* with O_DIRECT, addresses, offsets and len
 {%- endif %}
 {% endblock %}
 {% block helpers %}
-{%- if way.is("read-write") || way.is("mmap-write") %}
+{%- if way.is(Method::ReadWrite) || way.is(Method::MmapWrite) %}
 
 {% include "c/write_all.c" %}
 {%- endif %}
@@ -28,12 +28,12 @@ static int copy_range(int fd, int input, size_t from, size_t until)
     posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
 {%- endif %}
     int result = 0;
-{%- if way.is("read-write") %}
+{%- if way.is(Method::ReadWrite) %}
     char *buffer = NULL;
     size_t buffer_size = size < CHUNK ? size : CHUNK;
     if ((errno = posix_memalign((void **)&buffer, 4096, buffer_size > 0 ? buffer_size : 1)) != 0)
         return -1;
-{%- else if way.is("mmap-write") %}
+{%- else if way.is(Method::MmapWrite) %}
     if (size == 0)
         return 0;
     char *map = mmap(NULL, size, PROT_READ, MAP_SHARED, input, (off_t)from);
@@ -46,7 +46,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
 {%- if way.populates() %}
     size_t present = 0;
 {%- endif %}
-{%- else if way.is("splice") %}
+{%- else if way.is(Method::Splice) %}
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
@@ -58,11 +58,11 @@ static int copy_range(int fd, int input, size_t from, size_t until)
 {%- endif %}
     for (size_t at = 0; at < size && result == 0;) {
         size_t most = size - at < CHUNK ? size - at : CHUNK;
-{%- if way.is("read-write") %}
+{%- if way.is(Method::ReadWrite) %}
         ssize_t moved = read(input, buffer, most);
         if (moved > 0)
             result = write_all(fd, buffer, (size_t)moved);
-{%- else if way.is("mmap-write") %}
+{%- else if way.is(Method::MmapWrite) %}
 {%- if way.populates() %}
         if (at >= present) {
             present = size - at < WINDOW ? size : at + WINDOW;
@@ -71,7 +71,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
 {%- endif %}
         ssize_t moved = (ssize_t)most;
         result = write_all(fd, map + at, most);
-{%- else if way.is("splice") %}
+{%- else if way.is(Method::Splice) %}
         ssize_t moved = splice(input, NULL, ends[1], NULL, most, SPLICE_F_MOVE | SPLICE_F_MORE);
         for (ssize_t left = moved; left > 0 && result == 0;) {
             ssize_t out = splice(ends[0], NULL, fd, NULL, (size_t)left, SPLICE_F_MOVE | SPLICE_F_MORE);
@@ -79,7 +79,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
                 result = -1;
             left -= out > 0 ? out : 0;
         }
-{%- else if way.is("sendfile") %}
+{%- else if way.is(Method::Sendfile) %}
         ssize_t moved = sendfile(fd, input, NULL, most);
 {%- else %}
         ssize_t moved = copy_file_range(input, NULL, fd, NULL, most, 0);
@@ -97,13 +97,13 @@ static int copy_range(int fd, int input, size_t from, size_t until)
             result = write_behind(fd, (off_t)from, at, &started, &ended);
 {%- endif %}
     }
-{%- if way.is("read-write") %}
+{%- if way.is(Method::ReadWrite) %}
     free(buffer);
-{%- else if way.is("mmap-write") %}
+{%- else if way.is(Method::MmapWrite) %}
     int error = errno;
     munmap(map, size);
     errno = error;
-{%- else if way.is("splice") %}
+{%- else if way.is(Method::Splice) %}
     int error = errno;
     close(ends[0]);
     close(ends[1]);

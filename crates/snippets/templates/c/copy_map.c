@@ -7,7 +7,7 @@ enum { THREADS = {{ way.threads() }} };
 {%- include "c/pages.c" %}
 {% endblock %}
 {% block helpers %}
-{%- if way.is("mmap-mmap") %}
+{%- if way.is(Method::MmapMmap) %}
 {%- include "c/stores.c" %}
 {%- endif %}
 {%- include "c/map_target.c" %}
@@ -20,7 +20,7 @@ static int copy_into(char *map, int input, size_t from, size_t until)
     size_t prepared = 0;
 {%- endif %}
     int result = 0;
-{%- if way.is("mmap-mmap") %}
+{%- if way.is(Method::MmapMmap) %}
     const char *data = mmap(NULL, size, PROT_READ, MAP_SHARED, input, (off_t)from);
     if (data == MAP_FAILED)
         return -1;
@@ -38,14 +38,14 @@ static int copy_into(char *map, int input, size_t from, size_t until)
         if (at >= prepared) {
             prepared = WINDOW < size - at ? (at / WINDOW + 1) * WINDOW : size;
             prepared = prepared < size ? prepared : size;
-{%- if way.is("mmap-mmap") && way.populates() %}
+{%- if way.is(Method::MmapMmap) && way.populates() %}
             madvise((void *)(data + at), prepared - at, MADV_POPULATE_READ); /* older kernels refuse */
 {%- endif %}
             if ((result = prepare_window(map + at, prepared - at)) != 0)
                 break;
         }
 {%- endif %}
-{%- if way.is("mmap-mmap") %}
+{%- if way.is(Method::MmapMmap) %}
         store(map + at, data + at, most);
         at += most;
 {%- else %}
@@ -60,7 +60,7 @@ static int copy_into(char *map, int input, size_t from, size_t until)
             at += (size_t)moved;
 {%- endif %}
     }
-{%- if way.is("mmap-mmap") %}
+{%- if way.is(Method::MmapMmap) %}
     int error = errno;
     munmap((void *)data, size);
     errno = error;

@@ -27,14 +27,14 @@
 {%- if way.is_uring() %}
 #include <climits>
 {%- endif %}
-{%- if way.is("pipeline") %}
+{%- if way.is(Method::Pipeline) %}
 #include <condition_variable>
 {%- endif %}
 #include <cstddef>
 {%- if way.has_addresses_cpp() %}
 #include <cstdint>
 {%- endif %}
-{%- if way.is("fwrite") || way.main() %}
+{%- if way.is(Method::Fwrite) || way.main() %}
 #include <cstdio>
 {%- endif %}
 {%- if way.main() || way.has_memory_cpp() %}
@@ -55,10 +55,10 @@
 {%- if way.has_threads_cpp() %}
 #include <future>
 {%- endif %}
-{%- if way.has_memory_cpp() || way.is_uring() || way.is("fwrite") %}
+{%- if way.has_memory_cpp() || way.is_uring() || way.is(Method::Fwrite) %}
 #include <memory>
 {%- endif %}
-{%- if way.is("pipeline") %}
+{%- if way.is(Method::Pipeline) %}
 #include <mutex>
 {%- endif %}
 {%- if way.has_memory_cpp() %}
@@ -85,17 +85,17 @@
 {%- if way.is_uring() %}
 #include <liburing.h>
 {%- endif %}
-{%- if way.is("ficlone") %}
+{%- if way.is(Method::Ficlone) %}
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 {%- endif %}
 {%- if way.maps_target() || way.maps_source() %}
 #include <sys/mman.h>
 {%- endif %}
-{%- if way.is("sendfile") %}
+{%- if way.is(Method::Sendfile) %}
 #include <sys/sendfile.h>
 {%- endif %}
-{%- if way.looks_at_size_cpp() || way.atomic() || way.is("fwrite") %}
+{%- if way.looks_at_size_cpp() || way.atomic() || way.is(Method::Fwrite) %}
 #include <sys/stat.h>
 {%- endif %}
 {%- if way.is_vectored() || way.has_flags() || way.registers_buffers() %}
@@ -366,7 +366,7 @@ void write_file(const char *path, const void *data, std::size_t size)
     fill_with_zeros(file.get(), {% if way.streams() %}expected{% else %}size{% endif %});
 {%- endif %}
 {%- block fill %}{% endblock %}
-{%- if way.copies() && way.overwrites() && !way.maps_target() && !way.is("ficlone") %}
+{%- if way.copies() && way.overwrites() && !way.maps_target() && !way.is(Method::Ficlone) %}
     // The file may have been longer.
     if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
         fail("ftruncate");

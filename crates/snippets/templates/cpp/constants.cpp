@@ -3,8 +3,8 @@
 
 constexpr std::size_t chunk_size = {{ chunk }};
 {%- endif %}
-{%- if way.is_uring() || way.is("pipeline") %}
-constexpr std::size_t depth = {{ way.depth() }}; // {% if way.is("pipeline") %}buffers that go round{% else if way.copies() %}chunks under way at the same time{% else %}writes under way at the same time{% endif %}
+{%- if way.is_uring() || way.is(Method::Pipeline) %}
+constexpr std::size_t depth = {{ way.depth() }}; // {% if way.is(Method::Pipeline) %}buffers that go round{% else if way.copies() %}chunks under way at the same time{% else %}writes under way at the same time{% endif %}
 {%- endif %}
 {%- if way.threads() > 1 %}
 constexpr std::size_t thread_count = {{ way.threads() }};
@@ -12,7 +12,7 @@ constexpr std::size_t thread_count = {{ way.threads() }};
 {%- if way.is_vectored() %}
 constexpr std::size_t vector_length = {{ way.vector() }}; // chunks handed over in one call
 {%- endif %}
-{%- if way.is_direct() && !way.is("uring-copy") %}
+{%- if way.is_direct() && !way.is(Method::UringCopy) %}
 // With O_DIRECT, addresses, offsets and lengths are multiples of this.
 constexpr std::size_t block_size = {{ way.block() }};
 {%- endif %}

@@ -3,14 +3,14 @@
 {%- include "cpp/constants.cpp" %}
 {% endblock %}
 {% block helpers %}
-{%- if way.is("read-write") || way.is("mmap-write") %}
+{%- if way.is(Method::ReadWrite) || way.is(Method::MmapWrite) %}
 {%- include "cpp/write_all.cpp" %}
 {%- endif %}
 {%- include "cpp/behind.cpp" %}
-{%- if way.is("mmap-write") %}
+{%- if way.is(Method::MmapWrite) %}
 {%- include "cpp/mapping.cpp" %}
 {%- endif %}
-{%- if way.is("splice") %}
+{%- if way.is(Method::Splice) %}
 
 // A pipe that holds a chunk, as far as an ordinary user may have it: see pipe(7).
 class Pipe {
@@ -51,9 +51,9 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
     ::posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
     ::posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
 {%- endif %}
-{%- if way.is("read-write") %}
+{%- if way.is(Method::ReadWrite) %}
     const Memory buffer = allocate(4096, std::min(chunk_size, until - from));
-{%- else if way.is("mmap-write") %}
+{%- else if way.is(Method::MmapWrite) %}
     const Mapping map = map_file(input, PROT_READ, from, until - from);
 {%- if way.is_sequential() %}
     ::madvise(map.data(), until - from, MADV_WILLNEED);
@@ -62,7 +62,7 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
 {%- if way.populates() %}
     std::size_t present = from;
 {%- endif %}
-{%- else if way.is("splice") %}
+{%- else if way.is(Method::Splice) %}
     constexpr unsigned splice_flags = SPLICE_F_MOVE | SPLICE_F_MORE;
     const Pipe pipe;
 {%- endif %}
@@ -71,7 +71,7 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
 {%- endif %}
     for (std::size_t at = from; at < until;) {
         const std::size_t most = std::min(chunk_size, until - at);
-{%- if way.is("mmap-write") %}
+{%- if way.is(Method::MmapWrite) %}
         char *const bytes = map.data() + (at - from);
 {%- if way.populates() %}
         if (at >= present) {
@@ -82,11 +82,11 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
         write_all(fd, bytes, most);
         at += most;
 {%- else %}
-{%- if way.is("read-write") %}
+{%- if way.is(Method::ReadWrite) %}
         const ssize_t moved = ::read(input, buffer.get(), most);
-{%- else if way.is("splice") %}
+{%- else if way.is(Method::Splice) %}
         const ssize_t moved = ::splice(input, nullptr, pipe.input(), nullptr, most, splice_flags);
-{%- else if way.is("sendfile") %}
+{%- else if way.is(Method::Sendfile) %}
         const ssize_t moved = ::sendfile(fd, input, nullptr, most);
 {%- else %}
         const ssize_t moved = ::copy_file_range(input, nullptr, fd, nullptr, most, 0);
@@ -95,9 +95,9 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
             continue;
         if (moved <= 0)
             fail("{{ way.copy_name_cpp() }}", moved == 0 ? EIO : errno); // 0: the source is shorter now
-{%- if way.is("read-write") %}
+{%- if way.is(Method::ReadWrite) %}
         write_all(fd, buffer.get(), static_cast<std::size_t>(moved));
-{%- else if way.is("splice") %}
+{%- else if way.is(Method::Splice) %}
         for (auto left = static_cast<std::size_t>(moved); left > 0;)
             left -= written_by("splice", ::splice(pipe.output(), nullptr, fd, nullptr, left, splice_flags));
 {%- endif %}

@@ -3,14 +3,14 @@
 {%- include "cpp/constants.cpp" %}
 {% endblock %}
 {% block helpers %}
-{%- if way.is("mmap-mmap") %}
+{%- if way.is(Method::MmapMmap) %}
 {%- include "cpp/stores.cpp" %}
 {%- endif %}
 {%- include "cpp/mapping.cpp" %}
 {%- include "cpp/map_target.cpp" %}
 
 // Copies the bytes between two offsets into a mapping that begins with them.
-{%- if way.is("read-mmap") %}
+{%- if way.is(Method::ReadMmap) %}
 // The source's position is the first.
 {%- endif %}
 void copy_range(char *map, int input, std::size_t from, std::size_t until)
@@ -19,7 +19,7 @@ void copy_range(char *map, int input, std::size_t from, std::size_t until)
 {%- if way.chunk().is_none() %}
     const std::size_t chunk_size = size;
 {%- endif %}
-{%- if way.is("mmap-mmap") %}
+{%- if way.is(Method::MmapMmap) %}
     const Mapping data = map_file(input, PROT_READ, from, size);
 {%- if way.is_sequential() %}
     ::madvise(data.data(), size, MADV_WILLNEED);
@@ -36,14 +36,14 @@ void copy_range(char *map, int input, std::size_t from, std::size_t until)
 {%- if way.prepares_windows_cpp() %}
         if (at >= prepared) {
             prepared = std::min(size, (at / window_size + 1) * window_size);
-{%- if way.is("mmap-mmap") && way.populates() %}
+{%- if way.is(Method::MmapMmap) && way.populates() %}
             ::madvise(data.data() + at, prepared - at, MADV_POPULATE_READ); // older kernels refuse
 {%- endif %}
             prepare(map + at, prepared - at);
         }
 {%- endif %}
         const std::size_t most = std::min(chunk_size, size - at);
-{%- if way.is("mmap-mmap") %}
+{%- if way.is(Method::MmapMmap) %}
         {{ way.store_cpp() }}(map + at, data.data() + at, most);
         at += most;
 {%- else %}
@@ -69,7 +69,7 @@ void copy_mapped({% if way.threads() > 1 %}const char *source, {% endif %}int fd
         if (from == 0)
             return copy_range(map.data(), input, from, until);
         const Descriptor own{source, O_RDONLY};
-{%- if way.is("read-mmap") %}
+{%- if way.is(Method::ReadMmap) %}
         if (::lseek(own.get(), static_cast<off_t>(from), SEEK_SET) < 0)
             fail("lseek");
 {%- endif %}
@@ -103,7 +103,7 @@ void copy_mapped({% if way.threads() > 1 %}const char *source, {% endif %}int fd
         // A descriptor of its own has a position of its own; the first part has the files'.
         std::optional<Descriptor> own_input{% if way.has_own_descriptors() %}, own{% endif %};
         const int in = from == 0 ? input.get() : own_input.emplace(source, O_RDONLY).get();
-{%- if way.is("read-mmap") %}
+{%- if way.is(Method::ReadMmap) %}
         if (from > 0 && ::lseek(in, static_cast<off_t>(from), SEEK_SET) < 0)
             fail("lseek");
 {%- endif %}

@@ -23,13 +23,13 @@ package {% if way.main() %}main{% else %}fileio{% endif %}
 IMPORTS
 
 {% if let Some(chunk) = way.chunk() -%}
-const chunkSize = {{ chunk }}{% if way.is_vectored() || way.maps_target() || way.is("splice") %}{% else %} // bytes of a call{% endif %}
+const chunkSize = {{ chunk }}{% if way.is_vectored() || way.maps_target() || way.is(Method::Splice) %}{% else %} // bytes of a call{% endif %}
 {%- endif %}
 {%- if way.is_vectored() %}
 
 const vectorSize = {{ way.vector() }} // chunks handed over in one call
 {%- endif %}
-{%- if way.is("pipeline") %}
+{%- if way.is(Method::Pipeline) %}
 
 const depth = {{ way.depth() }} // buffers that go round
 {%- endif %}

@@ -25,7 +25,7 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 	offset := int64(from)
 	behind := writeBehind{offset, offset}
 {%- endif %}
-{%- if way.is("mmap-write") %}
+{%- if way.is(Method::MmapWrite) %}
 	if size == 0 {
 		return nil // no mapping is empty
 	}
@@ -61,7 +61,7 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 {%- endif %}
 	}
 {%- else %}
-{%- if way.is("read-write") %}
+{%- if way.is(Method::ReadWrite) %}
 {%- if way.is_direct() %}
 	buffer, err := alignedBuffer(min(chunkSize, size))
 	if err != nil {
@@ -71,7 +71,7 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 {%- else %}
 	buffer := make([]byte, min(chunkSize, size))
 {%- endif %}
-{%- else if way.is("splice") %}
+{%- else if way.is(Method::Splice) %}
 	var pipe [2]int
 	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
 		return os.NewSyscallError("pipe2", err)
@@ -81,11 +81,11 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 	// It holds a chunk, as far as an ordinary user may have it: see pipe(7).
 	syscall.Syscall(syscall.SYS_FCNTL, uintptr(pipe[1]), syscall.F_SETPIPE_SZ, {{ way.pipe_c() }})
 {%- endif %}
-{%- if !way.is("read-write") %}
-	fd, inputFd := {% if way.is("copy-file-range") %}file.Fd(), input.Fd(){% else %}int(file.Fd()), int(input.Fd()){% endif %}
+{%- if !way.is(Method::ReadWrite) %}
+	fd, inputFd := {% if way.is(Method::CopyFileRange) %}file.Fd(), input.Fd(){% else %}int(file.Fd()), int(input.Fd()){% endif %}
 {%- endif %}
 	for size > 0 {
-{%- if way.is("read-write") %}
+{%- if way.is(Method::ReadWrite) %}
 		n, err := {{ way.read_go("buffer[:min(len(buffer), size)]") }}
 		if err == io.EOF {
 			return &os.PathError{Op: "read", Path: input.Name(), Err: io.ErrUnexpectedEOF}
@@ -96,7 +96,7 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 		if {{ way.write_go("buffer[:n]") }}; err != nil {
 			return err
 		}
-{%- else if way.is("copy-file-range") %}
+{%- else if way.is(Method::CopyFileRange) %}
 		n, _, errno := syscall.Syscall6(sysCopyFileRange, inputFd, 0, fd, 0, uintptr(min(chunkSize, size)), 0)
 		if errno == syscall.EINTR {
 			continue
@@ -105,7 +105,7 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 			return &os.PathError{Op: "copy_file_range", Path: file.Name(), Err: errno}
 		}
 {%- else %}
-{%- if way.is("sendfile") %}
+{%- if way.is(Method::Sendfile) %}
 		n, err := syscall.Sendfile(fd, inputFd, nil, min(chunkSize, size))
 {%- else %}
 		n, err := syscall.Splice(inputFd, nil, pipe[1], nil, min(chunkSize, size), spliceMove|spliceMore)
@@ -114,16 +114,16 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 			continue
 		}
 		if err != nil {
-			return &os.PathError{Op: "{% if way.is("splice") %}splice{% else %}sendfile{% endif %}", Path: file.Name(), Err: err}
+			return &os.PathError{Op: "{% if way.is(Method::Splice) %}splice{% else %}sendfile{% endif %}", Path: file.Name(), Err: err}
 		}
 {%- endif %}
-{%- if !way.is("read-write") %}
+{%- if !way.is(Method::ReadWrite) %}
 		if n == 0 {
 			// The source has become shorter.
 			return &os.PathError{Op: "read", Path: input.Name(), Err: io.ErrUnexpectedEOF}
 		}
 {%- endif %}
-{%- if way.is("splice") %}
+{%- if way.is(Method::Splice) %}
 		for left := int(n); left > 0; {
 			out, err := syscall.Splice(pipe[0], nil, fd, nil, left, spliceMove|spliceMore)
 			if err == syscall.EINTR {
@@ -138,7 +138,7 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 			left -= int(out)
 		}
 {%- endif %}
-		size -= {% if way.is("splice") || way.is("copy-file-range") %}int(n){% else %}n{% endif %}
+		size -= {% if way.is(Method::Splice) || way.is(Method::CopyFileRange) %}int(n){% else %}n{% endif %}
 {%- if way.writeback().is_some() %}
 		offset += int64(n)
 		if err := behind.reach(file, offset); err != nil {
@@ -151,13 +151,13 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 }
 {% endblock %}
 {% block helpers %}
-{%- if way.is("splice") %}
+{%- if way.is(Method::Splice) %}
 
 const (
 	spliceMove = 1 // SPLICE_F_MOVE
 	spliceMore = 4 // SPLICE_F_MORE
 )
-{%- else if way.is("copy-file-range") %}
+{%- else if way.is(Method::CopyFileRange) %}
 
 // Package syscall has no name for it.
 var sysCopyFileRange = map[string]uintptr{"amd64": 326, "arm64": 285}[runtime.GOARCH]

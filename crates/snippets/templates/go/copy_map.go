@@ -14,9 +14,9 @@ func fill(file, input *os.File, size int) error {
 {%- else %}
 {%- include "go/mapped.go" %}
 {%- if way.map_ends_with_parts_go() %}
-	return copyPart(mapping, input{% if way.is("mmap-mmap") %}, 0{% endif %})
+	return copyPart(mapping, input{% if way.is(Method::MmapMmap) %}, 0{% endif %})
 {%- else %}
-	if err := copyPart(mapping, input{% if way.is("mmap-mmap") %}, 0{% endif %}); err != nil {
+	if err := copyPart(mapping, input{% if way.is(Method::MmapMmap) %}, 0{% endif %}); err != nil {
 		return err
 	}
 {%- endif %}
@@ -29,22 +29,22 @@ func fill(file, input *os.File, size int) error {
 func mapPart(file, input *os.File, from, until int) error {
 {%- include "go/mapped.go" %}
 {%- if way.syncs_at_end() && way.syncs_map() %}
-	if err := copyPart(mapping, input{% if way.is("mmap-mmap") %}, from{% endif %}); err != nil {
+	if err := copyPart(mapping, input{% if way.is(Method::MmapMmap) %}, from{% endif %}); err != nil {
 		return err
 	}
 	return msync(file, mapping)
 {%- else %}
-	return copyPart(mapping, input{% if way.is("mmap-mmap") %}, from{% endif %})
+	return copyPart(mapping, input{% if way.is(Method::MmapMmap) %}, from{% endif %})
 {%- endif %}
 }
 {%- endif %}
 
-// copyPart fills a mapping {% if way.is("mmap-mmap") %}with what the source has from an offset on{% else %}from the source's position on{% endif %}.
-func copyPart(mapping []byte, input *os.File{% if way.is("mmap-mmap") %}, from int{% endif %}) error {
+// copyPart fills a mapping {% if way.is(Method::MmapMmap) %}with what the source has from an offset on{% else %}from the source's position on{% endif %}.
+func copyPart(mapping []byte, input *os.File{% if way.is(Method::MmapMmap) %}, from int{% endif %}) error {
 {%- if way.chunk().is_none() %}
 	chunkSize := len(mapping)
 {%- endif %}
-{%- if way.is("mmap-mmap") %}
+{%- if way.is(Method::MmapMmap) %}
 	data, err := syscall.Mmap(int(input.Fd()), int64(from), len(mapping), syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
 		return &os.PathError{Op: "mmap", Path: input.Name(), Err: err}
@@ -67,7 +67,7 @@ func copyPart(mapping []byte, input *os.File{% if way.is("mmap-mmap") %}, from i
 {%- if way.prepares_windows_go() %}
 		if at >= prepared {
 			prepared = min((at/windowSize+1)*windowSize, len(mapping))
-{%- if way.is("mmap-mmap") && way.populates() %}
+{%- if way.is(Method::MmapMmap) && way.populates() %}
 			syscall.Madvise(data[at:prepared], populateRead)
 {%- endif %}
 			if err := prepareWindow(mapping[at:prepared]); err != nil {
@@ -76,7 +76,7 @@ func copyPart(mapping []byte, input *os.File{% if way.is("mmap-mmap") %}, from i
 		}
 {%- endif %}
 		until := min(at+chunkSize, len(mapping))
-{%- if way.is("mmap-mmap") %}
+{%- if way.is(Method::MmapMmap) %}
 		at += copy(mapping[at:until], data[at:until])
 {%- else %}
 		n, err := {{ way.read_go("mapping[at:until]") }}

@@ -19,7 +19,7 @@ func endDirect(file *os.File) error {
 	}
 	return nil
 }
-{%- if !way.is("mmap-write") %}
+{%- if !way.is(Method::MmapWrite) %}
 
 // alignedBuffer returns pages outside of Go's heap, to be unmapped.
 func alignedBuffer(size int) ([]byte, error) {

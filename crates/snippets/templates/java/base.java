@@ -18,7 +18,7 @@
 {%- if way.maps_target() || way.maps_source() %}
  * A mapping ends when the garbage collector finds it: a removed file keeps its space until then.
 {%- endif %}
-{%- if way.is("sendfile") %}
+{%- if way.is(Method::Sendfile) %}
  * Java 17 to 19 call sendfile(2); from Java 20 on, transferTo tries copy_file_range(2) first.
 {%- endif %}
  * To compile it: javac {{ way.class_java() }}.java

@@ -10,13 +10,13 @@
     /** Copies the bytes between two offsets. Both files are at their position `from`. */
     private static void copyPart({% if way.is_direct() %}Path path, {% endif %}FileChannel file, FileChannel input, long from, long until)
             throws IOException {
-{%- if way.is("read-write") %}
+{%- if way.is(Method::ReadWrite) %}
         ByteBuffer buffer = pages((int) Math.min(CHUNK, until - from));
         for (long at = from; at < until; at += buffer.limit()) {
             readAll(input, buffer.clear().limit((int) Math.min(CHUNK, until - at)));
             writeAll({% if way.is_direct() %}path, {% endif %}file, buffer.flip(){% if way.is_direct() %}, at{% endif %});
         }
-{%- else if way.is("mmap-write") %}
+{%- else if way.is(Method::MmapWrite) %}
         for (long at = from; at < until;) {
             MappedByteBuffer map = input.map(READ_ONLY, at, Math.min(MAP, until - at));
             for (final int end = map.limit(); map.position() < end;) {
@@ -34,10 +34,10 @@
         }
 {%- endif %}
     }
-{%- if !way.is("sendfile") %}
+{%- if !way.is(Method::Sendfile) %}
 {%- include "java/write_all.java" %}
 {%- endif %}
-{%- if way.is("read-write") %}
+{%- if way.is(Method::ReadWrite) %}
 {%- include "java/read_all.java" %}
 {%- include "java/aligned.java" %}
 {%- endif %}

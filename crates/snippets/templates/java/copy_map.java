@@ -45,11 +45,11 @@
         return maps;
     }
 
-    /** Copies the bytes between two offsets into mappings from `first` on.{% if way.is("read-mmap") %} The source is at its position `from`.{% endif %} */
+    /** Copies the bytes between two offsets into mappings from `first` on.{% if way.is(Method::ReadMmap) %} The source is at its position `from`.{% endif %} */
     private static void copyPart(MappedByteBuffer[] maps, long first, FileChannel input, long from, long until)
             throws IOException {
         for (long at = from; at < until;) {
-{%- if way.is("mmap-mmap") %}
+{%- if way.is(Method::MmapMmap) %}
             MappedByteBuffer map = maps[(int) ((at - first) / MAP)];
             int begin = (int) ((at - first) % MAP), length = (int) Math.min(map.capacity() - begin, until - at);
             MappedByteBuffer data = input.map(READ_ONLY, at, length);

@@ -21,10 +21,10 @@ Python 3.10 or later, on Linux{% if way.main() %}: python3 FILE.py SOURCE TARGET
 {% for module in way.modules_python() -%}
 import {{ module }}
 {% endfor -%}
-{% if way.threads() > 1 || way.is("pipeline") -%}
+{% if way.threads() > 1 || way.is(Method::Pipeline) -%}
 from concurrent.futures import ThreadPoolExecutor
 {% endif -%}
-{% if way.is("pipeline") -%}
+{% if way.is(Method::Pipeline) -%}
 from queue import SimpleQueue
 {% endif %}
 {% block constants %}
@@ -37,7 +37,7 @@ THREADS = {{ way.threads() }}
 {%- if way.is_vectored() && way.chunk().is_some() %}
 VECTOR = {{ way.vector() }}  # chunks handed over in one call
 {%- endif %}
-{%- if way.is("pipeline") %}
+{%- if way.is(Method::Pipeline) %}
 DEPTH = {{ way.depth() }}  # buffers that go round
 {%- endif %}
 {%- if way.is_direct() %}
@@ -55,7 +55,7 @@ MADV_POPULATE_READ = 22  # Linux 5.14
 {%- if way.populates() && way.maps_target() %}
 MADV_POPULATE_WRITE = 23  # Linux 5.14
 {%- endif %}
-{%- if way.is("ficlone") %}
+{%- if way.is(Method::Ficlone) %}
 FICLONERANGE = 0x4020940D  # of linux/fs.h, on most architectures
 {%- endif %}
 {% endblock %}

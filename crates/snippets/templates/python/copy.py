@@ -1,13 +1,13 @@
 {% extends "python/base.py" %}
 {% block helpers %}
-{%- if way.is("read-write") || way.is("mmap-write") %}
+{%- if way.is(Method::ReadWrite) || way.is(Method::MmapWrite) %}
 {%- include "python/write_all.py" %}
 {%- endif %}
 {%- if way.threads() > 1 %}
 {%- include "python/borders.py" %}
 
 
-def copy_range(fd, original, size{% if way.is("mmap-write") %}, offset{% endif %}):
+def copy_range(fd, original, size{% if way.is(Method::MmapWrite) %}, offset{% endif %}):
     """Copies from the positions of both files on."""
     if size == 0:
         return
@@ -16,7 +16,7 @@ def copy_range(fd, original, size{% if way.is("mmap-write") %}, offset{% endif %
 
 
 def copy_data({% if way.threads() > 1 %}path, fd, source, original{% else %}fd, original{% endif %}, size):
-{%- if way.is("mmap-write") && way.threads() == 1 %}
+{%- if way.is(Method::MmapWrite) && way.threads() == 1 %}
     if size == 0:  # no mapping is empty
         return
 {%- endif %}

@@ -2,7 +2,7 @@
     os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
     os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
 {%- endif %}
-{%- if way.is("read-write") %}
+{%- if way.is(Method::ReadWrite) %}
     # Memory that begins at a page, which is copied faster.
     length = max({{ way.buffer_python() }}, 1)
     buffer = memoryview(mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE))
@@ -19,7 +19,7 @@
             written += some(os.write(fd, buffer[written:length]))
 {%- endif %}
         at += length
-{%- else if way.is("mmap-write") %}
+{%- else if way.is(Method::MmapWrite) %}
     fileno = original.fileno()
     with (
         mmap.mmap(fileno, size, prot=mmap.PROT_READ{% if way.threads() > 1 %}, offset=offset{% endif %}) as mapping,
@@ -49,7 +49,7 @@
 {%- else %}
             at += some(os.write(fd, data[{{ way.call_slice_python() }}]))
 {%- endif %}
-{%- else if way.is("splice") %}
+{%- else if way.is(Method::Splice) %}
     flags = os.SPLICE_F_MOVE | os.SPLICE_F_MORE
     fileno = original.fileno()
     receiver, sender = os.pipe()
@@ -72,7 +72,7 @@
     fileno = original.fileno()
     at = 0
     while at < size:
-{%- if way.is("sendfile") %}
+{%- if way.is(Method::Sendfile) %}
         length = os.sendfile(fd, fileno, None, {{ way.most_python() }})
 {%- else %}
         length = os.copy_file_range(fileno, fd, {{ way.most_python() }})

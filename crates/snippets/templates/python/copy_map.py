@@ -6,8 +6,8 @@
 
 
 def copy_into(mapping, original, at, end):
-    """Copies the bytes between two offsets{% if way.is("read-mmap") %}, the original's position being at the first{% endif %}."""
-{%- if way.is("mmap-mmap") %}
+    """Copies the bytes between two offsets{% if way.is(Method::ReadMmap) %}, the original's position being at the first{% endif %}."""
+{%- if way.is(Method::MmapMmap) %}
     with (
         mmap.mmap(original.fileno(), end, prot=mmap.PROT_READ) as data,
         memoryview(data) as view,
@@ -24,7 +24,7 @@ def copy_into(mapping, original, at, end):
     with memoryview(mapping) as view:
 {%- endif %}
 {%- if way.populates_all() %}
-{%- if way.is("mmap-mmap") %}
+{%- if way.is(Method::MmapMmap) %}
         populate(data, MADV_POPULATE_READ, 0, end)
 {%- endif %}
         populate(mapping, MADV_POPULATE_WRITE, 0, end)
@@ -36,12 +36,12 @@ def copy_into(mapping, original, at, end):
             if at >= prepared:
                 start = at // mmap.PAGESIZE * mmap.PAGESIZE
                 prepared = min((at // WINDOW + 1) * WINDOW, end)
-{%- if way.is("mmap-mmap") %}
+{%- if way.is(Method::MmapMmap) %}
                 populate(data, MADV_POPULATE_READ, start, prepared - start)
 {%- endif %}
                 populate(mapping, MADV_POPULATE_WRITE, start, prepared - start)
 {%- endif %}
-{%- if way.is("mmap-mmap") %}
+{%- if way.is(Method::MmapMmap) %}
 {%- if way.chunk().is_some() %}
             until = min(at + CHUNK, end)
             mapping[at:until] = view[at:until]

@@ -2,7 +2,7 @@
 
     def copy_part(start, end):
         if start == 0:
-            copy_range(fd, original, end{% if way.is("mmap-write") %}, 0{% endif %})
+            copy_range(fd, original, end{% if way.is(Method::MmapWrite) %}, 0{% endif %})
             return
         # Descriptors of its own have positions of their own.
         with open(source, "rb", buffering=0) as own_original:
@@ -10,7 +10,7 @@
             try:
                 own_original.seek(start)
                 os.lseek(own_fd, start, os.SEEK_SET)
-                copy_range(own_fd, own_original, end - start{% if way.is("mmap-write") %}, start{% endif %})
+                copy_range(own_fd, own_original, end - start{% if way.is(Method::MmapWrite) %}, start{% endif %})
             finally:
                 os.close(own_fd)
 

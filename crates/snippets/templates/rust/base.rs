@@ -27,7 +27,7 @@ const CHUNK: usize = {{ chunk }};
 {%- if way.threads() > 1 %}
 const THREADS: usize = {{ way.threads() }};
 {%- endif %}
-{%- if way.is("pipeline") %}
+{%- if way.is(Method::Pipeline) %}
 const DEPTH: usize = {{ way.depth() }}; // buffers that go round
 {%- endif %}
 {%- if way.is_vectored() %}
@@ -52,7 +52,7 @@ const HUGE: usize = 2 << 20;
 {% if way.copies() -%}
 pub fn copy_file(source: &Path, path: &Path) -> io::Result<()> {
     let input = File::open(source)?;
-{%- if !way.is("ficlone") || way.reserves() || way.overwrites() %}
+{%- if !way.is(Method::Ficlone) || way.reserves() || way.overwrites() %}
     let size = usize::try_from(input.metadata()?.len()).map_err(io::Error::other)?;
 {%- endif %}
 {%- else if way.streams() -%}

@@ -7,7 +7,7 @@
 /// Copies the bytes between two offsets. Both files are at their position `from`.
 fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until: usize) -> io::Result<()> {
 {%- include "rust/advice.rs" %}
-{%- if way.is("mmap-write") %}
+{%- if way.is(Method::MmapWrite) %}
     if from == until {
         return Ok(()); // no mapping is empty
     }
@@ -44,10 +44,10 @@ fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until:
 }
 {%- include "rust/map_struct.rs" %}
 {%- else %}
-{%- if way.is("read-write") %}
+{%- if way.is(Method::ReadWrite) %}
     let mut memory = Vec::new();
     let buffer = aligned(&mut memory, {{ way.at_most_rust("until - from") }}, 4096);
-{%- else if way.is("splice") %}
+{%- else if way.is(Method::Splice) %}
     let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
     let (pipe, end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     // It holds a chunk, as far as an ordinary user may have it: see pipe(7).
@@ -59,11 +59,11 @@ fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until:
     let mut at = from;
     while at < until {
         let most = {{ way.at_most_rust("until - at") }};
-{%- if way.is("read-write") %}
+{%- if way.is(Method::ReadWrite) %}
         let moved = retry_on_intr(|| rustix::io::read(input, &mut buffer[..most]))?;
-{%- else if way.is("splice") %}
+{%- else if way.is(Method::Splice) %}
         let moved = retry_on_intr(|| rustix::pipe::splice(input, None, &end, None, most, flags))?;
-{%- else if way.is("sendfile") %}
+{%- else if way.is(Method::Sendfile) %}
         let moved = retry_on_intr(|| rustix::fs::sendfile(file, input, None, most))?;
 {%- else %}
         let moved = retry_on_intr(|| rustix::fs::copy_file_range(input, None, file, None, most))?;
@@ -71,9 +71,9 @@ fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until:
         if moved == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into()); // the source has become shorter
         }
-{%- if way.is("read-write") %}
+{%- if way.is(Method::ReadWrite) %}
         {% if way.is_direct() %}write_direct(file, &buffer[..moved]){% else %}file.write_all(&buffer[..moved]){% endif %}?;
-{%- else if way.is("splice") %}
+{%- else if way.is(Method::Splice) %}
         let mut left = moved;
         while left > 0 {
             match retry_on_intr(|| rustix::pipe::splice(&pipe, None, file, None, left, flags))? {

@@ -58,8 +58,7 @@ mod tests {
     use super::*;
 
     fn said(sizes: &[&str], budget_s: u64, max_bytes: u64) -> String {
-        let methods = writebench_engine::method_infos();
-        let case = |size: &&str| Case::parse(&format!("write,size={size}"), &methods).unwrap();
+        let case = |size: &&str| Case::parse(&format!("write,size={size}")).unwrap();
         let cases: Vec<Case> = sizes.iter().map(case).collect();
         let limits = Limits { budget: Duration::from_secs(budget_s), max_bytes, times_written: 2 };
         sentence(&cases.iter().collect::<Vec<_>>(), &limits)

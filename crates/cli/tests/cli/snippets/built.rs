@@ -29,8 +29,7 @@ pub(super) fn needs(language: Language, name: &str) -> Vec<Need> {
 fn requires_package(language: Language, name: &str) -> bool {
     language == Language::Node
         && case(name).is_ok_and(|case| {
-            let methods = writebench_engine::method_infos();
-            writebench_snippets::code(&case, language, Frame::default(), &methods)
+            writebench_snippets::code(&case, language, Frame::default())
                 .is_ok_and(|text| text.contains("@writebench/direct-io"))
         })
 }

@@ -16,7 +16,7 @@ pub(crate) fn add(trials: &mut Trials) {
     let promises = promises();
     for (language, (case, promise)) in in_all_languages(&promises) {
         let kind = if promise.0.contains("huge=collapse") { Kind::Tmpfs } else { Kind::Ext4 };
-        let on_image = case.method().name == "ficlone";
+        let on_image = case.method().name() == "ficlone";
         let place = if on_image { Need::Image("xfs") } else { Need::Filesystem(kind) };
         let needs = [&needs(language, promise.0)[..], &[Need::Strace, place]].concat();
         let (case, calls) = (case.clone(), promise.1);

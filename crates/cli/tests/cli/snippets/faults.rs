@@ -164,7 +164,8 @@ fn meet(name: &str, language: Language, faults: &[(When, What, End)], more: &[&s
 fn meets(case: &Case, built: &Built, fault: Fault, end: End) -> Result<()> {
     const SIZE: usize = 40_000;
     // The kernel maps and splices through the page cache only.
-    let uncached = case.method().cursor != writebench_model::Cursor::Mapping && case.method().name != "splice";
+    let uncached =
+        case.method().card().cursor != writebench_model::Cursor::Mapping && case.method().name() != "splice";
     let faulty = Faulty::mount("sample", if uncached { Caching::None } else { Caching::WriteThrough })?;
     faulty.follow(&[fault]);
     let content: Vec<u8> = (0..SIZE).map(|at| (at * 31 + at / 4096).to_le_bytes()[0]).collect();

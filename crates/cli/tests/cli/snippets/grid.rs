@@ -9,10 +9,9 @@ use crate::promises::{PROMISES, Promise};
 
 /// The promises that have code: one file, written by one process.
 pub(super) fn promises() -> Vec<(Case, &'static Promise)> {
-    let methods = writebench_engine::method_infos();
     let all = PROMISES.iter().chain(COPIES).chain(CLONES);
-    let known = all.filter_map(|promise| Some((Case::parse(promise.0, &methods).ok()?, promise)));
-    known.filter(|(case, _)| case.method().code.is_ok() && case.file_count() == 1).collect()
+    let known = all.filter_map(|promise| Some((Case::parse(promise.0).ok()?, promise)));
+    known.filter(|(case, _)| case.method().card().code.is_ok() && case.file_count() == 1).collect()
 }
 
 /// More cases, for their content: of each kind the ones with threads, windows, write-behind and unaligned ends.
@@ -70,11 +69,11 @@ pub(super) const CONTENT: &[&str] = &[
 /// Whether a producer's data can be written so, where a language can say the case.
 pub(super) fn streams(case: &Case) -> bool {
     let frame = Frame { is_stream: true, ..Frame::default() };
-    writebench_snippets::code(case, Language::C, frame, &writebench_engine::method_infos()).is_ok()
+    writebench_snippets::code(case, Language::C, frame).is_ok()
 }
 
 pub(super) fn case(name: &str) -> Result<Case> {
-    Case::parse(name, &writebench_engine::method_infos()).context(name.to_owned())
+    Case::parse(name).context(name.to_owned())
 }
 
 /// Each language with each item.

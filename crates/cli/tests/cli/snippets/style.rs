@@ -22,7 +22,6 @@ pub(crate) fn add(trials: &mut Trials) {
 
 /// Files of all code in a language, each in a folder of its own.
 fn written(language: Language, file: &str) -> Result<TempDir> {
-    let methods = writebench_engine::method_infos();
     let directory = tempfile::tempdir()?;
     let promises = promises();
     let cases = promises.iter().map(|(case, _)| Ok(case.clone())).chain(CONTENT.iter().map(|name| case(name)));
@@ -31,7 +30,7 @@ fn written(language: Language, file: &str) -> Result<TempDir> {
         let case = case?;
         for bits in 0..8 {
             let frame = Frame { is_program: bits & 1 > 0, is_atomic: bits & 2 > 0, is_stream: bits & 4 > 0 };
-            if let Ok(text) = code(&case, language, frame, &methods) {
+            if let Ok(text) = code(&case, language, frame) {
                 let folder = directory.path().join(format!("p{count}"));
                 std::fs::create_dir(&folder)?;
                 std::fs::write(folder.join(file), text)?;

@@ -1,7 +1,7 @@
 //! The printed texts, and the refusals of cases that a language cannot say.
 
 use anyhow::{Result, ensure};
-use writebench_model::{Axis, Case, InCode};
+use writebench_model::{Axis, Case, InCode, Method};
 use writebench_snippets::Language;
 use writebench_testkit::{Kind, Need, Trials, directory_on, example_pairs};
 
@@ -40,11 +40,11 @@ pub(crate) fn add(trials: &mut Trials) {
 }
 
 fn every_method() -> Result<()> {
-    for method in writebench_engine::method_infos() {
-        let found = text(method.name, Language::C, &[])?;
-        match method.code {
+    for &method in Method::ALL {
+        let found = text(method.name(), Language::C, &[])?;
+        match method.card().code {
             Ok(_) => ensure!(found.is_ok(), "{found:?}"),
-            Err(_) => ensure!(found.as_ref().is_err_and(|why| why.contains(method.name)), "{found:?}"),
+            Err(_) => ensure!(found.as_ref().is_err_and(|why| why.contains(method.name())), "{found:?}"),
         }
     }
     Ok(())
@@ -52,8 +52,7 @@ fn every_method() -> Result<()> {
 
 /// The code in C, without comments: these have the case's name and words.
 fn code_alone(case: &Case) -> Result<String, writebench_snippets::Refusal> {
-    let methods = writebench_engine::method_infos();
-    let text = writebench_snippets::code(case, Language::C, writebench_snippets::Frame::default(), &methods)?;
+    let text = writebench_snippets::code(case, Language::C, writebench_snippets::Frame::default())?;
     let is_comment = |line: &&str| ["/*", "*", "//"].iter().any(|start| line.trim_start().starts_with(start));
     Ok(text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n"))
 }
@@ -86,16 +85,15 @@ fn keeps(case: &Case) -> bool {
 
 /// Each case in each language has code, or a nearest case that has some and makes as much durable.
 fn nearest() -> Result<()> {
-    let methods = writebench_engine::method_infos();
     for name in CONTENT {
-        let case = Case::parse(name, &methods)?;
+        let case = Case::parse(name)?;
         for &language in Language::ALL {
             let frame = writebench_snippets::Frame::default();
-            if let Err(refusal) = writebench_snippets::code(&case, language, frame, &methods) {
+            if let Err(refusal) = writebench_snippets::code(&case, language, frame) {
                 let Some(nearest) = refusal.nearest else { anyhow::bail!("{name} in {}", language.title()) };
                 let kept = |case: &Case| case.contract().durability;
                 ensure!(kept(&nearest) == kept(&case) || !keeps(&case), "{name} is as durable as {nearest}");
-                let found = writebench_snippets::code(&nearest, language, frame, &methods);
+                let found = writebench_snippets::code(&nearest, language, frame);
                 ensure!(found.is_ok(), "{name} in {}: {nearest}: {found:?}", language.title());
             }
         }

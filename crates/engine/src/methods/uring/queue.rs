@@ -372,7 +372,7 @@ mod tests {
     }
 
     fn with_queue(name: &str, test: impl FnOnce(&mut Queue<'_, '_, Idle>, &mut Records)) {
-        let case = Case::parse(name, &[&super::super::METHOD.info]).unwrap();
+        let case = Case::parse(name).unwrap();
         let source = vec![7; 64 << 10];
         let part = job::parts(&case, 0, &source, None)[0];
         let file = tempfile::tempfile().unwrap();

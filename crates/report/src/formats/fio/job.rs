@@ -29,7 +29,7 @@ type Options = Vec<(&'static str, String)>;
 /// The job of a case, or the reason why fio cannot run it.
 pub(super) fn job(case: &Case) -> Result<Job, Why> {
     let (method, axes) = (case.method(), case.axes());
-    let engine = method.fio?;
+    let engine = method.card().fio?;
     let of_engine = options(&engine, case)?;
     method.own_axes().try_for_each(|axis| axes.in_fio(axis))?;
     if case.staged_bytes() > 0 {
@@ -70,7 +70,7 @@ pub(super) fn job(case: &Case) -> Result<Job, Why> {
 }
 
 fn maps(case: &Case) -> bool {
-    case.method().cursor == Cursor::Mapping
+    case.method().card().cursor == Cursor::Mapping
 }
 
 /// The options that make the engine use the method's calls.

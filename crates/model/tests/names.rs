@@ -1,11 +1,11 @@
-//! Case names, with the real methods.
+//! Case names of all methods.
 
 use proptest::prelude::*;
-use writebench_engine::method_infos;
-use writebench_model::{Axis, Cache, Case, DataMemory, MethodInfo, Purpose, Space, built_in_suites};
 
-fn method() -> impl Strategy<Value = &'static MethodInfo> {
-    prop::sample::select(method_infos())
+use writebench_model::{Axis, Cache, Case, DataMemory, Method, Purpose, Space, built_in_suites};
+
+fn method() -> impl Strategy<Value = Method> {
+    prop::sample::select(Method::ALL)
 }
 
 /// An axis with one of its values.
@@ -32,7 +32,7 @@ proptest! {
         let assignments: Vec<(Axis, &str)> = values.iter().map(|(axis, value)| (*axis, value.as_str())).collect();
         if let Ok(case) = Case::new(method, &assignments) {
             let name = case.to_string();
-            let parsed = Case::parse(&name, &method_infos());
+            let parsed = Case::parse(&name);
             prop_assert_eq!(parsed.as_ref(), Ok(&case), "{}", name);
             prop_assert_eq!(parsed.unwrap().to_string(), name);
         }
@@ -40,7 +40,7 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic(text in "(write|mmap|allocate)?[a-z0-9=,.-]{0,40}") {
-        let _ = Case::parse(&text, &method_infos());
+        let _ = Case::parse(&text);
     }
 
     #[test]
@@ -50,7 +50,7 @@ proptest! {
     ) {
         let forwards: Vec<&str> = values.keys().copied().collect();
         let backwards: Vec<&str> = forwards.iter().rev().copied().collect();
-        let parse = |parts: &[&str]| Case::parse(&[&[method.name], parts].concat().join(","), &method_infos());
+        let parse = |parts: &[&str]| Case::parse(&[&[method.name()], parts].concat().join(","));
         prop_assert_eq!(parse(&forwards).ok(), parse(&backwards).ok());
     }
 }
@@ -64,7 +64,7 @@ fn names_hold_only_what_differs_from_the_defaults() {
         ("pwrite,prepare=create,threads=4", "pwrite,threads=4"),
         ("allocate,call=posix-fallocate", "allocate"),
     ] {
-        assert_eq!(Case::parse(given, &method_infos()).unwrap().to_string(), name);
+        assert_eq!(Case::parse(given).unwrap().to_string(), name);
     }
 }
 
@@ -80,22 +80,22 @@ fn each_is_simpler_than_the_next() {
         "uring,chunk=64KiB,prepare=create",
         "uring,chunk=64KiB,prepare=create,cache=direct,registered=buffers",
     ];
-    let of = |name: &str| Case::parse(name, &method_infos()).unwrap().effort();
+    let of = |name: &str| Case::parse(name).unwrap().effort();
     assert!(order.is_sorted_by(|a, b| of(a) < of(b)), "{:?}", order.map(of));
 }
 
 #[test]
 fn every_card_has_an_example_and_stands_alone_under_its_name() {
-    for method in method_infos() {
+    for &method in Method::ALL {
         let example = Case::example(method, &[(Axis::Size, "64KiB")]).unwrap();
-        assert_eq!(example.method().name, method.name, "another card has that name");
-        assert_eq!(Case::parse(&example.to_string(), &method_infos()), Ok(example));
+        assert_eq!(example.method().name(), method.name(), "another card has that name");
+        assert_eq!(Case::parse(&example.to_string()), Ok(example));
     }
 }
 
 #[test]
 fn only_cases_that_leave_the_same_behind_have_one_contract() {
-    let contract = |name: &str| Case::parse(name, &method_infos()).unwrap().contract();
+    let contract = |name: &str| Case::parse(name).unwrap().contract();
     assert_eq!(contract("write"), contract("mmap,threads=4"));
     assert_eq!(contract("write"), contract("pwritev,prepare=fallocate,chunk=4k"));
     assert_eq!(contract("write,prepare=truncate"), contract("mmap,prepare=overwrite"));
@@ -116,7 +116,7 @@ fn only_cases_that_leave_the_same_behind_have_one_contract() {
 #[test]
 fn built_in_suites_have_as_many_cases_as_they_say() {
     for suite in built_in_suites() {
-        let rows = suite.rows(&method_infos(), &[], 4096).unwrap().rows;
+        let rows = suite.rows(&[], 4096).unwrap().rows;
         assert_eq!(Some(rows.len()), suite.cases, "{}", suite.name);
     }
 }
@@ -129,7 +129,7 @@ fn overrides_replace_a_suites_values_where_the_method_has_the_axis() {
         (Axis::Sync, vec!["fsync".to_owned()]),
         (Axis::Vector, vec!["4".to_owned()]),
     ];
-    let rows = suite.rows(&method_infos(), &overrides, 4096).unwrap().rows;
+    let rows = suite.rows(&overrides, 4096).unwrap().rows;
     // There are 2 methods × 3 states; the repeated chunk counts once; neither method has vectors.
     assert_eq!(rows.len(), 6);
     assert_eq!(rows[0].case.to_string(), "fwrite,chunk=4KiB,prepare=truncate,sync=fsync");
@@ -139,7 +139,7 @@ fn overrides_replace_a_suites_values_where_the_method_has_the_axis() {
 fn a_label_keeps_its_numbers_and_its_row_is_told_of_where_values_make_it_impossible() {
     let rows = |suite: &str, axis: Axis, value: &str| {
         let overrides = [(axis, vec![value.to_owned()])];
-        writebench_model::suite_named(suite).unwrap().rows(&method_infos(), &overrides, 1024).unwrap()
+        writebench_model::suite_named(suite).unwrap().rows(&overrides, 1024).unwrap()
     };
     let name = |rows: &writebench_model::Rows, label: &str| {
         let row = rows.rows.iter().find(|row| row.label.as_deref() == Some(label));
@@ -163,7 +163,6 @@ fn a_label_keeps_its_numbers_and_its_row_is_told_of_where_values_make_it_impossi
 
 #[test]
 fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write() {
-    let methods = method_infos();
     let spaces = [
         (Purpose::Stream, 500..900),
         (Purpose::DurableStream, 500..900),
@@ -175,7 +174,7 @@ fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write()
         (Purpose::LargerThanMemory, 30..100),
     ];
     for (purpose, expected) in spaces {
-        let space = Space::of(purpose, &methods, None, None, DataMemory::Any, 1).unwrap();
+        let space = Space::of(purpose, None, None, DataMemory::Any, 1).unwrap();
         let count = space.cases().count();
         assert!(expected.contains(&count), "{purpose}: {count}");
         let wanted = space.baseline.contract();
@@ -189,11 +188,10 @@ fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write()
 
 #[test]
 fn all_ways_of_a_search_have_their_data_in_the_memory_that_was_asked_for() {
-    let methods = method_infos();
     for (&purpose, &memory) in
         Purpose::ALL.iter().flat_map(|it| DataMemory::ALL.iter().map(move |memory| (it, memory)))
     {
-        let space = Space::of(purpose, &methods, None, None, memory, 1);
+        let space = Space::of(purpose, None, None, memory, 1);
         if (purpose, memory) == (Purpose::LargerThanMemory, DataMemory::HugePages) {
             assert!(space.unwrap_err().to_string().contains("smaller than a huge page"));
             continue;
@@ -210,16 +208,13 @@ fn all_ways_of_a_search_have_their_data_in_the_memory_that_was_asked_for() {
 
 #[test]
 fn records_of_no_sector_leave_out_direct_io_and_queues_that_delay_durability() {
-    let methods = method_infos();
     let record = Some("100".parse().unwrap());
-    let space =
-        Space::of(Purpose::Records, &methods, Some("10kB".parse().unwrap()), record, DataMemory::Any, 1)
-            .unwrap();
+    let space = Space::of(Purpose::Records, Some("10kB".parse().unwrap()), record, DataMemory::Any, 1).unwrap();
     assert_eq!(space.baseline.to_string(), "write,size=10000,chunk=100,sync=fsync/1");
     assert!(space.others.len() > 30 && space.cases().all(|case| !case.to_string().contains("direct")));
-    let deep = Case::parse("uring,size=10000,chunk=100,depth=4,sync=fsync/1", &methods).unwrap();
+    let deep = Case::parse("uring,size=10000,chunk=100,depth=4,sync=fsync/1").unwrap();
     assert!(!deep.contract().satisfies(&space.baseline.contract()), "four are under way at a time");
-    let less = Case::parse("write,size=10000,chunk=100,sync=fsync", &methods).unwrap();
+    let less = Case::parse("write,size=10000,chunk=100,sync=fsync").unwrap();
     assert!(
         !less.contract().satisfies(&space.baseline.contract())
             && space.baseline.contract().satisfies(&less.contract())
@@ -247,14 +242,14 @@ fn a_case_is_said_as_a_programmer_would() {
             "fadvise(2) on the source, then mmap(2) of the source, write(2) in one call",
         ),
     ] {
-        assert_eq!(Case::parse(name, &method_infos()).unwrap().words(), words, "{name}");
+        assert_eq!(Case::parse(name).unwrap().words(), words, "{name}");
     }
 }
 
 #[test]
 fn words_tell_apart_all_cases_of_a_search() {
     for &purpose in Purpose::ALL {
-        let space = Space::of(purpose, &method_infos(), None, None, DataMemory::Any, 1).unwrap();
+        let space = Space::of(purpose, None, None, DataMemory::Any, 1).unwrap();
         let mut by_words = std::collections::HashMap::new();
         for case in space.cases() {
             let other = by_words.insert(case.words(), case);

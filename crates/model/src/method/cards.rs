@@ -1,0 +1,217 @@
+//! The cards of methods that write from memory, of `allocate` and of programs.
+
+use super::{Copying, Cursor, Family, FioEngine, MethodCard};
+use crate::axis::Axis;
+use crate::sync::SyncCall;
+use crate::value::Prepare;
+
+/// The axes of methods that write through the page cache in order.
+pub(super) const WRITE_BEHIND: &[Axis] = &[Axis::Writeback, Axis::Drop];
+
+/// The calls that make data durable after a write call.
+pub(super) const SYNCS_AFTERWARDS: &[SyncCall] = &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync];
+/// Like [`SYNCS_AFTERWARDS`], or by the mapping.
+pub(super) const SYNCS_OF_MAPS: &[SyncCall] =
+    &[SyncCall::None, SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync];
+/// The calls for descriptors, or opening the file with a flag.
+const SYNCS: &[SyncCall] =
+    &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync, SyncCall::ODsync, SyncCall::OSync];
+/// Like [`SYNCS`], or a flag of the write call.
+const SYNCS_WITH_FLAGS: &[SyncCall] = &[
+    SyncCall::None,
+    SyncCall::Fsync,
+    SyncCall::Fdatasync,
+    SyncCall::ODsync,
+    SyncCall::OSync,
+    SyncCall::RwfDsync,
+];
+
+/// The axes of a method that writes from memory.
+const WRITING: &[Axis] = &[
+    Axis::Chunk,
+    Axis::Ranks,
+    Axis::Threads,
+    Axis::Files,
+    Axis::Descriptor,
+    Axis::Data,
+    Axis::Source,
+    Axis::Memory,
+];
+
+/// The axes of methods whose calls have an offset of their own.
+const STRIDING: &[Axis] = &[Axis::Layout, Axis::Block];
+
+/// The states in which a file has its length before it is written, as a mapping needs.
+pub(super) const WITH_LENGTH: &[Prepare] = &[
+    Prepare::SetLen,
+    Prepare::Fallocate,
+    Prepare::PosixFallocate,
+    Prepare::FallocateZeroRange,
+    Prepare::ZeroFill,
+    Prepare::Overwrite,
+];
+
+/// The common part of the cards of methods that write from memory.
+const WRITES: MethodCard = MethodCard {
+    summary: "",
+    words: "",
+    calls: "",
+    has_buffer: false,
+    cursor: Cursor::Offset,
+    copying: None,
+    axes: &[],
+    prepares: Prepare::ALL,
+    syncs: SYNCS_WITH_FLAGS,
+    syncs_on_the_way: &[SyncCall::Fsync, SyncCall::Fdatasync],
+    effort: 0,
+    fio: Err(""),
+    code: Ok(Family::Write),
+    example: &[(Axis::Chunk, "4KiB")],
+};
+
+pub(super) const WRITE: MethodCard = MethodCard {
+    summary: "write(2) at the file's own position, one call per chunk",
+    words: "write(2)",
+    calls: "write",
+    cursor: Cursor::FilePosition,
+    axes: &[WRITING, WRITE_BEHIND, &[Axis::Cache]],
+    syncs: SYNCS,
+    fio: Ok(FioEngine::plain("sync")),
+    ..WRITES
+};
+
+pub(super) const PWRITE: MethodCard = MethodCard {
+    summary: "pwrite(2) at an offset, one call per chunk (with flags pwritev2); threads can share a descriptor",
+    words: "pwrite(2)",
+    calls: "pwrite64",
+    axes: &[WRITING, STRIDING, WRITE_BEHIND, &[Axis::Cache]],
+    fio: Ok(FioEngine::plain("psync")),
+    ..WRITES
+};
+
+pub(super) const WRITEV: MethodCard = MethodCard {
+    summary: "writev(2) at the file's own position, a vector of chunks per call",
+    words: "writev(2)",
+    calls: "writev",
+    cursor: Cursor::FilePosition,
+    axes: &[WRITING, WRITE_BEHIND, &[Axis::Vector, Axis::Cache]],
+    effort: 2,
+    // fio merges adjacent operations of its queue into one call.
+    fio: Ok(FioEngine {
+        queue: Some(Axis::Vector),
+        differences: &["fio sets the position of the file before each call, with lseek"],
+        ..FioEngine::plain("vsync")
+    }),
+    example: &[(Axis::Chunk, "4KiB"), (Axis::Vector, "3")],
+    ..WRITES
+};
+
+pub(super) const PWRITEV: MethodCard = MethodCard {
+    summary: "pwritev(2) at an offset, a vector of chunks per call; threads can share a descriptor",
+    words: "pwritev(2)",
+    calls: "pwritev",
+    axes: &[WRITING, WRITE_BEHIND, &[Axis::Vector, Axis::Cache]],
+    effort: 2,
+    fio: Ok(FioEngine::plain("pvsync")),
+    example: &[(Axis::Chunk, "4KiB"), (Axis::Vector, "3")],
+    ..WRITES
+};
+
+pub(super) const FWRITE: MethodCard = MethodCard {
+    summary: "fwrite(3) of the C library, with its default buffer; flushed in phase write",
+    words: "fwrite(3)",
+    calls: "fdopen, fwrite, fflush, fclose",
+    cursor: Cursor::FilePosition,
+    axes: &[WRITING],
+    syncs: SYNCS_AFTERWARDS,
+    syncs_on_the_way: &[],
+    fio: Err("fio has no engine that goes through the C library's buffer"),
+    code: Ok(Family::Buffered),
+    ..WRITES
+};
+
+pub(super) const MMAP: MethodCard = MethodCard {
+    summary: "memory copies into a MAP_SHARED mapping, one per chunk",
+    words: "memory copies into mmap(2)",
+    calls: "mmap, madvise, memcpy, msync, munmap",
+    cursor: Cursor::Mapping,
+    axes: &[WRITING, &[Axis::Map, Axis::Populate, Axis::Huge, Axis::Store, Axis::Window]],
+    prepares: WITH_LENGTH,
+    syncs: SYNCS_OF_MAPS,
+    syncs_on_the_way: &[SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync],
+    // The file needs its length beforehand, and errors arrive as SIGBUS.
+    effort: 4,
+    fio: Ok(FioEngine::plain("mmap")),
+    code: Ok(Family::Map),
+    ..WRITES
+};
+
+pub(super) const URING: MethodCard = MethodCard {
+    summary: "io_uring writes at an offset, one per chunk, several under way; sync=CALL/1 links a sync to each",
+    words: "io_uring(7) writes",
+    calls: "io_uring_setup, io_uring_register, io_uring_enter",
+    axes: &[WRITING, &[Axis::Depth, Axis::Registered, Axis::Cache]],
+    // The method needs a ring and completions, and some kernels forbid it.
+    effort: 8,
+    fio: Ok(FioEngine {
+        name: "io_uring",
+        queue: Some(Axis::Depth),
+        options: &[("nonvectored", "1")],
+        differences: &["fio submits and waits in two calls, where writebench does both in one"],
+    }),
+    code: Ok(Family::Uring),
+    ..WRITES
+};
+
+pub(super) const MPIIO: MethodCard = MethodCard {
+    summary: "MPI-IO among ranks: MPI_File_write_at, one call per chunk, or all ranks together",
+    words: "MPI-IO",
+    calls: "pwrite64",
+    axes: &[
+        &[Axis::Chunk, Axis::Ranks, Axis::Files, Axis::Data, Axis::Source, Axis::Memory, Axis::Collective],
+        STRIDING,
+    ],
+    syncs: &[SyncCall::None, SyncCall::Fsync],
+    syncs_on_the_way: &[],
+    effort: 3,
+    fio: Err("fio has no MPI-IO"),
+    code: Err("an MPI program writes by the calls of its own MPI"),
+    ..WRITES
+};
+
+pub(super) const ALLOCATE: MethodCard = MethodCard {
+    summary: "creates a file of that size with posix_fallocate, fallocate or ftruncate; no data is written",
+    words: "posix_fallocate(3)",
+    calls: "fallocate or ftruncate",
+    cursor: Cursor::NoData,
+    axes: &[&[Axis::Call]],
+    prepares: &[Prepare::Create, Prepare::Truncate],
+    syncs: SYNCS_AFTERWARDS,
+    syncs_on_the_way: &[],
+    fio: Err("nothing is written"),
+    code: Err("no data is written"),
+    example: &[],
+    ..WRITES
+};
+
+pub(super) const PROGRAM: MethodCard = MethodCard {
+    summary: "a program of your own that writes a file: `run --command 'PROGRAM {file}'`",
+    words: "your program",
+    calls: "the program's own",
+    axes: &[&[Axis::Program]],
+    // The old file is there before the program starts.
+    prepares: &[Prepare::Create, Prepare::Overwrite],
+    // The program's promise rather than our call.
+    syncs: &[SyncCall::None, SyncCall::Fsync],
+    syncs_on_the_way: &[],
+    fio: Err("it is a program of its own"),
+    code: Err("it is a program already"),
+    example: &[],
+    ..WRITES
+};
+
+pub(super) const COPY_PROGRAM: MethodCard = MethodCard {
+    summary: "a program of your own that copies a file: `run --copies --command 'cp {source} {file}'`",
+    copying: Some(Copying::Bytes),
+    ..PROGRAM
+};

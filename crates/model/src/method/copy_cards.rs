@@ -1,0 +1,145 @@
+//! The cards of methods that copy a file.
+
+use super::cards::{SYNCS_AFTERWARDS, SYNCS_OF_MAPS, WITH_LENGTH, WRITE_BEHIND};
+use super::{Copying, Cursor, Family, MethodCard};
+use crate::axis::Axis;
+use crate::value::Prepare;
+
+/// The axes of methods that move bytes from file to file.
+const COPYING: &[Axis] = &[Axis::Chunk, Axis::Threads, Axis::Descriptor, Axis::Advice, Axis::Origin];
+
+/// The common part of the cards of copying methods.
+const COPY: MethodCard = MethodCard {
+    summary: "",
+    words: "",
+    calls: "",
+    has_buffer: false,
+    cursor: Cursor::FilePosition,
+    copying: Some(Copying::Bytes),
+    axes: &[COPYING, WRITE_BEHIND],
+    prepares: Prepare::ALL,
+    syncs: SYNCS_AFTERWARDS,
+    syncs_on_the_way: &[],
+    effort: 0,
+    fio: Err("fio copies no files"),
+    code: Ok(Family::Copy),
+    example: &[(Axis::Chunk, "4KiB")],
+};
+
+pub(super) const READ_WRITE: MethodCard = MethodCard {
+    summary: "copies a file: read(2) into a buffer of a chunk, write(2) from it",
+    words: "read(2) and write(2)",
+    calls: "read, write",
+    has_buffer: true,
+    axes: &[COPYING, WRITE_BEHIND, &[Axis::Cache]],
+    ..COPY
+};
+
+pub(super) const MMAP_WRITE: MethodCard = MethodCard {
+    summary: "copies a file: mmap(2) of all of it, write(2) from the mapping, a chunk per call",
+    words: "mmap(2) of the source, write(2)",
+    calls: "mmap, madvise, write",
+    axes: &[COPYING, WRITE_BEHIND, &[Axis::Cache, Axis::Populate, Axis::Window]],
+    effort: 4,
+    ..COPY
+};
+
+pub(super) const READ_MMAP: MethodCard = MethodCard {
+    summary: "copies a file: mmap(2) of the copy, read(2) into the mapping, a chunk per call",
+    words: "read(2) into mmap(2) of the copy",
+    calls: "mmap, madvise, read, msync, munmap",
+    cursor: Cursor::Mapping,
+    axes: &[COPYING, &[Axis::Map, Axis::Populate, Axis::Huge, Axis::Window]],
+    prepares: WITH_LENGTH,
+    syncs: SYNCS_OF_MAPS,
+    effort: 4,
+    code: Ok(Family::CopyMap),
+    ..COPY
+};
+
+pub(super) const MMAP_MMAP: MethodCard = MethodCard {
+    summary: "copies a file: mmap(2) of both files, memory copies from one into the other, one per chunk",
+    words: "memory copies from mmap(2) to mmap(2)",
+    calls: "mmap, madvise, memcpy, msync, munmap",
+    cursor: Cursor::Mapping,
+    axes: &[COPYING, &[Axis::Map, Axis::Populate, Axis::Huge, Axis::Store, Axis::Window]],
+    prepares: WITH_LENGTH,
+    syncs: SYNCS_OF_MAPS,
+    effort: 5,
+    code: Ok(Family::CopyMap),
+    ..COPY
+};
+
+pub(super) const PIPELINE: MethodCard = MethodCard {
+    summary: "copies a file: read(2) in a thread of its own, write(2) in another; `depth` buffers of a chunk go round",
+    words: "read(2) in one thread, write(2) in another",
+    calls: "clone, read, write",
+    has_buffer: true,
+    axes: &[COPYING, WRITE_BEHIND, &[Axis::Depth, Axis::Cache]],
+    effort: 8,
+    example: &[(Axis::Chunk, "4KiB"), (Axis::Depth, "3")],
+    code: Ok(Family::Pipeline),
+    ..COPY
+};
+
+pub(super) const URING_COPY: MethodCard = MethodCard {
+    summary: "copies a file: io_uring reads and writes, linked, several chunks under way; O_DIRECT on both sides",
+    words: "io_uring(7) reads and writes",
+    calls: "io_uring_setup, io_uring_register, io_uring_enter",
+    has_buffer: true,
+    cursor: Cursor::Offset,
+    axes: &[&[
+        Axis::Chunk,
+        Axis::Threads,
+        Axis::Descriptor,
+        Axis::Origin,
+        Axis::Depth,
+        Axis::Registered,
+        Axis::Cache,
+    ]],
+    effort: 9,
+    example: &[(Axis::Chunk, "4KiB"), (Axis::Depth, "3")],
+    code: Ok(Family::UringCopy),
+    ..COPY
+};
+
+pub(super) const SPLICE: MethodCard = MethodCard {
+    summary: "copies a file: splice(2) into a pipe and out of it; the pipe holds a chunk, 1 MiB at most",
+    words: "splice(2) through a pipe",
+    calls: "pipe2, fcntl, splice",
+    effort: 4,
+    example: &[(Axis::Chunk, "3000")],
+    ..COPY
+};
+
+pub(super) const SENDFILE: MethodCard = MethodCard {
+    summary: "copies a file: sendfile(2), a chunk per call",
+    words: "sendfile(2)",
+    calls: "sendfile",
+    effort: 2,
+    example: &[(Axis::Chunk, "3000")],
+    ..COPY
+};
+
+pub(super) const COPY_FILE_RANGE: MethodCard = MethodCard {
+    summary: "copies a file: copy_file_range(2), a chunk per call; btrfs and xfs may share the blocks",
+    words: "copy_file_range(2)",
+    calls: "copy_file_range",
+    effort: 2,
+    example: &[(Axis::Chunk, "3000")],
+    ..COPY
+};
+
+pub(super) const FICLONE: MethodCard = MethodCard {
+    summary: "copies a file without copying bytes: ioctl(FICLONERANGE), once; the files share blocks until written",
+    words: "ioctl(FICLONERANGE)",
+    calls: "ioctl",
+    cursor: Cursor::Offset,
+    copying: Some(Copying::Blocks),
+    axes: &[&[Axis::Origin]],
+    prepares: &[Prepare::Create, Prepare::Truncate, Prepare::SetLen, Prepare::Overwrite],
+    effort: 1,
+    example: &[],
+    code: Ok(Family::Clone),
+    ..COPY
+};
