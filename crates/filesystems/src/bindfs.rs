@@ -27,7 +27,7 @@ pub(crate) fn mount(
     let file = program::require(PROGRAM, Some(PROGRAM))?;
     let [source, target] = [source, point].map(|path| path.to_string_lossy().into_owned());
     let words = ["-f".to_owned(), "-o".to_owned(), all_options(&file, options), source, target];
-    server::mount((PROGRAM, PROGRAM), &words, None, point, interrupted)
+    server::mount(&file, &words, point, interrupted)
 }
 
 /// Our options, then the user's.

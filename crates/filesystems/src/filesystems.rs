@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use writebench_model::{Image, Making, Reserve};
 
 use crate::error::Error;
-use crate::gluster;
 use crate::image::ImageDirectory;
 use crate::kind::{Kind, Layer};
 use crate::loop_device::LoopDevice;
@@ -136,10 +135,6 @@ impl Filesystems {
                 let base = self.make_base(&recipe, order)?;
                 self.mount_bindfs(&base, order)
             }
-            Some(layer @ (Layer::Gluster | Layer::GlusterSharded)) => {
-                gluster::require()?;
-                self.mount_gluster(layer == Layer::GlusterSharded, &recipe, order)
-            }
         }
     }
 
@@ -231,29 +226,6 @@ impl Filesystems {
         let (line, server) = bindfs::mount(&source, &point, options, order.interrupted)?;
         order.making.commands.push(line);
         self.stack.push(Undo::Server(server));
-        self.stack.push(Undo::Mount(point.clone()));
-        Ok(point)
-    }
-
-    fn mount_gluster(
-        &mut self,
-        is_sharded: bool,
-        recipe: &Recipe,
-        order: &mut Order<'_>,
-    ) -> Result<PathBuf, Error> {
-        require_kernel("fuse")?;
-        let folder = self.new_point(&format!("{}-servers", order.making.kind))?;
-        for number in 0..gluster::BRICKS {
-            let brick = made_directory(&self.make_base(recipe, order)?.join("brick"))?;
-            let (line, server) = gluster::serve(&brick, number, &folder, order.interrupted)?;
-            order.making.commands.push(line);
-            self.stack.push(Undo::Brick(server));
-        }
-        let point = self.new_point(&order.making.kind)?;
-        let options = order.mount_options();
-        let (line, client) = gluster::mount(&point, &folder, is_sharded, options, order.interrupted)?;
-        order.making.commands.push(line);
-        self.stack.push(Undo::Server(client));
         self.stack.push(Undo::Mount(point.clone()));
         Ok(point)
     }

@@ -4,14 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::Error;
-use crate::gluster;
 use crate::recipe::{self, Recipe};
 
 /// A kind of filesystem, by its name on the command line.
 ///
 /// `ext4-no-journal`, `btrfs-no-checksums`, `btrfs-raid0` and `tmpfs-huge` are variants; `overlay:KIND` and
-/// `fuse:KIND` stand on a filesystem of that kind, `gluster:KIND` and `gluster-sharded:KIND` on two; any other
-/// word is a kind that `mkfs.KIND` makes and `mount -t KIND` mounts.
+/// `fuse:KIND` stand on a filesystem of that kind; any other word is a kind that `mkfs.KIND` makes and
+/// `mount -t KIND` mounts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Kind {
     pub(crate) layer: Option<Layer>,
@@ -26,40 +25,16 @@ pub enum Layer {
     Overlay,
     /// bindfs, which forwards everything to the other filesystem.
     Fuse,
-    /// GlusterFS, with whole files on one of two bricks.
-    Gluster,
-    /// GlusterFS, with the shards of each file on both bricks.
-    GlusterSharded,
 }
 
 impl Layer {
-    pub const ALL: [Self; 4] = [Self::Overlay, Self::Fuse, Self::Gluster, Self::GlusterSharded];
+    pub const ALL: [Self; 2] = [Self::Overlay, Self::Fuse];
 
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Overlay => "overlay",
             Self::Fuse => "fuse",
-            Self::Gluster => "gluster",
-            Self::GlusterSharded => "gluster-sharded",
-        }
-    }
-
-    /// The number of filesystems that the layer stands on.
-    pub(crate) fn filesystems_below(self) -> u64 {
-        match self {
-            Self::Overlay | Self::Fuse => 1,
-            Self::Gluster | Self::GlusterSharded => gluster::BRICKS,
-        }
-    }
-
-    /// Whether the layer, named alone, stands on each of the other named kinds. A run that names no
-    /// kinds makes such a layer on ext4. Every other layer, named alone, stands on ext4.
-    #[must_use]
-    pub fn stands_on_each(self) -> bool {
-        match self {
-            Self::Overlay | Self::Fuse => true,
-            Self::Gluster | Self::GlusterSharded => false,
         }
     }
 
@@ -76,15 +51,14 @@ impl Kind {
     #[must_use]
     pub fn defaults() -> Vec<Self> {
         let plain = recipe::defaults().map(|base| Self { layer: None, base: base.to_owned() });
-        let layers = Layer::ALL.into_iter().filter(|layer| layer.stands_on_each());
-        plain.chain(layers.map(|layer| Self { layer: Some(layer), base: "ext4".to_owned() })).collect()
+        plain.chain(Layer::ALL.map(|layer| Self { layer: Some(layer), base: "ext4".to_owned() })).collect()
     }
 
     /// Whether a server in a process of its own stands between the kernel and the filesystem below: syncing the one
     /// does not sync the other.
     #[must_use]
     pub fn has_server(&self) -> bool {
-        self.layer.is_some_and(|layer| layer != Layer::Overlay)
+        self.layer == Some(Layer::Fuse)
     }
 
     /// Whether the kind's files are in memory rather than in an image.
@@ -101,12 +75,10 @@ impl Kind {
         content_bytes.saturating_mul(2).saturating_add(512 * MIB).div_ceil(2 * MIB).saturating_mul(2 * MIB)
     }
 
-    /// The space of the images: the sizes of the filesystems at the bottom, or 0 if they are in
-    /// memory.
+    /// The space of the images: the size of the filesystem at the bottom, or 0 if it is in memory.
     #[must_use]
     pub fn image_bytes(&self, content_bytes: u64) -> u64 {
-        let below = self.layer.map_or(1, Layer::filesystems_below);
-        if self.is_in_memory() { 0 } else { self.size_bytes(content_bytes).saturating_mul(below) }
+        if self.is_in_memory() { 0 } else { self.size_bytes(content_bytes) }
     }
 }
 
@@ -120,8 +92,7 @@ impl fmt::Display for Kind {
 }
 
 const WORD: &str = "letters a-z, digits, '.' and '-', such as ext4, xfs, btrfs-raid0, tmpfs or f2fs";
-const LAYERS: &str = "overlay:KIND, fuse:KIND, gluster:KIND or gluster-sharded:KIND, where KIND stands on no other, \
-                      such as overlay:ext4";
+const LAYERS: &str = "overlay:KIND or fuse:KIND, where KIND stands on no other, such as overlay:ext4";
 
 impl FromStr for Kind {
     type Err = Error;
@@ -176,6 +147,6 @@ mod tests {
             assert_eq!(kind(name).size_bytes(MIB), 514 * MIB);
         }
         assert_eq!(kind("btrfs-raid0").image_bytes(MIB + 1), 516 * MIB);
-        assert_eq!(kind("gluster:xfs").image_bytes(MIB), 2 * 514 * MIB);
+        assert_eq!(kind("fuse:xfs").image_bytes(MIB), 514 * MIB);
     }
 }

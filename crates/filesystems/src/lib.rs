@@ -7,7 +7,7 @@
 //! - mounts are in the private namespace, which the kernel drops with its last process;
 //! - image files have no name, and disappear with the last descriptor;
 //! - loop devices detach themselves with their last user;
-//! - the servers of `fuse:` and `gluster:` filesystems die with the thread that started them.
+//! - the servers of `fuse:` filesystems die with the thread that started them.
 //!
 //! `mkfs` and `mount` cannot be told to die with their caller. If it is killed they end within seconds; until
 //! then they keep the namespace and the loop devices.
@@ -17,7 +17,6 @@
 mod bindfs;
 mod error;
 mod filesystems;
-mod gluster;
 mod image;
 mod kind;
 mod loop_device;

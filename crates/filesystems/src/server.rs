@@ -3,7 +3,7 @@
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -17,84 +17,53 @@ use crate::program;
 
 const DOING: &str = "start a filesystem's server";
 
-pub(crate) struct Server {
-    child: Child,
-    line: String,
-    /// The file that the program writes to instead of its error output.
-    log: Option<PathBuf>,
-}
-
-impl Server {
-    /// Starts an installed program. `log` is the file of its output, if it has one.
-    pub(crate) fn start(
-        (name, package): (&str, &'static str),
-        words: &[String],
-        log: Option<&Path>,
-    ) -> Result<Self, Error> {
-        let file = program::require(name, Some(package))?;
-        let mut command = Command::new(&file);
-        command.args(words).env("LC_ALL", "C");
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        // Only the supervisor may handle Ctrl-C, since it unmounts first.
-        command.process_group(0);
-        die_with_this_thread(&mut command);
-        let child = command.spawn().map_err(|error| Error::call(DOING, "execve", &file, error))?;
-        Ok(Self { child, line: program::line(name, words), log: log.map(Path::to_owned) })
-    }
-
-    /// Waits until the server is ready; returns its command and its process.
-    pub(crate) fn when(
-        mut self,
-        is_ready: impl Fn() -> bool,
-        interrupted: &dyn Fn() -> bool,
-    ) -> Result<(String, Child), Error> {
-        let error = loop {
-            let waited = self.child.try_wait();
-            let failed = |error| Error::call(DOING, "waitpid", Path::new(&self.line), error);
-            if let Some(status) = waited.map_err(failed)? {
-                let said = self.last_words().unwrap_or_else(|| status.to_string());
-                break Error::Refused { command: self.line, said };
-            }
-            if is_ready() {
-                // Later output of the server is dropped.
-                self.child.stderr = None;
-                return Ok((self.line, self.child));
-            }
-            if interrupted() {
-                break Error::Interrupted;
-            }
-            sleep(Duration::from_millis(2));
-        };
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        Err(error)
-    }
-
-    fn last_words(&mut self) -> Option<String> {
-        let mut said = self.log.as_ref().and_then(|log| std::fs::read_to_string(log).ok()).unwrap_or_default();
-        // A failed read counts as no output.
-        let _ = self.child.stderr.take()?.read_to_string(&mut said);
-        program::last_word(&said)
-    }
-}
-
-/// Starts a program that mounts at `point`, and waits until it answers there.
+/// Starts an installed program that mounts at `point`, and waits until it answers there. Returns its command and its
+/// process.
 pub(crate) fn mount(
-    (name, package): (&str, &'static str),
+    file: &Path,
     words: &[String],
-    log: Option<&Path>,
     point: &Path,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<(String, Child), Error> {
     let device = || rustix::fs::stat(point).map(|it| it.st_dev);
     let below = device();
-    // Only the server can answer this call.
-    let is_mounted = || device().is_ok_and(|device| Ok(device) != below);
-    let mounted = Server::start((name, package), words, log)?.when(is_mounted, interrupted);
-    mounted.inspect_err(|_| {
-        // A killed server leaves its mount. The first error counts.
-        let _ = unmount(point, UnmountFlags::DETACH);
-    })
+    let mut command = Command::new(file);
+    command.args(words).env("LC_ALL", "C");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    // Only the supervisor may handle Ctrl-C, since it unmounts first.
+    command.process_group(0);
+    die_with_this_thread(&mut command);
+    let mut child = command.spawn().map_err(|error| Error::call(DOING, "execve", file, error))?;
+    let line = program::line(&file.file_name().unwrap_or_default().to_string_lossy(), words);
+    let error = loop {
+        match child.try_wait() {
+            Err(error) => break Error::call(DOING, "waitpid", Path::new(&line), error),
+            Ok(Some(status)) => {
+                let said = last_words(&mut child).unwrap_or_else(|| status.to_string());
+                break Error::Refused { command: line, said };
+            }
+            // Only the server can answer this call.
+            Ok(None) if device().is_ok_and(|device| Ok(device) != below) => {
+                // Later output of the server is dropped.
+                child.stderr = None;
+                return Ok((line, child));
+            }
+            Ok(None) if interrupted() => break Error::Interrupted,
+            Ok(None) => sleep(Duration::from_millis(2)),
+        }
+    };
+    let _ = child.kill();
+    let _ = child.wait();
+    // A killed server leaves its mount. The first error counts.
+    let _ = unmount(point, UnmountFlags::DETACH);
+    Err(error)
+}
+
+fn last_words(child: &mut Child) -> Option<String> {
+    let mut said = String::new();
+    // A failed read counts as no output.
+    let _ = child.stderr.take()?.read_to_string(&mut said);
+    program::last_word(&said)
 }
 
 /// Without this, the server of a mount would outlive the thread: its own mount keeps the namespace.

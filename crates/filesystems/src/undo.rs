@@ -21,8 +21,6 @@ pub(crate) enum Undo {
     Mount(PathBuf),
     /// The process behind a mount, which ends with the mount.
     Server(Child),
-    /// A process that serves others, and ends when it is told to.
-    Brick(Child),
     Loop(LoopDevice),
 }
 
@@ -32,7 +30,6 @@ impl Undo {
         match self {
             Self::Mount(path) => unmount_patiently(&path, deadline),
             Self::Server(child) => end(child, deadline),
-            Self::Brick(child) => end(child, Instant::now()),
             Self::Loop(device) => device.detach(deadline),
         }
     }

@@ -11,6 +11,7 @@ mod directory;
 #[cfg(feature = "cases")]
 mod example;
 mod faulty;
+mod gluster;
 mod group;
 mod held_group;
 mod image;
@@ -38,6 +39,7 @@ pub use directory::{Kind, directory_on};
 #[cfg(feature = "cases")]
 pub use example::{example_case, example_pairs, example_run, example_target, recorded, section_of};
 pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};
+pub use gluster::Gluster;
 pub use held_group::HeldGroup;
 pub use image::Image;
 pub use loop_device::{LoopDevice, loop_devices};

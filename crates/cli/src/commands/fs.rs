@@ -36,10 +36,9 @@ pub(crate) struct FsCommand {
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: Vec<PathBuf>,
     /// Kinds to make: ext4, ext4-no-journal, ext3, ext2, xfs, btrfs, btrfs-no-checksums, btrfs-raid0, tmpfs,
-    /// tmpfs-huge, overlay:KIND, fuse:KIND (through bindfs), any other that mkfs.KIND makes, and gluster:KIND
-    /// and gluster-sharded:KIND (GlusterFS with two bricks); overlay and fuse alone stand on each of the others,
-    /// gluster alone on ext4. All are compared with the first
-    /// [default: all but GlusterFS, with overlay and fuse on ext4]
+    /// tmpfs-huge, overlay:KIND, fuse:KIND (through bindfs), and any other that mkfs.KIND makes; overlay and fuse
+    /// alone stand on each of the others. All are compared with the first
+    /// [default: all of these, with overlay and fuse on ext4]
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     on: Vec<String>,
     /// Directory for the images, which have no names, so that none of them remains

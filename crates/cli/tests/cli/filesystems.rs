@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 use writebench_testkit::{
-    Ended, Kind, Need, Program, Trials, descendants, directory_on, entries, loop_devices, wait_for,
+    Ended, Gluster, Kind, Need, Program, Trials, descendants, directory_on, entries, loop_devices, wait_for,
 };
 
 use crate::program;
@@ -28,21 +28,20 @@ const KINDS: &[(&str, &str)] = &[
     ("tmpfs-huge", "ext4"),
     ("overlay:ext4", "ext4"),
     ("fuse:ext4", "ext4"),
-    ("gluster:ext4", "ext4"),
-    ("gluster-sharded:xfs", "xfs"),
 ];
 
 pub(crate) fn add(trials: &mut Trials) {
     for (kind, mkfs) in KINDS {
-        let server = match kind.split(':').next() {
-            Some("fuse") => Some(Need::Bindfs),
-            Some("gluster" | "gluster-sharded") => Some(Need::Program("glusterfsd")),
-            _ => None,
-        };
+        let server = kind.starts_with("fuse:").then_some(Need::Bindfs);
         let mut needs: Vec<_> = [Need::Image(mkfs)].into_iter().chain(server).collect();
         trials.add(format!("fs: {kind} holds what was written, by every method"), &needs, || holds(kind));
         needs.push(Need::Strace);
         trials.add(format!("fs: on {kind} cases ask the kernel for what they say"), &needs, || keeps(kind));
+    }
+    for (files, is_sharded) in [("whole files", false), ("shards of files", true)] {
+        let needs = [Need::Image("ext4"), Need::Program("glusterfsd")];
+        let name = format!("GlusterFS with {files} holds what was written, by every method");
+        trials.add(name, &needs, move || gluster_holds(is_sharded));
     }
     let both = [Need::Image("ext4"), Need::Image("xfs"), Need::Filesystem(Kind::Ext4)];
     trials.add("fs: one table, and a column that says why for what cannot be", &both, one_table);
@@ -54,14 +53,14 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("fs: a run that is over cannot go on", &both, no_resume);
     trials.add("fs: every refusal is one line", &both, refusals);
     trials.add("fs: without root it says so in a line", &both, unprivileged);
-    let all = [&both[..], &[Need::Bindfs, Need::Program("glusterfsd")]].concat();
+    let all = [&both[..], &[Need::Bindfs]].concat();
     for (ending, code) in [("the end", 0), ("INT", 130), ("TERM", 130), ("KILL", -1), ("an error", 1)] {
         trials.add(format!("fs: after {ending} nothing stays"), &all, move || ends(ending, code));
     }
 }
 
 /// Images, in a directory of their own.
-pub(crate) struct Made {
+struct Made {
     program: Program,
     images: TempDir,
     // The mounts before anything was made.
@@ -69,7 +68,7 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    pub(crate) fn new() -> Result<Self> {
+    fn new() -> Result<Self> {
         Ok(Self { program: program()?, images: directory_on(Kind::Tmpfs), mounts: mounts() })
     }
 
@@ -78,7 +77,7 @@ impl Made {
         Ok([&["fs", "--images", images], more].concat())
     }
 
-    pub(crate) fn start(&self, more: &[&str]) -> Result<Child> {
+    fn start(&self, more: &[&str]) -> Result<Child> {
         self.program.start(&self.words(more)?)
     }
 
@@ -97,7 +96,7 @@ impl Made {
     }
 
     /// Checks that no image is there, no loop device holds one, and no mount can be seen.
-    pub(crate) fn is_gone(&self) -> Result<()> {
+    fn is_gone(&self) -> Result<()> {
         let left = wait_for("nothing to be left", || self.left().is_empty().then_some(()));
         left.with_context(|| format!("left behind: {:?}", self.left()))
     }
@@ -156,10 +155,28 @@ fn by_case<'c>(cases: &[&'c str]) -> Vec<&'c str> {
     cases.iter().flat_map(|case| ["--case", case]).collect()
 }
 
+/// Options of a run that reads back all that is written.
+const READ_BACK: [&str; 5] = ["--samples", "2", "--verify", "every", "--no-limits"];
+
 fn holds(kind: &str) -> Result<()> {
     let made = Made::new()?;
-    let more = ["--on", kind, "--samples", "2", "--verify", "every", "--no-limits"];
-    let document = made.run(&[&more[..], &by_case(METHODS)].concat(), 0)?;
+    let document = made.run(&[&["--on", kind], &READ_BACK[..], &by_case(METHODS)].concat(), 0)?;
+    all_read_back(&document)?;
+    let target = &document["targets"][0];
+    ensure!(target["name"] == kind && target["making"]["kind"] == kind, "{target}");
+    ensure!(target["properties"]["prepared"].as_array().is_some_and(|it| it.len() == 9), "{target}");
+    Ok(())
+}
+
+fn gluster_holds(is_sharded: bool) -> Result<()> {
+    let (program, volume) = (program()?, Gluster::mount(is_sharded, 256 << 20)?);
+    let document = program.run(volume.path(), &[&READ_BACK[..], &by_case(METHODS)].concat(), 0)?;
+    all_read_back(&document)?;
+    ensure!(entries(volume.path()).is_empty(), "{:?}", entries(volume.path()));
+    Ok(())
+}
+
+fn all_read_back(document: &Value) -> Result<()> {
     let cases = document["cases"].as_array().context("cases")?;
     ensure!(cases.len() == METHODS.len(), "{} rows", cases.len());
     for case in cases {
@@ -175,14 +192,11 @@ fn holds(kind: &str) -> Result<()> {
             other => bail!("{other}: {case}"),
         }
     }
-    let target = &document["targets"][0];
-    ensure!(target["name"] == kind && target["making"]["kind"] == kind, "{target}");
-    ensure!(target["properties"]["prepared"].as_array().is_some_and(|it| it.len() == 9), "{target}");
     Ok(())
 }
 
 /// Where a run has mounted the filesystem that it measures: the last of its mounts, once its worker is there.
-pub(crate) fn made_target(run: &Child, kind: &str) -> Option<String> {
+fn made_target(run: &Child, kind: &str) -> Option<String> {
     writebench_testkit::worker(run.id())?;
     let mounts = std::fs::read_to_string(format!("/proc/{}/mountinfo", run.id())).ok()?;
     let mut points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
@@ -198,8 +212,8 @@ fn is_for_any_kind(case: &str) -> bool {
 
 fn keeps(kind: &str) -> Result<()> {
     let made = Made::new()?;
-    // Streams of the C library have a buffer of st_blksize, which is a huge page on one, and 128 KiB on the other.
-    let has_large_blocks = kind == "tmpfs-huge" || kind.starts_with("gluster");
+    // Streams of the C library have a buffer of st_blksize, which is a huge page there.
+    let has_large_blocks = kind == "tmpfs-huge";
     let is_for_this = |case: &str| is_for_any_kind(case) && !(has_large_blocks && case.starts_with("fwrite"));
     let promises: Vec<_> = PROMISES.iter().filter(|(case, _)| is_for_this(case)).collect();
     let names: Vec<&str> = promises.iter().map(|(case, _)| *case).collect();
@@ -413,7 +427,7 @@ fn kill(process: u32, signal: &str) -> Result<()> {
 /// Ends a run so at several moments: while filesystems are made, and while they are measured.
 fn ends(ending: &str, code: i32) -> Result<()> {
     let made = Made::new()?;
-    let kinds = ["--on", "ext4,fuse:ext4,xfs,overlay:xfs,gluster", "--no-properties"];
+    let kinds = ["--on", "ext4,fuse:ext4,xfs,overlay:xfs", "--no-properties"];
     let long = ["--case", "write,size=4MiB", "--case", "mmap,size=4MiB", "--samples", "2000", "--yes"];
     match ending {
         "the end" => made.call(&[&kinds[..], &SMALL[..]].concat(), code).map(|_| ()),

@@ -8,10 +8,9 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{
-    Kind, Need, Program, Trials, descendants, directory_on, entries, is_alive, send, wait_for,
+    Gluster, Kind, Need, Program, Trials, descendants, directory_on, entries, is_alive, send, wait_for,
 };
 
-use crate::filesystems::{Made, made_target};
 use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
@@ -445,12 +444,8 @@ fn clocks() -> Result<()> {
 }
 
 fn on_gluster() -> Result<()> {
-    let made = Made::new()?;
-    let more = ["--on", "gluster", "--case", "write,size=4KiB", "--samples", "1000000", "--no-limits"];
-    let mut beside = made.start(&more)?;
-    let target = wait_for("the filesystem", || made_target(&beside, "gluster:ext4"))?;
-    let program = program()?;
-    let mut words = vec!["run", &target, "--no-limits", "--samples", "2", "--verify", "every", "--seed", "7"];
+    let (program, volume) = (program()?, Gluster::mount(false, 256 << 20)?);
+    let mut words = vec!["--no-limits", "--samples", "2", "--verify", "every", "--seed", "7"];
     let cases = [
         "pwrite,size=1MiB,files=per-rank,sync=fsync",
         "pwrite,size=1MiB,chunk=64KiB,layout=strided,block=64KiB,sync=fsync",
@@ -458,24 +453,13 @@ fn on_gluster() -> Result<()> {
         "mpiio,size=1MiB,chunk=64KiB,collective=yes,sync=fsync",
     ];
     words.extend(cases.iter().flat_map(|name| ["--case", name]));
-    // Only processes in the namespace of the run beside see its mount.
-    let inside = mpirun(&program, &[all(3)], &words);
-    let mut command = Command::new("nsenter");
-    command.args(["--mount", "--target", &beside.id().to_string(), "--"]);
-    command.arg(inside.get_program()).args(inside.get_args());
-    inside.get_envs().for_each(|(name, value)| match value {
-        Some(value) => drop(command.env(name, value)),
-        None => drop(command.env_remove(name)),
-    });
-    let output = command.stdin(Stdio::null()).output();
-    send(beside.id(), Signal::INT)?;
-    beside.wait()?;
-    let output = output?;
+    let (_, output) = run(&program, &[all(3)], volume.path(), &words)?;
     ensure!(output.status.success(), "{output:?}");
     let shown = program.call(&["show"])?.stdout;
     ensure!(shown.contains("3 ranks on 1 node") && shown.contains("fuse.glusterfs"), "{shown}");
     ensure!(!shown.contains("failed") && !shown.contains("unsupported"), "{shown}");
-    made.is_gone()
+    ensure!(entries(volume.path()).is_empty(), "{:?}", entries(volume.path()));
+    Ok(())
 }
 
 fn many() -> Result<()> {

@@ -15,8 +15,7 @@ use crate::kept::{Kept, loops_over, wish};
 const MIB: u64 = 1 << 20;
 
 pub(crate) fn add(trials: &mut Trials) {
-    let clusters = ["gluster:ext4", "gluster-sharded:ext4"].into_iter().filter_map(|kind| kind.parse().ok());
-    for kind in Kind::defaults().into_iter().chain(clusters) {
+    for kind in Kind::defaults() {
         let base = kind.to_string().split(':').next_back().unwrap_or_default().to_owned();
         let mut needs = vec![Need::LoopDevice];
         // The first part of a variant's name is its mkfs.
@@ -29,7 +28,6 @@ pub(crate) fn add(trials: &mut Trials) {
             _ => None,
         });
         needs.extend(kind.to_string().starts_with("fuse:").then_some(Need::Bindfs));
-        needs.extend(kind.to_string().starts_with("gluster").then_some(Need::Program("glusterfsd")));
         let name = format!("{kind} is made, holds written data and is gone after its removal");
         trials.add(name, &needs, move || holds_what_is_written(&kind));
     }

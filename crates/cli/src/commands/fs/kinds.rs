@@ -51,12 +51,8 @@ fn kinds(words: &[String]) -> Result<Vec<Kind>> {
     let others: Vec<&String> = words.iter().filter(is_alone).collect();
     let mut kinds = Vec::new();
     for word in words {
-        let Some(layer) = Layer::named(word) else {
+        if Layer::named(word).is_none() {
             kinds.push(word.parse::<Kind>().map_err(|error| usage!("--on: {error}{}", meant(word)))?);
-            continue;
-        };
-        if !layer.stands_on_each() {
-            kinds.push(format!("{word}:ext4").parse().map_err(|error| usage!("--on: {error}"))?);
             continue;
         }
         if others.is_empty() {
@@ -97,7 +93,6 @@ mod tests {
     fn overlay_and_fuse_alone_stand_on_each_of_the_others() {
         assert_eq!(named("ext4,overlay,xfs"), ["ext4", "overlay:ext4", "overlay:xfs", "xfs"]);
         assert_eq!(named("tmpfs,fuse,overlay:ext4"), ["tmpfs", "fuse:tmpfs", "overlay:ext4"]);
-        assert_eq!(named("gluster,xfs,gluster-sharded:xfs"), ["gluster:ext4", "xfs", "gluster-sharded:xfs"]);
         assert!(kinds(&["overlay".to_owned()]).unwrap_err().to_string().contains("on which filesystem?"));
     }
 }

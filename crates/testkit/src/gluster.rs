@@ -1,0 +1,121 @@
+//! GlusterFS with two bricks, each on a filesystem of its own, and its client: a parallel filesystem on one machine.
+//!
+//! glusterd, which manages the volumes of a machine, has no part in it: servers and client get their graphs as files,
+//! and meet at sockets.
+
+use std::os::linux::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result};
+use rustix::mount::{UnmountFlags, unmount};
+use tempfile::TempDir;
+
+use crate::image::Image;
+use crate::program::wait_for;
+
+/// A mounted volume. Unmounted, and its servers ended, on drop.
+pub struct Gluster {
+    processes: Vec<Child>,
+    point: TempDir,
+    /// Graphs, logs and sockets.
+    folder: TempDir,
+    // Dropped after their servers.
+    bricks: Vec<Image>,
+}
+
+impl Gluster {
+    /// Makes a volume of two bricks with that much space each. Shards of 4 MiB of each file are on both, or whole files
+    /// on one of them.
+    ///
+    /// # Errors
+    /// A program is missing or refuses.
+    pub fn mount(is_sharded: bool, brick_bytes: u64) -> Result<Self> {
+        let temporary =
+            |what: &str| tempfile::Builder::new().prefix(&format!("writebench-gluster-{what}-")).tempdir();
+        let (point, folder) = (temporary("point")?, temporary("folder")?);
+        let mut volume = Self { processes: Vec::new(), point, folder, bricks: Vec::new() };
+        for number in 0..2 {
+            let (image, socket) = (Image::mount("ext4", brick_bytes)?, volume.socket(number));
+            let brick = image.path().join("brick");
+            std::fs::create_dir(&brick)?;
+            volume.bricks.push(image);
+            volume.start("glusterfsd", &format!("brick{number}"), &brick_graph(&brick, &socket), None)?;
+            wait_for("a brick to listen", || socket.exists().then_some(()))?;
+        }
+        let device = |path: &Path| path.metadata().map(|it| it.st_dev()).ok();
+        let below = device(volume.path());
+        let graph = client_graph(&[volume.socket(0), volume.socket(1)], is_sharded);
+        volume.start("glusterfs", "client", &graph, Some(volume.path().to_owned()))?;
+        let mounted = || device(volume.path()).filter(|now| Some(*now) != below);
+        wait_for("the volume to be mounted", mounted)?;
+        Ok(volume)
+    }
+
+    /// The mount point.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.point.path()
+    }
+
+    fn socket(&self, number: u32) -> PathBuf {
+        self.folder.path().join(format!("{number}.socket"))
+    }
+
+    fn start(&mut self, program: &str, name: &str, graph: &str, point: Option<PathBuf>) -> Result<()> {
+        let [file, log] = ["vol", "log"].map(|end| self.folder.path().join(format!("{name}.{end}")));
+        std::fs::write(&file, graph)?;
+        let mut command = Command::new(program);
+        command.arg("--no-daemon").arg("-l").arg(log).arg("-f").arg(file).args(point);
+        let started = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        self.processes.push(started.with_context(|| format!("start {program}"))?);
+        Ok(())
+    }
+}
+
+impl Drop for Gluster {
+    fn drop(&mut self) {
+        let _ = unmount(self.point.path(), UnmountFlags::FORCE | UnmountFlags::DETACH);
+        // The client before its servers.
+        for process in self.processes.iter_mut().rev() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
+
+/// The least that a server needs to keep files and to work with several threads.
+fn brick_graph(brick: &Path, socket: &Path) -> String {
+    let socket = socket.display();
+    let server = format!(
+        "option transport-type unix\noption transport.socket.listen-path {socket}\noption auth.addr.brick.allow *"
+    );
+    volume("posix", "storage/posix", &format!("option directory {}", brick.display()))
+        + &volume("locks", "features/locks", "subvolumes posix")
+        + &volume("brick", "performance/io-threads", "subvolumes locks")
+        + &volume("server", "protocol/server", &format!("{server}\nsubvolumes brick"))
+}
+
+/// The client's side: files are spread over the bricks by their names, or their shards are, and small writes are
+/// gathered.
+fn client_graph(sockets: &[PathBuf; 2], is_sharded: bool) -> String {
+    let brick = |(name, socket): (&str, &PathBuf)| {
+        let options = format!(
+            "option transport-type unix\noption transport.socket.connect-path {}\noption remote-host localhost\n\
+             option remote-subvolume brick",
+            socket.display()
+        );
+        volume(name, "protocol/client", &options)
+    };
+    let mut graph: String = ["brick0", "brick1"].into_iter().zip(sockets).map(brick).collect();
+    graph += &volume("all", "cluster/distribute", "subvolumes brick0 brick1");
+    let spread = if is_sharded { "shards" } else { "all" };
+    if is_sharded {
+        graph += &volume("shards", "features/shard", "option shard-block-size 4MB\nsubvolumes all");
+    }
+    graph + &volume("gathered", "performance/write-behind", &format!("subvolumes {spread}"))
+}
+
+fn volume(name: &str, kind: &str, lines: &str) -> String {
+    format!("volume {name}\ntype {kind}\n{lines}\nend-volume\n\n")
+}
