@@ -242,6 +242,7 @@ impl Run<'_, '_> {
     fn sample(&mut self, index: usize, round: u32) -> Result<Option<Sample>, RunnerError> {
         let (plan, Planned { target, case }) = (self.plan, &self.plan.cases[index]);
         let planned_target = plan.targets.get(*target).cloned().unwrap_or_default();
+        let remove_first = self.workers.casualties.has_files_in(*target);
         let request = SampleRequest {
             case: case.clone(),
             program: plan.settings.program_of(case),
@@ -249,7 +250,7 @@ impl Run<'_, '_> {
             sync_all: planned_target.sync_all,
             round,
             file_stem: self.workers.casualties.file_stem("sample"),
-            remove_first: self.workers.casualties.has_files_in(*target),
+            remove_first,
             reserve: planned_target.reserve,
             data_seed: plan.settings.seed,
             read_back: plan.settings.verify.extent(self.taken[index].is_empty()),
@@ -265,7 +266,7 @@ impl Run<'_, '_> {
         let mut sample = match self.taken_by_all(*target, case, request, limit)? {
             Answer::Reply(Ok(sample)) => {
                 // A rank's worker may have been lost.
-                if !sample.outcome.is_loss() {
+                if remove_first && !sample.outcome.is_loss() {
                     self.workers.casualties.are_removed(*target);
                 }
                 sample

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use rustix::process::Signal;
 use serde_json::Value;
 use writebench_model::{Copying, Cursor, Method};
 use writebench_testkit::{
-    Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries, wait_for,
+    Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries, send, wait_for,
 };
 
 use crate::faults::AFTER;
@@ -20,6 +21,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("faults: an interrupted call is made again, but for fsync and stdio", &fuse, interrupted);
     trials.add("faults: a delay is measured, and no fault", &fuse, delay);
     trials.add("faults: a hang in the kernel costs one case, and keeps nobody", &fuse, hang);
+    trials.add("faults: the file of a sample that hung is removed once its call has ended", &fuse, hung_file);
     trials.add("faults: a file cut behind a mapping costs one case (SIGBUS)", &fuse, cut);
     trials.add("faults: a file that lies about its size fails", &fuse, lie);
     trials.add("faults: a failed fsync is not tried again", &fuse, fsync_once);
@@ -154,6 +156,28 @@ fn hang() -> Result<()> {
     let process = said.split_once("stays: process ").and_then(|(_, rest)| rest.split_once(" has it open"));
     let process = format!("/proc/{}", process.with_context(|| format!("it waits in the kernel: {said}"))?.0);
     wait_for("its end", || (!Path::new(&process).exists()).then_some(()))
+}
+
+/// While the call hangs, nobody may touch its file. Once it has ended, the next sample removes it, and not the run's end.
+fn hung_file() -> Result<()> {
+    let place = Place::new(Caching::None, &[(When::InFile(0, Call::Write, 2), What::Hang)])?;
+    let path = place.faulty.path().to_str().context("UTF-8")?;
+    let lines = place.program.home().join("lines");
+    let export = format!("--export=jsonl={}", lines.display());
+    let more = ["--samples", "1000000", "--timeout", "2s", "--no-limits", "--yes", &export];
+    let words = [&["run", path, "--case", WRITE, "--case", AFTER][..], &more].concat();
+    let mut child = place.program.start(&words)?;
+    let is_given_up = || std::fs::read_to_string(&lines).is_ok_and(|lines| lines.contains("timed-out"));
+    wait_for("the end of the supervisor's patience", || is_given_up().then_some(()))?;
+    let is_removed = || place.faulty.operations().iter().any(|it| it.file == 0 && it.call == Call::Unlink);
+    ensure!(!is_removed(), "its file is still in use");
+    place.faulty.release();
+    wait_for("the removal of its file", || is_removed().then_some(()))?;
+    ensure!(child.try_wait()?.is_none(), "the run goes on");
+    send(child.id(), Signal::INT)?;
+    ensure!(child.wait()?.code() == Some(130), "{child:?}");
+    ensure!(entries(place.faulty.path()).is_empty(), "{:?}", entries(place.faulty.path()));
+    Ok(())
 }
 
 fn cut() -> Result<()> {
