@@ -98,7 +98,8 @@ impl Search<'_> {
             let start = Instant::now();
             let user = if self.options.apart { number } else { 1 };
             let db = databases.path().join(user.to_string());
-            let advice = &program::exported_from(command, &db)?["advice"];
+            let document = program::exported_from(command, &db)?;
+            let advice = &document["advice"];
             let seconds = start.elapsed().as_secs_f64();
             search_s += seconds / f64::from(searches);
             let recommended = advice["recommended"].as_str().context("the search ended without advice")?;
@@ -107,7 +108,7 @@ impl Search<'_> {
                 .options
                 .size
                 .map_or_else(|| recommended.to_owned(), |size| of_size(&without_size(recommended), size));
-            let written = Bytes(advice["bytes_written"].as_u64().unwrap_or(0)).approximate();
+            let written = Bytes(document["run"]["written_bytes"].as_u64().unwrap_or(0)).approximate();
             let gain =
                 advice["gain"]["times"].as_f64().map_or(String::new(), |times| format!(", {times:.2} ×"));
             println!("search {number}: {seconds:.0} s, {written} written: {recommended}{gain}");

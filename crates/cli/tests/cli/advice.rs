@@ -66,9 +66,10 @@ fn search() -> Result<()> {
     let document = advise(&program()?, QUICK)?;
     let advice = &document["advice"];
     ensure!(advice["tried"].as_u64().is_some_and(|count| count > 20), "{advice}");
-    let written = advice["bytes_written"].as_u64().context("bytes")?;
+    let written = document["run"]["written_bytes"].as_u64().context("bytes")?;
     let most = document["run"]["settings"]["max_bytes"].as_u64().context("a limit")?;
     ensure!(written > 0 && written <= most, "{written} of {most}");
+    ensure!(advice["bytes_written"].is_null(), "one number for bytes: {advice}");
     let finals = names(&document, "Finals");
     for name in ["fastest", "recommended", "baseline"] {
         let name = advice[name].as_str().context("a name")?;

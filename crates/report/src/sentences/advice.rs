@@ -85,8 +85,6 @@ pub struct Advice {
     pub tried: usize,
     /// The number of these that failed or are not supported.
     pub failed: usize,
-    /// Bytes of all samples.
-    pub bytes_written: u64,
 }
 
 impl Advice {
@@ -119,7 +117,6 @@ impl Advice {
             let name = case.record.label.as_deref().unwrap_or(case.record.case.name());
             *tried.entry(name).or_default() |= !case.is_ok();
         }
-        let samples = cases.iter().flat_map(|case| &case.record.samples);
         let name = |case: &CaseReport| case.record.case.to_string();
         Some(Self {
             recommended: name(recommended),
@@ -132,7 +129,6 @@ impl Advice {
             clone_gain: clone.and_then(gain),
             tried: tried.len(),
             failed: tried.values().filter(|failed| **failed).count(),
-            bytes_written: samples.map(|sample| sample.bytes).sum(),
         })
     }
 
