@@ -7,7 +7,8 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{
-    Image, Kind, LoopDevice, Need, Program, Trials, directory_on, entries, send, wait_for,
+    Caching, Call, Fault, Faulty, Image, Kind, LoopDevice, Need, Program, Trials, What, When, directory_on,
+    entries, send, wait_for,
 };
 
 use crate::program;
@@ -37,6 +38,11 @@ pub(crate) fn add(trials: &mut Trials) {
     );
     trials.add("a misaligned direct write says what would fit", &[Need::Image("ext4")], misaligned);
     trials.add("the limit on time is kept and said", &tmpfs, budget);
+    trials.add(
+        "a sample begins only where the ones before it leave time for it, in runs and searches",
+        &[Need::Fuse],
+        overrun,
+    );
 }
 
 /// As a sandbox does it: the system call is refused.
@@ -290,5 +296,32 @@ fn budget() -> Result<()> {
         warnings.iter().any(|it| it.as_str().is_some_and(|it| it.contains("limit on time"))),
         "{warnings:?}"
     );
+    Ok(())
+}
+
+/// However busy the machine is, all samples but the last have ended within the budget, or within 105 % of it in a search.
+fn overrun() -> Result<()> {
+    const BUDGET_MS: u64 = 3000;
+    let budget = format!("{BUDGET_MS}ms");
+    let run = ["run", "--case", "write,size=1MiB", "--samples", "1000"];
+    let search = ["advise", "--for", "stream", "--size", "1MiB", "--reserve", "0%"];
+    for (command, most_percent) in [(&run[..], 100), (&search, 105)] {
+        let (program, faulty) = (program()?, Faulty::mount("sample", Caching::None)?);
+        let delay = What::Delay(std::time::Duration::from_millis(100));
+        faulty.follow(&[Fault { when: When::Each(Call::Flush), what: delay }]);
+        let target = faulty.path().to_str().context("UTF-8")?;
+        let words = [command, &[target, "--budget", &budget, "--export=json=-", "--quiet"]].concat();
+        let ended = program.call(&words)?;
+        let document: Value = serde_json::from_str(&ended.stdout).with_context(|| format!("{ended:?}"))?;
+        let cases = document["cases"].as_array().context("cases")?;
+        let samples = cases.iter().flat_map(|case| case["samples"].as_array().into_iter().flatten());
+        let mut samples: Vec<&Value> = samples.collect();
+        samples.sort_by_key(|sample| sample["turn"].as_u64());
+        samples.pop().context("a sample")?;
+        let times_ns = samples.iter().map(|sample| sample["total_ns"].as_u64().unwrap_or(0));
+        let taken_ms = times_ns.sum::<u64>() / 1_000_000;
+        ensure!(taken_ms <= BUDGET_MS * most_percent / 100, "{} in {taken_ms} ms", samples.len());
+        ensure!(taken_ms > 0 && document["run"]["status"] != "interrupted", "{}", document["run"]);
+    }
     Ok(())
 }
