@@ -16,7 +16,6 @@ mod output;
 mod output_file;
 mod programs;
 mod ranks;
-mod run_list;
 mod run_name;
 mod sampling;
 mod selection;

@@ -42,10 +42,15 @@ impl Spell {
     }
 }
 
+/// The time for which this process did not run, if its last beat is so long ago. A busy machine delays a beat a little.
+fn absence(since_last: Duration) -> Duration {
+    const SHORTEST: Duration = Duration::from_millis(100);
+    if since_last > SHORTEST { since_last } else { Duration::ZERO }
+}
+
 impl HoldUps {
     /// The interval between two beats. It is much shorter than an absence that is noticed, so none hides in it.
     pub(crate) const BEAT: Duration = Duration::from_millis(20);
-    const SHORTEST_ABSENCE: Duration = Duration::from_millis(100);
     const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
     pub(crate) fn of(process: u32) -> Self {
@@ -79,7 +84,7 @@ impl HoldUps {
     pub(crate) fn beat(&mut self) -> Duration {
         let now = Instant::now();
         let since_last = now.duration_since(std::mem::replace(&mut self.last_beat, now));
-        let absent = if since_last > Self::SHORTEST_ABSENCE { since_last } else { Duration::ZERO };
+        let absent = absence(since_last);
         self.absent += absent;
         if now.duration_since(self.last_look) >= Self::LOOK_AGAIN {
             self.look_at_the_worker(now);
@@ -133,5 +138,32 @@ impl HoldUps {
     pub(crate) fn cpu_stats(&self) -> Vec<String> {
         let files = self.groups.cpu_stats(self.process).into_iter().map(PathBuf::into_os_string);
         files.filter_map(|file| file.into_string().ok()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_absence_begins_above_100_ms_and_counts_whole() {
+        let ms = Duration::from_millis;
+        assert_eq!([20, 100].map(|since| absence(ms(since))), [Duration::ZERO; 2]);
+        assert_eq!([101, 900].map(|since| absence(ms(since))), [101, 900].map(ms));
+    }
+
+    #[test]
+    fn absences_of_a_sample_are_added_and_the_next_sample_begins_without() {
+        let mut hold_ups = HoldUps::of(std::process::id());
+        for _ in 0..2 {
+            hold_ups.last_beat = Instant::now().checked_sub(Duration::from_millis(300)).unwrap();
+            assert!(hold_ups.beat() >= Duration::from_millis(300));
+        }
+        assert!(hold_ups.absent >= Duration::from_millis(600));
+        assert!(
+            hold_ups.reason().is_some_and(|reason| reason.starts_with("writebench itself did not run for"))
+        );
+        hold_ups.begin();
+        assert_eq!(hold_ups.reason(), None);
     }
 }

@@ -2,12 +2,12 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use writebench_report::counted;
+use writebench_report::formats::{display_width, padded};
+use writebench_report::{counted, visible};
 use writebench_store::{RunSummary, StoreError};
 
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::run_list::run_list;
 use crate::run_name::RunName;
 use crate::{consent, database};
 
@@ -34,7 +34,14 @@ enum Change {
 impl RunsCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         match &self.change {
-            None => global.output.results(&run_list(global.db.as_deref())?)?,
+            None => {
+                let store = database::open_existing(global.db.as_deref())?;
+                let text = match store.runs()?.as_slice() {
+                    [] => format!("no runs in {}\n", visible(&store.path().to_string_lossy())),
+                    runs => list(runs),
+                };
+                global.output.results(&text)?;
+            }
             Some(Change::Delete { runs, yes }) => {
                 let count = delete(runs, *yes, global.db.as_deref())?;
                 global.output.note(&format!("Deleted {}.", counted(count, "run")));
@@ -42,6 +49,28 @@ impl RunsCommand {
         }
         Ok(Exit::Ok)
     }
+}
+
+/// The longest label that all others are aligned with.
+const WIDEST_LABEL: usize = 40;
+
+/// A line for each run, the newest last.
+fn list(runs: &[RunSummary]) -> String {
+    let label = |run: &RunSummary| visible(run.label.as_deref().unwrap_or("-")).into_owned();
+    let label_width =
+        runs.iter().map(|run| display_width(&label(run))).max().unwrap_or(0).clamp(5, WIDEST_LABEL);
+    let line = |run: &RunSummary| {
+        let RunSummary { number, cases, samples, .. } = run;
+        let [started, status] =
+            [(&run.started, 20), (&run.status, 11)].map(|(text, width)| padded(&visible(text), width));
+        let (label, suites, target) =
+            (padded(&label(run), label_width), visible(&run.suites), visible(&run.target));
+        format!("{number:>4}  {started}  {status}  {cases:>5}  {samples:>7}  {label}  {suites} on {target}\n")
+    };
+    let heading = padded("label", label_width);
+    let heading =
+        format!(" run  started               status       cases  samples  {heading}  suites, target\n");
+    heading + &runs.iter().map(line).collect::<String>()
 }
 
 /// How many runs were deleted.
@@ -74,4 +103,47 @@ fn described(run: &RunSummary) -> String {
     let label = run.label.as_deref().map_or(String::new(), |label| format!("{label}, "));
     let samples = counted(usize::try_from(run.samples).unwrap_or(usize::MAX), "sample");
     format!("{} ({label}{}, {samples})", run.number, run.started)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(label: Option<&str>) -> RunSummary {
+        RunSummary {
+            number: 7,
+            label: label.map(str::to_owned),
+            started: "2026-07-01T10:00:00Z".to_owned(),
+            status: "complete".to_owned(),
+            target: "/data".to_owned(),
+            suites: "write".to_owned(),
+            cases: 60,
+            samples: 360,
+            is_search: false,
+        }
+    }
+
+    #[test]
+    fn the_columns_of_the_list_stand_below_their_headings() {
+        let list = list(&[run(None), run(Some("vor dem Umbau")), run(Some("書き込み\u{7}"))]);
+        let lines: Vec<&str> = list.lines().collect();
+        let column = |line: &str, text: &str| display_width(line.split_once(text).unwrap().0);
+        let target = column(lines[0], "suites, target");
+        assert!(lines[1..].iter().all(|line| column(line, "write on /data") == target), "{list}");
+        for (heading, text) in [("started", "2026"), ("status", "complete")] {
+            assert_eq!(column(lines[0], heading), column(lines[1], text), "{list}");
+        }
+        let ends =
+            |heading, text| column(lines[0], heading) + heading.len() == column(lines[1], text) + text.len();
+        assert!(ends(" run", "   7") && ends("cases", "60") && ends("samples", "360"), "{list}");
+        assert!(!list.contains('\u{7}'), "{list}");
+    }
+
+    #[test]
+    fn one_long_label_does_not_widen_the_list() {
+        let long = "l".repeat(WIDEST_LABEL + 20);
+        let list = list(&[run(Some(&long)), run(None)]);
+        assert!(list.contains(&format!("{long}  write on")), "{list}");
+        assert!(list.lines().last().is_some_and(|line| line.len() < 57 + WIDEST_LABEL + 20), "{list}");
+    }
 }
