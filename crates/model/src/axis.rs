@@ -438,7 +438,10 @@ axes! {
             DataMemory::Any | DataMemory::PageAligned => SAID,
             DataMemory::HugePages => Err("fio's memory is in huge pages only where a pool is reserved for them"),
         },
-        code: |_| Callers,
+        code: |memory| match memory {
+            DataMemory::Any | DataMemory::PageAligned => Callers,
+            DataMemory::HugePages => Said,
+        },
     }
     Advice = "advice" {
         advice: Advice = Advice::None,

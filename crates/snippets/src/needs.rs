@@ -7,15 +7,20 @@ pub(crate) fn needs(case: &Case, block_bytes: u64) -> Option<String> {
     if !case.method().has_axis(Axis::Memory) || case.axes().cache != Cache::Direct {
         return None;
     }
-    let copied = format!(
-        "each chunk is copied to aligned memory first, unless the data begins at a multiple of {block_bytes} bytes"
-    );
+    let copied = |to: &str| {
+        format!(
+            "each chunk is copied to {to} first, unless the data begins at a multiple of {block_bytes} bytes"
+        )
+    };
     Some(match case.axes().memory {
-        DataMemory::Any => format!("The data may be anywhere: {copied}."),
-        DataMemory::PageAligned => format!("It needs its data at the start of a page. Elsewhere, {copied}."),
+        DataMemory::Any => format!("The data may be anywhere: {}.", copied("aligned memory")),
+        DataMemory::PageAligned => {
+            format!("It needs its data at the start of a page. Elsewhere, {}.", copied("aligned memory"))
+        }
         DataMemory::HugePages => format!(
             "It needs its data in huge pages: madvise(MADV_HUGEPAGE) on memory that begins at one, before it is filled. \
-             In other memory it is slower, and {copied}."
+             In other memory it is slower, and {}.",
+            copied("huge pages")
         ),
     })
 }

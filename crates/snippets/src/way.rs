@@ -1,7 +1,7 @@
 //! A case as the templates see it.
 
 use writebench_model::{
-    Advice, Axes, Axis, Cache, Case, Cursor, Descriptor, Drop, Huge, InCode, MapSharing, Method, Opening,
+    Advice, Axes, Axis, Cache, Case, Cursor, DataMemory, Descriptor, Drop, Huge, InCode, MapSharing, Method,
     Populate, Prepare, RecordedCase, Registered, Store, SyncCall,
 };
 
@@ -25,7 +25,7 @@ impl<'c> Way<'c> {
         Self { case, frame }
     }
 
-    fn axes(&self) -> &Axes {
+    pub(crate) fn axes(&self) -> &Axes {
         self.case.axes()
     }
 
@@ -216,6 +216,17 @@ impl<'c> Way<'c> {
         (1 << chunk.trailing_zeros().min(12)).min(MOST_BLOCK_BYTES)
     }
 
+    // The memory of the data.
+
+    pub(crate) fn is_in_huge_pages(&self) -> bool {
+        self.has(Axis::Memory) && self.axes().memory == DataMemory::HugePages
+    }
+
+    /// Whether the code makes memory in huge pages: for data that is elsewhere, or comes from a producer.
+    pub(crate) fn makes_huge_pages(&self) -> bool {
+        self.is_in_huge_pages() && (self.is_direct() || self.streams() || self.main())
+    }
+
     // The file's length and blocks.
 
     pub(crate) fn prepare(&self) -> Prepare {
@@ -354,137 +365,6 @@ impl<'c> Way<'c> {
     pub(crate) fn loops_writing(&self) -> bool {
         let moves = self.is(Method::Sendfile) || self.is(Method::CopyFileRange) || self.is(Method::Ficlone);
         self.fills_with_zeros() || !moves && !self.maps_target()
-    }
-
-    // C's and C++'s own.
-
-    /// Flags of open(2) beside those of access, each with ` | `.
-    pub(crate) fn open_flags_c(&self) -> String {
-        let direct = if self.is_direct() { " | O_DIRECT" } else { "" };
-        format!("{direct}{}", self.sync_flags_c())
-    }
-
-    /// Flags of open(2) that make each call durable.
-    pub(crate) fn sync_flags_c(&self) -> &'static str {
-        match (self.opens_dsync(), self.opens_sync()) {
-            (true, _) => " | O_DSYNC",
-            (_, true) => " | O_SYNC",
-            (false, false) => "",
-        }
-    }
-
-    /// The flags with which the file is opened first.
-    pub(crate) fn access_c(&self) -> String {
-        let how = match self.axes().prepare.opening() {
-            Opening::Emptied => " | O_TRUNC",
-            Opening::Kept => "",
-            Opening::New => " | O_CREAT | O_EXCL",
-        };
-        format!("{}{how}", self.access_again_c())
-    }
-
-    /// The flags of another descriptor of the same file.
-    pub(crate) fn access_again_c(&self) -> &'static str {
-        // A shared writable mapping needs a descriptor that can read.
-        if self.maps_target() { "O_RDWR" } else { "O_WRONLY" }
-    }
-
-    /// The mode with which the file is made.
-    pub(crate) fn mode_c(&self) -> &'static str {
-        if self.atomic() { "mode" } else { "0666" }
-    }
-
-    /// The variable with the name under which the file is written.
-    pub(crate) fn name_c(&self) -> &'static str {
-        if self.atomic() { "name" } else { "path" }
-    }
-
-    /// The variable with the number of bytes that are written in whole blocks.
-    pub(crate) fn whole_c(&self) -> &'static str {
-        if self.is_direct() { "whole" } else { "size" }
-    }
-
-    /// The arguments of the function that fills the file, after the file.
-    pub(crate) fn what_c(&self) -> &'static str {
-        match (self.copies(), self.streams()) {
-            (true, _) if self.threads() > 1 => "source, input, size",
-            (true, _) => "input, size",
-            (false, true) if self.expects() => "next, context, expected",
-            (false, true) => "next, context",
-            (false, false) => "data, size",
-        }
-    }
-
-    /// The call of the function in a whole program.
-    pub(crate) fn main_call_c(&self) -> &'static str {
-        match (self.copies(), self.streams()) {
-            (true, _) => "copy_file(argv[1], argv[2])",
-            (false, true) if self.expects() => {
-                "write_stream(argv[2], read_source, &source, (size_t)status.st_size)"
-            }
-            (false, true) => "write_stream(argv[2], read_source, &source)",
-            (false, false) => "write_file(argv[2], data, size)",
-        }
-    }
-
-    /// The sync of what was written without io_uring, where it has one on the way.
-    pub(crate) fn sync_without_ring(&self) -> Option<&'static str> {
-        if self.is_rwf_dsync() { Some("fdatasync") } else { self.sync_every().map(|_| self.sync_name()) }
-    }
-
-    /// The call that gives the file its length or blocks.
-    pub(crate) fn reserve_c(&self) -> Option<&'static str> {
-        Some(match self.axes().prepare {
-            Prepare::SetLen => "ftruncate(fd, (off_t)size)",
-            Prepare::Fallocate => "fallocate(fd, 0, 0, (off_t)size)",
-            Prepare::PosixFallocate => "posix_fallocate(fd, 0, (off_t)size)",
-            Prepare::FallocateKeepSize => "fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size)",
-            Prepare::FallocateZeroRange => "fallocate(fd, FALLOC_FL_ZERO_RANGE, 0, (off_t)size)",
-            Prepare::Create | Prepare::Truncate | Prepare::ZeroFill | Prepare::Overwrite => return None,
-        })
-    }
-
-    /// Whether the threads of `mmap` use the file itself.
-    pub(crate) fn parts_have_file_c(&self) -> bool {
-        self.has_own_maps() || self.has_own_descriptors() || self.sync_every().is_some() && !self.syncs_map()
-    }
-
-    /// The bytes of a chunk of io_uring.
-    pub(crate) fn ring_chunk_c(&self) -> &'static str {
-        if self.chunk().is_some() { "CHUNK" } else { "most" }
-    }
-
-    /// The flags of each call.
-    pub(crate) fn flags_c(&self) -> &'static str {
-        match (self.is_dontcache(), self.is_rwf_dsync()) {
-            (true, true) => "RWF_DONTCACHE | RWF_DSYNC",
-            (true, false) => "RWF_DONTCACHE",
-            (false, _) => "RWF_DSYNC",
-        }
-    }
-
-    pub(crate) fn vectored_call_c(&self) -> &'static str {
-        match (self.has_flags(), self.is_positional()) {
-            (true, true) => "pwritev2(fd, vector, count, offset, write_flags)",
-            (true, false) => "pwritev2(fd, vector, count, -1, write_flags)",
-            (false, true) => "pwritev(fd, vector, count, offset)",
-            (false, false) => "writev(fd, vector, count)",
-        }
-    }
-
-    /// The bytes of a buffer that data is copied to, to be aligned.
-    pub(crate) fn buffer_c(&self) -> String {
-        let chunks = if self.is_vectored() { format!("VECTOR * {}", "CHUNK") } else { "CHUNK".to_owned() };
-        if self.chunk().is_none() { "size".to_owned() } else { chunks }
-    }
-
-    /// The bytes of a pipe that holds a chunk, 1 MiB at most.
-    pub(crate) fn pipe_c(&self) -> u64 {
-        const PIPE_MAX_BYTES: u64 = 1 << 20;
-        const PAGE_BYTES: u64 = 4096;
-        let chunk = self.axes().chunk_size_bytes;
-        let needed = if chunk.is_multiple_of(PAGE_BYTES) { chunk } else { chunk.saturating_add(PAGE_BYTES) };
-        needed.min(PIPE_MAX_BYTES)
     }
 }
 

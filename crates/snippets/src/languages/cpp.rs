@@ -132,6 +132,11 @@ impl Way<'_> {
         if self.is_direct() { "whole" } else { "size" }
     }
 
+    /// The alignment of the memory of a chunk.
+    pub(crate) fn alignment_cpp(&self) -> &'static str {
+        if self.is_in_huge_pages() { "2 << 20" } else { "4096" }
+    }
+
     pub(crate) fn chunk_cpp(&self) -> Option<String> {
         self.chunk().map(size)
     }

@@ -100,9 +100,11 @@ impl Way<'_> {
         let maps = self.maps_target() || self.maps_source() || is_aligned;
         let has_content = self.main() && !self.copies() && !self.streams();
         let refuses = self.reserves() && !self.is_set_len() || self.populates() || self.is_direct();
-        let has_context = self.maps_target() || self.is(Method::Splice) || self.creates_name();
+        let has_context =
+            self.maps_target() || self.is(Method::Splice) || self.creates_name() || self.makes_huge_pages();
         let modules = [
             (has_context, "contextlib"),
+            (self.makes_huge_pages(), "ctypes"),
             (self.copies() && reads || has_content || refuses || self.loops_writing(), "errno"),
             (self.is_direct() || self.is(Method::Splice) || self.is(Method::Ficlone), "fcntl"),
             (maps || has_content || self.streams(), "mmap"),

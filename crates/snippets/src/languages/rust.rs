@@ -51,7 +51,7 @@ impl Way<'_> {
             || self.is(Method::CopyFileRange)
             || self.fills_with_zeros()
             || self.reserves_by_rustix();
-        let is_mm = self.maps_target() || self.maps_source();
+        let is_mm = self.maps_target() || self.maps_source() || self.makes_huge_pages();
         let features = [(is_fs, "\"fs\""), (is_mm, "\"mm\""), (self.is(Method::Splice), "\"pipe\"")];
         let features: Vec<_> =
             features.iter().filter(|(is_there, _)| *is_there).map(|(_, feature)| *feature).collect();
@@ -348,6 +348,11 @@ impl Way<'_> {
             (false, true) => "write_stream(target, &mut input)",
             (false, false) => "write_file(target, data)",
         }
+    }
+
+    /// The alignment of memory that would otherwise begin at a multiple of `least`.
+    fn alignment_rust<'s>(&self, least: &'s str) -> &'s str {
+        if self.is_in_huge_pages() { "2 << 20" } else { least }
     }
 
     fn has_buffer_rust(&self) -> bool {

@@ -39,7 +39,7 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 {%- endif %}
-{%- if way.maps_target() || way.maps_source() %}
+{%- if way.maps_target() || way.maps_source() || way.makes_huge_pages() %}
 #include <sys/mman.h>
 {%- endif %}
 {%- if way.is(Method::Sendfile) %}
@@ -152,6 +152,18 @@ static int fill_with_zeros(int fd, size_t size)
     return fsync(fd);
 }
 {%- endif %}
+{%- if way.makes_huge_pages() %}
+
+/* Memory in huge pages, where the kernel has some. Returns an error number. */
+static int huge_pages(void **memory, size_t size)
+{
+    const size_t huge = 2 << 20, whole = (size + huge - 1) / huge * huge;
+    const int error = posix_memalign(memory, huge, whole);
+    if (error == 0)
+        madvise(*memory, whole, MADV_HUGEPAGE);
+    return error;
+}
+{%- endif %}
 {%- block helpers %}{% endblock %}
 {%- block fill %}{% endblock %}
 {%- if way.creates_name() && way.is_durable() %}
@@ -256,7 +268,7 @@ static char *content_of(const char *path, size_t *size)
     if (fd < 0 || fstat(fd, &status) != 0)
         return NULL;
     *size = (size_t)status.st_size;
-    if ((errno = posix_memalign(&data, 2 << 20, *size > 0 ? *size : 1)) != 0)
+    if ((errno = {{ way.memalign_c("&data", "2 << 20") }}, *size > 0 ? *size : 1)) != 0)
         return NULL;
     for (size_t at = 0; at < *size;) {
         ssize_t got = read(fd, (char *)data + at, *size - at);

@@ -11,7 +11,7 @@ static int fill(int fd, producer *next, void *context{% if way.expects() %}, siz
         return -1;
 {%- endif %}
     void *buffer = NULL;
-    if ((errno = posix_memalign(&buffer, 4096, CHUNK)) != 0)
+    if ((errno = {{ way.memalign_c("&buffer", "4096") }}, CHUNK)) != 0)
         return -1;
     off_t end = write_chunks(fd, buffer, next, context);
     free(buffer);

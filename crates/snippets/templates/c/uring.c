@@ -174,7 +174,7 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
         queue.free[queue.free_count++] = DEPTH - 1 - i;
 {%- if way.is_direct() %}
     if ((uintptr_t)data % BLOCK != 0)
-        error = posix_memalign((void **)&queue.buffer, BLOCK, DEPTH * {{ way.ring_chunk_c() }});
+        error = {{ way.memalign_c("(void **)&queue.buffer", "BLOCK") }}, DEPTH * {{ way.ring_chunk_c() }});
 {%- endif %}
 {%- if way.registers_buffers() %}
     struct iovec memory = {(void *)data, size};

@@ -4,7 +4,7 @@ static int write_part(int fd, const char *data, size_t size{% if way.is_position
 {
 {%- if way.is_direct() %}
     char *buffer = NULL;
-    if ((uintptr_t)data % BLOCK != 0 && (errno = posix_memalign((void **)&buffer, BLOCK, {{ way.buffer_c() }})) != 0)
+    if ((uintptr_t)data % BLOCK != 0 && (errno = {{ way.memalign_c("(void **)&buffer", "BLOCK") }}, {{ way.buffer_c() }})) != 0)
         return -1;
 {%- endif %}
 {%- if way.sync_every().is_some() %}

@@ -89,7 +89,7 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 {%- endif %}
-{%- if way.maps_target() || way.maps_source() %}
+{%- if way.maps_target() || way.maps_source() || way.makes_huge_pages() %}
 #include <sys/mman.h>
 {%- endif %}
 {%- if way.is(Method::Sendfile) %}
@@ -222,6 +222,9 @@ Memory allocate(std::size_t alignment, std::size_t size)
     const auto memory = static_cast<char *>(std::aligned_alloc(alignment, units * alignment));
     if (memory == nullptr)
         throw std::bad_alloc{};
+{%- if way.makes_huge_pages() %}
+    ::madvise(memory, units * alignment, MADV_HUGEPAGE); // the kernel may have none
+{%- endif %}
     return Memory{memory};
 }
 {%- endif %}

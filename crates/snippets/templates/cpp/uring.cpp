@@ -19,7 +19,7 @@ public:
         // Data that is not aligned goes through buffers that are.
         constexpr std::size_t chunks = {% if way.chunk().is_some() %}depth{% else %}1{% endif %};
         if (reinterpret_cast<std::uintptr_t>(data) % block_size != 0)
-            buffers_ = allocate(4096, chunks * chunk_size);
+            buffers_ = allocate({{ way.alignment_cpp() }}, chunks * chunk_size);
 {%- endif %}
 {%- if way.registers_buffers() %}
 {%- if way.is_direct() %}

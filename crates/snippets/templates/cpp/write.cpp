@@ -27,7 +27,7 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
     // Data that is not aligned goes through a buffer that is.
     Memory buffer;
     if (reinterpret_cast<std::uintptr_t>(data) % block_size != 0)
-        buffer = allocate(4096, {% if way.is_vectored() && way.chunk().is_some() %}vector_length * {% endif %}chunk_size);
+        buffer = allocate({{ way.alignment_cpp() }}, {% if way.is_vectored() && way.chunk().is_some() %}vector_length * {% endif %}chunk_size);
 {%- endif %}
 {%- include "cpp/before_chunks.cpp" %}
     for (std::size_t at = from; at < until;) {

@@ -16,7 +16,7 @@ std::size_t next_chunk(const Producer &next, char *buffer)
 // Writes the producer's data, chunk by chunk{% if way.expects() %}, and returns the number of its bytes{% endif %}.
 {% if way.expects() %}std::size_t{% else %}void{% endif %} write_chunks(int fd, const Producer &next)
 {
-    const Memory buffer = allocate(4096, chunk_size);
+    const Memory buffer = allocate({{ way.alignment_cpp() }}, chunk_size);
     std::size_t {% if way.counts_cpp() %}at = 0, {% endif %}length;
 {%- include "cpp/before_chunks.cpp" %}
     do {

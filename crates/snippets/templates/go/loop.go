@@ -6,7 +6,13 @@
 {%- if way.chunk().is_none() %}
 	chunkSize := max(len(data), 1) // all in one call
 {%- endif %}
-{%- if way.streams() && way.is_direct() %}
+{%- if way.streams() && way.is_in_huge_pages() %}
+	buffer, mapping, err := hugePages(chunkSize)
+	if err != nil {
+		return err
+	}
+	defer syscall.Munmap(mapping)
+{%- else if way.streams() && way.is_direct() %}
 	buffer, err := alignedBuffer(chunkSize)
 	if err != nil {
 		return err
@@ -17,11 +23,14 @@
 {%- else if way.is_direct() %}
 	var buffer []byte
 	if uintptr(unsafe.Pointer(unsafe.SliceData(data)))%blockSize != 0 {
+{%- if way.is_in_huge_pages() %}
+		var mapping []byte
+{%- endif %}
 		var err error
-		if buffer, err = alignedBuffer(min({% if way.is_vectored() %}vectorSize*chunkSize{% else %}chunkSize{% endif %}, len(data))); err != nil {
+		if buffer, {% if way.is_in_huge_pages() %}mapping, err = hugePages{% else %}err = alignedBuffer{% endif %}(min({% if way.is_vectored() %}vectorSize*chunkSize{% else %}chunkSize{% endif %}, len(data))); err != nil {
 			return err
 		}
-		defer syscall.Munmap(buffer)
+		defer syscall.Munmap({% if way.is_in_huge_pages() %}mapping{% else %}buffer{% endif %})
 	}
 {%- endif %}
 {%- if way.is_dontcache() %}

@@ -11,6 +11,12 @@ func contentOf(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+{%- if way.is_in_huge_pages() %}
+	data, _, err := hugePages(int(status.Size()))
+	if err != nil {
+		return nil, err
+	}
+{%- else %}
 	const huge = 2 << 20
 	size := int(status.Size())
 	memory, err := syscall.Mmap(-1, 0, size+huge, syscall.PROT_READ|syscall.PROT_WRITE,
@@ -20,6 +26,7 @@ func contentOf(path string) ([]byte, error) {
 	}
 	skip := -uintptr(unsafe.Pointer(&memory[0])) % huge
 	data := memory[skip:][:size]
+{%- endif %}
 	if _, err := io.ReadFull(file, data); err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}

@@ -19,7 +19,7 @@ func endDirect(file *os.File) error {
 	}
 	return nil
 }
-{%- if !way.is(Method::MmapWrite) %}
+{%- if !way.is(Method::MmapWrite) && (!way.is_in_huge_pages() || way.fills_with_zeros()) %}
 
 // alignedBuffer returns pages outside of Go's heap, to be unmapped.
 func alignedBuffer(size int) ([]byte, error) {
@@ -28,4 +28,20 @@ func alignedBuffer(size int) ([]byte, error) {
 	return buffer, os.NewSyscallError("mmap", err)
 }
 {%- endif %}
+{%- endif %}
+{%- if way.makes_huge_pages() %}
+
+// hugePages returns huge pages, where the kernel has some, and the mapping around them, to be unmapped.
+func hugePages(size int) (pages, mapping []byte, err error) {
+	const huge = 2 << 20
+	whole := (size + huge - 1) / huge * huge
+	mapping, err = syscall.Mmap(-1, 0, whole+huge, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("mmap", err)
+	}
+	syscall.Madvise(mapping, syscall.MADV_HUGEPAGE)
+	start := -uintptr(unsafe.Pointer(&mapping[0])) % huge
+	return mapping[start:][:size], mapping, nil
+}
 {%- endif %}

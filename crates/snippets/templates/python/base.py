@@ -149,6 +149,19 @@ def populate(mapping, how, at, length):
         if error.errno != errno.EINVAL:
             raise
 {%- endif %}
+{%- if way.makes_huge_pages() %}
+
+
+def huge_pages(size):
+    """Memory in huge pages, where the kernel has some."""
+    huge = 2 << 20
+    whole = -(-size // huge) * huge
+    memory = mmap.mmap(-1, whole + huge, flags=mmap.MAP_PRIVATE)
+    with contextlib.suppress(OSError):
+        memory.madvise(mmap.MADV_HUGEPAGE)
+    start = -ctypes.addressof(ctypes.c_char.from_buffer(memory)) % huge
+    return memoryview(memory)[start : start + size]
+{%- endif %}
 {%- block helpers %}{% endblock %}
 {%- if way.creates_name() && way.is_durable() %}
 
@@ -193,7 +206,11 @@ def content_of(path):
     """The content of a file, in memory that begins at a page."""
     with open(path, "rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
+{%- if way.is_in_huge_pages() %}
+        data = huge_pages(size)
+{%- else %}
         data = memoryview(mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE))[:size]
+{%- endif %}
         at = 0
         while at < size:
             length = file.readinto(data[at:])

@@ -28,7 +28,7 @@
             if error.errno != errno.EINVAL or aligned is not None:
                 raise
             # The data does not begin at a block: copy it to memory that does.
-            aligned = memoryview(mmap.mmap(-1, {{ way.buffer_python() }}))
+            aligned = {% if way.is_in_huge_pages() %}huge_pages({{ way.buffer_python() }}){% else %}memoryview(mmap.mmap(-1, {{ way.buffer_python() }})){% endif %}
 {%- if way.sync_every().is_some() %}
             continue
 {%- endif %}

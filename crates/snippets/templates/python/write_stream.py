@@ -14,8 +14,12 @@ def next_chunk(source, buffer):
 
 def write_data(fd, source{% if way.expects() %}, expected{% endif %}):
 {%- include "python/before.py" %}
+{%- if way.is_in_huge_pages() %}
+    buffer = huge_pages(CHUNK)
+{%- else %}
     # Memory that begins at a page, which is copied faster.
     buffer = memoryview(mmap.mmap(-1, CHUNK, flags=mmap.MAP_PRIVATE))
+{%- endif %}
 {%- include "python/flags.py" %}
 {%- if way.sync_after_several().is_some() %}
     chunks = 0

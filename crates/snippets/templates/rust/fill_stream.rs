@@ -8,7 +8,7 @@ fn fill({{ way.mut_rust() }}file: &File, source: &mut impl Read{% if way.expects
     fill_with_zeros(file, expected{% if way.is_direct() %} / BLOCK as u64 * BLOCK as u64{% endif %})?;
 {%- endif %}
     let mut memory = Vec::new();
-    let buffer = aligned(&mut memory, CHUNK, 4096);
+    let buffer = aligned(&mut memory, CHUNK, {{ way.alignment_rust("4096") }});
 {%- if way.counts_rust() %}
     let mut offset = 0;
 {%- endif %}

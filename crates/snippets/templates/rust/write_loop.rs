@@ -3,7 +3,7 @@
     let mut memory = Vec::new();
     let most = data.len().min({{ way.call_bytes_rust() }});
     let size = if is_aligned { 0 } else { most };
-    let buffer = aligned(&mut memory, size, BLOCK);
+    let buffer = aligned(&mut memory, size, {{ way.alignment_rust("BLOCK") }});
 {%- endif %}
 {%- include "rust/before_chunks.rs" %}
 {%- if way.is_one_call_rust() %}

@@ -58,9 +58,14 @@ impl Built {
                 return Ok(None);
             }
         };
+        Self::of_text(&text, language).map(Some)
+    }
+
+    /// The program of that text.
+    pub(super) fn of_text(text: &str, language: Language) -> Result<Self> {
         let directory = tempfile::Builder::new().prefix("writebench-snippet-").tempdir()?;
-        let compiled = Compiled::of(&text, language, directory.path())?;
-        Ok(Some(Self { _directory: directory, compiled }))
+        let compiled = Compiled::of(text, language, directory.path())?;
+        Ok(Self { _directory: directory, compiled })
     }
 
     /// The command of the program with two files, in a directory.

@@ -47,7 +47,7 @@ const REPLACING: [&str; 5] = [
 const SIZES: [usize; 5] = [3_000_001, 1 << 20, 8192, 1, 0];
 
 /// Different in every byte of a chunk, and in every chunk.
-fn content(size: usize) -> Vec<u8> {
+pub(super) fn content(size: usize) -> Vec<u8> {
     (0..size).map(|at| (at * 31 + at / 4096).to_le_bytes()[0]).collect()
 }
 

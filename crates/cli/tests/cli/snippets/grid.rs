@@ -33,6 +33,8 @@ pub(super) const CONTENT: &[&str] = &[
     "write,chunk=64KiB,threads=2,descriptor=per-thread",
     "writev,chunk=1000,vector=7",
     "pwritev,chunk=4KiB,vector=16,cache=direct",
+    "pwrite,chunk=64KiB,cache=direct,prepare=zero-fill,memory=huge-pages",
+    "write,chunk=64KiB,memory=huge-pages",
     "fwrite,chunk=1000",
     "mmap,chunk=64KiB",
     "mmap,chunk=64KiB,prepare=overwrite",

@@ -9,6 +9,7 @@ mod grid;
 mod lacking;
 mod style;
 mod texts;
+mod unaligned;
 
 use writebench_testkit::Trials;
 
@@ -19,4 +20,5 @@ pub(crate) fn add(trials: &mut Trials) {
     faults::add(trials);
     lacking::add(trials);
     style::add(trials);
+    unaligned::add(trials);
 }
