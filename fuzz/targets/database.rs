@@ -99,7 +99,7 @@ fuzz_target!(|edits: Vec<Edit>| {
     for summary in runs {
         if let Ok(run) = store.run(summary.number) {
             assert_eq!(run.check_size(), Ok(()), "what is larger is refused");
-            let report = Report::of(Some(summary.number), run);
+            let report = Report::from_run(Some(summary.number), run);
             for detail in [Detail::Usual, Detail::All] {
                 let _ = formats::terminal::report(&report, detail, Some(80));
             }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use anyhow::{Context, Result, bail};
 use rustix::fs::{Mode, OFlags};
 use writebench_engine::{Engine, RankBarrier, Target};
-use writebench_model::protocol::{Marks, RankSample, RankSampleRequest, SampleRequest, Shortage};
+use writebench_model::protocol::{InsufficientSpace, Marks, RankSample, RankSampleRequest, SampleRequest};
 use writebench_model::{Failure, Outcome, Phase, Sample};
 use writebench_runner::RunnerError;
 
@@ -37,7 +37,7 @@ pub(crate) fn run_sample(
     target: Target<'_>,
     request: &SampleRequest,
     enter: &dyn Fn(Phase),
-) -> Result<Sample, Shortage> {
+) -> Result<Sample, InsufficientSpace> {
     enter(Phase::Settle);
     Ok(match make_room(target, request)? {
         Ok(()) => engine.sample(target, request),
@@ -52,7 +52,7 @@ pub(crate) fn run_rank_sample(
     RankSampleRequest { sample: request, place }: &RankSampleRequest,
     barrier: &mut dyn RankBarrier,
     enter: &dyn Fn(Phase),
-) -> Result<RankSample, Shortage> {
+) -> Result<RankSample, InsufficientSpace> {
     enter(Phase::Settle);
     let room = if place.rank == 0 { make_room(target, request) } else { Ok(Ok(())) };
     let all = barrier.wait(matches!(room, Ok(Ok(()))), false);
@@ -72,7 +72,7 @@ pub(crate) fn run_rank_sample(
 }
 
 /// Removes what a dead worker left, and checks that there is room for the case.
-fn make_room(target: Target<'_>, request: &SampleRequest) -> Result<Result<(), Outcome>, Shortage> {
+fn make_room(target: Target<'_>, request: &SampleRequest) -> Result<Result<(), Outcome>, InsufficientSpace> {
     let Target::Directory(directory) = target else { return Ok(Ok(())) };
     if request.remove_first
         && let Err(errno) = writebench_runner::remove_samples(directory)

@@ -1,22 +1,22 @@
-//! Making and removing filesystems.
+//! FilesystemSpec and removing filesystems.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use writebench_model::{Image, Making, Reserve};
+use writebench_model::{FilesystemSpec, Image, Reserve};
 
+use crate::cleanup::{CleanupAction, clean_up_to};
 use crate::error::Error;
 use crate::image::ImageDirectory;
 use crate::kind::{Kind, Layer};
 use crate::loop_device::LoopDevice;
 use crate::recipe::Recipe;
-use crate::undo::{Undo, undo_to};
 use crate::{bindfs, namespace, program};
 
 /// A requested filesystem.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wish {
+pub struct FilesystemRequest {
     pub kind: Kind,
     /// Arguments for `mkfs`, after ours. For a layer such as `overlay:` they apply to the filesystem at the
     /// bottom.
@@ -31,7 +31,7 @@ pub struct Wish {
 pub struct Made {
     /// The mount point, for this process and its children.
     pub path: PathBuf,
-    pub making: Making,
+    pub making: FilesystemSpec,
 }
 
 /// The filesystems of this process, in its private mount namespace.
@@ -43,7 +43,7 @@ pub struct Filesystems {
     /// Our filesystem for mount points.
     points: PathBuf,
     next_point: u32,
-    stack: Vec<Undo>,
+    stack: Vec<CleanupAction>,
     bytes_written: u64,
 }
 
@@ -69,7 +69,13 @@ impl Filesystems {
         namespace::enter()?;
         let images = opened?;
         let points = namespace::cover(&[needed_paths, &[images.path.as_path()]].concat())?;
-        Ok(Self { images, stack: vec![Undo::Mount(points.clone())], points, next_point: 1, bytes_written: 0 })
+        Ok(Self {
+            images,
+            stack: vec![CleanupAction::Mount(points.clone())],
+            points,
+            next_point: 1,
+            bytes_written: 0,
+        })
     }
 
     /// Leaves that much space free in the directory of the images.
@@ -89,17 +95,17 @@ impl Filesystems {
     /// `mount` refused, or there is no loop device or no space. Partial work is undone.
     pub fn make(
         &mut self,
-        wish: &Wish,
+        request: &FilesystemRequest,
         content_bytes: u64,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Made, Error> {
         let before = self.stack.len();
-        let mut order = Order::of(wish, content_bytes, interrupted);
+        let mut order = Order::for_request(request, content_bytes, interrupted);
         match self.make_all(&mut order) {
             Ok(path) => Ok(Made { path, making: order.making }),
             Err(error) => {
                 // The first error counts.
-                let _ = undo_to(&mut self.stack, before);
+                let _ = clean_up_to(&mut self.stack, before);
                 // After Ctrl-C a program may have been interrupted too; its error does not count.
                 Err(if interrupted() { Error::Interrupted } else { error })
             }
@@ -117,12 +123,12 @@ impl Filesystems {
     /// # Errors
     /// Something was still in use after that. The rest has been removed.
     pub fn remove(mut self) -> Result<(), Error> {
-        undo_to(&mut self.stack, 0)
+        clean_up_to(&mut self.stack, 0)
     }
 
     fn make_all(&mut self, order: &mut Order<'_>) -> Result<PathBuf, Error> {
-        let kind = &order.wish.kind;
-        let recipe = Recipe::of(&kind.base);
+        let kind = &order.request.kind;
+        let recipe = Recipe::for_kind(&kind.base);
         // Missing programs are reported before gigabytes are written in vain.
         match kind.layer {
             None => self.make_base(&recipe, order),
@@ -147,12 +153,12 @@ impl Filesystems {
         let mut devices = Vec::new();
         if !recipe.is_in_memory() {
             devices = self.attach_images(recipe.devices, order)?;
-            let words = recipe.mkfs_words(&order.wish.mkfs_options, &devices);
+            let words = recipe.mkfs_words(&order.request.mkfs_options, &devices);
             program::run(&mkfs, recipe.package(), &words, &mut order.making.commands)?;
             self.loops().try_for_each(LoopDevice::fill_holes)?;
         }
         let source = devices.first().map_or(recipe.family.as_str(), String::as_str);
-        let is_top = order.wish.kind.layer.is_none();
+        let is_top = order.request.kind.layer.is_none();
         let options =
             recipe.mount_options(order.size_bytes, &devices, order.mount_options().filter(|_| is_top));
         self.mount(&recipe.family, source, &options, &mut order.making)
@@ -177,7 +183,7 @@ impl Filesystems {
                 direct_io_refused: device.direct_io_refused.clone(),
                 logical_sector_bytes: device.logical_sector_bytes,
             });
-            self.stack.push(Undo::Loop(device));
+            self.stack.push(CleanupAction::Loop(device));
         }
         Ok(nodes)
     }
@@ -185,7 +191,7 @@ impl Filesystems {
     /// The devices of the filesystem that is being made, which are on top of the stack.
     fn loops(&self) -> impl Iterator<Item = &LoopDevice> {
         self.stack.iter().rev().map_while(|made| match made {
-            Undo::Loop(device) => Some(device),
+            CleanupAction::Loop(device) => Some(device),
             _ => None,
         })
     }
@@ -195,7 +201,7 @@ impl Filesystems {
         family: &str,
         source: &str,
         options: &str,
-        making: &mut Making,
+        making: &mut FilesystemSpec,
     ) -> Result<PathBuf, Error> {
         let point = self.new_point(&making.kind)?;
         let target = point.to_string_lossy();
@@ -203,7 +209,7 @@ impl Filesystems {
         let words = [&["-n", "-t", family], &options[..], &[source, &target]].concat();
         let words: Vec<_> = words.into_iter().map(str::to_owned).collect();
         program::run("mount", Some("mount"), &words, &mut making.commands)?;
-        self.stack.push(Undo::Mount(point.clone()));
+        self.stack.push(CleanupAction::Mount(point.clone()));
         Ok(point)
     }
 
@@ -225,8 +231,8 @@ impl Filesystems {
         let options = order.mount_options();
         let (line, server) = bindfs::mount(&source, &point, options, order.interrupted)?;
         order.making.commands.push(line);
-        self.stack.push(Undo::Server(server));
-        self.stack.push(Undo::Mount(point.clone()));
+        self.stack.push(CleanupAction::Server(server));
+        self.stack.push(CleanupAction::Mount(point.clone()));
         Ok(point)
     }
 
@@ -240,32 +246,36 @@ impl Filesystems {
 
 /// A filesystem that is being made, with its commands so far.
 struct Order<'a> {
-    wish: &'a Wish,
+    request: &'a FilesystemRequest,
     size_bytes: u64,
     interrupted: &'a dyn Fn() -> bool,
-    making: Making,
+    making: FilesystemSpec,
 }
 
 impl<'a> Order<'a> {
-    fn of(wish: &'a Wish, content_bytes: u64, interrupted: &'a dyn Fn() -> bool) -> Self {
-        let making = Making {
-            kind: wish.kind.to_string(),
+    fn for_request(
+        request: &'a FilesystemRequest,
+        content_bytes: u64,
+        interrupted: &'a dyn Fn() -> bool,
+    ) -> Self {
+        let making = FilesystemSpec {
+            kind: request.kind.to_string(),
             images: Vec::new(),
             commands: Vec::new(),
-            mkfs_options: wish.mkfs_options.clone(),
-            mount_options: wish.mount_options.clone(),
+            mkfs_options: request.mkfs_options.clone(),
+            mount_options: request.mount_options.clone(),
         };
-        Self { wish, size_bytes: wish.kind.size_bytes(content_bytes), interrupted, making }
+        Self { request, size_bytes: request.kind.size_bytes(content_bytes), interrupted, making }
     }
 
     fn mount_options(&self) -> Option<&'a str> {
-        self.wish.mount_options.as_deref()
+        self.request.mount_options.as_deref()
     }
 }
 
 impl Drop for Filesystems {
     fn drop(&mut self) {
-        let _ = undo_to(&mut self.stack, 0);
+        let _ = clean_up_to(&mut self.stack, 0);
     }
 }
 

@@ -64,7 +64,7 @@ impl Kind {
     /// Whether the kind's files are in memory rather than in an image.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
-        Recipe::of(&self.base).is_in_memory()
+        Recipe::for_kind(&self.base).is_in_memory()
     }
 
     /// The size for that much content: twice the content, as copy-on-write needs room for new data beside the

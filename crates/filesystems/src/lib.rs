@@ -1,7 +1,7 @@
 //! Filesystems of many kinds in image files, made for a run and removed however it ends.
 //!
 //! [`Filesystems::begin`] enters a private mount namespace, in which [`Filesystems::make`] makes the
-//! filesystem of a [`Wish`]. Whether the process exits, or ends by Ctrl-C or SIGKILL, nothing remains,
+//! filesystem of a [`FilesystemRequest`]. Whether the process exits, or ends by Ctrl-C or SIGKILL, nothing remains,
 //! because nothing has a name or an owner outside:
 //!
 //! - mounts are in the private namespace, which the kernel drops with its last process;
@@ -15,6 +15,7 @@
 //! Linux only.
 
 mod bindfs;
+mod cleanup;
 mod error;
 mod filesystems;
 mod image;
@@ -24,8 +25,7 @@ mod namespace;
 mod program;
 mod recipe;
 mod server;
-mod undo;
 
 pub use error::Error;
-pub use filesystems::{Filesystems, Made, Wish};
+pub use filesystems::{FilesystemRequest, Filesystems, Made};
 pub use kind::{Kind, Layer};

@@ -16,9 +16,9 @@ pub(crate) struct Recipe {
 const EXT_EXTENDED: &str = "nodiscard,lazy_itable_init=0,lazy_journal_init=0";
 
 /// A kind by its name: its family, its devices, arguments and options, and whether a run that names no kinds makes it.
-type Row = (&'static str, &'static str, u64, &'static [&'static str], &'static [&'static str], bool);
+type KnownKind = (&'static str, &'static str, u64, &'static [&'static str], &'static [&'static str], bool);
 
-const KINDS: &[Row] = &[
+const KINDS: &[KnownKind] = &[
     ("ext4", "ext4", 1, &["-q", "-E", EXT_EXTENDED], &[], true),
     ("ext4-no-journal", "ext4", 1, &["-q", "-E", EXT_EXTENDED, "-O", "^has_journal"], &[], true),
     ("ext3", "ext3", 1, &["-q", "-E", EXT_EXTENDED], &[], true),
@@ -42,7 +42,7 @@ pub(crate) fn defaults() -> impl Iterator<Item = &'static str> {
 
 impl Recipe {
     /// The recipe of a kind; every word has one.
-    pub(crate) fn of(base: &str) -> Self {
+    pub(crate) fn for_kind(base: &str) -> Self {
         let known = KINDS.iter().find(|row| row.0 == base);
         let &(_, family, devices, mkfs_words, mount_options, _) =
             known.unwrap_or(&("", base, 1, &[], &[], false));
@@ -113,7 +113,7 @@ mod tests {
 
     fn mkfs(base: &str, user: &[&str]) -> String {
         let user: Vec<_> = user.iter().map(|&word| word.to_owned()).collect();
-        Recipe::of(base).mkfs_words(&user, &["/dev/loop7".to_owned()]).join(" ")
+        Recipe::for_kind(base).mkfs_words(&user, &["/dev/loop7".to_owned()]).join(" ")
     }
 
     #[test]
@@ -134,9 +134,9 @@ mod tests {
     #[test]
     fn user_mount_options_follow_ours() {
         let devices = ["/dev/loop1".to_owned(), "/dev/loop2".to_owned()];
-        let raid = Recipe::of("btrfs-raid0").mount_options(0, &devices, Some("compress=zstd,noatime"));
+        let raid = Recipe::for_kind("btrfs-raid0").mount_options(0, &devices, Some("compress=zstd,noatime"));
         assert_eq!(raid, "device=/dev/loop1,device=/dev/loop2,nodiscard,compress=zstd,noatime");
-        assert_eq!(Recipe::of("tmpfs-huge").mount_options(4096, &[], None), "size=4096,huge=always");
-        assert_eq!(Recipe::of("ext4").mount_options(0, &devices[..1], None), "");
+        assert_eq!(Recipe::for_kind("tmpfs-huge").mount_options(4096, &[], None), "size=4096,huge=always");
+        assert_eq!(Recipe::for_kind("ext4").mount_options(0, &devices[..1], None), "");
     }
 }

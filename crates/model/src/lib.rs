@@ -55,5 +55,5 @@ pub use suite::{
     FIRST_LOOK, Head, Overrides, Row, Rows, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named,
 };
 pub use sync::{Sync, SyncCall};
-pub use target::{Image, Limit, LimitKind, Making, MissingTarget, TargetRecord};
+pub use target::{FilesystemSpec, Image, Limit, LimitKind, MissingTarget, TargetRecord};
 pub use value::*;

@@ -61,9 +61,9 @@ questions! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Request {
         /// Takes a sample. Other programs may have filled the target meanwhile.
-        SampleRequest -> Result<Sample, Shortage>,
+        SampleRequest -> Result<Sample, InsufficientSpace>,
         /// Takes one rank's share of a sample, and waits for the other ranks on the way.
-        RankSampleRequest -> Result<RankSample, Shortage>,
+        RankSampleRequest -> Result<RankSample, InsufficientSpace>,
         /// Measures limits of memory or of a device.
         LimitRequest -> MeasuredLimits,
         /// Finds the properties of a filesystem; a device has none.
@@ -259,9 +259,9 @@ pub struct MeasuredLimits {
 
 /// The shortage on a target that other programs have filled meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shortage {
+pub struct InsufficientSpace {
     /// The scarce resource.
-    pub of: Room,
+    pub of: Resource,
     /// The amount that a case needs.
     pub needed: u64,
     pub available: u64,
@@ -272,7 +272,7 @@ pub struct Shortage {
 /// A resource of a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Room {
+pub enum Resource {
     Bytes,
     Inodes,
 }

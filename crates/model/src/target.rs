@@ -18,7 +18,7 @@ pub struct TargetRecord {
     #[serde(deserialize_with = "list")]
     pub limits: Vec<Limit>,
     /// None if the filesystem existed before.
-    pub making: Option<Making>,
+    pub making: Option<FilesystemSpec>,
     /// None if the filesystem's properties were not examined.
     pub properties: Option<Properties>,
 }
@@ -42,7 +42,7 @@ pub struct MissingTarget {
 
 /// The making of a filesystem for a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Making {
+pub struct FilesystemSpec {
     /// The kind by its name on the command line: `ext4`, `btrfs-raid0`, `fuse:ext4`.
     pub kind: String,
     /// Empty if the filesystem is in memory.

@@ -4,7 +4,9 @@ use std::io;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use writebench_model::protocol::{Marks, RankPlace, RankSample, RankSampleRequest, SampleRequest, Shortage};
+use writebench_model::protocol::{
+    InsufficientSpace, Marks, RankPlace, RankSample, RankSampleRequest, SampleRequest,
+};
 use writebench_model::{RankName, Sample};
 
 use crate::error::RunnerError;
@@ -19,7 +21,10 @@ pub trait Communicator {
     ///
     /// # Errors
     /// The request is not understood.
-    fn run_sample(&mut self, request: RankSampleRequest) -> Result<Result<RankSample, Shortage>, RunnerError>;
+    fn run_sample(
+        &mut self,
+        request: RankSampleRequest,
+    ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError>;
 }
 
 /// All ranks of a run, as the first one leads them.
@@ -63,7 +68,7 @@ pub struct Report {
     /// Whether the share ended because another rank has failed.
     pub is_abandoned: bool,
     /// Whether the target lacks space.
-    pub shortage: Option<Shortage>,
+    pub shortage: Option<InsufficientSpace>,
     /// Whether the rank's worker has left files.
     pub is_unclean: bool,
     /// How far the rank's clock may be from the first rank's after their difference was subtracted.

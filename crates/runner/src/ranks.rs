@@ -1,7 +1,7 @@
 //! Samples that several ranks take together: each rank's process has a worker of its own, and the first one makes one
 //! sample of what all of them report.
 
-use writebench_model::protocol::{Marks, RankPlace, RankSample, RankSampleRequest, Shortage};
+use writebench_model::protocol::{InsufficientSpace, Marks, RankPlace, RankSample, RankSampleRequest};
 use writebench_model::{Outcome, Phase, PhasesNs, RankName, RankTimes, ReadBack, Sample, Spread};
 
 use crate::barrier::WaitRequest;
@@ -85,7 +85,7 @@ pub(crate) fn by_ranks(
     workers: &mut Workers<'_>,
     coordinator: &mut dyn Coordinator,
     share: &Share,
-) -> Result<Answer<Result<Sample, Shortage>>, RunnerError> {
+) -> Result<Answer<Result<Sample, InsufficientSpace>>, RunnerError> {
     let began = coordinator.begin(share);
     let reports = began.and_then(|place| {
         let own = Report::of_share(workers, share, place, coordinator);

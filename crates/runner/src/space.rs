@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use writebench_model::protocol::{Room, Shortage};
+use writebench_model::protocol::{InsufficientSpace, Resource};
 use writebench_model::{Bytes, Case, Content, Reserve};
 use writebench_probe::Space;
 
@@ -27,13 +27,13 @@ pub fn check_space(
     reserve: Reserve,
 ) -> Result<(), RunnerError> {
     shortage(space, cases, beside_bytes, reserve)
-        .map_or(Ok(()), |(case, shortage)| Err(no_room(target, case, shortage)))
+        .map_or(Ok(()), |(case, shortage)| Err(insufficient_space(target, case, shortage)))
 }
 
 /// The shortage for a sample in the open directory. Filesystems that free blocks in the background get time
 /// to do so. Without a reserve, or if the target cannot be asked, the sample itself meets the kernel's error.
 #[must_use]
-pub fn shortage_of_sample(directory: impl AsFd, case: &Case, reserve: Reserve) -> Option<Shortage> {
+pub fn shortage_of_sample(directory: impl AsFd, case: &Case, reserve: Reserve) -> Option<InsufficientSpace> {
     if reserve.is_none() {
         return None;
     }
@@ -47,12 +47,12 @@ pub fn shortage_of_sample(directory: impl AsFd, case: &Case, reserve: Reserve) -
     })
 }
 
-pub(crate) fn no_room(target: &Path, case: &Case, shortage: Shortage) -> RunnerError {
-    let Shortage { of, needed, available, reserve } = shortage;
+pub(crate) fn insufficient_space(target: &Path, case: &Case, shortage: InsufficientSpace) -> RunnerError {
+    let InsufficientSpace { of, needed, available, reserve } = shortage;
     let missing = needed.saturating_add(reserve).saturating_sub(available);
     let path = target.display();
     RunnerError::TooLarge(match of {
-        Room::Bytes => {
+        Resource::Bytes => {
             let [needed, available, reserve, missing] =
                 [needed, available, reserve, missing].map(|bytes| Bytes(bytes).approximate());
             format!(
@@ -60,7 +60,7 @@ pub(crate) fn no_room(target: &Path, case: &Case, shortage: Shortage) -> RunnerE
                  stay in reserve, so {missing} are missing; use a smaller --size, or a smaller --reserve"
             )
         }
-        Room::Inodes => {
+        Resource::Inodes => {
             let are = if missing == 1 { "is" } else { "are" };
             format!(
                 "not enough free inodes in {path}: {case} needs {needed}, {available} are free and {reserve} of them \
@@ -76,7 +76,7 @@ fn shortage<'c>(
     cases: &'c [Case],
     beside_bytes: u64,
     reserve: Reserve,
-) -> Option<(&'c Case, Shortage)> {
+) -> Option<(&'c Case, InsufficientSpace)> {
     bytes_short(space, cases, beside_bytes, reserve).or_else(|| inodes_short(space, cases, reserve))
 }
 
@@ -85,7 +85,7 @@ fn bytes_short<'c>(
     cases: &'c [Case],
     beside_bytes: u64,
     reserve: Reserve,
-) -> Option<(&'c Case, Shortage)> {
+) -> Option<(&'c Case, InsufficientSpace)> {
     // Filesystems without a size (ramfs, some in FUSE) report none.
     if space.total_bytes == 0 {
         return None;
@@ -95,19 +95,29 @@ fn bytes_short<'c>(
     let cases = cases.iter().filter(takes_blocks).filter(|case| !tries(case));
     let case = cases.max_by_key(|case| case.axes().size_bytes)?;
     let needed = case.axes().size_bytes.saturating_add(beside_bytes);
-    short(case, Room::Bytes, needed, space.available_bytes, reserve.of_bytes(space.total_bytes))
+    short(case, Resource::Bytes, needed, space.available_bytes, reserve.of_bytes(space.total_bytes))
 }
 
-fn inodes_short<'c>(space: &Space, cases: &'c [Case], reserve: Reserve) -> Option<(&'c Case, Shortage)> {
+fn inodes_short<'c>(
+    space: &Space,
+    cases: &'c [Case],
+    reserve: Reserve,
+) -> Option<(&'c Case, InsufficientSpace)> {
     let (total, available) = space.total_inodes.zip(space.available_inodes)?;
     let case = cases.iter().max_by_key(|case| case.file_count())?;
     let needed = u64::from(case.file_count()) + FILES_BESIDE;
-    short(case, Room::Inodes, needed, available, reserve.of_inodes(total))
+    short(case, Resource::Inodes, needed, available, reserve.of_inodes(total))
 }
 
-fn short(case: &Case, of: Room, needed: u64, available: u64, reserve: u64) -> Option<(&Case, Shortage)> {
+fn short(
+    case: &Case,
+    of: Resource,
+    needed: u64,
+    available: u64,
+    reserve: u64,
+) -> Option<(&Case, InsufficientSpace)> {
     let is_short = needed.saturating_add(reserve) > available;
-    is_short.then_some((case, Shortage { of, needed, available, reserve }))
+    is_short.then_some((case, InsufficientSpace { of, needed, available, reserve }))
 }
 
 #[cfg(test)]

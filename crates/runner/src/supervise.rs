@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use writebench_model::protocol::{SampleRequest, Shortage};
+use writebench_model::protocol::{InsufficientSpace, SampleRequest};
 use writebench_model::{Case, Reserve, Sample, Settings, Verify, nanoseconds};
 
 use crate::communicator::Share;
@@ -14,7 +14,7 @@ use crate::limits::deadline;
 use crate::order::{Planned, order};
 use crate::ranks::by_ranks;
 use crate::schedule::{SampleSummary, Schedule, Spent};
-use crate::space::no_room;
+use crate::space::insufficient_space;
 use crate::worker::Answer;
 use crate::workers::Workers;
 use crate::written::Written;
@@ -272,7 +272,7 @@ impl Run<'_, '_> {
                 sample
             }
             Answer::Reply(Err(shortage)) => {
-                return Err(no_room(&planned_target.path, case, shortage));
+                return Err(insufficient_space(&planned_target.path, case, shortage));
             }
             Answer::Lost(outcome) => {
                 self.written.end_worker();
@@ -296,7 +296,7 @@ impl Run<'_, '_> {
         case: &Case,
         request: SampleRequest,
         limit: Duration,
-    ) -> Result<Answer<Result<Sample, Shortage>>, RunnerError> {
+    ) -> Result<Answer<Result<Sample, InsufficientSpace>>, RunnerError> {
         let ranks = case.axes().ranks;
         // Outside MPI, the worker says that its methods are not supported.
         let is_of_mpi = case.method().is_of_mpi() && self.workers.coordinator.is_some();

@@ -24,7 +24,7 @@ impl Verdict {
 
     /// The verdict on a ratio of times, with [`Verdict::MARGIN`] or another margin.
     #[must_use]
-    pub fn of(ratio: &Interval, margin: f64) -> Self {
+    pub fn from_ratio(ratio: &Interval, margin: f64) -> Self {
         if !ratio.is_sure() {
             Self::Inconclusive
         } else if ratio.high <= 1.0 - Self::LEAST {
@@ -70,7 +70,7 @@ mod tests {
     use crate::{CONFIDENCE, median_interval};
 
     fn verdict(low: f64, high: f64) -> Verdict {
-        Verdict::of(&Interval { estimate: 1.0, low, high, confidence: 0.97, count: 6 }, Verdict::MARGIN)
+        Verdict::from_ratio(&Interval { estimate: 1.0, low, high, confidence: 0.97, count: 6 }, Verdict::MARGIN)
     }
 
     #[test]
@@ -102,15 +102,20 @@ mod tests {
             count: 6,
         };
         let smallest = Verdict::smallest_difference(&interval(3.0)).unwrap();
-        assert_eq!(Verdict::of(&interval(1.0 + smallest + 1e-9), Verdict::MARGIN), Verdict::Slower);
-        assert_eq!(Verdict::of(&interval(1.0 + smallest - 1e-9), Verdict::MARGIN), Verdict::Inconclusive);
+        assert_eq!(Verdict::from_ratio(&interval(1.0 + smallest + 1e-9), Verdict::MARGIN), Verdict::Slower);
+        assert_eq!(
+            Verdict::from_ratio(&interval(1.0 + smallest - 1e-9), Verdict::MARGIN),
+            Verdict::Inconclusive
+        );
         let unsure = Interval { confidence: 0.9, ..interval(1.0) };
         assert_eq!(Verdict::smallest_difference(&unsure), None);
     }
 
     #[test]
     fn five_rounds_are_too_few_and_six_are_enough() {
-        let of = |rounds: usize| Verdict::of(&median_interval(&vec![2.0; rounds], CONFIDENCE).unwrap(), 0.05);
+        let of = |rounds: usize| {
+            Verdict::from_ratio(&median_interval(&vec![2.0; rounds], CONFIDENCE).unwrap(), 0.05)
+        };
         assert_eq!((of(5), of(6)), (Verdict::Inconclusive, Verdict::Slower));
     }
 }

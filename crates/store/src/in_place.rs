@@ -14,12 +14,12 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    pub(crate) fn of(real: &Path) -> Self {
-        let of = |path: &Path| {
+    pub(crate) fn at(real: &Path) -> Self {
+        let identity = |path: &Path| {
             let metadata = path.symlink_metadata().ok()?;
             Some((metadata.dev(), metadata.ino()))
         };
-        Self { database: of(real), log: of(&beside(real, "-wal")) }
+        Self { database: identity(real), log: identity(&beside(real, "-wal")) }
     }
 }
 
@@ -30,7 +30,7 @@ impl Store {
     /// # Errors
     /// The database or its write-ahead log is no longer at its path, or was replaced.
     pub fn check_in_place(&self) -> Result<(), StoreError> {
-        if Identity::of(&self.real) == self.identity {
+        if Identity::at(&self.real) == self.identity {
             return Ok(());
         }
         Err(StoreError::Gone { path: self.path.clone() })

@@ -163,12 +163,12 @@ impl Store {
         store.must_be_ours(error)?;
         store.set_up().map_err(error)?;
         store.migrate()?;
-        store.identity = Identity::of(&store.real);
+        store.identity = Identity::at(&store.real);
         Ok(store)
     }
 
     fn new(connection: Connection, path: &Path, real: PathBuf) -> Self {
-        let (path, identity) = (path.to_path_buf(), Identity::of(&real));
+        let (path, identity) = (path.to_path_buf(), Identity::at(&real));
         Self { connection, path, real, identity, locks: OnceCell::new() }
     }
 

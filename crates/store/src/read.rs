@@ -168,7 +168,7 @@ impl Store {
     fn read_samples(&self, run: i64, targets: &[TargetRecord]) -> rusqlite::Result<HashMap<Key, Vec<Sample>>> {
         // A transaction, so that both queries see the same state while a run adds to it.
         let transaction = self.connection.unchecked_transaction()?;
-        let mut taken = Taken::of(&transaction, run, targets.len())?;
+        let mut taken = Taken::count(&transaction, run, targets.len())?;
         let mut statement = transaction
             .prepare(&format!("SELECT name, target, sample FROM samples {} ORDER BY id", taken.rows()))?;
         let mut rows = statement.query([run, taken.first, taken.last])?;
@@ -202,7 +202,7 @@ struct Taken {
 
 impl Taken {
     /// The index of the samples has all that the query reads.
-    fn of(connection: &Connection, run: i64, targets: usize) -> rusqlite::Result<Self> {
+    fn count(connection: &Connection, run: i64, targets: usize) -> rusqlite::Result<Self> {
         let mut statement = connection
             .prepare("SELECT name, count(*), min(id), max(id) FROM samples WHERE run = ?1 GROUP BY name")?;
         let mut rows = statement.query([run])?;

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use writebench_model::{
-    CaseOrigin, CaseRecord, Extent, Failure, Latency, Learnt, Limit, LimitKind, Making, MissingTarget, Outcome,
-    Phase, PhasesNs, Properties, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, Stage, Timeline, Watch,
+    CaseOrigin, CaseRecord, Extent, Failure, FilesystemSpec, Latency, Learnt, Limit, LimitKind, MissingTarget,
+    Outcome, Phase, PhasesNs, Properties, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, Stage, Timeline,
+    Watch,
 };
 use writebench_store::{Store, StoreError, WorkspaceRecord};
 use writebench_testkit::{example_case, example_run, example_target, recorded};
@@ -25,8 +26,8 @@ fn run() -> RunRecord {
     }
 }
 
-fn making() -> Making {
-    Making {
+fn making() -> FilesystemSpec {
+    FilesystemSpec {
         kind: "ext4".to_owned(),
         images: Vec::new(),
         commands: vec!["mkfs.ext4 /dev/loop0".to_owned()],

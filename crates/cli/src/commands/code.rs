@@ -81,7 +81,7 @@ fn recommended(global: &Global) -> Result<String> {
     let store = database::open_if_there(&path)?.ok_or_else(none)?;
     let searches = store.runs()?.into_iter().rev().filter(|run| run.is_search);
     for search in searches {
-        let report = Report::of(Some(search.number), store.run(search.number)?);
+        let report = Report::from_run(Some(search.number), store.run(search.number)?);
         if let Some(advice) = report.advice {
             return Ok(advice.recommended);
         }
@@ -93,7 +93,7 @@ fn recommended(global: &Global) -> Result<String> {
 fn cost(case: &Case, nearest: &Case, global: &Global) -> Option<String> {
     let store = database::open_existing(global.db.as_deref()).ok()?;
     store.runs().ok()?.into_iter().rev().find_map(|summary| {
-        let report = Report::of(Some(summary.number), store.run(summary.number).ok()?);
+        let report = Report::from_run(Some(summary.number), store.run(summary.number).ok()?);
         let of = |case: &Case| {
             let wanted = name_without_size(case);
             report.cases.iter().filter(move |it| it.record.case.name_without(&[Axis::Size]) == wanted)

@@ -53,7 +53,7 @@ impl CompareCommand {
         let (db, output) = (global.db.as_deref(), &global.output);
         let exports = self.exports.find(protected(self.a.iter().chain(&self.b), db))?;
         let (a, b) = both_sides(&self.a, &self.b, db)?;
-        let comparison = Comparison::of(a, b).map_err(|error| usage!("{error}"))?;
+        let comparison = Comparison::from_sides(a, b).map_err(|error| usage!("{error}"))?;
         if self.fail_if_slower.is_some() && comparison.is_of_single_runs() {
             return Err(usage!(
                 "--fail-if-slower: two single runs also differ by what drifted between them. {FOUR_RUNS}, for example \
@@ -68,7 +68,7 @@ impl CompareCommand {
         if !exports.iter().any(FileExport::is_to_stdout) {
             output.results(&formats::comparison::terminal(
                 &comparison,
-                Detail::of(self.all),
+                Detail::for_option(self.all),
                 output.width(),
             ))?;
         }

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
-use writebench_filesystems::{Filesystems, Kind, Wish};
+use writebench_filesystems::{FilesystemRequest, Filesystems, Kind};
 use writebench_model::{Bytes, Case, MissingTarget};
 use writebench_report::visible;
 use writebench_store::Store;
 
 use self::images::Images;
-use self::kinds::{meant, of_kind, wishes};
+use self::kinds::{meant, of_kind, requests};
 use crate::database;
 use crate::exit::Exit;
 use crate::export::Export;
@@ -77,13 +77,13 @@ impl FsCommand {
         let (measuring, output) = (&self.measuring, &global.output);
         // Exports and targets are found first: paths may mean something else in the private namespace.
         let exports = measuring.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
-        let wishes = wishes(&self.on, &self.mkfs_options, &self.mount_options)?;
+        let requests = requests(&self.on, &self.mkfs_options, &self.mount_options)?;
         let places = Place::find_different(&self.target, None, measuring.timeout)?;
         let selected = self.rows(USUAL_BLOCK_BYTES)?;
         selected.notes.iter().for_each(|note| output.note(note));
-        let images = Images::of(&self.images, &wishes, &selected.rows)?;
+        let images = Images::of(&self.images, &requests, &selected.rows)?;
         let paths: Vec<String> = places.iter().map(|place| place.path().display().to_string()).collect();
-        let names = paths.iter().cloned().chain(wishes.iter().map(|wish| wish.kind.to_string()));
+        let names = paths.iter().cloned().chain(requests.iter().map(|request| request.kind.to_string()));
         let cases = selection::different(selected.rows.iter().map(|row| row.case.clone()));
         // Until the filesystems are made, the space of the images' directory stands for theirs.
         let space = writebench_probe::space(&self.images)?;
@@ -119,7 +119,7 @@ impl FsCommand {
         let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
         let mut filesystems = Filesystems::begin(&self.images, &needed)?.with_reserve(measuring.reserve);
         output.note(&cost.line()?);
-        let made = make_all(&mut filesystems, &wishes, images.content_bytes, &stop, output);
+        let made = make_all(&mut filesystems, &requests, images.content_bytes, &stop, output);
         let result = made.and_then(|made| match made {
             Some(made) => self.measure(store, &exports, places, made, (output, &stop)),
             None => Ok(Exit::Interrupted),
@@ -194,7 +194,7 @@ impl FsCommand {
     }
 }
 
-/// The outcome of each wish.
+/// The outcome of each request.
 #[derive(Default)]
 struct Made {
     places: Vec<Place>,
@@ -212,19 +212,19 @@ impl Made {
 /// Makes the filesystems that this machine can; none if it was told to stop.
 fn make_all(
     filesystems: &mut Filesystems,
-    wishes: &[Wish],
+    requests: &[FilesystemRequest],
     content_bytes: u64,
     stop: &AtomicBool,
     output: &Output,
 ) -> Result<Option<Made>> {
     let mut all = Made::default();
     let is_stopped = || stop.load(Ordering::Relaxed);
-    for wish in wishes {
-        let name = wish.kind.to_string();
+    for request in requests {
+        let name = request.kind.to_string();
         if is_stopped() {
             return Ok(None);
         }
-        match filesystems.make(wish, content_bytes, &is_stopped) {
+        match filesystems.make(request, content_bytes, &is_stopped) {
             Ok(made) => {
                 output.note(&format!("Made {name}: {}", made.making.commands.join(" && ")));
                 all.places.push(Place::find_made(&made.path, name, made.making)?);

@@ -38,14 +38,18 @@ impl ShowCommand {
         let store = database::open_existing(db)?;
         let name = self.run.clone().map_or_else(|| database::newest(&store), Ok)?;
         let number = name.run.numbers(&store)?.into_iter().next_back().unwrap_or_default();
-        let report = Report::of(Some(number), name.part_of(store.run(number)?)?);
+        let report = Report::from_run(Some(number), name.part_of(store.run(number)?)?);
         output.all_ok(exports.iter().map(|export| export.write(&report, &NEVER, output)))?;
         let report = match (self.sort, self.top) {
             (None, None) => report,
             (sort, top) => report.arranged(sort.unwrap_or(Sort::Throughput), top.map(|top| top as usize)),
         };
         if !exports.iter().any(Export::is_to_stdout) {
-            output.results(&formats::terminal::report(&report, Detail::of(self.all), output.width()))?;
+            output.results(&formats::terminal::report(
+                &report,
+                Detail::for_option(self.all),
+                output.width(),
+            ))?;
             // Only a terminal has somebody to read the note.
             if output.width().is_some() {
                 output.note(&database::more(&store, number, name.target.as_deref()));

@@ -15,11 +15,11 @@ use super::{Named, ProtectedPaths};
 /// A directory for files of ours. Of the files that are there only those with our mark ([`formats::MARK`]) are replaced.
 pub(crate) struct OutputDirectory {
     named: Named,
-    place: Place,
+    place: Destination,
     replaces_all: bool,
 }
 
-enum Place {
+enum Destination {
     Existing(Directory),
     /// A name in an open directory; the new directory is made with its first file.
     New(Directory, OsString),
@@ -38,17 +38,17 @@ impl OutputDirectory {
         let place = if path.file_name().is_some() {
             let (parent, name) = named.parent()?;
             match named.call("stat", parent.look(&name))? {
-                None => Place::New(parent, name),
+                None => Destination::New(parent, name),
                 Some(found) if found.is_symlink() => {
                     return Err(named.refused_link(&parent.real_path().join(name), "directory"));
                 }
-                Some(_) => Place::Existing(named.outside_runs(path, parent.inner(&name))?),
+                Some(_) => Destination::Existing(named.outside_runs(path, parent.inner(&name))?),
             }
         } else {
             // `..` leads out of the directory, and `.` is the directory itself: neither can be a link.
-            Place::Existing(named.directory(path)?)
+            Destination::Existing(named.directory(path)?)
         };
-        let (Place::Existing(written) | Place::New(written, _)) = &place;
+        let (Destination::Existing(written) | Destination::New(written, _)) = &place;
         named.call("its directory", written.check_writable())?;
         Ok(Self { named, place, replaces_all })
     }
@@ -60,8 +60,8 @@ impl OutputDirectory {
     /// Refuses the name of a file without our mark.
     pub(crate) fn check(&self, name: &str) -> Result<()> {
         match &self.place {
-            Place::Existing(directory) => self.check_in(directory, name),
-            Place::New(..) => Ok(()),
+            Destination::Existing(directory) => self.check_in(directory, name),
+            Destination::New(..) => Ok(()),
         }
     }
 
@@ -69,8 +69,8 @@ impl OutputDirectory {
     pub(crate) fn write(&self, files: &[(String, String)]) -> Result<()> {
         let made;
         let directory = match &self.place {
-            Place::Existing(directory) => directory,
-            Place::New(parent, name) => {
+            Destination::Existing(directory) => directory,
+            Destination::New(parent, name) => {
                 let make = || match std::fs::create_dir(parent.at(name)) {
                     Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
                     _ => parent.inner(name),

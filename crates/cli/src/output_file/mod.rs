@@ -36,10 +36,10 @@ use crate::output::Output;
 /// A place for a file, or a pipe, that may be written to.
 pub(crate) struct OutputFile {
     named: Named,
-    place: Place,
+    place: Sink,
 }
 
-enum Place {
+enum Sink {
     /// A name in a directory, of a regular file or of nothing yet.
     File(Directory, OsString),
     /// Standard output or standard error, by another name than `-`.
@@ -55,7 +55,7 @@ impl OutputFile {
     pub(crate) fn find(option: &'static str, path: &Path, protected: &Rc<ProtectedPaths>) -> Result<Self> {
         let named = Named { option, path: path.to_path_buf(), protected: protected.clone() };
         let place = match descriptor(path) {
-            _ if path.as_os_str() == "-" => Place::Results,
+            _ if path.as_os_str() == "-" => Sink::Results,
             Some(number) => opened_by_caller(&named, number)?,
             None => named_place(&named)?,
         };
@@ -65,8 +65,8 @@ impl OutputFile {
     /// Whether both would be the same file.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (&self.place, &other.place) {
-            (Place::Results, Place::Results) => true,
-            (Place::File(directory, name), Place::File(others, other)) => {
+            (Sink::Results, Sink::Results) => true,
+            (Sink::File(directory, name), Sink::File(others, other)) => {
                 name == other && directory.identity().is_some_and(|it| others.identity() == Some(it))
             }
             _ => false,
@@ -75,13 +75,13 @@ impl OutputFile {
 
     /// Whether the output is `-`.
     pub(crate) fn is_for_results(&self) -> bool {
-        matches!(self.place, Place::Results)
+        matches!(self.place, Sink::Results)
     }
 
     /// Writes the content. Waits for the reader of a pipe until `stop` is set.
     pub(crate) fn write(&self, content: &str, stop: &AtomicBool, output: &Output) -> Result<()> {
         match &self.place {
-            Place::File(directory, name) => self.begin(directory, name, content)?.publish(),
+            Sink::File(directory, name) => self.begin(directory, name, content)?.publish(),
             _ => self.stream(content, stop, output).map(drop),
         }
     }
@@ -95,12 +95,12 @@ impl OutputFile {
         output: &Output,
     ) -> Result<Box<dyn Write + 's>> {
         let mut opened: Box<dyn Write + 's> = match &self.place {
-            Place::File(directory, name) => {
+            Sink::File(directory, name) => {
                 return Ok(Box::new(self.begin(directory, name, beginning)?.publish_open()?));
             }
-            Place::Results => return output.export(beginning).map(|()| output.exporter()),
-            Place::Standard(file) => Box::new(self.named.call("dup", file.try_clone())?),
-            Place::Pipe(found) => {
+            Sink::Results => return output.export(beginning).map(|()| output.exporter()),
+            Sink::Standard(file) => Box::new(self.named.call("dup", file.try_clone())?),
+            Sink::Pipe(found) => {
                 let path = self.named.path.display();
                 let waits = || output.note(&format!("Waiting for somebody to open {path} to read."));
                 Box::new(self.named.call("open", Pipe::open(found, stop, waits))?)
@@ -197,7 +197,7 @@ impl Named {
     }
 }
 
-fn named_place(named: &Named) -> Result<Place> {
+fn named_place(named: &Named) -> Result<Sink> {
     let (directory, name) = named.parent()?;
     if let Ok(found) = directory.open_file(&name, OFlags::PATH)
         && let Some(pipe) = found.metadata().ok().filter(|found| found.file_type().is_fifo())
@@ -208,18 +208,18 @@ fn named_place(named: &Named) -> Result<Place> {
                 pipe.uid()
             )));
         }
-        return Ok(Place::Pipe(found));
+        return Ok(Sink::Pipe(found));
     }
     let existing = named.check_name(&directory, &name)?;
     named.call("its directory", directory.check_writable())?;
     if existing.is_some() {
         named.call("access", directory.check_file_writable(&name))?;
     }
-    Ok(Place::File(directory, name))
+    Ok(Sink::File(directory, name))
 }
 
 /// A file that the shell opened, and named `/dev/stdout` or `/dev/fd/63`.
-fn opened_by_caller(named: &Named, number: u32) -> Result<Place> {
+fn opened_by_caller(named: &Named, number: u32) -> Result<Sink> {
     let found = named.call("open", open(Path::new(&format!("/proc/self/fd/{number}")), OFlags::PATH))?;
     let metadata = named.call("stat", found.metadata())?;
     named.protected.check(named, None, Some(&metadata))?;
@@ -231,9 +231,9 @@ fn opened_by_caller(named: &Named, number: u32) -> Result<Place> {
     }
     let standard = |fd: BorrowedFd<'_>| named.call("dup", fd.try_clone_to_owned());
     Ok(match number {
-        1 => Place::Standard(standard(io::stdout().as_fd())?.into()),
-        2 => Place::Standard(standard(io::stderr().as_fd())?.into()),
-        _ => Place::Pipe(found),
+        1 => Sink::Standard(standard(io::stdout().as_fd())?.into()),
+        2 => Sink::Standard(standard(io::stderr().as_fd())?.into()),
+        _ => Sink::Pipe(found),
     })
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use writebench_engine::{Engine, RankBarrier};
-use writebench_model::protocol::{RankSample, RankSampleRequest, Shortage};
+use writebench_model::protocol::{InsufficientSpace, RankSample, RankSampleRequest};
 use writebench_runner::RunnerError;
 
 use super::mpi::Ranks;
@@ -34,7 +34,7 @@ impl InProcess {
         &mut self,
         request: &RankSampleRequest,
         (ranks, size): (&mut Ranks, u32),
-    ) -> Result<Result<RankSample, Shortage>, RunnerError> {
+    ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
         let target = numbered(&self.targets, request.sample.target)?;
         Ok(run_rank_sample(&mut self.engine, target, request, &mut MpiBarrier { ranks, size }, &|_| {}))
     }

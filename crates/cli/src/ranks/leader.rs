@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use writebench_model::protocol::{RankPlace, RankSample, RankSampleRequest, Shortage};
+use writebench_model::protocol::{InsufficientSpace, RankPlace, RankSample, RankSampleRequest};
 use writebench_model::{Cluster, RankName};
 use writebench_runner::{Communicator, Coordinator, Report, RunnerError, Share};
 
@@ -55,7 +55,10 @@ impl Communicator for Leader {
         self.ranks.wait(self.sample_ranks, has_succeeded)
     }
 
-    fn run_sample(&mut self, request: RankSampleRequest) -> Result<Result<RankSample, Shortage>, RunnerError> {
+    fn run_sample(
+        &mut self,
+        request: RankSampleRequest,
+    ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
         let none = || RunnerError::Protocol("a sample before its directories".to_owned());
         self.in_process.as_mut().ok_or_else(none)?.run_sample(&request, (&mut self.ranks, self.sample_ranks))
     }

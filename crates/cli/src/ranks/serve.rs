@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::ColorChoice;
-use writebench_model::protocol::{RankSample, RankSampleRequest, Shortage};
+use writebench_model::protocol::{InsufficientSpace, RankSample, RankSampleRequest};
 use writebench_runner::{Casualties, Communicator, Report, RunnerError, WorkerCommand, Workers};
 
 use super::in_process::{InProcess, identity};
@@ -97,7 +97,10 @@ impl Communicator for Group<'_> {
         self.ranks.wait(self.size, has_succeeded)
     }
 
-    fn run_sample(&mut self, request: RankSampleRequest) -> Result<Result<RankSample, Shortage>, RunnerError> {
+    fn run_sample(
+        &mut self,
+        request: RankSampleRequest,
+    ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
         self.in_process.run_sample(&request, (self.ranks, self.size))
     }
 }

@@ -62,7 +62,7 @@ impl Session<'_> {
         };
         let recorded = recorder.finish(status, self.totals(), stop);
         let is_search = self.config.run.is_search();
-        let report = Report::of(Some(number), recorder.run()?);
+        let report = Report::from_run(Some(number), recorder.run()?);
         let text = shows_tables.then(|| formats::terminal::report(&report, Detail::Usual, output.width()));
         let printed = text.map_or(Ok(()), |text| output.results(&text));
         let streamed = recorder.streams.end(&report.run);

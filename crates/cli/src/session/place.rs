@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueHint};
 use writebench_filesystems::Kind;
-use writebench_model::{Case, Environment, Failure, Making, Reserve, TargetRecord, path_text};
+use writebench_model::{Case, Environment, Failure, FilesystemSpec, Reserve, TargetRecord, path_text};
 use writebench_probe::Space;
 use writebench_runner::{
     ClaimedDevice, Keeper, Look, Patience, PlannedTarget, RunnerError, TargetKind, claim_device,
@@ -33,7 +33,7 @@ pub(crate) struct Place {
     /// Holds a directory open; none for a block device, which may be written over.
     keeper: Option<Box<Keeper>>,
     /// The name and making of a filesystem that the run made.
-    made: Option<(String, Making)>,
+    made: Option<(String, FilesystemSpec)>,
 }
 
 /// A place that belongs to this run alone.
@@ -110,7 +110,7 @@ impl Place {
     }
 
     /// The root of a filesystem that the run made.
-    pub(crate) fn find_made(root: &Path, name: String, making: Making) -> Result<Self> {
+    pub(crate) fn find_made(root: &Path, name: String, making: FilesystemSpec) -> Result<Self> {
         Ok(Self { made: Some((name, making)), ..Self::find(root, None, None)? })
     }
 
@@ -242,7 +242,7 @@ pub(crate) fn largest_block(places: &[Place]) -> u64 {
 }
 
 /// The one device below what a run made, where the mount does not name it: below overlay and FUSE.
-fn device_below(making: &Making) -> Option<String> {
+fn device_below(making: &FilesystemSpec) -> Option<String> {
     let [image] = making.images.as_slice() else { return None };
     let number = std::fs::read_to_string(format!("/sys/block/{}/dev", image.device)).ok()?;
     Some(number.trim_end().to_owned())

@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use writebench_testkit::{Kind, Need, Trials, children, entries, wait_for};
 
-use crate::kept::{Kept, wish};
+use crate::kept::{Kept, request};
 
 const MIB: usize = 1 << 20;
 
@@ -27,7 +27,7 @@ pub(crate) fn add(trials: &mut Trials) {
 
 /// `fuse:ext4` in memory, its directory, and the directory below.
 fn fuse() -> Result<(Kept, PathBuf, PathBuf)> {
-    let kept = Kept::start(Kind::Tmpfs, 0, &[wish("fuse:ext4", &[], None)])?.made()?;
+    let kept = Kept::start(Kind::Tmpfs, 0, &[request("fuse:ext4", &[], None)])?.made()?;
     let path = kept.path(0)?;
     let below = format!("/proc/{}/root/mnt/1-fuse-ext4/source", kept.pid());
     Ok((kept, path, below.into()))

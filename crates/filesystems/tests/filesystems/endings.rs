@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{Kind, Need, Trials, wait_for};
 
-use crate::kept::{Kept, loops_over, wish};
+use crate::kept::{Kept, loops_over, request};
 
 const SIGNALS: [Signal; 3] = [Signal::KILL, Signal::TERM, Signal::INT];
 
@@ -25,16 +25,16 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a mount in use for too long is detached, and this is reported", &needs, in_use_for_too_long);
 }
 
-fn wishes() -> Vec<Value> {
-    ["ext4", "btrfs-raid0", "tmpfs", "overlay:xfs", "fuse:ext4"].map(|kind| wish(kind, &[], None)).into()
+fn requests() -> Vec<Value> {
+    ["ext4", "btrfs-raid0", "tmpfs", "overlay:xfs", "fuse:ext4"].map(|kind| request(kind, &[], None)).into()
 }
 
 fn at_any_moment() -> Result<()> {
     let start = Instant::now();
-    Kept::start(Kind::Tmpfs, 0, &wishes())?.made()?.remove()?;
+    Kept::start(Kind::Tmpfs, 0, &requests())?.made()?.remove()?;
     let whole = start.elapsed();
     for moment in 0..MOMENTS {
-        let kept = Kept::start(Kind::Tmpfs, 0, &wishes())?;
+        let kept = Kept::start(Kind::Tmpfs, 0, &requests())?;
         sleep(whole * moment / MOMENTS);
         kept.end_by(SIGNALS[moment as usize % SIGNALS.len()])?;
     }
@@ -43,8 +43,8 @@ fn at_any_moment() -> Result<()> {
 
 fn while_in_use() -> Result<()> {
     for signal in SIGNALS {
-        let kept = Kept::start(Kind::Ext4, 0, &wishes())?.made()?;
-        for index in 0..wishes().len() {
+        let kept = Kept::start(Kind::Ext4, 0, &requests())?.made()?;
+        for index in 0..requests().len() {
             // The file's dirty pages are left to the kernel.
             File::create_new(kept.path(index)?.join("file"))?.write_all_at(&vec![1; 8 << 20], 0)?;
         }
@@ -54,7 +54,7 @@ fn while_in_use() -> Result<()> {
 }
 
 fn still_in_use() -> Result<()> {
-    let kept = Kept::start(Kind::Tmpfs, 0, &[wish("ext4", &[], None)])?.made()?;
+    let kept = Kept::start(Kind::Tmpfs, 0, &[request("ext4", &[], None)])?.made()?;
     let images = kept.images().to_owned();
     let file = File::create_new(kept.path(0)?.join("file"))?;
     // Another descriptor closes after a second, and the removal has waited for it.
@@ -69,7 +69,7 @@ fn still_in_use() -> Result<()> {
 }
 
 fn in_use_for_too_long() -> Result<()> {
-    let mut kept = Kept::start(Kind::Tmpfs, 0, &[wish("ext4", &[], None)])?.made()?;
+    let mut kept = Kept::start(Kind::Tmpfs, 0, &[request("ext4", &[], None)])?.made()?;
     let file = File::create_new(kept.path(0)?.join("file"))?;
     let said = kept.try_to_remove()?;
     let expected = "/mnt/1-ext4 was still in use after 10 s and is detached only: \

@@ -9,8 +9,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use writebench_filesystems::{Filesystems, Wish};
-use writebench_model::Making;
+use writebench_filesystems::{FilesystemRequest, Filesystems};
+use writebench_model::FilesystemSpec;
 use writebench_testkit::{Kind, children, directory_on, entries, loop_devices, wait_for};
 
 pub(crate) const COMMAND: &str = "keep";
@@ -21,14 +21,14 @@ pub(crate) fn keep(mut words: impl Iterator<Item = OsString>) -> Result<()> {
     let images = PathBuf::from(word().context("IMAGES")?);
     let content_bytes = word().context("CONTENT_BYTES")?.parse()?;
     let mut filesystems = Filesystems::begin(&images, &[&std::env::current_dir()?])?;
-    while let Some(wish) = word() {
-        let wish: Value = serde_json::from_str(&wish)?;
-        let wish = Wish {
-            kind: wish["kind"].as_str().context("kind")?.parse()?,
-            mkfs_options: serde_json::from_value(wish["mkfs"].clone())?,
-            mount_options: serde_json::from_value(wish["mount"].clone())?,
+    while let Some(request) = word() {
+        let request: Value = serde_json::from_str(&request)?;
+        let request = FilesystemRequest {
+            kind: request["kind"].as_str().context("kind")?.parse()?,
+            mkfs_options: serde_json::from_value(request["mkfs"].clone())?,
+            mount_options: serde_json::from_value(request["mount"].clone())?,
         };
-        let made = filesystems.make(&wish, content_bytes, &|| false);
+        let made = filesystems.make(&request, content_bytes, &|| false);
         say(&match made {
             Ok(made) => json!({ "path": made.path, "making": made.making }),
             Err(error) => json!({ "error": error.to_string() }),
@@ -48,8 +48,8 @@ fn say(what: &Value) -> Result<()> {
     Ok(stdout.flush()?)
 }
 
-/// A wish with options.
-pub(crate) fn wish(kind: &str, mkfs: &[&str], mount: Option<&str>) -> Value {
+/// A request with options.
+pub(crate) fn request(kind: &str, mkfs: &[&str], mount: Option<&str>) -> Value {
     json!({ "kind": kind, "mkfs": mkfs, "mount": mount })
 }
 
@@ -63,15 +63,15 @@ pub(crate) struct Kept {
 
 impl Kept {
     /// Starts making filesystems, with images on a filesystem of that kind.
-    pub(crate) fn start(images_on: Kind, content_bytes: u64, wishes: &[Value]) -> Result<Self> {
-        Self::start_in(directory_on(images_on), content_bytes, wishes)
+    pub(crate) fn start(images_on: Kind, content_bytes: u64, requests: &[Value]) -> Result<Self> {
+        Self::start_in(directory_on(images_on), content_bytes, requests)
     }
 
     /// Starts making filesystems, with images in that directory.
-    pub(crate) fn start_in(images: TempDir, content_bytes: u64, wishes: &[Value]) -> Result<Self> {
+    pub(crate) fn start_in(images: TempDir, content_bytes: u64, requests: &[Value]) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(COMMAND).arg(images.path()).arg(content_bytes.to_string());
-        command.args(wishes.iter().map(Value::to_string));
+        command.args(requests.iter().map(Value::to_string));
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn()?;
         let stdout = BufReader::new(child.stdout.take().context("stdout")?);
@@ -105,7 +105,7 @@ impl Kept {
         Ok(PathBuf::from(format!("/proc/{}/root{path}", self.pid())))
     }
 
-    pub(crate) fn making(&self, index: usize) -> Result<Making> {
+    pub(crate) fn making(&self, index: usize) -> Result<FilesystemSpec> {
         serde_json::from_value(self.made[index]["making"].clone()).with_context(|| self.made[index].to_string())
     }
 
@@ -124,7 +124,7 @@ impl Kept {
 
     /// Removes the filesystems, after which nothing may be left although the process may still run.
     pub(crate) fn remove(mut self) -> Result<()> {
-        let outside = Outside::of(&self);
+        let outside = Outside::around(&self);
         let said = self.try_to_remove()?;
         ensure!(said == "removed", "{said}");
         ensure!(outside.left()? == Vec::<String>::new(), "{:?}", outside.left()?);
@@ -142,7 +142,7 @@ impl Kept {
 
     /// Ends the process by a signal, after which nothing may be left.
     pub(crate) fn end_by(mut self, signal: rustix::process::Signal) -> Result<()> {
-        let outside = Outside::of(&self);
+        let outside = Outside::around(&self);
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, signal)?;
         self.child.wait()?;
@@ -169,7 +169,7 @@ struct Outside {
 }
 
 impl Outside {
-    fn of(kept: &Kept) -> Self {
+    fn around(kept: &Kept) -> Self {
         Self { images: kept.images().to_owned(), children: children(kept.pid()) }
     }
 

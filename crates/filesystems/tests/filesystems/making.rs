@@ -10,7 +10,7 @@ use rustix::fs::{Advice, SeekFrom};
 use writebench_filesystems::Kind;
 use writebench_testkit::{Caching, Faulty, Image, Need, Trials, entries};
 
-use crate::kept::{Kept, loops_over, wish};
+use crate::kept::{Kept, loops_over, request};
 
 const MIB: u64 = 1 << 20;
 
@@ -48,8 +48,8 @@ pub(crate) fn add(trials: &mut Trials) {
 }
 
 fn holds_what_is_written(kind: &Kind) -> Result<()> {
-    let kept =
-        Kept::start(writebench_testkit::Kind::Ext4, 64 * MIB, &[wish(&kind.to_string(), &[], None)])?.made()?;
+    let kept = Kept::start(writebench_testkit::Kind::Ext4, 64 * MIB, &[request(&kind.to_string(), &[], None)])?
+        .made()?;
     let making = kept.making(0)?;
     ensure!(making.kind == kind.to_string() && making.mkfs_options.is_empty());
     let total: u64 = making.images.iter().map(|image| image.size_bytes).sum();
@@ -88,7 +88,7 @@ fn write_and_read_again(path: &Path) -> Result<()> {
 }
 
 fn direct_over_ext4() -> Result<()> {
-    let kept = Kept::start(writebench_testkit::Kind::Ext4, 0, &[wish("ext4", &[], None)])?.made()?;
+    let kept = Kept::start(writebench_testkit::Kind::Ext4, 0, &[request("ext4", &[], None)])?.made()?;
     let image = kept.making(0)?.images.remove(0);
     ensure!(image.direct_io && image.direct_io_refused.is_none(), "{image:?}");
     ensure!(image.directory_filesystem == "ext4", "{image:?}");
@@ -98,7 +98,7 @@ fn direct_over_ext4() -> Result<()> {
 }
 
 fn recorded_over_tmpfs() -> Result<()> {
-    let kept = Kept::start(writebench_testkit::Kind::Tmpfs, 0, &[wish("ext4", &[], None)])?.made()?;
+    let kept = Kept::start(writebench_testkit::Kind::Tmpfs, 0, &[request("ext4", &[], None)])?.made()?;
     let image = kept.making(0)?.images.remove(0);
     ensure!(image.directory_filesystem == "tmpfs", "{image:?}");
     ensure!(image.direct_io == image.direct_io_refused.is_none(), "{image:?}");
@@ -116,8 +116,8 @@ fn as_in_sysfs(image: &writebench_model::Image) -> Result<()> {
 }
 
 fn no_names_and_no_holes() -> Result<()> {
-    let wishes = ["ext4", "xfs", "btrfs-raid0"].map(|kind| wish(kind, &[], None));
-    let kept = Kept::start(writebench_testkit::Kind::Ext4, 0, &wishes)?.made()?;
+    let requests = ["ext4", "xfs", "btrfs-raid0"].map(|kind| request(kind, &[], None));
+    let kept = Kept::start(writebench_testkit::Kind::Ext4, 0, &requests)?.made()?;
     ensure!(entries(kept.images()).is_empty());
     let mut seen = 0;
     for descriptor in entries(Path::new(&format!("/proc/{}/fd", kept.pid()))) {
@@ -137,13 +137,13 @@ fn no_names_and_no_holes() -> Result<()> {
 }
 
 fn options_are_in_effect() -> Result<()> {
-    let wishes = [
-        wish("ext4", &["-b", "1024", "-O", "^metadata_csum"], Some("noatime,commit=7")),
-        wish("overlay:ext4", &["-b", "2048"], Some("noatime")),
-        wish("fuse:ext4", &[], Some("noatime")),
-        wish("tmpfs", &[], Some("nr_inodes=100")),
+    let requests = [
+        request("ext4", &["-b", "1024", "-O", "^metadata_csum"], Some("noatime,commit=7")),
+        request("overlay:ext4", &["-b", "2048"], Some("noatime")),
+        request("fuse:ext4", &[], Some("noatime")),
+        request("tmpfs", &[], Some("nr_inodes=100")),
     ];
-    let kept = Kept::start(writebench_testkit::Kind::Tmpfs, 0, &wishes)?.made()?;
+    let kept = Kept::start(writebench_testkit::Kind::Tmpfs, 0, &requests)?.made()?;
     let making = kept.making(0)?;
     ensure!(making.mkfs_options == ["-b", "1024", "-O", "^metadata_csum"], "{making:?}");
     ensure!(making.mount_options.as_deref() == Some("noatime,commit=7"), "{making:?}");
@@ -167,7 +167,7 @@ fn options_are_in_effect() -> Result<()> {
 fn images_without_tmpfile() -> Result<()> {
     let below = Faulty::mount("none", Caching::None)?;
     let images = tempfile::tempdir_in(below.path())?;
-    let kept = Kept::start_in(images, 0, &[wish("ext4", &[], None)])?.made()?;
+    let kept = Kept::start_in(images, 0, &[request("ext4", &[], None)])?.made()?;
     let image = kept.making(0)?.images.remove(0);
     as_in_sysfs(&image)?;
     ensure!(entries(kept.images()).is_empty());
@@ -178,7 +178,7 @@ fn images_without_tmpfile() -> Result<()> {
 fn images_on_btrfs() -> Result<()> {
     let below = Image::mount("btrfs", 1400 * MIB)?;
     let images = tempfile::tempdir_in(below.path())?;
-    let kept = Kept::start_in(images, 0, &[wish("ext4", &[], None)])?.made()?;
+    let kept = Kept::start_in(images, 0, &[request("ext4", &[], None)])?.made()?;
     let image = kept.making(0)?.images.remove(0);
     ensure!(image.directory_filesystem == "btrfs", "{image:?}");
     as_in_sysfs(&image)?;

@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 use writebench_testkit::{Kind, Need, Trials, directory_on};
 
-use crate::kept::{COMMAND, Kept, loops_over, wish};
+use crate::kept::{COMMAND, Kept, loops_over, request};
 
 pub(crate) fn add(trials: &mut Trials) {
     let ext4 = [Need::Image("ext4")];
@@ -24,21 +24,21 @@ pub(crate) fn add(trials: &mut Trials) {
 
 fn says_why() -> Result<()> {
     let cases = [
-        (wish("nonsense", &[], None), "mkfs.nonsense is not installed"),
-        (wish("ext4", &["-b", "1000"], None), "mkfs.ext4: invalid block size - 1000"),
-        (wish("ext4", &["-Z"], None), "mkfs.ext4: invalid option -- 'Z'"),
-        (wish("xfs", &["-Z"], None), "unknown option -Z"),
-        (wish("btrfs", &["--made-up"], None), "mkfs.btrfs: unrecognized option '--made-up'"),
-        (wish("ext4", &[], Some("made_up=1")), "mount: "),
-        (wish("tmpfs", &[], Some("made_up=1")), "mount: "),
-        (wish("overlay:ext4", &[], Some("made_up=1")), "mount: "),
-        (wish("fuse:ext4", &[], Some("made_up=1")), "made_up=1"),
+        (request("nonsense", &[], None), "mkfs.nonsense is not installed"),
+        (request("ext4", &["-b", "1000"], None), "mkfs.ext4: invalid block size - 1000"),
+        (request("ext4", &["-Z"], None), "mkfs.ext4: invalid option -- 'Z'"),
+        (request("xfs", &["-Z"], None), "unknown option -Z"),
+        (request("btrfs", &["--made-up"], None), "mkfs.btrfs: unrecognized option '--made-up'"),
+        (request("ext4", &[], Some("made_up=1")), "mount: "),
+        (request("tmpfs", &[], Some("made_up=1")), "mount: "),
+        (request("overlay:ext4", &[], Some("made_up=1")), "mount: "),
+        (request("fuse:ext4", &[], Some("made_up=1")), "made_up=1"),
     ];
-    let wishes: Vec<_> = cases.iter().map(|(wish, _)| wish.clone()).collect();
-    let kept = Kept::start(Kind::Tmpfs, 0, &wishes)?.made()?;
-    for (index, (wish, expected)) in cases.iter().enumerate() {
+    let requests: Vec<_> = cases.iter().map(|(request, _)| request.clone()).collect();
+    let kept = Kept::start(Kind::Tmpfs, 0, &requests)?.made()?;
+    for (index, (request, expected)) in cases.iter().enumerate() {
         let error = kept.error(index)?;
-        ensure!(error.contains(expected) && !error.contains('\n'), "{wish}: {error}");
+        ensure!(error.contains(expected) && !error.contains('\n'), "{request}: {error}");
     }
     ensure!(loops_over(kept.images()).is_empty());
     kept.remove()
@@ -57,7 +57,7 @@ fn is_missing(kind: &str, expected: &str) -> Result<()> {
     let images = directory_on(Kind::Tmpfs);
     let mut command = Command::new(std::env::current_exe()?);
     command.env("PATH", "/nowhere").arg(COMMAND).arg(images.path()).arg("0");
-    let output = command.arg(wish(kind, &[], None).to_string()).output()?;
+    let output = command.arg(request(kind, &[], None).to_string()).output()?;
     let said = String::from_utf8(output.stdout)?;
     let expected = format!("{{\"error\":\"{expected}");
     ensure!(said.lines().next().is_some_and(|line| line.starts_with(&expected)), "{said}");
@@ -65,7 +65,7 @@ fn is_missing(kind: &str, expected: &str) -> Result<()> {
 }
 
 fn too_little_space() -> Result<()> {
-    let kept = Kept::start(Kind::Ext4, 1 << 50, &[wish("ext4", &[], None)])?.made()?;
+    let kept = Kept::start(Kind::Ext4, 1 << 50, &[request("ext4", &[], None)])?.made()?;
     let error = kept.error(0)?;
     ensure!(error.starts_with("not enough free space in ") && error.contains("stay in reserve"), "{error}");
     kept.remove()

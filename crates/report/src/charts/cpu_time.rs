@@ -4,10 +4,10 @@
 use writebench_model::{Axis, Bytes};
 use writebench_stats::as_f64;
 
-use super::data::{Chart, Drawn, Kind, Point, Question, Series, Unit, XAxis, YAxis};
+use super::data::{Chart, ChartData, ChartKind, Point, Question, Series, Unit, XAxis, YAxis};
 use super::matrix::chunk_sizes;
 use super::point::{figures_are, line_of, point};
-use super::rows::{Row, grouped};
+use super::rows::{ChartCase, grouped};
 use super::{axis, notes};
 use crate::numbers::estimate::{Estimate, Figure};
 
@@ -26,7 +26,7 @@ const TIMES: [Time; 3] = [
 
 /// Two charts of each time, for each combination of the other axes, since different work is not in one chart.
 /// A single target is drawn by buffer size only, as it has no other to compare with.
-pub(super) fn charts(rows: &[Row<'_>]) -> Vec<Drawn> {
+pub(super) fn charts(rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let works = grouped(rows, |row| row.name_without(&[Axis::Chunk]));
     let several = works.len() > 1;
     let mut charts = Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn charts(rows: &[Row<'_>]) -> Vec<Drawn> {
         for time in &TIMES {
             let mut draw = |by: &str, chart: Chart| {
                 let stem = format!("{}-by-{by}{suffix}", time.stem);
-                charts.push(Drawn { of: Question::CpuTime, stem, chart });
+                charts.push(ChartData { of: Question::CpuTime, stem, chart });
             };
             draw("buffer-size", by_buffer_size(time, work, rows));
             if notes::targets(rows).len() > 1 {
@@ -46,17 +46,17 @@ pub(super) fn charts(rows: &[Row<'_>]) -> Vec<Drawn> {
     charts
 }
 
-fn by_buffer_size(time: &Time, work: &str, rows: &[Row<'_>]) -> Chart {
+fn by_buffer_size(time: &Time, work: &str, rows: &[ChartCase<'_>]) -> Chart {
     let series = grouped(rows, |row| row.target).into_iter().map(|(target, rows)| {
-        let point = |row: &Row<'_>| Some(time_point(time, as_f64(row.chunk_bytes()?), row));
+        let point = |row: &ChartCase<'_>| Some(time_point(time, as_f64(row.chunk_bytes()?), row));
         line_of(target.to_owned(), rows.iter().map(point))
     });
     let title = format!("{} by buffer size", time.label);
     let x = axis::chunks("buffer size", &chunk_sizes(rows));
-    chart(time, title, (Kind::Lines, x), work, rows, series.collect())
+    chart(time, title, (ChartKind::Lines, x), work, rows, series.collect())
 }
 
-fn by_target(time: &Time, work: &str, rows: &[Row<'_>]) -> Chart {
+fn by_target(time: &Time, work: &str, rows: &[ChartCase<'_>]) -> Chart {
     let targets = notes::targets(rows);
     let series = chunk_sizes(rows).into_iter().map(|size| {
         let points = (0u32..).zip(&targets).filter_map(|(index, target)| {
@@ -67,15 +67,15 @@ fn by_target(time: &Time, work: &str, rows: &[Row<'_>]) -> Chart {
     });
     let title = format!("{} by target, for each buffer size", time.label);
     let x = axis::categories("target", targets.iter().map(|&target| target.to_owned()));
-    chart(time, title, (Kind::Groups, x), work, rows, series.collect())
+    chart(time, title, (ChartKind::Groups, x), work, rows, series.collect())
 }
 
 fn chart(
     time: &Time,
     title: String,
-    (kind, x): (Kind, XAxis),
+    (kind, x): (ChartKind, XAxis),
     work: &str,
-    rows: &[Row<'_>],
+    rows: &[ChartCase<'_>],
     series: Vec<Series>,
 ) -> Chart {
     Chart {
@@ -85,12 +85,12 @@ fn chart(
         x,
         y: YAxis { label: time.label.to_owned(), unit: Unit::Seconds, scale: axis::y_scale(&series) },
         // This holds for sizes, but not for targets.
-        series_are_ordered: kind == Kind::Groups,
+        series_are_ordered: kind == ChartKind::Groups,
         series,
         notes: [notes::causes(rows), notes::cut_short(rows)].concat(),
     }
 }
 
-fn time_point(time: &Time, x: f64, row: &Row<'_>) -> Point {
+fn time_point(time: &Time, x: f64, row: &ChartCase<'_>) -> Point {
     point(x, row, row.whole_estimate().map(time.figure), 1e9)
 }

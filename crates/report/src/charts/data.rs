@@ -15,7 +15,7 @@ pub(crate) struct NamedChart {
 
 /// A chart of a family, and the end of its name after suite and section.
 #[derive(Clone)]
-pub(super) struct Drawn {
+pub(super) struct ChartData {
     pub of: Question,
     pub stem: String,
     pub chart: Chart,
@@ -58,7 +58,7 @@ pub(crate) struct Chart {
     pub title: String,
     /// The measurement, and the meaning of its figures.
     pub subtitle: String,
-    pub kind: Kind,
+    pub kind: ChartKind,
     pub x: XAxis,
     pub y: YAxis,
     /// Whether the series have an order, such as that of sizes, which their colours show.
@@ -79,7 +79,7 @@ impl Chart {
 /// The form of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Kind {
+pub(crate) enum ChartKind {
     /// A line for each series, with the band of its intervals.
     Lines,
     /// For each category the series side by side, with their intervals.
@@ -172,7 +172,7 @@ pub(crate) struct Point {
     /// The case's index among all cases of all reports of the charts, from 0: the first report's
     /// cases, then those of the second, and so on.
     pub row: usize,
-    /// Each good sample, for [`Kind::Bars`]. JSON has the samples themselves.
+    /// Each good sample, for [`ChartKind::Bars`]. JSON has the samples themselves.
     #[serde(skip)]
     pub dots: Vec<Dot>,
 }

@@ -2,25 +2,26 @@
 
 use writebench_stats::as_f64;
 
-use super::data::{Chart, Interval, Kind, Point, Series, Unit, YAxis, YScale};
+use super::data::{Chart, ChartKind, Interval, Point, Series, Unit, YAxis, YScale};
 use super::point::point;
-use super::rows::Row;
+use super::rows::ChartCase;
 use super::{axis, contracts, names, notes};
 use crate::numbers::latency::{LatencyCurve, LatencyPlace};
 
 /// For fewer calls a table is enough.
 const FEWEST_CALLS: u64 = 20;
 
-fn curve<'r>(row: &Row<'r>) -> Option<&'r LatencyCurve> {
+fn curve<'r>(row: &ChartCase<'r>) -> Option<&'r LatencyCurve> {
     let curve = row.case.estimate.as_ref()?.latency_curve.as_ref()?;
     (curve.count >= FEWEST_CALLS).then_some(curve)
 }
 
 /// The chart of the cases with latencies; none if there are none.
-pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
-    let told: Vec<(Row<'_>, &LatencyCurve)> = rows.iter().filter_map(|row| Some((*row, curve(row)?))).collect();
+pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
+    let told: Vec<(ChartCase<'_>, &LatencyCurve)> =
+        rows.iter().filter_map(|row| Some((*row, curve(row)?))).collect();
     let most = told.iter().map(|(_, curve)| curve.count).max()?;
-    let drawn: Vec<Row<'_>> = told.iter().map(|(row, _)| *row).collect();
+    let drawn: Vec<ChartCase<'_>> = told.iter().map(|(row, _)| *row).collect();
     let (names, common) = names::of_cases(&drawn);
     let lines = told.iter().zip(names);
     let series: Vec<Series> =
@@ -33,7 +34,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Cha
             common,
             contracts::caution(&drawn)
         ),
-        kind: Kind::Lines,
+        kind: ChartKind::Lines,
         x: axis::percentiles("share of calls", most),
         y: YAxis { label: "Time of a call".to_owned(), unit: Unit::Seconds, scale: YScale::Log10 },
         series_are_ordered: false,
@@ -42,7 +43,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Cha
     })
 }
 
-fn points(row: &Row<'_>, curve: &LatencyCurve) -> Vec<Point> {
+fn points(row: &ChartCase<'_>, curve: &LatencyCurve) -> Vec<Point> {
     let place = |place: &LatencyPlace| {
         let [low, median, high] = place.ns.map(|ns| as_f64(ns) / 1e9);
         Point { figure: Some(Interval { value: median, low, high }), ..point(place.quantile, row, None, 1.0) }

@@ -2,16 +2,16 @@
 
 use writebench_model::Axis;
 
-use super::data::{Chart, Drawn, Kind, Point, Question, Series, Unit, YAxis};
+use super::data::{Chart, ChartData, ChartKind, Point, Question, Series, Unit, YAxis};
 use super::point::{throughput_lines, throughput_point};
-use super::rows::{Row, each_target, grouped, places};
+use super::rows::{ChartCase, each_target, grouped, places};
 use super::{axis, contracts, names, notes};
 
 /// For fewer sizes a table is enough.
 const FEWEST_SIZES: usize = 3;
 
 /// A chart for each target and contract: only these are comparable.
-pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
+pub(super) fn charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let mut charts = Vec::new();
     for of in each_target(rows) {
         let contracts = grouped(&of.rows, contracts::by_chunk);
@@ -27,29 +27,29 @@ pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
             let (of_what, x) =
                 (format!("{section}. {contract}"), axis::chunks("chunk size", &chunk_sizes(rows)));
             let chart = throughput_lines(title, &of_what, x, rows, lines(rows), |row| row.chunk_bytes());
-            charts.push(Drawn { of: Question::ThroughputByChunk, stem, chart });
+            charts.push(ChartData { of: Question::ThroughputByChunk, stem, chart });
         }
     }
     charts
 }
 
 /// The chunk sizes of rows, from the smallest.
-pub(super) fn chunk_sizes(rows: &[Row<'_>]) -> Vec<u64> {
-    places(rows, Row::chunk_bytes)
+pub(super) fn chunk_sizes(rows: &[ChartCase<'_>]) -> Vec<u64> {
+    places(rows, ChartCase::chunk_bytes)
 }
 
 /// The rows of each label, or of each case without its chunk if rows differ in more than label and chunk.
-fn lines<'r>(rows: &[Row<'r>]) -> Vec<(String, Vec<Row<'r>>)> {
-    let case = |row: &Row<'_>| row.name_without(&[Axis::Chunk]);
-    let name = |row: &Row<'_>| row.case.record.label.clone().unwrap_or_else(|| case(row));
-    let place = |row: &Row<'_>| (name(row), row.chunk_bytes());
+fn lines<'r>(rows: &[ChartCase<'r>]) -> Vec<(String, Vec<ChartCase<'r>>)> {
+    let case = |row: &ChartCase<'_>| row.name_without(&[Axis::Chunk]);
+    let name = |row: &ChartCase<'_>| row.case.record.label.clone().unwrap_or_else(|| case(row));
+    let place = |row: &ChartCase<'_>| (name(row), row.chunk_bytes());
     let is_unique = grouped(rows, place).iter().all(|(_, rows)| rows.len() == 1);
     grouped(rows, |row| if is_unique { name(row) } else { case(row) })
 }
 
 /// A heat map of all flags, whose costs, including that of a stronger contract, are the question. None for a
 /// single size.
-pub(super) fn heat_map(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
+pub(super) fn heat_map(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
     let sizes = chunk_sizes(rows);
     if sizes.len() < 2 {
         return None;
@@ -71,7 +71,7 @@ pub(super) fn heat_map(section: &str, target: &str, rows: &[Row<'_>]) -> Option<
             "{section}{common}. Medians; higher is better. Colours compare cells, not contracts.{}",
             contracts::caution(rows)
         ),
-        kind: Kind::HeatMap,
+        kind: ChartKind::HeatMap,
         x: axis::categories("chunk size", columns),
         y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
         series_are_ordered: true,

@@ -3,18 +3,18 @@
 use writebench_model::Bytes;
 
 use super::data::Series;
-use super::rows::Row;
+use super::rows::ChartCase;
 use crate::numbers::grouped::distinct;
 
 /// Each row's label, with its chunk if labels alone are equal, or the case's name if both are not enough; and
 /// the common part of the names, which is left out of them: ` (size=5MiB)`, or nothing.
-pub(super) fn of_cases(rows: &[Row<'_>]) -> (Vec<String>, String) {
-    let label = |row: &Row<'_>| row.case.record.label.clone();
-    let with_chunk = |row: &Row<'_>| {
+pub(super) fn of_cases(rows: &[ChartCase<'_>]) -> (Vec<String>, String) {
+    let label = |row: &ChartCase<'_>| row.case.record.label.clone();
+    let with_chunk = |row: &ChartCase<'_>| {
         let (label, bytes) = label(row).zip(row.chunk_bytes())?;
         Some(format!("{label}, {}", Bytes(bytes).approximate()))
     };
-    for name in [&label as &dyn Fn(&Row<'_>) -> Option<String>, &with_chunk] {
+    for name in [&label as &dyn Fn(&ChartCase<'_>) -> Option<String>, &with_chunk] {
         let names: Vec<String> = rows.iter().filter_map(name).collect();
         if distinct(&names, |name| *name).len() == rows.len() {
             return (names, String::new());

@@ -2,20 +2,20 @@
 
 use writebench_model::{Bytes, Outcome};
 
-use super::rows::{Row, grouped, places};
+use super::rows::{ChartCase, grouped, places};
 use crate::sentences::words::counted;
 
 /// The number of cases that are named; the rest is counted.
 const NAMED: usize = 3;
 
 /// One sentence for each target and cause of cases that did not end well.
-pub(super) fn causes(rows: &[Row<'_>]) -> Vec<String> {
+pub(super) fn causes(rows: &[ChartCase<'_>]) -> Vec<String> {
     let several_targets = targets(rows).len() > 1;
     let causes = grouped(rows, |row| {
         let samples = row.case.estimate.as_ref().map(|estimate| estimate.samples);
         Some((row.target, row.case.outcome().map(Outcome::name), row.case.reason.as_deref()?, samples))
     });
-    let sentence = |(cause, rows): (Option<_>, Vec<Row<'_>>)| {
+    let sentence = |(cause, rows): (Option<_>, Vec<ChartCase<'_>>)| {
         let (target, outcome, reason, samples): (&str, Option<&str>, &str, Option<usize>) = cause?;
         // There may be good samples nevertheless.
         let figure = samples.map_or("No figure".to_owned(), |samples| {
@@ -30,14 +30,14 @@ pub(super) fn causes(rows: &[Row<'_>]) -> Vec<String> {
 }
 
 /// The cases whose time was limited, which did less work than the others.
-pub(super) fn cut_short(rows: &[Row<'_>]) -> Vec<String> {
+pub(super) fn cut_short(rows: &[ChartCase<'_>]) -> Vec<String> {
     let several_targets = targets(rows).len() > 1;
-    let is_cut = |row: &&Row<'_>| row.case.estimate.as_ref().is_some_and(|estimate| estimate.cut > 0);
-    let cut: Vec<Row<'_>> = rows.iter().filter(is_cut).copied().collect();
-    let sentences = |(target, rows): (&str, Vec<Row<'_>>)| {
+    let is_cut = |row: &&ChartCase<'_>| row.case.estimate.as_ref().is_some_and(|estimate| estimate.cut > 0);
+    let cut: Vec<ChartCase<'_>> = rows.iter().filter(is_cut).copied().collect();
+    let sentences = |(target, rows): (&str, Vec<ChartCase<'_>>)| {
         let place = if several_targets { format!(" on {target}") } else { String::new() };
         let together = if rows.len() > NAMED { rows.len() } else { 1 };
-        let sentence = |rows: &[Row<'_>]| {
+        let sentence = |rows: &[ChartCase<'_>]| {
             let bytes = places(rows, |row| row.case.estimate.as_ref().map(|estimate| estimate.bytes));
             let text = |bytes: &u64| Bytes(*bytes).approximate();
             let least = bytes.first().map(text).unwrap_or_default();
@@ -50,11 +50,11 @@ pub(super) fn cut_short(rows: &[Row<'_>]) -> Vec<String> {
 }
 
 /// The targets of rows, in order.
-pub(super) fn targets<'r>(rows: &[Row<'r>]) -> Vec<&'r str> {
+pub(super) fn targets<'r>(rows: &[ChartCase<'r>]) -> Vec<&'r str> {
     grouped(rows, |row| row.target).into_iter().map(|(target, _)| target).collect()
 }
 
-fn names(rows: &[Row<'_>]) -> String {
+fn names(rows: &[ChartCase<'_>]) -> String {
     let named: Vec<&str> = rows.iter().take(NAMED).map(|row| row.case.record.case.name()).collect();
     match rows.len() {
         ..=NAMED => named.join(" and "),

@@ -3,9 +3,9 @@
 use writebench_model::{Sample, Timeline};
 use writebench_stats::as_f64;
 
-use super::data::{Chart, Interval, Kind, Point, Series, Unit, YAxis};
+use super::data::{Chart, ChartKind, Interval, Point, Series, Unit, YAxis};
 use super::point::point;
-use super::rows::Row;
+use super::rows::ChartCase;
 use super::{axis, contracts, names};
 use crate::numbers::grouped::grouped;
 use crate::numbers::over_time::rates;
@@ -13,13 +13,13 @@ use crate::numbers::over_time::rates;
 /// A case, and its sample in the chart.
 #[derive(Clone, Copy)]
 struct Course<'r> {
-    row: Row<'r>,
+    row: ChartCase<'r>,
     sample: &'r Sample,
     timeline: &'r Timeline,
 }
 
 /// Among the samples with a timeline, the one with the median time, or the nearest below it.
-fn course<'r>(row: &Row<'r>) -> Option<Course<'r>> {
+fn course<'r>(row: &ChartCase<'r>) -> Option<Course<'r>> {
     let mut told: Vec<(&Sample, &Timeline)> = Sample::usable(&row.case.record.samples)
         .into_iter()
         .filter_map(|sample| Some((sample, sample.timeline.as_deref().filter(|it| !it.bytes.is_empty())?)))
@@ -30,10 +30,10 @@ fn course<'r>(row: &Row<'r>) -> Option<Course<'r>> {
 }
 
 /// The chart of the cases that took long enough; none if there are none.
-pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
+pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
     let courses: Vec<Course<'_>> = rows.iter().filter_map(course).collect();
     courses.first()?;
-    let rows: Vec<Row<'_>> = courses.iter().map(|course| course.row).collect();
+    let rows: Vec<ChartCase<'_>> = courses.iter().map(|course| course.row).collect();
     let (names, common) = names::of_cases(&rows);
     let series: Vec<Series> = courses
         .iter()
@@ -50,7 +50,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Cha
             common,
             contracts::caution(&rows)
         ),
-        kind: Kind::Lines,
+        kind: ChartKind::Lines,
         x: axis::seconds("since the first call", longest),
         y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
         series_are_ordered: false,

@@ -3,15 +3,15 @@
 use writebench_model::Sample;
 use writebench_stats::as_f64;
 
-use super::data::{Chart, Kind, Series, Unit, YAxis, YScale};
+use super::data::{Chart, ChartKind, Series, Unit, YAxis, YScale};
 use super::point::point;
-use super::rows::Row;
+use super::rows::ChartCase;
 use super::{axis, contracts, names, notes};
 use crate::numbers::estimate::{Figure, PHASES, PhaseNs};
 
 /// None if no case has a figure of its whole work.
-pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
-    rows.iter().find_map(Row::whole_estimate)?;
+pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
+    rows.iter().find_map(ChartCase::whole_estimate)?;
     let (names, common) = names::of_cases(rows);
     // Every chart has the same series, so that colours have the same meaning.
     let series = PHASES.into_iter().map(|(name, ns)| {
@@ -28,7 +28,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Cha
             common,
             contracts::caution(rows)
         ),
-        kind: Kind::Stacked,
+        kind: ChartKind::Stacked,
         x: axis::categories("case", names.into_iter()),
         // Parts of a bar are lengths.
         y: YAxis { label: "Elapsed time".to_owned(), unit: Unit::Seconds, scale: YScale::Linear },
@@ -38,7 +38,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Cha
     })
 }
 
-fn figure(row: &Row<'_>, ns: PhaseNs) -> Option<Figure> {
+fn figure(row: &ChartCase<'_>, ns: PhaseNs) -> Option<Figure> {
     let samples = Sample::usable(&row.case.record.samples);
-    Figure::of(&samples.iter().map(|sample| as_f64(ns(&sample.phases_ns))).collect::<Vec<f64>>())
+    Figure::from_values(&samples.iter().map(|sample| as_f64(ns(&sample.phases_ns))).collect::<Vec<f64>>())
 }

@@ -2,13 +2,13 @@
 
 use writebench_stats::{CONFIDENCE, as_f64};
 
-use super::data::{Chart, Interval, Kind, Point, Series, Unit, XAxis, YAxis};
-use super::rows::Row;
+use super::data::{Chart, ChartKind, Interval, Point, Series, Unit, XAxis, YAxis};
+use super::rows::ChartCase;
 use super::{axis, names, notes};
 use crate::numbers::estimate::Figure;
 
 /// A point of a case. `per` is the number of the figure's units in one of the chart's.
-pub(super) fn point(x: f64, row: &Row<'_>, figure: Option<&Figure>, per: f64) -> Point {
+pub(super) fn point(x: f64, row: &ChartCase<'_>, figure: Option<&Figure>, per: f64) -> Point {
     let interval = |it: &Figure| {
         let (low, high) = it.ends();
         Interval { value: it.value / per, low: low / per, high: high / per }
@@ -24,7 +24,7 @@ pub(super) fn point(x: f64, row: &Row<'_>, figure: Option<&Figure>, per: f64) ->
 }
 
 /// A point of a case's throughput.
-pub(super) fn throughput_point(x: f64, row: &Row<'_>) -> Point {
+pub(super) fn throughput_point(x: f64, row: &ChartCase<'_>) -> Point {
     point(x, row, row.case.estimate.as_ref().map(|estimate| &estimate.throughput_bytes_per_s), 1.0)
 }
 
@@ -40,12 +40,12 @@ pub(super) fn throughput_lines(
     title: String,
     of_what: &str,
     x: XAxis,
-    rows: &[Row<'_>],
-    lines: Vec<(String, Vec<Row<'_>>)>,
-    place: impl Fn(&Row<'_>) -> Option<u64>,
+    rows: &[ChartCase<'_>],
+    lines: Vec<(String, Vec<ChartCase<'_>>)>,
+    place: impl Fn(&ChartCase<'_>) -> Option<u64>,
 ) -> Chart {
     let series = lines.into_iter().map(|(name, rows)| {
-        let point = |row: &Row<'_>| Some(throughput_point(as_f64(place(row)?), row));
+        let point = |row: &ChartCase<'_>| Some(throughput_point(as_f64(place(row)?), row));
         line_of(name, rows.iter().map(point))
     });
     let mut series: Vec<Series> = series.collect();
@@ -53,7 +53,7 @@ pub(super) fn throughput_lines(
     Chart {
         title,
         subtitle: format!("{of_what}{common}: {}", figures_are(rows, "higher")),
-        kind: Kind::Lines,
+        kind: ChartKind::Lines,
         x,
         y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
         series_are_ordered: false,
@@ -63,7 +63,7 @@ pub(super) fn throughput_lines(
 }
 
 /// The description of the figures: `values with 95 % intervals; lower is better`.
-pub(super) fn figures_are(rows: &[Row<'_>], better: &str) -> String {
+pub(super) fn figures_are(rows: &[ChartCase<'_>], better: &str) -> String {
     let reached = rows.iter().filter_map(|row| Some(row.case.estimate.as_ref()?.confidence));
     let least = reached.fold(1.0, f64::min);
     let percent = CONFIDENCE * 100.0;

@@ -3,14 +3,14 @@
 use writebench_model::Sample;
 use writebench_stats::as_f64;
 
-use super::data::{Chart, Dot, Drawn, Kind, Point, Question, Series, Unit, YAxis, YScale};
+use super::data::{Chart, ChartData, ChartKind, Dot, Point, Question, Series, Unit, YAxis, YScale};
 use super::point::{figures_are, point};
-use super::rows::{OfTarget, Row, each_target, grouped};
+use super::rows::{ChartCase, OfTarget, each_target, grouped};
 use super::{axis, notes};
 use crate::numbers::case::by_rank;
 
 /// A chart for each target and contract with figures of several cases.
-pub(super) fn charts(title: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
+pub(super) fn charts(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let mut charts = Vec::new();
     for OfTarget { target, rows, suffix } in each_target(rows) {
         let contracts = grouped(&rows, |row| row.case.record.contract.clone());
@@ -24,7 +24,7 @@ pub(super) fn charts(title: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
                 stem += &format!("-{}", contract.durability);
             }
             let title = format!("{title}, {target}");
-            charts.push(Drawn {
+            charts.push(ChartData {
                 of: Question::Ranked,
                 stem,
                 chart: chart(title, &contract.to_string(), rows, &drawn),
@@ -35,17 +35,18 @@ pub(super) fn charts(title: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
 }
 
 /// Cases with a figure of their whole work, from the fastest; those without a rank come last.
-fn by_time<'r>(rows: &[Row<'r>]) -> Vec<Row<'r>> {
-    let mut drawn: Vec<Row<'r>> = rows.iter().filter(|row| row.whole_estimate().is_some()).copied().collect();
+fn by_time<'r>(rows: &[ChartCase<'r>]) -> Vec<ChartCase<'r>> {
+    let mut drawn: Vec<ChartCase<'r>> =
+        rows.iter().filter(|row| row.whole_estimate().is_some()).copied().collect();
     drawn.sort_by(|a, b| by_rank(a.case, b.case));
     // One sample is a first impression, and stands below what was measured again.
     drawn.sort_by_key(|row| row.case.estimate.as_ref().is_some_and(|estimate| estimate.samples < 2));
     drawn
 }
 
-fn chart(title: String, contract: &str, rows: &[Row<'_>], drawn: &[Row<'_>]) -> Chart {
+fn chart(title: String, contract: &str, rows: &[ChartCase<'_>], drawn: &[ChartCase<'_>]) -> Chart {
     let name =
-        |row: &Row<'_>| row.case.record.label.clone().unwrap_or_else(|| row.case.record.case.to_string());
+        |row: &ChartCase<'_>| row.case.record.label.clone().unwrap_or_else(|| row.case.record.case.to_string());
     let points = (0u32..).zip(drawn).map(|(index, row)| {
         let figure = row.case.estimate.as_ref().map(|estimate| &estimate.total_ns);
         Point { dots: dots(row), ..point(f64::from(index), row, figure, 1e9) }
@@ -53,7 +54,7 @@ fn chart(title: String, contract: &str, rows: &[Row<'_>], drawn: &[Row<'_>]) -> 
     Chart {
         title,
         subtitle: format!("{contract}: {}", figures_are(drawn, "lower")),
-        kind: Kind::Bars,
+        kind: ChartKind::Bars,
         x: axis::categories("case", drawn.iter().map(name)),
         // Bars are compared by length, so they begin at 0.
         y: YAxis { label: "Elapsed time".to_owned(), unit: Unit::Seconds, scale: YScale::Linear },
@@ -64,7 +65,7 @@ fn chart(title: String, contract: &str, rows: &[Row<'_>], drawn: &[Row<'_>]) -> 
 }
 
 /// Every good sample, including disturbed ones that are not in the figure.
-fn dots(row: &Row<'_>) -> Vec<Dot> {
+fn dots(row: &ChartCase<'_>) -> Vec<Dot> {
     let good = row.case.record.samples.iter().filter(|sample| sample.outcome.is_ok());
     let dot = |sample: &Sample| Dot {
         value: as_f64(sample.phases_ns.total()) / 1e9,

@@ -10,13 +10,13 @@ use crate::numbers::grouped;
 
 /// A case, the name of its target, and its index among all cases of all reports.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Row<'r> {
+pub(crate) struct ChartCase<'r> {
     pub number: usize,
     pub target: &'r str,
     pub case: &'r CaseReport,
 }
 
-impl<'r> Row<'r> {
+impl<'r> ChartCase<'r> {
     /// The case's values, if it is known and has that axis.
     pub(super) fn own_axes(&self, axis: Axis) -> Option<&'r Axes> {
         let known = self.case.record.case.known().filter(|case| case.method().has_axis(axis));
@@ -46,13 +46,13 @@ impl<'r> Row<'r> {
 /// The rows of a target.
 pub(super) struct OfTarget<'r> {
     pub target: &'r str,
-    pub rows: Vec<Row<'r>>,
+    pub rows: Vec<ChartCase<'r>>,
     /// The end of the chart's name, if there are several targets.
     pub suffix: String,
 }
 
 /// Rows by target: different targets are not in one chart.
-pub(super) fn each_target<'r>(rows: &[Row<'r>]) -> Vec<OfTarget<'r>> {
+pub(super) fn each_target<'r>(rows: &[ChartCase<'r>]) -> Vec<OfTarget<'r>> {
     let targets = grouped(rows, |row| row.target);
     let several = targets.len() > 1;
     let suffix = |target: &str| if several { format!("-{target}") } else { String::new() };
@@ -61,14 +61,14 @@ pub(super) fn each_target<'r>(rows: &[Row<'r>]) -> Vec<OfTarget<'r>> {
 
 /// Rows with the same key together, in the order in which the keys were met.
 pub(super) fn grouped<'r, K: Clone + Eq + Hash>(
-    rows: &[Row<'r>],
-    key: impl Fn(&Row<'r>) -> K,
-) -> Vec<(K, Vec<Row<'r>>)> {
+    rows: &[ChartCase<'r>],
+    key: impl Fn(&ChartCase<'r>) -> K,
+) -> Vec<(K, Vec<ChartCase<'r>>)> {
     grouped::grouped(rows.iter().copied(), key)
 }
 
 /// The different places of rows on an axis, from the smallest.
-pub(super) fn places<'r>(rows: &[Row<'r>], place: impl Fn(&Row<'r>) -> Option<u64>) -> Vec<u64> {
+pub(super) fn places<'r>(rows: &[ChartCase<'r>], place: impl Fn(&ChartCase<'r>) -> Option<u64>) -> Vec<u64> {
     let mut places: Vec<u64> = rows.iter().filter_map(place).collect();
     places.sort_unstable();
     places.dedup();

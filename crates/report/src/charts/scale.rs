@@ -1,6 +1,6 @@
 //! The places of figures on their axis, and the labels of its ticks.
 
-use super::data::{Chart, Kind, Unit, YScale};
+use super::data::{Chart, ChartKind, Unit, YScale};
 use crate::sentences::number::significant;
 
 /// The part of a logarithmic axis that zeros take, where there are any.
@@ -30,7 +30,7 @@ pub(crate) struct ScaleTick {
 }
 
 impl Scale {
-    pub(crate) fn of(chart: &Chart) -> Self {
+    pub(crate) fn for_chart(chart: &Chart) -> Self {
         let values = values(chart);
         let positive = || values.iter().copied().filter(|&value| value > 0.0);
         let max = positive().fold(0.0, f64::max);
@@ -39,7 +39,7 @@ impl Scale {
         // One wide interval must not make all bars too short to compare.
         let longest_bar =
             chart.points().filter_map(|point| point.figure).map(|it| it.value).fold(0.0, f64::max);
-        let is_cut = chart.kind == Kind::Bars && longest_bar > 0.0;
+        let is_cut = chart.kind == ChartKind::Bars && longest_bar > 0.0;
         let max = if is_cut { max.min(BARS_CUT * longest_bar) } else { max };
         let range = (max > 0.0).then(|| if is_log { log_range(min, max) } else { (0.0, linear_top(max)) });
         let has_break = is_log && values.iter().any(|&value| value <= 0.0);
@@ -96,16 +96,16 @@ fn values(chart: &Chart) -> Vec<f64> {
     let figures = chart.points().filter_map(|point| point.figure);
     match chart.kind {
         // A colour shows a figure without its interval.
-        Kind::HeatMap => figures.map(|figure| figure.value).collect(),
-        Kind::Stacked => stacked(chart).into_iter().map(|(_, whole)| whole).collect(),
-        Kind::Lines | Kind::Groups | Kind::Bars => {
+        ChartKind::HeatMap => figures.map(|figure| figure.value).collect(),
+        ChartKind::Stacked => stacked(chart).into_iter().map(|(_, whole)| whole).collect(),
+        ChartKind::Lines | ChartKind::Groups | ChartKind::Bars => {
             let of_figures = figures.flat_map(|figure| [figure.low, figure.value, figure.high]);
             of_figures.chain(chart.points().flat_map(|point| &point.dots).map(|dot| dot.value)).collect()
         }
     }
 }
 
-/// How long the bars of [`Kind::Stacked`] are, by their places.
+/// How long the bars of [`ChartKind::Stacked`] are, by their places.
 pub(crate) fn stacked(chart: &Chart) -> Vec<(f64, f64)> {
     let whole = |at: f64| {
         let parts = chart.points().filter(|point| point.x.total_cmp(&at).is_eq()).filter_map(|it| it.figure);

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use writebench_model::{CaseOrigin, Layout};
 
-use super::data::{Chart, Drawn, NamedChart, Question};
-use super::rows::{OfTarget, Row, each_target, grouped};
+use super::data::{Chart, ChartData, NamedChart, Question};
+use super::rows::{ChartCase, OfTarget, each_target, grouped};
 use super::{cpu_time, latency, matrix, over_time, phases, ranked, writers};
 use crate::numbers::case::CaseReport;
 use crate::sentences::report::Report;
@@ -22,8 +22,8 @@ pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
             report.cases.iter().map(move |case| (format!("{prefix}{}", target_of(report, case)), case))
         })
         .collect();
-    let rows = cases.iter().enumerate().map(|(number, (target, case))| Row { number, target, case });
-    let rows: Vec<Row<'_>> = rows.filter(|row| !row.case.is_screening()).collect();
+    let rows = cases.iter().enumerate().map(|(number, (target, case))| ChartCase { number, target, case });
+    let rows: Vec<ChartCase<'_>> = rows.filter(|row| !row.case.is_screening()).collect();
     let mut charts = of_rows(&rows);
     let missing = reports.iter().zip(&prefixes).flat_map(|(report, prefix)| {
         report.run.missing.iter().map(move |target| format!("{prefix}{}: {}", target.name, target.why))
@@ -53,14 +53,14 @@ fn prefixes(reports: &[Report]) -> Vec<String> {
 }
 
 /// The sections of all targets together.
-pub(super) fn of_rows(rows: &[Row<'_>]) -> Vec<NamedChart> {
+pub(super) fn of_rows(rows: &[ChartCase<'_>]) -> Vec<NamedChart> {
     let mut names = HashSet::new();
     let mut charts = Vec::new();
     let sections = grouped(rows, |row| row.case.record.origin.table());
     for ((suite, section), rows) in &sections {
         let several = sections.iter().filter(|((other, _), _)| other == suite).count() > 1;
         let head = if several { format!("{suite}-{section}") } else { (*suite).to_owned() };
-        for Drawn { of, stem, chart } in section_charts(section, rows) {
+        for ChartData { of, stem, chart } in section_charts(section, rows) {
             let stem = slug(&format!("{head}-{stem}"));
             let numbered = (2..).map(|number| format!("{stem}-{number}"));
             let mut file_stems = std::iter::once(stem.clone()).chain(numbered);
@@ -73,11 +73,11 @@ pub(super) fn of_rows(rows: &[Row<'_>]) -> Vec<NamedChart> {
 }
 
 /// The suite's own question first, and then those for every case.
-fn section_charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
-    let on_each_target = |of, stem: &str, chart: fn(&str, &str, &[Row<'_>]) -> Option<Chart>| {
+fn section_charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
+    let on_each_target = |of, stem: &str, chart: fn(&str, &str, &[ChartCase<'_>]) -> Option<Chart>| {
         let drawn = |on: OfTarget<'_>| {
             let chart = chart(section, on.target, &on.rows)?;
-            Some(Drawn { of, stem: format!("{stem}{}", on.suffix), chart })
+            Some(ChartData { of, stem: format!("{stem}{}", on.suffix), chart })
         };
         each_target(rows).into_iter().filter_map(drawn).collect::<Vec<_>>()
     };

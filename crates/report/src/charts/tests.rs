@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use writebench_model::{Bytes, CaseRecord, Failure, Outcome, Phase, Sample};
 use writebench_testkit::{example_case, example_run, recorded, section_of};
 
-use super::rows::Row;
+use super::rows::ChartCase;
 use super::sections::{of_rows, slug};
 use super::*;
 use crate::numbers::case::CaseReport;
@@ -50,7 +50,7 @@ pub(crate) fn study(targets: &[&str], sizes: &[u64]) -> Vec<(String, CaseReport)
     for (index, target) in (0..).zip(targets) {
         for &size in sizes {
             let record = case_of(size, samples(size, 380 + 73 * (index * 5 % 12)));
-            cases.push(((*target).to_owned(), CaseReport::of(record.clone(), &[])));
+            cases.push(((*target).to_owned(), CaseReport::from_record(record.clone(), &[])));
         }
     }
     cases
@@ -58,8 +58,8 @@ pub(crate) fn study(targets: &[&str], sizes: &[u64]) -> Vec<(String, CaseReport)
 
 /// The charts of cases with their targets.
 pub(crate) fn charts_of(cases: &[(String, CaseReport)]) -> Vec<NamedChart> {
-    let rows = cases.iter().enumerate().map(|(number, (target, case))| Row { number, target, case });
-    let rows: Vec<Row<'_>> = rows.collect();
+    let rows = cases.iter().enumerate().map(|(number, (target, case))| ChartCase { number, target, case });
+    let rows: Vec<ChartCase<'_>> = rows.collect();
     of_rows(&rows)
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn troubled() -> Vec<(String, CaseReport)> {
     let replace = |case: &mut CaseReport, change: &dyn Fn(&mut CaseRecord)| {
         let mut record = case.record.clone();
         change(&mut record);
-        *case = CaseReport::of(record.clone(), &[]);
+        *case = CaseReport::from_record(record.clone(), &[]);
     };
     let failure = Failure {
         phase: Phase::Write,
@@ -137,7 +137,7 @@ fn times_are_drawn_by_buffer_size_and_by_target() {
 #[test]
 fn a_run_with_one_target_calls_it_by_its_filesystem_and_compares_it_with_none() {
     let cases = SIZES.iter().map(|&size| case_of(size, samples(size, 400))).collect();
-    let report = Report::of(None, writebench_model::RunRecord { cases, ..example_run() });
+    let report = Report::from_run(None, writebench_model::RunRecord { cases, ..example_run() });
     let charts = answering(&charts(std::slice::from_ref(&report)), Question::CpuTime);
     assert_eq!(charts.len(), 3, "{:?}", stems(&charts));
     assert_eq!(charts[0].chart.series[0].name, "ext4");
@@ -164,7 +164,7 @@ fn files_of_two_sizes_are_in_two_charts() {
     for (_, case) in study(&["ext4"], &[1, 2, 4]) {
         let mut record = case.record.clone();
         record.case = recorded(&record.case.name().replace("32MiB", "64MiB"));
-        cases.push(("ext4".to_owned(), CaseReport::of(record.clone(), &[])));
+        cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone(), &[])));
     }
     let charts = charts_of(&cases);
     assert!(stems(&charts).contains(&"buffer-elapsed-by-buffer-size-write-size-64mib"), "{:?}", stems(&charts));
@@ -202,7 +202,7 @@ fn only_cases_of_one_contract_share_a_chart_of_throughput() {
             record.label = Some(label.to_owned());
             record.contract.durability = durability;
             record.contract.durable_every_bytes = (label == "FSYNC").then_some(size);
-            cases.push(("ext4".to_owned(), CaseReport::of(record.clone(), &[])));
+            cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone(), &[])));
         }
     }
     let charts = answering(&charts_of(&cases), Question::ThroughputByChunk);
@@ -221,7 +221,7 @@ fn a_legend_names_only_what_series_differ_in() {
         let mut record = case_of(size, samples(size, 400));
         record.origin = section_of("write", "By buffer size");
         record.case = recorded(&format!("{method},chunk={size},size=32MiB"));
-        cases.push(("ext4".to_owned(), CaseReport::of(record.clone(), &[])));
+        cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone(), &[])));
     }
     let charts = charts_of(&cases);
     let names: Vec<&str> = charts[0].chart.series.iter().map(|series| series.name.as_str()).collect();
@@ -236,12 +236,12 @@ fn ranked_cases_are_bars_from_the_fastest() {
         let mut record = case_of(64, samples(64, call_ns));
         record.origin = section_of("copy", "By buffer size");
         record.label = Some(label.to_owned());
-        cases.push(("ext4".to_owned(), CaseReport::of(record.clone(), &[])));
+        cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone(), &[])));
     }
     let charts = charts_of(&cases);
     let chart = chart_named(&charts, "copy-elapsed-ranked");
     let names: Vec<&str> = chart.x.ticks.iter().map(|tick| tick.text.as_str()).collect();
-    assert_eq!((names, chart.kind), (vec!["fast", "middle", "slow"], Kind::Bars));
+    assert_eq!((names, chart.kind), (vec!["fast", "middle", "slow"], ChartKind::Bars));
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn names_of_files_are_plain_and_unlike() {
 fn run_called(label: Option<&str>, number: Option<i64>, id: &str) -> Report {
     let cases = [1, 64, 4096].map(|size| case_of(size, samples(size, 400))).to_vec();
     let (label, id) = (label.map(str::to_owned), id.to_owned());
-    Report::of(number, writebench_model::RunRecord { id, label, cases, ..example_run() })
+    Report::from_run(number, writebench_model::RunRecord { id, label, cases, ..example_run() })
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use writebench_model::{Axes, Axis, Contract, Files};
 
-use super::data::{Drawn, Question};
+use super::data::{ChartData, Question};
 use super::point::throughput_lines;
-use super::rows::{Row, each_target, grouped, places};
+use super::rows::{ChartCase, each_target, grouped, places};
 use super::{axis, contracts};
 
 /// For fewer numbers a table is enough.
@@ -37,18 +37,18 @@ const RANKS: Writers = Writers {
 
 /// A chart for each kind of writers, target and contract. With a file for each writer, the number of files is the axis,
 /// so that these lines are beside those with one file for all.
-pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
+pub(super) fn charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     [THREADS, RANKS].iter().flat_map(|writers| writers.charts(section, rows)).collect()
 }
 
 impl Writers {
-    fn charts(&self, section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
+    fn charts(&self, section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
         let grows = self.size_grows(rows);
         let mut charts = Vec::new();
         for of in each_target(rows) {
             let long = self.lines(&of.rows, grows).into_iter();
             let long = long.filter(|(_, rows)| places(rows, |row| self.number(row)).len() >= FEWEST_COUNTS);
-            let rows: Vec<Row<'_>> = long.flat_map(|(_, rows)| rows).collect();
+            let rows: Vec<ChartCase<'_>> = long.flat_map(|(_, rows)| rows).collect();
             let contracts = grouped(&rows, |row| self.contract(row, grows));
             for (contract, rows) in &contracts {
                 let mut stem = format!("throughput-by-{}{}", self.words, of.suffix);
@@ -60,19 +60,19 @@ impl Writers {
                 let x = axis::counts(self.words, &places(rows, |row| self.number(row)));
                 let lines = self.lines(rows, grows);
                 let chart = throughput_lines(title, &of_what, x, rows, lines, |row| self.number(row));
-                charts.push(Drawn { of: self.question, stem, chart });
+                charts.push(ChartData { of: self.question, stem, chart });
             }
         }
         charts
     }
 
-    fn number(&self, row: &Row<'_>) -> Option<u64> {
+    fn number(&self, row: &ChartCase<'_>) -> Option<u64> {
         row.own_axes(self.axis).map(|axes| (self.count)(axes).into())
     }
 
     /// Whether each writer has the same size, however many there are.
-    fn size_grows(&self, rows: &[Row<'_>]) -> bool {
-        let sizes = |row: &Row<'_>| {
+    fn size_grows(&self, rows: &[ChartCase<'_>]) -> bool {
+        let sizes = |row: &ChartCase<'_>| {
             let bytes = row.case.record.contract.bytes;
             self.number(row).map(|number| (bytes, bytes.checked_rem(number), bytes.checked_div(number)))
         };
@@ -81,17 +81,17 @@ impl Writers {
         all.iter().all(is_shared) && all.iter().any(|it| it.0 != all[0].0)
     }
 
-    fn lines<'r>(&self, rows: &[Row<'r>], grows: bool) -> Vec<(String, Vec<Row<'r>>)> {
+    fn lines<'r>(&self, rows: &[ChartCase<'r>], grows: bool) -> Vec<(String, Vec<ChartCase<'r>>)> {
         let left_out = if grows { &[self.axis, Axis::Size][..] } else { &[self.axis] };
         grouped(rows, |row| row.name_without(left_out))
     }
 
-    fn has_own_files(&self, row: &Row<'_>) -> bool {
+    fn has_own_files(&self, row: &ChartCase<'_>) -> bool {
         row.own_axes(Axis::Files).is_some_and(|axes| axes.files == self.own_files)
     }
 
     /// The contract, without the number of the writers' own files, and with the size of each where it grows with them.
-    fn contract(&self, row: &Row<'_>, grows: bool) -> Contract {
+    fn contract(&self, row: &ChartCase<'_>, grows: bool) -> Contract {
         let mut contract = row.case.record.contract.clone();
         let number = self.number(row).unwrap_or(1);
         if self.has_own_files(row) && number == u64::from(contract.files) {
@@ -103,7 +103,7 @@ impl Writers {
         contract
     }
 
-    fn remarks(&self, rows: &[Row<'_>], grows: bool) -> String {
+    fn remarks(&self, rows: &[ChartCase<'_>], grows: bool) -> String {
         let one = self.words.trim_end_matches('s');
         let mut remarks = String::new();
         if grows {

@@ -96,7 +96,7 @@ pub(super) fn render(report: &Report) -> Result<String, csv::Error> {
     writer.write_record(identity.chain(COLUMNS.iter().map(|(heading, _)| heading)))?;
     for case in &report.cases {
         for sample in &case.record.samples {
-            let line = Line::of(report, case, sample);
+            let line = Line::for_sample(report, case, sample);
             let identity = IDENTITY.iter().map(|(_, cell)| cell(report, case));
             writer.write_record(cells(identity.chain(COLUMNS.iter().map(|(_, cell)| cell(&line)))))?;
         }
@@ -120,11 +120,11 @@ fn text(value: Option<impl ToString>) -> String {
 }
 
 impl<'r> Line<'r> {
-    fn of(report: &Report, case: &CaseReport, sample: &'r Sample) -> Self {
+    fn for_sample(report: &Report, case: &CaseReport, sample: &'r Sample) -> Self {
         let throughput = as_f64(sample.bytes) * 1e9 / as_f64(sample.phases_ns.total().max(1));
         let limits = case.target(&report.run).map_or(&[][..], |target| &target.limits);
-        let limit = Reached::of(&case.record, throughput, limits).filter(|_| sample.outcome.is_ok());
-        Self { sample, limit, course: SampleCourse::of(sample) }
+        let limit = Reached::for_case(&case.record, throughput, limits).filter(|_| sample.outcome.is_ok());
+        Self { sample, limit, course: SampleCourse::from_sample(sample) }
     }
 
     fn latency(&self, value: fn(&Latency) -> u64) -> String {

@@ -14,7 +14,7 @@ const MOST_BAR: usize = 24;
 const GAP: usize = 2;
 
 /// A table's lines.
-pub(super) struct Fitted {
+pub(super) struct WrappedTable {
     pub(super) lines: Vec<String>,
     /// Whether each column is shown.
     pub(super) shown: Vec<bool>,
@@ -22,7 +22,7 @@ pub(super) struct Fitted {
     pub(super) is_cut: bool,
 }
 
-impl Fitted {
+impl WrappedTable {
     pub(super) fn text(&self) -> String {
         self.lines.join("\n")
     }
@@ -31,14 +31,14 @@ impl Fitted {
 /// The table with all columns, or with as many ranks of them as fit the width. If names of cases leave no
 /// space for their figures, they are above them; a table that is still too wide is shown in parts, one below
 /// the other.
-pub(super) fn fitting(table: &Table, width: Option<usize>) -> Fitted {
+pub(super) fn fitting(table: &Table, width: Option<usize>) -> WrappedTable {
     let above = || (table.columns[0].heading == table::CASE).then(|| named_above(table, width)).flatten();
     let fitted = ranks(table, width).or_else(|| wrapped(table, width));
     fitted.or_else(above).unwrap_or_else(|| parts(table, width))
 }
 
 /// The table with words in several lines; none if it has no such columns, or still does not fit.
-fn wrapped(table: &Table, width: Option<usize>) -> Option<Fitted> {
+fn wrapped(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     let shown: Vec<bool> = table.columns.iter().map(|column| column.rank == 0).collect();
     let mut widths: Vec<usize> = (0..shown.len()).map(|index| column_width(table, index)).collect();
     let needed = |widths: &[usize]| -> usize {
@@ -63,7 +63,7 @@ fn wrapped(table: &Table, width: Option<usize>) -> Option<Fitted> {
         }
     });
     let lines = lines(&narrow, &shown);
-    Some(Fitted { lines, shown, is_cut: true })
+    Some(WrappedTable { lines, shown, is_cut: true })
 }
 
 fn longest_word(table: &Table, index: usize) -> usize {
@@ -91,7 +91,7 @@ fn in_lines(row: &[String], widths: &[usize], table: &Table) -> Vec<Vec<String>>
 }
 
 /// None if even the columns that are always shown do not fit.
-fn ranks(table: &Table, width: Option<usize>) -> Option<Fitted> {
+fn ranks(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     let of_columns = table.columns.iter().map(|column| column.rank);
     let highest = of_columns.chain(table.bars.iter().map(|bars| bars.rank)).max().unwrap_or(0);
     (0..=highest).rev().find_map(|most| {
@@ -105,7 +105,7 @@ fn ranks(table: &Table, width: Option<usize>) -> Option<Fitted> {
             None => {}
         }
         let is_cut = shown.contains(&false) || (table.bars.is_some() && bars.is_none() && width.is_some());
-        Some(Fitted { lines, shown, is_cut })
+        Some(WrappedTable { lines, shown, is_cut })
     })
 }
 
@@ -118,7 +118,7 @@ fn widest(lines: &[String]) -> usize {
 }
 
 /// Each case's name on a line of its own, above its figures: names may be as wide as a terminal.
-fn named_above(table: &Table, width: Option<usize>) -> Option<Fitted> {
+fn named_above(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     let mut figures = table.clone();
     figures.columns[0].heading = String::new();
     figures.rows.iter_mut().for_each(|row| row[0] = "  ".to_owned());
@@ -130,7 +130,7 @@ fn named_above(table: &Table, width: Option<usize>) -> Option<Fitted> {
     Some(fitted)
 }
 
-fn parts(table: &Table, width: Option<usize>) -> Fitted {
+fn parts(table: &Table, width: Option<usize>) -> WrappedTable {
     let needed: Vec<usize> = (1..table.columns.len()).filter(|&index| table.columns[index].rank == 0).collect();
     let shown = |columns: &[usize]| {
         let mut shown = vec![false; table.columns.len()];
@@ -157,7 +157,7 @@ fn parts(table: &Table, width: Option<usize>) -> Fitted {
     }
     let shown = shown(&needed);
     let is_cut = shown.contains(&false) || table.bars.is_some();
-    Fitted { lines: parts, shown, is_cut }
+    WrappedTable { lines: parts, shown, is_cut }
 }
 
 /// The width of a column: its heading's or its widest cell's.

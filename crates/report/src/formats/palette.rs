@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::charts::{Chart, Kind};
+use crate::charts::{Chart, ChartKind};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Colour<T = &'static str> {
@@ -63,7 +63,7 @@ pub(super) fn colours(chart: &Chart) -> Vec<Colour<String>> {
 /// The colour of a series.
 pub(super) fn colour(chart: &Chart, index: usize) -> Colour<String> {
     let own = match chart.kind {
-        Kind::Stacked => &OF_PHASES[..],
+        ChartKind::Stacked => &OF_PHASES[..],
         _ if chart.series_are_ordered => {
             let last = chart.series.len().saturating_sub(1).max(1);
             return Colour { light: mixed(&LIGHT_RAMP, index, last), dark: mixed(&DARK_RAMP, index, last) };
@@ -132,10 +132,10 @@ pub(super) fn dark_styles(chart: &Chart) -> String {
         format!(".wb-grid{{stroke:{}}}", GRID.dark),
         format!(".wb-axis{{stroke:{}}}", AXIS.dark),
     ];
-    if chart.kind == Kind::HeatMap {
+    if chart.kind == ChartKind::HeatMap {
         rules.push(format!(".wb-on-faint{{fill:{ON_FAINT}}}.wb-on-strong{{fill:{ON_STRONG}}}"));
     }
-    let used = if chart.kind == Kind::HeatMap { heat().to_vec() } else { colours(chart) };
+    let used = if chart.kind == ChartKind::HeatMap { heat().to_vec() } else { colours(chart) };
     let colours: BTreeSet<String> = used
         .iter()
         .map(|colour| format!(".{}{{fill:{dark};stroke:{dark}}}", class(colour), dark = colour.dark))

@@ -22,7 +22,7 @@ use self::element::{MARGIN, QUIET, STRONG, WIDTH, element, text, wrapped};
 use self::words::description;
 use super::palette;
 use super::rendered::{Files, MARK};
-use crate::charts::{self, Chart, Kind, Point, Scale, XScale};
+use crate::charts::{self, Chart, ChartKind, Point, Scale, XScale};
 use crate::sentences::report::Report;
 
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
@@ -60,14 +60,14 @@ pub(super) fn render(chart: &Chart) -> String {
         y += 17.0;
     }
     let (drawn, bottom) = match chart.kind {
-        Kind::Lines | Kind::Groups => plot::draw(chart, y),
-        Kind::Bars => bars::draw(chart, y),
-        Kind::HeatMap => heat_map::draw(chart, y),
-        Kind::Stacked => stacked::draw(chart, y),
+        ChartKind::Lines | ChartKind::Groups => plot::draw(chart, y),
+        ChartKind::Bars => bars::draw(chart, y),
+        ChartKind::HeatMap => heat_map::draw(chart, y),
+        ChartKind::Stacked => stacked::draw(chart, y),
     };
     parts.extend(drawn);
     y = bottom;
-    if matches!(chart.kind, Kind::Lines | Kind::Groups | Kind::Stacked) {
+    if matches!(chart.kind, ChartKind::Lines | ChartKind::Groups | ChartKind::Stacked) {
         let (drawn, bottom) = legend::draw(chart, y + 8.0);
         parts.extend(drawn);
         y = bottom;
@@ -84,7 +84,7 @@ pub(super) fn render(chart: &Chart) -> String {
 fn limited(chart: &Chart) -> (Chart, Option<String>) {
     let (bars, lines) = (chart.x.ticks.len(), chart.series.len());
     let mut fitting = chart.clone();
-    if chart.kind == Kind::Stacked && bars > MOST_BARS {
+    if chart.kind == ChartKind::Stacked && bars > MOST_BARS {
         let end = chart.x.ticks[MOST_BARS].at;
         fitting.x.ticks.truncate(MOST_BARS);
         fitting.series.iter_mut().for_each(|series| series.points.retain(|point| point.x < end));
@@ -126,26 +126,28 @@ fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
 /// The meaning of the picture's own signs, if it has any.
 fn marks(chart: &Chart) -> Vec<String> {
     let mut marks = Vec::new();
-    let scale = Scale::of(chart);
+    let scale = Scale::for_chart(chart);
     if scale.has_break {
         marks.push("0 stands below the break of the axis: a logarithmic one has no place for it.".to_owned());
     }
-    if chart.kind == Kind::Bars {
+    if chart.kind == ChartKind::Bars {
         marks.extend(bars::marks(chart, &scale));
     }
     let is_beyond = |point: &Point| point.figure.is_some_and(|figure| !scale.holds(figure.high));
-    if matches!(chart.kind, Kind::Lines | Kind::Groups | Kind::Bars) && chart.points().any(is_beyond) {
+    if matches!(chart.kind, ChartKind::Lines | ChartKind::Groups | ChartKind::Bars)
+        && chart.points().any(is_beyond)
+    {
         marks.push("An arrow: the interval ends beyond the picture.".to_owned());
     }
     if chart.points().any(|point| point.only_disturbed && point.figure.is_some()) {
         let sign = match chart.kind {
-            Kind::Bars => "~ and a dashed bar",
-            Kind::Lines | Kind::Groups => "In a dashed ring",
-            Kind::HeatMap | Kind::Stacked => "~",
+            ChartKind::Bars => "~ and a dashed bar",
+            ChartKind::Lines | ChartKind::Groups => "In a dashed ring",
+            ChartKind::HeatMap | ChartKind::Stacked => "~",
         };
         marks.push(format!("{sign}: every sample was disturbed."));
     }
-    if chart.kind == Kind::HeatMap && chart.points().any(|point| point.figure.is_none()) {
+    if chart.kind == ChartKind::HeatMap && chart.points().any(|point| point.figure.is_none()) {
         marks.push("Hatched: no figure.".to_owned());
     }
     marks

@@ -24,7 +24,7 @@ pub enum Detail {
 impl Detail {
     /// As the option `--all` says.
     #[must_use]
-    pub fn of(is_all: bool) -> Self {
+    pub fn for_option(is_all: bool) -> Self {
         if is_all { Self::All } else { Self::Usual }
     }
 }

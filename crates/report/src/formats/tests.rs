@@ -60,7 +60,7 @@ fn report() -> Report {
         example_case("Into a preallocated file", "write,size=4GiB,prepare=fallocate", failed),
         example_case("Into a preallocated file", "fwrite,prepare=fallocate", Vec::new()),
     ];
-    Report::of(Some(3), RunRecord { cases, ..example_run() })
+    Report::from_run(Some(3), RunRecord { cases, ..example_run() })
 }
 
 /// A write that outran its disk for three seconds, on a machine whose limits are known.
@@ -88,7 +88,7 @@ fn burst() -> Report {
     ];
     let mut run = RunRecord { cases, ..example_run() };
     run.targets[0].limits = limits;
-    Report::of(Some(4), run)
+    Report::from_run(Some(4), run)
 }
 
 #[test]
@@ -263,7 +263,10 @@ fn side_by_side() -> Report {
     let cases = vec![on("ext4", "4KiB", 4), on("xfs", "4KiB", 8), on("ext4", "1MiB", 1), on("xfs", "1MiB", 1)];
     let targets = vec![writebench_testkit::example_target("ext4"), writebench_testkit::example_target("xfs")];
     let missing = vec![MissingTarget { name: "jfs".to_owned(), why: "mkfs.jfs is not installed".to_owned() }];
-    Report::of(Some(5), RunRecord { cases, targets, missing, status: RunStatus::Complete, ..example_run() })
+    Report::from_run(
+        Some(5),
+        RunRecord { cases, targets, missing, status: RunStatus::Complete, ..example_run() },
+    )
 }
 
 #[test]
@@ -300,7 +303,7 @@ fn targets_that_take_nothing_in_some_rounds_are_not_told_apart_by_that() {
     let cases = vec![on("a", [1, 0, 0, 0, 1, 0, 0, 0]), on("b", [0, 0, 1, 0, 0, 0, 1, 0])];
     for names in [["a", "b"], ["b", "a"]] {
         let targets = names.map(writebench_testkit::example_target).to_vec();
-        let report = Report::of(None, RunRecord { cases: cases.clone(), targets, ..example_run() });
+        let report = Report::from_run(None, RunRecord { cases: cases.clone(), targets, ..example_run() });
         let tables = report.tables();
         let user = tables.iter().find(|table| table.title.contains("user CPU")).unwrap();
         let ratio = user.columns.iter().position(|column| column.group == "×").unwrap();

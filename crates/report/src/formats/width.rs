@@ -28,7 +28,7 @@ mod tests {
         assert_eq!(folded("値段 値段 値段", 9, 1), "値段 値段\n 値段\n");
         let columns = vec![Column::text("", 0), Column::figure("", "GB/s", 0)];
         let rows = [["値段", "1"], ["abcd", "20"]].map(|row| row.map(str::to_owned).to_vec());
-        let table = Table::of(String::new(), columns, rows.to_vec());
+        let table = Table::from_rows(String::new(), columns, rows.to_vec());
         for width in [None, Some(80)] {
             let lines = crate::formats::lines::fitting(&table, width).lines;
             let ends: Vec<usize> = lines[lines.len() - 2..].iter().map(|line| display_width(line)).collect();

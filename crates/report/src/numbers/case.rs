@@ -40,14 +40,14 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
         let limits = place.map_or(&[][..], |place| &run.targets[place].limits);
         let keeps_data = place.is_none_or(|place| run.targets[place].keeps_data());
         let breaks_its_promise = record.contract.durability == Durability::Durable && !keeps_data;
-        let mut case = CaseReport { place, breaks_its_promise, ..CaseReport::of(record, limits) };
+        let mut case = CaseReport { place, breaks_its_promise, ..CaseReport::from_record(record, limits) };
         if run.is_side_by_side() {
             case.name = format!("{} on {}", case.name, case.record.target);
         }
         case
     };
     let mut cases: Vec<CaseReport> = records.into_iter().map(case).collect();
-    let modelled = Modelled::of(&cases.iter().map(|case| &case.record).collect::<Vec<_>>());
+    let modelled = Modelled::for_cases(&cases.iter().map(|case| &case.record).collect::<Vec<_>>());
     cases.iter_mut().zip(modelled).for_each(|(case, modelled)| case.model(modelled, &run.targets));
     drop_exceeded_limits(&mut cases);
     cases
@@ -74,7 +74,7 @@ fn drop_exceeded_limits(cases: &mut [CaseReport]) {
 
 impl CaseReport {
     /// The case of a run with one target.
-    pub(crate) fn of(mut record: CaseRecord, limits: &[Limit]) -> Self {
+    pub(crate) fn from_record(mut record: CaseRecord, limits: &[Limit]) -> Self {
         if record.shares_blocks() {
             record.contract.content = Content::SharedCopy;
         }
@@ -86,7 +86,7 @@ impl CaseReport {
         let estimate = Estimate::of_case(&record, limits);
         let mut case =
             Self { name, reason, estimate, modelled: None, place: None, breaks_its_promise: false, record };
-        let modelled = Modelled::of(&[&case.record]).pop().flatten();
+        let modelled = Modelled::for_cases(&[&case.record]).pop().flatten();
         case.model(modelled, &[]);
         case
     }
@@ -111,7 +111,7 @@ impl CaseReport {
 
     /// The verdict on this case, compared with another.
     pub(crate) fn verdict_to(&self, other: &Self) -> Verdict {
-        self.ratio_to(other).map_or(Verdict::Inconclusive, |ratio| Verdict::of(&ratio, Verdict::MARGIN))
+        self.ratio_to(other).map_or(Verdict::Inconclusive, |ratio| Verdict::from_ratio(&ratio, Verdict::MARGIN))
     }
 
     /// The target in the report's run.

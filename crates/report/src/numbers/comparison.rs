@@ -87,7 +87,7 @@ impl Comparison {
     ///
     /// # Errors
     /// A run is given twice, a case of the same name is different work, or there is no common case.
-    pub fn of(mut a: Side, mut b: Side) -> Result<Self, CompareError> {
+    pub fn from_sides(mut a: Side, mut b: Side) -> Result<Self, CompareError> {
         let runs: Vec<&ComparedRun> = a.runs.iter().chain(&b.runs).collect();
         different(&runs)?;
         same_work(&runs)?;
@@ -160,7 +160,7 @@ impl Comparison {
 /// Each case once, in order: it may be in several tables and runs.
 fn case_names(side: &Side, with_target: bool) -> Vec<CaseOn> {
     let cases = side.runs.iter().flat_map(|it| &it.run.cases);
-    distinct(cases.map(|case| CaseOn::of(case, with_target)), Clone::clone)
+    distinct(cases.map(|case| CaseOn::from_record(case, with_target)), Clone::clone)
 }
 
 /// Splits names into those that are among the others and those that are not.
@@ -175,7 +175,8 @@ type Cases = Vec<(String, HashMap<CaseOn, CaseReport>)>;
 /// Takes the cases out of the runs of a side.
 fn take_cases(side: &mut Side, with_target: bool) -> Cases {
     let of_run = |it: &mut ComparedRun| {
-        let cases = cases(&mut it.run).into_iter().map(|case| (CaseOn::of(&case.record, with_target), case));
+        let cases =
+            cases(&mut it.run).into_iter().map(|case| (CaseOn::from_record(&case.record, with_target), case));
         (it.name.clone(), cases.collect())
     };
     side.runs.iter_mut().map(of_run).collect()
@@ -221,7 +222,7 @@ fn compared(case: CaseOn, unit: Unit, a: &[&CaseReport], b: &[&CaseReport]) -> O
 
 /// The verdict is about time, which is shorter on a faster side.
 fn verdict(speed_ratio: &Interval, margin: f64) -> Verdict {
-    Verdict::of(&speed_ratio.inverse(), margin)
+    Verdict::from_ratio(&speed_ratio.inverse(), margin)
 }
 
 /// The reason why a case has no rank; none if it has one.

@@ -103,7 +103,7 @@ impl Estimate {
         if let (Some(figure), Some(record_bytes)) = (&mut self.records_per_s, record_bytes(case)) {
             figure.set(per_s(records(bytes, record_bytes)));
         }
-        self.limit = Reached::of(case, self.throughput_bytes_per_s.value, limits);
+        self.limit = Reached::for_case(case, self.throughput_bytes_per_s.value, limits);
     }
 
     /// The estimate of a case; none without a good sample.
@@ -111,7 +111,7 @@ impl Estimate {
         let usable = Sample::usable(&case.samples);
         let values =
             |value: &dyn Fn(&Sample) -> f64| -> Vec<f64> { usable.iter().map(|it| value(it)).collect() };
-        let figure = |value: &dyn Fn(&Sample) -> f64| Figure::of(&values(value));
+        let figure = |value: &dyn Fn(&Sample) -> f64| Figure::from_values(&values(value));
         let median =
             |value: fn(&Sample) -> u64| writebench_stats::median(&values(&|it| as_f64(value(it)))).map(as_u64);
         let per_s = |number: u64, ns: u64| as_f64(number) * 1e9 / as_f64(ns.max(1));
@@ -122,7 +122,7 @@ impl Estimate {
         Some(Self {
             throughput_bytes_per_s,
             write_alone_bytes_per_s: figure(&|it| per_s(it.bytes, it.phases_ns.write))?,
-            total_ns: Figure::of(&total_ns)?,
+            total_ns: Figure::from_values(&total_ns)?,
             phases_ns: PhasesNs {
                 prepare: median(|it| it.phases_ns.prepare)?,
                 open: median(|it| it.phases_ns.open)?,
@@ -140,8 +140,8 @@ impl Estimate {
                 .and_then(|bytes| figure(&|it| per_s(records(it.bytes, bytes), it.phases_ns.total()))),
             latency_ns: latency.as_ref().map(|(estimate, _)| *estimate),
             latency_curve: latency.map(|(_, curve)| curve),
-            over_time: OverTime::of(&usable),
-            limit: Reached::of(case, throughput_bytes_per_s.value, limits),
+            over_time: OverTime::from_samples(&usable),
+            limit: Reached::for_case(case, throughput_bytes_per_s.value, limits),
             confidence: writebench_stats::median_interval(&total_ns, CONFIDENCE)?.confidence,
             samples: usable.len(),
             disturbed,
@@ -153,7 +153,7 @@ impl Estimate {
 
 impl Figure {
     /// The figure of one value per sample; none without values.
-    pub(crate) fn of(values: &[f64]) -> Option<Self> {
+    pub(crate) fn from_values(values: &[f64]) -> Option<Self> {
         let interval = writebench_stats::median_interval(values, CONFIDENCE)?;
         let (mean, sd) = writebench_stats::mean_and_sd(values)?;
         let (min, max) = values
@@ -201,7 +201,7 @@ mod tests {
         sample
     }
 
-    fn of(case: &str, samples: Vec<Sample>) -> Option<Estimate> {
+    fn estimated(case: &str, samples: Vec<Sample>) -> Option<Estimate> {
         Estimate::of_case(&writebench_testkit::example_case("test", case, samples), &[])
     }
 
@@ -216,31 +216,31 @@ mod tests {
             message: String::new(),
         };
         let failed = Sample::without_figures(0, Outcome::Failed(failure.into()));
-        assert_eq!(of("write", vec![failed.clone()]), None);
-        let estimate = of("write", vec![sample(90, false), failed]).unwrap();
+        assert_eq!(estimated("write", vec![failed.clone()]), None);
+        let estimate = estimated("write", vec![sample(90, false), failed]).unwrap();
         assert_eq!(estimate.samples, 1);
     }
 
     #[test]
     fn all_of_it_counts_every_phase_and_write_alone_one() {
-        let estimate = of("write", vec![sample(90, false)]).unwrap();
+        let estimate = estimated("write", vec![sample(90, false)]).unwrap();
         assert!((estimate.throughput_bytes_per_s.value - 1e10).abs() < 1.0);
         assert!((estimate.write_alone_bytes_per_s.value - 1000.0 * 1e9 / 90.0).abs() < 1.0);
     }
 
     #[test]
     fn disturbed_samples_count_only_where_there_is_no_other() {
-        let estimate = of("write", vec![sample(90, false), sample(900, true)]).unwrap();
+        let estimate = estimated("write", vec![sample(90, false), sample(900, true)]).unwrap();
         assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (1, 1, 90));
         assert!(!estimate.only_disturbed);
-        let estimate = of("write", vec![sample(900, true), sample(900, true)]).unwrap();
+        let estimate = estimated("write", vec![sample(900, true), sample(900, true)]).unwrap();
         assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (2, 2, 900));
         assert!(estimate.only_disturbed);
     }
 
     #[test]
     fn records_per_second_count_the_last_short_one_and_all_phases() {
-        let estimate = of("write,chunk=300", vec![sample(90, false)]).unwrap();
+        let estimate = estimated("write,chunk=300", vec![sample(90, false)]).unwrap();
         // Four records in 100 ns.
         assert!((estimate.records_per_s.unwrap().value - 4.0 * 1e9 / 100.0).abs() < 1e-3);
     }

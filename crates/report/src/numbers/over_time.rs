@@ -48,7 +48,7 @@ pub(crate) struct SampleCourse {
 
 impl SampleCourse {
     /// The course of a sample with a timeline; none without one.
-    pub(crate) fn of(sample: &Sample) -> Option<Self> {
+    pub(crate) fn from_sample(sample: &Sample) -> Option<Self> {
         let timeline = sample.timeline.as_ref().filter(|_| sample.outcome.is_ok())?;
         let (course, fall) = match writebench_stats::course(&rates(timeline))? {
             Course::Steady => (CourseName::Steady, None),
@@ -87,8 +87,9 @@ pub struct OverTime {
 
 impl OverTime {
     /// The course over the samples of the figures; none if none of them has a timeline.
-    pub(crate) fn of(samples: &[&Sample]) -> Option<Self> {
-        let courses: Vec<SampleCourse> = samples.iter().filter_map(|sample| SampleCourse::of(sample)).collect();
+    pub(crate) fn from_samples(samples: &[&Sample]) -> Option<Self> {
+        let courses: Vec<SampleCourse> =
+            samples.iter().filter_map(|sample| SampleCourse::from_sample(sample)).collect();
         let count = |name| courses.iter().filter(|it| it.course == name).count();
         let course = courses.iter().map(|it| it.course).max_by_key(|&name| (count(name), name))?;
         let falls: Vec<Fall> = courses.iter().filter_map(|it| it.fall).collect();
@@ -120,7 +121,8 @@ mod tests {
 
     #[test]
     fn a_burst_is_told_in_bytes_per_second_and_time() {
-        let course = SampleCourse::of(&sample([[460_000_000; 10], [50_000_000; 10]].concat())).unwrap();
+        let course =
+            SampleCourse::from_sample(&sample([[460_000_000; 10], [50_000_000; 10]].concat())).unwrap();
         assert_eq!(course.course, CourseName::Burst);
         let fall = course.fall.unwrap();
         assert!(
@@ -134,12 +136,12 @@ mod tests {
     fn most_samples_give_a_case_its_course_and_the_worse_of_two() {
         let (steady, burst) = (sample([5; 20]), sample([[50; 10], [5; 10]].concat()));
         let short = Sample::without_figures(0, Outcome::Ok);
-        let over_time = OverTime::of(&[&steady, &steady, &burst, &short]).unwrap();
+        let over_time = OverTime::from_samples(&[&steady, &steady, &burst, &short]).unwrap();
         assert_eq!((over_time.course, over_time.samples, over_time.of), (CourseName::Steady, 2, 3));
         assert_eq!(over_time.fall, None);
-        let over_time = OverTime::of(&[&steady, &burst]).unwrap();
+        let over_time = OverTime::from_samples(&[&steady, &burst]).unwrap();
         assert_eq!((over_time.course, over_time.samples, over_time.of), (CourseName::Burst, 1, 2));
         assert!(over_time.fall.is_some());
-        assert_eq!(OverTime::of(&[&short]), None);
+        assert_eq!(OverTime::from_samples(&[&short]), None);
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
 
 impl Reached {
     /// The share of a case with that throughput; none if its limit was not measured.
-    pub(crate) fn of(case: &CaseRecord, throughput_bytes_per_s: f64, limits: &[Limit]) -> Option<Self> {
+    pub(crate) fn for_case(case: &CaseRecord, throughput_bytes_per_s: f64, limits: &[Limit]) -> Option<Self> {
         let (kind, threads) = limit_kind(case)?;
         let limit = limits.iter().find(|limit| limit.kind == kind && limit.threads == threads)?;
         let bytes_per_s = limit.bytes_per_s.filter(|&bytes_per_s| bytes_per_s > 0)?;
@@ -90,7 +90,8 @@ mod tests {
         };
         let limits = [limit(1, Some(1000)), limit(4, Some(4000)), limit(8, None)];
         let share = |threads| {
-            Reached::of(&case(Durability::Cached, Feed::Memory, threads), 500.0, &limits).map(|it| it.share)
+            Reached::for_case(&case(Durability::Cached, Feed::Memory, threads), 500.0, &limits)
+                .map(|it| it.share)
         };
         assert_eq!((share("1"), share("4")), (Some(0.5), Some(0.125)));
         assert_eq!((share("2"), share("8")), (None, None), "not measured");

@@ -18,7 +18,7 @@ pub(crate) struct Modelled {
 impl Modelled {
     /// The places of these cases, in one model for each contract on each target. None without an undisturbed
     /// sample.
-    pub(crate) fn of(cases: &[&CaseRecord]) -> Vec<Option<Self>> {
+    pub(crate) fn for_cases(cases: &[&CaseRecord]) -> Vec<Option<Self>> {
         let mut modelled = vec![None; cases.len()];
         for (_, group) in grouped(0..cases.len(), |&index| (&cases[index].contract, &cases[index].target)) {
             let (mut tables, mut places) = (Vec::new(), HashMap::new());

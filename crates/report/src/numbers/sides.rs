@@ -42,7 +42,7 @@ impl fmt::Display for CaseOn {
 }
 
 impl CaseOn {
-    pub(super) fn of(case: &CaseRecord, with_target: bool) -> Self {
+    pub(super) fn from_record(case: &CaseRecord, with_target: bool) -> Self {
         Self { case: case.case.to_string(), target: with_target.then(|| case.target.clone()) }
     }
 }

@@ -45,9 +45,9 @@ pub struct Gain {
 }
 
 impl Gain {
-    fn of(case: &CaseReport, baseline: &CaseReport) -> Option<Self> {
+    fn over(case: &CaseReport, baseline: &CaseReport) -> Option<Self> {
         let ratio = baseline.ratio_to(case).filter(Interval::is_sure)?;
-        let is_proven = Verdict::of(&ratio, Verdict::MARGIN) == Verdict::Slower;
+        let is_proven = Verdict::from_ratio(&ratio, Verdict::MARGIN) == Verdict::Slower;
         let Interval { estimate: times, low, high, count: rounds, .. } = ratio;
         Some(Self { times, low, high, rounds, is_proven })
     }
@@ -89,7 +89,7 @@ pub struct Advice {
 
 impl Advice {
     /// The advice of a run's cases; none if it was no search, or if the finals have no two to compare.
-    pub(crate) fn of(cases: &[CaseReport]) -> Option<Self> {
+    pub(crate) fn from_cases(cases: &[CaseReport]) -> Option<Self> {
         let cases: Vec<&CaseReport> = cases.iter().filter(|case| case.record.origin.is_search()).collect();
         let in_stage = |stage| cases.iter().copied().filter(move |case| case.record.origin.is_stage(stage));
         let is_baseline =
@@ -102,7 +102,7 @@ impl Advice {
         let clone = ranked(others().filter(is_clone), measured).first().copied();
         // A finalist without a rival has won nothing.
         let fastest = *ways.first().filter(|_| ways.len() + usize::from(measured.is_some()) > 1)?;
-        let gain = |case: &CaseReport| Gain::of(case, measured?);
+        let gain = |case: &CaseReport| Gain::over(case, measured?);
         let is_able = |case: &CaseReport| measured.is_none() || gain(case).is_some_and(|it| it.is_worth_it());
         let able: Vec<&CaseReport> = ways.iter().copied().filter(|case| is_able(case)).collect();
         let recommended = simplest_of_the_fastest(&able).or(measured)?;
@@ -167,7 +167,7 @@ impl Advice {
             };
             let beside =
                 baseline.filter(|_| !is_baseline).and_then(|it| it.ratio_to(case)).map(|it| compared(&it));
-            Finding::of(goal.to_owned(), case, estimate, beside.unwrap_or_else(|| NOTHING.to_owned()))
+            Finding::for_case(goal.to_owned(), case, estimate, beside.unwrap_or_else(|| NOTHING.to_owned()))
         };
         finals.into_iter().map(finding).collect()
     }
@@ -318,7 +318,7 @@ fn is_near(case: &CaseReport, other: &CaseReport) -> bool {
         return true;
     }
     case.ratio_to(other).is_some_and(|ratio| {
-        (ratio.estimate - 1.0).abs() <= CLOSE || !Verdict::of(&ratio, Verdict::MARGIN).is_difference()
+        (ratio.estimate - 1.0).abs() <= CLOSE || !Verdict::from_ratio(&ratio, Verdict::MARGIN).is_difference()
     })
 }
 

@@ -41,13 +41,13 @@ pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<Answer> {
         contracts.retain(|(_, cases)| is_measured(cases));
     }
     let mut answers: Vec<Answer> =
-        contracts.into_iter().map(|(contract, cases)| Answer::of(contract, run, cases)).collect();
+        contracts.into_iter().map(|(contract, cases)| Answer::for_contract(contract, run, cases)).collect();
     tell_sizes_apart(answers.iter_mut().map(|it| (&mut it.finding, &it.contract)));
     answers
 }
 
 impl Answer {
-    fn of(contract: &Contract, run: &RunRecord, cases: Vec<&CaseReport>) -> Self {
+    fn for_contract(contract: &Contract, run: &RunRecord, cases: Vec<&CaseReport>) -> Self {
         let cases = different(cases.into_iter());
         let target = run.targets.first().filter(|_| !run.is_side_by_side());
         let answer = Self {
@@ -80,7 +80,7 @@ impl Answer {
             (None, _) if is_plain => first_of(best, others),
             (None, _) => NOTHING.to_owned(),
         };
-        self.finding = Finding::of(self.finding.goal, best, estimate, in_words);
+        self.finding = Finding::for_case(self.finding.goal, best, estimate, in_words);
         self.finding.target = run.is_side_by_side().then(|| best.record.target.clone());
         self.sentence +=
             &format!("{}{}.", figure_of(best, estimate), worth(best, estimate, is_baseline, times_baseline));
@@ -99,9 +99,10 @@ impl Answer {
             let (goal, why) = (self.finding.goal.clone(), why_unranked(first, estimate));
             self.finding = match first.breaks_its_promise {
                 true => Finding::none(goal, NOT_DURABLE),
-                false => {
-                    Finding { case: None, ..Finding::of(goal, first, estimate, format!("no rank: {why}")) }
-                }
+                false => Finding {
+                    case: None,
+                    ..Finding::for_case(goal, first, estimate, format!("no rank: {why}"))
+                },
             };
             self.sentence += &format!("{}, without a rank.", figure_of(first, estimate));
             self.certainty = format!("Not ranked, because {}.", why_unranked(first, estimate));
@@ -134,7 +135,7 @@ fn worth(
     let mut text = if is_baseline { format!(", {plain}") } else { String::new() };
     if let Some(ratio) = &times_baseline {
         let (factor, ends) = (times(ratio.estimate), TIMES.between(ratio.low, ratio.high));
-        text += &match Verdict::of(ratio, Verdict::MARGIN) {
+        text += &match Verdict::from_ratio(ratio, Verdict::MARGIN) {
             Verdict::Faster | Verdict::Slower => format!(", {factor} × {plain} ({ends})"),
             Verdict::Same => format!(", the same as {plain} ({factor} ×, {ends})"),
             Verdict::Inconclusive if ratio.is_sure() => {
@@ -322,7 +323,7 @@ mod tests {
         };
         targets[0].limits = vec![limit(1), limit(2)];
         let cases = cases.into_iter().map(|case| CaseRecord { target: "/data".to_owned(), ..case });
-        Report::of(None, RunRecord { targets, cases: cases.collect(), ..example_run() })
+        Report::from_run(None, RunRecord { targets, cases: cases.collect(), ..example_run() })
     }
 
     fn answer(cases: Vec<CaseRecord>) -> Answer {
@@ -439,7 +440,7 @@ mod tests {
         let on = |target: &str, times: &[u64]| CaseRecord { target: target.to_owned(), ..case("write", times) };
         let targets = vec![example_target("ext4"), example_target("xfs")];
         let cases = vec![on("ext4", &SLOW), on("xfs", &FAST)];
-        let report = Report::of(None, RunRecord { targets, cases, ..example_run() });
+        let report = Report::from_run(None, RunRecord { targets, cases, ..example_run() });
         let sentence = &report.answers[0].sentence;
         assert!(
             sentence.starts_with("To stream 1GiB into a new file, in the page cache: write on xfs at"),

@@ -124,8 +124,12 @@ mod tests {
             case("y", "fast", &[500; 6]),
         ];
         let targets = vec![example_target("x"), example_target("y")];
-        let report =
-            || Report::of(None, RunRecord { cases: cases.clone(), targets: targets.clone(), ..example_run() });
+        let report = || {
+            Report::from_run(
+                None,
+                RunRecord { cases: cases.clone(), targets: targets.clone(), ..example_run() },
+            )
+        };
         let sorted = report().arranged(Sort::Throughput, None);
         assert_eq!(names(&sorted), ["fast@x", "fast@y", "slow@x", "slow@y", "none@x", "none@y"]);
         assert_eq!(sorted.conclusions, report().conclusions);

@@ -1,7 +1,7 @@
 //! Other differences between two sides than the compared figures.
 
 use serde::Serialize;
-use writebench_model::{Bytes, Environment, Filesystem, Image, Making, RunRecord, TargetRecord};
+use writebench_model::{Bytes, Environment, Filesystem, FilesystemSpec, Image, RunRecord, TargetRecord};
 
 use crate::numbers::comparison::Comparison;
 use crate::numbers::grouped::distinct;
@@ -97,7 +97,7 @@ fn machine_facts(environment: &Environment) -> Facts {
 }
 
 /// The facts of a filesystem that the run made, without the numbers of its loop devices and its mount point.
-fn making_facts(making: &Making, filesystem: &Filesystem) -> Facts {
+fn making_facts(making: &FilesystemSpec, filesystem: &Filesystem) -> Facts {
     let image = |it: &Image| {
         let (size, direct) = (Bytes(it.size_bytes), if it.direct_io { ", direct I/O" } else { "" });
         format!("{size} in {} ({}){direct}", it.directory, it.directory_filesystem)

@@ -46,7 +46,7 @@ mod tests {
     }
 
     fn conclude(cases: Vec<CaseRecord>) -> Vec<String> {
-        crate::Report::of(None, RunRecord { cases, ..example_run() }).conclusions
+        crate::Report::from_run(None, RunRecord { cases, ..example_run() }).conclusions
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Finding {
     }
 
     /// A way with its figure.
-    pub(crate) fn of(goal: String, case: &CaseReport, estimate: &Estimate, compared: String) -> Self {
+    pub(crate) fn for_case(goal: String, case: &CaseReport, estimate: &Estimate, compared: String) -> Self {
         let in_cell: IntervalText = |_, figure, quantity| range(figure, quantity);
         let (figure, unit, interval) = figure(&case.record, estimate, in_cell);
         Self {
@@ -95,7 +95,7 @@ pub(crate) fn compared(ratio: &Interval) -> String {
         return format!("inconclusive ({})", counted(ratio.count, "round"));
     }
     let factor = times(ratio.estimate);
-    match Verdict::of(ratio, Verdict::MARGIN) {
+    match Verdict::from_ratio(ratio, Verdict::MARGIN) {
         Verdict::Faster | Verdict::Slower => format!("{factor} × ({})", TIMES.between(ratio.low, ratio.high)),
         Verdict::Same => format!("{factor} × (same)"),
         Verdict::Inconclusive => format!("{factor} × (inconclusive)"),

@@ -54,7 +54,7 @@ fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, ranked: &R
     let estimates = || ratios.values().map(|ratio| ratio.estimate);
     let (least, most) = (estimates().reduce(f64::min)?, estimates().reduce(f64::max)?);
     let mean = geometric_mean(&estimates().collect::<Vec<_>>());
-    let is_told = ratios.values().any(|ratio| Verdict::of(ratio, Verdict::MARGIN).is_difference());
+    let is_told = ratios.values().any(|ratio| Verdict::from_ratio(ratio, Verdict::MARGIN).is_difference());
     let share = match is_told {
         true if mean > 1.0 => format!("so image and loop device are {:.0} % of it", (1.0 - 1.0 / mean) * 100.0),
         true => "so image and loop device cost nothing that could be told".to_owned(),
@@ -75,7 +75,7 @@ fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, ranked: &R
 mod tests {
     use super::*;
     use crate::Report;
-    use writebench_model::{Making, Outcome, Sample};
+    use writebench_model::{FilesystemSpec, Outcome, Sample};
     use writebench_testkit::{example_case, example_run, example_target};
 
     #[test]
@@ -102,7 +102,7 @@ mod tests {
             logical_sector_bytes: 512,
         };
         let mut made = example_target("ext4");
-        made.making = Some(Making {
+        made.making = Some(FilesystemSpec {
             kind: "ext4".to_owned(),
             images: vec![image],
             commands: Vec::new(),
@@ -117,7 +117,7 @@ mod tests {
         ];
         let sentence = |made: &TargetRecord| {
             let targets = vec![example_target("/data"), made.clone()];
-            let report = Report::of(None, RunRecord { targets, cases: cases.clone(), ..example_run() });
+            let report = Report::from_run(None, RunRecord { targets, cases: cases.clone(), ..example_run() });
             report.conclusions.into_iter().find(|it| it.contains("image"))
         };
         let mut elsewhere = made.clone();

@@ -1,6 +1,6 @@
 //! The environment of a run, in one line or a few.
 
-use writebench_model::{Bytes, Device, Environment, Filesystem, Making, RunRecord, TargetRecord};
+use writebench_model::{Bytes, Device, Environment, Filesystem, FilesystemSpec, RunRecord, TargetRecord};
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::grouped::distinct;
@@ -93,7 +93,7 @@ fn target_line(target: &TargetRecord) -> String {
 }
 
 /// `; in an image of 520 MiB in /data (ext4), direct I/O; mkfs -b 1024`.
-fn making_text(making: &Making) -> String {
+fn making_text(making: &FilesystemSpec) -> String {
     let mut text = String::new();
     if let Some(image) = making.images.first() {
         let (count, size) = (making.images.len(), size(image.size_bytes));

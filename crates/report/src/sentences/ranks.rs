@@ -148,7 +148,7 @@ mod tests {
             cluster: Some(cluster),
             ..example_run()
         };
-        crate::Report::of(None, run).warnings
+        crate::Report::from_run(None, run).warnings
     }
 
     #[test]

@@ -55,7 +55,7 @@ mod tests {
         let cases = vec![example_case("a table", "write", samples.collect())];
         // The case stands in two tables.
         let cases = [cases.clone(), cases].concat();
-        crate::Report::of(None, RunRecord { cases, ..example_run() }).read_back
+        crate::Report::from_run(None, RunRecord { cases, ..example_run() }).read_back
     }
 
     fn read_back(extent: Extent, from: Option<ReadFrom>) -> Option<ReadBack> {

@@ -42,10 +42,10 @@ pub struct Report {
 impl Report {
     /// The report on a run.
     #[must_use]
-    pub fn of(number: Option<i64>, mut run: RunRecord) -> Self {
+    pub fn from_run(number: Option<i64>, mut run: RunRecord) -> Self {
         let is_search = run.is_search();
         let cases = cases(&mut run);
-        let advice = Advice::of(&cases);
+        let advice = Advice::from_cases(&cases);
         let answers = if is_search { Vec::new() } else { answers(&run, &cases) };
         let findings = match &advice {
             Some(advice) => advice.findings(&cases),

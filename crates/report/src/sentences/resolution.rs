@@ -42,7 +42,7 @@ mod tests {
     }
 
     fn sentence_of(cases: Vec<CaseRecord>) -> Option<String> {
-        crate::Report::of(None, RunRecord { cases, ..example_run() }).smallest_difference
+        crate::Report::from_run(None, RunRecord { cases, ..example_run() }).smallest_difference
     }
 
     #[test]

@@ -70,7 +70,7 @@ mod tests {
             let mut run = example_run();
             run.label = label.map(str::to_owned);
             run.targets = vec![example_target(target)];
-            Report::of(number, run)
+            Report::from_run(number, run)
         };
         run_names(&runs.iter().map(report).collect::<Vec<_>>())
     }

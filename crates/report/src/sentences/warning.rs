@@ -148,7 +148,7 @@ mod tests {
         let settings = Settings { precision_ppm: Some(precision_ppm), ..run.settings.clone() };
         let cases = cases.iter().map(|(name, times_ns)| example_case("test", name, samples(times_ns)));
         let run = RunRecord { settings, status: RunStatus::Complete, cases: cases.collect(), ..run };
-        crate::Report::of(None, run).warnings
+        crate::Report::from_run(None, run).warnings
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
             let mut sample = Sample::without_figures(0, Outcome::Ok);
             (sample.phases_ns.write, sample.bytes) = (1000, 1 << 30);
             run.cases = vec![example_case("test", name, vec![sample; 6])];
-            crate::Report::of(None, run)
+            crate::Report::from_run(None, run)
                 .warnings
                 .into_iter()
                 .filter(|it| it.contains("CPUs"))

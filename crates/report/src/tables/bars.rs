@@ -25,7 +25,7 @@ pub(crate) struct Bar {
 
 impl Bars {
     /// The bars of the rows; none if fewer than two rows are comparable.
-    pub(super) fn of(
+    pub(super) fn for_rows(
         rows: &[&CaseReport],
         rank: u8,
         figure: fn(&Estimate) -> Option<f64>,

@@ -6,7 +6,7 @@ use writebench_model::Axis;
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
 use crate::sentences::number::{SECONDS, extremes, mark, range, seconds, significant};
-use crate::tables::shown::{Shown, TIMES};
+use crate::tables::metric::{Metric, TIMES};
 use crate::tables::table::{self, Table, limit_cell, or_nothing};
 
 /// The three tables.
@@ -16,7 +16,7 @@ pub(super) fn tables(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
 
 type Cells<'c> = table::Cells<'c, (&'c CaseReport, &'c Estimate, &'c Figure)>;
 
-fn table(title: &str, cases: &[&CaseReport], time: &Shown) -> Table {
+fn table(title: &str, cases: &[&CaseReport], time: &Metric) -> Table {
     let mut columns = vec![
         Cells::text("buffer", 0, |(case, ..)| case.record.case.value(Axis::Chunk).unwrap_or_default()),
         Cells::figure("", "s", 0, |(_, estimate, figure)| mark(estimate, seconds(figure.value))),

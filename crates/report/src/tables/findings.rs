@@ -81,6 +81,6 @@ impl Report {
             [target.to_owned()].into_iter().chain(cells).collect()
         };
         let rows = run.targets.iter().map(|target| row(&target.name)).collect();
-        Some(Table::of(format!("{} of the fastest way", self.units().join(" or ")), columns, rows))
+        Some(Table::from_rows(format!("{} of the fastest way", self.units().join(" or ")), columns, rows))
     }
 }

@@ -48,7 +48,7 @@ fn table(title: &str, heading: &str, cases: &[&CaseReport], cell: fn(&CaseReport
         }
         rows.push(row);
     }
-    Some(Table::of(title, columns, rows))
+    Some(Table::from_rows(title, columns, rows))
 }
 
 fn cell(case: &CaseReport) -> String {

@@ -13,9 +13,9 @@ use crate::tables::bars::Bars;
 use crate::tables::table::{self, Table, limit_cell, or_nothing};
 
 /// A case that is a row, and what its samples say.
-type Row<'c> = (&'c CaseReport, &'c Estimate);
+type MeasuredCase<'c> = (&'c CaseReport, &'c Estimate);
 
-type Cells<'c> = table::Cells<'c, Row<'c>>;
+type Cells<'c> = table::Cells<'c, MeasuredCase<'c>>;
 
 fn figures<'c>(group: &str, heading: &str, rank: u8, cell: fn(&Estimate) -> String) -> Cells<'c> {
     Cells::figure(group, heading, rank, move |(_, estimate)| cell(estimate))
@@ -67,7 +67,7 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
         figures("95 %", table::INTERVAL, 0, |it| range(&it.throughput_bytes_per_s, &GIGABYTES_PER_S)),
     ];
     if cases.iter().any(|case| case.record.contract.durable_every_bytes.is_some()) {
-        columns.push(Cells::figure("total", "records/s", 0, |(case, estimate): &Row<'_>| {
+        columns.push(Cells::figure("total", "records/s", 0, |(case, estimate): &MeasuredCase<'_>| {
             let per_s = estimate.records_per_s.filter(|_| case.record.contract.durable_every_bytes.is_some());
             or_nothing(per_s, |per_s| mark(estimate, significant(per_s.value)))
         }));
@@ -80,7 +80,8 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
     ]);
     columns.extend(phases_and_cpu(4));
     let mut table = table(title, cases, columns);
-    table.bars = Bars::of(&with_figures(cases), 2, |it| Some(it.throughput_bytes_per_s.value), gigabytes_per_s);
+    table.bars =
+        Bars::for_rows(&with_figures(cases), 2, |it| Some(it.throughput_bytes_per_s.value), gigabytes_per_s);
     table
 }
 
@@ -107,7 +108,7 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
     columns.extend(phases_and_cpu(5));
     let mut table = table(title, cases, columns);
     let per_s = |it: &Estimate| it.records_per_s.as_ref().map(|per_s| per_s.value);
-    table.bars = Bars::of(&with_figures(cases), 1, per_s, significant);
+    table.bars = Bars::for_rows(&with_figures(cases), 1, per_s, significant);
     table
 }
 
@@ -128,8 +129,12 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     columns.extend(limit_and_course(&cases, 2));
     columns.extend(cpu_and_samples(5));
     let mut table = table(title, &cases, columns);
-    table.bars =
-        Bars::of(&with_figures(&cases), 1, |it| (it.cut == 0).then_some(it.total_ns.value), milliseconds_of);
+    table.bars = Bars::for_rows(
+        &with_figures(&cases),
+        1,
+        |it| (it.cut == 0).then_some(it.total_ns.value),
+        milliseconds_of,
+    );
     table
 }
 
@@ -158,7 +163,7 @@ fn shared_values<'c>(cases: &[&'c CaseReport]) -> Vec<&'c str> {
 /// Rows begin with the label, where the suite has one, or else with the case's name.
 fn table<'c>(title: &str, cases: &[&'c CaseReport], mut columns: Vec<Cells<'c>>) -> Table {
     let labels = cases.iter().any(|case| case.record.label.is_some());
-    let label = |(case, _): &Row<'_>| case.record.label.clone().unwrap_or_default();
+    let label = |(case, _): &MeasuredCase<'_>| case.record.label.clone().unwrap_or_default();
     // Shared values stand once above the table, and not in each of its rows.
     let shared = if labels { Vec::new() } else { shared_values(cases) };
     let is_cached = |case: &&CaseReport| {
@@ -167,7 +172,7 @@ fn table<'c>(title: &str, cases: &[&'c CaseReport], mut columns: Vec<Cells<'c>>)
     };
     let place: &[&str] = if cases.iter().all(is_cached) { &["in the page cache"] } else { &[] };
     let title = [&[title], shared.as_slice(), place].concat().join(" · ");
-    let name = move |(case, _): &Row<'_>| -> String {
+    let name = move |(case, _): &MeasuredCase<'_>| -> String {
         let own = case.record.case.name().split(',').filter(|part| !shared.contains(part));
         own.collect::<Vec<_>>().join(",")
     };
@@ -178,6 +183,7 @@ fn table<'c>(title: &str, cases: &[&'c CaseReport], mut columns: Vec<Cells<'c>>)
     } else {
         columns.insert(0, Cells::text(table::CASE, 0, name));
     }
-    let rows: Vec<Row<'_>> = cases.iter().filter_map(|case| Some((*case, case.estimate.as_ref()?))).collect();
+    let rows: Vec<MeasuredCase<'_>> =
+        cases.iter().filter_map(|case| Some((*case, case.estimate.as_ref()?))).collect();
     Table::with(title, &rows, columns)
 }

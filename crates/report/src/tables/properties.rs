@@ -25,7 +25,7 @@ pub(super) fn properties_table(targets: &[(&str, &Properties)]) -> Table {
             rows.push(row(targets, label, |it| cell(direct(it, *prepare), way_word)));
         }
     }
-    let table = Table::of("What the filesystem does with files", columns, rows);
+    let table = Table::from_rows("What the filesystem does with files", columns, rows);
     Table { sentences: sentences(targets), notes: notes(), ..table }
 }
 

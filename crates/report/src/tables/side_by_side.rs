@@ -8,14 +8,14 @@ use crate::numbers::case::{CaseReport, across_targets};
 use crate::numbers::grouped::distinct;
 use crate::numbers::rounds::{geometric_mean, ratio_in_rounds};
 use crate::sentences::number::{TIMES, mark, range, times, verdict_mark};
-use crate::tables::shown::{Shown, shown};
+use crate::tables::metric::{Metric, shown};
 use crate::tables::table::{self, Column, NOTHING, Table, limit_cell, or_nothing};
 
 /// The tables of a section.
 pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &RunRecord) -> Vec<Table> {
-    let grid = Grid::of(cases, run);
+    let grid = Grid::from_cases(cases, run);
     let shown = shown(layout);
-    let title_of = |shown: &Shown| format!("{title}: {}", shown.title);
+    let title_of = |shown: &Metric| format!("{title}: {}", shown.title);
     let mut tables: Vec<Table> = shown.iter().map(|shown| grid.table(&title_of(shown), shown)).collect();
     if let (Some(table), [first, _, ..]) = (tables.last_mut(), grid.targets.as_slice()) {
         table.notes.push(format!(
@@ -34,7 +34,7 @@ struct Grid<'r> {
     missing: Vec<&'r str>,
     /// The columns before the figures.
     heads: &'static [Head],
-    rows: Vec<Row<'r>>,
+    rows: Vec<GridRow<'r>>,
 }
 
 /// A heading, and a case's text below it.
@@ -44,7 +44,7 @@ const LABEL: Head = ("", |it| it.label.clone().unwrap_or_default());
 const CHUNK: Head = ("chunk", |it| it.case.value(Axis::Chunk).unwrap_or_default());
 const CASE: Head = (table::CASE, |it| it.case.to_string());
 
-struct Row<'r> {
+struct GridRow<'r> {
     texts: Vec<String>,
     case: &'r str,
     /// A cell for each target.
@@ -52,12 +52,12 @@ struct Row<'r> {
 }
 
 /// A row, and its ratios to the first target.
-type Compared<'g> = (&'g Row<'g>, Vec<Option<Interval>>);
+type Compared<'g> = (&'g GridRow<'g>, Vec<Option<Interval>>);
 
 type Cells<'g> = table::Cells<'g, Compared<'g>>;
 
 impl<'r> Grid<'r> {
-    fn of(cases: &[&'r CaseReport], run: &'r RunRecord) -> Self {
+    fn from_cases(cases: &[&'r CaseReport], run: &'r RunRecord) -> Self {
         let targets: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
         let labels = cases.iter().any(|case| case.record.label.is_some());
         let heads: &[Head] = match (only_chunks_differ(cases), labels) {
@@ -69,7 +69,11 @@ impl<'r> Grid<'r> {
             let first = &of_row[0].record;
             let on = |target: &&str| of_row.iter().copied().find(|case| case.record.target == *target);
             let cells = targets.iter().map(on).collect();
-            Row { texts: heads.iter().map(|(_, text)| text(first)).collect(), case: first.case.name(), cells }
+            GridRow {
+                texts: heads.iter().map(|(_, text)| text(first)).collect(),
+                case: first.case.name(),
+                cells,
+            }
         };
         let rows = across_targets(cases.iter().copied().filter(|case| case.target(run).is_some()))
             .into_iter()
@@ -80,7 +84,7 @@ impl<'r> Grid<'r> {
     }
 
     /// A row for each case.
-    fn table(&self, title: &str, shown: &Shown) -> Table {
+    fn table(&self, title: &str, shown: &Metric) -> Table {
         let mut columns: Vec<Cells<'_>> = Vec::new();
         for (index, (heading, _)) in self.heads.iter().enumerate() {
             columns.push(Cells::text(heading, 0, move |(row, _)| row.texts[index].clone()));
@@ -88,7 +92,7 @@ impl<'r> Grid<'r> {
         let with_limit = self.rows.iter().any(|row| row.cells.iter().flatten().any(|case| case.has_limit()));
         let mut ratio_columns = Vec::new();
         for (index, target) in self.targets.iter().enumerate() {
-            let figure = move |row: &Row<'_>| figure_text(row.cells[index], shown);
+            let figure = move |row: &GridRow<'_>| figure_text(row.cells[index], shown);
             columns.push(Cells::figure(target, shown.unit, 0, move |(row, _)| figure(row).0));
             columns.push(Cells::figure("95 %", table::INTERVAL, 3, move |(row, _)| figure(row).1));
             if with_limit {
@@ -122,7 +126,7 @@ impl<'r> Grid<'r> {
     }
 
     /// The other grouping: a row for each target, a column for each case.
-    fn turned(&self, title: &str, shown: &Shown) -> Table {
+    fn turned(&self, title: &str, shown: &Metric) -> Table {
         let mut columns = vec![Column::text("", 0)];
         columns.extend(self.rows.iter().map(|row| Column::figure("", &row.texts.join(" "), 0)));
         let figure = |case: Option<&CaseReport>| figure_text(case, shown).0;
@@ -137,7 +141,7 @@ impl<'r> Grid<'r> {
             (*name).clone_into(&mut cells[0]);
             rows.push(cells);
         }
-        Table::of(format!("{title} ({}), by target", shown.unit), columns, rows)
+        Table::from_rows(format!("{title} ({}), by target", shown.unit), columns, rows)
     }
 }
 
@@ -159,9 +163,9 @@ fn means(ratios: &[Vec<Option<f64>>], ratio_columns: &[usize], width: usize) -> 
     Some(cells)
 }
 
-impl Row<'_> {
+impl GridRow<'_> {
     /// The ratios of each other target to the first.
-    fn ratios(&self, shown: &Shown) -> Vec<Option<Interval>> {
+    fn ratios(&self, shown: &Metric) -> Vec<Option<Interval>> {
         let first = self.cells.first().copied().flatten();
         let ratio = |case: &Option<&CaseReport>| ratio((*case)?, first?, shown);
         self.cells.iter().skip(1).map(ratio).collect()
@@ -181,7 +185,7 @@ fn only_chunks_differ(cases: &[&CaseReport]) -> bool {
 }
 
 /// The figure and its interval.
-fn figure_text(case: Option<&CaseReport>, shown: &Shown) -> (String, String) {
+fn figure_text(case: Option<&CaseReport>, shown: &Metric) -> (String, String) {
     let nothing = || (NOTHING.to_owned(), NOTHING.to_owned());
     let Some(estimate) = case.and_then(|case| case.estimate.as_ref()) else { return nothing() };
     let Some(figure) = (shown.figure)(estimate) else { return nothing() };
@@ -190,7 +194,7 @@ fn figure_text(case: Option<&CaseReport>, shown: &Shown) -> (String, String) {
 
 /// The ratio of comparable values: neither disturbed throughout, nor of a case that failed. No number from too few
 /// rounds.
-fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<Interval> {
+fn ratio(case: &CaseReport, first: &CaseReport, shown: &Metric) -> Option<Interval> {
     if !case.is_ranked() || !first.is_ranked() {
         return None;
     }
@@ -200,5 +204,5 @@ fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<Interva
 }
 
 fn with_verdict(ratio: Interval) -> String {
-    verdict_mark(Verdict::of(&ratio, Verdict::MARGIN)).to_owned() + &times(ratio.estimate)
+    verdict_mark(Verdict::from_ratio(&ratio, Verdict::MARGIN)).to_owned() + &times(ratio.estimate)
 }

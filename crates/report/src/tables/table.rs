@@ -52,14 +52,14 @@ pub(crate) struct Sentence {
 
 impl Table {
     /// A table with nothing below it.
-    pub(crate) fn of(title: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<String>>) -> Self {
+    pub(crate) fn from_rows(title: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<String>>) -> Self {
         Self { title: title.into(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
     }
 
     /// A table with a row for each item, and nothing below it.
     pub(super) fn with<R>(title: impl Into<String>, rows: &[R], columns: Vec<Cells<'_, R>>) -> Self {
         let rows = rows.iter().map(|row| columns.iter().map(|it| (it.cell)(row)).collect()).collect();
-        Self::of(title, columns.into_iter().map(|it| it.column).collect(), rows)
+        Self::from_rows(title, columns.into_iter().map(|it| it.column).collect(), rows)
     }
 
     /// The table with all of its text safe for a terminal.

@@ -30,7 +30,7 @@ pub(super) fn by_round(samples: &[SampleSummary]) -> Vec<(u32, f64)> {
 }
 
 pub(super) fn verdict(ratio: Option<Interval>) -> Verdict {
-    ratio.map_or(Verdict::Inconclusive, |ratio| Verdict::of(&ratio, CLOSE))
+    ratio.map_or(Verdict::Inconclusive, |ratio| Verdict::from_ratio(&ratio, CLOSE))
 }
 
 /// Whether the time over the leader's is above 1 at 95 %, or so far above that fewer rounds suffice.

@@ -115,7 +115,8 @@ impl World {
             sure += usize::from(interval.is_sure());
             held += usize::from(interval.is_sure() && interval.low <= 1.3 && interval.high >= 1.3);
             let equal = self.run(0.0, &mut random);
-            different += usize::from(Verdict::of(&ratio(&equal, 1, 0), Verdict::MARGIN).is_difference());
+            different +=
+                usize::from(Verdict::from_ratio(&ratio(&equal, 1, 0), Verdict::MARGIN).is_difference());
         }
         assert!(sure > RUNS / 2, "{self:?}: {sure}");
         (held as f64 / sure as f64, different as f64 / RUNS as f64)
@@ -148,7 +149,7 @@ proptest! {
             };
             prop_assert!(close(ratio.estimate, of_a / of_b));
             prop_assert!(ratio.low <= ratio.estimate && ratio.estimate <= ratio.high);
-            prop_assert!(of_a > of_b || Verdict::of(&ratio, Verdict::MARGIN) != Verdict::Slower);
+            prop_assert!(of_a > of_b || Verdict::from_ratio(&ratio, Verdict::MARGIN) != Verdict::Slower);
         }
     }
 }

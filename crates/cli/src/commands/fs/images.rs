@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use writebench_filesystems::Wish;
+use writebench_filesystems::FilesystemRequest;
 use writebench_model::{Bytes, Case, Row};
 use writebench_report::visible;
 
@@ -12,7 +12,7 @@ use crate::exit::{refused, usage};
 pub(super) struct Images<'c> {
     /// The directory of the images.
     below: &'c Path,
-    wishes: &'c [Wish],
+    requests: &'c [FilesystemRequest],
     /// Bytes of the largest case's files.
     pub content_bytes: u64,
     pub bytes: u64,
@@ -21,22 +21,22 @@ pub(super) struct Images<'c> {
 }
 
 impl<'c> Images<'c> {
-    pub(super) fn of(below: &'c Path, wishes: &'c [Wish], rows: &[Row]) -> Result<Self> {
+    pub(super) fn of(below: &'c Path, requests: &'c [FilesystemRequest], rows: &[Row]) -> Result<Self> {
         // A file that is copied stands beside the copy.
         let bytes = |case: &Case| {
             case.axes().size_bytes.saturating_mul(if case.method().has_source_file() { 2 } else { 1 })
         };
         let content_bytes = rows.iter().map(|row| bytes(&row.case)).max().unwrap_or(0);
         let image_bytes =
-            wishes.iter().map(|wish| wish.kind.image_bytes(content_bytes)).fold(0, u64::saturating_add);
-        let in_memory = wishes.iter().filter(|wish| wish.kind.is_in_memory()).count() as u64;
+            requests.iter().map(|request| request.kind.image_bytes(content_bytes)).fold(0, u64::saturating_add);
+        let in_memory = requests.iter().filter(|request| request.kind.is_in_memory()).count() as u64;
         let filesystem = writebench_probe::environment(below)
             .map_err(|error| usage!("--images {}: {error}", below.display()))?
             .filesystem;
         let are_in_memory = filesystem.is_in_memory();
         let images_in_memory = if are_in_memory { image_bytes } else { 0 };
         let memory_bytes = in_memory.saturating_mul(content_bytes).saturating_add(images_in_memory);
-        Ok(Self { below, wishes, content_bytes, bytes: image_bytes, memory_bytes, are_in_memory })
+        Ok(Self { below, requests, content_bytes, bytes: image_bytes, memory_bytes, are_in_memory })
     }
 
     /// Checks that the memory holds all images at the same time, and the data, and that `max_bytes`
@@ -62,13 +62,13 @@ impl<'c> Images<'c> {
 
     /// A line for each kind.
     pub(super) fn text(&self) -> String {
-        let line = |wish: &Wish| match wish.kind.image_bytes(self.content_bytes) {
-            0 => format!("{}, in memory\n", wish.kind),
+        let line = |request: &FilesystemRequest| match request.kind.image_bytes(self.content_bytes) {
+            0 => format!("{}, in memory\n", request.kind),
             bytes => {
                 let (size, below) = (Bytes(bytes).approximate(), self.below.to_string_lossy());
-                format!("{}, in {size} of {}\n", wish.kind, visible(&below))
+                format!("{}, in {size} of {}\n", request.kind, visible(&below))
             }
         };
-        self.wishes.iter().map(line).collect()
+        self.requests.iter().map(line).collect()
     }
 }

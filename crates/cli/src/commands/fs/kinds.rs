@@ -1,24 +1,24 @@
-//! `--on`, `--mkfs-options`, `--mount-options`: from words to wishes.
+//! `--on`, `--mkfs-options`, `--mount-options`: from words to requests.
 
 use anyhow::Result;
-use writebench_filesystems::{Kind, Layer, Wish};
+use writebench_filesystems::{FilesystemRequest, Kind, Layer};
 use writebench_model::did_you_mean;
 
 use crate::exit::usage;
 
 /// The kinds of the command line, in its order, each once.
-pub(super) fn wishes(
+pub(super) fn requests(
     on: &[String],
     mkfs_options: &[(Kind, String)],
     mount_options: &[(Kind, String)],
-) -> Result<Vec<Wish>> {
+) -> Result<Vec<FilesystemRequest>> {
     let kinds = if on.is_empty() { Kind::defaults() } else { kinds(on)? };
-    let mut wishes: Vec<Wish> = Vec::new();
+    let mut requests: Vec<FilesystemRequest> = Vec::new();
     for kind in kinds {
-        if wishes.iter().any(|wish| wish.kind == kind) {
+        if requests.iter().any(|request| request.kind == kind) {
             return Err(usage!("--on: {kind} is given twice"));
         }
-        wishes.push(Wish { kind, mkfs_options: Vec::new(), mount_options: None });
+        requests.push(FilesystemRequest { kind, mkfs_options: Vec::new(), mount_options: None });
     }
     for (kind, words) in mkfs_options {
         let words = shlex::split(words)
@@ -26,23 +26,27 @@ pub(super) fn wishes(
         if kind.is_in_memory() {
             return Err(usage!("--mkfs-options {kind}: it is in memory, and no mkfs makes it"));
         }
-        wish(&mut wishes, kind, "--mkfs-options")?.mkfs_options.extend(words);
+        request(&mut requests, kind, "--mkfs-options")?.mkfs_options.extend(words);
     }
     for (kind, options) in mount_options {
-        let wish = wish(&mut wishes, kind, "--mount-options")?;
-        wish.mount_options = Some(match wish.mount_options.take() {
+        let request = request(&mut requests, kind, "--mount-options")?;
+        request.mount_options = Some(match request.mount_options.take() {
             Some(before) => format!("{before},{options}"),
             None => options.clone(),
         });
     }
-    Ok(wishes)
+    Ok(requests)
 }
 
-fn wish<'w>(wishes: &'w mut [Wish], kind: &Kind, option: &str) -> Result<&'w mut Wish> {
-    let names: Vec<String> = wishes.iter().map(|wish| wish.kind.to_string()).collect();
-    wishes
+fn request<'w>(
+    requests: &'w mut [FilesystemRequest],
+    kind: &Kind,
+    option: &str,
+) -> Result<&'w mut FilesystemRequest> {
+    let names: Vec<String> = requests.iter().map(|request| request.kind.to_string()).collect();
+    requests
         .iter_mut()
-        .find(|wish| wish.kind == *kind)
+        .find(|request| request.kind == *kind)
         .ok_or_else(|| usage!("{option} {kind}: not among the kinds that are made: {}", names.join(", ")))
 }
 

@@ -23,7 +23,7 @@ fn tick_texts(chart: &Chart) -> Vec<&str> {
 fn other_programs_find_these_words() {
     let words = |values: serde_json::Result<serde_json::Value>| values.unwrap().as_str().unwrap().to_owned();
     assert_eq!(
-        [Kind::HeatMap, Kind::Stacked].map(|it| words(serde_json::to_value(it))),
+        [ChartKind::HeatMap, ChartKind::Stacked].map(|it| words(serde_json::to_value(it))),
         ["heat-map", "stacked"]
     );
     let scales = [XScale::Linear, XScale::Percentile].map(|it| words(serde_json::to_value(it)));
@@ -90,7 +90,7 @@ fn two_numbers_of_threads_are_no_axis_and_unequal_contracts_no_chart() {
     for (_, case) in cases.iter_mut().skip(5) {
         let mut record = case.record.clone();
         record.contract.durability = writebench_model::Durability::Durable;
-        *case = CaseReport::of(record.clone(), &[]);
+        *case = CaseReport::from_record(record.clone(), &[]);
     }
     let charts = answering(&charts_of(&cases), Question::ThroughputByThreads);
     assert_eq!(
@@ -102,7 +102,7 @@ fn two_numbers_of_threads_are_no_axis_and_unequal_contracts_no_chart() {
 #[test]
 fn flags_are_rows_chunk_sizes_columns_and_a_cell_without_a_figure_has_a_note() {
     let chart = only(&direct(), Question::Flags);
-    assert_eq!((chart.kind, chart.x.scale), (Kind::HeatMap, XScale::Categories));
+    assert_eq!((chart.kind, chart.x.scale), (ChartKind::HeatMap, XScale::Categories));
     assert_eq!(names(&chart), ["BUFFERED", "BUFFERED + ALIGNED", "O_DIRECT", "AMORTIZED_FSYNC + O_DIRECT"]);
     assert_eq!(chart.x.ticks.len(), 14);
     assert_eq!((chart.series[2].points[0].figure, chart.series[2].points[0].x), (None, 0.0));
@@ -155,7 +155,7 @@ fn a_few_calls_are_no_distribution() {
 #[test]
 fn phases_are_the_same_five_parts_of_every_case() {
     let chart = only(&durable(), Question::Phases);
-    assert_eq!(chart.kind, Kind::Stacked);
+    assert_eq!(chart.kind, ChartKind::Stacked);
     assert_eq!(names(&chart), ["prepare", "open", "write", "sync", "close"]);
     assert_eq!(tick_texts(&chart), ["append", "overwrite", "all at once"]);
     let median = |series: usize, case: usize| chart.series[series].points[case].figure.unwrap().value;
@@ -170,7 +170,7 @@ fn a_single_case_has_its_phases_and_one_without_a_good_sample_has_none() {
     assert_eq!(stems(&charts), ["durable-phases"]);
     let mut record = durable()[2].1.record.clone();
     record.samples.clear();
-    assert!(charts_of(&[("ext4".to_owned(), CaseReport::of(record.clone(), &[]))]).is_empty());
+    assert!(charts_of(&[("ext4".to_owned(), CaseReport::from_record(record.clone(), &[]))]).is_empty());
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn over_time_the_sample_in_the_middle_is_drawn_and_named() {
     let mut cases = long(2);
     let mut record = cases[1].1.record.clone();
     record.samples.truncate(1);
-    cases[1].1 = CaseReport::of(record.clone(), &[]);
+    cases[1].1 = CaseReport::from_record(record.clone(), &[]);
     let notes = only(&cases, Question::OverTime).notes;
     assert!(notes[0].ends_with("; of round 0 for write,chunk=8KiB."), "{notes:?}");
 }
@@ -209,7 +209,7 @@ fn many_cases_that_were_cut_short_are_counted() {
         let mut record = case.record.clone();
         record.samples = samples_of([0, 0, 900, 0, 0], 6);
         record.samples.iter_mut().for_each(|sample| sample.bytes = (index as u64 + 1) << 20);
-        *case = CaseReport::of(record.clone(), &[]);
+        *case = CaseReport::from_record(record.clone(), &[]);
     }
     cases.extend(copies(&["f"]));
     let chart = only(&cases, Question::Phases);

@@ -47,7 +47,7 @@ fn without(cases: &str) -> Option<String> {
 
 fn jobs(cases: &[&str]) -> Made {
     let cases = cases.iter().map(|name| case(name)).collect();
-    made(&Report::of(Some(3), RunRecord { cases, ..example_run() }))
+    made(&Report::from_run(Some(3), RunRecord { cases, ..example_run() }))
 }
 
 fn options(name: &str, section: &str) -> String {
@@ -200,7 +200,7 @@ fn no_text_of_strangers_becomes_an_option() {
     strange.case = RecordedCase::unknown("../../write\n[evil]".to_owned(), method, axes);
     let known = ["write,size=1MiB", "pwrite,size=1MiB"].map(|name| on(&hostile, name));
     let cases = [&known[..], &[strange, on("/other", "write,size=1MiB")]].concat();
-    let files = made(&Report::of(None, RunRecord { cases, targets, ..example_run() }));
+    let files = made(&Report::from_run(None, RunRecord { cases, targets, ..example_run() }));
     assert_eq!((files.jobs.len(), files.note), (2, without("2 of 4 cases")), "{}", files.readme);
     assert!(files.readme.lines().all(|line| !line.starts_with('[')), "{}", files.readme);
     assert!(files.readme.contains("destroys what is there"), "{}", files.readme);
@@ -219,7 +219,7 @@ fn every_job_has_a_file_of_its_own_and_a_case_in_two_tables_has_one() {
     let on = |target: &str| CaseRecord { target: target.to_owned(), ..case("write,size=1MiB,sync=fsync/1") };
     let cases = ["/a b", "/a-b", "/a b"].map(on).to_vec();
     let targets = ["/a b", "/a-b"].map(example_target).to_vec();
-    let files = made(&Report::of(None, RunRecord { cases, targets, ..example_run() }));
+    let files = made(&Report::from_run(None, RunRecord { cases, targets, ..example_run() }));
     let names: Vec<&str> = files.jobs.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["write,size=1MiB,sync=fsync-1@-a-b.fio", "write,size=1MiB,sync=fsync-1@-a-b-2.fio"]);
 }
@@ -227,6 +227,6 @@ fn every_job_has_a_file_of_its_own_and_a_case_in_two_tables_has_one() {
 #[test]
 fn a_case_without_a_figure_says_why() {
     let cases = vec![CaseRecord { samples: Vec::new(), ..case("write,size=1MiB") }];
-    let files = made(&Report::of(None, RunRecord { cases, ..example_run() }));
+    let files = made(&Report::from_run(None, RunRecord { cases, ..example_run() }));
     assert!(files.jobs[0].1.contains("# no figure: not-run: not measured"), "{}", files.jobs[0].1);
 }

@@ -1,6 +1,6 @@
 //! The command that repeats a case.
 
-use writebench_model::{Bytes, CaseRecord, Durability, Making, RunRecord, Start, TargetRecord};
+use writebench_model::{Bytes, CaseRecord, Durability, FilesystemSpec, RunRecord, Start, TargetRecord};
 
 use crate::sentences::shell::quoted;
 
@@ -29,7 +29,7 @@ pub(super) fn of_program(case: &CaseRecord) -> Option<String> {
     Some(format!("--command {} --bytes {size}{durable}{existing}{copies}", quoted(command)))
 }
 
-fn make(making: &Making) -> Vec<String> {
+fn make(making: &FilesystemSpec) -> Vec<String> {
     let mut words = vec!["fs".to_owned(), "--on".to_owned(), quoted(&making.kind)];
     if let Some(image) = making.images.first() {
         words.extend(["--images".to_owned(), quoted(&image.directory)]);
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn a_filesystem_that_was_made_is_made_again() {
         let mut run = example_run();
-        run.targets[0].making = Some(Making {
+        run.targets[0].making = Some(FilesystemSpec {
             kind: "ext4".to_owned(),
             images: Vec::new(),
             commands: Vec::new(),

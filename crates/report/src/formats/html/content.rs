@@ -99,7 +99,7 @@ const ANSWERS_OF_ALL: usize = 4;
 
 impl<'r> Content<'r> {
     /// `comparisons` are of the first run with each other run.
-    pub(super) fn of(
+    pub(super) fn from_reports(
         reports: &'r [Report],
         names: &'r [String],
         charts: &'r [NamedChart],

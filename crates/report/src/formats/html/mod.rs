@@ -64,7 +64,7 @@ pub fn render(reports: &[Report]) -> Result<String, FormatError> {
     let data = serde_json::to_string(&data(reports, &names, &charts, &comparisons))?;
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
     let page = Page {
-        content: Content::of(reports, &names, &charts, &comparisons),
+        content: Content::from_reports(reports, &names, &charts, &comparisons),
         style: STYLE,
         plotly: PLOTLY,
         script_hashes: [PLOTLY, &script].map(hash).join(" "),
@@ -80,7 +80,7 @@ fn comparison(reports: &[Report], names: &[String], b: usize) -> Result<Comparis
         let (name, run) = (names[index].clone(), reports[index].whole_run());
         Side { name: name.clone(), runs: vec![ComparedRun { name, run }] }
     };
-    Comparison::of(side(0), side(b))
+    Comparison::from_sides(side(0), side(b))
 }
 
 /// The hash of a script in a content security policy.

@@ -24,7 +24,10 @@ fn run(label: &str, times: u64, name: &str) -> Report {
     let mut write = example_case("Into a new file", "write,chunk=4KiB,size=1GiB", samples(times));
     write.label = Some(name.to_owned());
     let cases: Vec<CaseRecord> = vec![write, example_case("Into a new file", "fwrite,size=1GiB", Vec::new())];
-    Report::of(None, RunRecord { id: label.to_owned(), label: Some(label.to_owned()), cases, ..example_run() })
+    Report::from_run(
+        None,
+        RunRecord { id: label.to_owned(), label: Some(label.to_owned()), cases, ..example_run() },
+    )
 }
 
 /// The part of a page that differs between pages.
@@ -71,7 +74,7 @@ fn other_finalists_of_a_search_leave_the_first_screen_to_the_chart() {
     };
     let times = [("write", 3), ("pwrite,prepare=fallocate", 2), ("mmap", 4), ("fwrite", 5)];
     let cases = times.map(|(name, times)| final_case(name, times)).to_vec();
-    let page = render(&[Report::of(None, RunRecord { cases, ..example_run() })]).unwrap();
+    let page = render(&[Report::from_run(None, RunRecord { cases, ..example_run() })]).unwrap();
     let (_, answers) = page.split_once("<table class=\"answers\">").unwrap();
     let (answers, rest) = answers.split_once("</table>").unwrap();
     let goals: Vec<_> =
@@ -99,6 +102,6 @@ fn runs_that_cannot_be_compared_say_why() {
 
 #[test]
 fn a_run_without_a_figure_has_a_page_too() {
-    let empty = Report::of(None, example_run());
+    let empty = Report::from_run(None, example_run());
     assert!(render(&[empty]).unwrap().contains("No case has a figure"));
 }

@@ -29,7 +29,7 @@ const MANY_DOTS: usize = 4000;
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let has_dots = dots(chart).next().is_some();
     let strip = if has_dots { STRIP_HEIGHT + 2.0 } else { 0.0 };
-    let rows = Rows::of(chart, top, ROW_HEIGHT + strip, strip);
+    let rows = Rows::for_chart(chart, top, ROW_HEIGHT + strip, strip);
     let mut parts = rows.grid();
     for (index, series) in chart.series.iter().enumerate() {
         for point in &series.points {

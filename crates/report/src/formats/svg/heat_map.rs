@@ -40,7 +40,7 @@ struct Cells<'c> {
 
 /// The picture below `top`, and its lower end.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
-    let cells = Cells::of(chart, top + 44.0);
+    let cells = Cells::for_chart(chart, top + 44.0);
     let mut parts = cells.headings(top + 16.0);
     for (row, series) in (0u32..).zip(&chart.series) {
         let y = cells.top + f64::from(row) * ROW_HEIGHT;
@@ -54,14 +54,14 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
 }
 
 impl<'c> Cells<'c> {
-    fn of(chart: &'c Chart, top: f64) -> Self {
+    fn for_chart(chart: &'c Chart, top: f64) -> Self {
         let names = chart.series.iter().map(|series| shortened(&series.name, NAME_SIZE, NAME_LIMIT));
         let left = MARGIN + names.map(|name| width(&name, NAME_SIZE)).fold(0.0, f64::max) + 8.0;
         let columns = as_f64(chart.x.ticks.len().max(1) as u64);
         let cell_width = ((WIDTH - MARGIN - left) / columns).min(WIDEST);
         let widest = chart.points().map(|point| width(&figure(chart, point), 1.0)).fold(1.0, f64::max);
         let size = ((cell_width - 5.0) / widest).clamp(FIGURE_SIZES.0, FIGURE_SIZES.1);
-        let (scale, colours) = (Scale::of(chart), palette::heat());
+        let (scale, colours) = (Scale::for_chart(chart), palette::heat());
         Self { chart, scale, colours, left, top, width: cell_width, size }
     }
 

@@ -5,7 +5,7 @@ use svg::node::element::Element;
 
 use super::element::{MARGIN, STRONG, WIDTH, line, px, shortened, text, titled, width};
 use super::marker;
-use crate::charts::{Chart, Kind, Series};
+use crate::charts::{Chart, ChartKind, Series};
 use crate::formats::palette;
 
 const SIZE: f64 = 13.0;
@@ -13,7 +13,7 @@ const ROW_HEIGHT: f64 = 21.0;
 
 /// The line and mark before a name, or the mark alone.
 fn sample_width(chart: &Chart) -> f64 {
-    if chart.kind == Kind::Lines { 42.0 } else { 18.0 }
+    if chart.kind == ChartKind::Lines { 42.0 } else { 18.0 }
 }
 
 /// The legend, and its lower end. Its columns are as wide as the longest name.
@@ -41,7 +41,7 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
 
 fn item(chart: &Chart, index: usize, name: &str, (x, y): (f64, f64)) -> Element {
     let mut sample = series_group(chart, index);
-    if chart.kind == Kind::Lines {
+    if chart.kind == ChartKind::Lines {
         let dashes = [("stroke-dasharray", marker::dashes(index)), ("stroke-width", "2")];
         let shown = if marker::dashes(index).is_empty() { &dashes[1..] } else { &dashes[..] };
         sample.append(line((x, y - 4.5), (x + 34.0, y - 4.5), shown));
@@ -49,7 +49,7 @@ fn item(chart: &Chart, index: usize, name: &str, (x, y): (f64, f64)) -> Element 
     let place = (x + sample_width(chart) / 2.0 - 4.0, y - 4.5);
     // Parts of a bar are areas, and have no marks.
     sample.append(match chart.kind {
-        Kind::Stacked => marker::square(place),
+        ChartKind::Stacked => marker::square(place),
         _ => marker::marker(index, place, 4.0),
     });
     let mut item = titled(Element::new("g"), &chart.series[index].name);

@@ -11,7 +11,7 @@ use super::element::{
 use super::legend::series_group;
 use super::marker;
 use super::words::{axis_title, figure_text, place_text};
-use crate::charts::{Chart, Interval, Kind, Point, Scale, Tick, XScale, value_text};
+use crate::charts::{Chart, ChartKind, Interval, Point, Scale, Tick, XScale, value_text};
 use crate::formats::palette;
 
 const HEIGHT: f64 = 400.0;
@@ -52,7 +52,7 @@ struct Plot<'c> {
 
 /// The picture below `top`, and its lower end.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
-    let scale = Scale::of(chart);
+    let scale = Scale::for_chart(chart);
     let texts = scale.ticks();
     let widest =
         texts.iter().filter_map(|tick| tick.text.as_deref()).map(|it| width(it, SIZE)).fold(0.0, f64::max);
@@ -68,7 +68,7 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     parts.extend(plot.y_axis());
     let (x_axis, bottom) = plot.x_axis(is_turned);
     parts.extend(x_axis);
-    if chart.kind == Kind::Lines {
+    if chart.kind == ChartKind::Lines {
         // All bands below all lines.
         parts.extend((0..chart.series.len()).map(|index| plot.bands(index)));
         parts.extend((0..chart.series.len()).map(|index| plot.line_of(index)));
@@ -116,7 +116,7 @@ impl Plot<'_> {
 
     /// Every other category is shaded.
     fn stripes(&self) -> Vec<Element> {
-        if self.chart.kind != Kind::Groups {
+        if self.chart.kind != ChartKind::Groups {
             return Vec::new();
         }
         let size = (self.category_width(), self.bottom - self.top);

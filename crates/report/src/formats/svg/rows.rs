@@ -29,11 +29,11 @@ pub(super) struct Rows<'c> {
 
 impl<'c> Rows<'c> {
     /// `room_below`: the part of a row below its bar and name.
-    pub(super) fn of(chart: &'c Chart, top: f64, row_height: f64, room_below: f64) -> Self {
+    pub(super) fn for_chart(chart: &'c Chart, top: f64, row_height: f64, room_below: f64) -> Self {
         let names = chart.x.ticks.iter().map(|tick| width(&shortened(&tick.text, SIZE, NAME_LIMIT), SIZE));
         let left = MARGIN + names.fold(0.0, f64::max) + 8.0;
         let right = WIDTH - MARGIN - FIGURE_WIDTH;
-        Self { chart, scale: Scale::of(chart), left, right, top: top + 6.0, row_height, room_below }
+        Self { chart, scale: Scale::for_chart(chart), left, right, top: top + 6.0, row_height, room_below }
     }
 
     /// The x coordinate of a value.

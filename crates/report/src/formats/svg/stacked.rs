@@ -15,7 +15,7 @@ const BAR_HEIGHT: f64 = 15.0;
 
 /// The picture below `top`, and its lower end.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
-    let rows = Rows::of(chart, top, ROW_HEIGHT, 0.0);
+    let rows = Rows::for_chart(chart, top, ROW_HEIGHT, 0.0);
     let mut parts = rows.grid();
     for (at, whole) in stacked(chart) {
         parts.extend(bar(chart, at, &rows));

@@ -26,7 +26,7 @@ fn case(name: &str, write_ms: u64) -> CaseRecord {
 }
 
 fn report_of(cases: Vec<CaseRecord>) -> Report {
-    Report::of(Some(5), RunRecord { cases, status: RunStatus::Complete, ..example_run() })
+    Report::from_run(Some(5), RunRecord { cases, status: RunStatus::Complete, ..example_run() })
 }
 
 fn first_look() -> Report {
@@ -93,7 +93,7 @@ fn several_targets_have_a_line_for_each_goal_and_one_for_each_target() {
         status: RunStatus::Complete,
         ..example_run()
     };
-    let report = Report::of(Some(6), run);
+    let report = Report::from_run(Some(6), run);
     assert!(at(Some(80), &report).contains("not durable"));
     insta::assert_snapshot!(at_all_widths(&report));
 }
@@ -102,7 +102,7 @@ fn several_targets_have_a_line_for_each_goal_and_one_for_each_target() {
 fn no_way_is_durable_in_memory_and_the_first_screen_says_so() {
     let mut run = RunRecord { cases: vec![case("write,sync=fsync", 9)], ..example_run() };
     run.targets[0].environment.filesystem.kind = "tmpfs".to_owned();
-    let text = at(Some(80), &Report::of(None, run));
+    let text = at(Some(80), &Report::from_run(None, run));
     assert!(text.contains("durable new file  not durable on this filesystem  –  –"), "{text}");
     assert!(!text.contains("GB/s"), "{text}");
 }
@@ -118,7 +118,7 @@ fn a_case_beyond_a_limit_leaves_no_share_of_it() {
     let mut run = RunRecord { cases: vec![case("write", 33), case("mmap", 27)], ..example_run() };
     run.targets[0].limits = vec![limit];
     // 128 MiB in 27 ms are 4.97 GB/s.
-    let report = Report::of(None, run);
+    let report = Report::from_run(None, run);
     assert!(report.cases.iter().all(|case| case.estimate.as_ref().unwrap().limit.is_none()));
     let all = plain(&terminal::report(&report, Detail::All, None));
     assert!(

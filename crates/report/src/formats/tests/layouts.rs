@@ -26,7 +26,7 @@ fn case(suite: &str, label: Option<&str>, name: &str, write_ms: u64) -> CaseReco
 
 fn shown(cases: Vec<CaseRecord>, width: usize) -> String {
     let run = RunRecord { cases, status: RunStatus::Complete, ..example_run() };
-    let text = plain(&terminal::report(&Report::of(Some(7), run), Detail::Usual, Some(width)));
+    let text = plain(&terminal::report(&Report::from_run(Some(7), run), Detail::Usual, Some(width)));
     assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
     text
 }

@@ -28,7 +28,7 @@ const FAST: [u64; 6] = [100, 102, 98, 101, 99, 103];
 const SLOW: [u64; 6] = [200, 204, 196, 202, 198, 206];
 
 fn two(a: Vec<CaseRecord>, b: Vec<CaseRecord>) -> Result<Comparison, CompareError> {
-    Comparison::of(side("A", vec![run(1, a)]), side("B", vec![run(2, b)]))
+    Comparison::from_sides(side("A", vec![run(1, a)]), side("B", vec![run(2, b)]))
 }
 
 fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
@@ -41,7 +41,7 @@ fn four(first: u32, cases: &[CaseRecord]) -> Vec<ComparedRun> {
 }
 
 fn four_each(a: &[CaseRecord], b: &[CaseRecord]) -> Comparison {
-    Comparison::of(side("A", four(1, a)), side("B", four(11, b))).unwrap()
+    Comparison::from_sides(side("A", four(1, a)), side("B", four(11, b))).unwrap()
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn two_targets_of_one_run_are_compared_in_its_rounds() {
         let run = RunRecord { targets: vec![example_target(target)], cases, ..example_run() };
         side(target, vec![ComparedRun { name: target.to_owned(), run }])
     };
-    let compared = Comparison::of(on("ext4", &FAST), on("xfs", &SLOW)).unwrap();
+    let compared = Comparison::from_sides(on("ext4", &FAST), on("xfs", &SLOW)).unwrap();
     assert_eq!((compared.unit, verdicts(&compared)), (Unit::Round, vec![Verdict::Slower]));
     assert!(!compared.is_of_single_runs());
     let of_it = &compared.cases[0];
@@ -86,7 +86,8 @@ fn with_several_runs_the_run_is_the_unit() {
     let runs = |first: u32, times: &[u64]| -> Vec<ComparedRun> {
         (first..).zip(times).map(|(number, &time)| run(number, vec![case("write", &[time; 50])])).collect()
     };
-    let compare = |a: &[u64], b: &[u64]| Comparison::of(side("A", runs(1, a)), side("B", runs(11, b))).unwrap();
+    let compare =
+        |a: &[u64], b: &[u64]| Comparison::from_sides(side("A", runs(1, a)), side("B", runs(11, b))).unwrap();
     let apart = compare(&[100, 101], &[120, 121]);
     assert_eq!((apart.unit, verdicts(&apart)), (Unit::Run, vec![Verdict::Inconclusive]));
     let enough = compare(&[100, 101, 102, 103], &[120, 121, 122, 123]);
@@ -113,10 +114,10 @@ fn other_work_under_the_same_name_is_refused_and_says_what_differs() {
 #[test]
 fn a_run_cannot_be_compared_with_itself_nor_counted_twice() {
     let one = || run(1, vec![case("write", &FAST)]);
-    let twice = Comparison::of(side("A", vec![one()]), side("B", vec![one()])).unwrap_err();
+    let twice = Comparison::from_sides(side("A", vec![one()]), side("B", vec![one()])).unwrap_err();
     assert!(twice.to_string().contains("run 1 and run 1 are the same run"), "{twice}");
     let other = run(2, vec![case("write", &FAST)]);
-    assert!(Comparison::of(side("A", vec![one(), one()]), side("B", vec![other])).is_err());
+    assert!(Comparison::from_sides(side("A", vec![one(), one()]), side("B", vec![other])).is_err());
 }
 
 #[test]
@@ -151,7 +152,7 @@ fn what_else_changed_is_listed_old_and_new() {
     new.run.settings.seed = 43;
     new.run.settings.samples = 60;
     let old = run(1, vec![case("write", &FAST)]);
-    let compared = Comparison::of(side("A", vec![old]), side("B", vec![new])).unwrap();
+    let compared = Comparison::from_sides(side("A", vec![old]), side("B", vec![new])).unwrap();
     let changes = compared.changes();
     let what: Vec<&str> = changes.iter().map(|change| change.what.as_str()).collect();
     assert_eq!(what, ["kernel", "mount options", "device", "proc/sys/vm/dirty_ratio"]);
@@ -165,7 +166,7 @@ fn runs_of_one_side_that_differ_among_themselves_are_told() {
     let mut second = run(2, vec![case("write", &FAST)]);
     second.run.version = "0.2.0".to_owned();
     let a = side("A", vec![run(1, vec![case("write", &FAST)]), second]);
-    let compared = Comparison::of(a, side("B", vec![run(3, vec![case("write", &FAST)])])).unwrap();
+    let compared = Comparison::from_sides(a, side("B", vec![run(3, vec![case("write", &FAST)])])).unwrap();
     let changes = compared.changes();
     assert_eq!(changes.len(), 1);
     assert_eq!(changes[0].a, ["0.1.0", "0.2.0"]);
@@ -178,7 +179,7 @@ fn shown() -> Comparison {
     new.run.targets[0].environment.device = None;
     let cases = vec![case("write", &FAST), case("pwrite,chunk=64KiB", &FAST), case("mmap", &FAST)];
     new.run.cases.push(case("mmap", &[]));
-    Comparison::of(side("before", vec![run(1, cases)]), side("run 2", vec![new])).unwrap()
+    Comparison::from_sides(side("before", vec![run(1, cases)]), side("run 2", vec![new])).unwrap()
 }
 
 #[test]

@@ -69,7 +69,9 @@ fn told_apart_in_rounds(recorded: &[u64], rounds: usize, factor: f64) -> usize {
             a.push(of_a);
             b.push(slowed(of_b, factor));
         }
-        CaseReport::of(case(&a), &[]).verdict_to(&CaseReport::of(case(&b), &[])).is_difference()
+        CaseReport::from_record(case(&a), &[])
+            .verdict_to(&CaseReport::from_record(case(&b), &[]))
+            .is_difference()
     };
     (0..EXPERIMENTS).filter(told_apart).count()
 }
@@ -86,7 +88,7 @@ fn compare(a: &[Vec<u64>], b: &[Vec<u64>]) -> Comparison {
             })
             .collect(),
     };
-    Comparison::of(side("A", a), side("B", b)).unwrap()
+    Comparison::from_sides(side("A", a), side("B", b)).unwrap()
 }
 
 /// A possible outcome of a comparison.

@@ -18,7 +18,7 @@ fn case(stage: Stage, name: &str, label: Option<&str>, times_ns: &[u64]) -> Case
 }
 
 fn conclusions(cases: Vec<CaseRecord>) -> Vec<String> {
-    crate::Report::of(None, RunRecord { cases, ..example_run() }).conclusions
+    crate::Report::from_run(None, RunRecord { cases, ..example_run() }).conclusions
 }
 
 const FAST: [u64; 8] = [100, 104, 98, 103, 99, 101, 97, 102];
@@ -207,7 +207,7 @@ proptest! {
             record
         };
         let cases: Vec<CaseRecord> = names.iter().zip(&table).map(record).collect();
-        let report = crate::Report::of(None, RunRecord { cases, ..example_run() });
+        let report = crate::Report::from_run(None, RunRecord { cases, ..example_run() });
         let Some(advice) = &report.advice else { return Ok(()) };
         let finding = |name: &str| report.findings.iter().find(|it| it.case.as_deref() == Some(name));
         let of = |name: &str| report.cases.iter().find(|case| case.record.case.name() == name).unwrap();
@@ -240,7 +240,7 @@ proptest! {
             example_case("", name, (0..).zip(times).filter_map(sample).collect())
         };
         let cases: Vec<CaseRecord> = names.iter().zip(&table).map(record).collect();
-        let report = crate::Report::of(None, RunRecord { cases, ..example_run() });
+        let report = crate::Report::from_run(None, RunRecord { cases, ..example_run() });
         let Some(fastest) = report.answers[0].fastest.as_deref() else { return Ok(()) };
         let fastest = report.cases.iter().find(|case| case.name == fastest).unwrap();
         for other in report.cases.iter().filter(|case| case.is_ranked()) {

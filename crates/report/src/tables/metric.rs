@@ -11,7 +11,7 @@ type FigureOf = fn(&Estimate) -> Option<&Figure>;
 
 /// The figure that a table shows of every case, and how it compares.
 #[derive(Clone, Copy)]
-pub(super) struct Shown {
+pub(super) struct Metric {
     pub title: &'static str,
     pub unit: &'static str,
     pub figure: FigureOf,
@@ -21,29 +21,29 @@ pub(super) struct Shown {
 }
 
 /// The figures of [`Layout::CpuTime`].
-pub(super) const TIMES: [Shown; 3] = [
+pub(super) const TIMES: [Metric; 3] = [
     time("total elapsed time", |it| Some(&it.total_ns), total),
     time("user CPU time", |it| Some(&it.user_cpu_figure_ns), |it| as_f64(it.user_cpu_ns)),
     time("system CPU time", |it| Some(&it.system_cpu_figure_ns), |it| as_f64(it.system_cpu_ns)),
 ];
 
-const fn time(title: &'static str, figure: FigureOf, of_sample: fn(&Sample) -> f64) -> Shown {
-    Shown { title, unit: "s", figure, text: &SECONDS, of_sample }
+const fn time(title: &'static str, figure: FigureOf, of_sample: fn(&Sample) -> f64) -> Metric {
+    Metric { title, unit: "s", figure, text: &SECONDS, of_sample }
 }
 
 /// The figures of a layout with targets side by side.
-pub(super) fn shown(layout: Layout) -> Vec<Shown> {
+pub(super) fn shown(layout: Layout) -> Vec<Metric> {
     let speed = |sample: &Sample| as_f64(sample.bytes.max(1)) / total(sample);
     match layout {
         Layout::CpuTime => TIMES.to_vec(),
-        Layout::Records => vec![Shown {
+        Layout::Records => vec![Metric {
             title: "records per second, total",
             unit: "records/s",
             figure: |it| it.records_per_s.as_ref(),
             text: &NUMBER,
             of_sample: speed,
         }],
-        Layout::Phases | Layout::Ranked | Layout::Matrix => vec![Shown {
+        Layout::Phases | Layout::Ranked | Layout::Matrix => vec![Metric {
             title: "total throughput",
             unit: "GB/s",
             figure: |it| Some(&it.throughput_bytes_per_s),

@@ -17,14 +17,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(2);
 
 #[derive(Debug)]
-pub(crate) enum Undo {
+pub(crate) enum CleanupAction {
     Mount(PathBuf),
     /// The process behind a mount, which ends with the mount.
     Server(Child),
     Loop(LoopDevice),
 }
 
-impl Undo {
+impl CleanupAction {
     fn undo(self) -> Result<(), Error> {
         let deadline = Instant::now() + PATIENCE;
         match self {
@@ -36,10 +36,10 @@ impl Undo {
 }
 
 /// Undoes all but the first `keep` steps, as far as possible; returns the first error.
-pub(crate) fn undo_to(stack: &mut Vec<Undo>, keep: usize) -> Result<(), Error> {
+pub(crate) fn clean_up_to(stack: &mut Vec<CleanupAction>, keep: usize) -> Result<(), Error> {
     let mut result = Ok(());
     while stack.len() > keep {
-        let undone = stack.pop().map_or(Ok(()), Undo::undo);
+        let undone = stack.pop().map_or(Ok(()), CleanupAction::undo);
         result = result.and(undone);
     }
     result
