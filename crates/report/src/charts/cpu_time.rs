@@ -84,8 +84,6 @@ fn chart(
         kind,
         x,
         y: YAxis { label: time.label.to_owned(), unit: Unit::Seconds, scale: axis::y_scale(&series) },
-        // This holds for sizes, but not for targets.
-        series_are_ordered: kind == ChartKind::Groups,
         series,
         notes: [notes::causes(rows), notes::cut_short(rows)].concat(),
     }

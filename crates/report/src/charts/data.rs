@@ -61,8 +61,6 @@ pub(crate) struct Chart {
     pub kind: ChartKind,
     pub x: XAxis,
     pub y: YAxis,
-    /// Whether the series have an order, such as that of sizes, which their colours show.
-    pub series_are_ordered: bool,
     /// The figures by series.
     pub series: Vec<Series>,
     /// The cases without a figure, with the reasons.

@@ -37,7 +37,6 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
         kind: ChartKind::Lines,
         x: axis::percentiles("share of calls", most),
         y: YAxis { label: "Time of a call".to_owned(), unit: Unit::Seconds, scale: YScale::Log10 },
-        series_are_ordered: false,
         series,
         notes: notes::causes(rows),
     })

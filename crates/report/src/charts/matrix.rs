@@ -4,7 +4,7 @@ use writebench_model::Axis;
 
 use super::data::{Chart, ChartData, ChartKind, Point, Question, Series, Unit, YAxis};
 use super::point::{throughput_lines, throughput_point};
-use super::rows::{ChartCase, each_target, grouped, places};
+use super::rows::{ChartCase, OfTarget, each_contract, grouped, places};
 use super::{axis, contracts, names, notes};
 
 /// For fewer sizes a table is enough.
@@ -12,25 +12,18 @@ const FEWEST_SIZES: usize = 3;
 
 /// A chart for each target and contract: only these are comparable.
 pub(super) fn charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
-    let mut charts = Vec::new();
-    for of in each_target(rows) {
-        let contracts = grouped(&of.rows, contracts::by_chunk);
-        for (contract, rows) in &contracts {
-            if chunk_sizes(rows).len() < FEWEST_SIZES {
-                continue;
-            }
-            let mut stem = format!("throughput-by-chunk-size{}", of.suffix);
-            if contracts.len() > 1 {
-                stem += &format!("-{}", contracts::promise(&rows[0]));
-            }
-            let title = format!("Throughput by chunk size, {}", of.target);
-            let (of_what, x) =
-                (format!("{section}. {contract}"), axis::chunks("chunk size", &chunk_sizes(rows)));
-            let chart = throughput_lines(title, &of_what, x, rows, lines(rows), |row| row.chunk_bytes());
-            charts.push(ChartData { of: Question::ThroughputByChunk, stem, chart });
+    let chart = |(contract, on): (String, OfTarget<'_>)| {
+        let sizes = chunk_sizes(&on.rows);
+        if sizes.len() < FEWEST_SIZES {
+            return None;
         }
-    }
-    charts
+        let title = format!("Throughput by chunk size, {}", on.target);
+        let (subject, x) = (format!("{section}. {contract}"), axis::chunks("chunk size", &sizes));
+        let chart = throughput_lines(title, &subject, x, &on.rows, lines(&on.rows), |row| row.chunk_bytes());
+        let stem = format!("throughput-by-chunk-size{}", on.suffix);
+        Some(ChartData { of: Question::ThroughputByChunk, stem, chart })
+    };
+    each_contract(rows, contracts::by_chunk, contracts::promise).into_iter().filter_map(chart).collect()
 }
 
 /// The chunk sizes of rows, from the smallest.
@@ -74,7 +67,6 @@ pub(super) fn heat_map(section: &str, target: &str, rows: &[ChartCase<'_>]) -> O
         kind: ChartKind::HeatMap,
         x: axis::categories("chunk size", columns),
         y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
-        series_are_ordered: true,
         series,
         notes: notes::causes(rows),
     })

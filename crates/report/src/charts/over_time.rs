@@ -53,7 +53,6 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
         kind: ChartKind::Lines,
         x: axis::seconds("since the first call", longest),
         y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
-        series_are_ordered: false,
         series,
         notes: vec![which(&courses, &names)],
     })

@@ -32,7 +32,6 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
         x: axis::categories("case", names.into_iter()),
         // Parts of a bar are lengths.
         y: YAxis { label: "Elapsed time".to_owned(), unit: Unit::Seconds, scale: YScale::Linear },
-        series_are_ordered: false,
         series: series.collect(),
         notes: [notes::causes(rows), notes::cut_short(rows)].concat(),
     })

@@ -56,7 +56,6 @@ pub(super) fn throughput_lines(
         kind: ChartKind::Lines,
         x,
         y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
-        series_are_ordered: false,
         series,
         notes: notes::causes(rows),
     }

@@ -1,37 +1,29 @@
 //! Elapsed time of cases of one contract, from the fastest.
 
-use writebench_model::Sample;
+use writebench_model::{Contract, Sample};
 use writebench_stats::as_f64;
 
 use super::data::{Chart, ChartData, ChartKind, Dot, Point, Question, Series, Unit, YAxis, YScale};
 use super::point::{figures_are, point};
-use super::rows::{ChartCase, OfTarget, each_target, grouped};
+use super::rows::{ChartCase, OfTarget, each_contract};
 use super::{axis, notes};
 use crate::numbers::case::by_rank;
 
 /// A chart for each target and contract with figures of several cases.
 pub(super) fn charts(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
-    let mut charts = Vec::new();
-    for OfTarget { target, rows, suffix } in each_target(rows) {
-        let contracts = grouped(&rows, |row| row.case.record.contract.clone());
-        for (contract, rows) in &contracts {
-            let drawn = by_time(rows);
-            if drawn.len() < 2 {
-                continue;
-            }
-            let mut stem = format!("elapsed-ranked{suffix}");
-            if contracts.len() > 1 {
-                stem += &format!("-{}", contract.durability);
-            }
-            let title = format!("{title}, {target}");
-            charts.push(ChartData {
-                of: Question::Ranked,
-                stem,
-                chart: chart(title, &contract.to_string(), rows, &drawn),
-            });
+    let durability = |row: &ChartCase<'_>| row.case.record.contract.durability.to_string();
+    let chart = |(contract, on): (Contract, OfTarget<'_>)| {
+        let drawn = by_time(&on.rows);
+        if drawn.len() < 2 {
+            return None;
         }
-    }
-    charts
+        let chart = chart(format!("{title}, {}", on.target), &contract.to_string(), &on.rows, &drawn);
+        Some(ChartData { of: Question::Ranked, stem: format!("elapsed-ranked{}", on.suffix), chart })
+    };
+    each_contract(rows, |row| row.case.record.contract.clone(), durability)
+        .into_iter()
+        .filter_map(chart)
+        .collect()
 }
 
 /// Cases with a figure of their whole work, from the fastest; those without a rank come last.
@@ -58,7 +50,6 @@ fn chart(title: String, contract: &str, rows: &[ChartCase<'_>], drawn: &[ChartCa
         x: axis::categories("case", drawn.iter().map(name)),
         // Bars are compared by length, so they begin at 0.
         y: YAxis { label: "Elapsed time".to_owned(), unit: Unit::Seconds, scale: YScale::Linear },
-        series_are_ordered: false,
         series: vec![Series { name: "elapsed time".to_owned(), points: points.collect() }],
         notes: [notes::causes(rows), notes::cut_short(rows)].concat(),
     }

@@ -59,6 +59,24 @@ pub(super) fn each_target<'r>(rows: &[ChartCase<'r>]) -> Vec<OfTarget<'r>> {
     targets.into_iter().map(|(target, rows)| OfTarget { target, rows, suffix: suffix(target) }).collect()
 }
 
+/// The rows of each contract on each target, since only these are comparable; `name` is a contract's in a chart's name.
+pub(super) fn each_contract<'r, K: Clone + Eq + Hash>(
+    rows: &[ChartCase<'r>],
+    contract: impl Fn(&ChartCase<'r>) -> K,
+    name: impl Fn(&ChartCase<'r>) -> String,
+) -> Vec<(K, OfTarget<'r>)> {
+    let mut parts = Vec::new();
+    for OfTarget { target, rows, suffix } in each_target(rows) {
+        let contracts = grouped(&rows, &contract);
+        let several = contracts.len() > 1;
+        parts.extend(contracts.into_iter().map(|(contract, rows)| {
+            let end = if several { format!("-{}", name(&rows[0])) } else { String::new() };
+            (contract, OfTarget { target, suffix: format!("{suffix}{end}"), rows })
+        }));
+    }
+    parts
+}
+
 /// Rows with the same key together, in the order in which the keys were met.
 pub(super) fn grouped<'r, K: Clone + Eq + Hash>(
     rows: &[ChartCase<'r>],

@@ -4,7 +4,7 @@ use writebench_model::{Axes, Axis, Contract, Files};
 
 use super::data::{ChartData, Question};
 use super::point::throughput_lines;
-use super::rows::{ChartCase, each_target, grouped, places};
+use super::rows::{ChartCase, OfTarget, each_contract, grouped, places};
 use super::{axis, contracts};
 
 /// For fewer numbers a table is enough.
@@ -44,26 +44,21 @@ pub(super) fn charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
 impl Writers {
     fn charts(&self, section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
         let grows = self.size_grows(rows);
-        let mut charts = Vec::new();
-        for of in each_target(rows) {
-            let long = self.lines(&of.rows, grows).into_iter();
-            let long = long.filter(|(_, rows)| places(rows, |row| self.number(row)).len() >= FEWEST_COUNTS);
-            let rows: Vec<ChartCase<'_>> = long.flat_map(|(_, rows)| rows).collect();
-            let contracts = grouped(&rows, |row| self.contract(row, grows));
-            for (contract, rows) in &contracts {
-                let mut stem = format!("throughput-by-{}{}", self.words, of.suffix);
-                if contracts.len() > 1 {
-                    stem += &format!("-{}", contracts::promise(&rows[0]));
-                }
-                let title = format!("Throughput by {}, {}", self.words, of.target);
-                let of_what = format!("{section}. {contract}{}", self.remarks(rows, grows));
-                let x = axis::counts(self.words, &places(rows, |row| self.number(row)));
-                let lines = self.lines(rows, grows);
-                let chart = throughput_lines(title, &of_what, x, rows, lines, |row| self.number(row));
-                charts.push(ChartData { of: self.question, stem, chart });
-            }
-        }
-        charts
+        let count = |row: &ChartCase<'_>| self.number(row);
+        let lines = grouped(rows, |row| (row.target, self.name(row, grows)));
+        let long = lines.into_iter().filter(|(_, rows)| places(rows, count).len() >= FEWEST_COUNTS);
+        let long: Vec<ChartCase<'_>> = long.flat_map(|(_, rows)| rows).collect();
+        let chart = |(contract, on): (Contract, OfTarget<'_>)| {
+            let title = format!("Throughput by {}, {}", self.words, on.target);
+            let subject = format!("{section}. {contract}{}", self.remarks(&on.rows, grows));
+            let x = axis::counts(self.words, &places(&on.rows, count));
+            let lines = grouped(&on.rows, |row| self.name(row, grows));
+            let chart = throughput_lines(title, &subject, x, &on.rows, lines, count);
+            let stem = format!("throughput-by-{}{}", self.words, on.suffix);
+            ChartData { of: self.question, stem, chart }
+        };
+        let parts = each_contract(&long, |row| self.contract(row, grows), contracts::promise);
+        parts.into_iter().map(chart).collect()
     }
 
     fn number(&self, row: &ChartCase<'_>) -> Option<u64> {
@@ -81,9 +76,10 @@ impl Writers {
         all.iter().all(is_shared) && all.iter().any(|it| it.0 != all[0].0)
     }
 
-    fn lines<'r>(&self, rows: &[ChartCase<'r>], grows: bool) -> Vec<(String, Vec<ChartCase<'r>>)> {
-        let left_out = if grows { &[self.axis, Axis::Size][..] } else { &[self.axis] };
-        grouped(rows, |row| row.name_without(left_out))
+    /// The name that all points of a line share.
+    fn name(&self, row: &ChartCase<'_>, grows: bool) -> String {
+        let axes = [self.axis, Axis::Size];
+        row.name_without(if grows { &axes } else { &axes[..1] })
     }
 
     fn has_own_files(&self, row: &ChartCase<'_>) -> bool {

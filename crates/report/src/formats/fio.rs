@@ -91,13 +91,7 @@ fn text(report: &Report, case: &CaseReport, name: &str, job: &Job) -> String {
     let mut text: String =
         head(report, case, name, job).iter().map(|line| format!("# {}\n", one_line(line))).collect();
     text += GLOBAL;
-    for section in &job.sections {
-        text += &format!("\n[{}]\n", section.name);
-        for (option, value) in &section.options {
-            text += &format!("{option}={value}\n");
-        }
-    }
-    text
+    text + &job.sections
 }
 
 /// The differences from fio's defaults in all sections: no changes of the page cache, and page-aligned

@@ -64,7 +64,8 @@ pub(super) fn colours(chart: &Chart) -> Vec<Colour<String>> {
 pub(super) fn colour(chart: &Chart, index: usize) -> Colour<String> {
     let own = match chart.kind {
         ChartKind::Stacked => &OF_PHASES[..],
-        _ if chart.series_are_ordered => {
+        // Their series are sizes, whose order colours show.
+        ChartKind::Groups | ChartKind::HeatMap => {
             let last = chart.series.len().saturating_sub(1).max(1);
             return Colour { light: mixed(&LIGHT_RAMP, index, last), dark: mixed(&DARK_RAMP, index, last) };
         }

@@ -90,6 +90,13 @@ impl Report {
         !self.is_arranged && origins.all(|origin| origin.is_search() || origin.suite() == FIRST_LOOK)
     }
 
+    /// The headings of the way to a goal, and of its comparison.
+    pub(crate) fn headings(&self) -> (&'static str, String) {
+        let found = if self.advice.is_some() { "way" } else { "fastest here" };
+        let first = self.run.targets.first().filter(|_| self.advice.is_none() && self.run.is_side_by_side());
+        (found, first.map_or("vs. plain write".to_owned(), |first| format!("× the same on {}", first.name)))
+    }
+
     /// The rows of each section of a suite, in order.
     pub fn sections(&self) -> impl Iterator<Item = &[CaseReport]> {
         self.cases.chunk_by(|a, b| a.record.origin.table() == b.record.origin.table())

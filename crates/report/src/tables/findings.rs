@@ -18,12 +18,7 @@ impl Report {
             figure if unit.is_empty() => format!("{figure} {}", it.unit),
             figure => figure.to_owned(),
         };
-        let first = self.run.targets.first().map_or("", |target| &target.name);
-        let (found, beside) = match (self.advice.is_some(), self.run.is_side_by_side()) {
-            (true, _) => ("way", "vs. plain write".to_owned()),
-            (_, true) => ("fastest here", format!("× the same on {first}")),
-            _ => ("fastest here", "vs. plain write".to_owned()),
-        };
+        let (found, beside) = self.headings();
         let mut columns: Vec<Cells<'_, Finding>> = vec![
             Cells::words("", |it: &Finding| it.goal.clone()),
             Cells::words(found, |it: &Finding| it.way.clone()),

@@ -7,7 +7,7 @@ use writebench_model::{
     Registered, Source, Sync, SyncCall,
 };
 
-use super::section::{self, Part, Section};
+use super::section::{self, Part};
 
 /// The prefix of the sections that are measured; the others make files, and remove them.
 pub(super) const WRITES: &str = "writes";
@@ -15,22 +15,21 @@ pub(super) const WRITES: &str = "writes";
 /// The file that fio writes, or the prefix of its files' names.
 const FILE: &str = "writebench-sample";
 
-/// The options of the job.
+/// A job in fio's format.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Job {
-    pub(super) sections: Vec<Section>,
+    pub(super) sections: String,
     /// The differences from writebench.
     pub(super) differences: Vec<String>,
 }
 
 type Why = String;
-type Options = Vec<(&'static str, String)>;
 
 /// The job of a case, or the reason why fio cannot run it.
 pub(super) fn job(case: &Case) -> Result<Job, Why> {
     let (method, axes) = (case.method(), case.axes());
     let engine = method.card().fio?;
-    let of_engine = options(&engine, case)?;
+    let calls = options(&engine, case)?;
     method.own_axes().try_for_each(|axis| axes.in_fio(axis))?;
     if case.staged_bytes() > 0 {
         return Err("fio copies nothing to aligned memory: memory=page-aligned".to_owned());
@@ -39,32 +38,26 @@ pub(super) fn job(case: &Case) -> Result<Job, Why> {
     let fallocate = section::fallocate(axes.prepare)?;
     let parts = parts(case)?;
     let maps = maps(case);
-    let mut sections = section::sections(axes, &parts, maps, fallocate)?;
-    for (index, part) in parts.iter().enumerate() {
-        let mut options = vec![
-            ("filename", part.file.clone()),
-            ("offset", part.range.offset.to_string()),
-            ("size", part.range.length.to_string()),
-            ("bs", axes.chunk_size_bytes.min(part.range.length).to_string()),
-            // A mapping finds the file as the section before left it.
-            ("fallocate", if maps { "none" } else { fallocate }.to_owned()),
-            ("direct", u8::from(axes.cache == Cache::Direct).to_string()),
-            ("unlink", u8::from(!is_shared(axes)).to_string()),
-        ];
-        // Threads begin together, and after what comes before all of them.
-        if index == 0 && !sections.is_empty() {
-            options.push(("stonewall", "1".to_owned()));
-        }
-        options.extend(of_engine.iter().chain(&sync).cloned());
-        options.extend(content(axes.data));
-        // Without this or direct I/O, fio's memory is where malloc has it.
-        if axes.memory == DataMemory::PageAligned {
-            options.push(("iomem_align", "4096".to_owned()));
-        }
-        sections.push(Section { name: format!("{WRITES}-{index}"), options });
+    let mut sections = section::before(axes, &parts, maps, fallocate)?;
+    // Threads begin together, and after what comes before all of them.
+    let mut stonewall = if sections.is_empty() { "" } else { "stonewall=1\n" };
+    // A mapping finds the file as the section before left it.
+    let fallocate = if maps { "none" } else { fallocate };
+    let (direct, unlink) = (u8::from(axes.cache == Cache::Direct), u8::from(!is_shared(axes)));
+    let (zeros, changes) = if axes.data == Data::Zero { (1, 0) } else { (0, 1) };
+    // Without this or direct I/O, fio's memory is where malloc has it.
+    let memory = if axes.memory == DataMemory::PageAligned { "iomem_align=4096\n" } else { "" };
+    for (index, Part { file, range: Range { offset, length } }) in parts.iter().enumerate() {
+        let chunk_bytes = axes.chunk_size_bytes.min(*length);
+        sections += &format!(
+            "\n[{WRITES}-{index}]\nfilename={file}\noffset={offset}\nsize={length}\nbs={chunk_bytes}\n\
+             fallocate={fallocate}\ndirect={direct}\nunlink={unlink}\n{stonewall}{calls}{sync}\
+             zero_buffers={zeros}\nscramble_buffers={changes}\n{memory}"
+        );
+        stonewall = "";
     }
     if is_shared(axes) {
-        sections.push(section::removal(FILE));
+        sections += &section::removal(FILE);
     }
     Ok(Job { sections, differences: differences(&engine, case, &parts) })
 }
@@ -74,65 +67,60 @@ fn maps(case: &Case) -> bool {
 }
 
 /// The options that make the engine use the method's calls.
-fn options(engine: &FioEngine, case: &Case) -> Result<Options, Why> {
+fn options(engine: &FioEngine, case: &Case) -> Result<String, Why> {
     let (method, axes) = (case.method(), case.axes());
-    let mut options = vec![("ioengine", engine.name.to_owned())];
+    let mut options = format!("ioengine={}\n", engine.name);
     if let Some(axis) = engine.queue {
         let depth = axes.get(axis);
-        let least = if axis == Axis::Vector { depth.clone() } else { "1".to_owned() };
-        options.extend([
-            ("iodepth", depth.clone()),
-            ("iodepth_batch_submit", depth.clone()),
-            ("iodepth_batch_complete_min", least),
-            ("iodepth_batch_complete_max", depth),
-        ]);
+        let least = if axis == Axis::Vector { depth.as_str() } else { "1" };
+        options += &format!(
+            "iodepth={depth}\niodepth_batch_submit={depth}\niodepth_batch_complete_min={least}\n\
+             iodepth_batch_complete_max={depth}\n"
+        );
     }
     if method.has_axis(Axis::Vector) && engine.queue != Some(Axis::Vector) && axes.vector > 1 {
         return Err(format!("fio's {} hands over one element in each call: vector=1", engine.name));
     }
-    options.extend(engine.options.iter().map(|(name, value)| (*name, (*value).to_owned())));
+    options.extend(engine.options.iter().map(|(name, value)| format!("{name}={value}\n")));
     if method.has_axis(Axis::Registered) {
-        let is_one_of = |kinds: [Registered; 2]| u8::from(kinds.contains(&axes.registered)).to_string();
-        options.push(("fixedbufs", is_one_of([Registered::Buffers, Registered::Both])));
-        options.push(("registerfiles", is_one_of([Registered::Files, Registered::Both])));
+        let is_one_of = |kinds: [Registered; 2]| u8::from(kinds.contains(&axes.registered));
+        let buffers = is_one_of([Registered::Buffers, Registered::Both]);
+        let files = is_one_of([Registered::Files, Registered::Both]);
+        options += &format!("fixedbufs={buffers}\nregisterfiles={files}\n");
     }
     Ok(options)
 }
 
 /// The options that make the data durable.
-fn sync(engine: &FioEngine, case: &Case) -> Result<Options, Why> {
+fn sync(engine: &FioEngine, case: &Case) -> Result<String, Why> {
     let Sync { call, every } = case.axes().sync;
-    let at_end = ("end_fsync", "1".to_owned());
-    match (call, every) {
-        (SyncCall::None, _) => Ok(Vec::new()),
-        (SyncCall::ODsync, _) => Ok(vec![("sync", "dsync".to_owned())]),
-        (SyncCall::OSync, _) => Ok(vec![("sync", "sync".to_owned())]),
-        (SyncCall::RwfDsync, _) => Err("fio 3.33 has no RWF_DSYNC".to_owned()),
+    let why = match (call, every) {
+        (SyncCall::None, _) => return Ok(String::new()),
+        (SyncCall::ODsync, _) => return Ok("sync=dsync\n".to_owned()),
+        (SyncCall::OSync, _) => return Ok("sync=sync\n".to_owned()),
+        (SyncCall::RwfDsync, _) => "fio 3.33 has no RWF_DSYNC",
         (SyncCall::Fsync | SyncCall::Fdatasync, _) if maps(case) => {
-            Err(format!("fio's mmap engine syncs with msync, and not with {call}"))
+            return Err(format!("fio's mmap engine syncs with msync, and not with {call}"));
         }
         (SyncCall::Msync, Some(_)) => {
-            Err("fio's mmap engine syncs all of the mapping, and not what was written since".to_owned())
+            "fio's mmap engine syncs all of the mapping, and not what was written since"
         }
-        (SyncCall::Fdatasync, None) => {
-            Err("fio's end_fsync is fsync: it makes no fdatasync at the end".to_owned())
-        }
+        (SyncCall::Fdatasync, None) => "fio's end_fsync is fsync: it makes no fdatasync at the end",
         (SyncCall::Fsync | SyncCall::Msync, None) if is_shared(case.axes()) => {
-            Err("each thread of fio would sync the file that all of them write".to_owned())
+            "each thread of fio would sync the file that all of them write"
         }
-        (SyncCall::Fsync | SyncCall::Msync, None) => Ok(vec![at_end]),
-        (SyncCall::Fsync | SyncCall::Fdatasync, Some(_)) if engine.queue.is_some() => Err(format!(
-            "fio queues a {call} of its own, where writebench links it to writes or lets it wait for them"
-        )),
+        (SyncCall::Fsync | SyncCall::Msync, None) => return Ok("end_fsync=1\n".to_owned()),
+        (SyncCall::Fsync | SyncCall::Fdatasync, Some(_)) if engine.queue.is_some() => {
+            return Err(format!(
+                "fio queues a {call} of its own, where writebench links it to writes or lets it wait for them"
+            ));
+        }
         // fio syncs after the last write only at the end.
-        (SyncCall::Fsync, Some(every)) => Ok(vec![("fsync", every.to_string()), at_end]),
-        (SyncCall::Fdatasync, Some(every)) => Ok(vec![("fdatasync", every.to_string()), at_end]),
-    }
-}
-
-fn content(data: Data) -> [(&'static str, String); 2] {
-    let (zeros, changes) = if data == Data::Zero { ("1", "0") } else { ("0", "1") };
-    [("zero_buffers", zeros.to_owned()), ("scramble_buffers", changes.to_owned())]
+        (SyncCall::Fsync | SyncCall::Fdatasync, Some(every)) => {
+            return Ok(format!("{call}={every}\nend_fsync=1\n"));
+        }
+    };
+    Err(why.to_owned())
 }
 
 /// Whether several threads write one file.

@@ -2,13 +2,6 @@
 
 use writebench_model::{Axes, Prepare, Range};
 
-/// A section of a job file.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Section {
-    pub(super) name: String,
-    pub(super) options: Vec<(&'static str, String)>,
-}
-
 /// One thread's share of the writes.
 pub(super) struct Part {
     pub(super) file: String,
@@ -30,43 +23,29 @@ pub(super) fn fallocate(prepare: Prepare) -> Result<&'static str, String> {
 
 /// The first sections, each with a file: content to be overwritten, or a length without content, which fio
 /// would fill for a mapping.
-pub(super) fn sections(
-    axes: &Axes,
-    parts: &[Part],
-    maps: bool,
-    fallocate: &str,
-) -> Result<Vec<Section>, String> {
+pub(super) fn before(axes: &Axes, parts: &[Part], maps: bool, fallocate: &str) -> Result<String, String> {
     if maps {
         can_be_mapped(parts)?;
     }
-    let has_content = matches!(axes.prepare, Prepare::ZeroFill | Prepare::Overwrite);
-    if !has_content && !maps {
-        return Ok(Vec::new());
-    }
+    let content = match axes.prepare {
+        Prepare::ZeroFill => "zero_buffers=1\nend_fsync=1",
+        Prepare::Overwrite => "zero_buffers=0\nend_fsync=1",
+        _ if maps => "create_only=1",
+        _ => return Ok(String::new()),
+    };
     // The last range of a file ends where the file does.
     let files = parts.chunk_by(|a, b| a.file == b.file).filter_map(<[Part]>::last);
-    let files = files.map(|last| (last.file.as_str(), last.range.offset + last.range.length));
-    let section = |(index, (file, length)): (usize, (&str, u64))| {
+    let section = |(index, Part { file, range }): (usize, &Part)| {
+        let length = range.offset + range.length;
         // fio drops the remainder of a block.
         let block_bytes = 1u64 << length.trailing_zeros().min(20);
         if block_bytes < 512 {
             return Err(format!("fio would fill {length} bytes with less than a sector in each call"));
         }
-        let mut options = vec![
-            ("ioengine", "sync".to_owned()),
-            ("filename", file.to_owned()),
-            ("size", length.to_string()),
-            ("bs", block_bytes.to_string()),
-            ("fallocate", fallocate.to_owned()),
-            ("direct", "0".to_owned()),
-        ];
-        if has_content {
-            options.push(("zero_buffers", u8::from(axes.prepare == Prepare::ZeroFill).to_string()));
-            options.push(("end_fsync", "1".to_owned()));
-        } else {
-            options.push(("create_only", "1".to_owned()));
-        }
-        Ok(Section { name: format!("before-{index}"), options })
+        Ok(format!(
+            "\n[before-{index}]\nioengine=sync\nfilename={file}\nsize={length}\nbs={block_bytes}\n\
+             fallocate={fallocate}\ndirect=0\n{content}\n"
+        ))
     };
     files.enumerate().map(section).collect()
 }
@@ -84,17 +63,8 @@ fn can_be_mapped(parts: &[Part]) -> Result<(), String> {
 }
 
 /// Removes a file that several threads wrote: one that ended early would take it from another that has not begun.
-pub(super) fn removal(file: &str) -> Section {
-    let options = [
-        ("stonewall", "1"),
-        ("ioengine", "sync"),
-        ("filename", file),
-        ("fallocate", "none"),
-        ("direct", "0"),
-        ("bs", "1"),
-        ("size", "1"),
-        ("unlink", "1"),
-    ];
-    let options = options.map(|(name, value)| (name, value.to_owned())).to_vec();
-    Section { name: "remove".to_owned(), options }
+pub(super) fn removal(file: &str) -> String {
+    format!(
+        "\n[remove]\nstonewall=1\nioengine=sync\nfilename={file}\nfallocate=none\ndirect=0\nbs=1\nsize=1\nunlink=1\n"
+    )
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use writebench_model::{CaseOrigin, RunRecord};
+use writebench_model::CaseOrigin;
 
 use super::data::{section_of, sections};
 use super::highlight::highlighted;
@@ -10,9 +10,7 @@ use crate::charts::NamedChart;
 use crate::numbers::comparison::Comparison;
 use crate::numbers::grouped::{distinct, grouped};
 use crate::numbers::sides::CompareError;
-use crate::sentences::changes::Change;
 use crate::sentences::code::codes;
-use crate::sentences::comparison as words;
 use crate::sentences::machine::run_lines;
 use crate::sentences::report::Report;
 use crate::sentences::words::counted;
@@ -21,7 +19,8 @@ use crate::tables::sections::section_notes;
 pub(super) struct Content<'r> {
     pub title: String,
     pub runs: Vec<Run<'r>>,
-    pub comparisons: Vec<Compared<'r>>,
+    /// Of the first run with each other run.
+    pub comparisons: &'r [Result<Comparison, CompareError>],
     pub suites: Vec<Suite<'r>>,
     pub warnings: usize,
     /// Cases that did not end well.
@@ -42,8 +41,6 @@ pub(super) struct Run<'r> {
     pub code: Option<Code>,
     /// Label and text of each line.
     pub lines: Vec<(&'static str, String)>,
-    /// The kernel's settings, if any were read.
-    pub tunables: Vec<(&'r String, &'r String)>,
 }
 
 /// A case as code.
@@ -51,22 +48,6 @@ pub(super) struct Code {
     pub case: String,
     /// The name of each language, and its HTML.
     pub texts: Vec<(&'static str, String)>,
-}
-
-/// A run, compared with the first.
-pub(super) struct Compared<'r> {
-    pub a: &'r str,
-    pub b: &'r str,
-    pub comparison: Result<Words, String>,
-}
-
-/// The result of a comparison in words.
-pub(super) struct Words {
-    /// The number in the data.
-    pub number: usize,
-    pub summary: String,
-    pub notes: Vec<String>,
-    pub changes: Vec<Change>,
 }
 
 pub(super) struct Suite<'r> {
@@ -92,25 +73,22 @@ pub(super) struct Chart<'r> {
     pub chart: &'r crate::charts::Chart,
 }
 
-/// How many answers are read at once, so that the chart of all cases is on the first screen, too.
+/// How many answers of all runs are read at once, so that the chart of all cases is on the first screen, too.
 const ANSWERS: usize = 4;
-/// Fewer are read at once in a page of several runs, each with a heading.
-const ANSWERS_OF_ALL: usize = 4;
 
 impl<'r> Content<'r> {
-    /// `comparisons` are of the first run with each other run.
     pub(super) fn from_reports(
         reports: &'r [Report],
         names: &'r [String],
         charts: &'r [NamedChart],
-        comparisons: &[Result<Comparison, CompareError>],
+        comparisons: &'r [Result<Comparison, CompareError>],
     ) -> Self {
         let cases = || reports.iter().flat_map(|report| &report.cases);
-        let at_once = if reports.len() > 1 { (ANSWERS_OF_ALL / reports.len()).max(1) } else { ANSWERS };
+        let at_once = (ANSWERS / reports.len().max(1)).max(1);
         Self {
             title: title(reports, names),
             runs: reports.iter().zip(names).map(|(report, name)| run(report, name, at_once)).collect(),
-            comparisons: compared(names, comparisons),
+            comparisons,
             suites: suites(reports, names, charts),
             warnings: reports.iter().map(|report| report.warnings.len()).sum(),
             troubled: cases().filter(|case| !case.is_ok()).count(),
@@ -142,61 +120,17 @@ fn title(reports: &[Report], names: &[String]) -> String {
 }
 
 fn run<'r>(report: &'r Report, name: &'r str, at_once: usize) -> Run<'r> {
-    let record = &report.run;
-    let mut lines = run_lines(record);
-    lines.extend(run_facts(record));
     // The other ways of a search's final have no goal of their own, and long names.
     let named = report.findings.iter().take_while(|finding| !finding.goal.is_empty()).count();
     let at_once = at_once.min(named.max(1));
-    let tunables = record.targets.iter().take(1).flat_map(|target| &target.environment.tunables).collect();
-    Run { name, report, at_once, headings: headings(report), code: code_of(report), lines, tunables }
+    let (headings, lines) = (report.headings(), run_lines(&report.run));
+    Run { name, report, at_once, headings, code: code_of(report), lines }
 }
 
 fn code_of(report: &Report) -> Option<Code> {
     let case = report.advice.as_ref()?.recommended_case(&report.cases)?;
     let texts = codes(case).into_iter().map(|(it, text)| (it.title(), highlighted(&text, it))).collect();
     Some(Code { case: case.to_string(), texts })
-}
-
-fn headings(report: &Report) -> (&'static str, String) {
-    let run = &report.run;
-    match (report.advice.is_some(), run.targets.first()) {
-        (true, _) => ("way", "vs. plain write".to_owned()),
-        (_, Some(first)) if run.is_side_by_side() => ("fastest here", format!("× the same on {}", first.name)),
-        _ => ("fastest here", "vs. plain write".to_owned()),
-    }
-}
-
-fn run_facts(run: &RunRecord) -> Vec<(&'static str, String)> {
-    let mut facts = vec![
-        ("started", run.started.clone()),
-        ("version", format!("writebench {}", run.version)),
-        ("command", run.arguments.join(" ")),
-        ("status", run.status.name().to_owned()),
-        ("seed", run.settings.seed.to_string()),
-        ("samples", format!("{} wanted of each case", run.settings.samples)),
-        ("id", run.id.clone()),
-    ];
-    if let Some(label) = &run.label {
-        facts.insert(0, ("label", label.clone()));
-    }
-    facts
-}
-
-fn compared<'r>(names: &'r [String], comparisons: &[Result<Comparison, CompareError>]) -> Vec<Compared<'r>> {
-    let mut numbers = 0..;
-    let mut words = |comparison: &Comparison| Words {
-        number: numbers.next().unwrap_or_default(),
-        summary: words::counts(comparison),
-        notes: [words::left_out(comparison), words::notes(comparison)].concat(),
-        changes: comparison.changes(),
-    };
-    let of_others = comparisons.iter().zip(names.iter().skip(1)).map(|(comparison, b)| Compared {
-        a: &names[0],
-        b,
-        comparison: comparison.as_ref().map(&mut words).map_err(ToString::to_string),
-    });
-    of_others.collect()
 }
 
 fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChart]) -> Vec<Suite<'r>> {

@@ -32,7 +32,8 @@ pub(super) struct Data<'r> {
     goals: Vec<Goal>,
     cases: Vec<Case>,
     charts: Vec<Value>,
-    comparisons: Vec<Value>,
+    /// None if the runs are not comparable.
+    comparisons: Vec<Option<Value>>,
     /// The colours of heat maps, from the least to the most; on a light screen, and on a dark one.
     heat: Vec<[String; 2]>,
     /// The colours of series, in the same form.
@@ -85,7 +86,7 @@ pub(super) fn data<'r>(
         goals: goals.all,
         cases,
         charts: charts.iter().map(|named| drawn(named, &numbers)).collect(),
-        comparisons: others.filter_map(|(it, b)| Some(compared(b, it.as_ref().ok()?, &rows))).collect(),
+        comparisons: others.map(|(it, b)| Some(compared(b, it.as_ref().ok()?, &rows))).collect(),
         heat: palette::heat().map(|colour| [colour.light, colour.dark]).to_vec(),
         colours: palette::OF_SERIES.map(|colour| [colour.light, colour.dark]).to_vec(),
         sections,

@@ -38,7 +38,7 @@ fn token(text: &str, language: Language) -> (Option<&'static str>, usize) {
         return (Some("string"), string_length(text, quote));
     }
     let word = text.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(text.len());
-    let is_keyword = KEYWORDS.contains(&&text[..word]);
+    let is_keyword = KEYWORDS.split(' ').any(|keyword| keyword == &text[..word]);
     (is_keyword.then_some("keyword"), word)
 }
 
@@ -62,59 +62,9 @@ fn escaped(text: &str) -> String {
 }
 
 /// Words of any of the languages that none of them uses otherwise in our code.
-const KEYWORDS: &[&str] = &[
-    "break",
-    "case",
-    "catch",
-    "class",
-    "const",
-    "continue",
-    "def",
-    "defer",
-    "do",
-    "elif",
-    "else",
-    "enum",
-    "except",
-    "final",
-    "finally",
-    "fn",
-    "for",
-    "from",
-    "func",
-    "function",
-    "go",
-    "if",
-    "import",
-    "in",
-    "let",
-    "loop",
-    "match",
-    "mut",
-    "namespace",
-    "new",
-    "None",
-    "nullptr",
-    "package",
-    "pub",
-    "public",
-    "raise",
-    "return",
-    "static",
-    "struct",
-    "switch",
-    "throw",
-    "throws",
-    "try",
-    "type",
-    "unsafe",
-    "use",
-    "using",
-    "var",
-    "void",
-    "while",
-    "with",
-];
+const KEYWORDS: &str = "break case catch class const continue def defer do elif else enum except final finally fn for from \
+    func function go if import in let loop match mut namespace new None nullptr package pub public raise \
+    return static struct switch throw throws try type unsafe use using var void while with";
 
 #[cfg(test)]
 mod tests {
