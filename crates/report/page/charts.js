@@ -34,35 +34,14 @@ function layout(more) {
   };
 }
 
-// Round values of a logarithmic axis; Plotly's own have no unit on all but one in ten.
-function logTicks(from, to) {
-  const decades = Math.log10(to / from);
-  if (decades < 0.5) return linearTicks(from, to);
-  const steps = decades > 3 ? [1] : decades > 1.2 ? [1, 2, 5] : [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
-  const first = Math.floor(Math.log10(from));
-  const powers = Array.from({ length: Math.ceil(decades) + 2 }, (_, index) => first + index);
-  const all = powers.flatMap((power) => steps.map((step) => Number(`${step}e${power}`)));
-  return all.filter((value) => value >= from / 1.3 && value <= to * 1.3);
-}
-
-// Some five round values.
-function linearTicks(from, to) {
-  const rough = Math.max((to - from) / 5, from * 1e-6);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5].find((it) => it * power >= rough) ?? 10);
-  const first = Math.ceil(from / step - 1e-9);
-  return Array.from({ length: 12 }, (_, index) => Number(((first + index) * step).toPrecision(12))).filter((value) => value <= to * 1.0001);
-}
-
-// `500 MB/s`, `1.5 GB/s`.
-const roundText = (value, unit) => valueText(value, unit).replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, "");
-
-// The ticks of a logarithmic axis that shows these values, with a 0 below them where there is one.
-function ticksBetween(values, unit, floor) {
-  const ticks = values.length > 0 ? logTicks(least(values), most(values)) : [];
-  const text = ticks.map((value) => (unit === "ratio" ? `${value}` : roundText(value, unit)));
-  const zero = floor === undefined ? [] : [floor];
-  return { tickvals: [...zero, ...ticks], ticktext: [...zero.map(() => "0"), ...text] };
+// The ticks of a logarithmic axis with these ends: the roundest of which there are three. In a narrow view they are
+// Plotly's own, which have their unit there. Where there is a 0, it has a place of its own.
+function logTicks([from, to], unit, floor) {
+  const inView = data.ticks[unit].map((ticks) => ticks.filter(([value]) => value >= from && value <= to));
+  const ticks = inView.find((some) => some.length >= 3);
+  if (!ticks) return { tickmode: "auto", tickformat: "~s", ticksuffix: unit };
+  const all = floor === undefined ? ticks : [[floor, "0"], ...ticks];
+  return { tickmode: "array", tickvals: all.map(([value]) => value), ticktext: all.map(([, text]) => text) };
 }
 
 // The charts that are read together: all of throughput, and others where they stand beside each other.
@@ -96,7 +75,7 @@ function figureAxis(chart, { isLog, floor, range }) {
   const { label, unit } = chart.y;
   const shared = { range, autorange: false };
   if (!isLog) return axis(label, { type: "linear", tickformat: "~s", ticksuffix: unit, ...shared });
-  return axis(`${label} (logarithmic)`, { type: "log", ...ticksBetween(range.map((end) => 10 ** end), unit, floor), ...shared });
+  return axis(`${label} (logarithmic)`, { type: "log", ...logTicks(range.map((end) => 10 ** end), unit, floor), ...shared });
 }
 
 // Names of places that would touch the one before are left out; pointing at a figure tells where it is.
@@ -187,11 +166,10 @@ function ratioPicture(compared) {
   if (rows === 0) return { empty: true };
   const names = traces[0].customdata.map((row) => broken(`${cases[row].case}${severalTargets ? ` on ${cases[row].target}` : ""}`, 36));
   const dense = rows > MOST_CATEGORIES;
-  const ends = [1, ...compared.cases.map((it) => it.ratio)].filter((ratio) => ratio > 0);
   return {
-    traces, ticked: { axis: "xaxis", unit: "ratio" }, height: dense ? 1000 : 130 + rowHeight(names) * Math.max(rows, 2),
+    traces, height: dense ? 1000 : 130 + rowHeight(names) * Math.max(rows, 2),
     layout: layout({
-      xaxis: axis("B / A (logarithmic)", { type: "log", ...ticksBetween(ends, "ratio") }),
+      xaxis: axis("B / A (logarithmic)", { type: "log" }),
       yaxis: axis("", {
         tickvals: dense ? [] : names.map((_, index) => index), ticktext: names, autorange: false, range: [rows - 0.4, -0.6],
         gridcolor: "rgba(0,0,0,0)", zeroline: false,
@@ -242,8 +220,8 @@ function draw(plot) {
 function tickAgain(plot, { axis, unit, floor }, change) {
   const isZoomed = Object.keys(change).some((key) => key.startsWith(`${axis}.range`) || key.startsWith(`${axis}.autorange`));
   if (!isZoomed) return;
-  const ticks = ticksBetween(plot.layout[axis].range.map((end) => 10 ** end), unit, floor);
-  Plotly.relayout(plot, { [`${axis}.tickvals`]: ticks.tickvals, [`${axis}.ticktext`]: ticks.ticktext });
+  const ticks = logTicks(plot.layout[axis].range.map((end) => 10 ** end), unit, floor);
+  Plotly.relayout(plot, Object.fromEntries(Object.entries(ticks).map(([name, value]) => [`${axis}.${name}`, value])));
 }
 
 const isVisible = (it) => it.checkVisibility();

@@ -147,8 +147,9 @@ function moreRow(columns, text, open) {
 }
 
 function scaleHeading(end) {
-  const ticks = [0, ...linearTicks(0, end).filter((value) => value > 0)];
-  const step = ticks[1] ?? end;
+  // About five steps of a round value.
+  const [step] = data.ticks["B/s"][1].find(([value]) => value >= (end / 5) * 0.999);
+  const ticks = Array.from({ length: Math.floor(end / step) + 1 }, (_, index) => index * step);
   // The same number of digits on all of them.
   const digits = Math.max(0, -Math.floor(Math.log10(step / 1e9) + 1e-9));
   const marks = ticks.map((value) => styled(element("span", {}, value === 0 ? "0" : (value / 1e9).toFixed(digits)), { left: percentOf(value, end) }));

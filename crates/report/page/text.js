@@ -8,9 +8,8 @@ function significant(value) {
   return value.toFixed(digits);
 }
 
-// `4.61 GB/s`, `19.4 ms`, `1.40 ×`.
+// `4.61 GB/s`, `19.4 ms`.
 function valueText(value, unit) {
-  if (unit === "ratio") return value.toFixed(3);
   if (value <= 0) return `0 ${unit}`;
   // Nobody says kiloseconds.
   const largest = unit === "s" ? 1 : 1e9;

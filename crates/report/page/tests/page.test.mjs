@@ -175,6 +175,25 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.equal(ranges.size, 1, [...ranges].join(" | "));
     }));
 
+  test("a logarithmic axis names three values or more with their units, also of a narrow view", () =>
+    withPage(files.one, async (page) => {
+      const number = await page.evaluate(() => {
+        const { charts } = JSON.parse(document.getElementById("data").textContent);
+        return charts.findIndex((it) => it.kind === "lines" && it.of === "cpu-time" && it.y.scale === "log10");
+      });
+      const plot = await drawn(page, page.locator(`[data-chart="${number}"]`));
+      for (const decades of [undefined, 2, 0.7, 0.2]) {
+        if (decades) {
+          await plot.evaluate((it, decades) => {
+            const [from] = it.layout.yaxis.range;
+            return Plotly.relayout(it, { "yaxis.range": [from, from + decades] });
+          }, decades);
+        }
+        const texts = await plot.locator(".ytick text").allTextContents();
+        assert.ok(texts.length >= 3 && texts.every((text) => /^0$|^[\d.]+ ?[nµm]?s$/.test(text)), `${decades}: ${texts.join()}`);
+      }
+    }));
+
   test("answers, warnings and what was measured on stand in the page itself", () =>
     withPage(files.one, async (page) => {
       assert.ok((await page.locator(".answers tbody tr").count()) > 0);

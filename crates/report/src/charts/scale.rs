@@ -158,8 +158,19 @@ fn log_values(bottom: f64, top: f64) -> Vec<f64> {
     if decades.len() > 8 {
         return decades.into_iter().step_by(2).collect();
     }
-    let finer = [mantissas(bottom, top, &[1.0, 2.0, 5.0]), mantissas(bottom, top, &[1.0, 2.0, 3.0, 5.0, 7.0])];
-    std::iter::once(decades).chain(finer).find(|values| values.len() >= 3).unwrap_or_else(|| steps(bottom, top))
+    let round = ROUND.iter().map(|of| mantissas(bottom, top, of)).find(|values| values.len() >= 3);
+    round.unwrap_or_else(|| steps(bottom, top))
+}
+
+/// The mantissas of round values, the roundest first.
+const ROUND: [&[f64]; 3] = [&[1.0], &[1.0, 2.0, 5.0], &[1.0, 2.0, 3.0, 5.0, 7.0]];
+
+/// All values that a logarithmic axis may name, with their texts, the roundest first: for a page, whose readers change
+/// the ends of its axes.
+pub(crate) fn round_values(unit: Unit) -> [Vec<(f64, String)>; 3] {
+    let (least, most) = if unit == Unit::Seconds { (1e-9, 1e4) } else { (1.0, 1e12) };
+    let named = |value: f64| (value, tick_text(value, factor(value, unit), unit));
+    ROUND.map(|of| mantissas(least, most, of).into_iter().map(named).collect())
 }
 
 /// The values `of` times the powers of ten, in a range.

@@ -10,7 +10,8 @@ use writebench_stats::as_f64;
 use super::command::{again, of_program};
 use super::goals::{Goal, Goals};
 use super::short::Short;
-use crate::charts::{NamedChart, Point, XScale};
+use crate::charts::scale::round_values;
+use crate::charts::{NamedChart, Point, Unit, XScale};
 use crate::formats::palette;
 use crate::numbers::case::CaseReport;
 use crate::numbers::comparison::{ComparedCase, Comparison};
@@ -34,6 +35,8 @@ pub(super) struct Data<'r> {
     charts: Vec<Value>,
     /// None if the runs are not comparable.
     comparisons: Vec<Option<Value>>,
+    /// The ticks of logarithmic axes by unit, the roundest first.
+    ticks: Value,
     /// The colours of heat maps, from the least to the most; on a light screen, and on a dark one.
     heat: Vec<[String; 2]>,
     /// The colours of series, in the same form.
@@ -87,10 +90,15 @@ pub(super) fn data<'r>(
         cases,
         charts: charts.iter().map(|named| drawn(named, &numbers)).collect(),
         comparisons: others.map(|(it, b)| Some(compared(b, it.as_ref().ok()?, &rows))).collect(),
+        ticks: json!({ "s": ticks(Unit::Seconds), "B/s": ticks(Unit::BytesPerSecond) }),
         heat: palette::heat().map(|colour| [colour.light, colour.dark]).to_vec(),
         colours: palette::OF_SERIES.map(|colour| [colour.light, colour.dark]).to_vec(),
         sections,
     }
+}
+
+fn ticks(unit: Unit) -> [Vec<(Short, String)>; 3] {
+    round_values(unit).map(|values| values.into_iter().map(|(value, text)| (Short(value), text)).collect())
 }
 
 /// The sections of all runs, in order.
