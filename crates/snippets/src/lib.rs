@@ -5,6 +5,7 @@
 //! that it cannot say without a foreign function. A case that has one of these is refused with the nearest case that
 //! the language can say.
 
+pub mod fio;
 mod language;
 mod languages;
 mod needs;

@@ -1,12 +1,13 @@
 //! Two sides of runs: for people in a terminal, and for programs. `docs/json.md` describes the document.
 
+use anstyle::Style;
 use serde_json::{Value, json};
 use writebench_model::RunRecord;
 use writebench_stats::Verdict;
 
 use super::lines::{fitting, folded};
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
-use super::terminal::Detail;
+use super::terminal::{Detail, styled};
 use super::width::{display_width, padded};
 use crate::numbers::comparison::Comparison;
 use crate::numbers::sides::{CaseOn, ComparedRun, Side};
@@ -27,8 +28,8 @@ const FEW: usize = 20;
 pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
     let width = width.filter(|_| !is_all);
-    let heading =
-        folded(&format!("B compared with A: {}", summary(comparison)), width.unwrap_or(usize::MAX), 0);
+    let heading = format!("B compared with A: {}", summary(comparison));
+    let heading = folded(&heading, width.unwrap_or(usize::MAX), 0);
     let mut text = format!("{HEADING}{}{HEADING:#}\n", heading.trim_end());
     for (letter, side) in [("A", &comparison.a), ("B", &comparison.b)] {
         text += &format!("{QUIET}{letter}{QUIET:#}  {}\n", visible(&side_line(side)));
@@ -41,31 +42,23 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
     if rows().next().is_some() {
         let fitted = fitting(&table, width);
         is_cut = fitted.is_cut;
-        text += &fitted.text();
-        text += "\n\n";
+        text += &format!("{}\n\n", fitted.text());
     }
-    let width = width.unwrap_or(usize::MAX);
-    let fold = |line: String| folded(&visible(&line), width, 0);
     for (side, cases) in [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)] {
         if !cases.is_empty() {
             let names: Vec<String> = cases.iter().map(ToString::to_string).collect();
-            text += &fold(format!("Only in {side}: {}", list(&names, NAMED)));
+            text += &styled(Style::new(), &format!("Only in {side}: {}", list(&names, NAMED)), width);
         }
     }
-    for line in left_out(comparison) {
-        text += &format!("{WARNING}{}{WARNING:#}\n", fold(line).trim_end());
-    }
+    text.extend(left_out(comparison).iter().map(|line| styled(WARNING, line, width)));
     let changes = comparison.changes();
     if !changes.is_empty() {
-        text +=
-            &format!("{WARNING}Not the only difference; this changed too, and may be the reason:{WARNING:#}\n");
-        changes.iter().for_each(|change| text += &change_lines(change, width));
+        text += &styled(WARNING, "Not the only difference; this changed too, and may be the reason:", None);
+        text.extend(changes.iter().map(|change| change_lines(change, width.unwrap_or(usize::MAX))));
     }
-    for note in notes(comparison) {
-        text += &fold(note);
-    }
+    text.extend(notes(comparison).iter().map(|note| styled(Style::new(), note, width)));
     if is_cut || is_long {
-        text += &format!("{QUIET}`compare --all` has all rows and columns.{QUIET:#}\n");
+        text += &styled(QUIET, "`compare --all` has all rows and columns.", None);
     }
     text
 }

@@ -1,6 +1,6 @@
 //! For spreadsheets and data frames: one row per sample.
 
-use writebench_model::{Latency, Sample};
+use writebench_model::{Latency, Sample, TargetRecord};
 use writebench_stats::as_f64;
 
 use crate::numbers::case::CaseReport;
@@ -8,82 +8,76 @@ use crate::numbers::over_time::{Fall, SampleCourse};
 use crate::numbers::reached::Reached;
 use crate::sentences::report::Report;
 
-/// A column that identifies the case of a row.
-type OfCase = (&'static str, fn(&Report, &CaseReport) -> String);
-
-const IDENTITY: &[OfCase] = &[
-    ("run_id", |report, _| report.run.id.clone()),
-    ("target", |_, case| case.record.target.clone()),
-    ("filesystem", |report, case| {
-        text(case.target(&report.run).map(|target| target.environment.filesystem.kind.clone()))
-    }),
-    ("suite", |_, case| case.record.origin.suite().to_owned()),
-    ("section", |_, case| case.record.origin.section().to_owned()),
-    ("label", |_, case| text(case.record.label.clone())),
-    ("case", |_, case| case.record.case.to_string()),
-    ("method", |_, case| case.record.case.method().to_owned()),
-    ("content", |_, case| case.record.contract.content.to_string()),
-    ("contract_bytes", |_, case| case.record.contract.bytes.to_string()),
-    ("files", |_, case| case.record.contract.files.to_string()),
-    ("start", |_, case| case.record.contract.start.to_string()),
-    ("source", |_, case| case.record.contract.source.to_string()),
-    ("memory", |_, case| case.record.contract.memory.to_string()),
-    ("durability", |_, case| case.record.contract.durability.to_string()),
-    ("durable_every_bytes", |_, case| text(case.record.contract.durable_every_bytes)),
-];
-
-/// A sample with its throughput.
-struct Line<'r> {
+/// A sample with its case and its report.
+struct Row<'r> {
+    report: &'r Report,
+    case: &'r CaseReport,
     sample: &'r Sample,
     limit: Option<Reached>,
     course: Option<SampleCourse>,
 }
 
-type OfSample = (&'static str, fn(&Line<'_>) -> String);
+type Column = (&'static str, fn(&Row<'_>) -> String);
 
-const COLUMNS: &[OfSample] = &[
-    ("round", |it| it.sample.round.to_string()),
-    ("turn", |it| text(it.sample.turn)),
-    ("outcome", |it| it.sample.outcome.name().to_owned()),
-    ("reason", |it| text(it.sample.reason())),
-    ("bytes", |it| it.sample.bytes.to_string()),
-    ("total_ns", |it| it.sample.phases_ns.total().to_string()),
-    ("prepare_ns", |it| it.sample.phases_ns.prepare.to_string()),
-    ("open_ns", |it| it.sample.phases_ns.open.to_string()),
-    ("write_ns", |it| it.sample.phases_ns.write.to_string()),
-    ("sync_ns", |it| it.sample.phases_ns.sync.to_string()),
-    ("close_ns", |it| it.sample.phases_ns.close.to_string()),
-    ("user_cpu_ns", |it| it.sample.user_cpu_ns.to_string()),
-    ("system_cpu_ns", |it| it.sample.system_cpu_ns.to_string()),
-    ("page_faults", |it| it.sample.page_faults.to_string()),
-    ("context_switches", |it| it.sample.context_switches.to_string()),
-    ("device_bytes", |it| text(it.sample.device_bytes)),
-    ("read_back", |it| text(it.sample.read_back.map(|it| it.extent))),
-    ("read_back_bytes", |it| text(it.sample.read_back.map(|it| it.bytes))),
-    ("read_back_from", |it| text(it.sample.read_back.and_then(|it| it.from))),
-    ("probe_before_ns", |it| it.sample.probe_ns[0].to_string()),
-    ("probe_after_ns", |it| it.sample.probe_ns[1].to_string()),
-    ("steal_ns", |it| it.sample.steal_ns.to_string()),
-    ("settle_ns", |it| it.sample.settle_ns.to_string()),
-    ("available_memory_bytes", |it| text(it.sample.watch.available_memory_bytes)),
-    ("dirty_bytes", |it| text(it.sample.watch.dirty_bytes)),
-    ("writeback_bytes", |it| text(it.sample.watch.writeback_bytes)),
-    ("throttled_ns", |it| text(it.sample.watch.throttled_ns)),
-    ("thermal_throttles", |it| text(it.sample.watch.thermal_throttles)),
-    ("given_back_bytes", |it| text(it.sample.watch.given_back_bytes)),
-    ("disturbed", |it| text(it.sample.disturbed.as_ref())),
-    ("latency_p50_ns", |it| it.latency(|it| it.p50_ns)),
-    ("latency_p90_ns", |it| it.latency(|it| it.p90_ns)),
-    ("latency_p99_ns", |it| it.latency(|it| it.p99_ns)),
-    ("latency_p99_9_ns", |it| it.latency(|it| it.p99_9_ns)),
-    ("latency_max_ns", |it| it.latency(|it| it.max_ns)),
-    ("limit_kind", |it| text(it.limit.map(|it| it.kind))),
-    ("limit_bytes_per_s", |it| text(it.limit.map(|it| it.bytes_per_s))),
-    ("of_limit", |it| text(it.limit.map(|it| it.share))),
-    ("over_time", |it| text(it.course.map(|it| it.course.name()))),
-    ("burst_bytes_per_s", |it| it.fall(|it| it.bytes_per_s)),
-    ("burst_ns", |it| it.fall(|it| it.until_ns)),
-    ("then_bytes_per_s", |it| it.fall(|it| it.then_bytes_per_s)),
+const COLUMNS: &[Column] = &[
+    ("run_id", |row| row.report.run.id.clone()),
+    ("target", |row| row.case.record.target.clone()),
+    ("filesystem", |row| text(row.target().map(|target| &target.environment.filesystem.kind))),
+    ("suite", |row| row.case.record.origin.suite().to_owned()),
+    ("section", |row| row.case.record.origin.section().to_owned()),
+    ("label", |row| text(row.case.record.label.as_ref())),
+    ("case", |row| row.case.record.case.to_string()),
+    ("method", |row| row.case.record.case.method().to_owned()),
+    ("content", |row| row.case.record.contract.content.to_string()),
+    ("contract_bytes", |row| row.case.record.contract.bytes.to_string()),
+    ("files", |row| row.case.record.contract.files.to_string()),
+    ("start", |row| row.case.record.contract.start.to_string()),
+    ("source", |row| row.case.record.contract.source.to_string()),
+    ("memory", |row| row.case.record.contract.memory.to_string()),
+    ("durability", |row| row.case.record.contract.durability.to_string()),
+    ("durable_every_bytes", |row| text(row.case.record.contract.durable_every_bytes)),
+    ("round", |row| row.sample.round.to_string()),
+    ("turn", |row| text(row.sample.turn)),
+    ("outcome", |row| row.sample.outcome.name().to_owned()),
+    ("reason", |row| text(row.sample.reason())),
+    ("bytes", |row| row.sample.bytes.to_string()),
+    ("total_ns", |row| row.sample.phases_ns.total().to_string()),
+    ("prepare_ns", |row| row.sample.phases_ns.prepare.to_string()),
+    ("open_ns", |row| row.sample.phases_ns.open.to_string()),
+    ("write_ns", |row| row.sample.phases_ns.write.to_string()),
+    ("sync_ns", |row| row.sample.phases_ns.sync.to_string()),
+    ("close_ns", |row| row.sample.phases_ns.close.to_string()),
+    ("user_cpu_ns", |row| row.sample.user_cpu_ns.to_string()),
+    ("system_cpu_ns", |row| row.sample.system_cpu_ns.to_string()),
+    ("page_faults", |row| row.sample.page_faults.to_string()),
+    ("context_switches", |row| row.sample.context_switches.to_string()),
+    ("device_bytes", |row| text(row.sample.device_bytes)),
+    ("read_back", |row| text(row.sample.read_back.map(|found| found.extent))),
+    ("read_back_bytes", |row| text(row.sample.read_back.map(|found| found.bytes))),
+    ("read_back_from", |row| text(row.sample.read_back.and_then(|found| found.from))),
+    ("probe_before_ns", |row| row.sample.probe_ns[0].to_string()),
+    ("probe_after_ns", |row| row.sample.probe_ns[1].to_string()),
+    ("steal_ns", |row| row.sample.steal_ns.to_string()),
+    ("settle_ns", |row| row.sample.settle_ns.to_string()),
+    ("available_memory_bytes", |row| text(row.sample.watch.available_memory_bytes)),
+    ("dirty_bytes", |row| text(row.sample.watch.dirty_bytes)),
+    ("writeback_bytes", |row| text(row.sample.watch.writeback_bytes)),
+    ("throttled_ns", |row| text(row.sample.watch.throttled_ns)),
+    ("thermal_throttles", |row| text(row.sample.watch.thermal_throttles)),
+    ("given_back_bytes", |row| text(row.sample.watch.given_back_bytes)),
+    ("disturbed", |row| text(row.sample.disturbed.as_ref())),
+    ("latency_p50_ns", |row| row.latency(|latency| latency.p50_ns)),
+    ("latency_p90_ns", |row| row.latency(|latency| latency.p90_ns)),
+    ("latency_p99_ns", |row| row.latency(|latency| latency.p99_ns)),
+    ("latency_p99_9_ns", |row| row.latency(|latency| latency.p99_9_ns)),
+    ("latency_max_ns", |row| row.latency(|latency| latency.max_ns)),
+    ("limit_kind", |row| text(row.limit.map(|limit| limit.kind))),
+    ("limit_bytes_per_s", |row| text(row.limit.map(|limit| limit.bytes_per_s))),
+    ("of_limit", |row| text(row.limit.map(|limit| limit.share))),
+    ("over_time", |row| text(row.course.map(|over_time| over_time.course.name()))),
+    ("burst_bytes_per_s", |row| row.fall(|fall| fall.bytes_per_s)),
+    ("burst_ns", |row| row.fall(|fall| fall.until_ns)),
+    ("then_bytes_per_s", |row| row.fall(|fall| fall.then_bytes_per_s)),
 ];
 
 /// The whole report, with a row of headings. RFC 4180.
@@ -92,13 +86,11 @@ const COLUMNS: &[OfSample] = &[
 /// Never in practice: the report is written to memory.
 pub(super) fn render(report: &Report) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let identity = IDENTITY.iter().map(|(heading, _)| heading);
-    writer.write_record(identity.chain(COLUMNS.iter().map(|(heading, _)| heading)))?;
+    writer.write_record(COLUMNS.iter().map(|(heading, _)| heading))?;
     for case in &report.cases {
         for sample in &case.record.samples {
-            let line = Line::for_sample(report, case, sample);
-            let identity = IDENTITY.iter().map(|(_, cell)| cell(report, case));
-            writer.write_record(cells(identity.chain(COLUMNS.iter().map(|(_, cell)| cell(&line)))))?;
+            let row = Row::for_sample(report, case, sample);
+            writer.write_record(cells(COLUMNS.iter().map(|(_, cell)| cell(&row))))?;
         }
     }
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
@@ -119,12 +111,16 @@ fn text(value: Option<impl ToString>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-impl<'r> Line<'r> {
-    fn for_sample(report: &Report, case: &CaseReport, sample: &'r Sample) -> Self {
+impl<'r> Row<'r> {
+    fn for_sample(report: &'r Report, case: &'r CaseReport, sample: &'r Sample) -> Self {
         let throughput = as_f64(sample.bytes) * 1e9 / as_f64(sample.phases_ns.total().max(1));
         let limits = case.target(&report.run).map_or(&[][..], |target| &target.limits);
         let limit = Reached::for_case(&case.record, throughput, limits).filter(|_| sample.outcome.is_ok());
-        Self { sample, limit, course: SampleCourse::from_sample(sample) }
+        Self { report, case, sample, limit, course: SampleCourse::from_sample(sample) }
+    }
+
+    fn target(&self) -> Option<&TargetRecord> {
+        self.case.target(&self.report.run)
     }
 
     fn latency(&self, value: fn(&Latency) -> u64) -> String {
@@ -132,6 +128,6 @@ impl<'r> Line<'r> {
     }
 
     fn fall(&self, value: fn(&Fall) -> f64) -> String {
-        text(self.course.and_then(|it| it.fall).map(|fall| format!("{:.0}", value(&fall))))
+        text(self.course.and_then(|over_time| over_time.fall).map(|fall| format!("{:.0}", value(&fall))))
     }
 }

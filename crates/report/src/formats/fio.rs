@@ -1,7 +1,5 @@
 //! For verification: the same writes as jobs of [fio](https://fio.readthedocs.io), a file for each case.
 
-mod job;
-mod section;
 #[cfg(test)]
 mod tests;
 
@@ -9,6 +7,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use writebench_model::{Axis, RecordedCase};
+use writebench_snippets::fio::{self, Job};
 
 use super::rendered::{Files, MARK};
 use crate::numbers::case::CaseReport;
@@ -17,7 +16,6 @@ use crate::numbers::grouped::distinct;
 use crate::sentences::number::{GIGABYTES_PER_S, gigabytes_per_s, milliseconds, range};
 use crate::sentences::report::Report;
 use crate::sentences::words::counted;
-use job::Job;
 
 /// The file that lists all cases, with the reasons for missing jobs.
 pub(super) const README: &str = "README";
@@ -52,7 +50,7 @@ fn job_on(report: &Report, case: &CaseReport) -> Result<Job, String> {
         return Err("a job over a device would ask nobody before it destroys what is there".to_owned());
     }
     let recorded = &case.record.case;
-    recorded.known().ok_or_else(|| unknown(recorded)).and_then(job::job)
+    recorded.known().ok_or_else(|| unknown(recorded)).and_then(fio::job)
 }
 
 fn unknown(case: &RecordedCase) -> String {
@@ -121,7 +119,7 @@ fn head(report: &Report, case: &CaseReport, name: &str, job: &Job) -> Vec<String
         format!("Run it where it is to write: fio --directory=DIR {name}"),
         format!(
             "Of fio's figures, those of sections {}-… are to be compared. Its clock begins when the file has been made,",
-            job::WRITES
+            fio::WRITES
         ),
         "and ends before it is closed: its bw= has open, write and sync in it, its latencies write and sync."
             .to_owned(),

@@ -104,7 +104,7 @@ fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, S
 }
 
 /// A line that breaks at spaces where a terminal is narrower.
-fn styled(style: Style, line: &str, width: Option<usize>) -> String {
+pub(super) fn styled(style: Style, line: &str, width: Option<usize>) -> String {
     format!("{style}{}{style:#}\n", folded(&visible(line), width.unwrap_or(usize::MAX), 0).trim_end())
 }
 

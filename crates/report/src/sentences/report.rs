@@ -57,10 +57,11 @@ impl Report {
             None if is_search => vec![without_advice(&cases)],
             None => answers.iter().map(Answer::text).chain(remarks.clone()).collect(),
         };
-        let warnings = warnings(&run, &cases, is_search);
-        let read_back = read_back::sentence(&cases);
-        let smallest_difference = resolution::sentence(&cases);
         Self {
+            read_back: read_back::sentence(&cases),
+            smallest_difference: resolution::sentence(&cases),
+            warnings: warnings(&run, &cases, is_search),
+            is_arranged: false,
             number,
             run,
             cases,
@@ -69,10 +70,6 @@ impl Report {
             findings,
             conclusions,
             remarks,
-            read_back,
-            smallest_difference,
-            warnings,
-            is_arranged: false,
         }
     }
 

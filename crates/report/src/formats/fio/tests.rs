@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use writebench_model::{Axis, Case, CaseRecord, Outcome, RecordedCase, RunRecord, Sample};
+use writebench_snippets::fio::job;
 use writebench_testkit::{example_case, example_pairs, example_run, example_target};
 
-use super::job::job;
 use super::{Files, README, files};
 use crate::Report;
 

@@ -1,32 +1,37 @@
-//! The job of fio that makes a case's calls: sections with their options, or the reason why there is none.
+//! A case as a job of [fio](https://fio.readthedocs.io) that makes the same calls, or the reason why there is none.
 //!
 //! This is about fio 3.33, whose calls were traced with strace.
+
+mod section;
 
 use writebench_model::{
     Axes, Axis, Bytes, Cache, Case, Cursor, Data, DataMemory, Descriptor, Files, FioEngine, Prepare, Range,
     Registered, Source, Sync, SyncCall,
 };
 
-use super::section::{self, Part};
+use self::section::Part;
 
 /// The prefix of the sections that are measured; the others make files, and remove them.
-pub(super) const WRITES: &str = "writes";
+pub const WRITES: &str = "writes";
 
 /// The file that fio writes, or the prefix of its files' names.
 const FILE: &str = "writebench-sample";
 
 /// A job in fio's format.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Job {
-    pub(super) sections: String,
+pub struct Job {
+    pub sections: String,
     /// The differences from writebench.
-    pub(super) differences: Vec<String>,
+    pub differences: Vec<String>,
 }
 
 type Why = String;
 
-/// The job of a case, or the reason why fio cannot run it.
-pub(super) fn job(case: &Case) -> Result<Job, Why> {
+/// The job of a case.
+///
+/// # Errors
+/// The reason why fio cannot run the case.
+pub fn job(case: &Case) -> Result<Job, Why> {
     let (method, axes) = (case.method(), case.axes());
     let engine = method.card().fio?;
     let calls = options(&engine, case)?;
