@@ -19,9 +19,9 @@ struct Time {
 }
 
 const TIMES: [Time; 3] = [
-    Time { label: "Elapsed time", stem: "elapsed", figure: |it| &it.total_ns },
-    Time { label: "User CPU time", stem: "user-cpu", figure: |it| &it.user_cpu_figure_ns },
-    Time { label: "System CPU time", stem: "system-cpu", figure: |it| &it.system_cpu_figure_ns },
+    Time { label: "Elapsed time", stem: "elapsed", figure: |estimate| &estimate.total_ns },
+    Time { label: "User CPU time", stem: "user-cpu", figure: |estimate| &estimate.user_cpu_figure_ns },
+    Time { label: "System CPU time", stem: "system-cpu", figure: |estimate| &estimate.system_cpu_figure_ns },
 ];
 
 /// Two charts of each time, for each combination of the other axes, since different work is not in one chart.

@@ -22,7 +22,9 @@ struct Course<'r> {
 fn course<'r>(row: &ChartCase<'r>) -> Option<Course<'r>> {
     let mut told: Vec<(&Sample, &Timeline)> = Sample::usable(&row.case.record.samples)
         .into_iter()
-        .filter_map(|sample| Some((sample, sample.timeline.as_deref().filter(|it| !it.bytes.is_empty())?)))
+        .filter_map(|sample| {
+            Some((sample, sample.timeline.as_deref().filter(|timeline| !timeline.bytes.is_empty())?))
+        })
         .collect();
     told.sort_by_key(|(sample, _)| sample.phases_ns.total());
     let (sample, timeline) = *told.get(told.len().checked_sub(1)? / 2)?;
@@ -40,8 +42,9 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
         .zip(&names)
         .map(|(course, name)| Series { name: name.clone(), points: points(course) })
         .collect();
-    let ends =
-        courses.iter().map(|it| as_f64(it.timeline.interval_ns) * as_f64(it.timeline.bytes.len() as u64));
+    let ends = courses
+        .iter()
+        .map(|course| as_f64(course.timeline.interval_ns) * as_f64(course.timeline.bytes.len() as u64));
     let longest = ends.fold(0.0, f64::max) / 1e9;
     Some(Chart {
         title: format!("Throughput over time, {target}"),

@@ -9,9 +9,9 @@ use crate::numbers::estimate::Figure;
 
 /// A point of a case. `per` is the number of the figure's units in one of the chart's.
 pub(super) fn point(x: f64, row: &ChartCase<'_>, figure: Option<&Figure>, per: f64) -> Point {
-    let interval = |it: &Figure| {
-        let (low, high) = it.ends();
-        Interval { value: it.value / per, low: low / per, high: high / per }
+    let interval = |figure: &Figure| {
+        let (low, high) = figure.ends();
+        Interval { value: figure.value / per, low: low / per, high: high / per }
     };
     Point {
         x,

@@ -38,7 +38,7 @@ impl Scale {
         let is_log = chart.y.scale == YScale::Log10;
         // One wide interval must not make all bars too short to compare.
         let longest_bar =
-            chart.points().filter_map(|point| point.figure).map(|it| it.value).fold(0.0, f64::max);
+            chart.points().filter_map(|point| point.figure).map(|figure| figure.value).fold(0.0, f64::max);
         let is_cut = chart.kind == ChartKind::Bars && longest_bar > 0.0;
         let max = if is_cut { max.min(BARS_CUT * longest_bar) } else { max };
         let range = (max > 0.0).then(|| if is_log { log_range(min, max) } else { (0.0, linear_top(max)) });
@@ -108,7 +108,8 @@ fn values(chart: &Chart) -> Vec<f64> {
 /// How long the bars of [`ChartKind::Stacked`] are, by their places.
 pub(crate) fn stacked(chart: &Chart) -> Vec<(f64, f64)> {
     let whole = |at: f64| {
-        let parts = chart.points().filter(|point| point.x.total_cmp(&at).is_eq()).filter_map(|it| it.figure);
+        let parts =
+            chart.points().filter(|point| point.x.total_cmp(&at).is_eq()).filter_map(|point| point.figure);
         parts.map(|part| part.value).sum()
     };
     chart.x.ticks.iter().map(|tick| (tick.at, whole(tick.at))).collect()
@@ -131,7 +132,7 @@ fn linear_top(max: f64) -> f64 {
 fn step(range: f64) -> f64 {
     let rough = range / 5.0;
     let power = 10.0_f64.powf(rough.log10().floor());
-    let mantissa = [1.0, 2.0, 5.0, 10.0].into_iter().find(|it| it * power >= rough * 0.999);
+    let mantissa = [1.0, 2.0, 5.0, 10.0].into_iter().find(|mantissa| mantissa * power >= rough * 0.999);
     mantissa.unwrap_or(10.0) * power
 }
 
@@ -179,9 +180,11 @@ fn mantissas(bottom: f64, top: f64, of: &[f64]) -> Vec<f64> {
         .take_while(|power| *power <= top.log10() + 1.0)
         // Division by a power of ten is exact to the last digit, which a negative power is not.
         .map(|power| {
-            move |it: f64| if power < 0.0 { it / 10.0_f64.powf(-power) } else { it * 10.0_f64.powf(power) }
+            move |mantissa: f64| {
+                if power < 0.0 { mantissa / 10.0_f64.powf(-power) } else { mantissa * 10.0_f64.powf(power) }
+            }
         });
-    let values = powers.flat_map(|times| of.iter().map(move |&it| times(it)));
+    let values = powers.flat_map(|times| of.iter().map(move |&mantissa| times(mantissa)));
     values.filter(|&value| value >= bottom * 0.999_999 && value <= top * 1.000_001).collect()
 }
 

@@ -64,7 +64,7 @@ pub(super) fn of_rows(rows: &[ChartCase<'_>]) -> Vec<NamedChart> {
             let stem = slug(&format!("{head}-{stem}"));
             let numbered = (2..).map(|number| format!("{stem}-{number}"));
             let mut file_stems = std::iter::once(stem.clone()).chain(numbered);
-            let file_stem = file_stems.find(|it| names.insert(it.clone())).unwrap_or_default();
+            let file_stem = file_stems.find(|stem| names.insert(stem.clone())).unwrap_or_default();
             let (suite, section) = ((*suite).to_owned(), (*section).to_owned());
             charts.push(NamedChart { file_stem, suite, section, of, chart });
         }

@@ -63,10 +63,12 @@ fn unknown(case: &RecordedCase) -> String {
 /// A unique name made of a case's name, even if the filesystem ignores case.
 fn file_name(case: &str, taken: &mut HashSet<String>) -> String {
     const MOST: usize = 200;
-    let plain = |it: char| if it.is_ascii_alphanumeric() || "=,@-".contains(it) { it } else { '-' };
+    let plain =
+        |letter: char| if letter.is_ascii_alphanumeric() || "=,@-".contains(letter) { letter } else { '-' };
     let stem: String = case.replace(" on ", "@").chars().map(plain).take(MOST).collect();
     let stem = stem.trim_matches('-');
-    let mut names = std::iter::once(format!("{stem}.fio")).chain((2..).map(|it| format!("{stem}-{it}.fio")));
+    let mut names =
+        std::iter::once(format!("{stem}.fio")).chain((2..).map(|number| format!("{stem}-{number}.fio")));
     let free = names.find(|name| taken.insert(name.to_lowercase()));
     free.unwrap_or_default()
 }
@@ -167,7 +169,7 @@ fn figures(case: &CaseReport) -> Vec<String> {
 fn one_line(text: &str) -> String {
     const MOST: usize = 900;
     let mut line: String =
-        text.chars().take(MOST).map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect();
+        text.chars().take(MOST).map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect();
     if text.chars().nth(MOST).is_some() {
         line.push('…');
     }

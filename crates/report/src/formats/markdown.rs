@@ -2,7 +2,7 @@
 
 use crate::sentences::machine::run_lines;
 use crate::sentences::report::Report;
-use crate::tables::table;
+use crate::tables::table::{self, Column};
 
 #[must_use]
 pub(super) fn render(report: &Report) -> String {
@@ -15,13 +15,11 @@ pub(super) fn render(report: &Report) -> String {
     for table in report.tables() {
         text += &format!("\n## {}\n\n", escape(&table.title));
         if !table.rows.is_empty() {
-            let headings =
-                table.columns.iter().map(|it| format!("{} {}", it.group, it.heading).trim().to_owned());
-            text += &format!("| {} |\n", headings.collect::<Vec<_>>().join(" | "));
-            text += &format!(
-                "|{}\n",
-                table.columns.iter().map(|it| if it.is_text { "---|" } else { "---:|" }).collect::<String>()
-            );
+            let heading = |column: &Column| format!("{} {}", column.group, column.heading).trim().to_owned();
+            let headings: Vec<String> = table.columns.iter().map(heading).collect();
+            let line = |column: &Column| if column.is_text { "---|" } else { "---:|" };
+            let lines: String = table.columns.iter().map(line).collect();
+            text += &format!("| {} |\n|{lines}\n", headings.join(" | "));
         }
         for row in &table.rows {
             let cells = row.iter().zip(&table.columns);
@@ -31,7 +29,8 @@ pub(super) fn render(report: &Report) -> String {
             });
             text += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
         }
-        let mut lines = table.notes.iter().chain(table.sentences.iter().map(|it| &it.text)).peekable();
+        let mut lines =
+            table.notes.iter().chain(table.sentences.iter().map(|sentence| &sentence.text)).peekable();
         if lines.peek().is_some() && !text.ends_with("\n\n") {
             text += "\n";
         }

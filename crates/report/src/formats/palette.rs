@@ -92,7 +92,8 @@ pub(super) fn ink_on(colour: &Colour<String>) -> Colour {
 /// Black or white: the one with the higher contrast by the luminance of WCAG.
 fn ink(colour: &str) -> &'static str {
     let channel = |from: usize| {
-        let share = colour.get(from..from + 2).and_then(|it| u8::from_str_radix(it, 16).ok()).unwrap_or(0);
+        let share =
+            colour.get(from..from + 2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).unwrap_or(0);
         let share = f64::from(share) / 255.0;
         if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
     };

@@ -83,7 +83,9 @@ fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, S
         said.extend(report.conclusions.iter().map(plain));
     } else if shows_tables {
         let certain = report.answers.iter().filter(|answer| !answer.certainty.is_empty());
-        said.extend(certain.map(|it| (Style::new(), format!("{}: {}", it.finding.goal, it.certainty))));
+        said.extend(
+            certain.map(|answer| (Style::new(), format!("{}: {}", answer.finding.goal, answer.certainty))),
+        );
         said.extend(report.remarks.iter().map(plain));
         said.extend(report.read_back.iter().map(|line| (QUIET, line.clone())));
     }

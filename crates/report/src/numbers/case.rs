@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use writebench_model::{
-    CaseRecord, Content, Contract, Durability, Limit, LimitKind, Outcome, RunRecord, Stage, TargetRecord,
+    CaseRecord, Content, Contract, Durability, Limit, LimitKind, Outcome, RunRecord, Sample, Stage,
+    TargetRecord,
 };
 use writebench_stats::{Interval, Verdict};
 
@@ -34,7 +35,7 @@ pub struct CaseReport {
 /// Takes the cases out of a run.
 pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
     let records = std::mem::take(&mut run.cases);
-    let places: HashMap<&str, usize> = run.targets.iter().map(|it| it.name.as_str()).zip(0..).collect();
+    let places: HashMap<&str, usize> = run.targets.iter().map(|target| target.name.as_str()).zip(0..).collect();
     let case = |record: CaseRecord| {
         let place = places.get(record.target.as_str()).copied();
         let limits = place.map_or(&[][..], |place| &run.targets[place].limits);
@@ -127,6 +128,10 @@ impl CaseReport {
     /// The word for the outcome in exports.
     pub(crate) fn outcome_name(&self) -> &'static str {
         self.outcome().map_or("not-run", Outcome::name)
+    }
+
+    pub(crate) fn good_samples(&self) -> impl Iterator<Item = &Sample> {
+        self.record.samples.iter().filter(|sample| sample.outcome.is_ok())
     }
 
     /// Whether the last sample is good.

@@ -142,8 +142,8 @@ impl Comparison {
     /// The number of A's cases without a verdict, because figures or B's case are missing.
     #[must_use]
     pub fn undecided_cases(&self) -> usize {
-        let is_compared = |case: &str| self.cases.iter().any(|it| it.case.to_string() == case);
-        let left_out = distinct(self.left_out.iter().map(|it| it.case.as_str()), |case| *case);
+        let is_compared = |case: &str| self.cases.iter().any(|other| other.case.to_string() == case);
+        let left_out = distinct(self.left_out.iter().map(|left| left.case.as_str()), |case| *case);
         let without_figures = left_out.into_iter().filter(|case| !is_compared(case)).count();
         self.only_in_a.len() + without_figures + self.too_few()
     }
@@ -159,7 +159,7 @@ impl Comparison {
 
 /// Each case once, in order: it may be in several tables and runs.
 fn case_names(side: &Side, with_target: bool) -> Vec<CaseOn> {
-    let cases = side.runs.iter().flat_map(|it| &it.run.cases);
+    let cases = side.runs.iter().flat_map(|run| &run.run.cases);
     distinct(cases.map(|case| CaseOn::from_record(case, with_target)), Clone::clone)
 }
 
@@ -174,10 +174,10 @@ type Cases = Vec<(String, HashMap<CaseOn, CaseReport>)>;
 
 /// Takes the cases out of the runs of a side.
 fn take_cases(side: &mut Side, with_target: bool) -> Cases {
-    let of_run = |it: &mut ComparedRun| {
+    let of_run = |run: &mut ComparedRun| {
         let cases =
-            cases(&mut it.run).into_iter().map(|case| (CaseOn::from_record(&case.record, with_target), case));
-        (it.name.clone(), cases.collect())
+            cases(&mut run.run).into_iter().map(|case| (CaseOn::from_record(&case.record, with_target), case));
+        (run.name.clone(), cases.collect())
     };
     side.runs.iter_mut().map(of_run).collect()
 }
@@ -200,7 +200,9 @@ fn compared(case: CaseOn, unit: Unit, a: &[&CaseReport], b: &[&CaseReport]) -> O
     let times = |side: &[&CaseReport]| side.iter().map(|case| case.time_ns()).collect::<Vec<f64>>();
     let bytes_per_s = |side: &[&CaseReport]| {
         let estimates = side.iter().filter_map(|case| case.estimate.as_ref());
-        writebench_stats::median(&estimates.map(|it| it.throughput_bytes_per_s.value).collect::<Vec<f64>>())
+        writebench_stats::median(
+            &estimates.map(|estimate| estimate.throughput_bytes_per_s.value).collect::<Vec<f64>>(),
+        )
     };
     let (times_of_a, times_of_b) = (times(a), times(b));
     let ratio = writebench_stats::median(&times_of_a)? / writebench_stats::median(&times_of_b)?;

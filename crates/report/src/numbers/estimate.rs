@@ -74,11 +74,11 @@ pub(crate) type PhaseNs = fn(&PhasesNs) -> u64;
 
 /// The phases of a sample's time, in order.
 pub(crate) const PHASES: [(&str, PhaseNs); 5] = [
-    ("prepare", |it| it.prepare),
-    ("open", |it| it.open),
-    ("write", |it| it.write),
-    ("sync", |it| it.sync),
-    ("close", |it| it.close),
+    ("prepare", |phases| phases.prepare),
+    ("open", |phases| phases.open),
+    ("write", |phases| phases.write),
+    ("sync", |phases| phases.sync),
+    ("close", |phases| phases.close),
 ];
 
 /// The bytes of one call; none if that is the whole file, or there are no calls.
@@ -109,35 +109,39 @@ impl Estimate {
     /// The estimate of a case; none without a good sample.
     pub(crate) fn of_case(case: &CaseRecord, limits: &[Limit]) -> Option<Self> {
         let usable = Sample::usable(&case.samples);
-        let values =
-            |value: &dyn Fn(&Sample) -> f64| -> Vec<f64> { usable.iter().map(|it| value(it)).collect() };
+        let values = |value: &dyn Fn(&Sample) -> f64| -> Vec<f64> {
+            usable.iter().map(|sample| value(sample)).collect()
+        };
         let figure = |value: &dyn Fn(&Sample) -> f64| Figure::from_values(&values(value));
-        let median =
-            |value: fn(&Sample) -> u64| writebench_stats::median(&values(&|it| as_f64(value(it)))).map(as_u64);
+        let median = |value: fn(&Sample) -> u64| {
+            writebench_stats::median(&values(&|sample| as_f64(value(sample)))).map(as_u64)
+        };
         let per_s = |number: u64, ns: u64| as_f64(number) * 1e9 / as_f64(ns.max(1));
-        let total_ns = values(&|it| as_f64(it.phases_ns.total()));
+        let total_ns = values(&|sample| as_f64(sample.phases_ns.total()));
         let latency = latency(&usable);
-        let disturbed = case.samples.iter().filter(|it| it.outcome.is_ok() && it.disturbed.is_some()).count();
-        let throughput_bytes_per_s = figure(&|it| per_s(it.bytes, it.phases_ns.total()))?;
+        let disturbed =
+            case.samples.iter().filter(|sample| sample.outcome.is_ok() && sample.disturbed.is_some()).count();
+        let throughput_bytes_per_s = figure(&|sample| per_s(sample.bytes, sample.phases_ns.total()))?;
         Some(Self {
             throughput_bytes_per_s,
-            write_alone_bytes_per_s: figure(&|it| per_s(it.bytes, it.phases_ns.write))?,
+            write_alone_bytes_per_s: figure(&|sample| per_s(sample.bytes, sample.phases_ns.write))?,
             total_ns: Figure::from_values(&total_ns)?,
             phases_ns: PhasesNs {
-                prepare: median(|it| it.phases_ns.prepare)?,
-                open: median(|it| it.phases_ns.open)?,
-                write: median(|it| it.phases_ns.write)?,
-                sync: median(|it| it.phases_ns.sync)?,
-                close: median(|it| it.phases_ns.close)?,
+                prepare: median(|sample| sample.phases_ns.prepare)?,
+                open: median(|sample| sample.phases_ns.open)?,
+                write: median(|sample| sample.phases_ns.write)?,
+                sync: median(|sample| sample.phases_ns.sync)?,
+                close: median(|sample| sample.phases_ns.close)?,
             },
-            user_cpu_ns: median(|it| it.user_cpu_ns)?,
-            system_cpu_ns: median(|it| it.system_cpu_ns)?,
-            user_cpu_figure_ns: figure(&|it| as_f64(it.user_cpu_ns))?,
-            system_cpu_figure_ns: figure(&|it| as_f64(it.system_cpu_ns))?,
+            user_cpu_ns: median(|sample| sample.user_cpu_ns)?,
+            system_cpu_ns: median(|sample| sample.system_cpu_ns)?,
+            user_cpu_figure_ns: figure(&|sample| as_f64(sample.user_cpu_ns))?,
+            system_cpu_figure_ns: figure(&|sample| as_f64(sample.system_cpu_ns))?,
             bytes: usable.iter().map(|sample| sample.bytes).min()?,
             cut: usable.iter().filter(|sample| sample.bytes < case.contract.bytes).count(),
-            records_per_s: record_bytes(case)
-                .and_then(|bytes| figure(&|it| per_s(records(it.bytes, bytes), it.phases_ns.total()))),
+            records_per_s: record_bytes(case).and_then(|bytes| {
+                figure(&|sample| per_s(records(sample.bytes, bytes), sample.phases_ns.total()))
+            }),
             latency_ns: latency.as_ref().map(|(estimate, _)| *estimate),
             latency_curve: latency.map(|(_, curve)| curve),
             over_time: OverTime::from_samples(&usable),

@@ -79,7 +79,8 @@ pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCu
     };
     let count = all.count();
     let longest = (place_of_longest(count), 1.0);
-    let places = quantiles(count).into_iter().map(|it| (it, it)).chain([longest]).map(place).collect();
+    let places =
+        quantiles(count).into_iter().map(|quantile| (quantile, quantile)).chain([longest]).map(place).collect();
     Some((estimate, LatencyCurve { count, places }))
 }
 
@@ -92,7 +93,7 @@ impl Durations {
         let bytes = base64::engine::general_purpose::STANDARD.decode(&latency.histogram).ok()?;
         let inflated = inflated(&bytes)?;
         let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut inflated.as_slice()).ok()?;
-        let counts = histogram.iter_recorded().map(|it| (it.value_iterated_to(), it.count_at_value()));
+        let counts = histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()));
         Self::summed(counts)
     }
 
@@ -207,7 +208,7 @@ mod tests {
 
     #[test]
     fn durations_are_what_their_histogram_says_of_them() {
-        let all: Vec<u64> = (1..=2000).map(|it| it * it * 17 % 1_000_003 + 1).collect();
+        let all: Vec<u64> = (1..=2000).map(|number| number * number * 17 % 1_000_003 + 1).collect();
         let mut histogram: Histogram<u64> = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
         all.iter().for_each(|&ns| histogram.record(ns).unwrap());
         let samples: Vec<Sample> = all.chunks(300).map(sample).collect();
@@ -268,7 +269,7 @@ mod tests {
             assert!(quantiles.is_sorted_by(|a, b| a < b), "{count}: {quantiles:?}");
             assert!(*quantiles.last().unwrap() < place_of_longest(count));
             for round in [0.0, 0.5, 0.9, 0.99, 0.999] {
-                let is_there = quantiles.iter().any(|it| (it - round).abs() < 1e-12);
+                let is_there = quantiles.iter().any(|quantile| (quantile - round).abs() < 1e-12);
                 assert_eq!(is_there, (1.0 - round) * as_f64(count) >= 0.999_999, "{round} of {count}");
             }
         }

@@ -90,9 +90,9 @@ impl OverTime {
     pub(crate) fn from_samples(samples: &[&Sample]) -> Option<Self> {
         let courses: Vec<SampleCourse> =
             samples.iter().filter_map(|sample| SampleCourse::from_sample(sample)).collect();
-        let count = |name| courses.iter().filter(|it| it.course == name).count();
-        let course = courses.iter().map(|it| it.course).max_by_key(|&name| (count(name), name))?;
-        let falls: Vec<Fall> = courses.iter().filter_map(|it| it.fall).collect();
+        let count = |name| courses.iter().filter(|sample| sample.course == name).count();
+        let course = courses.iter().map(|sample| sample.course).max_by_key(|&name| (count(name), name))?;
+        let falls: Vec<Fall> = courses.iter().filter_map(|sample| sample.fall).collect();
         let median =
             |value: fn(&Fall) -> f64| writebench_stats::median(&falls.iter().map(value).collect::<Vec<f64>>());
         let fall = || {

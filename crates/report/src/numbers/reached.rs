@@ -91,7 +91,7 @@ mod tests {
         let limits = [limit(1, Some(1000)), limit(4, Some(4000)), limit(8, None)];
         let share = |threads| {
             Reached::for_case(&case(Durability::Cached, Feed::Memory, threads), 500.0, &limits)
-                .map(|it| it.share)
+                .map(|reached| reached.share)
         };
         assert_eq!((share("1"), share("4")), (Some(0.5), Some(0.125)));
         assert_eq!((share("2"), share("8")), (None, None), "not measured");

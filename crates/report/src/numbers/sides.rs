@@ -103,8 +103,8 @@ pub(super) fn different(runs: &[&ComparedRun]) -> Result<(), CompareError> {
 
 /// Whether each target is compared with its namesake, rather than one target with another.
 pub(super) fn is_target_by_target(runs: &[&ComparedRun]) -> Result<bool, CompareError> {
-    let Some(several) = runs.iter().find(|it| it.run.targets.len() > 1) else { return Ok(false) };
-    if runs.iter().all(|it| it.run.targets.len() > 1) {
+    let Some(several) = runs.iter().find(|run| run.run.targets.len() > 1) else { return Ok(false) };
+    if runs.iter().all(|run| run.run.targets.len() > 1) {
         return Ok(true);
     }
     let names: Vec<&str> = several.run.targets.iter().map(|target| target.name.as_str()).collect();
@@ -133,7 +133,7 @@ pub(super) fn same_work(runs: &[&ComparedRun]) -> Result<(), CompareError> {
 
 /// `durability: cached → durable`, for each field.
 fn differing(a: &Contract, b: &Contract) -> String {
-    let text = |it: &serde_json::Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
+    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let (Ok(a), Ok(b)) = (serde_json::to_value(a), serde_json::to_value(b)) else { return String::new() };
     let fields = a.as_object().into_iter().flatten().filter(|(name, value)| b[name.as_str()] != **value);
     let changed: Vec<String> =

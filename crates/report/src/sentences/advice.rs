@@ -11,7 +11,7 @@ use crate::numbers::estimate::Estimate;
 use crate::sentences::answer::plain;
 use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};
-use crate::sentences::number::{self, NOTHING, TIMES, gigabytes_per_s, milliseconds_of, significant};
+use crate::sentences::number::{MILLISECONDS, NOTHING, TIMES, gigabytes_per_s, significant};
 use crate::sentences::outcomes::failed;
 use crate::sentences::shell::quoted;
 use crate::sentences::words::{counted, list};
@@ -59,7 +59,7 @@ impl Gain {
 
     fn text(&self) -> String {
         let Self { times, low, high, rounds, .. } = self;
-        format!("{} × ({}) in {}", number::times(*times), TIMES.between(*low, *high), counted(*rounds, "round"))
+        format!("{} × ({}) in {}", TIMES.text(*times), TIMES.between(*low, *high), counted(*rounds, "round"))
     }
 }
 
@@ -103,7 +103,8 @@ impl Advice {
         // A finalist without a rival has won nothing.
         let fastest = *ways.first().filter(|_| ways.len() + usize::from(measured.is_some()) > 1)?;
         let gain = |case: &CaseReport| Gain::over(case, measured?);
-        let is_able = |case: &CaseReport| measured.is_none() || gain(case).is_some_and(|it| it.is_worth_it());
+        let is_able =
+            |case: &CaseReport| measured.is_none() || gain(case).is_some_and(|gain| gain.is_worth_it());
         let able: Vec<&CaseReport> = ways.iter().copied().filter(|case| is_able(case)).collect();
         let recommended = simplest_of_the_fastest(&able).or(measured)?;
         let as_fast = ways.iter().chain(&measured).filter(|case| !is_same(case, recommended));
@@ -244,10 +245,9 @@ impl Advice {
     fn sharing(&self, cases: &[CaseReport]) -> Option<String> {
         let clone = self.clone.as_deref()?;
         let case = cases.iter().find(|case| case.record.case.name() == clone)?;
-        let time = milliseconds_of(case.estimate.as_ref()?.total_ns.value);
-        let gain = self
-            .clone_gain
-            .map_or(String::new(), |gain| format!(", {} times as fast", number::times(gain.times)));
+        let time = MILLISECONDS.text(case.estimate.as_ref()?.total_ns.value);
+        let gain =
+            self.clone_gain.map_or(String::new(), |gain| format!(", {} times as fast", TIMES.text(gain.times)));
         Some(format!(
             "Where the copy may share its blocks with the source until one is written, as with cp: {clone}, {time} \
              ms{gain}. For a copy of the bytes:"
@@ -271,7 +271,7 @@ impl Advice {
         let why = match (self.is_another_way(), self.gain, self.fastest_gain) {
             (true, Some(Gain { times, low, high, rounds, .. }), _) => format!(
                 ", {} times as fast as {plain} ({baseline}), interval {}, {}",
-                number::times(times),
+                TIMES.text(times),
                 TIMES.between(low, high),
                 counted(rounds, "round")
             ),

@@ -7,7 +7,7 @@ use crate::numbers::case::{CaseReport, by_contract};
 use crate::numbers::estimate::Estimate;
 use crate::numbers::grouped::distinct;
 use crate::sentences::finding::{Finding, compared, figure, goal, tell_sizes_apart};
-use crate::sentences::number::{NOTHING, TIMES, range_of, share, times};
+use crate::sentences::number::{NOTHING, TIMES, range_of, share};
 use crate::sentences::outcomes::case_sentence;
 use crate::sentences::question::question;
 use crate::sentences::words::{counted, list};
@@ -42,7 +42,7 @@ pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<Answer> {
     }
     let mut answers: Vec<Answer> =
         contracts.into_iter().map(|(contract, cases)| Answer::for_contract(contract, run, cases)).collect();
-    tell_sizes_apart(answers.iter_mut().map(|it| (&mut it.finding, &it.contract)));
+    tell_sizes_apart(answers.iter_mut().map(|answer| (&mut answer.finding, &answer.contract)));
     answers
 }
 
@@ -134,7 +134,7 @@ fn worth(
     let plain = plain(best);
     let mut text = if is_baseline { format!(", {plain}") } else { String::new() };
     if let Some(ratio) = &times_baseline {
-        let (factor, ends) = (times(ratio.estimate), TIMES.between(ratio.low, ratio.high));
+        let (factor, ends) = (TIMES.text(ratio.estimate), TIMES.between(ratio.low, ratio.high));
         text += &match Verdict::from_ratio(ratio, Verdict::MARGIN) {
             Verdict::Faster | Verdict::Slower => format!(", {factor} × {plain} ({ends})"),
             Verdict::Same => format!(", the same as {plain} ({factor} ×, {ends})"),
@@ -233,12 +233,13 @@ fn why_unranked(case: &CaseReport, estimate: &Estimate) -> String {
 /// How the others compare with the best, at 95 % for each comparison.
 fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
     let is_sure = |case: &CaseReport| case.ratio_to(best).is_some_and(|ratio| ratio.is_sure());
-    let (sure, few): (Vec<&CaseReport>, Vec<&CaseReport>) = others.iter().copied().partition(|it| is_sure(it));
+    let (sure, few): (Vec<&CaseReport>, Vec<&CaseReport>) =
+        others.iter().copied().partition(|case| is_sure(case));
     let with = |wanted: &[Verdict]| -> Vec<&CaseReport> {
         sure.iter().copied().filter(|case| wanted.contains(&case.verdict_to(best))).collect()
     };
     let names =
-        |cases: &[&CaseReport]| list(&cases.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), NAMED);
+        |cases: &[&CaseReport]| list(&cases.iter().map(|case| case.name.as_str()).collect::<Vec<_>>(), NAMED);
     let (same, unclear) = (with(&[Verdict::Same]), with(&[Verdict::Inconclusive]));
     let slower = with(&[Verdict::Slower, Verdict::Faster]);
     if sure.is_empty() {
@@ -274,7 +275,7 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
 fn distance(best: &CaseReport, next: &CaseReport, cases: usize) -> String {
     let Some(ratio) = next.ratio_to(best) else { return String::new() };
     let next_one = if cases == 1 { ", which".to_owned() } else { format!(": the next, {},", next.name) };
-    let (factor, ends) = (times(ratio.estimate), TIMES.between(ratio.low, ratio.high));
+    let (factor, ends) = (TIMES.text(ratio.estimate), TIMES.between(ratio.low, ratio.high));
     format!("{next_one} takes {factor} times as long ({ends}) in {}", rounds(best, &[next]))
 }
 

@@ -44,11 +44,13 @@ impl Sort {
     /// The word, and the key to sort by, the least first.
     fn name_and_key(self) -> (&'static str, fn(&Estimate) -> f64) {
         match self {
-            Self::Throughput => ("throughput", |it| -it.throughput_bytes_per_s.value),
-            Self::WriteAlone => ("write-alone", |it| -it.write_alone_bytes_per_s.value),
-            Self::Elapsed => ("elapsed", |it| it.total_ns.value),
-            Self::Cpu => ("cpu", |it| as_f64(it.user_cpu_ns + it.system_cpu_ns)),
-            Self::Precision => ("precision", |it| it.total_ns.half_width().unwrap_or(f64::INFINITY)),
+            Self::Throughput => ("throughput", |estimate| -estimate.throughput_bytes_per_s.value),
+            Self::WriteAlone => ("write-alone", |estimate| -estimate.write_alone_bytes_per_s.value),
+            Self::Elapsed => ("elapsed", |estimate| estimate.total_ns.value),
+            Self::Cpu => ("cpu", |estimate| as_f64(estimate.user_cpu_ns + estimate.system_cpu_ns)),
+            Self::Precision => {
+                ("precision", |estimate| estimate.total_ns.half_width().unwrap_or(f64::INFINITY))
+            }
             // Where there is a figure, it does not count.
             Self::Case => ("case", |_| 0.0),
         }

@@ -49,7 +49,7 @@ fn or_none(text: Option<&String>) -> String {
 }
 
 fn facts_of_side(side: &Side) -> Vec<Facts> {
-    side.runs.iter().map(|it| facts(&it.run)).collect()
+    side.runs.iter().map(|run| facts(&run.run)).collect()
 }
 
 /// The different values of a fact, in order.
@@ -98,9 +98,9 @@ fn machine_facts(environment: &Environment) -> Facts {
 
 /// The facts of a filesystem that the run made, without the numbers of its loop devices and its mount point.
 fn making_facts(making: &FilesystemSpec, filesystem: &Filesystem) -> Facts {
-    let image = |it: &Image| {
-        let (size, direct) = (Bytes(it.size_bytes), if it.direct_io { ", direct I/O" } else { "" });
-        format!("{size} in {} ({}){direct}", it.directory, it.directory_filesystem)
+    let image = |image: &Image| {
+        let (size, direct) = (Bytes(image.size_bytes), if image.direct_io { ", direct I/O" } else { "" });
+        format!("{size} in {} ({}){direct}", image.directory, image.directory_filesystem)
     };
     vec![
         fact("made", making.kind.clone()),

@@ -12,7 +12,7 @@ pub(crate) const NAMED: usize = 5;
 
 /// The run or runs that a side is.
 pub(crate) fn side_line(side: &Side) -> String {
-    let names: Vec<String> = side.runs.iter().map(|it| it.name.clone()).collect();
+    let names: Vec<String> = side.runs.iter().map(|run| run.name.clone()).collect();
     let started = match side.runs.as_slice() {
         [one] => format!(" of {}", one.run.started),
         several => format!(" ({})", counted(several.len(), "run")),
@@ -23,9 +23,9 @@ pub(crate) fn side_line(side: &Side) -> String {
 
 /// A line for all cases that are left out of the same runs for the same reason.
 pub(crate) fn left_out(comparison: &Comparison) -> Vec<String> {
-    let of_cases = grouped(&comparison.left_out, |it| (&it.case, &it.why)).into_iter();
+    let of_cases = grouped(&comparison.left_out, |left| (&left.case, &left.why)).into_iter();
     let of_cases = of_cases.map(|((case, why), all)| {
-        let runs: Vec<&str> = all.iter().map(|it| it.run.as_str()).collect();
+        let runs: Vec<&str> = all.iter().map(|left| left.run.as_str()).collect();
         (case, why, runs)
     });
     let line = |((runs, why), cases): ((Vec<&str>, &String), Vec<(&String, _, _)>)| {
@@ -81,6 +81,6 @@ pub(crate) fn counts(comparison: &Comparison) -> String {
         return "inconclusive: one run per side".to_owned();
     }
     let all = [Verdict::Faster, Verdict::Slower, Verdict::Same, Verdict::Inconclusive];
-    let text = |it: Verdict| format!("{} {}", comparison.count(it), it.name());
+    let text = |verdict: Verdict| format!("{} {}", comparison.count(verdict), verdict.name());
     all.map(text).join(", ")
 }

@@ -68,8 +68,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_told_from_the_best_is_said() {
-        let a = [100, 104, 98, 103, 99, 101, 97, 102].map(|it| it * 1000);
-        let b = [101, 103, 99, 102, 100, 100, 98, 103].map(|it| it * 1000);
+        let a = [100, 104, 98, 103, 99, 101, 97, 102].map(|time| time * 1000);
+        let b = [101, 103, 99, 102, 100, 100, 98, 103].map(|time| time * 1000);
         let slow = [900_000; 8];
         let sentences = conclude(vec![
             case("a", Durability::Cached, &a),

@@ -7,7 +7,7 @@ use writebench_stats::{Interval, Verdict};
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
 use crate::sentences::number::{
-    GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, Quantity, TIMES, mark, range, share, times,
+    GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, Quantity, TIMES, mark, range, share,
 };
 use crate::sentences::words::counted;
 
@@ -94,7 +94,7 @@ pub(crate) fn compared(ratio: &Interval) -> String {
     if !ratio.is_sure() {
         return format!("inconclusive ({})", counted(ratio.count, "round"));
     }
-    let factor = times(ratio.estimate);
+    let factor = TIMES.text(ratio.estimate);
     match Verdict::from_ratio(ratio, Verdict::MARGIN) {
         Verdict::Faster | Verdict::Slower => format!("{factor} × ({})", TIMES.between(ratio.low, ratio.high)),
         Verdict::Same => format!("{factor} × (same)"),
@@ -107,7 +107,7 @@ pub(crate) const IN_PAGE_CACHE: &str = ", in the page cache";
 
 /// The goal of a contract: `durable new file`.
 pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String {
-    let is_device = target.is_some_and(|it| it.environment.filesystem.is_block_device());
+    let is_device = target.is_some_and(|target| target.environment.filesystem.is_block_device());
     let file = match (contract.files, contract.start) {
         _ if is_device => "device".to_owned(),
         (1, Start::New) => "new file".to_owned(),

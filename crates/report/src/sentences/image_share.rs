@@ -118,7 +118,7 @@ mod tests {
         let sentence = |made: &TargetRecord| {
             let targets = vec![example_target("/data"), made.clone()];
             let report = Report::from_run(None, RunRecord { targets, cases: cases.clone(), ..example_run() });
-            report.conclusions.into_iter().find(|it| it.contains("image"))
+            report.conclusions.into_iter().find(|line| line.contains("image"))
         };
         let mut elsewhere = made.clone();
         elsewhere.making.as_mut().unwrap().images[0].directory_device = "0:25".to_owned();

@@ -16,7 +16,7 @@ pub(crate) fn one_line(report: &Report) -> String {
     let run = &report.run;
     let place = match run.targets.as_slice() {
         [one] if !run.is_side_by_side() => format!("{} · {}", one.path, filesystem(&one.environment)),
-        targets => list(&targets.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), 8),
+        targets => list(&targets.iter().map(|target| target.name.as_str()).collect::<Vec<_>>(), 8),
     };
     let is_shown = |case: &&CaseReport| !case.is_screening() && !case.record.samples.is_empty();
     let sizes = || report.cases.iter().filter(is_shown).map(|case| case.record.contract.bytes);
@@ -69,7 +69,9 @@ fn machine_and_target_lines(run: &RunRecord) -> Lines {
         several => {
             let mut lines = system_lines(&several[0].environment);
             lines.extend(several.iter().map(|target| ("target", target_line(target))));
-            lines.extend(run.missing.iter().map(|it| ("target", format!("{}: none: {}", it.name, it.why))));
+            lines.extend(
+                run.missing.iter().map(|target| ("target", format!("{}: none: {}", target.name, target.why))),
+            );
             lines
         }
     }

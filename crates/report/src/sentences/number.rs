@@ -95,19 +95,9 @@ pub(crate) fn range_of(estimate: &Estimate, figure: &Figure, quantity: &Quantity
 /// Stands for a missing figure.
 pub(crate) const NOTHING: &str = "–";
 
-/// `least – most` of all samples.
-pub(crate) fn extremes(figure: &Figure, quantity: &Quantity) -> String {
-    quantity.between(figure.min, figure.max)
-}
-
 /// Milliseconds with three significant digits.
 pub(crate) fn milliseconds(nanoseconds: u64) -> String {
     MILLISECONDS.text(as_f64(nanoseconds))
-}
-
-/// Milliseconds of a value.
-pub(crate) fn milliseconds_of(nanoseconds: f64) -> String {
-    MILLISECONDS.text(nanoseconds)
 }
 
 /// Three digits from the first that is not zero.
@@ -149,11 +139,6 @@ pub(crate) fn seconds_short(nanoseconds: f64) -> String {
     if seconds < 0.95 { significant(seconds) } else { format!("{seconds:.1}") }
 }
 
-/// Seconds with four digits behind the point, or three significant digits below a tenth.
-pub(crate) fn seconds(nanoseconds: f64) -> String {
-    SECONDS.text(nanoseconds)
-}
-
 /// The mark before a ratio: empty for a difference.
 pub(crate) fn verdict_mark(verdict: Verdict) -> &'static str {
     match verdict {
@@ -161,11 +146,6 @@ pub(crate) fn verdict_mark(verdict: Verdict) -> &'static str {
         Verdict::Same => "≈ ",
         Verdict::Inconclusive => "? ",
     }
-}
-
-/// How many times one value is the other.
-pub(crate) fn times(ratio: f64) -> String {
-    TIMES.text(ratio)
 }
 
 /// A figure of nothing but disturbed samples is marked, and one of samples whose time was limited has the bytes

@@ -8,7 +8,7 @@ pub(crate) fn case_sentence(case: &CaseReport, reason: &str) -> String {
     let good = case
         .estimate
         .as_ref()
-        .map_or(String::new(), |it| format!(" (after {})", counted(it.samples, "good sample")));
+        .map_or(String::new(), |estimate| format!(" (after {})", counted(estimate.samples, "good sample")));
     format!("{}: {}{good}", case.name, with_outcome(case, reason))
 }
 

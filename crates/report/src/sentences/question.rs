@@ -32,7 +32,7 @@ fn source(source: Feed) -> &'static str {
 }
 
 fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
-    if let Some(device) = target.filter(|it| it.environment.filesystem.is_block_device()) {
+    if let Some(device) = target.filter(|target| target.environment.filesystem.is_block_device()) {
         return format!("onto the device {}", device.path);
     }
     let into = if matches!(contract.content, Content::Reserved | Content::Hole) { "for" } else { "into" };
@@ -60,19 +60,21 @@ mod tests {
         };
         let questions = [
             of(|_| {}),
-            of(|it| it.content = Content::Zero),
-            of(|it| it.bytes = 4097),
-            of(|it| it.files = 4),
-            of(|it| it.start = Start::Existing),
-            of(|it| it.source = Feed::Chunk),
-            of(|it| it.memory = DataMemory::HugePages),
-            of(|it| it.memory = DataMemory::PageAligned),
-            of(|it| it.durability = Durability::Durable),
-            of(|it| (it.durability, it.durable_every_bytes) = (Durability::Durable, Some(4096))),
-            of(|it| (it.content, it.source) = (Content::Copy, Feed::WarmFile)),
-            of(|it| (it.content, it.source) = (Content::Copy, Feed::ColdFile)),
-            of(|it| it.content = Content::Reserved),
-            of(|it| it.content = Content::Hole),
+            of(|contract| contract.content = Content::Zero),
+            of(|contract| contract.bytes = 4097),
+            of(|contract| contract.files = 4),
+            of(|contract| contract.start = Start::Existing),
+            of(|contract| contract.source = Feed::Chunk),
+            of(|contract| contract.memory = DataMemory::HugePages),
+            of(|contract| contract.memory = DataMemory::PageAligned),
+            of(|contract| contract.durability = Durability::Durable),
+            of(|contract| {
+                (contract.durability, contract.durable_every_bytes) = (Durability::Durable, Some(4096))
+            }),
+            of(|contract| (contract.content, contract.source) = (Content::Copy, Feed::WarmFile)),
+            of(|contract| (contract.content, contract.source) = (Content::Copy, Feed::ColdFile)),
+            of(|contract| contract.content = Content::Reserved),
+            of(|contract| contract.content = Content::Hole),
         ];
         insta::assert_snapshot!(questions.join("\n"));
         let different: std::collections::HashSet<&String> = questions.iter().collect();

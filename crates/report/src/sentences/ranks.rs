@@ -20,20 +20,14 @@ const NODES: usize = 8;
 
 /// `4 ranks on 2 nodes (n1: 2, n2: 2), Open MPI v4.1.4, Slurm job 5`.
 pub(crate) fn cluster_line(cluster: &Cluster) -> String {
-    let nodes = node_list(&cluster.nodes);
-    let parts = [
-        Some(format!("{cluster} ({nodes})")),
-        Some(cluster.mpi.clone()),
-        cluster.job.clone(),
-        cluster.interconnect.clone(),
-    ];
+    let ranks = format!("{cluster} ({})", node_list(&cluster.nodes));
+    let parts = [Some(ranks), Some(cluster.mpi.clone()), cluster.job.clone(), cluster.interconnect.clone()];
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// `n1: 2, n2: 2`.
 fn node_list(nodes: &[Node]) -> String {
-    let nodes: Vec<String> = nodes.iter().map(|it| format!("{}: {}", it.host, it.ranks)).collect();
-    list(&nodes.iter().map(String::as_str).collect::<Vec<_>>(), NODES)
+    list(&nodes.iter().map(|node| format!("{}: {}", node.host, node.ranks)).collect::<Vec<_>>(), NODES)
 }
 
 /// Sentences on ranks that were slow in most samples of a case, on clocks that are not sure enough, and on nodes that
@@ -47,12 +41,8 @@ pub(crate) fn warnings(cluster: Option<&Cluster>, cases: &[&CaseReport]) -> Vec<
             node_list(nodes)
         )
     }));
-    let good = |case: &&CaseReport| -> Vec<Sample> {
-        case.record.samples.iter().filter(|it| it.outcome.is_ok() && is_unsure(it)).cloned().collect()
-    };
-    let unsure: Vec<Sample> = cases.iter().flat_map(good).collect();
-    let worst = unsure.iter().filter_map(|it| Some(it.ranks.as_ref()?.clock_uncertainty_ns)).max();
-    if let Some(worst) = worst {
+    let unsure: Vec<u64> = cases.iter().flat_map(|case| case.good_samples()).filter_map(doubt_ns).collect();
+    if let Some(&worst) = unsure.iter().max() {
         warnings.push(format!(
             "Clocks of nodes may be {} µs apart, more than 1 % of a phase in {}.",
             significant(as_f64(worst) / 1e3),
@@ -62,21 +52,19 @@ pub(crate) fn warnings(cluster: Option<&Cluster>, cases: &[&CaseReport]) -> Vec<
     warnings
 }
 
-/// Whether the clocks of the nodes differ by more than a hundredth of the sample's time to write or
-/// to sync.
-fn is_unsure(sample: &Sample) -> bool {
-    let phases = &sample.phases_ns;
-    let unsure = |time: u64, uncertainty: u64| time > 0 && as_f64(uncertainty) > SURE * as_f64(time);
-    sample.ranks.as_ref().is_some_and(|ranks| {
-        [phases.write, phases.sync].into_iter().any(|time| unsure(time, ranks.clock_uncertainty_ns))
-    })
+/// By how much the clocks of the nodes may differ, if that is more than a hundredth of the sample's time to write or to
+/// sync.
+fn doubt_ns(sample: &Sample) -> Option<u64> {
+    let doubt_ns = sample.ranks.as_ref()?.clock_uncertainty_ns;
+    let is_unsure = |time_ns: u64| time_ns > 0 && as_f64(doubt_ns) > SURE * as_f64(time_ns);
+    [sample.phases_ns.write, sample.phases_ns.sync].into_iter().any(is_unsure).then_some(doubt_ns)
 }
 
 fn stragglers(cases: &[&CaseReport]) -> Vec<String> {
     // Sorted by the multiple of the median time that a rank took, the slowest first.
     let mut found: Vec<(f64, String)> = Vec::new();
     for case in cases {
-        let good: Vec<&Sample> = case.record.samples.iter().filter(|it| it.outcome.is_ok()).collect();
+        let good: Vec<&Sample> = case.good_samples().collect();
         let mut slow: BTreeMap<&RankName, Vec<f64>> = BTreeMap::new();
         for (rank, times) in good.iter().filter_map(|sample| straggler(sample)) {
             slow.entry(rank).or_default().push(times);
@@ -89,15 +77,13 @@ fn stragglers(cases: &[&CaseReport]) -> Vec<String> {
         times.sort_by(f64::total_cmp);
         let median = times[times.len() / 2];
         let rounds = format!("{} of {}", times.len(), counted(good.len(), "round"));
-        found.push((
-            median,
-            format!("{rank}: {} × the median in {rounds} of {}", significant(median), case.name),
-        ));
+        let text =
+            format!("Straggler {rank}: {} × the median in {rounds} of {}.", significant(median), case.name);
+        found.push((median, text));
     }
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let more = found.len().saturating_sub(NAMED);
-    let mut sentences: Vec<String> =
-        found.into_iter().take(NAMED).map(|(_, text)| format!("Straggler {text}.")).collect();
+    let mut sentences: Vec<String> = found.into_iter().take(NAMED).map(|(_, text)| text).collect();
     if more > 0 {
         sentences.push(format!("Stragglers in {}.", counted(more, "more case")));
     }
@@ -106,14 +92,11 @@ fn stragglers(cases: &[&CaseReport]) -> Vec<String> {
 
 /// The rank that was slow in a sample's longest phase, and how many times the median it took.
 fn straggler(sample: &Sample) -> Option<(&RankName, f64)> {
-    let longest =
-        sample.ranks.as_ref()?.phases.iter().filter(|it| is_of_data(it)).max_by_key(|it| it.max_ns)?;
+    let is_of_data = |spread: &&Spread| matches!(spread.phase, Phase::Prepare | Phase::Write | Phase::Sync);
+    let phases = sample.ranks.as_ref()?.phases.iter();
+    let longest = phases.filter(is_of_data).max_by_key(|spread| spread.max_ns)?;
     let times = as_f64(longest.max_ns) / as_f64(longest.median_ns.max(1));
     (times >= SLOW).then_some((&longest.slowest, times))
-}
-
-fn is_of_data(spread: &Spread) -> bool {
-    matches!(spread.phase, Phase::Prepare | Phase::Write | Phase::Sync)
 }
 
 #[cfg(test)]
@@ -165,7 +148,7 @@ mod tests {
     fn ranks_that_are_slow_in_turns_are_no_stragglers() {
         let samples = (0..6).map(|round| sample(round, 2300, round % 3, 0)).collect();
         let warnings = warnings_of(samples);
-        assert!(!warnings.iter().any(|it| it.starts_with("Straggler")), "{warnings:?}");
+        assert!(!warnings.iter().any(|line| line.starts_with("Straggler")), "{warnings:?}");
     }
 
     #[test]

@@ -20,8 +20,8 @@ pub(crate) fn sentence(cases: &[CaseReport]) -> Option<String> {
     if compared.is_empty() {
         return Some("Read back: no sample; only the sizes of the files were looked at.".to_owned());
     }
-    let of_extent = |extent| compared.iter().filter(|it| it.extent == extent).count();
-    let from = |from| compared.iter().filter(|it| it.from == from).count();
+    let of_extent = |extent| compared.iter().filter(|read| read.extent == extent).count();
+    let from = |from| compared.iter().filter(|read| read.from == from).count();
     let extents = [
         (of_extent(Extent::Whole), "whole"),
         (of_extent(Extent::Part), "in part"),

@@ -3,7 +3,7 @@
 use writebench_stats::as_f64;
 
 use crate::numbers::case::CaseReport;
-use crate::sentences::number::milliseconds_of;
+use crate::sentences::number::MILLISECONDS;
 
 /// The time from the start of a process that does nothing to its end, where programs of the user's were measured.
 pub(crate) fn sentence(cases: &[CaseReport]) -> Option<String> {
@@ -13,7 +13,7 @@ pub(crate) fn sentence(cases: &[CaseReport]) -> Option<String> {
     Some(format!(
         "To start and end a program that does nothing (`true`) takes {} ms here: so much of a program's time is none of \
          its writing, unless it reports its phases.",
-        milliseconds_of(median)
+        MILLISECONDS.text(median)
     ))
 }
 

@@ -162,7 +162,7 @@ mod tests {
             crate::Report::from_run(None, run)
                 .warnings
                 .into_iter()
-                .filter(|it| it.contains("CPUs"))
+                .filter(|line| line.contains("CPUs"))
                 .collect::<Vec<_>>()
         };
         let busy = "Other programs used the CPUs: in 93 % of the time a task waited for one. Durable writes are many \

@@ -2,6 +2,7 @@
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Estimate;
+use crate::tables::metric::Metric;
 
 /// Bars of one scale, which begins at 0.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,14 +27,14 @@ pub(crate) struct Bar {
 impl Bars {
     /// The bars of the rows; none if fewer than two rows are comparable.
     pub(super) fn for_rows(
-        rows: &[&CaseReport],
+        rows: &[(&CaseReport, &Estimate)],
         rank: u8,
-        figure: fn(&Estimate) -> Option<f64>,
-        text: fn(f64) -> String,
+        metric: &Metric,
+        is_comparable: fn(&Estimate) -> bool,
     ) -> Option<Self> {
-        let value = |case: &&CaseReport| {
-            let estimate = case.estimate.as_ref()?;
-            figure(estimate).map(|value| (value, estimate.only_disturbed))
+        let value = |(_, estimate): &(_, &Estimate)| {
+            let figure = (metric.figure)(estimate).filter(|_| is_comparable(estimate));
+            figure.map(|figure| (figure.value, estimate.only_disturbed))
         };
         let values: Vec<Option<(f64, bool)>> = rows.iter().map(value).collect();
         let figures = || values.iter().flatten().map(|(value, _)| *value);
@@ -42,6 +43,7 @@ impl Bars {
             return None;
         }
         let bar = |(value, only_disturbed)| Bar { share: value / full, only_disturbed };
-        Some(Self { full: text(full), of_rows: values.into_iter().map(|it| it.map(bar)).collect(), rank })
+        let of_rows = values.into_iter().map(|value| value.map(bar)).collect();
+        Some(Self { full: metric.text.text(full), of_rows, rank })
     }
 }

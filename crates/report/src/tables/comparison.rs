@@ -9,18 +9,18 @@ type Cells<'c> = table::Cells<'c, &'c ComparedCase>;
 
 pub(crate) fn table<'c>(cases: impl Iterator<Item = &'c ComparedCase>, comparison: &'c Comparison) -> Table {
     let counts = if comparison.unit == Unit::Run { "runs A / B" } else { "rounds A / B" };
-    let interval = |it: &ComparedCase| match it.speed_ratio.is_sure() {
-        true => THOUSANDTHS.between(it.speed_ratio.low, it.speed_ratio.high),
+    let interval = |case: &ComparedCase| match case.speed_ratio.is_sure() {
+        true => THOUSANDTHS.between(case.speed_ratio.low, case.speed_ratio.high),
         false => NOTHING.to_owned(),
     };
     let columns = vec![
-        Cells::text(table::CASE, 0, |it| it.case.to_string()),
-        Cells::figure("", "A GB/s", 1, |it| gigabytes_per_s(it.a_bytes_per_s)),
-        Cells::figure("", "B GB/s", 1, |it| gigabytes_per_s(it.b_bytes_per_s)),
-        Cells::figure("", "B / A", 0, |it| THOUSANDTHS.text(it.speed_ratio.estimate)),
-        Cells::figure("", table::INTERVAL, 0, |it| interval(it)),
-        Cells::text("B is", 0, |it| verdict(it, comparison)),
-        Cells::figure("", counts, 0, |it| format!("{} / {}", it.a_count, it.b_count)),
+        Cells::text(table::CASE, 0, |case| case.case.to_string()),
+        Cells::figure("", "A GB/s", 1, |case| gigabytes_per_s(case.a_bytes_per_s)),
+        Cells::figure("", "B GB/s", 1, |case| gigabytes_per_s(case.b_bytes_per_s)),
+        Cells::figure("", "B / A", 0, |case| THOUSANDTHS.text(case.speed_ratio.estimate)),
+        Cells::figure("", table::INTERVAL, 0, |case| interval(case)),
+        Cells::text("B is", 0, |case| verdict(case, comparison)),
+        Cells::figure("", counts, 0, |case| format!("{} / {}", case.a_count, case.b_count)),
     ];
     Table::with("", &cases.collect::<Vec<_>>(), columns)
 }

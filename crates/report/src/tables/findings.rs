@@ -13,36 +13,39 @@ impl Report {
         let findings = &self.findings;
         let units = self.units();
         let unit = if let [one] = units.as_slice() { *one } else { "" };
-        let number = |it: &Finding| match it.figure.as_str() {
+        let number = |finding: &Finding| match finding.figure.as_str() {
             "" => NOTHING.to_owned(),
-            figure if unit.is_empty() => format!("{figure} {}", it.unit),
+            figure if unit.is_empty() => format!("{figure} {}", finding.unit),
             figure => figure.to_owned(),
         };
         let (found, beside) = self.headings();
         let mut columns: Vec<Cells<'_, Finding>> = vec![
-            Cells::words("", |it: &Finding| it.goal.clone()),
-            Cells::words(found, |it: &Finding| it.way.clone()),
+            Cells::words("", |finding: &Finding| finding.goal.clone()),
+            Cells::words(found, |finding: &Finding| finding.way.clone()),
         ];
         if self.run.is_side_by_side() {
-            columns.push(Cells::text("on", 0, |it: &Finding| it.target.clone().unwrap_or_default()));
+            columns.push(Cells::text("on", 0, |finding: &Finding| finding.target.clone().unwrap_or_default()));
         }
         columns.extend([
             Cells::figure("", unit, 0, number),
-            Cells::figure("95 %", table::INTERVAL, 1, |it: &Finding| it.interval.clone()),
-            Cells::figure("", table::SAMPLES, 0, |it: &Finding| {
-                if it.samples == 0 { NOTHING.to_owned() } else { it.samples.to_string() }
+            Cells::figure("95 %", table::INTERVAL, 1, |finding: &Finding| finding.interval.clone()),
+            Cells::figure("", table::SAMPLES, 0, |finding: &Finding| {
+                if finding.samples == 0 { NOTHING.to_owned() } else { finding.samples.to_string() }
             }),
-            Cells::words(&beside, |it: &Finding| it.compared.clone()),
-            Cells::text(table::CASE, 3, |it: &Finding| it.case.clone().unwrap_or_default()),
+            Cells::words(&beside, |finding: &Finding| finding.compared.clone()),
+            Cells::text(table::CASE, 3, |finding: &Finding| finding.case.clone().unwrap_or_default()),
         ]);
-        if findings.iter().any(|it| !matches!(it.limit.as_str(), "" | NOTHING)) {
-            columns.insert(columns.len() - 1, Cells::figure("of", "limit", 2, |it: &Finding| it.limit.clone()));
+        if findings.iter().any(|finding| !matches!(finding.limit.as_str(), "" | NOTHING)) {
+            columns.insert(
+                columns.len() - 1,
+                Cells::figure("of", "limit", 2, |finding: &Finding| finding.limit.clone()),
+            );
         }
         Table::with("", findings, columns)
     }
 
     fn units(&self) -> Vec<&'static str> {
-        distinct(self.findings.iter().map(|it| it.unit).filter(|unit| !unit.is_empty()), |unit| *unit)
+        distinct(self.findings.iter().map(|finding| finding.unit).filter(|unit| !unit.is_empty()), |unit| *unit)
     }
 
     /// A row for each of several targets, with the figure of its fastest way to each goal.
@@ -51,8 +54,8 @@ impl Report {
         if !run.is_side_by_side() {
             return None;
         }
-        let heading = |it: &Finding| {
-            let goal = it.goal.replace(IN_PAGE_CACHE, "");
+        let heading = |finding: &Finding| {
+            let goal = finding.goal.replace(IN_PAGE_CACHE, "");
             goal.rsplit_once(' ').map_or_else(
                 || Column::figure("", &goal, 0),
                 |(group, heading)| Column::figure(group, heading, 0),

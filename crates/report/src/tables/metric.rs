@@ -5,7 +5,8 @@ use writebench_stats::as_f64;
 
 use crate::numbers::estimate::{Estimate, Figure};
 use crate::numbers::rounds::total;
-use crate::sentences::number::{GIGABYTES_PER_S, NUMBER, Quantity, SECONDS};
+use crate::sentences::number::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, Quantity, SECONDS, mark, range};
+use crate::tables::table::or_nothing;
 
 type FigureOf = fn(&Estimate) -> Option<&Figure>;
 
@@ -20,35 +21,61 @@ pub(super) struct Metric {
     pub of_sample: fn(&Sample) -> f64,
 }
 
+pub(super) const THROUGHPUT: Metric = Metric {
+    title: "total throughput",
+    unit: "GB/s",
+    figure: |estimate| Some(&estimate.throughput_bytes_per_s),
+    text: &GIGABYTES_PER_S,
+    of_sample: speed,
+};
+pub(super) const RECORDS: Metric = Metric {
+    title: "records per second, total",
+    unit: "records/s",
+    figure: |estimate| estimate.records_per_s.as_ref(),
+    text: &NUMBER,
+    of_sample: speed,
+};
+pub(super) const ELAPSED: Metric = Metric { unit: "ms", text: &MILLISECONDS, ..TIMES[0] };
+
 /// The figures of [`Layout::CpuTime`].
 pub(super) const TIMES: [Metric; 3] = [
-    time("total elapsed time", |it| Some(&it.total_ns), total),
-    time("user CPU time", |it| Some(&it.user_cpu_figure_ns), |it| as_f64(it.user_cpu_ns)),
-    time("system CPU time", |it| Some(&it.system_cpu_figure_ns), |it| as_f64(it.system_cpu_ns)),
+    time("total elapsed time", |estimate| Some(&estimate.total_ns), total),
+    time("user CPU time", |estimate| Some(&estimate.user_cpu_figure_ns), |sample| as_f64(sample.user_cpu_ns)),
+    time(
+        "system CPU time",
+        |estimate| Some(&estimate.system_cpu_figure_ns),
+        |sample| as_f64(sample.system_cpu_ns),
+    ),
 ];
 
 const fn time(title: &'static str, figure: FigureOf, of_sample: fn(&Sample) -> f64) -> Metric {
     Metric { title, unit: "s", figure, text: &SECONDS, of_sample }
 }
 
+fn speed(sample: &Sample) -> f64 {
+    as_f64(sample.bytes.max(1)) / total(sample)
+}
+
 /// The figures of a layout with targets side by side.
-pub(super) fn shown(layout: Layout) -> Vec<Metric> {
-    let speed = |sample: &Sample| as_f64(sample.bytes.max(1)) / total(sample);
+pub(super) fn shown(layout: Layout) -> &'static [Metric] {
     match layout {
-        Layout::CpuTime => TIMES.to_vec(),
-        Layout::Records => vec![Metric {
-            title: "records per second, total",
-            unit: "records/s",
-            figure: |it| it.records_per_s.as_ref(),
-            text: &NUMBER,
-            of_sample: speed,
-        }],
-        Layout::Phases | Layout::Ranked | Layout::Matrix => vec![Metric {
-            title: "total throughput",
-            unit: "GB/s",
-            figure: |it| Some(&it.throughput_bytes_per_s),
-            text: &GIGABYTES_PER_S,
-            of_sample: speed,
-        }],
+        Layout::CpuTime => &TIMES,
+        Layout::Records => &[RECORDS],
+        Layout::Phases | Layout::Ranked | Layout::Matrix => &[THROUGHPUT],
+    }
+}
+
+impl Metric {
+    pub(super) fn value(&self, estimate: &Estimate) -> String {
+        or_nothing((self.figure)(estimate), |figure| mark(estimate, self.text.text(figure.value)))
+    }
+
+    pub(super) fn interval(&self, estimate: &Estimate) -> String {
+        or_nothing((self.figure)(estimate), |figure| range(figure, self.text))
+    }
+
+    /// `least – most` of all samples.
+    pub(super) fn extremes(&self, estimate: &Estimate) -> String {
+        or_nothing((self.figure)(estimate), |figure| self.text.between(figure.min, figure.max))
     }
 }

@@ -98,7 +98,8 @@ pub(super) fn intervals(cases: &[CaseReport]) -> Option<String> {
 
 /// `write: burst: 4.60 GB/s for the first 3.1 s, then 0.500 GB/s (5 of 6 samples)`.
 fn fall_note(case: &CaseReport) -> Option<String> {
-    let over_time = case.estimate.as_ref()?.over_time.filter(|it| it.course == CourseName::Burst)?;
+    let over_time =
+        case.estimate.as_ref()?.over_time.filter(|over_time| over_time.course == CourseName::Burst)?;
     let fall = over_time.fall?;
     let (before, after) = (gigabytes_per_s(fall.bytes_per_s), gigabytes_per_s(fall.then_bytes_per_s));
     let until = seconds_short(fall.until_ns);

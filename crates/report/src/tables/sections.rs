@@ -18,7 +18,7 @@ impl Report {
         let shown = self.sections().filter(|cases| !cases[0].is_screening());
         let mut tables: Vec<Table> = shown.flat_map(|cases| section_tables(cases, self)).collect();
         let targets = self.run.targets.iter();
-        let known = targets.filter_map(|it| Some((it.name.as_str(), it.properties.as_ref()?)));
+        let known = targets.filter_map(|target| Some((target.name.as_str(), target.properties.as_ref()?)));
         let known: Vec<(&str, &Properties)> = known.collect();
         if !known.is_empty() {
             tables.push(properties_table(&known));

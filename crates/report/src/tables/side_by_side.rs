@@ -5,9 +5,10 @@ use writebench_model::{Axis, CaseRecord, Layout, RunRecord};
 use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::case::{CaseReport, across_targets};
+use crate::numbers::estimate::Estimate;
 use crate::numbers::grouped::distinct;
 use crate::numbers::rounds::{geometric_mean, ratio_in_rounds};
-use crate::sentences::number::{TIMES, mark, range, times, verdict_mark};
+use crate::sentences::number::{TIMES, verdict_mark};
 use crate::tables::metric::{Metric, shown};
 use crate::tables::table::{self, Column, NOTHING, Table, limit_cell, or_nothing};
 
@@ -15,15 +16,15 @@ use crate::tables::table::{self, Column, NOTHING, Table, limit_cell, or_nothing}
 pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &RunRecord) -> Vec<Table> {
     let grid = Grid::from_cases(cases, run);
     let shown = shown(layout);
-    let title_of = |shown: &Metric| format!("{title}: {}", shown.title);
-    let mut tables: Vec<Table> = shown.iter().map(|shown| grid.table(&title_of(shown), shown)).collect();
+    let title_of = |metric: &Metric| format!("{title}: {}", metric.title);
+    let mut tables: Vec<Table> = shown.iter().map(|metric| grid.table(&title_of(metric), metric)).collect();
     if let (Some(table), [first, _, ..]) = (tables.last_mut(), grid.targets.as_slice()) {
         table.notes.push(format!(
             "× first: times the value of {first} (≈: same, within 5 %; ?: inconclusive; –: fewer than 6 rounds)"
         ));
     }
     if layout == Layout::CpuTime {
-        tables.extend(shown.iter().map(|shown| grid.turned(&title_of(shown), shown)));
+        tables.extend(shown.iter().map(|metric| grid.turned(&title_of(metric), metric)));
     }
     tables
 }
@@ -40,9 +41,9 @@ struct Grid<'r> {
 /// A heading, and a case's text below it.
 type Head = (&'static str, fn(&CaseRecord) -> String);
 
-const LABEL: Head = ("", |it| it.label.clone().unwrap_or_default());
-const CHUNK: Head = ("chunk", |it| it.case.value(Axis::Chunk).unwrap_or_default());
-const CASE: Head = (table::CASE, |it| it.case.to_string());
+const LABEL: Head = ("", |record| record.label.clone().unwrap_or_default());
+const CHUNK: Head = ("chunk", |record| record.case.value(Axis::Chunk).unwrap_or_default());
+const CASE: Head = (table::CASE, |record| record.case.to_string());
 
 struct GridRow<'r> {
     texts: Vec<String>,
@@ -84,7 +85,7 @@ impl<'r> Grid<'r> {
     }
 
     /// A row for each case.
-    fn table(&self, title: &str, shown: &Metric) -> Table {
+    fn table(&self, title: &str, metric: &Metric) -> Table {
         let mut columns: Vec<Cells<'_>> = Vec::new();
         for (index, (heading, _)) in self.heads.iter().enumerate() {
             columns.push(Cells::text(heading, 0, move |(row, _)| row.texts[index].clone()));
@@ -92,13 +93,15 @@ impl<'r> Grid<'r> {
         let with_limit = self.rows.iter().any(|row| row.cells.iter().flatten().any(|case| case.has_limit()));
         let mut ratio_columns = Vec::new();
         for (index, target) in self.targets.iter().enumerate() {
-            let figure = move |row: &GridRow<'_>| figure_text(row.cells[index], shown);
-            columns.push(Cells::figure(target, shown.unit, 0, move |(row, _)| figure(row).0));
-            columns.push(Cells::figure("95 %", table::INTERVAL, 3, move |(row, _)| figure(row).1));
+            let figure = |group: &str, heading: &str, rank, text: fn(&Metric, &Estimate) -> String| {
+                Cells::figure(group, heading, rank, move |(row, _): &Compared<'_>| {
+                    or_nothing(row.estimate(index), |estimate| text(metric, estimate))
+                })
+            };
+            columns.push(figure(target, metric.unit, 0, Metric::value));
+            columns.push(figure("95 %", table::INTERVAL, 3, Metric::interval));
             if with_limit {
-                columns.push(Cells::figure("of", "limit", 4, move |(row, _)| {
-                    limit_cell(row.cells[index].and_then(|case| case.estimate.as_ref()))
-                }));
+                columns.push(figure("of", "limit", 4, |_, estimate| limit_cell(Some(estimate))));
             }
             if index > 0 {
                 ratio_columns.push(columns.len());
@@ -112,12 +115,12 @@ impl<'r> Grid<'r> {
             }
         }
         for name in &self.missing {
-            columns.push(Cells::figure(name, shown.unit, 0, |_| NOTHING.to_owned()));
+            columns.push(Cells::figure(name, metric.unit, 0, |_| NOTHING.to_owned()));
         }
         if self.heads[0].0 != CASE.0 {
             columns.push(Cells::text(table::CASE, 7, |(row, _)| row.case.to_owned()));
         }
-        let rows: Vec<Compared<'_>> = self.rows.iter().map(|row| (row, row.ratios(shown))).collect();
+        let rows: Vec<Compared<'_>> = self.rows.iter().map(|row| (row, row.ratios(metric))).collect();
         let mut table = Table::with(title, &rows, columns);
         let ratios: Vec<Vec<Option<f64>>> =
             rows.iter().map(|(_, ratios)| ratios.iter().map(sure).collect()).collect();
@@ -126,13 +129,13 @@ impl<'r> Grid<'r> {
     }
 
     /// The other grouping: a row for each target, a column for each case.
-    fn turned(&self, title: &str, shown: &Metric) -> Table {
+    fn turned(&self, title: &str, metric: &Metric) -> Table {
         let mut columns = vec![Column::text("", 0)];
         columns.extend(self.rows.iter().map(|row| Column::figure("", &row.texts.join(" "), 0)));
-        let figure = |case: Option<&CaseReport>| figure_text(case, shown).0;
+        let figure = |estimate: &Estimate| metric.value(estimate);
         let of_target = |(index, name): (usize, &&str)| {
             let mut cells = vec![(*name).to_owned()];
-            cells.extend(self.rows.iter().map(|row| figure(row.cells[index])));
+            cells.extend(self.rows.iter().map(|row| or_nothing(row.estimate(index), figure)));
             cells
         };
         let mut rows: Vec<Vec<String>> = self.targets.iter().enumerate().map(of_target).collect();
@@ -141,7 +144,7 @@ impl<'r> Grid<'r> {
             (*name).clone_into(&mut cells[0]);
             rows.push(cells);
         }
-        Table::from_rows(format!("{title} ({}), by target", shown.unit), columns, rows)
+        Table::from_rows(format!("{title} ({}), by target", metric.unit), columns, rows)
     }
 }
 
@@ -158,23 +161,27 @@ fn means(ratios: &[Vec<Option<f64>>], ratio_columns: &[usize], width: usize) -> 
         false => format!("geometric mean of {}", whole.len()),
     };
     for (target, column) in ratio_columns.iter().enumerate() {
-        cells[*column] = times(geometric_mean(&whole.iter().map(|row| row[target]).collect::<Vec<_>>()));
+        cells[*column] = TIMES.text(geometric_mean(&whole.iter().map(|row| row[target]).collect::<Vec<_>>()));
     }
     Some(cells)
 }
 
 impl GridRow<'_> {
+    fn estimate(&self, target: usize) -> Option<&Estimate> {
+        self.cells[target]?.estimate.as_ref()
+    }
+
     /// The ratios of each other target to the first.
-    fn ratios(&self, shown: &Metric) -> Vec<Option<Interval>> {
+    fn ratios(&self, metric: &Metric) -> Vec<Option<Interval>> {
         let first = self.cells.first().copied().flatten();
-        let ratio = |case: &Option<&CaseReport>| ratio((*case)?, first?, shown);
+        let ratio = |case: &Option<&CaseReport>| ratio((*case)?, first?, metric);
         self.cells.iter().skip(1).map(ratio).collect()
     }
 }
 
 /// A mean that includes an unknown ratio means nothing.
 fn sure(ratio: &Option<Interval>) -> Option<f64> {
-    ratio.filter(|it| it.estimate > 0.0).map(|it| it.estimate)
+    ratio.map(|ratio| ratio.estimate).filter(|&estimate| estimate > 0.0)
 }
 
 /// Whether a section is about chunks and nothing else.
@@ -184,25 +191,18 @@ fn only_chunks_differ(cases: &[&CaseReport]) -> bool {
     on_first().count() > 1 && others.len() == 1
 }
 
-/// The figure and its interval.
-fn figure_text(case: Option<&CaseReport>, shown: &Metric) -> (String, String) {
-    let nothing = || (NOTHING.to_owned(), NOTHING.to_owned());
-    let Some(estimate) = case.and_then(|case| case.estimate.as_ref()) else { return nothing() };
-    let Some(figure) = (shown.figure)(estimate) else { return nothing() };
-    (mark(estimate, shown.text.text(figure.value)), range(figure, shown.text))
-}
-
 /// The ratio of comparable values: neither disturbed throughout, nor of a case that failed. No number from too few
 /// rounds.
-fn ratio(case: &CaseReport, first: &CaseReport, shown: &Metric) -> Option<Interval> {
+fn ratio(case: &CaseReport, first: &CaseReport, metric: &Metric) -> Option<Interval> {
     if !case.is_ranked() || !first.is_ranked() {
         return None;
     }
-    let value = |case: &CaseReport| Some((shown.figure)(case.estimate.as_ref()?)?.value);
-    let ratio = ratio_in_rounds((&case.record, value(case)?), (&first.record, value(first)?), shown.of_sample)?;
+    let value = |case: &CaseReport| Some((metric.figure)(case.estimate.as_ref()?)?.value);
+    let ratio =
+        ratio_in_rounds((&case.record, value(case)?), (&first.record, value(first)?), metric.of_sample)?;
     (ratio.estimate.is_finite() && ratio.is_sure()).then_some(ratio)
 }
 
 fn with_verdict(ratio: Interval) -> String {
-    verdict_mark(Verdict::from_ratio(&ratio, Verdict::MARGIN)).to_owned() + &times(ratio.estimate)
+    verdict_mark(Verdict::from_ratio(&ratio, Verdict::MARGIN)).to_owned() + &TIMES.text(ratio.estimate)
 }

@@ -58,14 +58,14 @@ impl Table {
 
     /// A table with a row for each item, and nothing below it.
     pub(super) fn with<R>(title: impl Into<String>, rows: &[R], columns: Vec<Cells<'_, R>>) -> Self {
-        let rows = rows.iter().map(|row| columns.iter().map(|it| (it.cell)(row)).collect()).collect();
-        Self::from_rows(title, columns.into_iter().map(|it| it.column).collect(), rows)
+        let rows = rows.iter().map(|row| columns.iter().map(|column| (column.cell)(row)).collect()).collect();
+        Self::from_rows(title, columns.into_iter().map(|column| column.column).collect(), rows)
     }
 
     /// The table with all of its text safe for a terminal.
     pub(crate) fn made_visible(mut self) -> Self {
-        let columns = self.columns.iter_mut().flat_map(|it| [&mut it.group, &mut it.heading]);
-        let sentences = self.sentences.iter_mut().map(|it| &mut it.text);
+        let columns = self.columns.iter_mut().flat_map(|column| [&mut column.group, &mut column.heading]);
+        let sentences = self.sentences.iter_mut().map(|sentence| &mut sentence.text);
         let texts = columns.chain(self.rows.iter_mut().flatten()).chain(&mut self.notes).chain(sentences);
         for text in texts.chain([&mut self.title]) {
             // Almost all text is safe; only unsafe text is held twice for a moment.
@@ -84,7 +84,7 @@ pub(super) fn or_nothing<T>(value: Option<T>, text: impl Fn(T) -> String) -> Str
 
 /// The share of its limit that a case reached.
 pub(crate) fn limit_cell(estimate: Option<&Estimate>) -> String {
-    or_nothing(estimate.and_then(|it| it.limit), |it| share(it.share))
+    or_nothing(estimate.and_then(|estimate| estimate.limit), |limit| share(limit.share))
 }
 
 /// A column, and its text in each row.

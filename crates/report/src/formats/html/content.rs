@@ -167,12 +167,12 @@ fn charts_of<'r>(
     reports: &[Report],
     charts: &'r [NamedChart],
 ) -> (Vec<Vec<Chart<'r>>>, Vec<Chart<'r>>) {
-    let is_of_section = |it: &NamedChart| (it.suite.as_str(), it.section.as_str()) == section;
+    let is_of_section = |named: &NamedChart| (named.suite.as_str(), named.section.as_str()) == section;
     let of_section: Vec<(usize, &NamedChart)> =
         charts.iter().enumerate().filter(|(_, it)| is_of_section(it)).collect();
     let has_main = of_section.iter().any(|(_, it)| it.of.is_main());
     let first = of_section.first().map(|(_, it)| it.of);
-    let is_main = |it: &NamedChart| if has_main { it.of.is_main() } else { Some(it.of) == first };
+    let is_main = |named: &NamedChart| if has_main { named.of.is_main() } else { Some(named.of) == first };
     let mut met: HashMap<_, usize> = HashMap::new();
     let (mut main, mut more) = (Vec::new(), Vec::new());
     for (number, named) in of_section {

@@ -166,9 +166,9 @@ fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
         "phases": PHASES.map(|(_, ns)| short(ns(&estimate.phases_ns))),
         "user": short(estimate.user_cpu_ns),
         "system": short(estimate.system_cpu_ns),
-        "records": estimate.records_per_s.as_ref().filter(|_| has_records).map(|it| Short(it.value)),
-        "latency": estimate.latency_ns.map(|it| [it.p50, it.p90, it.p99, it.p99_9, it.max].map(short)),
-        "share": estimate.limit.map(|it| Short(it.share)),
+        "records": estimate.records_per_s.as_ref().filter(|_| has_records).map(|per_s| Short(per_s.value)),
+        "latency": estimate.latency_ns.map(|latency| [latency.p50, latency.p90, latency.p99, latency.p99_9, latency.max].map(short)),
+        "share": estimate.limit.map(|limit| Short(limit.share)),
         "confidence": Short(estimate.confidence),
         "samples": estimate.samples,
         "disturbed": some(estimate.disturbed),
@@ -199,13 +199,13 @@ fn spread(figure: &Figure) -> [Short; 5] {
 fn samples(samples: &[Sample]) -> BTreeMap<&'static str, Vec<Short>> {
     type Column = (&'static str, fn(&Sample) -> u64);
     const COLUMNS: [Column; 7] = [
-        ("round", |it| u64::from(it.round)),
-        ("prepare", |it| it.phases_ns.prepare),
-        ("open", |it| it.phases_ns.open),
-        ("write", |it| it.phases_ns.write),
-        ("sync", |it| it.phases_ns.sync),
-        ("close", |it| it.phases_ns.close),
-        ("disturbed", |it| u64::from(it.disturbed.is_some())),
+        ("round", |sample| u64::from(sample.round)),
+        ("prepare", |sample| sample.phases_ns.prepare),
+        ("open", |sample| sample.phases_ns.open),
+        ("write", |sample| sample.phases_ns.write),
+        ("sync", |sample| sample.phases_ns.sync),
+        ("close", |sample| sample.phases_ns.close),
+        ("disturbed", |sample| u64::from(sample.disturbed.is_some())),
     ];
     let good: Vec<&Sample> = samples.iter().filter(|sample| sample.outcome.is_ok()).collect();
     let column = |&(name, value): &Column| {
@@ -219,7 +219,7 @@ fn samples(samples: &[Sample]) -> BTreeMap<&'static str, Vec<Short>> {
 fn drawn(named: &NamedChart, numbers: &HashMap<(&str, &str), usize>) -> Value {
     let chart = &named.chart;
     let series = chart.series.iter().zip(palette::colours(chart)).map(|(series, colour)| {
-        let points: Vec<Vec<Value>> = series.points.iter().map(|it| point(chart.x.scale, it)).collect();
+        let points: Vec<Vec<Value>> = series.points.iter().map(|one| point(chart.x.scale, one)).collect();
         // On a light screen, and on a dark one.
         json!({ "name": series.name, "colours": [colour.light, colour.dark], "points": points })
     });
@@ -236,7 +236,7 @@ fn drawn(named: &NamedChart, numbers: &HashMap<(&str, &str), usize>) -> Value {
 
 /// Place, row, and the figure if there is one: median, ends of the interval.
 fn point(scale: XScale, point: &Point) -> Vec<Value> {
-    let figure = point.figure.into_iter().flat_map(|it| [it.value, it.low, it.high]);
+    let figure = point.figure.into_iter().flat_map(|figure| [figure.value, figure.low, figure.high]);
     let place = [json!(place(scale, point.x)), json!(point.row)];
     place.into_iter().chain(figure.map(|value| json!(Short(value)))).collect()
 }
@@ -266,9 +266,10 @@ fn rows(reports: &[Report]) -> Vec<HashMap<(&str, &str), usize>> {
 }
 
 fn compared(of_b: usize, comparison: &Comparison, rows: &[HashMap<(&str, &str), usize>]) -> Value {
-    let case = |it: &ComparedCase| {
-        let key = (it.case.case.as_str(), it.case.target.as_deref().unwrap_or_default());
-        let [a, b, ratio] = [it.a_bytes_per_s, it.b_bytes_per_s, it.speed_ratio.estimate].map(Short);
+    let case = |sample: &ComparedCase| {
+        let key = (sample.case.case.as_str(), sample.case.target.as_deref().unwrap_or_default());
+        let [a, b, ratio] =
+            [sample.a_bytes_per_s, sample.b_bytes_per_s, sample.speed_ratio.estimate].map(Short);
         json!({
             // The case among A's, and among B's. A comparison is of cases that both runs have.
             "rows": [rows[0][&key], rows[of_b][&key]],

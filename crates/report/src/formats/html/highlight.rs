@@ -37,7 +37,7 @@ fn token(text: &str, language: Language) -> (Option<&'static str>, usize) {
     if let Some(quote) = text.chars().next().filter(|first| quotes.contains(first)) {
         return (Some("string"), string_length(text, quote));
     }
-    let word = text.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(text.len());
+    let word = text.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(text.len());
     let is_keyword = KEYWORDS.split(' ').any(|keyword| keyword == &text[..word]);
     (is_keyword.then_some("keyword"), word)
 }

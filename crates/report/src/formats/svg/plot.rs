@@ -54,8 +54,11 @@ struct Plot<'c> {
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let scale = Scale::for_chart(chart);
     let texts = scale.ticks();
-    let widest =
-        texts.iter().filter_map(|tick| tick.text.as_deref()).map(|it| width(it, SIZE)).fold(0.0, f64::max);
+    let widest = texts
+        .iter()
+        .filter_map(|tick| tick.text.as_deref())
+        .map(|words| width(words, SIZE))
+        .fold(0.0, f64::max);
     let top = top + 30.0;
     let (left, right, bottom) = (MARGIN + widest + 8.0, WIDTH - MARGIN, top + HEIGHT);
     let mut plot = Plot { chart, scale, left, right, top, bottom, ends: ends(chart) };

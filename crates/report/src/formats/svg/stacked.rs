@@ -19,7 +19,7 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let mut parts = rows.grid();
     for (at, whole) in stacked(chart) {
         parts.extend(bar(chart, at, &rows));
-        let points = || chart.points().filter(|it| it.x.total_cmp(&at).is_eq());
+        let points = || chart.points().filter(|point| point.x.total_cmp(&at).is_eq());
         let y = rows.y(at) + 4.5;
         if points().all(|point| point.figure.is_none()) {
             parts.push(text(rows.left + 7.0, y, SIZE, QUIET, "no figure", &[]));
