@@ -2,9 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use writebench_model::protocol::{
-    LimitRequest, PropertiesRequest, Question, Request, SampleRequest,
-};
+use writebench_model::protocol::{LimitRequest, Question, Request, SampleRequest};
 
 fn answer<Q: Question>(line: &str) {
     if let Ok(answer) = serde_json::from_str::<Q::Answer>(line) {
@@ -19,5 +17,4 @@ fuzz_target!(|line: &str| {
     }
     answer::<SampleRequest>(line);
     answer::<LimitRequest>(line);
-    answer::<PropertiesRequest>(line);
 });

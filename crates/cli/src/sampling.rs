@@ -1,7 +1,7 @@
 //! Samples that this process takes itself, in directories that it holds open.
 
 use std::ffi::OsString;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::{Context, Result, bail};
 use rustix::fs::{Mode, OFlags};
@@ -21,13 +21,6 @@ pub(crate) fn numbered(targets: &[OpenTarget], number: usize) -> Result<Target<'
         Some(OpenTarget::Directory(directory)) => Ok(Target::Directory(directory.as_fd())),
         Some(OpenTarget::Device(device)) => Ok(Target::Device(device.as_fd())),
         None => Err(RunnerError::Protocol(format!("there is no target {number}"))),
-    }
-}
-
-pub(crate) fn directory(targets: &[OpenTarget], number: usize) -> Result<BorrowedFd<'_>, RunnerError> {
-    match numbered(targets, number)? {
-        Target::Directory(directory) => Ok(directory),
-        Target::Device(_) => Err(RunnerError::Protocol("a device has no files to be made".to_owned())),
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 
 use direct_io::DirectIo;
 use rustix::io::Errno;
-use writebench_model::{Failure, Learnt, Outcome, Phase};
+use writebench_model::{Failure, Outcome, Phase};
 
 /// A call, by the name that strace and errors use.
 #[derive(Debug, Clone, Copy)]
@@ -128,6 +128,10 @@ impl CallError {
         self
     }
 
+    pub(crate) fn errno(&self) -> Option<Errno> {
+        self.errno.map(Errno::from_raw_os_error)
+    }
+
     /// The cause, without file and offset.
     pub(crate) fn reason(self) -> String {
         self.outcome(Phase::Settle, None).reason().unwrap_or_default()
@@ -146,15 +150,6 @@ impl CallError {
         let Self { call, offset, errno, message, .. } = self;
         let path = self.path.or_else(|| path.map(str::to_owned));
         (self.is_unsupported, Failure { phase, call: call.to_owned(), path, offset, errno, message })
-    }
-}
-
-/// The result of an inquiry.
-pub(crate) fn learnt<T>(found: Result<T, PhaseError>, path: Option<&str>) -> Learnt<T> {
-    match found.map_err(|(phase, error)| error.failure(phase, path)) {
-        Ok(value) => Learnt::Known(value),
-        Err((true, failure)) => Learnt::Refused(failure),
-        Err((false, failure)) => Learnt::Failed(failure),
     }
 }
 

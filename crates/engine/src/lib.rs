@@ -8,6 +8,7 @@
 mod barrier;
 mod call;
 mod copy_source;
+mod direct_path;
 mod file;
 mod guard;
 mod job;
@@ -17,7 +18,6 @@ mod methods;
 mod pattern;
 mod program;
 mod progress;
-mod properties;
 mod read_back;
 mod records;
 mod run;

@@ -1,13 +1,13 @@
 //! The order of the phases, and the only clock.
 
 use std::collections::HashMap;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use writebench_model::protocol::{PropertiesRequest, RankPlace, RankSample, SampleRequest};
+use writebench_model::protocol::{RankPlace, RankSample, SampleRequest};
 use writebench_model::{
-    Cache, Case, Descriptor, DirectWrite, Files, Learnt, MapSharing, Outcome, Phase, PhasesNs, Prepare,
-    Properties, Sample, SyncCall, nanoseconds,
+    Cache, Case, Descriptor, Failure, Files, MapSharing, Outcome, Phase, PhasesNs, Prepare, Sample, SyncCall,
+    nanoseconds,
 };
 
 use crate::barrier::{RankBarrier, Ranks};
@@ -18,7 +18,6 @@ use crate::job;
 use crate::machine::Usage;
 use crate::program::Program;
 use crate::progress::Progress;
-use crate::properties::Place;
 use crate::records::Records;
 use crate::source::SourceBuffer;
 use crate::thread_state::{self, ThreadState};
@@ -26,7 +25,7 @@ use crate::threads::{Shared, Threads};
 use crate::timeline::{self, Course};
 use crate::warm_memory::WarmMemory;
 use crate::watch::Watcher;
-use crate::{file, properties, read_back, settle, verify};
+use crate::{direct_path, file, read_back, settle, verify};
 
 /// The memory that may be taken now, or the reason why it is unknown. The control groups around the process
 /// are outside this crate.
@@ -39,8 +38,8 @@ pub struct Engine<'p> {
     copy_sources: CopySources,
     memory: WarmMemory,
     available_memory: AvailableMemory,
-    // The known paths of `O_DIRECT` writes by target and state, so that each is found out once.
-    direct_ways: HashMap<(usize, Prepare), Learnt<DirectWrite>>,
+    // Whether `O_DIRECT` writes go through the page cache, by target and state, so that each is found out once.
+    uses_page_cache: HashMap<(usize, Prepare), bool>,
 }
 
 impl Default for Engine<'_> {
@@ -64,7 +63,7 @@ impl<'p> Engine<'p> {
             copy_sources: CopySources::new(copy_from),
             memory: WarmMemory::new(),
             available_memory,
-            direct_ways: HashMap::new(),
+            uses_page_cache: HashMap::new(),
         }
     }
 
@@ -118,12 +117,6 @@ impl<'p> Engine<'p> {
         }
         RankSample { sample, marks: ranks.marks, is_abandoned: ranks.is_abandoned }
     }
-
-    /// Finds out how the filesystem treats files, by making some in a directory that must be ours alone, and
-    /// removes them. Each property that cannot be found out holds its reason.
-    pub fn properties(&mut self, directory: BorrowedFd<'_>, request: &PropertiesRequest) -> Properties {
-        properties::properties(Place { directory, request, progress: self.progress }, &mut self.source)
-    }
 }
 
 struct Run<'r> {
@@ -172,7 +165,7 @@ impl Run<'_> {
             progress.phase(Phase::Verify, || self.verify(&parts, records.handed_over_bytes, &mut sample));
         let looks = request.read_back.is_some() && case.axes().cache == Cache::Direct && self.place.rank == 0;
         if looks && verified.is_ok() {
-            verified = self.goes_direct(engine).map_err(|error| (Phase::Verify, error));
+            verified = progress.phase(Phase::Verify, || self.goes_direct(engine));
         }
         // Files are removed when all ranks have read them.
         ranks.wait_last(verified)?;
@@ -188,15 +181,14 @@ impl Run<'_> {
             return Ok(());
         };
         let prepare = self.case.axes().prepare;
-        let Engine { direct_ways, source, progress, .. } = engine;
-        let way = direct_ways
-            .entry((self.request.target, prepare))
-            .or_insert_with(|| properties::direct_way(directory, self.request, prepare, source, *progress));
-        if way.known() == Some(&DirectWrite::PageCache) {
+        let Engine { uses_page_cache, source, .. } = engine;
+        let find_out =
+            || direct_path::uses_page_cache(directory, self.request, prepare, source).unwrap_or(false);
+        if *uses_page_cache.entry((self.request.target, prepare)).or_insert_with(find_out) {
             let message = format!(
                 "O_DIRECT was accepted, but with prepare={prepare} data goes through the page cache here"
             );
-            return Err(CallError::unsupported("cache=direct", message));
+            return Err(CallError::unsupported(Failure::DIRECT_IN_PAGE_CACHE, message));
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 use std::os::fd::AsFd;
 
 use fiemap::{Fiemap, FiemapExtentFlags};
-use writebench_model::{Cache, Case, Content, Data, Files, Prepare, SyncCall};
+use writebench_model::{Cache, Case, Content, Data, Failure, Files, Prepare, SyncCall};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
@@ -123,7 +123,7 @@ impl Written<'_, '_> {
         let border_bytes = 2 * rustix::param::page_size() as u64;
         let (value, accepted, few) = match self.case.axes().cache {
             Cache::Buffered => return Ok(()),
-            Cache::Direct => ("cache=direct", "O_DIRECT was accepted, but", 0),
+            Cache::Direct => (Failure::DIRECT_IN_PAGE_CACHE, "O_DIRECT was accepted, but", 0),
             Cache::Dontcache => {
                 ("cache=dontcache", "RWF_DONTCACHE was accepted, but after write-back", border_bytes)
             }

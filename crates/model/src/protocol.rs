@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
 use crate::phase::Phase;
-use crate::properties::Properties;
 use crate::reserve::Reserve;
 use crate::sample::{Extent, Sample};
 use crate::target::Limit;
@@ -66,8 +65,6 @@ questions! {
         RankSampleRequest -> Result<RankSample, InsufficientSpace>,
         /// Measures limits of memory or of a device.
         LimitRequest -> MeasuredLimits,
-        /// Finds the properties of a filesystem; a device has none.
-        PropertiesRequest -> Properties,
     }
 }
 
@@ -106,19 +103,6 @@ pub struct DeviceWrites {
     pub file_bytes: u64,
     /// The most bytes of all files.
     pub most_bytes: u64,
-}
-
-/// Files that are made to learn properties.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PropertiesRequest {
-    /// The number of the worker's target, from 0.
-    pub target: usize,
-    /// The beginning of the files' names; the state follows.
-    pub file_stem: String,
-    pub file_size_bytes: u64,
-    pub data_seed: u64,
-    /// The device whose written sectors are counted, as in `/sys/dev/block`.
-    pub device_number: Option<String>,
 }
 
 /// One sample, fully specified.

@@ -56,6 +56,9 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// The cause that `O_DIRECT` was accepted, and data goes through the page cache.
+    pub const DIRECT_IN_PAGE_CACHE: &'static str = "cache=direct";
+
     /// The meaning of an error number, without Rust's suffix.
     #[must_use]
     pub fn errno_message(errno: i32) -> String {
@@ -137,6 +140,12 @@ impl Outcome {
     #[must_use]
     pub fn is_fault(&self) -> bool {
         !matches!(self, Self::Ok | Self::Unsupported(_))
+    }
+
+    /// Whether `O_DIRECT` was accepted, and data goes through the page cache.
+    #[must_use]
+    pub fn is_direct_in_page_cache(&self) -> bool {
+        matches!(self, Self::Unsupported(failure) if failure.call == Failure::DIRECT_IN_PAGE_CACHE)
     }
 
     /// Whether the worker was lost.

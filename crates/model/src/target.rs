@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::bounded::list;
 use crate::environment::Environment;
-use crate::properties::Properties;
 use crate::value::named_values;
 
 /// A target that was, or will be, measured.
@@ -19,8 +18,6 @@ pub struct TargetRecord {
     pub limits: Vec<Limit>,
     /// None if the filesystem existed before.
     pub making: Option<FilesystemSpec>,
-    /// None if the filesystem's properties were not examined.
-    pub properties: Option<Properties>,
 }
 
 impl TargetRecord {

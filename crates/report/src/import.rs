@@ -143,6 +143,7 @@ mod tests {
         ] {
             let mut old = document();
             old["schema"] = 5.into();
+            old["targets"][0]["properties"] = serde_json::json!({"direct_io": []});
             let case = &mut old["cases"][0];
             let name = id.split(',').next().unwrap();
             *case = serde_json::to_value(example_case("a section", name, Vec::new())).unwrap();

@@ -142,23 +142,17 @@ impl Casualties {
 mod tests {
     use super::*;
     use rustix::process::{Pid, Signal, kill_process_group};
-    use writebench_model::protocol::PropertiesRequest;
-    use writebench_model::{Outcome, Properties};
+    use writebench_model::Outcome;
+    use writebench_model::protocol::{LimitOf, LimitRequest, MeasuredLimits};
 
     /// A worker that is a shell command; the progress record's number becomes its `$0`.
-    fn learn(line: &str, limit: Duration, stop: bool) -> Result<Answer<Properties>, RunnerError> {
+    fn ask(line: &str, limit: Duration, stop: bool) -> Result<Answer<MeasuredLimits>, RunnerError> {
         let command = WorkerCommand {
             program: "sh".into(),
             arguments: vec!["-c".into(), line.into()],
             has_barrier: false,
         };
-        let request = PropertiesRequest {
-            target: 0,
-            file_stem: "properties".to_owned(),
-            file_size_bytes: 1 << 20,
-            data_seed: 1,
-            device_number: None,
-        };
+        let request = LimitRequest { of: LimitOf::Memory { threads: 1, bytes: 1 }, target: 0, time_ns: 1 };
         let (stop, mut casualties) = (AtomicBool::new(stop), Casualties::default());
         Workers::new(&command, &stop, &mut casualties).ask(0, request, limit)
     }
@@ -167,11 +161,11 @@ mod tests {
 
     #[test]
     fn a_worker_that_hangs_or_dies_is_an_outcome_with_a_reason() {
-        let Answer::Lost(hung) = learn("sleep 60", Duration::from_millis(200), false).unwrap() else {
+        let Answer::Lost(hung) = ask("sleep 60", Duration::from_millis(200), false).unwrap() else {
             panic!("it hung")
         };
         assert!(hung.reason().unwrap().starts_with("no end after 200ms"), "{hung:?}");
-        let Answer::Lost(dead) = learn("read it; kill -9 $$", LONG, false).unwrap() else { panic!("it died") };
+        let Answer::Lost(dead) = ask("read it; kill -9 $$", LONG, false).unwrap() else { panic!("it died") };
         assert!(matches!(dead, Outcome::WorkerDied { signal: Some(9), .. }), "{dead:?}");
     }
 
@@ -194,7 +188,7 @@ mod tests {
     #[test]
     fn a_worker_that_dies_takes_its_group_with_it() {
         let line = "sleep 60 & echo $! >&2; read it; kill -9 $$";
-        let Answer::Lost(Outcome::WorkerDied { detail, .. }) = learn(line, LONG, false).unwrap() else {
+        let Answer::Lost(Outcome::WorkerDied { detail, .. }) = ask(line, LONG, false).unwrap() else {
             panic!("it died")
         };
         let child = Pid::from_raw(detail.trim_start_matches(": ").parse().unwrap()).unwrap();
@@ -211,8 +205,8 @@ mod tests {
 
     #[test]
     fn a_stop_is_no_error_and_a_refusal_is_one() {
-        assert_eq!(learn("sleep 60", LONG, true).unwrap(), Answer::Stopped);
-        let refused = learn(r#"read it; echo '{"Err":{"protocol":"a device"}}'"#, LONG, false);
+        assert_eq!(ask("sleep 60", LONG, true).unwrap(), Answer::Stopped);
+        let refused = ask(r#"read it; echo '{"Err":{"protocol":"a device"}}'"#, LONG, false);
         assert_eq!(refused.unwrap_err().to_string(), "worker: a device");
     }
 }

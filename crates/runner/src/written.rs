@@ -26,8 +26,8 @@ impl Written {
         Self { most_bytes, copy_is_given, ..Self::default() }
     }
 
-    /// Counts bytes besides the samples: images, limits of the hardware, files that show the filesystem's
-    /// properties, the lock of the run's directory, the copy that stays.
+    /// Counts bytes besides the samples: images, limits of the hardware, the
+    /// lock of the run's directory, the copy that stays.
     pub fn add(&mut self, bytes: u64) {
         self.beside_bytes = self.beside_bytes.saturating_add(bytes);
     }

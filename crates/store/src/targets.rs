@@ -1,8 +1,7 @@
 //! The targets of a run.
 
 use rusqlite::{Connection, params};
-use serde::Serialize;
-use writebench_model::{Limit, MissingTarget, Properties, RunRecord, TargetRecord};
+use writebench_model::{Limit, MissingTarget, RunRecord, TargetRecord};
 
 use crate::{Store, StoreError, json};
 
@@ -12,28 +11,10 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub fn set_limits(&self, run: i64, target: usize, limits: &[Limit]) -> Result<(), StoreError> {
-        self.set("record the limits", run, target, ("limits", &limits))
-    }
-
-    /// Records the properties of the filesystem of a run's target.
-    ///
-    /// # Errors
-    /// The database cannot be written.
-    pub fn set_properties(&self, run: i64, target: usize, properties: &Properties) -> Result<(), StoreError> {
-        self.set("record the filesystem's properties", run, target, ("properties", properties))
-    }
-
-    /// Sets a field that becomes known after the target was recorded.
-    fn set(
-        &self,
-        doing: &'static str,
-        run: i64,
-        target: usize,
-        (field, value): (&str, &impl Serialize),
-    ) -> Result<(), StoreError> {
-        const UPDATE: &str = "UPDATE targets SET target = json_set(target, '$.' || ?3, json(?4)) WHERE run = ?1 AND position = ?2";
-        let text = json::to_text(value).map_err(self.failed(doing))?;
-        self.change(doing, UPDATE, params![run, target, field, text])
+        const DOING: &str = "record the limits";
+        const UPDATE: &str = "UPDATE targets SET target = json_set(target, '$.limits', json(?3)) WHERE run = ?1 AND position = ?2";
+        let text = json::to_text(&limits).map_err(self.failed(DOING))?;
+        self.change(DOING, UPDATE, params![run, target, text])
     }
 }
 

@@ -53,11 +53,13 @@ fn cases_of_schema_8_have_names_that_say_where_their_data_was() {
              '$.id', 'write,sync=fsync,alignment=off-by-one'), name = 'write,sync=fsync,alignment=off-by-one'
          WHERE position = 2;
          UPDATE cases SET record = json_remove(record, '$.axes.memory', '$.axes.alignment') WHERE position IN (4, 5);
+         UPDATE targets SET target = json_set(target, '$.properties', json_object('direct_io', json_array()));
          PRAGMA user_version = 8",
     )
     .unwrap();
     drop(old);
-    let read = open(&path).unwrap().run(number).unwrap().cases;
+    let RunRecord { cases: read, targets, .. } = open(&path).unwrap().run(number).unwrap();
+    assert_eq!(targets, run.targets, "properties of filesystems are no longer read");
     let expected = [
         "write,memory=page-aligned",
         "pwrite,cache=direct,memory=page-aligned",

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use writebench_model::{
-    CaseOrigin, CaseRecord, Extent, Failure, FilesystemSpec, Latency, Learnt, Limit, LimitKind, MissingTarget,
-    Outcome, Phase, PhasesNs, Properties, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, Stage, Timeline,
-    Watch,
+    CaseOrigin, CaseRecord, Extent, Failure, FilesystemSpec, Latency, Limit, LimitKind, MissingTarget, Outcome,
+    Phase, PhasesNs, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, Stage, Timeline, Watch,
 };
 use writebench_store::{Store, StoreError, WorkspaceRecord};
 use writebench_testkit::{example_case, example_run, example_target, recorded};
@@ -152,14 +151,6 @@ fn a_case_has_its_own_samples_on_every_target_and_a_target_that_is_missing_stays
     expected.cases[0].samples = vec![samples()[1].clone()];
     expected.cases[1].samples = vec![samples()[0].clone()];
     expected.cases.push(CaseRecord { case: recorded("pwrite"), ..on("xfs") });
-    let properties = Properties {
-        block_size_bytes: Learnt::Known(4096),
-        file_size_bytes: 7,
-        prepared: Vec::new(),
-        direct_io: Vec::new(),
-    };
-    store.set_properties(number, 1, &properties).unwrap();
-    expected.targets[1].properties = Some(properties);
     assert_eq!(store.run(number).unwrap(), expected);
     let summary = &store.runs().unwrap()[0];
     assert_eq!((summary.target.as_str(), summary.cases), ("ext4, xfs, jfs", 3));

@@ -53,7 +53,6 @@ pub fn example_target(name: &str) -> TargetRecord {
         environment: environment(),
         limits: Vec::new(),
         making: None,
-        properties: None,
     }
 }
 

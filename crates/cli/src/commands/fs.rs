@@ -97,7 +97,6 @@ impl FsCommand {
             image_bytes: images.bytes,
             is_sized: false,
             limits: !measuring.no_limits,
-            properties: !measuring.no_properties,
         };
         if measuring.dry_run {
             let paths: String = paths.iter().map(|path| format!("{}\n", visible(path))).collect();
@@ -186,7 +185,6 @@ impl FsCommand {
         let workspaces = Workspaces { store: &store, run: number, places, limit, stop, output, others };
         let configuration = Configuration {
             limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
-            properties: !measuring.no_properties,
             image_bytes: made.bytes_written,
             ..Configuration::new(run, cases, None)
         };

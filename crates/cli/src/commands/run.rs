@@ -52,7 +52,7 @@ pub(crate) struct RunCommand {
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true,
         value_parser = clap::value_parser!(i64).range(1..),
         conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "cold", "samples", "precision", "seed",
-            "verify", "label", "dry_run", "no_properties", "target", "scaling"])]
+            "verify", "label", "dry_run", "target", "scaling"])]
     resume: Option<Option<i64>>,
     /// Measure with 1, 2, 4 ... and all ranks of mpirun or srun
     #[arg(long)]
@@ -101,7 +101,6 @@ impl RunCommand {
         let cases = selection::different_cases(&run.cases)?;
         selection::check_ranks(&cases, global.ranks())?;
         let copy_bytes = copied.as_ref().map(Copied::copy_bytes);
-        let properties = run.is_side_by_side() && !measuring.no_properties;
         let targets = places.iter().map(|place| (path_text(place.path()), place.space()));
         let targets = targets.collect();
         let cost = Cost {
@@ -112,7 +111,6 @@ impl RunCommand {
             image_bytes: 0,
             is_sized: largest.is_some(),
             limits: !measuring.no_limits,
-            properties,
         };
         // A run that chooses its size takes one that needs no consent, unless that is given.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
@@ -144,7 +142,7 @@ impl RunCommand {
             }
             None => Configuration::new(run, cases, copied),
         };
-        let configuration = Configuration { limits_for, properties, ..configuration };
+        let configuration = Configuration { limits_for, ..configuration };
         Session::new(workspaces, configuration).measure(&exports)
     }
 
@@ -290,7 +288,6 @@ impl RunCommand {
                 image_bytes: 0,
                 is_sized: false,
                 limits: false,
-                properties: false,
             };
             cost.check_max_bytes(run.settings.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
             cost.ask(self.yes, free)?;
@@ -307,7 +304,7 @@ impl RunCommand {
         store.set_status(number, RunStatus::Running)?;
         let stop = stop_on_signals()?;
         let workspaces = self.workspaces(&store, number, places, (&stop, output, &global.others));
-        // The limits were measured when the run began, if they were wanted, and so were the properties.
+        // The limits were measured when the run began, if they were wanted.
         Session::new(workspaces, Configuration::new(run, cases, copied)).measure(&exports)
     }
 }

@@ -16,7 +16,7 @@ use writebench_model::protocol::Request;
 use writebench_runner::{BarrierClient, ProgressRecord, RunnerError, answer_all, answered};
 
 use crate::exit::Exit;
-use crate::sampling::{OpenTarget, directory, numbered, open_directories, run_rank_sample, run_sample};
+use crate::sampling::{OpenTarget, numbered, open_directories, run_rank_sample, run_sample};
 use crate::signals::leave_signals_to_the_supervisor;
 
 /// Arguments from the supervisor to its worker.
@@ -93,9 +93,6 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
             enter(Phase::Settle);
             Ok(engine.limits(numbered(&targets, it.target)?, &it))
         }),
-        Request::PropertiesRequest(request) => {
-            answered(request, |it| Ok(engine.properties(directory(&targets, it.target)?, &it)))
-        }
     })?;
     Ok(Exit::Ok)
 }

@@ -21,8 +21,6 @@ pub(crate) struct Configuration {
     pub later: Later,
     /// Cases that the hardware's limits are measured for; none to measure no limits.
     pub limits_for: Vec<Case>,
-    /// Whether the properties of filesystems are found out.
-    pub properties: bool,
     /// Bytes of the images that were made for the run.
     pub image_bytes: u64,
 }
@@ -34,7 +32,6 @@ impl Configuration {
             schedule: Box::new(EachCase::of(&run.settings)),
             later: Later::default(),
             limits_for: Vec::new(),
-            properties: false,
             image_bytes: 0,
             run,
             cases,

@@ -11,7 +11,6 @@ use writebench_probe::Space;
 use writebench_report::{counted, visible};
 use writebench_runner::{Hardware, Pace, Written};
 
-use super::properties;
 use crate::consent;
 use crate::exit::usage;
 
@@ -39,8 +38,6 @@ pub(crate) struct Cost<'r> {
     pub is_sized: bool,
     /// Whether the limits of the hardware would be measured.
     pub limits: bool,
-    /// Whether the properties of filesystems would be found out.
-    pub properties: bool,
 }
 
 impl Cost<'_> {
@@ -110,11 +107,9 @@ impl Cost<'_> {
         let reads_back = self.settings.verify != Verify::Never;
         let of_case = |case: &Case| (written.of_sample(0, case, reads_back), case.to_string());
         let Some((sample, case)) = self.cases.iter().map(of_case).max() else { return Ok(()) };
-        let properties = self.properties.then(|| properties::most_bytes(self.targets.len()));
-        let properties = properties.filter(|bytes| *bytes <= most / 2).unwrap_or(0);
         // The lock of a run's directory is less than this.
         let locks = (self.targets.len() as u64).saturating_mul(64);
-        let least = [before, sample, self.copy_bytes, self.image_bytes, properties, locks];
+        let least = [before, sample, self.copy_bytes, self.image_bytes, locks];
         let least = least.into_iter().fold(0, u64::saturating_add);
         if least <= most {
             return Ok(());
@@ -143,7 +138,7 @@ impl Cost<'_> {
     }
 
     /// Bytes that are no sample's, and what they are for.
-    fn beside(&self) -> Result<[(&'static str, u64, &'static str); 6]> {
+    fn beside(&self) -> Result<[(&'static str, u64, &'static str); 5]> {
         let count = self.targets.len() as u64;
         let spaces: Vec<Option<Space>> = self.targets.iter().map(|(_, space)| *space).collect();
         let if_wanted = |is_wanted: bool, bytes: u64| if is_wanted { bytes } else { 0 };
@@ -151,14 +146,12 @@ impl Cost<'_> {
         let direct = direct_check_bytes_of(self.cases).saturating_mul(count);
         let direct = if_wanted(self.settings.verify != Verify::Never, direct);
         let limits = if_wanted(self.limits, Hardware::of(self.cases, self.settings, &spaces)?.bytes());
-        let properties = if_wanted(self.properties, properties::most_bytes(self.targets.len()));
         Ok([
             ("Up to ", copied, "are files to be copied"),
             ("Up to ", direct, "show whether O_DIRECT goes past the page cache"),
             ("", self.copy_bytes, "are the copy that stays"),
             ("", self.image_bytes, "are images, written once"),
             ("Up to ", limits, "show what the device can do at most, without --no-limits"),
-            ("Up to ", properties, "show what the filesystems do with files, without --no-properties"),
         ])
     }
 

@@ -135,9 +135,6 @@ impl Session<'_> {
         if let Some(lead) = &mut lead {
             lead.work_in(&self.workspaces.directories())?;
         }
-        if self.config.properties {
-            self.learn_properties(recorder, &worker)?;
-        }
         let mut hardware = self.hardware()?;
         self.measure_limits(hardware.as_mut(), recorder, &worker)?;
         let bar = progress::bar(output)?;

@@ -49,9 +49,6 @@ pub(crate) struct MeasuringArguments {
     /// Do not measure the limits of memory and device, which takes up to two seconds for each target with durable or direct cases
     #[arg(long)]
     pub no_limits: bool,
-    /// Do not find out the properties of filesystems side by side, which writes up to 128 MiB to each
-    #[arg(long)]
-    pub no_properties: bool,
     /// Print the cases and the bytes that they would write, and write nothing
     #[arg(long)]
     pub dry_run: bool,

@@ -7,7 +7,6 @@ mod measure;
 mod measuring;
 mod place;
 mod progress;
-mod properties;
 mod recorder;
 mod sized;
 mod streams;

@@ -135,7 +135,6 @@ impl Place {
             environment: self.environment.clone(),
             limits: Vec::new(),
             making,
-            properties: None,
         }
     }
 

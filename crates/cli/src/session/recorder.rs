@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use writebench_model::{CaseRecord, Limit, Properties, RunRecord, RunStatus, Sample};
+use writebench_model::{CaseRecord, Limit, RunRecord, RunStatus, Sample};
 use writebench_report::counted;
 use writebench_store::{Store, StoreError};
 
@@ -41,7 +41,6 @@ pub(super) enum Record {
     Row(Box<CaseRecord>),
     Sample { target: usize, case: String, sample: Box<Sample> },
     Limits { target: usize, limits: Vec<Limit> },
-    Properties { target: usize, properties: Box<Properties> },
     Totals { written: u64, cpu_wait_ppm: Option<u32> },
     Status(RunStatus),
 }
@@ -170,7 +169,6 @@ impl Record {
             Self::Row(row) => store.add_cases(run, std::slice::from_ref(row)),
             Self::Sample { target, case, sample } => store.add_sample(run, *target, case, sample),
             Self::Limits { target, limits } => store.set_limits(run, *target, limits),
-            Self::Properties { target, properties } => store.set_properties(run, *target, properties),
             Self::Totals { written, cpu_wait_ppm } => store.set_totals(run, *written, *cpu_wait_ppm),
             Self::Status(status) => store.set_status(run, *status),
         }
@@ -186,10 +184,6 @@ impl Record {
             }
             Self::Limits { target, limits } => {
                 run.targets.get_mut(*target).into_iter().for_each(|it| it.limits.clone_from(limits));
-            }
-            Self::Properties { target, properties } => {
-                let properties = Some((**properties).clone());
-                run.targets.get_mut(*target).into_iter().for_each(|it| it.properties.clone_from(&properties));
             }
             Self::Totals { written, cpu_wait_ppm } => {
                 (run.written_bytes, run.cpu_wait_ppm) = (Some(*written), *cpu_wait_ppm);

@@ -257,7 +257,6 @@ fn one_table() -> Result<()> {
         "{heading}"
     );
     ensure!(text.contains("nonsense: mkfs.nonsense is not installed"), "{text}");
-    ensure!(text.contains("## What the filesystem does with files"), "{text}");
     ensure!(shown.stderr.contains("Made ext4: mkfs.ext4 "), "{}", shown.stderr);
     let none = made.call(&[&["--on", "nonsense"], &SMALL[..]].concat(), 1)?;
     let is_line = none.stderr.lines().filter(|line| line.starts_with("writebench: ")).count() == 1;
@@ -267,7 +266,7 @@ fn one_table() -> Result<()> {
 
 fn too_small() -> Result<()> {
     let made = Made::new()?;
-    let large = ["--case", "write,size=320MiB", "--samples", "1", "--no-limits", "--no-properties"];
+    let large = ["--case", "write,size=320MiB", "--samples", "1", "--no-limits"];
     let small = ["--on", "ext4,xfs", "--mkfs-options", "xfs=-d size=310m"];
     let document = made.run(&[&small[..], &large[..]].concat(), 0)?;
     let missing = &document["missing"][0];
@@ -350,12 +349,7 @@ fn dry_run() -> Result<()> {
 fn no_resume() -> Result<()> {
     let made = Made::new()?;
     let document = made.run(
-        &[
-            &["--on", "ext4", "--no-properties", "--max-bytes", "540MiB"],
-            &SMALL[..],
-            &["--case", "pwrite,size=8MiB"],
-        ]
-        .concat(),
+        &[&["--on", "ext4", "--max-bytes", "540MiB"], &SMALL[..], &["--case", "pwrite,size=8MiB"]].concat(),
         0,
     )?;
     ensure!(document["run"]["status"] == "limited", "{}", document["run"]);
@@ -427,7 +421,7 @@ fn kill(process: u32, signal: &str) -> Result<()> {
 /// Ends a run so at several moments: while filesystems are made, and while they are measured.
 fn ends(ending: &str, code: i32) -> Result<()> {
     let made = Made::new()?;
-    let kinds = ["--on", "ext4,fuse:ext4,xfs,overlay:xfs", "--no-properties"];
+    let kinds = ["--on", "ext4,fuse:ext4,xfs,overlay:xfs"];
     let long = ["--case", "write,size=4MiB", "--case", "mmap,size=4MiB", "--samples", "2000", "--yes"];
     match ending {
         "the end" => made.call(&[&kinds[..], &SMALL[..]].concat(), code).map(|_| ()),

@@ -39,7 +39,6 @@ mod process_limits;
 mod program_ends;
 mod programs;
 mod promises;
-mod properties;
 mod quotas;
 mod read_back;
 mod readme;
@@ -106,7 +105,6 @@ fn main() -> Result<ExitCode> {
     privileges::add(&mut trials);
     program_ends::add(&mut trials);
     programs::add(&mut trials);
-    properties::add(&mut trials);
     quotas::add(&mut trials);
     read_back::add(&mut trials);
     readme::add(&mut trials);

@@ -85,6 +85,8 @@ fn no_direct() -> Result<()> {
     let tmpfs = case(&document, name)?;
     let reason = tmpfs["reason"].as_str().context("a reason")?;
     ensure!(tmpfs["outcome"] == "unsupported" && reason.contains("bytes are in the page cache"), "{tmpfs}");
+    let warning = "O_DIRECT goes through the page cache here: no figure for 1 direct case.";
+    ensure!(document["warnings"][0] == warning, "{}", document["warnings"]);
     Ok(())
 }
 

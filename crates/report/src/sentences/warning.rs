@@ -1,6 +1,6 @@
 //! Warnings that a reader of the figures needs.
 
-use writebench_model::{Durability, RunRecord, RunStatus};
+use writebench_model::{Durability, Outcome, RunRecord, RunStatus};
 use writebench_stats::CONFIDENCE;
 
 use crate::numbers::case::CaseReport;
@@ -11,6 +11,7 @@ use crate::sentences::words::counted;
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Vec<String> {
     let mut warnings: Vec<String> = of_status(run, is_search).map(str::to_owned).into_iter().collect();
+    warnings.extend(direct_in_page_cache(run, cases));
     // Each case with figures in a table, once: it may stand in several.
     let cases = distinct(cases.iter().filter(|case| !case.is_screening()), |case| &case.name);
     // A search is for what works.
@@ -94,6 +95,19 @@ fn busy_cpus(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
              slower then.",
             wait_ppm / 10_000
         )
+    })
+}
+
+/// A warning that `O_DIRECT` does not do what it says; its cases have no figures.
+fn direct_in_page_cache(run: &RunRecord, cases: &[CaseReport]) -> Option<String> {
+    let without = cases.iter().filter(|case| case.outcome().is_some_and(Outcome::is_direct_in_page_cache));
+    let without = distinct(without, |case| &case.name);
+    let targets = distinct(without.iter().map(|case| case.record.target.as_str()), |target| *target);
+    (!targets.is_empty()).then(|| {
+        let place =
+            if run.is_side_by_side() { format!("on {}", targets.join(", ")) } else { "here".to_owned() };
+        let cases = counted(without.len(), "direct case");
+        format!("O_DIRECT goes through the page cache {place}: no figure for {cases}.")
     })
 }
 

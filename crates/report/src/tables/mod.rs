@@ -8,7 +8,6 @@ mod matrix;
 mod metric;
 mod notes;
 mod per_case;
-mod properties;
 pub(crate) mod sections;
 mod side_by_side;
 pub(crate) mod table;

@@ -1,13 +1,12 @@
 //! The tables of a report, laid out as each suite asks.
 
-use writebench_model::{Contract, Layout, Outcome, Properties, RunRecord, TargetRecord};
+use writebench_model::{Contract, Layout, Outcome, RunRecord, TargetRecord};
 
 use crate::numbers::case::{CaseReport, by_contract};
 use crate::numbers::grouped::{distinct, grouped};
 use crate::sentences::outcomes::{case_sentence, with_outcome};
 use crate::sentences::report::Report;
 use crate::sentences::words::list;
-use crate::tables::properties::properties_table;
 use crate::tables::table::{self, Sentence, Table};
 use crate::tables::{cpu_time, matrix, notes, per_case, side_by_side};
 
@@ -16,14 +15,7 @@ impl Report {
     pub(crate) fn tables(&self) -> Vec<Table> {
         // Hundreds of cheap looks are for the exports; what they left is in the finals.
         let shown = self.sections().filter(|cases| !cases[0].is_screening());
-        let mut tables: Vec<Table> = shown.flat_map(|cases| section_tables(cases, self)).collect();
-        let targets = self.run.targets.iter();
-        let known = targets.filter_map(|target| Some((target.name.as_str(), target.properties.as_ref()?)));
-        let known: Vec<(&str, &Properties)> = known.collect();
-        if !known.is_empty() {
-            tables.push(properties_table(&known));
-        }
-        tables
+        shown.flat_map(|cases| section_tables(cases, self)).collect()
     }
 }
 

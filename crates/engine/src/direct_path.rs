@@ -1,0 +1,120 @@
+//! The path of data written with `O_DIRECT`, observed during the write.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::fs::Advice;
+use rustix::io::Errno;
+use writebench_model::protocol::{DIRECT_CHECK_FILE_BYTES, DIRECT_CHECK_TRIES, SampleRequest};
+use writebench_model::{Bytes, Case, Prepare, SyncCall};
+
+use crate::call::{CallError, retry};
+use crate::file::{self, Target};
+use crate::methods::map::{Map, Mapping};
+use crate::source::SourceBuffer;
+use crate::threads::start_thread;
+use crate::{job, settle, sync, thread_state};
+
+/// Whether `O_DIRECT` writes into a file in that state go through the page cache, found with a file beside the sample's.
+/// The data is written in one call, so that the page cache would hold all of it at once.
+pub(crate) fn uses_page_cache(
+    directory: BorrowedFd<'_>,
+    sample: &SampleRequest,
+    prepare: Prepare,
+    source: &mut SourceBuffer,
+) -> Result<bool, CallError> {
+    let name = format!("{}-direct-{prepare}", sample.file_stem);
+    let size = Bytes(DIRECT_CHECK_FILE_BYTES);
+    let case = format!("pwrite,size={size},chunk=whole,cache=direct,memory=page-aligned,prepare={prepare}");
+    let case = Case::parse(&case).map_err(|error| CallError::other("case", error.to_string()))?;
+    source.make(&case, 0, sample.data_seed)?;
+    // On a busy machine the observer can miss pages, but it cannot see pages that do not exist.
+    for _ in 0..DIRECT_CHECK_TRIES {
+        if is_written_through_page_cache(directory, &case, &name, sample.data_seed, source)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Writes a file, and removes it.
+fn is_written_through_page_cache(
+    directory: BorrowedFd<'_>,
+    case: &Case,
+    name: &str,
+    seed: u64,
+    source: &SourceBuffer,
+) -> Result<bool, CallError> {
+    /// The share of all pages that counts as the page cache: pages appear and disappear one after the
+    /// other.
+    const MUCH: u64 = 8;
+    let found = most_bytes_in_page_cache(directory, case, name, seed, source);
+    if found.as_ref().is_err_and(|error| error.errno() == Some(Errno::EXIST)) {
+        // The file existed before, and is not ours to remove.
+        return found.map(|_| false);
+    }
+    file::remove(Target::Directory(directory), name)?;
+    Ok(found? > case.axes().size_bytes / MUCH)
+}
+
+/// Proceeds as a sample does, up to the end of the write. Filesystems that use the page cache (btrfs for its checksums,
+/// ext4 in a hole of a file without extents) drop the pages afterwards.
+fn most_bytes_in_page_cache(
+    directory: BorrowedFd<'_>,
+    case: &Case,
+    name: &str,
+    seed: u64,
+    source: &SourceBuffer,
+) -> Result<u64, CallError> {
+    let (target, axes) = (Target::Directory(directory), case.axes());
+    if axes.prepare.needs_old_content() {
+        settle::old_content(directory, name, axes.size_bytes, seed, axes.cache)?;
+    }
+    let names = [name.to_owned()];
+    let parts = job::parts(case, 0, source.bytes(), None);
+    let mut state = thread_state::thread_states(target, case, &names, &parts, None).remove(0);
+    state.open()?;
+    state.prepare()?;
+    let file = file::open_to_read(target, name)?;
+    // Pages can be dropped once they are synced.
+    sync::sync(file.as_fd(), SyncCall::Fsync)?;
+    retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, Advice::DontNeed))?;
+    let map = Map::reading(file.as_fd(), 0, axes.size_bytes)?;
+    let (written, most_bytes) = most_resident_bytes(&map, || state.write())?;
+    written?;
+    state.close()?;
+    most_bytes
+}
+
+/// Does the work and returns the most bytes of the file that were in the page cache, during the work and
+/// right after it.
+fn most_resident_bytes<T>(
+    map: &Mapping,
+    work: impl FnOnce() -> T,
+) -> Result<(T, Result<u64, CallError>), CallError> {
+    /// Much shorter than any device takes to write the expected pages.
+    const LOOK_AGAIN: Duration = Duration::from_micros(50);
+    let (is_done, begun) = (AtomicBool::new(false), Barrier::new(2));
+    let look = || {
+        begun.wait();
+        let mut most_bytes = 0;
+        loop {
+            let is_last = is_done.load(Ordering::Acquire);
+            most_bytes = map.resident_bytes()?.max(most_bytes);
+            if is_last {
+                return Ok(most_bytes);
+            }
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    };
+    std::thread::scope(|scope| {
+        let looker = start_thread(scope, look)?;
+        begun.wait();
+        let done = work();
+        is_done.store(true, Ordering::Release);
+        let panicked = |_| Err(CallError::other("mincore", "the thread that looked is gone".to_owned()));
+        Ok((done, looker.join().unwrap_or_else(panicked)))
+    })
+}
