@@ -57,10 +57,9 @@ fn chart(title: String, contract: &str, rows: &[ChartCase<'_>], drawn: &[ChartCa
 
 /// Every good sample, including disturbed ones that are not in the figure.
 fn dots(row: &ChartCase<'_>) -> Vec<Dot> {
-    let good = row.case.record.samples.iter().filter(|sample| sample.outcome.is_ok());
     let dot = |sample: &Sample| Dot {
         value: as_f64(sample.phases_ns.total()) / 1e9,
         is_disturbed: sample.disturbed.is_some(),
     };
-    good.map(dot).collect()
+    row.case.good_samples().map(dot).collect()
 }

@@ -50,7 +50,7 @@ pub(crate) fn study(targets: &[&str], sizes: &[u64]) -> Vec<(String, CaseReport)
     for (index, target) in (0..).zip(targets) {
         for &size in sizes {
             let record = case_of(size, samples(size, 380 + 73 * (index * 5 % 12)));
-            cases.push(((*target).to_owned(), CaseReport::from_record(record.clone(), &[])));
+            cases.push(((*target).to_owned(), CaseReport::from_record(record.clone())));
         }
     }
     cases
@@ -84,7 +84,7 @@ pub(crate) fn troubled() -> Vec<(String, CaseReport)> {
     let replace = |case: &mut CaseReport, change: &dyn Fn(&mut CaseRecord)| {
         let mut record = case.record.clone();
         change(&mut record);
-        *case = CaseReport::from_record(record.clone(), &[]);
+        *case = CaseReport::from_record(record.clone());
     };
     let failure = Failure {
         phase: Phase::Write,
@@ -163,7 +163,7 @@ fn files_of_two_sizes_are_in_two_charts() {
     for (_, case) in study(&["ext4"], &[1, 2, 4]) {
         let mut record = case.record.clone();
         record.case = recorded(&record.case.name().replace("32MiB", "64MiB"));
-        cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone(), &[])));
+        cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone())));
     }
     let charts = charts_of(&cases);
     assert!(stems(&charts).contains(&"buffer-elapsed-by-buffer-size-write-size-64mib"), "{:?}", stems(&charts));
@@ -201,7 +201,7 @@ fn only_cases_of_one_contract_share_a_chart_of_throughput() {
             record.label = Some(label.to_owned());
             record.contract.durability = durability;
             record.contract.durable_every_bytes = (label == "FSYNC").then_some(size);
-            cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone(), &[])));
+            cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone())));
         }
     }
     let charts = answering(&charts_of(&cases), Question::ThroughputByChunk);
@@ -220,7 +220,7 @@ fn a_legend_names_only_what_series_differ_in() {
         let mut record = case_of(size, samples(size, 400));
         record.origin = section_of("write", "By buffer size");
         record.case = recorded(&format!("{method},chunk={size},size=32MiB"));
-        cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone(), &[])));
+        cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone())));
     }
     let charts = charts_of(&cases);
     let names: Vec<&str> = charts[0].chart.series.iter().map(|series| series.name.as_str()).collect();
@@ -235,7 +235,7 @@ fn ranked_cases_are_bars_from_the_fastest() {
         let mut record = case_of(64, samples(64, call_ns));
         record.origin = section_of("copy", "By buffer size");
         record.label = Some(label.to_owned());
-        cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone(), &[])));
+        cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone())));
     }
     let charts = charts_of(&cases);
     let chart = chart_named(&charts, "copy-elapsed-ranked");

@@ -12,6 +12,7 @@ use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::estimate::Estimate;
 use crate::numbers::grouped::grouped;
+use crate::numbers::reached::Reached;
 use crate::numbers::rounds::Modelled;
 
 /// A row of a table.
@@ -38,10 +39,9 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
     let places: HashMap<&str, usize> = run.targets.iter().map(|target| target.name.as_str()).zip(0..).collect();
     let case = |record: CaseRecord| {
         let place = places.get(record.target.as_str()).copied();
-        let limits = place.map_or(&[][..], |place| &run.targets[place].limits);
         let keeps_data = place.is_none_or(|place| run.targets[place].keeps_data());
         let breaks_its_promise = record.contract.durability == Durability::Durable && !keeps_data;
-        let mut case = CaseReport { place, breaks_its_promise, ..CaseReport::from_record(record, limits) };
+        let mut case = CaseReport { place, breaks_its_promise, ..CaseReport::new(record) };
         if run.is_side_by_side() {
             case.name = format!("{} on {}", case.name, case.record.target);
         }
@@ -49,7 +49,10 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
     };
     let mut cases: Vec<CaseReport> = records.into_iter().map(case).collect();
     let modelled = Modelled::for_cases(&cases.iter().map(|case| &case.record).collect::<Vec<_>>());
-    cases.iter_mut().zip(modelled).for_each(|(case, modelled)| case.model(modelled, &run.targets));
+    for (case, modelled) in cases.iter_mut().zip(modelled) {
+        let limits = case.place.map_or(&[][..], |place| &run.targets[place].limits);
+        case.model(modelled, limits);
+    }
     drop_exceeded_limits(&mut cases);
     cases
 }
@@ -74,8 +77,8 @@ fn drop_exceeded_limits(cases: &mut [CaseReport]) {
 }
 
 impl CaseReport {
-    /// The case of a run with one target.
-    pub(crate) fn from_record(mut record: CaseRecord, limits: &[Limit]) -> Self {
+    /// A case without its place in a model.
+    fn new(mut record: CaseRecord) -> Self {
         if record.shares_blocks() {
             record.contract.content = Content::SharedCopy;
         }
@@ -84,21 +87,25 @@ impl CaseReport {
             None => Some("not measured: the run ended before its turn".to_owned()),
         };
         let name = record.program().map_or_else(|| record.case.to_string(), |command| format!("`{command}`"));
-        let estimate = Estimate::of_case(&record, limits);
-        let mut case =
-            Self { name, reason, estimate, modelled: None, place: None, breaks_its_promise: false, record };
+        let estimate = Estimate::of_case(&record);
+        Self { name, reason, estimate, modelled: None, place: None, breaks_its_promise: false, record }
+    }
+
+    /// The case of a run with one target.
+    #[cfg(test)]
+    pub(crate) fn from_record(record: CaseRecord) -> Self {
+        let mut case = Self::new(record);
         let modelled = Modelled::for_cases(&[&case.record]).pop().flatten();
         case.model(modelled, &[]);
         case
     }
 
     /// Takes over a model, from which all values of the total time follow.
-    fn model(&mut self, modelled: Option<Modelled>, targets: &[TargetRecord]) {
-        let limits = self.place.and_then(|place| targets.get(place)).map_or(&[][..], |target| &target.limits);
-        if let (Some(estimate), Some(value_ns)) =
-            (&mut self.estimate, modelled.as_ref().and_then(Modelled::value_ns))
-        {
-            estimate.adjust(&self.record, value_ns, limits);
+    fn model(&mut self, modelled: Option<Modelled>, limits: &[Limit]) {
+        if let Some(estimate) = &mut self.estimate {
+            let value_ns = modelled.as_ref().and_then(Modelled::value_ns);
+            value_ns.into_iter().for_each(|value_ns| estimate.adjust(&self.record, value_ns));
+            estimate.limit = Reached::for_case(&self.record, estimate.throughput_bytes_per_s.value, limits);
         }
         self.modelled = modelled;
     }

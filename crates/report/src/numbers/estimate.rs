@@ -1,7 +1,7 @@
 //! The estimate of a case.
 
 use serde::Serialize;
-use writebench_model::{Axes, Axis, CaseRecord, Limit, PhasesNs, Sample};
+use writebench_model::{Axes, Axis, CaseRecord, PhasesNs, Sample};
 use writebench_stats::{CONFIDENCE, as_f64};
 
 use crate::numbers::latency::{LatencyCurve, LatencyEstimate, latency};
@@ -93,7 +93,7 @@ fn records(bytes: u64, record_bytes: u64) -> u64 {
 
 impl Estimate {
     /// Takes over the time of all of the work from the model.
-    pub(crate) fn adjust(&mut self, case: &CaseRecord, value_ns: f64, limits: &[Limit]) {
+    pub(crate) fn adjust(&mut self, case: &CaseRecord, value_ns: f64) {
         let per_s = |number: u64| as_f64(number) * 1e9 / value_ns;
         let bytes = if self.cut == 0 { self.bytes } else { case.contract.bytes };
         self.throughput_bytes_per_s.set(per_s(bytes));
@@ -103,11 +103,10 @@ impl Estimate {
         if let (Some(figure), Some(record_bytes)) = (&mut self.records_per_s, record_bytes(case)) {
             figure.set(per_s(records(bytes, record_bytes)));
         }
-        self.limit = Reached::for_case(case, self.throughput_bytes_per_s.value, limits);
     }
 
-    /// The estimate of a case; none without a good sample.
-    pub(crate) fn of_case(case: &CaseRecord, limits: &[Limit]) -> Option<Self> {
+    /// The estimate of a case, without its limit; none without a good sample.
+    pub(crate) fn of_case(case: &CaseRecord) -> Option<Self> {
         let usable = Sample::usable(&case.samples);
         let values = |value: &dyn Fn(&Sample) -> f64| -> Vec<f64> {
             usable.iter().map(|sample| value(sample)).collect()
@@ -145,7 +144,7 @@ impl Estimate {
             latency_ns: latency.as_ref().map(|(estimate, _)| *estimate),
             latency_curve: latency.map(|(_, curve)| curve),
             over_time: OverTime::from_samples(&usable),
-            limit: Reached::for_case(case, throughput_bytes_per_s.value, limits),
+            limit: None,
             confidence: writebench_stats::median_interval(&total_ns, CONFIDENCE)?.confidence,
             samples: usable.len(),
             disturbed,
@@ -206,7 +205,7 @@ mod tests {
     }
 
     fn estimated(case: &str, samples: Vec<Sample>) -> Option<Estimate> {
-        Estimate::of_case(&writebench_testkit::example_case("test", case, samples), &[])
+        Estimate::of_case(&writebench_testkit::example_case("test", case, samples))
     }
 
     #[test]

@@ -25,11 +25,6 @@ const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
 /// How many cases are named in a list before the rest is counted.
 const NAMED: usize = 3;
 
-/// The effort that a case costs a programmer; a case of a later version counts as more than any.
-fn effort(case: &CaseReport) -> u32 {
-    case.record.case.known().map_or(u32::MAX, Case::effort)
-}
-
 /// How many times faster than the baseline a way is. There is none of fewer than six rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Gain {
@@ -107,18 +102,16 @@ impl Advice {
             |case: &CaseReport| measured.is_none() || gain(case).is_some_and(|gain| gain.is_worth_it());
         let able: Vec<&CaseReport> = ways.iter().copied().filter(|case| is_able(case)).collect();
         let recommended = simplest_of_the_fastest(&able).or(measured)?;
-        let as_fast = ways.iter().chain(&measured).filter(|case| !is_same(case, recommended));
-        let as_fast: Vec<String> = as_fast
-            .filter(|case| is_near(case, recommended))
-            .map(|case| case.record.case.to_string())
-            .collect();
+        let others =
+            ways.iter().copied().chain(measured).filter(|case| case.record.case != recommended.record.case);
+        let name = |case: &CaseReport| case.record.case.to_string();
+        let as_fast = others.filter(|case| is_near(case, recommended)).map(name).collect();
         // A candidate is tried with files of several sizes; its label is the same for all.
         let mut tried: HashMap<&str, bool> = HashMap::new();
         for case in cases.iter().filter(|case| !case.record.samples.is_empty()) {
             let name = case.record.label.as_deref().unwrap_or(case.record.case.name());
             *tried.entry(name).or_default() |= !case.is_ok();
         }
-        let name = |case: &CaseReport| case.record.case.to_string();
         Some(Self {
             recommended: name(recommended),
             gain: gain(recommended).filter(|_| !is_baseline(recommended)),
@@ -195,7 +188,7 @@ impl Advice {
             check += &format!(" --case {other}");
         }
         sentences.push(format!("To check it: {check}"));
-        sentences.extend(self.code(cases));
+        sentences.extend(self.recommended_case(cases).and_then(code::sentence));
         sentences
     }
 
@@ -214,11 +207,6 @@ impl Advice {
             (DataMemory::HugePages, _) => "in huge pages, by madvise(MADV_HUGEPAGE)",
         };
         Some(format!("It needs your data {needs}: for data from malloc, search again without --data-from."))
-    }
-
-    /// The recommended case as a function.
-    fn code(&self, cases: &[CaseReport]) -> Option<String> {
-        code::sentence(self.recommended_case(cases)?)
     }
 
     /// The recommended case, unless a later version has made it.
@@ -266,7 +254,11 @@ impl Advice {
         let way = if self.is_another_way() { recommended.clone() } else { format!("{plain}, {baseline}") };
         let best = || {
             let gain = self.fastest_gain.map(|gain| format!(", {}", gain.text())).unwrap_or_default();
-            format!("tried {}; best {}{gain}", self.tried_text(), self.fastest)
+            let failed = match self.failed {
+                0 => String::new(),
+                failed => format!(", of which {failed} failed or are unsupported"),
+            };
+            format!("tried {}{failed}; best {}{gain}", counted(self.tried, "way"), self.fastest)
         };
         let why = match (self.is_another_way(), self.gain, self.fastest_gain) {
             (true, Some(Gain { times, low, high, rounds, .. }), _) => format!(
@@ -290,36 +282,22 @@ impl Advice {
         let place = if case(recommended).is_some_and(is_cached) { " in the page cache" } else { "" };
         format!("Recommended: {way}, at {}{place}{why}.", figure(recommended))
     }
-
-    /// `217 ways, of which 3 failed or are unsupported`.
-    fn tried_text(&self) -> String {
-        let ways = counted(self.tried, "way");
-        if self.failed > 0 {
-            format!("{ways}, of which {} failed or are unsupported", self.failed)
-        } else {
-            ways
-        }
-    }
-}
-
-fn is_same(case: &CaseReport, other: &CaseReport) -> bool {
-    case.record.case == other.record.case
 }
 
 /// The simplest of the cases near the first; of two that are as simple, the faster.
 fn simplest_of_the_fastest<'c>(ranked: &[&'c CaseReport]) -> Option<&'c CaseReport> {
     let fastest = *ranked.first()?;
-    ranked.iter().copied().filter(|case| is_near(case, fastest)).min_by_key(|case| effort(case))
+    // A case of a later version counts as more effort than any.
+    let effort = |case: &&CaseReport| case.record.case.known().map_or(u32::MAX, Case::effort);
+    ranked.iter().copied().filter(|case| is_near(case, fastest)).min_by_key(effort)
 }
 
 /// Whether a case is within 3 % of the other, or cannot be told from it.
 fn is_near(case: &CaseReport, other: &CaseReport) -> bool {
-    if is_same(case, other) {
-        return true;
-    }
-    case.ratio_to(other).is_some_and(|ratio| {
+    let is_close = |ratio: Interval| {
         (ratio.estimate - 1.0).abs() <= CLOSE || !Verdict::from_ratio(&ratio, Verdict::MARGIN).is_difference()
-    })
+    };
+    case.record.case == other.record.case || case.ratio_to(other).is_some_and(is_close)
 }
 
 /// The reason why a search has no advice. If no sample has a figure, more time or bytes do not

@@ -48,7 +48,9 @@ pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<Answer> {
 
 impl Answer {
     fn for_contract(contract: &Contract, run: &RunRecord, cases: Vec<&CaseReport>) -> Self {
-        let cases = different(cases.into_iter());
+        // A case may be in several tables. Those without a figure come last.
+        let mut cases: Vec<&CaseReport> = distinct(cases, |case| &case.name);
+        cases.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
         let target = run.targets.first().filter(|_| !run.is_side_by_side());
         let answer = Self {
             finding: Finding::none(goal(contract, target), ""),
@@ -150,14 +152,6 @@ fn worth(
         text += &format!(", {} of the limit", share(limit.share));
     }
     text
-}
-
-/// Each case once, though it may stand in several tables; the fastest first, cases without a figure
-/// last.
-fn different<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Vec<&'c CaseReport> {
-    let mut different: Vec<&CaseReport> = distinct(cases, |case| &case.name);
-    different.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
-    different
 }
 
 /// Plain `write`, or for a copy `read` and `write`, in chunks of the default size, and nothing but what the contract

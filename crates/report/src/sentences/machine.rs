@@ -58,23 +58,18 @@ pub fn machine_lines(environment: &Environment, target: &str) -> Lines {
 
 /// The environment of a run, with a line for each of several targets.
 pub(crate) fn run_lines(run: &RunRecord) -> Lines {
-    let ranks = run.cluster.as_ref().map(|cluster| ("ranks", cluster_line(cluster)));
-    ranks.into_iter().chain(machine_and_target_lines(run)).collect()
-}
-
-fn machine_and_target_lines(run: &RunRecord) -> Lines {
+    let mut lines: Lines = run.cluster.iter().map(|cluster| ("ranks", cluster_line(cluster))).collect();
     match run.targets.as_slice() {
-        [] => Vec::new(),
-        [one] if !run.is_side_by_side() => machine_lines(&one.environment, &one.path),
+        [] => {}
+        [one] if !run.is_side_by_side() => lines.extend(machine_lines(&one.environment, &one.path)),
         several => {
-            let mut lines = system_lines(&several[0].environment);
+            lines.extend(system_lines(&several[0].environment));
             lines.extend(several.iter().map(|target| ("target", target_line(target))));
-            lines.extend(
-                run.missing.iter().map(|target| ("target", format!("{}: none: {}", target.name, target.why))),
-            );
-            lines
+            let missing = run.missing.iter().map(|target| format!("{}: none: {}", target.name, target.why));
+            lines.extend(missing.map(|line| ("target", line)));
         }
     }
+    lines
 }
 
 /// `/data: ext4 on /dev/sda1 (rw,relatime), 50 GiB free of 100 GiB; sda, A Disk, 1 TiB`.

@@ -11,7 +11,7 @@ pub(crate) fn sentence(cases: &[CaseReport]) -> Option<String> {
     let with_data = distinct(cases, |case| &case.name)
         .into_iter()
         .filter(|case| !matches!(case.record.contract.content, Content::Reserved | Content::Hole));
-    let samples = with_data.flat_map(|case| &case.record.samples).filter(|sample| sample.outcome.is_ok());
+    let samples = with_data.flat_map(|case| case.good_samples());
     let all: Vec<Option<ReadBack>> = samples.map(|sample| sample.read_back).collect();
     if all.is_empty() {
         return None;

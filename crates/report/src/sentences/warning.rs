@@ -27,9 +27,10 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
             counted(lowest.samples, "sample"),
         ));
     }
-    let good = |case: &&CaseReport| case.record.samples.iter().filter(|sample| sample.outcome.is_ok()).count();
-    let (all, disturbed): (usize, usize) =
-        (cases.iter().map(good).sum(), estimates().map(|estimate| estimate.disturbed).sum());
+    let (all, disturbed): (usize, usize) = (
+        cases.iter().map(|case| case.good_samples().count()).sum(),
+        estimates().map(|estimate| estimate.disturbed).sum(),
+    );
     if disturbed > 0 {
         let were = if disturbed == 1 { "was" } else { "were" };
         warnings.push(format!("{disturbed} of {} {were} disturbed and left out.", counted(all, "sample")));

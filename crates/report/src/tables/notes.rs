@@ -25,28 +25,20 @@ fn limit_note(kind: LimitKind, cases: &[&CaseReport], limits: &[Limit]) -> Optio
         LimitKind::MemoryCopyNonTemporal => "a copy of memory by stores past the caches",
         LimitKind::DeviceWrite => "large direct writes to the device",
     };
-    let wanted: Vec<(LimitKind, u32)> = cases
-        .iter()
-        .filter(|case| case.estimate.is_some())
-        .filter_map(|case| limit_kind(&case.record))
-        .filter(|(of, _)| *of == kind)
-        .collect();
-    let used: Vec<&Limit> =
-        limits.iter().filter(|limit| wanted.contains(&(limit.kind, limit.threads))).collect();
-    let figure = |limit: &&Limit| limit.bytes_per_s.map(as_gigabytes_per_s).map(|per_s| (limit.threads, per_s));
-    let is_exceeded = |limit: &&Limit| {
-        let mut held = cases.iter().filter(|case| limit_kind(&case.record) == Some((kind, limit.threads)));
-        held.all(|case| case.estimate.as_ref().is_none_or(|estimate| estimate.limit.is_none()))
+    let holds = |limit: &Limit, case: &CaseReport| limit_kind(&case.record) == Some((kind, limit.threads));
+    let is_used = |limit: &&Limit| {
+        limit.kind == kind && cases.iter().any(|case| case.estimate.is_some() && holds(limit, case))
     };
-    let (exceeded, kept): (Vec<&Limit>, Vec<&Limit>) =
-        used.iter().copied().filter(|limit| limit.bytes_per_s.is_some()).partition(is_exceeded);
-    let figures: Vec<(u32, String)> = kept.iter().filter_map(figure).collect();
-    if let Some((_, per_s)) = exceeded.first().and_then(figure).filter(|_| figures.is_empty()) {
-        return Some(format!("no share of a limit: a case was faster than {what}, {per_s} GB/s"));
-    }
+    let used: Vec<&Limit> = limits.iter().filter(is_used).collect();
+    let is_exceeded = |limit: &Limit| !cases.iter().any(|case| holds(limit, case) && case.has_limit());
+    let figure = |limit: &&Limit| Some((limit.threads, as_gigabytes_per_s(limit.bytes_per_s?)));
+    let figures: Vec<(u32, String)> =
+        used.iter().filter(|limit| !is_exceeded(limit)).filter_map(figure).collect();
     if figures.is_empty() {
-        let limit = used.first()?;
-        return Some(format!("no limit known for {what}: {}", limit.how));
+        return Some(match used.iter().find_map(figure) {
+            Some((_, per_s)) => format!("no share of a limit: a case was faster than {what}, {per_s} GB/s"),
+            None => format!("no limit known for {what}: {}", used.first()?.how),
+        });
     }
     if kind == LimitKind::DeviceWrite {
         return Some(format!("of limit: {what}, {} GB/s", figures[0].1));

@@ -10,7 +10,7 @@ use super::{CaseReport, Outcome, Sample, study};
 
 /// A case on ext4.
 fn on_ext4(record: &CaseRecord) -> (String, CaseReport) {
-    ("ext4".to_owned(), CaseReport::from_record(record.clone(), &[]))
+    ("ext4".to_owned(), CaseReport::from_record(record.clone()))
 }
 
 fn record(suite: &str, section: &str, label: Option<&str>, case: &str, samples: Vec<Sample>) -> CaseRecord {

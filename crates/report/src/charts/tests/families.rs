@@ -90,7 +90,7 @@ fn two_numbers_of_threads_are_no_axis_and_unequal_contracts_no_chart() {
     for (_, case) in cases.iter_mut().skip(5) {
         let mut record = case.record.clone();
         record.contract.durability = writebench_model::Durability::Durable;
-        *case = CaseReport::from_record(record.clone(), &[]);
+        *case = CaseReport::from_record(record.clone());
     }
     let charts = answering(&charts_of(&cases), Question::ThroughputByThreads);
     assert_eq!(
@@ -170,7 +170,7 @@ fn a_single_case_has_its_phases_and_one_without_a_good_sample_has_none() {
     assert_eq!(stems(&charts), ["durable-phases"]);
     let mut record = durable()[2].1.record.clone();
     record.samples.clear();
-    assert!(charts_of(&[("ext4".to_owned(), CaseReport::from_record(record.clone(), &[]))]).is_empty());
+    assert!(charts_of(&[("ext4".to_owned(), CaseReport::from_record(record.clone()))]).is_empty());
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn over_time_the_sample_in_the_middle_is_drawn_and_named() {
     let mut cases = long(2);
     let mut record = cases[1].1.record.clone();
     record.samples.truncate(1);
-    cases[1].1 = CaseReport::from_record(record.clone(), &[]);
+    cases[1].1 = CaseReport::from_record(record.clone());
     let notes = only(&cases, Question::OverTime).notes;
     assert!(notes[0].ends_with("; of round 0 for write,chunk=8KiB."), "{notes:?}");
 }
@@ -209,7 +209,7 @@ fn many_cases_that_were_cut_short_are_counted() {
         let mut record = case.record.clone();
         record.samples = samples_of([0, 0, 900, 0, 0], 6);
         record.samples.iter_mut().for_each(|sample| sample.bytes = (index as u64 + 1) << 20);
-        *case = CaseReport::from_record(record.clone(), &[]);
+        *case = CaseReport::from_record(record.clone());
     }
     cases.extend(copies(&["f"]));
     let chart = only(&cases, Question::Phases);

@@ -76,7 +76,7 @@ pub(super) fn data<'r>(
                 goals.number(case, &report.run.targets[target]),
                 &mut words,
             );
-            cases.push(Case { facts, samples: samples(&case.record.samples) });
+            cases.push(Case { facts, samples: samples(case) });
         }
     }
     let rows = rows(reports);
@@ -195,25 +195,19 @@ fn spread(figure: &Figure) -> [Short; 5] {
     [figure.value, low, high, figure.min, figure.max].map(Short)
 }
 
-/// Columns that contain only zeros are left out.
-fn samples(samples: &[Sample]) -> BTreeMap<&'static str, Vec<Short>> {
-    type Column = (&'static str, fn(&Sample) -> u64);
-    const COLUMNS: [Column; 7] = [
-        ("round", |sample| u64::from(sample.round)),
-        ("prepare", |sample| sample.phases_ns.prepare),
-        ("open", |sample| sample.phases_ns.open),
-        ("write", |sample| sample.phases_ns.write),
-        ("sync", |sample| sample.phases_ns.sync),
-        ("close", |sample| sample.phases_ns.close),
-        ("disturbed", |sample| u64::from(sample.disturbed.is_some())),
-    ];
-    let good: Vec<&Sample> = samples.iter().filter(|sample| sample.outcome.is_ok()).collect();
-    let column = |&(name, value): &Column| {
-        let values: Vec<Short> = good.iter().map(|sample| short(value(sample))).collect();
-        // The first column shows the number of samples.
-        (name == "round" || values.iter().any(|value| value.0 != 0.0)).then_some((name, values))
-    };
-    COLUMNS.iter().filter_map(column).collect()
+/// Columns that contain only zeros are left out, but for the first, which shows the number of samples.
+fn samples(case: &CaseReport) -> BTreeMap<&'static str, Vec<Short>> {
+    let column =
+        |value: &dyn Fn(&Sample) -> u64| case.good_samples().map(|sample| short(value(sample))).collect();
+    let disturbed = column(&|sample| u64::from(sample.disturbed.is_some()));
+    let mut columns: BTreeMap<&str, Vec<Short>> = PHASES
+        .into_iter()
+        .map(|(name, ns)| (name, column(&|sample| ns(&sample.phases_ns))))
+        .chain([("disturbed", disturbed)])
+        .collect();
+    columns.retain(|_, values| values.iter().any(|value| value.0 != 0.0));
+    columns.insert("round", column(&|sample| u64::from(sample.round)));
+    columns
 }
 
 fn drawn(named: &NamedChart, numbers: &HashMap<(&str, &str), usize>) -> Value {

@@ -199,7 +199,7 @@ fn one_wide_interval_does_not_make_all_bars_short() {
     let mut record = cases[2].1.record.clone();
     record.samples.iter_mut().take(3).for_each(|sample| sample.phases_ns.write *= 40);
     record.samples.iter_mut().for_each(|sample| sample.disturbed = None);
-    cases[2].1 = CaseReport::from_record(record.clone(), &[]);
+    cases[2].1 = CaseReport::from_record(record.clone());
     cases[2].1.estimate.as_mut().unwrap().total_ns.value = 2e7;
     let charts = charts_of(&cases);
     let picture = render(chart_named(&charts, "copy-elapsed-ranked"));
@@ -278,7 +278,7 @@ fn of_thousands_of_samples_those_on_the_same_pixel_are_drawn_once() {
         let mut record = case.record.clone();
         let samples = record.samples.clone();
         record.samples = samples.into_iter().cycle().take(1500).collect();
-        *case = CaseReport::from_record(record.clone(), &[]);
+        *case = CaseReport::from_record(record.clone());
     }
     let (picture, _) = pictured(&cases, Question::Ranked);
     let dots = picture.matches("h0").count();
@@ -304,7 +304,7 @@ fn a_series_without_figures_is_in_the_legend_and_says_so() {
     for (_, case) in cases.iter_mut().filter(|(target, _)| target == "xfs") {
         let mut record = case.record.clone();
         record.samples.clear();
-        *case = CaseReport::from_record(record.clone(), &[]);
+        *case = CaseReport::from_record(record.clone());
     }
     for named in charts_of(&cases).iter().filter(|named| named.file_stem.ends_with("buffer-size")) {
         let picture = render(&named.chart);

@@ -69,9 +69,7 @@ fn told_apart_in_rounds(recorded: &[u64], rounds: usize, factor: f64) -> usize {
             a.push(of_a);
             b.push(slowed(of_b, factor));
         }
-        CaseReport::from_record(case(&a), &[])
-            .verdict_to(&CaseReport::from_record(case(&b), &[]))
-            .is_difference()
+        CaseReport::from_record(case(&a)).verdict_to(&CaseReport::from_record(case(&b))).is_difference()
     };
     (0..EXPERIMENTS).filter(told_apart).count()
 }
