@@ -4,7 +4,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 
 const PHASES = ["prepare", "open", "write", "sync", "close"];
 
-// Cases with words for numbers; `row` is what charts call them by.
+// Cases with names for numbers; `row` is what charts call them by.
 const cases = data.cases.map((it, row) => {
   const run = data.runs[it.run];
   const target = run.targets[it.target];
@@ -15,9 +15,6 @@ const cases = data.cases.map((it, row) => {
     target: target.name,
     filesystem: target.filesystem,
     suite: data.sections[it.section][0],
-    method: data.words[it.method],
-    prepare: data.words[it.prepare],
-    outcome: data.words[it.outcome],
     command: `${target.command} ${it.options ?? `--case ${quoted(it.case)}`}`,
     searched: `${it.case} ${it.label ?? ""}`.toLowerCase(),
   };

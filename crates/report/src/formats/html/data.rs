@@ -27,9 +27,7 @@ pub(super) struct Data<'r> {
     runs: Vec<Value>,
     /// Suite and section of each number.
     sections: Vec<(&'r str, &'r str)>,
-    /// Texts that cases refer to by number, since many share them.
-    words: Vec<&'r str>,
-    /// The goals of cases, also by number.
+    /// The goals that cases refer to by number.
     goals: Vec<Goal>,
     cases: Vec<Case>,
     charts: Vec<Value>,
@@ -59,7 +57,7 @@ pub(super) fn data<'r>(
     charts: &[NamedChart],
     comparisons: &[Result<Comparison, CompareError>],
 ) -> Data<'r> {
-    let (mut words, mut goals) = (HashMap::new(), Goals::default());
+    let mut goals = Goals::default();
     let sections = sections(reports);
     let numbers: HashMap<(&str, &str), usize> = sections.iter().copied().zip(0..).collect();
     let mut cases = Vec::new();
@@ -70,26 +68,18 @@ pub(super) fn data<'r>(
             // Reading a run, from a database or an export, ensures this.
             let target = targets[case.record.target.as_str()];
             let section = numbers[&section_of(case)];
-            let facts = facts(
-                case,
-                [run, target, section],
-                goals.number(case, &report.run.targets[target]),
-                &mut words,
-            );
-            cases.push(Case { facts, samples: samples(case) });
+            let goal = goals.number(case, &report.run.targets[target]);
+            cases.push(Case { facts: facts(case, [run, target, section], goal), samples: samples(case) });
         }
     }
     let rows = rows(reports);
-    let mut words: Vec<(&str, usize)> = words.into_iter().collect();
-    words.sort_by_key(|(_, number)| *number);
     let others = comparisons.iter().zip(1..);
     Data {
         runs: reports.iter().zip(names).map(|(report, name)| run_data(&report.run, name)).collect(),
-        words: words.into_iter().map(|(word, _)| word).collect(),
         goals: goals.all,
         cases,
         charts: charts.iter().map(|named| drawn(named, &numbers)).collect(),
-        comparisons: others.map(|(it, b)| Some(compared(b, it.as_ref().ok()?, &rows))).collect(),
+        comparisons: others.map(|(of_b, b)| Some(compared(b, of_b.as_ref().ok()?, &rows))).collect(),
         ticks: json!({ "s": ticks(Unit::Seconds), "B/s": ticks(Unit::BytesPerSecond) }),
         heat: palette::heat().map(|colour| [colour.light, colour.dark]).to_vec(),
         colours: palette::OF_SERIES.map(|colour| [colour.light, colour.dark]).to_vec(),
@@ -111,12 +101,6 @@ pub(super) fn section_of(case: &CaseReport) -> (&str, &str) {
     case.record.origin.table()
 }
 
-/// The number of a text: the first that was met has 0.
-fn number<'r>(words: &mut HashMap<&'r str, usize>, word: &'r str) -> usize {
-    let next = words.len();
-    *words.entry(word).or_insert(next)
-}
-
 fn run_data(run: &RunRecord, name: &str) -> Value {
     let target = |target: &TargetRecord| {
         let mounted = &target.environment.filesystem.kind;
@@ -131,12 +115,7 @@ fn run_data(run: &RunRecord, name: &str) -> Value {
 }
 
 /// `place` is the case's run, target and section.
-fn facts<'r>(
-    case: &'r CaseReport,
-    [run, target, section]: [usize; 3],
-    goal: Option<usize>,
-    words: &mut HashMap<&'r str, usize>,
-) -> Value {
+fn facts(case: &CaseReport, [run, target, section]: [usize; 3], goal: Option<usize>) -> Value {
     let record = &case.record;
     known(json!({
         "run": run,
@@ -148,9 +127,9 @@ fn facts<'r>(
         "plain": Some(true).filter(|_| goal.is_some() && is_baseline(case)),
         "case": record.case.name(),
         "label": record.label,
-        "method": number(words, record.case.method()),
-        "prepare": number(words, record.case.known().map_or("", |case| case.axes().prepare.name())),
-        "outcome": number(words, case.outcome_name()),
+        "method": record.case.method(),
+        "prepare": record.case.known().map_or("", |case| case.axes().prepare.name()),
+        "outcome": case.outcome_name(),
         "reason": case.reason,
         "figures": case.estimate.as_ref().map(|estimate| figures(record, estimate)),
     }))

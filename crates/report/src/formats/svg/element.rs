@@ -115,6 +115,11 @@ pub(super) fn width(words: &str, size: f64) -> f64 {
     words.chars().map(of).sum::<f64>() * size
 }
 
+/// The width of the widest text.
+pub(super) fn widest<S: AsRef<str>>(texts: impl Iterator<Item = S>, size: f64) -> f64 {
+    texts.map(|words| width(words.as_ref(), size)).fold(0.0, f64::max)
+}
+
 /// The text, cut if it would be wider than the limit.
 pub(super) fn shortened(words: &str, size: f64, limit: f64) -> String {
     if width(words, size) <= limit {

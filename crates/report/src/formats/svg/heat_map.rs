@@ -6,7 +6,7 @@ use writebench_stats::as_f64;
 
 use super::element::{
     AXIS, END, MARGIN, MIDDLE, QUIET, STRONG, WIDTH, line, name_before, path, px, rect, shortened, text,
-    titled, width,
+    titled, widest, width,
 };
 use super::words::{axis_title, figure_text};
 use crate::charts::scale::{prefixed, symbol};
@@ -56,11 +56,11 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
 impl<'c> Cells<'c> {
     fn for_chart(chart: &'c Chart, top: f64) -> Self {
         let names = chart.series.iter().map(|series| shortened(&series.name, NAME_SIZE, NAME_LIMIT));
-        let left = MARGIN + names.map(|name| width(&name, NAME_SIZE)).fold(0.0, f64::max) + 8.0;
+        let left = MARGIN + widest(names, NAME_SIZE) + 8.0;
         let columns = as_f64(chart.x.ticks.len().max(1) as u64);
         let cell_width = ((WIDTH - MARGIN - left) / columns).min(WIDEST);
-        let widest = chart.points().map(|point| width(&figure(chart, point), 1.0)).fold(1.0, f64::max);
-        let size = ((cell_width - 5.0) / widest).clamp(FIGURE_SIZES.0, FIGURE_SIZES.1);
+        let figures = chart.points().map(|point| figure(chart, point));
+        let size = ((cell_width - 5.0) / widest(figures, 1.0).max(1.0)).clamp(FIGURE_SIZES.0, FIGURE_SIZES.1);
         let (scale, colours) = (Scale::for_chart(chart), palette::heat());
         Self { chart, scale, colours, left, top, width: cell_width, size }
     }
@@ -68,8 +68,8 @@ impl<'c> Cells<'c> {
     fn headings(&self, top: f64) -> Vec<Element> {
         let label = &self.chart.x.label;
         let mut parts = vec![text(self.left, top, NAME_SIZE, STRONG, label, &[])];
-        let widest = self.chart.x.ticks.iter().map(|tick| width(&tick.text, 1.0)).fold(1.0, f64::max);
-        let size = ((self.width - 7.0) / widest).clamp(FIGURE_SIZES.0, NAME_SIZE);
+        let ticks = self.chart.x.ticks.iter().map(|tick| &tick.text);
+        let size = ((self.width - 7.0) / widest(ticks, 1.0).max(1.0)).clamp(FIGURE_SIZES.0, NAME_SIZE);
         parts.extend(self.chart.x.ticks.iter().map(|tick| {
             text(self.x(tick.at) + self.width / 2.0, self.top - 8.0, size, QUIET, &tick.text, &MIDDLE)
         }));

@@ -3,7 +3,7 @@
 use svg::Node;
 use svg::node::element::Element;
 
-use super::element::{MARGIN, STRONG, WIDTH, line, px, shortened, text, titled, width};
+use super::element::{MARGIN, STRONG, WIDTH, line, px, shortened, text, titled, widest};
 use super::marker;
 use crate::charts::{Chart, ChartKind, Series};
 use crate::formats::palette;
@@ -25,8 +25,7 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
         shortened(&format!("{}{suffix}", series.name), SIZE, room - sample_width(chart))
     };
     let names: Vec<String> = chart.series.iter().map(name).collect();
-    let widest = names.iter().map(|name| width(name, SIZE)).fold(0.0, f64::max);
-    let column_width = (sample_width(chart) + widest + 18.0).min(room);
+    let column_width = (sample_width(chart) + widest(names.iter(), SIZE) + 18.0).min(room);
     let mut items = Vec::new();
     let (mut x, mut y) = (MARGIN, top + 12.0);
     for (index, name) in names.iter().enumerate() {

@@ -6,7 +6,7 @@ use writebench_stats::as_f64;
 
 use super::element::{
     AXIS, END, GRID, MARGIN, MIDDLE, QUIET, STRONG, WIDTH, line, path, px, rect, shortened, text, through,
-    titled, width,
+    titled, widest, width,
 };
 use super::legend::series_group;
 use super::marker;
@@ -53,14 +53,9 @@ struct Plot<'c> {
 /// The picture below `top`, and its lower end.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let scale = Scale::for_chart(chart);
-    let texts = scale.ticks();
-    let widest = texts
-        .iter()
-        .filter_map(|tick| tick.text.as_deref())
-        .map(|words| width(words, SIZE))
-        .fold(0.0, f64::max);
+    let texts = scale.ticks().into_iter().filter_map(|tick| tick.text);
     let top = top + 30.0;
-    let (left, right, bottom) = (MARGIN + widest + 8.0, WIDTH - MARGIN, top + HEIGHT);
+    let (left, right, bottom) = (MARGIN + widest(texts, SIZE) + 8.0, WIDTH - MARGIN, top + HEIGHT);
     let mut plot = Plot { chart, scale, left, right, top, bottom, ends: ends(chart) };
     let is_turned = plot.x_texts_collide();
     if is_turned {

@@ -3,7 +3,7 @@
 use svg::node::element::Element;
 use writebench_stats::as_f64;
 
-use super::element::{GRID, MARGIN, MIDDLE, QUIET, STRONG, WIDTH, line, name_before, shortened, text, width};
+use super::element::{GRID, MARGIN, MIDDLE, QUIET, STRONG, WIDTH, line, name_before, shortened, text, widest};
 use super::words::axis_title;
 use crate::charts::{Chart, Scale};
 
@@ -30,8 +30,8 @@ pub(super) struct Rows<'c> {
 impl<'c> Rows<'c> {
     /// `room_below`: the part of a row below its bar and name.
     pub(super) fn for_chart(chart: &'c Chart, top: f64, row_height: f64, room_below: f64) -> Self {
-        let names = chart.x.ticks.iter().map(|tick| width(&shortened(&tick.text, SIZE, NAME_LIMIT), SIZE));
-        let left = MARGIN + names.fold(0.0, f64::max) + 8.0;
+        let names = chart.x.ticks.iter().map(|tick| shortened(&tick.text, SIZE, NAME_LIMIT));
+        let left = MARGIN + widest(names, SIZE) + 8.0;
         let right = WIDTH - MARGIN - FIGURE_WIDTH;
         Self { chart, scale: Scale::for_chart(chart), left, right, top: top + 6.0, row_height, room_below }
     }
