@@ -1,6 +1,6 @@
 //! A row of a run's tables: a case, its place, and its samples.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -174,14 +174,14 @@ impl CaseOrigin {
 }
 
 /// A recorded case: one that this version knows, or the texts of one that it does not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "Texts", into = "Texts")]
 pub struct RecordedCase {
     name: String,
     kind: Kind,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Kind {
     Known(Case),
     Unknown { method: String, axes: BTreeMap<String, String> },
@@ -295,6 +295,15 @@ impl fmt::Display for RecordedCase {
         f.pad(&self.name)
     }
 }
+
+/// Each case once for every target: of a case in two tables, the first row.
+pub fn distinct_rows<'r>(
+    rows: impl IntoIterator<Item = &'r CaseRecord>,
+) -> impl Iterator<Item = &'r CaseRecord> {
+    let mut met = HashSet::new();
+    rows.into_iter().filter(move |row| met.insert((&row.target, &row.case)))
+}
+
 impl CaseRecord {
     /// Gives a case of JSON schema 5 today's name, axes and contract: its data began at a page, unless an axis
     /// `alignment` said otherwise. The database has the same in `migrations/009.sql`.

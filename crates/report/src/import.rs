@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use serde::{Deserialize, Deserializer};
-use writebench_model::{CaseRecord, MOST_ROWS, MOST_TARGETS, MissingTarget, RunRecord, TargetRecord, at_most};
+use writebench_model::{
+    CaseRecord, FoldedRun, MOST_ROWS, MOST_TARGETS, MissingTarget, RunRecord, TargetRecord, at_most,
+};
 
 use crate::formats::json::{OLDEST_SCHEMA, SCHEMA};
 
@@ -88,7 +90,7 @@ fn record(document: Document) -> Result<RunRecord, ImportError> {
     for case in &mut cases {
         case.case.resolve();
     }
-    Ok(RunRecord { targets, missing, cases, ..run })
+    Ok(FoldedRun::new(RunRecord { targets, missing, cases, ..run }).finish())
 }
 
 #[cfg(test)]

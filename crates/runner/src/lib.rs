@@ -50,7 +50,7 @@ pub use race::{Candidate, Race, RaceLimits, coordinates};
 pub use refusal::DeviceRefusal;
 pub use schedule::{EachCase, SampleSummary, Schedule, Spent};
 pub use space::{check_space, shortage_of_sample};
-pub use supervise::{End, Event, Observer, Plan, PlannedTarget, supervise};
+pub use supervise::{End, Observer, Plan, PlannedTarget, supervise};
 pub use worker::{Answer, Patience, ProgressRecord, WorkerCommand};
 pub use workers::{Casualties, Workers};
 pub use workspace::{LeftOver, remove_samples, workspace_path};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use writebench_model::protocol::{InsufficientSpace, SampleRequest};
-use writebench_model::{Case, Reserve, Sample, Settings, Verify, nanoseconds};
+use writebench_model::{Case, Reserve, RunEvent, Sample, Settings, Verify, nanoseconds};
 
 use crate::communicator::Share;
 use crate::disturbance::Disturbance;
@@ -48,26 +48,8 @@ pub struct PlannedTarget {
     pub reserve: Reserve,
 }
 
-/// An event of a run.
-pub enum Event<'a> {
-    /// A sample begins.
-    Started {
-        planned: &'a Planned,
-        /// The remaining samples, including this one, if no case ends early.
-        left: usize,
-        /// The bytes that the run has written so far.
-        written: u64,
-    },
-    /// A sample has been taken.
-    Taken {
-        /// The case and its target.
-        planned: &'a Planned,
-        sample: &'a Sample,
-    },
-}
-
 /// Receives the events, and ends the run by returning an error.
-pub type Observer<'o> = dyn FnMut(Event<'_>) -> Result<(), Box<dyn Error + Send + Sync>> + 'o;
+pub type Observer<'o> = dyn FnMut(RunEvent) -> Result<(), Box<dyn Error + Send + Sync>> + 'o;
 
 /// The reason why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,16 +183,18 @@ impl Run<'_, '_> {
         if self.budget_ends_within(1) {
             return Ok(Some(End::Budget));
         }
-        let planned = &self.plan.cases[index];
-        let bytes = self.written.of_sample(planned.target, &planned.case, self.reads_back());
+        let Planned { target, case } = &self.plan.cases[index];
+        let bytes = self.written.of_sample(*target, case, self.reads_back());
         if self.written.left_bytes().is_some_and(|left| bytes > left) {
             return Ok(Some(End::MaxBytes));
         }
         let written = self.written.bytes();
-        observe(Event::Started { planned, left, written }).map_err(RunnerError::Observer)?;
+        let started = RunEvent::Started { target: *target, case: case.clone(), left, written };
+        observe(started).map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
-        observe(Event::Taken { planned, sample: &sample }).map_err(RunnerError::Observer)?;
         self.taken[index].push(SampleSummary::from(&sample));
+        let event = RunEvent::Sample { target: *target, case: case.clone().into(), sample: sample.into() };
+        observe(event).map_err(RunnerError::Observer)?;
         self.taken_here += 1;
         Ok(None)
     }

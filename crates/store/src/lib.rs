@@ -2,7 +2,6 @@
 //! the sample under way.
 
 mod delete;
-mod import;
 mod in_place;
 mod json;
 mod migrate;

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension, Row};
-use writebench_model::{CaseOrigin, CaseRecord, RunRecord, RunStatus, Sample, TargetRecord, TooMuch};
+use rusqlite::{OptionalExtension, Row};
+use writebench_model::{
+    CaseOrigin, CaseRecord, FoldedRun, RecordedCase, RunRecord, RunStatus, TargetRecord, TooMuch,
+};
 
 use crate::{Store, StoreError, json, targets};
 
@@ -73,6 +75,14 @@ impl Store {
         Ok(runs)
     }
 
+    /// Whether there is a run with that id, which is unique across machines.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn has_run(&self, id: &str) -> Result<bool, StoreError> {
+        self.value("look for a run", "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)", [id])
+    }
+
     /// The number of the newest run.
     ///
     /// # Errors
@@ -125,23 +135,9 @@ impl Store {
         }
         run.cases = self.read_cases(number, &run.targets)?;
         run.check_size().map_err(|too_much| self.content(format!("run {number}: {too_much}")))?;
-        let mut samples =
-            self.read_samples(number, &run.targets).map_err(self.failed("read the run's samples"))?;
-        let mut left = HashMap::<Key, usize>::new();
-        for case in &run.cases {
-            *left.entry(key(case)).or_default() += 1;
-        }
-        for case in &mut run.cases {
-            let key = key(case);
-            let left = left.entry(key.clone()).or_default();
-            *left -= 1;
-            // The last row with a name takes the samples, earlier ones a copy.
-            case.samples = match *left {
-                0 => samples.remove(&key).unwrap_or_default(),
-                _ => samples.get(&key).cloned().unwrap_or_default(),
-            };
-        }
-        Ok(run)
+        let mut run = FoldedRun::new(run);
+        self.read_samples(number, &mut run).map_err(self.failed("read the run's samples"))?;
+        Ok(run.finish())
     }
 
     /// Checked before reading: a database from elsewhere must not exhaust the memory.
@@ -165,76 +161,38 @@ impl Store {
         })
     }
 
-    fn read_samples(&self, run: i64, targets: &[TargetRecord]) -> rusqlite::Result<HashMap<Key, Vec<Sample>>> {
+    fn read_samples(&self, number: i64, run: &mut FoldedRun) -> rusqlite::Result<()> {
         // A transaction, so that both queries see the same state while a run adds to it.
         let transaction = self.connection.unchecked_transaction()?;
-        let mut taken = Taken::count(&transaction, run, targets.len())?;
-        let mut statement = transaction
-            .prepare(&format!("SELECT name, target, sample FROM samples {} ORDER BY id", taken.rows()))?;
-        let mut rows = statement.query([run, taken.first, taken.last])?;
-        while let Some(row) = rows.next()? {
-            let of_case = taken.cases.get_mut(row.get_ref(0)?.as_str()?);
-            let position: usize = row.get(1)?;
-            let of_target = of_case.and_then(|of_case| of_case.get_mut(position));
-            of_target.ok_or_else(|| no_target(position))?.push(json::from_column(row, 2)?);
-        }
-        let mut samples = HashMap::new();
-        for (name, of_case) in taken.cases {
-            for (target, mut of_target) in targets.iter().zip(of_case) {
-                // For ten thousand cases with a few samples each, the spare capacity would add half as much
-                // again.
-                of_target.shrink_to_fit();
-                samples.insert((target.name.clone(), name.clone()), of_target);
-            }
-        }
-        Ok(samples)
-    }
-}
-
-/// Space for the samples of a run, by case and target.
-struct Taken {
-    /// For each case by name, the samples on each target.
-    cases: HashMap<String, Vec<Vec<Sample>>>,
-    count: i64,
-    first: i64,
-    last: i64,
-}
-
-impl Taken {
-    /// The index of the samples has all that the query reads.
-    fn count(connection: &Connection, run: i64, targets: usize) -> rusqlite::Result<Self> {
-        let mut statement = connection
-            .prepare("SELECT name, count(*), min(id), max(id) FROM samples WHERE run = ?1 GROUP BY name")?;
-        let mut rows = statement.query([run])?;
-        let mut taken = Self { cases: HashMap::new(), count: 0, first: i64::MAX, last: i64::MIN };
-        while let Some(row) = rows.next()? {
-            let (count, first, last): (i64, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
-            let room = usize::try_from(count).unwrap_or(0) / targets.max(1);
-            let of_targets = (0..targets).map(|_| Vec::with_capacity(room)).collect();
-            taken.cases.insert(row.get(0)?, of_targets);
-            taken.count = taken.count.saturating_add(count);
-            (taken.first, taken.last) = (taken.first.min(first), taken.last.max(last));
-        }
-        Ok(taken)
-    }
-
-    /// The query for these rows: in table order, which reads each page once, or by the index and a sort if
-    /// they are few among those of other runs.
-    fn rows(&self) -> &'static str {
-        let span = self.last.saturating_sub(self.first);
-        if span / 4 > self.count {
+        // The index of the samples has all that this query reads.
+        let select = "SELECT count(*), coalesce(min(id), 0), coalesce(max(id), 0) FROM samples WHERE run = ?1";
+        let (count, first, last): (i64, i64, i64) =
+            transaction.query_row(select, [number], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        // In table order, which reads each page once, or by the index and a sort if the samples are few among
+        // those of other runs.
+        let rows = if last.saturating_sub(first) / 4 > count {
             "WHERE run = ?1 AND +id BETWEEN ?2 AND ?3"
         } else {
             "NOT INDEXED WHERE run = ?1 AND id BETWEEN ?2 AND ?3"
+        };
+        let mut statement =
+            transaction.prepare(&format!("SELECT name, target, sample FROM samples {rows} ORDER BY id"))?;
+        let mut rows = statement.query([number, first, last])?;
+        let RunRecord { cases, targets, .. } = run.so_far();
+        let cases: HashMap<String, RecordedCase> =
+            cases.iter().map(|row| (row.case.name().to_owned(), row.case.clone())).collect();
+        let target_count = targets.len();
+        while let Some(row) = rows.next()? {
+            let (target, sample) = (row.get(1)?, json::from_column(row, 2)?);
+            if target >= target_count {
+                return Err(no_target(target));
+            }
+            if let Some(case) = cases.get(row.get_ref(0)?.as_str()?) {
+                run.add_sample(target, case, sample);
+            }
         }
+        Ok(())
     }
-}
-
-/// The key of samples: a target's name, and a case's.
-type Key = (String, String);
-
-fn key(case: &CaseRecord) -> Key {
-    (case.target.clone(), case.case.name().to_owned())
 }
 
 fn no_target(position: usize) -> rusqlite::Error {

@@ -2,42 +2,11 @@
 
 use std::io;
 
-use rusqlite::params;
-use writebench_model::{Cluster, RunStatus};
+use writebench_model::RunStatus;
 
-use crate::{Store, StoreError, json, run_locks};
+use crate::{Store, StoreError, run_locks};
 
 impl Store {
-    /// Records the status of a run.
-    ///
-    /// # Errors
-    /// The database cannot be written.
-    pub fn set_status(&self, run: i64, status: RunStatus) -> Result<(), StoreError> {
-        let update = "UPDATE runs SET status = ?2 WHERE number = ?1";
-        self.change("record the run's status", update, params![run, status.name()])
-    }
-
-    /// Records the ranks that go on with a run.
-    ///
-    /// # Errors
-    /// The database cannot be written.
-    pub fn set_cluster(&self, run: i64, cluster: &Cluster) -> Result<(), StoreError> {
-        const UPDATE: &str = "UPDATE runs SET run = json_set(run, '$.cluster', json(?2)) WHERE number = ?1";
-        let doing = "record the run's ranks";
-        let text = json::to_text(cluster).map_err(self.failed(doing))?;
-        self.change(doing, UPDATE, params![run, text])
-    }
-
-    /// Records the bytes that a run has written in all, and the share of its time in which a task waited for a CPU.
-    ///
-    /// # Errors
-    /// The database cannot be written.
-    pub fn set_totals(&self, run: i64, written: u64, cpu_wait_ppm: Option<u32>) -> Result<(), StoreError> {
-        const UPDATE: &str = "UPDATE runs SET run = \
-             json_set(run, '$.written_bytes', json(?2), '$.cpu_wait_ppm', ?3) WHERE number = ?1";
-        self.change("record the bytes written", UPDATE, params![run, written.to_string(), cpu_wait_ppm])
-    }
-
     /// Claims a run for this store until it is closed; false if it is under way elsewhere.
     ///
     /// # Errors

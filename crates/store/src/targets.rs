@@ -1,22 +1,9 @@
 //! The targets of a run.
 
 use rusqlite::{Connection, params};
-use writebench_model::{Limit, MissingTarget, RunRecord, TargetRecord};
+use writebench_model::{MissingTarget, RunRecord, TargetRecord};
 
-use crate::{Store, StoreError, json};
-
-impl Store {
-    /// Records the hardware's limits of a run's target.
-    ///
-    /// # Errors
-    /// The database cannot be written.
-    pub fn set_limits(&self, run: i64, target: usize, limits: &[Limit]) -> Result<(), StoreError> {
-        const DOING: &str = "record the limits";
-        const UPDATE: &str = "UPDATE targets SET target = json_set(target, '$.limits', json(?3)) WHERE run = ?1 AND position = ?2";
-        let text = json::to_text(&limits).map_err(self.failed(DOING))?;
-        self.change(DOING, UPDATE, params![run, target, text])
-    }
-}
+use crate::json;
 
 pub(crate) fn insert(connection: &Connection, number: i64, run: &RunRecord) -> rusqlite::Result<()> {
     let mut statement = connection

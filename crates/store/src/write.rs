@@ -1,12 +1,12 @@
 //! Writing runs to the database.
 
-use rusqlite::params;
-use writebench_model::{CaseRecord, RunRecord, Sample};
+use rusqlite::{Connection, ToSql, params};
+use writebench_model::{CaseRecord, RunEvent, RunRecord, Sample, distinct_rows};
 
 use crate::{Store, StoreError, json, targets};
 
 impl Store {
-    /// Records a run and its cases before the first sample. Returns the run's number. The run is under way
+    /// Records a run and its rows before the first sample. Returns the run's number. The run is under way
     /// until this store is closed.
     ///
     /// # Errors
@@ -15,7 +15,7 @@ impl Store {
         run.check_size().map_err(|error| StoreError::TooLarge { error })?;
         let failed = self.failed("record the run");
         let transaction = self.connection.unchecked_transaction().map_err(&failed)?;
-        let number = insert_rows(&transaction, run, false).map_err(&failed)?;
+        let number = insert_run(&transaction, run, false).map_err(&failed)?;
         // Locked before the commit, so that no reader sees a run that seems to have ended.
         self.hold_run(number)?;
         transaction.commit().map_err(&failed)?;
@@ -23,72 +23,99 @@ impl Store {
         Ok(number)
     }
 
-    /// Commits a sample of a case on the run's target with that number.
+    /// Commits a step of a run.
     ///
     /// # Errors
     /// The database cannot be written.
-    pub fn add_sample(&self, run: i64, target: usize, name: &str, sample: &Sample) -> Result<(), StoreError> {
+    pub fn record(&self, run: i64, event: &RunEvent) -> Result<(), StoreError> {
         self.check_in_place()?;
-        insert_sample(&self.connection, run, target, name, sample).map_err(self.failed("record a sample"))
+        write(&self.connection, run, event).map_err(self.failed("record the run"))
     }
 
-    /// Adds rows to the tables of a run.
+    /// Imports whole runs with their samples: all or none. Returns their new numbers. They are marked, as
+    /// their statements about files and targets must not be followed.
     ///
     /// # Errors
-    /// The database cannot be written.
-    pub fn add_cases(&self, run: i64, cases: &[CaseRecord]) -> Result<(), StoreError> {
-        self.check_in_place()?;
-        let added = append_cases(&self.connection, run, cases);
-        added.map_err(self.failed("record cases"))
+    /// A run is too large or exists already, or the database cannot be written.
+    pub fn import_runs(&mut self, runs: &[RunRecord]) -> Result<Vec<i64>, StoreError> {
+        for run in runs {
+            run.check_size().map_err(|error| StoreError::TooLarge { error })?;
+        }
+        import(&self.connection, runs).map_err(self.failed("import runs"))
     }
+}
+
+fn import(connection: &Connection, runs: &[RunRecord]) -> rusqlite::Result<Vec<i64>> {
+    let transaction = connection.unchecked_transaction()?;
+    let mut numbers = Vec::new();
+    for run in runs {
+        let number = insert_run(&transaction, run, true)?;
+        for row in distinct_rows(&run.cases) {
+            let target = run.targets.iter().position(|target| target.name == row.target).unwrap_or(0);
+            for sample in &row.samples {
+                insert_sample(&transaction, number, target, row.case.name(), sample)?;
+            }
+        }
+        numbers.push(number);
+    }
+    transaction.commit()?;
+    Ok(numbers)
 }
 
 /// A run with its targets and the rows of its tables, without samples.
-pub(crate) fn insert_rows(
-    connection: &rusqlite::Connection,
-    run: &RunRecord,
-    imported: bool,
-) -> rusqlite::Result<i64> {
-    connection.execute(
-        "INSERT INTO runs (status, imported, run) VALUES (?1, ?2, ?3)",
-        params![run.status.name(), imported, json::to_text(run)?],
-    )?;
+fn insert_run(connection: &Connection, run: &RunRecord, imported: bool) -> rusqlite::Result<i64> {
+    let insert = "INSERT INTO runs (status, imported, run) VALUES (?1, ?2, ?3)";
+    connection.execute(insert, params![run.status.name(), imported, json::to_text(run)?])?;
     let number = connection.last_insert_rowid();
     targets::insert(connection, number, run)?;
-    for (position, case) in (0i64..).zip(&run.cases) {
-        insert_case(connection, number, position, case)?;
-    }
+    run.cases.iter().try_for_each(|row| insert_row(connection, number, row))?;
     Ok(number)
 }
 
-fn append_cases(connection: &rusqlite::Connection, run: i64, cases: &[CaseRecord]) -> rusqlite::Result<()> {
-    let transaction = connection.unchecked_transaction()?;
-    let next = "SELECT coalesce(max(position), -1) + 1 FROM cases WHERE run = ?1";
-    let first: i64 = transaction.query_row(next, [run], |row| row.get(0))?;
-    for (position, case) in (first..).zip(cases) {
-        insert_case(&transaction, run, position, case)?;
+fn write(connection: &Connection, run: i64, event: &RunEvent) -> rusqlite::Result<()> {
+    let execute = |update: &str, values: &[&dyn ToSql]| connection.execute(update, values).map(|_| ());
+    match event {
+        RunEvent::Started { .. } => Ok(()),
+        RunEvent::Row(row) => insert_row(connection, run, row),
+        RunEvent::Sample { target, case, sample } => {
+            insert_sample(connection, run, *target, case.name(), sample)
+        }
+        RunEvent::Limits { target, limits } => {
+            let update = "UPDATE targets SET target = json_set(target, '$.limits', json(?3))
+                 WHERE run = ?1 AND position = ?2";
+            execute(update, params![run, target, json::to_text(limits)?])
+        }
+        RunEvent::Cluster(cluster) => {
+            let update = "UPDATE runs SET run = json_set(run, '$.cluster', json(?2)) WHERE number = ?1";
+            execute(update, params![run, json::to_text(cluster)?])
+        }
+        RunEvent::Totals { written_bytes, cpu_wait_ppm } => {
+            let update =
+                "UPDATE runs SET run = json_set(run, '$.written_bytes', json(?2), '$.cpu_wait_ppm', ?3)
+                 WHERE number = ?1";
+            execute(update, params![run, written_bytes.to_string(), cpu_wait_ppm])
+        }
+        RunEvent::Status(status) => {
+            execute("UPDATE runs SET status = ?2 WHERE number = ?1", params![run, status.name()])
+        }
     }
-    transaction.commit()
 }
 
-fn insert_case(
-    connection: &rusqlite::Connection,
-    run: i64,
-    position: i64,
-    case: &CaseRecord,
-) -> rusqlite::Result<()> {
-    // Samples have their own table.
-    let record = CaseRecord { samples: Vec::new(), ..case.clone() };
-    connection.execute(
-        "INSERT INTO cases (run, position, name, suite, record, target)
-         VALUES (?1, ?2, ?3, ?4, ?5, (SELECT position FROM targets WHERE run = ?1 AND name = ?6))",
-        params![run, position, case.case.name(), case.origin.suite(), json::to_text(&record)?, case.target],
-    )?;
+/// Adds a row to the run's tables. Samples have their own table.
+fn insert_row(connection: &Connection, run: i64, row: &CaseRecord) -> rusqlite::Result<()> {
+    let record = CaseRecord { samples: Vec::new(), ..row.clone() };
+    connection
+        .prepare_cached(
+            "INSERT INTO cases (run, position, name, suite, record, target)
+             VALUES (?1, (SELECT coalesce(max(position), -1) + 1 FROM cases WHERE run = ?1), ?2, ?3, ?4,
+                (SELECT position FROM targets WHERE run = ?1 AND name = ?5))",
+        )?
+        .execute(params![run, row.case.name(), row.origin.suite(), json::to_text(&record)?, row.target])?;
     Ok(())
 }
 
-pub(crate) fn insert_sample(
-    connection: &rusqlite::Connection,
+fn insert_sample(
+    connection: &Connection,
     run: i64,
     target: usize,
     name: &str,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunRecord, Sample, Stage};
+use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunEvent, RunRecord, Sample, Stage};
 use writebench_store::{Store, StoreError};
 use writebench_testkit::{example_case, example_run};
 
@@ -43,7 +43,8 @@ fn cases_of_schema_8_have_names_that_say_where_their_data_was() {
         CaseRecord { origin, label: Some("pwrite,size=1GiB,cache=direct".to_owned()), ..run.cases[1].clone() };
     let mut store = open(&path).unwrap();
     let number = store.begin_run(&run).unwrap();
-    store.add_sample(number, 0, run.cases[1].case.name(), &sample()).unwrap();
+    let case = run.cases[1].case.clone();
+    store.record(number, &RunEvent::Sample { target: 0, case, sample: sample().into() }).unwrap();
     let old = rusqlite::Connection::open(&path).unwrap();
     old.execute_batch(
         "UPDATE cases SET record = json_remove(record, '$.contract.memory');

@@ -3,14 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use writebench_model::{
-    CaseOrigin, CaseRecord, Extent, Failure, FilesystemSpec, Latency, Limit, LimitKind, MissingTarget, Outcome,
-    Phase, PhasesNs, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, Stage, Timeline, Watch,
+    CaseOrigin, CaseRecord, Cluster, Extent, Failure, FilesystemSpec, FoldedRun, Latency, Limit, LimitKind,
+    MissingTarget, Node, Outcome, Phase, PhasesNs, ReadBack, ReadFrom, RunEvent, RunRecord, RunStatus, Sample,
+    Stage, Timeline, Watch,
 };
 use writebench_store::{Store, StoreError, WorkspaceRecord};
 use writebench_testkit::{example_case, example_run, example_target, recorded};
 
 fn open(path: &Path) -> Result<Store, StoreError> {
     Store::open(path)
+}
+
+/// A sample of `write`.
+fn taken(target: usize, sample: &Sample) -> RunEvent {
+    RunEvent::Sample { target, case: recorded("write"), sample: sample.clone().into() }
 }
 
 fn run() -> RunRecord {
@@ -96,66 +102,79 @@ fn samples() -> Vec<Sample> {
 }
 
 #[test]
-fn a_run_is_read_as_it_was_written() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("db");
-    let mut expected = run();
-    let number = {
-        let mut store = open(&path).unwrap();
-        let number = store.begin_run(&expected).unwrap();
-        for sample in samples() {
-            store.add_sample(number, 0, "write", &sample).unwrap();
-        }
-        store.set_status(number, RunStatus::Complete).unwrap();
-        let limit = Limit {
-            kind: LimitKind::MemoryCopy,
-            threads: 2,
-            bytes_per_s: Some(18_000_000_000),
-            how: "16 MiB".to_owned(),
-        };
-        expected.targets[0].limits = vec![limit];
-        store.set_limits(number, 0, &expected.targets[0].limits).unwrap();
-        let later = example_case("later", "pwrite", Vec::new());
-        store.add_cases(number, std::slice::from_ref(&later)).unwrap();
-        expected.cases.push(later);
-        number
-    };
-    expected.status = RunStatus::Complete;
-    // A case in two tables has its samples in both.
-    expected.cases[0].samples = samples();
-    expected.cases[2].samples = samples();
-    let store = open(&path).unwrap();
-    assert_eq!(store.run(number).unwrap(), expected);
-    let summary = &store.runs().unwrap()[0];
-    assert_eq!((summary.cases, summary.samples, summary.status.as_str()), (3, 5, "complete"));
-}
-
-#[test]
-fn a_case_has_its_own_samples_on_every_target_and_a_target_that_is_missing_stays_so() {
+fn a_run_is_read_as_its_events_have_made_it_in_memory() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
     let on =
-        |target: &str| CaseRecord { target: target.to_owned(), ..example_case("one", "write", Vec::new()) };
+        |target: &str, name| CaseRecord { target: target.to_owned(), ..example_case("one", name, Vec::new()) };
     let mut expected = RunRecord {
         targets: vec![example_target("ext4"), example_target("xfs")],
         missing: vec![MissingTarget { name: "jfs".to_owned(), why: "no mkfs.jfs".to_owned() }],
-        cases: vec![on("ext4"), on("xfs")],
+        // A case in two tables has its samples in both.
+        cases: vec![on("ext4", "write"), on("xfs", "write"), on("ext4", "write")],
         ..run()
     };
     expected.targets[0].making = Some(making());
-    let mut store = open(&path).unwrap();
-    let number = store.begin_run(&expected).unwrap();
-    store.add_sample(number, 1, "write", &samples()[0]).unwrap();
-    store.add_sample(number, 0, "write", &samples()[1]).unwrap();
-    store.add_cases(number, &[CaseRecord { case: recorded("pwrite"), ..on("xfs") }]).unwrap();
-    expected.cases[0].samples = vec![samples()[1].clone()];
-    expected.cases[1].samples = vec![samples()[0].clone()];
-    expected.cases.push(CaseRecord { case: recorded("pwrite"), ..on("xfs") });
+    let number = open(&path).unwrap().begin_run(&expected).unwrap();
+    let mut folded = FoldedRun::new(expected.clone());
+
+    let limit = Limit {
+        kind: LimitKind::MemoryCopy,
+        threads: 2,
+        bytes_per_s: Some(18_000_000_000),
+        how: "16 MiB".to_owned(),
+    };
+    let cluster = Cluster {
+        nodes: vec![Node { host: "a".to_owned(), ranks: 2 }],
+        mpi: "Open MPI".to_owned(),
+        job: None,
+        interconnect: None,
+        earlier_nodes: Vec::new(),
+    };
+    expected.targets[0].limits = vec![limit.clone()];
+    expected.cases.push(on("xfs", "pwrite"));
+    for row in [0, 2] {
+        expected.cases[row].samples = samples();
+    }
+    expected.cases[1].samples = samples()[..1].into();
+    expected.cluster = Some(cluster.clone());
+    (expected.written_bytes, expected.cpu_wait_ppm) = (Some(u64::MAX), Some(7));
+    expected.status = RunStatus::Complete;
+
+    let started =
+        RunEvent::Started { target: 0, case: recorded("write").known().unwrap().clone(), left: 7, written: 0 };
+    let before = [
+        RunEvent::Limits { target: 0, limits: Vec::new() },
+        RunEvent::Limits { target: 0, limits: vec![limit] },
+        RunEvent::Row(on("xfs", "pwrite").into()),
+        started,
+        taken(1, &samples()[0]),
+    ];
+    let after = [
+        RunEvent::Cluster(cluster),
+        RunEvent::Totals { written_bytes: u64::MAX, cpu_wait_ppm: Some(7) },
+        RunEvent::Status(RunStatus::Complete),
+    ];
+    let store = open(&path).unwrap();
+    for event in before.into_iter().chain(samples().iter().map(|sample| taken(0, sample))).chain(after) {
+        store.record(number, &event).unwrap();
+        folded.apply(event);
+    }
     assert_eq!(store.run(number).unwrap(), expected);
+    assert_eq!(folded.finish(), expected);
     let summary = &store.runs().unwrap()[0];
-    assert_eq!((summary.target.as_str(), summary.cases), ("ext4, xfs, jfs", 3));
-    let nowhere = store.add_cases(number, &[on("btrfs")]).unwrap_err().to_string();
-    assert!(nowhere.contains("record cases"), "a target that the run does not have: {nowhere}");
+    assert_eq!((summary.target.as_str(), summary.cases, summary.samples), ("ext4, xfs, jfs", 3, 6));
+    assert_eq!(summary.status, "complete");
+    let nowhere = store.record(number, &RunEvent::Row(on("btrfs", "write").into()));
+    assert!(nowhere.unwrap_err().to_string().contains("record the run"), "a target that the run does not have");
+}
+
+#[test]
+fn a_sample_of_a_case_that_is_in_no_table_is_in_no_run() {
+    let mut folded = FoldedRun::new(run());
+    folded.apply(RunEvent::Sample { target: 0, case: recorded("mmap"), sample: samples()[0].clone().into() });
+    folded.apply(taken(1, &samples()[0]));
+    assert_eq!(folded.finish(), run());
 }
 
 #[test]
@@ -164,9 +183,9 @@ fn runs_from_elsewhere_are_taken_in_whole_and_together_or_not_at_all() {
     let mut from = open(&directory.path().join("from")).unwrap();
     let number = from.begin_run(&run()).unwrap();
     for sample in samples() {
-        from.add_sample(number, 0, "write", &sample).unwrap();
+        from.record(number, &taken(0, &sample)).unwrap();
     }
-    from.set_status(number, RunStatus::Limited).unwrap();
+    from.record(number, &RunEvent::Status(RunStatus::Limited)).unwrap();
     let there = from.run(number).unwrap();
     let other = RunRecord { id: "other".to_owned(), ..there.clone() };
     let mut to = open(&directory.path().join("to")).unwrap();
@@ -188,7 +207,7 @@ fn another_connection_sees_a_sample_as_soon_as_it_is_added() {
     let reader = open(&path).unwrap();
     let number = writer.begin_run(&run()).unwrap();
     for count in 1..=3 {
-        writer.add_sample(number, 0, "write", &samples()[0]).unwrap();
+        writer.record(number, &taken(0, &samples()[0])).unwrap();
         assert_eq!(reader.run(number).unwrap().cases[0].samples.len(), count);
     }
 }
@@ -212,7 +231,7 @@ fn a_run_is_running_only_while_somebody_holds_it() {
     }
     assert!(other.is_under_way_elsewhere(first).unwrap() && !store.is_under_way_elsewhere(first).unwrap());
     assert!(!other.hold_run(second).unwrap(), "it is under way");
-    store.set_status(second, RunStatus::Limited).unwrap();
+    store.record(second, &RunEvent::Status(RunStatus::Limited)).unwrap();
     drop(store);
     assert_eq!(status(&other, first), RunStatus::Interrupted);
     assert_eq!(status(&other, second), RunStatus::Limited);
@@ -231,18 +250,18 @@ fn writing_to_a_database_that_was_moved_is_an_error() {
     let path = directory.path().join("db");
     let mut store = open(&path).unwrap();
     let number = store.begin_run(&run()).unwrap();
-    store.add_sample(number, 0, "write", &samples()[0]).unwrap();
+    store.record(number, &taken(0, &samples()[0])).unwrap();
     store.check_in_place().unwrap();
     std::fs::rename(&path, directory.path().join("moved")).unwrap();
     let gone = |it: Result<(), StoreError>| assert!(matches!(it, Err(StoreError::Gone { .. })), "{it:?}");
     gone(store.check_in_place());
-    gone(store.add_sample(number, 0, "write", &samples()[0]));
-    gone(store.add_cases(number, &[]));
-    gone(store.set_limits(number, 0, &[]));
-    gone(store.set_status(number, RunStatus::Complete));
+    gone(store.record(number, &taken(0, &samples()[0])));
+    gone(store.record(number, &RunEvent::Row(run().cases[0].clone().into())));
+    gone(store.record(number, &RunEvent::Limits { target: 0, limits: Vec::new() }));
+    gone(store.record(number, &RunEvent::Status(RunStatus::Complete)));
     assert_eq!(store.run(number).unwrap().cases[0].samples.len(), 1, "what was written is read");
     std::fs::rename(directory.path().join("moved"), &path).unwrap();
-    store.add_sample(number, 0, "write", &samples()[0]).unwrap();
+    store.record(number, &taken(0, &samples()[0])).unwrap();
 }
 
 #[test]
@@ -253,7 +272,7 @@ fn a_lock_of_another_program_is_told_from_all_other_errors() {
     let number = store.begin_run(&run()).unwrap();
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let add = || store.add_sample(number, 0, "write", &samples()[0]);
+    let add = || store.record(number, &taken(0, &samples()[0]));
     assert!(store.without_waiting(add).unwrap_err().is_busy());
     assert_eq!(store.run(number).unwrap().cases[0].samples, [], "it can be read");
     other.execute_batch("ROLLBACK").unwrap();
@@ -287,7 +306,7 @@ fn the_newest_run_is_found_and_the_newest_that_can_go_on() {
     let with_id = |id: &str| RunRecord { id: id.to_owned(), ..run() };
     let first = store.begin_run(&run()).unwrap();
     let complete = store.begin_run(&with_id("complete")).unwrap();
-    store.set_status(complete, RunStatus::Complete).unwrap();
+    store.record(complete, &RunEvent::Status(RunStatus::Complete)).unwrap();
     store.import_runs(&[RunRecord { status: RunStatus::Limited, ..with_id("imported") }]).unwrap();
     let mut search = with_id("search");
     search.settings.search_bytes = Some(4096);
@@ -312,7 +331,7 @@ fn a_run_that_is_deleted_leaves_no_row_and_all_others_whole() {
         let mut store = open(&path).unwrap();
         let numbers = ["a", "b", "c"].map(|id| store.begin_run(&with_id(id)).unwrap());
         for number in numbers {
-            (0..100).for_each(|_| store.add_sample(number, 0, "write", &samples()[0]).unwrap());
+            (0..100).for_each(|_| store.record(number, &taken(0, &samples()[0])).unwrap());
         }
         numbers
     };

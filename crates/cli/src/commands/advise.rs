@@ -10,8 +10,8 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::protocol::direct_check_bytes_of;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, Content, DataMemory, Durability, Purpose, Reserve, Row, RunRecord,
-    Settings, Space, Stage, TargetRecord, Verify, nanoseconds,
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Content, DataMemory, Durability, Purpose, Reserve, Row,
+    RunRecord, Settings, Space, Stage, TargetRecord, Verify, nanoseconds,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
@@ -22,7 +22,7 @@ use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::output_file::ProtectedPaths;
-use crate::session::{Configuration, Later, Place, Session, Workspaces, most_unasked_bytes, new_run, seed};
+use crate::session::{Configuration, Place, Session, Workspaces, most_unasked_bytes, new_run, seed};
 use crate::signals::stop_on_signals;
 use crate::{database, selection};
 
@@ -169,7 +169,7 @@ impl AdviseCommand {
             max_bytes.saturating_add(limit_bytes).min(unasked_bytes)
         };
         let settings = Settings { max_bytes: Some(max_bytes), ..settings };
-        let mut run = RunRecord { cluster: global.cluster(), ..new_run(None, settings, &[], vec![target]) };
+        let run = RunRecord { cluster: global.cluster(), ..new_run(None, settings, &[], vec![target]) };
         let places = vec![place.claim(false, self.reserve, output)?];
         let mut store = database::open(global.db.as_deref())?;
         if let Some((search, names)) = earlier_finalists(&store, &run.targets[0], &space.baseline)? {
@@ -178,7 +178,7 @@ impl AdviseCommand {
         }
         let number = store.begin_run(&run)?;
         // The race keeps the time. A limit in the runner would cut loops over records, which then have no rank.
-        run.settings.budget_ns = None;
+        let settings = Settings { budget_ns: None, ..run.settings.clone() };
         output.note(&format!(
             "{}: {} in {}, {}; as many samples as {:?} and {} to be written allow.",
             space.title,
@@ -210,11 +210,11 @@ impl AdviseCommand {
         };
         let configuration = Configuration {
             schedule: Box::new(Race::new(field.candidates, field.baseline, limits)),
-            later: field.later,
+            deferred: field.deferred,
             limits_for,
-            ..Configuration::new(run, field.cases, None)
+            ..Configuration::new(settings, field.cases, None)
         };
-        Session::new(workspaces, configuration).measure(&exports)
+        Session::new(workspaces, run, configuration).measure(&exports)
     }
 
     /// The size that was asked for; of a file larger than memory, one and a half times the memory that the run may use.
@@ -264,7 +264,8 @@ struct Field {
     sizes: Sizes,
     // How many times its size a candidate writes at most.
     times_written: u64,
-    later: Later,
+    // A row for each case.
+    deferred: Vec<Vec<CaseRecord>>,
     // The reasons for omitted candidates.
     left_out: Vec<String>,
 }
@@ -415,7 +416,7 @@ impl Field {
         let label = if is_baseline { format!("baseline: {name}") } else { name };
         let origin = CaseOrigin::Search { stage, is_baseline };
         let row = Row { origin, label: Some(label), case: case.clone() };
-        self.later.add(selection::records(&[row], std::slice::from_ref(target)));
+        self.deferred.push(vec![selection::record(&row, &target.name)]);
         self.cases.push(case);
         self.cases.len() - 1
     }

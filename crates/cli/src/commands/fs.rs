@@ -186,9 +186,9 @@ impl FsCommand {
         let configuration = Configuration {
             limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
             image_bytes: made.bytes_written,
-            ..Configuration::new(run, cases, None)
+            ..Configuration::new(run.settings.clone(), cases, None)
         };
-        Session::new(workspaces, configuration).measure(exports)
+        Session::new(workspaces, run, configuration).measure(exports)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::{
-    Axis, Environment, Row, RunRecord, RunStatus, Settings, TargetRecord, path_of_text, path_text,
+    Axis, Environment, Row, RunEvent, RunRecord, RunStatus, Settings, TargetRecord, path_of_text, path_text,
 };
 use writebench_store::Store;
 
@@ -135,15 +135,16 @@ impl RunCommand {
         output.note(&line);
         let stop = stop_on_signals()?;
         let workspaces = self.workspaces(&store, number, places, (&stop, output, &global.others));
+        let settings = run.settings.clone();
         let configuration = match sized {
-            Some(SizedCases { cases, later, schedule, .. }) => {
+            Some(SizedCases { cases, deferred, schedule, .. }) => {
                 let schedule = Box::new(schedule);
-                Configuration { later, schedule, ..Configuration::new(run, cases, copied) }
+                Configuration { deferred, schedule, ..Configuration::new(settings, cases, copied) }
             }
-            None => Configuration::new(run, cases, copied),
+            None => Configuration::new(settings, cases, copied),
         };
         let configuration = Configuration { limits_for, ..configuration };
-        Session::new(workspaces, configuration).measure(&exports)
+        Session::new(workspaces, run, configuration).measure(&exports)
     }
 
     /// The cases that were named, and the user's programs.
@@ -264,9 +265,12 @@ impl RunCommand {
             ));
         }
         let given = measuring.settings(0, run.settings.samples);
-        run.settings.budget_ns = given.budget_ns;
-        run.settings.timeout_ns = given.timeout_ns.or(run.settings.timeout_ns);
-        run.settings.max_bytes = given.max_bytes.or(run.settings.max_bytes);
+        let settings = Settings {
+            budget_ns: given.budget_ns,
+            timeout_ns: given.timeout_ns.or(run.settings.timeout_ns),
+            max_bytes: given.max_bytes.or(run.settings.max_bytes),
+            ..run.settings.clone()
+        };
         let cases = selection::different_cases(&run.cases)?;
         selection::check_ranks(&cases, global.ranks())?;
         if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
@@ -282,14 +286,14 @@ impl RunCommand {
         if samples > 0 {
             let cost = Cost {
                 cases: &cases,
-                settings: &Settings { samples, ..run.settings.clone() },
+                settings: &Settings { samples, ..settings.clone() },
                 targets: run.targets.iter().map(|target| (target.name.clone(), None)).collect(),
                 copy_bytes: copied.as_ref().map_or(0, Copied::copy_bytes),
                 image_bytes: 0,
                 is_sized: false,
                 limits: false,
             };
-            cost.check_max_bytes(run.settings.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
+            cost.check_max_bytes(settings.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
             cost.ask(self.yes, free)?;
             output.note(&format!("Going on, at most {}", cost.line()?));
         }
@@ -298,14 +302,14 @@ impl RunCommand {
             if now.earlier_nodes.len() > before.earlier_nodes.len() {
                 output.note(&format!("The run goes on with other nodes: {now} instead of {before}"));
             }
-            store.set_cluster(number, &now)?;
+            store.record(number, &RunEvent::Cluster(now.clone()))?;
             run.cluster = Some(now);
         }
-        store.set_status(number, RunStatus::Running)?;
+        store.record(number, &RunEvent::Status(RunStatus::Running))?;
         let stop = stop_on_signals()?;
         let workspaces = self.workspaces(&store, number, places, (&stop, output, &global.others));
         // The limits were measured when the run began, if they were wanted.
-        Session::new(workspaces, Configuration::new(run, cases, copied)).measure(&exports)
+        Session::new(workspaces, run, Configuration::new(settings, cases, copied)).measure(&exports)
     }
 }
 

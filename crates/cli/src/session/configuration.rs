@@ -1,24 +1,24 @@
 //! What a command has validated, and the session that is made from it.
 
-use std::collections::HashSet;
-
-use writebench_model::{Case, CaseRecord, RunRecord};
+use writebench_model::{Case, CaseRecord, RunRecord, Settings};
 use writebench_runner::{Casualties, EachCase, Schedule, Written};
 
-use super::later::Later;
+use super::recorder::Recorder;
 use super::workspaces::Workspaces;
 use crate::copied::Copied;
 
 /// What a run measures, and within which limits.
 pub(crate) struct Configuration {
-    /// The run, with what was measured of it before, and with the time that is left of its budget.
-    pub run: RunRecord,
+    /// The run's settings, with the time that is left of its budget.
+    pub settings: Settings,
     /// The run's different cases, each of which is measured on every target.
     pub cases: Vec<Case>,
     pub copied: Option<Copied>,
     /// The number of samples that each case wants.
     pub schedule: Box<dyn Schedule>,
-    pub later: Later,
+    /// Groups of rows that are not known before the run begins: a group comes into the tables when the first of its
+    /// cases has its first turn.
+    pub deferred: Vec<Vec<CaseRecord>>,
     /// Cases that the hardware's limits are measured for; none to measure no limits.
     pub limits_for: Vec<Case>,
     /// Bytes of the images that were made for the run.
@@ -27,13 +27,13 @@ pub(crate) struct Configuration {
 
 impl Configuration {
     /// As many samples of each case as the run's settings demand, and no other measurements.
-    pub(crate) fn new(run: RunRecord, cases: Vec<Case>, copied: Option<Copied>) -> Self {
+    pub(crate) fn new(settings: Settings, cases: Vec<Case>, copied: Option<Copied>) -> Self {
         Self {
-            schedule: Box::new(EachCase::of(&run.settings)),
-            later: Later::default(),
+            schedule: Box::new(EachCase::of(&settings)),
+            deferred: Vec::new(),
             limits_for: Vec::new(),
             image_bytes: 0,
-            run,
+            settings,
             cases,
             copied,
         }
@@ -44,6 +44,7 @@ impl Configuration {
 pub(crate) struct Session<'s> {
     pub(super) config: Configuration,
     pub(super) workspaces: Workspaces<'s>,
+    pub(super) recorder: Recorder<'s>,
     pub(super) written: Written,
     /// See [`RunRecord::cpu_wait_ppm`].
     pub(super) cpu_wait_ppm: Option<u32>,
@@ -51,17 +52,18 @@ pub(crate) struct Session<'s> {
 }
 
 impl<'s> Session<'s> {
-    pub(crate) fn new(workspaces: Workspaces<'s>, config: Configuration) -> Self {
-        let Configuration { run, copied, .. } = &config;
-        let mut written = Written::new(run.settings.max_bytes, copied.is_some());
+    /// `run` has what was measured of it before.
+    pub(crate) fn new(workspaces: Workspaces<'s>, run: RunRecord, config: Configuration) -> Self {
+        let Configuration { settings, copied, .. } = &config;
+        let mut written = Written::new(settings.max_bytes, copied.is_some());
         written.add(config.image_bytes);
         written.add(copied.as_ref().map_or(0, Copied::copy_bytes));
+        let recorder = Recorder::new(&workspaces, run);
         // The samples of a resumed run are counted by their cases.
-        let mut met = HashSet::new();
-        let different = run.cases.iter().filter(|row| met.insert((&row.target, row.case.name())));
-        let of_samples = different.map(CaseRecord::sample_bytes).fold(0, u64::saturating_add);
+        let run = recorder.run().so_far();
+        let of_samples = run.cases.iter().map(CaseRecord::sample_bytes).fold(0, u64::saturating_add);
         written.add(run.written_bytes.unwrap_or(0).saturating_sub(of_samples));
         let (cpu_wait_ppm, casualties) = (None, Casualties::default());
-        Self { config, workspaces, written, cpu_wait_ppm, casualties }
+        Self { config, workspaces, recorder, written, cpu_wait_ppm, casualties }
     }
 }

@@ -1,23 +1,19 @@
 //! A run in the database: measured, shown, exported.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use writebench_model::{Bytes, Case, CaseRecord, RunStatus, Sample, Settings};
+use writebench_model::{Bytes, Case, CaseRecord, RunEvent, RunStatus, Settings, distinct_rows};
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
-use writebench_runner::{
-    Coordinator, End, Event, Hardware, Plan, Planned, SampleSummary, WorkerCommand, Workers,
-};
+use writebench_runner::{Coordinator, End, Hardware, Plan, Planned, SampleSummary, WorkerCommand, Workers};
 
 use super::configuration::Session;
 use super::place::Claimed;
 use super::progress;
-use super::recorder::{Record, Recorder};
 use super::streams::Streams;
 use super::workspaces::Workspaces;
 use crate::database;
@@ -39,19 +35,23 @@ impl Session<'_> {
     fn run(&mut self, exports: &[Export]) -> Result<Exit> {
         let Workspaces { store, run: number, output, stop, .. } = self.workspaces;
         let shows_tables = !exports.iter().any(Export::is_to_stdout);
-        let streams = match Streams::begin(exports, number, &self.config.run, stop, output) {
-            Ok(streams) => streams,
+        match Streams::begin(exports, number, self.recorder.run().so_far(), stop, output) {
+            Ok(streams) => self.recorder.streams = streams,
             Err(error) => {
-                store.unless_stopped(stop, || store.set_status(number, self.unfinished()))?;
+                let status = RunEvent::Status(self.unfinished());
+                store.unless_stopped(stop, || store.record(number, &status))?;
                 return self.interrupted(error);
             }
-        };
+        }
         let began = Instant::now();
-        let mut recorder = Recorder::new(store, number, &self.config.run, streams, output);
-        let end = self.supervise(&mut recorder, began).inspect_err(|_| {
-            // The reason why the run failed says more than a failure to record it.
-            let _ = recorder.finish(RunStatus::Failed, self.totals(), stop);
-        })?;
+        let end = match self.supervise(began) {
+            Ok(end) => end,
+            Err(error) => {
+                // The reason why the run failed says more than a failure to record it.
+                let _ = self.recorder.finish(RunStatus::Failed, self.totals(), stop);
+                return Err(error);
+            }
+        };
         // The run is complete once the copy is made, too.
         let copy = self.copy(end);
         let status = match (end, &copy) {
@@ -60,12 +60,12 @@ impl Session<'_> {
             (End::Budget | End::MaxBytes, Ok(_)) => RunStatus::Limited,
             (End::Stopped, Ok(_)) => RunStatus::Interrupted,
         };
-        let recorded = recorder.finish(status, self.totals(), stop);
-        let is_search = self.config.run.is_search();
-        let report = Report::from_run(Some(number), recorder.run()?);
+        let recorded = self.recorder.finish(status, self.totals(), stop);
+        let report = Report::from_run(Some(number), self.recorder.finished());
+        let is_search = report.run.is_search();
         let text = shows_tables.then(|| formats::terminal::report(&report, Detail::Usual, output.width()));
         let printed = text.map_or(Ok(()), |text| output.results(&text));
-        let streamed = recorder.streams.end(&report.run);
+        let streamed = self.recorder.streams.end();
         let exported = export::write_all(exports, &report, stop, output);
         match copy {
             Ok(Some(copy)) => output.note(&format!("{} is a copy, compared byte by byte.", copy.display())),
@@ -87,8 +87,8 @@ impl Session<'_> {
         Ok(exit_of(&report, end, is_search))
     }
 
-    fn totals(&self) -> Record {
-        Record::Totals { written: self.written.bytes(), cpu_wait_ppm: self.cpu_wait_ppm }
+    fn totals(&self) -> RunEvent {
+        RunEvent::Totals { written_bytes: self.written.bytes(), cpu_wait_ppm: self.cpu_wait_ppm }
     }
 
     /// The status of a run that an error has ended: the cause may be a signal.
@@ -127,7 +127,7 @@ impl Session<'_> {
         }
     }
 
-    fn supervise(&mut self, recorder: &mut Recorder<'_>, began: Instant) -> Result<End> {
+    fn supervise(&mut self, began: Instant) -> Result<End> {
         let Workspaces { output, stop, .. } = self.workspaces;
         self.workspaces.make(&mut self.written)?;
         let worker = self.workspaces.worker(self.config.copied.as_ref().map(|copied| &copied.source))?;
@@ -136,7 +136,7 @@ impl Session<'_> {
             lead.work_in(&self.workspaces.directories())?;
         }
         let mut hardware = self.hardware()?;
-        self.measure_limits(hardware.as_mut(), recorder, &worker)?;
+        self.measure_limits(hardware.as_mut(), &worker)?;
         let bar = progress::bar(output)?;
         let (waited, samples_began) = (writebench_probe::cpu_wait(), Instant::now());
         // The second measurement of the limits takes as long as the first.
@@ -146,28 +146,29 @@ impl Session<'_> {
         let workers = Workers::new(&worker, stop, &mut self.casualties).leading(coordinator);
         let mut is_exceeded = false;
         let written = &mut self.written;
-        let schedule = &mut *self.config.schedule;
+        let (recorder, schedule) = (&mut self.recorder, &mut *self.config.schedule);
+        let (deferred, settings) = (&mut self.config.deferred, &self.config.settings);
         let end = writebench_runner::supervise(plan, schedule, workers, written, &mut |event| {
             match event {
-                Event::Started { planned, left, written } => {
-                    let rows = self.config.later.begin(&planned.case.to_string());
-                    if !self.config.run.is_search() && !rows.is_empty() {
-                        bar.suspend(|| output.note(&size_line(&rows, &self.config.run.settings, written)));
+                RunEvent::Started { case, left, written, .. } => {
+                    let has_case = |row: &CaseRecord| row.case.known() == Some(&case);
+                    if let Some(group) = deferred.iter().position(|rows| rows.iter().any(has_case)) {
+                        let rows = deferred.swap_remove(group);
+                        if settings.search_bytes.is_none() {
+                            bar.suspend(|| output.note(&size_line(&rows, settings, written)));
+                        }
+                        rows.into_iter().try_for_each(|row| recorder.record(RunEvent::Row(row.into())))?;
                     }
-                    for row in rows {
-                        recorder.record(Record::Row(row.into()))?;
-                    }
-                    progress::started(&bar, &planned.case, left);
+                    progress::started(&bar, &case, left);
                 }
-                Event::Taken { planned, sample } => {
-                    is_exceeded |= hardware.as_ref().is_some_and(|it| it.is_exceeded_by(&planned.case, sample));
-                    let name = &self.config.run.targets[planned.target].name;
-                    let case = planned.case.to_string();
-                    if self.config.later.is_recorded(&case) {
-                        recorder.sample((planned.target, name), &case, sample)?;
-                    }
+                RunEvent::Sample { ref case, ref sample, .. } => {
+                    let hardware = hardware.as_ref().zip(case.known());
+                    is_exceeded |=
+                        hardware.is_some_and(|(hardware, case)| hardware.is_exceeded_by(case, sample));
+                    recorder.record(event)?;
                     bar.inc(1);
                 }
+                other => recorder.record(other)?,
             }
             Ok(())
         });
@@ -181,7 +182,7 @@ impl Session<'_> {
                 hardware.measure_memory(Workers::new(&worker, stop, &mut self.casualties))?;
             }
         }
-        self.measure_limits(hardware.as_mut(), recorder, &worker)?;
+        self.measure_limits(hardware.as_mut(), &worker)?;
         Ok(end)
     }
 
@@ -191,45 +192,37 @@ impl Session<'_> {
             return Ok(None);
         }
         let spaces: Vec<_> = self.workspaces.places.iter().map(|place| place.space).collect();
-        let settings = Settings { max_bytes: self.written.left_bytes(), ..self.config.run.settings.clone() };
+        let settings = Settings { max_bytes: self.written.left_bytes(), ..self.config.settings.clone() };
         let hardware = Hardware::of(&self.config.limits_for, &settings, &spaces)?;
         self.written.add(hardware.bytes());
         Ok(Some(hardware))
     }
 
     /// Limits are measured before the samples and after them: the best counts.
-    fn measure_limits(
-        &mut self,
-        hardware: Option<&mut Hardware>,
-        recorder: &mut Recorder<'_>,
-        worker: &WorkerCommand,
-    ) -> Result<()> {
+    fn measure_limits(&mut self, hardware: Option<&mut Hardware>, worker: &WorkerCommand) -> Result<()> {
         let Some(hardware) = hardware else { return Ok(()) };
         hardware.measure(Workers::new(worker, self.workspaces.stop, &mut self.casualties))?;
-        (0..hardware.target_count())
-            .try_for_each(|target| recorder.record(Record::Limits { target, limits: hardware.limits(target) }))
+        (0..hardware.target_count()).try_for_each(|target| {
+            self.recorder.record(RunEvent::Limits { target, limits: hardware.limits(target) })
+        })
     }
 
     /// Every case on every target, with its earlier samples. Moves the cases out of the session, so
     /// that ten thousand of them are held once.
     fn plan(&mut self) -> Plan {
-        let (cases, rows) =
-            (std::mem::take(&mut self.config.cases), std::mem::take(&mut self.config.run.cases));
-        let run = &self.config.run;
-        let samples: HashMap<(&str, &str), &Vec<Sample>> =
-            rows.iter().map(|row| ((row.target.as_str(), row.case.name()), &row.samples)).collect();
+        let run = self.recorder.run();
         let (mut planned, mut taken, mut probes_ns) = (Vec::new(), Vec::new(), Vec::new());
-        for case in &cases {
-            let name = case.to_string();
-            for (number, target) in run.targets.iter().enumerate() {
-                planned.push(Planned { target: number, case: case.clone() });
-                let before = samples.get(&(target.name.as_str(), name.as_str())).map_or(&[][..], |it| it);
+        for case in std::mem::take(&mut self.config.cases) {
+            let recorded = case.clone().into();
+            for target in 0..run.so_far().targets.len() {
+                planned.push(Planned { target, case: case.clone() });
+                let before = run.samples(target, &recorded).unwrap_or_default();
                 taken.push(before.iter().map(SampleSummary::from).collect());
                 probes_ns.extend(before.iter().flat_map(|sample| sample.probe_ns));
             }
         }
         let targets = self.workspaces.places.iter().map(|place| place.target.clone()).collect();
-        let settings = run.settings.clone();
+        let settings = self.config.settings.clone();
         let (began, set_aside) = (Instant::now(), Duration::ZERO);
         Plan { cases: planned, taken, probes_ns, settings, targets, began, set_aside }
     }
@@ -244,9 +237,7 @@ fn ppm(part: Duration, of: Duration) -> u32 {
 /// The size that a run has chosen.
 fn size_line(rows: &[CaseRecord], settings: &Settings, written: u64) -> String {
     let size = rows.iter().map(|row| row.contract.bytes).max().unwrap_or(0);
-    let mut met = HashSet::new();
-    let different = rows.iter().filter(|row| met.insert((&row.target, row.case.name())));
-    let round = different.map(|row| row.case.known().map_or(0, Case::bytes_written)).sum::<u64>();
+    let round = distinct_rows(rows).map(|row| row.case.known().map_or(0, Case::bytes_written)).sum::<u64>();
     let all = round.saturating_mul(settings.samples.into()).saturating_add(written);
     format!(
         "Files of {}: the largest of which {} rounds fit into the limits. About {} are written in all.",

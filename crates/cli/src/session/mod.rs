@@ -2,7 +2,6 @@
 
 mod configuration;
 mod cost;
-mod later;
 mod measure;
 mod measuring;
 mod place;
@@ -14,7 +13,6 @@ mod workspaces;
 
 pub(crate) use self::configuration::{Configuration, Session};
 pub(crate) use self::cost::{Cost, least_free_bytes, most_unasked_bytes};
-pub(crate) use self::later::Later;
 pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run, seed};
 pub(crate) use self::place::{
     Claimed, DestroyArguments, Place, check_and_claim, largest_block, look_at, no_target,

@@ -1,16 +1,17 @@
-//! Records the results of a run in its database and its streams, in the order of their making. A
-//! database that another program has locked delays no sample: records wait in memory.
+//! Records the steps of a run in memory, in its database and in its streams. A database that another program has
+//! locked delays no sample: events wait in memory.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use writebench_model::{CaseRecord, Limit, RunRecord, RunStatus, Sample};
+use writebench_model::{FoldedRun, RunEvent, RunRecord, RunStatus};
 use writebench_report::counted;
 use writebench_store::{Store, StoreError};
 
 use super::streams::Streams;
+use super::workspaces::Workspaces;
 use crate::output::Output;
 
 /// A lock that lasts longer is worth a note: other runs take a moment for each of their samples.
@@ -19,48 +20,35 @@ const QUIET: Duration = Duration::from_secs(1);
 const AFTER_SIGNAL: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The database and the streams of a run that is under way.
+/// A run that is under way: in memory, in the database and in the streams.
 pub(super) struct Recorder<'r> {
     store: &'r Store,
     number: i64,
     output: &'r Output,
+    run: FoldedRun,
     pub streams: Streams<'r>,
-    waiting: VecDeque<Record>,
+    /// What the database has not taken yet.
+    waiting: VecDeque<RunEvent>,
     /// The turn of the next sample.
     turn: u32,
     locked_since: Option<Instant>,
     /// Whether it was said that the database is locked.
     said: bool,
-    /// Set once the database is no longer at its path. The remaining records are never written.
+    /// Set once the database is no longer at its path. The remaining events are never written.
     gone: Option<StoreError>,
-}
-
-/// A thing to record: a row comes into the tables when its case has its first turn. Targets are
-/// given by their places in the run.
-pub(super) enum Record {
-    Row(Box<CaseRecord>),
-    Sample { target: usize, case: String, sample: Box<Sample> },
-    Limits { target: usize, limits: Vec<Limit> },
-    Totals { written: u64, cpu_wait_ppm: Option<u32> },
-    Status(RunStatus),
 }
 
 impl<'r> Recorder<'r> {
     /// `run` has the samples that were taken before, if the run goes on.
-    pub(super) fn new(
-        store: &'r Store,
-        number: i64,
-        run: &RunRecord,
-        streams: Streams<'r>,
-        output: &'r Output,
-    ) -> Self {
+    pub(super) fn new(&Workspaces { store, run: number, output, .. }: &Workspaces<'r>, run: RunRecord) -> Self {
         let turns = run.cases.iter().flat_map(|row| &row.samples).filter_map(|sample| sample.turn);
         Self {
             turn: turns.max().map_or(0, |last| last.saturating_add(1)),
             store,
             number,
             output,
-            streams,
+            run: FoldedRun::new(run),
+            streams: Streams::none(output),
             waiting: VecDeque::new(),
             locked_since: None,
             said: false,
@@ -68,24 +56,47 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    /// A sample was taken, on the target of that place and name.
-    pub(super) fn sample(&mut self, (target, name): (usize, &str), case: &str, sample: &Sample) -> Result<()> {
-        let sample = Sample { turn: Some(self.turn), ..sample.clone() };
-        self.turn = self.turn.saturating_add(1);
-        // The stream keeps the sample even if the database has failed.
-        self.streams.sample(name, case, &sample)?;
-        self.record(Record::Sample { target, case: case.to_owned(), sample: sample.into() })
+    /// The run so far.
+    pub(super) fn run(&self) -> &FoldedRun {
+        &self.run
+    }
+
+    /// The whole run, after its last event.
+    pub(super) fn finished(&mut self) -> RunRecord {
+        self.run.finish()
+    }
+
+    /// Records a step of the run. The sample of a case that is in no table only shows how long others take.
+    pub(super) fn record(&mut self, mut event: RunEvent) -> Result<()> {
+        if let RunEvent::Sample { target, case, sample } = &mut event {
+            if self.run.samples(*target, case).is_none() {
+                return Ok(());
+            }
+            sample.turn = Some(self.turn);
+            self.turn = self.turn.saturating_add(1);
+        }
+        self.keep(event)?;
+        Ok(self.write_waiting()?)
+    }
+
+    fn keep(&mut self, event: RunEvent) -> Result<()> {
+        self.streams.write(self.run.so_far(), &event)?;
+        if self.gone.is_none() {
+            self.waiting.push_back(event.clone());
+        }
+        self.run.apply(event);
+        Ok(())
     }
 
     /// Records how the run stands at its end, and the bytes that it has written, after all that still waits. Another
     /// program's lock is waited for, until `stop` is set, or for a moment where it is set already.
-    pub(super) fn finish(&mut self, status: RunStatus, totals: Record, stop: &AtomicBool) -> Result<()> {
-        self.waiting.extend([totals, Record::Status(status)]);
+    pub(super) fn finish(&mut self, status: RunStatus, totals: RunEvent, stop: &AtomicBool) -> Result<()> {
+        [totals, RunEvent::Status(status)].into_iter().try_for_each(|event| self.keep(event))?;
         let (start, was_stopped) = (Instant::now(), stop.load(Ordering::Relaxed));
         loop {
             if let Err(error) = self.write_waiting() {
-                // The rows that failed come before the status, which may still be written.
-                let failed = || self.store.set_status(self.number, RunStatus::Failed);
+                // What failed comes before the status, which may still be written.
+                let failed = || self.store.record(self.number, &RunEvent::Status(RunStatus::Failed));
                 let _ = self.store.unless_stopped(stop, failed);
                 return Err(error.into());
             }
@@ -104,22 +115,10 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    /// The run in the database, with the records that still wait.
-    pub(super) fn run(&self) -> Result<RunRecord> {
-        let mut run = self.store.run(self.number)?;
-        self.waiting.iter().for_each(|record| record.add_to(&mut run));
-        Ok(run)
-    }
-
-    pub(super) fn record(&mut self, record: Record) -> Result<()> {
-        self.waiting.push_back(record);
-        Ok(self.write_waiting()?)
-    }
-
     /// Writes as much as the database takes now. Fails if it will not take more later either.
     fn write_waiting(&mut self) -> Result<(), StoreError> {
-        while let Some(record) = self.waiting.front().filter(|_| self.gone.is_none()) {
-            match self.store.without_waiting(|| record.write(self.store, self.number)) {
+        while let Some(event) = self.waiting.front().filter(|_| self.gone.is_none()) {
+            match self.store.without_waiting(|| self.store.record(self.number, event)) {
                 Ok(()) => {
                     self.waiting.pop_front();
                     self.locked_since = None;
@@ -152,7 +151,7 @@ impl<'r> Recorder<'r> {
     }
 
     fn not_written(&self) -> anyhow::Error {
-        let samples = self.waiting.iter().filter(|record| matches!(record, Record::Sample { .. })).count();
+        let samples = self.waiting.iter().filter(|event| matches!(event, RunEvent::Sample { .. })).count();
         let what = if samples > 0 {
             format!("{} and the run's end are not in it", counted(samples, "sample"))
         } else {
@@ -160,35 +159,5 @@ impl<'r> Recorder<'r> {
         };
         let path = self.store.path().display();
         anyhow!("database {path}: another program has locked it, and {what}; `writebench run --resume` goes on")
-    }
-}
-
-impl Record {
-    fn write(&self, store: &Store, run: i64) -> Result<(), StoreError> {
-        match self {
-            Self::Row(row) => store.add_cases(run, std::slice::from_ref(row)),
-            Self::Sample { target, case, sample } => store.add_sample(run, *target, case, sample),
-            Self::Limits { target, limits } => store.set_limits(run, *target, limits),
-            Self::Totals { written, cpu_wait_ppm } => store.set_totals(run, *written, *cpu_wait_ppm),
-            Self::Status(status) => store.set_status(run, *status),
-        }
-    }
-
-    fn add_to(&self, run: &mut RunRecord) {
-        match self {
-            Self::Row(row) => run.cases.push((**row).clone()),
-            Self::Sample { target, case, sample } => {
-                let name = run.targets.get(*target).map(|target| &target.name);
-                let is_of_it = |row: &&mut CaseRecord| Some(&row.target) == name && row.case.name() == case;
-                run.cases.iter_mut().filter(is_of_it).for_each(|row| row.samples.push((**sample).clone()));
-            }
-            Self::Limits { target, limits } => {
-                run.targets.get_mut(*target).into_iter().for_each(|it| it.limits.clone_from(limits));
-            }
-            Self::Totals { written, cpu_wait_ppm } => {
-                (run.written_bytes, run.cpu_wait_ppm) = (Some(*written), *cpu_wait_ppm);
-            }
-            Self::Status(status) => run.status = *status,
-        }
     }
 }

@@ -1,10 +1,9 @@
 //! The cases of a run that finds out how large its files can be.
 
 use anyhow::Result;
-use writebench_model::{Axis, Bytes, Case, Row, Settings, TargetRecord};
+use writebench_model::{Axis, Bytes, Case, CaseRecord, Row, Settings, TargetRecord};
 use writebench_runner::{FirstLook, OfSize};
 
-use super::later::Later;
 use crate::exit::usage;
 use crate::selection;
 
@@ -19,7 +18,8 @@ pub(crate) struct SizedCases {
     pub cases: Vec<Case>,
     /// The cases with the smallest files.
     pub smallest: Vec<Case>,
-    pub later: Later,
+    /// The rows of each size.
+    pub deferred: Vec<Vec<CaseRecord>>,
     pub schedule: FirstLook,
 }
 
@@ -37,13 +37,12 @@ impl SizedCases {
         targets: &[TargetRecord],
         settings: &Settings,
     ) -> Result<Self> {
-        let (mut all, mut later) = (Vec::new(), Later::default());
+        let (mut all, mut deferred) = (Vec::new(), Vec::new());
         let sizes = sizes(largest);
         let mut passes = Vec::new();
         for size in pass_sizes(largest, &sizes) {
             let Some(rows) = of_size(rows, size) else { continue };
             let cases = selection::different(rows.into_iter().map(|row| row.case));
-            cases.iter().for_each(|case| later.leave_out(case));
             passes.push(places(size, cases, targets.len(), &mut all));
         }
         let (mut of_sizes, mut smallest) = (Vec::new(), Vec::new());
@@ -51,14 +50,14 @@ impl SizedCases {
             let Some(rows) = of_size(rows, size) else { continue };
             let records = selection::records(&rows, targets);
             let cases = selection::different_cases(&records)?;
-            later.add(records);
+            deferred.push(records);
             smallest.clone_from(&cases);
             of_sizes.push(places(size, cases, targets.len(), &mut all));
         }
         if of_sizes.is_empty() {
             return Err(usage!("no file size fits these cases: name one with --size"));
         }
-        Ok(Self { cases: all, smallest, later, schedule: FirstLook::new(passes, of_sizes, settings) })
+        Ok(Self { cases: all, smallest, deferred, schedule: FirstLook::new(passes, of_sizes, settings) })
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use writebench_model::{Failure, RunRecord, Sample};
+use writebench_model::{Failure, RunEvent, RunRecord};
 use writebench_report::formats::jsonl;
 
 use crate::export::Export;
@@ -22,6 +22,10 @@ pub(super) struct Streams<'o> {
 const WHAT_FAILED: &str = "cannot write jsonl; the samples that were taken are in the database";
 
 impl<'o> Streams<'o> {
+    pub(super) fn none(output: &'o Output) -> Self {
+        Self { open: Vec::new(), output, failed: None }
+    }
+
     /// Opens the streams, with the run's line: better now than after an hour of measuring. Waits
     /// for the reader of a pipe until `stop` is set.
     pub(super) fn begin(
@@ -37,22 +41,12 @@ impl<'o> Streams<'o> {
         Ok(Self { open: opened.into_iter().flatten().collect(), output, failed: None })
     }
 
-    /// Writes a sample's line.
-    pub(super) fn sample(&mut self, target: &str, case: &str, sample: &Sample) -> Result<()> {
-        if !self.open.is_empty() {
-            self.write(&jsonl::sample(target, case, sample)?);
+    /// Writes the line of a step of that run, if it has one. A reader gets whole lines, at once.
+    pub(super) fn write(&mut self, run: &RunRecord, event: &RunEvent) -> Result<()> {
+        if self.open.is_empty() {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Writes the last line. Fails if any line could not be written, unless the reader has stopped.
-    pub(super) fn end(mut self, run: &RunRecord) -> Result<()> {
-        self.write(&jsonl::end(run)?);
-        self.failed.map_or(Ok(()), |error| Err(error).context(WHAT_FAILED))
-    }
-
-    /// A reader gets whole lines, at once.
-    fn write(&mut self, line: &str) {
+        let Some(line) = jsonl::line(run, event)? else { return Ok(()) };
         let (output, failed) = (self.output, &mut self.failed);
         self.open.retain_mut(|stream| {
             let Err(error) = stream.write_all(line.as_bytes()).and_then(|()| stream.flush()) else {
@@ -67,5 +61,12 @@ impl<'o> Streams<'o> {
             }
             false
         });
+        Ok(())
+    }
+
+    /// Closes the streams. Fails if any line could not be written, unless the reader has stopped.
+    pub(super) fn end(&mut self) -> Result<()> {
+        self.open.clear();
+        self.failed.take().map_or(Ok(()), |error| Err(error).context(WHAT_FAILED))
     }
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunRecord, RunStatus, Sample};
+use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunEvent, RunRecord, RunStatus, Sample};
 use writebench_store::Store;
 use writebench_testkit::{
     Kind, Need, Program, Trials, directory_on, example_case, example_run, most_memory_bytes,
@@ -158,7 +158,8 @@ fn take_all_but(left: usize, program: &Program) -> Result<()> {
         for round in 0..rounds {
             // No new sample is judged by these probes.
             let sample = Sample { probe_ns: [0; 2], ..sample(index as u64, round) };
-            store.add_sample(number, 0, record.case.name(), &sample)?;
+            let (case, sample) = (record.case.clone(), sample.into());
+            store.record(number, &RunEvent::Sample { target: 0, case, sample })?;
         }
     }
     Ok(())

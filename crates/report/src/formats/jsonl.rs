@@ -1,10 +1,11 @@
 //! For programs that follow a run: one JSON document per line, as `docs/json.md` describes.
 
 use serde::Serialize;
-use writebench_model::{MissingTarget, RunRecord, Sample, SampleRow, TargetRecord};
+use writebench_model::{
+    CaseRecord, MissingTarget, RunEvent, RunRecord, Sample, SampleRow, TargetRecord, distinct_rows,
+};
 
 use super::json::{self, SCHEMA};
-use crate::numbers::grouped::distinct;
 use crate::sentences::report::Report;
 
 #[derive(Serialize)]
@@ -28,7 +29,7 @@ enum Line<'r> {
     },
 }
 
-fn line(line: &Line<'_>) -> Result<String, serde_json::Error> {
+fn text(line: &Line<'_>) -> Result<String, serde_json::Error> {
     Ok(serde_json::to_string(line)? + "\n")
 }
 
@@ -38,23 +39,27 @@ fn line(line: &Line<'_>) -> Result<String, serde_json::Error> {
 /// Never in practice: every key is a text.
 pub fn begin(number: Option<i64>, run: &RunRecord) -> Result<String, serde_json::Error> {
     let (targets, missing) = (run.targets.as_slice(), run.missing.as_slice());
-    line(&Line::Run { schema: SCHEMA, run: json::run_of(number, run), targets, missing })
+    text(&Line::Run { schema: SCHEMA, run: json::run_of(number, run), targets, missing })
 }
 
-/// A line for a sample.
+/// The line of a step of that run; none for a step that only the whole document shows.
 ///
 /// # Errors
 /// Never in practice: every key is a text.
-pub fn sample(target: &str, case: &str, sample: &Sample) -> Result<String, serde_json::Error> {
-    line(&Line::Sample { target, case, sample: SampleRow::of(sample) })
-}
-
-/// The last line.
-///
-/// # Errors
-/// Never in practice: every key is a text.
-pub fn end(run: &RunRecord) -> Result<String, serde_json::Error> {
-    line(&Line::End { status: run.status.name() })
+pub fn line(run: &RunRecord, event: &RunEvent) -> Result<Option<String>, serde_json::Error> {
+    let line = match event {
+        RunEvent::Sample { target, case, sample } => {
+            let target = &run.targets[*target].name;
+            Line::Sample { target, case: case.name(), sample: SampleRow::of(sample) }
+        }
+        RunEvent::Status(status) => Line::End { status: status.name() },
+        RunEvent::Started { .. }
+        | RunEvent::Row(_)
+        | RunEvent::Limits { .. }
+        | RunEvent::Cluster(_)
+        | RunEvent::Totals { .. } => return Ok(None),
+    };
+    text(&line).map(Some)
 }
 
 /// The whole of a finished run, in the order of rounds.
@@ -62,16 +67,14 @@ pub fn end(run: &RunRecord) -> Result<String, serde_json::Error> {
 /// # Errors
 /// Never in practice: every key is a text.
 pub fn render(report: &Report) -> Result<String, serde_json::Error> {
-    let run = &report.run;
-    let records = report.cases.iter().map(|case| &case.record);
-    let mut samples: Vec<(&str, &str, &Sample)> = distinct(records, |case| (&case.target, case.case.name()))
-        .into_iter()
-        .flat_map(|case| case.samples.iter().map(|sample| (case.target.as_str(), case.case.name(), sample)))
-        .collect();
-    samples.sort_by_key(|(_, _, sample)| sample.round);
-    let mut text = begin(report.number, run)?;
-    for (target, case, of_case) in samples {
-        text += &sample(target, case, of_case)?;
+    let rows = distinct_rows(report.cases.iter().map(|case| &case.record));
+    let mut samples: Vec<(&CaseRecord, &Sample)> =
+        rows.flat_map(|row| row.samples.iter().map(move |sample| (row, sample))).collect();
+    samples.sort_by_key(|(_, sample)| sample.round);
+    let mut lines = begin(report.number, &report.run)?;
+    for (row, sample) in samples {
+        let sample = SampleRow::of(sample);
+        lines += &text(&Line::Sample { target: &row.target, case: row.case.name(), sample })?;
     }
-    Ok(text + &end(run)?)
+    Ok(lines + &text(&Line::End { status: report.run.status.name() })?)
 }
