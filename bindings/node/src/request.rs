@@ -45,7 +45,7 @@ impl Request {
 
     fn answer(&self) -> std::result::Result<Option<BlockDevice>, Failure> {
         let done = with_file(self.descriptor, |file| match self.call {
-            Call::BlockDevice => BlockDevice::of(file).map(Some),
+            Call::BlockDevice => BlockDevice::from_file(file).map(Some),
             Call::NoCache(off) => direct_io::set_no_cache(file, off).map(|()| None),
             Call::Lock(true) => direct_io::lock(file).map(|()| None),
             Call::Lock(false) => direct_io::unlock(file).map(|()| None),

@@ -25,8 +25,8 @@ fn main() -> ExitCode {
 
 fn show(path: OsString) -> Result<(), Error> {
     let file = OpenOptions::new().read(true).open(&path)?;
-    println!("{:?}", DirectIo::of(&file)?);
-    let device = match BlockDevice::of(&file) {
+    println!("{:?}", DirectIo::for_file(&file)?);
+    let device = match BlockDevice::from_file(&file) {
         Err(Error::NotADevice) => BlockDevice::below(&file),
         device => device,
     };

@@ -11,7 +11,7 @@ use crate::{AsFile, Error, sys};
 /// use direct_io::{BlockDevice, OpenOptions};
 ///
 /// let disk = OpenOptions::new().read(true).open("/dev/sda")?;
-/// let device = BlockDevice::of(&disk)?;
+/// let device = BlockDevice::from_file(&disk)?;
 /// println!("{:?} bytes in sectors of {:?}", device.capacity_bytes, device.physical_sector_bytes);
 /// # Ok::<(), direct_io::Error>(())
 /// ```
@@ -41,7 +41,7 @@ impl BlockDevice {
     ///
     /// # Errors
     /// [`Error::NotADevice`] for a file that is no device; or the system refuses.
-    pub fn of(file: impl AsFile) -> Result<Self, Error> {
+    pub fn from_file(file: impl AsFile) -> Result<Self, Error> {
         sys::device(sys::borrow(&file)).map(Self::known)
     }
 
@@ -51,7 +51,7 @@ impl BlockDevice {
     /// opened for reading.
     ///
     /// # Errors
-    /// The same as for [`of`](Self::of); or `path` cannot be looked up or opened.
+    /// The same as for [`from_file`](Self::from_file); or `path` cannot be looked up or opened.
     pub fn at(path: impl AsRef<Path>) -> Result<Self, Error> {
         let device = sys::device_at(path.as_ref()).map_err(|error| error.with_path(path.as_ref()))?;
         Ok(device.known())
@@ -79,7 +79,7 @@ impl BlockDevice {
         }
         let blank = |character: char| character == '\0' || character.is_whitespace();
         self.serial =
-            self.serial.map(|serial| serial.trim_matches(blank).to_owned()).filter(|it| !it.is_empty());
+            self.serial.map(|serial| serial.trim_matches(blank).to_owned()).filter(|serial| !serial.is_empty());
         self
     }
 }

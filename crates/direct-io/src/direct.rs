@@ -28,7 +28,7 @@ impl DirectIo {
     ///
     /// # Errors
     /// The system refuses to tell.
-    pub fn of(file: impl AsFile) -> Result<Self, Error> {
+    pub fn for_file(file: impl AsFile) -> Result<Self, Error> {
         sys::direct(sys::borrow(&file))
     }
 
@@ -55,11 +55,11 @@ impl DirectIo {
 /// The alignment of `file`, as far as it can be found out: the system's answer, or else the device's sector
 /// for each part.
 pub(crate) fn needed(file: impl AsFile) -> Option<Alignment> {
-    match DirectIo::of(&file).ok()? {
+    match DirectIo::for_file(&file).ok()? {
         DirectIo::Supported(alignment) => Some(alignment),
         DirectIo::Unsupported => None,
         DirectIo::Unknown => {
-            let device = BlockDevice::of(&file).or_else(|_| BlockDevice::below(&file)).ok()?;
+            let device = BlockDevice::from_file(&file).or_else(|_| BlockDevice::below(&file)).ok()?;
             DirectIo::by(device.logical_sector_bytes, device.logical_sector_bytes).alignment()
         }
     }

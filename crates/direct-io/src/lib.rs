@@ -23,7 +23,7 @@
 //!     Ok(file) => (file, true),
 //!     Err(_) => (options.open(&path)?, false),
 //! };
-//! let alignment = DirectIo::of(&file)?.alignment().unwrap_or(Alignment::new(4096, 4096));
+//! let alignment = DirectIo::for_file(&file)?.alignment().unwrap_or(Alignment::new(4096, 4096));
 //! let mut block = AlignedBuffer::for_alignment(4096, alignment)?;
 //! block[..5].copy_from_slice(b"hello");
 //! write_all_at(&file, &block, 0)?;

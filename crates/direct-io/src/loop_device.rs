@@ -24,7 +24,7 @@ impl LoopBacking {
     /// # Errors
     /// The device is no loop device (`ENOTTY`), or the filesystem of the file does not answer.
     /// [`Error::Unsupported`] on systems other than Linux.
-    pub fn of(device: impl AsFile) -> Result<Option<Self>, Error> {
+    pub fn from_device(device: impl AsFile) -> Result<Option<Self>, Error> {
         sys::loop_backing(sys::borrow(&device))
     }
 }

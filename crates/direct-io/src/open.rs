@@ -22,7 +22,7 @@ use crate::{Error, sys};
 ///     .direct(true)
 ///     .write_through(WriteThrough::DataSync)
 ///     .open("journal")?;
-/// let alignment = DirectIo::of(&file)?.alignment().unwrap_or(Alignment::new(4096, 4096));
+/// let alignment = DirectIo::for_file(&file)?.alignment().unwrap_or(Alignment::new(4096, 4096));
 /// let block = AlignedBuffer::for_alignment(4096, alignment)?;
 /// write_all_at(&file, &block, 0)?;
 /// # Ok::<(), direct_io::Error>(())

@@ -101,7 +101,7 @@ impl CallError {
     /// Adds the required alignment to the error of a direct transfer: EINVAL does not name it.
     pub(crate) fn of_direct(mut self, file: BorrowedFd<'_>) -> Self {
         if self.errno == Some(Errno::INVAL.raw_os_error())
-            && let Some(needed) = DirectIo::of(file).ok().and_then(|it| it.alignment())
+            && let Some(needed) = DirectIo::for_file(file).ok().and_then(|it| it.alignment())
         {
             let (offset, memory) = (needed.offset_bytes, needed.memory_bytes);
             self.message +=

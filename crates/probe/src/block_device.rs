@@ -1,7 +1,6 @@
 //! Facts about one block device.
 
 use std::fs;
-use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 
@@ -9,8 +8,9 @@ use rustix::fs::FileType;
 
 use crate::device::BlockDevice;
 use crate::device_number::DeviceNumber;
+use crate::error::ProbeError;
+use crate::kernel_file::{self, ROOT};
 use crate::target::Target;
-use crate::{ProbeError, ROOT, kernel_file};
 
 /// The kernel's facts about a block device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub fn open_block_device(descriptor: BorrowedFd<'_>, path: &Path) -> Result<Bloc
         return Err(ProbeError::NotABlockDevice { path: path.to_owned() });
     }
     let device = BlockDevice::of_node(Path::new(ROOT), path, DeviceNumber::from_stat(stat.st_rdev))?;
-    let told = direct_io::BlockDevice::of(descriptor);
+    let told = direct_io::BlockDevice::from_file(descriptor);
     let told = told.map_err(|error| ProbeError::call("look at", path, error))?;
     facts(path.to_owned(), &device, told.serial)
 }
@@ -75,18 +75,6 @@ fn facts(path: PathBuf, device: &BlockDevice, serial: Option<String>) -> Result<
         serial,
         read_only: kernel_file::needed_number(&device.folder.join("ro"))? != 0,
     })
-}
-
-/// The entries of a folder, sorted; none if the folder does not exist.
-pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, ProbeError> {
-    let failed = |error| ProbeError::call("read", folder, error);
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(failed)?,
-    };
-    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>().map_err(failed)?;
-    paths.sort();
-    Ok(paths)
 }
 
 #[cfg(test)]

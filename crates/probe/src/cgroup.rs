@@ -2,8 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::kernel_file::{self, ROOT};
+use crate::mount;
 use crate::mountinfo::Mount;
-use crate::{ROOT, kernel_file, mount};
 
 /// The memory account of a control group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use writebench_model::Device;
 
-use crate::ProbeError;
 use crate::device_number::DeviceNumber;
+use crate::error::ProbeError;
 use crate::mountinfo::Mount;
 use crate::target::{Target, block_device_at};
 use crate::{btrfs, kernel_file};

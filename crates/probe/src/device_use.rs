@@ -3,12 +3,13 @@
 
 use std::path::Path;
 
-use crate::block_device::entries;
 use crate::device::source_number;
 use crate::device_number::DeviceNumber;
+use crate::error::ProbeError;
+use crate::kernel_file::{self, ROOT};
 use crate::mountinfo::Mount;
 use crate::stack::{Extent, Node, Stack};
-use crate::{ProbeError, ROOT, kernel_file, mount, swap};
+use crate::{mount, swap};
 
 /// The uses of a device that the kernel shows. Uses in other mount namespaces are missing, but an exclusive
 /// open detects them.
@@ -21,21 +22,21 @@ pub struct DeviceUses {
     pub uses: Vec<DeviceUse>,
     /// Other devices that show some of the device's bytes without being stacked on it: their use is
     /// its use.
-    pub twins: Vec<Twin>,
+    pub aliases: Vec<DeviceAlias>,
 }
 
 /// One use of a device's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceUse {
-    /// The steps from the device to the used one, in order; empty for the device itself.
-    pub steps: Vec<Step>,
+    /// The edges from the device to the used one, in order; empty for the device itself.
+    pub edges: Vec<Edge>,
     /// The purpose of the last device.
     pub end: UseEnd,
 }
 
-/// A step from a device to another with some of its bytes, by the kernel's name of the other.
+/// An edge from a device to another with some of its bytes, by the kernel's name of the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum Edge {
     /// To a partition.
     Partition(String),
     /// To a loop device on top.
@@ -59,7 +60,7 @@ pub enum UseEnd {
 
 /// Another device that shows the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Twin {
+pub struct DeviceAlias {
     /// The kernel's name.
     pub name: String,
     /// Major and minor number, as in [`crate::BlockDeviceFacts::number`].
@@ -73,30 +74,30 @@ pub struct Twin {
 /// The device does not exist, or the kernel lacks a fact that must be known before a device is written to,
 /// including the file behind each loop device.
 pub fn device_uses(number: &str) -> Result<DeviceUses, ProbeError> {
-    of(Path::new(ROOT), number)
+    uses_in(Path::new(ROOT), number)
 }
 
-fn of(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
+fn uses_in(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
     let stack = Stack::read(root)?;
     let target = number.parse().ok().and_then(|number| stack.node(number));
     let target =
         target.ok_or_else(|| ProbeError::NoSuchDevice { path: number.into(), number: number.into() })?;
     let bytes = stack.extent(target);
     let overlap = |node: &&Node| stack.extent(node).overlaps(&bytes);
-    let mut climb = Climb {
+    let mut search = HolderSearch {
         stack: &stack,
         mounts: mounted(&mount::list(root)?),
         swaps: swap::devices(root)?,
         seen: Vec::new(),
         uses: Vec::new(),
     };
-    climb.from(target, &bytes, &[])?;
-    let above: Vec<DeviceNumber> = climb.seen.clone();
+    search.visit(target, &bytes, &[])?;
+    let above: Vec<DeviceNumber> = search.seen.clone();
     // Disks come before their partitions, so that devices stacked on them are found through the disk.
     let mut same: Vec<&Node> = stack.nodes.iter().filter(overlap).collect();
     same.sort_by_key(|node| (node.is_partition(), node.is_loop));
     for node in &same {
-        climb.from(node, &bytes, &[Step::SameBytes(node.name())])?;
+        search.visit(node, &bytes, &[Edge::SameBytes(node.name())])?;
     }
     let is_inside = |node: &&&Node| {
         let disk = stack.nodes.iter().find(|disk| disk.device.folder == node.device.disk);
@@ -110,13 +111,17 @@ fn of(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
         |disk: &Node| others.iter().any(|node| node.is_partition() && node.device.disk == disk.device.folder);
     Ok(DeviceUses {
         partitions: same.iter().filter(is_inside).map(|node| node.name()).collect(),
-        twins: others.iter().filter(|node| !has_partition(node)).map(|node| Twin::of(node)).collect(),
-        uses: climb.uses,
+        aliases: others
+            .iter()
+            .filter(|node| !has_partition(node))
+            .map(|node| DeviceAlias::from_node(node))
+            .collect(),
+        uses: search.uses,
     })
 }
 
-impl Twin {
-    fn of(node: &Node) -> Self {
+impl DeviceAlias {
+    fn from_node(node: &Node) -> Self {
         Self { name: node.name(), number: node.device.number.to_string() }
     }
 }
@@ -131,7 +136,7 @@ fn mounted(mounts: &[Mount]) -> Vec<(DeviceNumber, String)> {
 }
 
 /// The search from a device upwards, to all uses of its bytes.
-struct Climb<'s> {
+struct HolderSearch<'s> {
     stack: &'s Stack,
     mounts: Vec<(DeviceNumber, String)>,
     swaps: Vec<DeviceNumber>,
@@ -139,9 +144,9 @@ struct Climb<'s> {
     uses: Vec<DeviceUse>,
 }
 
-impl Climb<'_> {
-    /// Continues at a device that these steps lead to and that shows some of these bytes.
-    fn from(&mut self, node: &Node, bytes: &Extent, steps: &[Step]) -> Result<(), ProbeError> {
+impl HolderSearch<'_> {
+    /// Continues at a device that these edges lead to and that shows some of these bytes.
+    fn visit(&mut self, node: &Node, bytes: &Extent, edges: &[Edge]) -> Result<(), ProbeError> {
         if self.seen.contains(&node.device.number) {
             return Ok(());
         }
@@ -149,53 +154,54 @@ impl Climb<'_> {
         let mounts = self.mounts.iter().filter(|(number, _)| *number == node.device.number);
         let points: Vec<String> = mounts.map(|(_, point)| point.clone()).collect();
         if !points.is_empty() {
-            self.uses.push(DeviceUse { steps: steps.to_vec(), end: UseEnd::Mounted(points) });
+            self.uses.push(DeviceUse { edges: edges.to_vec(), end: UseEnd::Mounted(points) });
         }
         if self.swaps.contains(&node.device.number) {
-            self.uses.push(DeviceUse { steps: steps.to_vec(), end: UseEnd::Swap });
+            self.uses.push(DeviceUse { edges: edges.to_vec(), end: UseEnd::Swap });
         }
         let stack = self.stack;
         let above = stack.nodes.iter().filter(|other| stack.extent(other).overlaps(bytes));
-        let partitions = above
-            .clone()
-            .filter(|it| it.is_partition() && it.device.disk == node.device.folder && !node.is_partition());
+        let partitions = above.clone().filter(|other| {
+            other.is_partition() && other.device.disk == node.device.folder && !node.is_partition()
+        });
         for partition in partitions {
-            self.from(partition, bytes, &[steps, &[Step::Partition(partition.name())]].concat())?;
+            self.visit(partition, bytes, &[edges, &[Edge::Partition(partition.name())]].concat())?;
         }
-        for over in
-            above.filter(|it| node.is_below(it) && !self.seen.contains(&it.device.number)).collect::<Vec<_>>()
+        for over in above
+            .filter(|other| node.is_below(other) && !self.seen.contains(&other.device.number))
+            .collect::<Vec<_>>()
         {
-            self.upon(over, bytes, &[steps, &[Step::Loop(over.name())]].concat())?;
+            self.visit_stacked(over, bytes, &[edges, &[Edge::Loop(over.name())]].concat())?;
         }
-        for folder in entries(&node.device.folder.join("holders"))? {
-            self.holder(&folder, steps)?;
+        for folder in kernel_file::entries(&node.device.folder.join("holders"))? {
+            self.visit_holder(&folder, edges)?;
         }
         Ok(())
     }
 
     /// Records that a device stacked on another uses it, whatever its own use. Two loop devices over the same
     /// device only show the same bytes.
-    fn upon(&mut self, node: &Node, bytes: &Extent, steps: &[Step]) -> Result<(), ProbeError> {
+    fn visit_stacked(&mut self, node: &Node, bytes: &Extent, edges: &[Edge]) -> Result<(), ProbeError> {
         let before = self.uses.len();
-        self.from(node, bytes, steps)?;
-        let is_twin = matches!(steps, [Step::SameBytes(_), .., Step::Loop(_)]);
-        if self.uses.len() == before && !is_twin {
-            self.uses.push(DeviceUse { steps: steps.to_vec(), end: UseEnd::Attached });
+        self.visit(node, bytes, edges)?;
+        let is_alias = matches!(edges, [Edge::SameBytes(_), .., Edge::Loop(_)]);
+        if self.uses.len() == before && !is_alias {
+            self.uses.push(DeviceUse { edges: edges.to_vec(), end: UseEnd::Attached });
         }
         Ok(())
     }
 
-    fn holder(&mut self, folder: &Path, steps: &[Step]) -> Result<(), ProbeError> {
+    fn visit_holder(&mut self, folder: &Path, edges: &[Edge]) -> Result<(), ProbeError> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         let label = match kernel_file::text(&folder.join("dm/name")) {
             Some(own) => format!("{name} ({own})"),
             None => name.to_string(),
         };
-        let steps = [steps, &[Step::Holder(label)]].concat();
+        let edges = [edges, &[Edge::Holder(label)]].concat();
         match self.stack.nodes.iter().find(|node| node.name() == name) {
-            Some(node) => self.upon(node, &self.stack.extent(node), &steps),
+            Some(node) => self.visit_stacked(node, &self.stack.extent(node), &edges),
             None => {
-                self.uses.push(DeviceUse { steps, end: UseEnd::Attached });
+                self.uses.push(DeviceUse { edges, end: UseEnd::Attached });
                 Ok(())
             }
         }
@@ -243,8 +249,8 @@ mod tests {
         fs::write(folder.join("dm/name"), "vg0-root\n").unwrap();
     }
 
-    fn used(step: Option<Step>, end: UseEnd) -> DeviceUse {
-        DeviceUse { steps: step.into_iter().collect(), end }
+    fn used(edge: Option<Edge>, end: UseEnd) -> DeviceUse {
+        DeviceUse { edges: edge.into_iter().collect(), end }
     }
 
     fn mounted_at(point: &str) -> UseEnd {
@@ -253,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_disk_that_nothing_uses_has_partitions_and_no_uses() {
-        let uses = of(tree("27 1 254:0 / / rw - ext4 /dev/vda rw\n").path(), "8:65520").unwrap();
+        let uses = uses_in(tree("27 1 254:0 / / rw - ext4 /dev/vda rw\n").path(), "8:65520").unwrap();
         assert_eq!(uses, DeviceUses { partitions: vec!["sdz1".to_owned()], ..DeviceUses::default() });
     }
 
@@ -261,32 +267,35 @@ mod tests {
     fn a_use_of_a_partition_is_a_use_of_its_disk() {
         let root = tree("27 1 8:65521 / /mnt rw - ext4 /dev/root rw\n28 1 0:50 / /tmp rw - tmpfs tmpfs rw\n");
         hold(&root, "sdz/sdz1", "dm-0");
-        let partition = Step::Partition("sdz1".to_owned());
-        let holder = Step::Holder("dm-0 (vg0-root)".to_owned());
-        let held = DeviceUse { steps: vec![partition.clone(), holder.clone()], end: UseEnd::Attached };
-        let uses = of(root.path(), "8:65520").unwrap().uses;
+        let partition = Edge::Partition("sdz1".to_owned());
+        let holder = Edge::Holder("dm-0 (vg0-root)".to_owned());
+        let held = DeviceUse { edges: vec![partition.clone(), holder.clone()], end: UseEnd::Attached };
+        let uses = uses_in(root.path(), "8:65520").unwrap().uses;
         assert_eq!(uses, [used(Some(partition), mounted_at("/mnt")), held]);
         let held = used(Some(holder), UseEnd::Attached);
-        assert_eq!(of(root.path(), "8:65521").unwrap().uses, [used(None, mounted_at("/mnt")), held]);
+        assert_eq!(uses_in(root.path(), "8:65521").unwrap().uses, [used(None, mounted_at("/mnt")), held]);
     }
 
     #[test]
     fn a_use_of_a_disk_is_a_use_of_its_partition() {
         let root = tree("27 1 8:65520 / /mnt rw - xfs /dev/sdz rw\n");
-        assert_eq!(of(root.path(), "8:65520").unwrap().uses, [used(None, mounted_at("/mnt"))]);
-        let disk = Step::SameBytes("sdz".to_owned());
-        let uses = of(root.path(), "8:65521").unwrap();
+        assert_eq!(uses_in(root.path(), "8:65520").unwrap().uses, [used(None, mounted_at("/mnt"))]);
+        let disk = Edge::SameBytes("sdz".to_owned());
+        let uses = uses_in(root.path(), "8:65521").unwrap();
         assert_eq!(uses.uses, [used(Some(disk), mounted_at("/mnt"))]);
-        assert!(uses.partitions.is_empty() && uses.twins.is_empty(), "{uses:?}");
+        assert!(uses.partitions.is_empty() && uses.aliases.is_empty(), "{uses:?}");
     }
 
     #[test]
     fn the_device_on_a_holder_is_named_first() {
         let root = tree("27 1 250:65521 / /mnt rw - xfs /dev/x rw\n");
         hold(&root, "sdz", "dm-9");
-        let steps = vec![Step::Holder("dm-9 (vg0-root)".to_owned()), Step::Partition("dm-9p1".to_owned())];
-        assert_eq!(of(root.path(), "8:65520").unwrap().uses, [DeviceUse { steps, end: mounted_at("/mnt") }]);
-        assert!(of(root.path(), "250:65520").unwrap().twins.is_empty(), "it has bytes of its own");
+        let edges = vec![Edge::Holder("dm-9 (vg0-root)".to_owned()), Edge::Partition("dm-9p1".to_owned())];
+        assert_eq!(
+            uses_in(root.path(), "8:65520").unwrap().uses,
+            [DeviceUse { edges, end: mounted_at("/mnt") }]
+        );
+        assert!(uses_in(root.path(), "250:65520").unwrap().aliases.is_empty(), "it has bytes of its own");
     }
 
     #[test]
@@ -294,7 +303,7 @@ mod tests {
         for file in ["proc/self/mountinfo", "sys/devices/sdz/size", "sys/devices/sdz/sdz1/start"] {
             let root = tree("");
             fs::remove_file(root.path().join(file)).unwrap();
-            let error = of(root.path(), "8:65520").unwrap_err().to_string();
+            let error = uses_in(root.path(), "8:65520").unwrap_err().to_string();
             assert!(error.contains(file) && error.starts_with("read "), "{error}");
         }
     }
@@ -307,7 +316,7 @@ mod tests {
         fs::write(folder.join("loop/backing_file"), "/image\n").unwrap();
         fs::write(folder.join("size"), "8\n").unwrap();
         symlink("../../devices/loop9", root.path().join("sys/dev/block/7:65520")).unwrap();
-        let error = of(root.path(), "8:65520").unwrap_err().to_string();
+        let error = uses_in(root.path(), "8:65520").unwrap_err().to_string();
         assert!(error.starts_with("cannot tell whether loop9 shows its bytes (open "), "{error}");
         assert!(error.ends_with("No such file or directory (2)): be root, or detach loop9"), "{error}");
     }

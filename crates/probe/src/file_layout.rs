@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MOST_CHARACTERS: usize = 1000;
 
 /// The layout; none if the filesystem has no such tool, or its tool is not there or says nothing.
-pub(crate) fn of(kind: &str, source: &str, directory: &Path) -> Option<String> {
+pub(crate) fn for_new_files(kind: &str, source: &str, directory: &Path) -> Option<String> {
     let words = said_by(command(kind, source, directory)?, PATIENCE)?;
     let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
     let line: String = lines.collect::<Vec<_>>().join("; ").chars().take(MOST_CHARACTERS).collect();

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use writebench_model::Filesystem;
 
-use crate::ProbeError;
 use crate::device::BlockDevice;
+use crate::error::ProbeError;
 use crate::file_layout;
 use crate::mountinfo::Mount;
 use crate::space::{Space, statvfs};
@@ -46,6 +46,6 @@ pub(crate) fn facts(target: &Path, mount: Option<&Mount>) -> Result<Filesystem, 
         total_bytes: space.total_bytes,
         available_bytes: space.available_bytes,
         block_size_bytes: stat.f_frsize,
-        file_layout: mount.and_then(|mount| file_layout::of(&mount.kind, &mount.source, target)),
+        file_layout: mount.and_then(|mount| file_layout::for_new_files(&mount.kind, &mount.source, target)),
     })
 }

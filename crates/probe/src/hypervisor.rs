@@ -23,7 +23,7 @@ const VIRTUAL_MACHINES: [&str; 14] = [
     "Xen",
 ];
 
-pub(crate) fn of(root: &Path, cpuinfo: Option<&str>) -> Option<String> {
+pub(crate) fn find(root: &Path, cpuinfo: Option<&str>) -> Option<String> {
     let text = |path: &str| kernel_file::text(&root.join(path));
     let firmware = ["sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name"].map(text);
     name(cpuinfo.and_then(cpu::hypervisor_flag), firmware, text("sys/hypervisor/type"))

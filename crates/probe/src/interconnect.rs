@@ -1,20 +1,22 @@
 //! The fastest link of a node: InfiniBand or Omni-Path ports by name and rate, otherwise the fastest network interface.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::kernel_file;
+use crate::kernel_file::{self, ROOT};
 
-/// `mlx5_0 100 Gb/sec (4X EDR)`, `eth0 25000 Mb/s`; none if the kernel knows no speed.
-pub(crate) fn interconnect(root: &Path) -> Option<String> {
+/// The fastest link of this node, with its rate, if the kernel knows one: `mlx5_0 100 Gb/sec (4X EDR)`,
+/// `eth0 25000 Mb/s`.
+#[must_use]
+pub fn interconnect() -> Option<String> {
+    fastest(Path::new(ROOT))
+}
+
+fn fastest(root: &Path) -> Option<String> {
     fabric(root).or_else(|| network(root))
 }
 
-fn entries(directory: &Path) -> Vec<PathBuf> {
-    let read = fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut all: Vec<PathBuf> = read.map(|entry| entry.path()).collect();
-    all.sort();
-    all
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    kernel_file::entries(folder).unwrap_or_default()
 }
 
 fn name(path: &Path) -> String {
@@ -24,8 +26,9 @@ fn name(path: &Path) -> String {
 /// Documentation/ABI/stable/sysfs-class-infiniband: `ports/N/rate`, `ports/N/state`.
 fn fabric(root: &Path) -> Option<String> {
     let port = |device: &PathBuf| {
-        let is_active =
-            |port: &&PathBuf| kernel_file::text(&port.join("state")).is_some_and(|it| it.contains("ACTIVE"));
+        let is_active = |port: &&PathBuf| {
+            kernel_file::text(&port.join("state")).is_some_and(|state| state.contains("ACTIVE"))
+        };
         let ports = entries(&device.join("ports"));
         let rate = kernel_file::text(&ports.iter().find(is_active)?.join("rate"))?;
         Some(format!("{} {rate}", name(device)))
@@ -37,16 +40,21 @@ fn fabric(root: &Path) -> Option<String> {
 /// Documentation/ABI/testing/sysfs-class-net: `speed` in Mbit/s, -1 where it is unknown. Bridges and the like have no
 /// `device`.
 fn network(root: &Path) -> Option<String> {
-    let speed = |interface: &PathBuf| kernel_file::value::<i64>(&interface.join("speed")).filter(|&it| it > 0);
+    let speed =
+        |interface: &PathBuf| kernel_file::value::<i64>(&interface.join("speed")).filter(|&speed| speed > 0);
     let mut all = entries(&root.join("sys/class/net"));
     all.retain(|interface| interface.join("device").exists());
-    let (speed, interface) =
-        all.iter().filter_map(|it| Some((speed(it)?, it))).max_by_key(|(speed, _)| *speed)?;
+    let (speed, interface) = all
+        .iter()
+        .filter_map(|interface| Some((speed(interface)?, interface)))
+        .max_by_key(|(speed, _)| *speed)?;
     Some(format!("{} {speed} Mb/s", name(interface)))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn with(files: &[(&str, &str)]) -> Option<String> {
@@ -56,7 +64,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        interconnect(root.path())
+        fastest(root.path())
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Small files of the kernel with one fact each.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::{fs, io};
 
-use crate::ProbeError;
+use crate::error::ProbeError;
+
+/// The root of the file tree of this machine; a test supplies another.
+pub(crate) const ROOT: &str = "/";
 
 /// The trimmed text of a file; none if the file is missing or empty.
 pub(crate) fn text(path: &Path) -> Option<String> {
@@ -29,6 +32,18 @@ pub(crate) fn needed_number(path: &Path) -> Result<u64, ProbeError> {
 /// The text of a file, parsed.
 pub(crate) fn value<T: FromStr>(path: &Path) -> Option<T> {
     text(path)?.parse().ok()
+}
+
+/// The entries of a folder, sorted; none if the folder does not exist.
+pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, ProbeError> {
+    let failed = |error| ProbeError::call("read", folder, error);
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failed)?,
+    };
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>().map_err(failed)?;
+    paths.sort();
+    Ok(paths)
 }
 
 /// The choice that a file shows: the word in brackets, or the only word.

@@ -6,9 +6,10 @@ use rustix::param::page_size;
 use rustix::system::sysinfo;
 use writebench_model::Memory;
 
-use crate::ProbeError;
 use crate::cgroup::{self, Group};
-use crate::kernel_file;
+use crate::error::ProbeError;
+use crate::kernel_file::{self, ROOT};
+use crate::mount;
 use crate::mountinfo::Mount;
 
 /// Two lines of `/proc/meminfo`.
@@ -29,7 +30,18 @@ pub(crate) fn facts(root: &Path, mounts: &[Mount]) -> Memory {
     }
 }
 
-pub(crate) fn available_bytes(root: &Path, mounts: &[Mount]) -> Result<u64, ProbeError> {
+/// The memory that new work can have without swapping: the kernel's `MemAvailable`, capped by the control
+/// groups around this process, for which page cache of files counts as free.
+///
+/// # Errors
+///
+/// `/proc/meminfo` cannot be read or lacks the line.
+pub fn available_memory_bytes() -> Result<u64, ProbeError> {
+    let root = Path::new(ROOT);
+    available_bytes(root, &mount::all(root))
+}
+
+fn available_bytes(root: &Path, mounts: &[Mount]) -> Result<u64, ProbeError> {
     let available_bytes = read(root)?.available_bytes;
     let allowed_bytes = cgroup::of_this_process(root, mounts).iter().filter_map(Group::left_bytes).min();
     Ok(allowed_bytes.map_or(available_bytes, |allowed| allowed.min(available_bytes)))

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
-use crate::ProbeError;
 use crate::device_number::DeviceNumber;
+use crate::error::ProbeError;
 use crate::kernel_file;
 use crate::mountinfo::{self, Mount};
 use crate::target::Target;
@@ -22,7 +22,7 @@ pub(crate) fn list(root: &Path) -> Result<Vec<Mount>, ProbeError> {
 }
 
 /// The target's mount. The kernel names it since Linux 5.8; before that, the path decides.
-pub(crate) fn of<'m>(target: &Target<'_>, mounts: &'m [Mount]) -> Option<&'m Mount> {
+pub(crate) fn for_target<'m>(target: &Target<'_>, mounts: &'m [Mount]) -> Option<&'m Mount> {
     let named = mount_id(target.path).and_then(|id| mounts.iter().find(|mount| mount.id == id));
     named.or_else(|| by_path(mounts, &fs::canonicalize(target.path).ok()?, target.filesystem))
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::{ROOT, kernel_file};
+use crate::kernel_file::{self, ROOT};
 
 /// For how long any task has waited for a CPU since the machine started; none without `/proc/pressure/cpu`.
 #[must_use]

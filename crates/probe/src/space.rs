@@ -5,9 +5,9 @@ use std::path::Path;
 
 use rustix::fs::StatVfs;
 
-use crate::ProbeError;
-use crate::ROOT;
 use crate::device::BlockDevice;
+use crate::error::ProbeError;
+use crate::kernel_file::ROOT;
 use crate::target::block_device_at;
 
 /// The space of a filesystem.

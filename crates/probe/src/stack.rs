@@ -6,10 +6,9 @@ use std::path::Path;
 use direct_io::LoopBacking;
 use rustix::fs::{Mode, OFlags};
 
-use crate::ProbeError;
-use crate::block_device::entries;
 use crate::device::{BlockDevice, SECTOR_BYTES};
 use crate::device_number::DeviceNumber;
+use crate::error::ProbeError;
 use crate::kernel_file;
 
 /// The lowest device that holds the bytes, as far as it is known byte by byte. Device mapper and RAID count
@@ -78,7 +77,7 @@ pub(crate) struct Stack {
 impl Stack {
     /// Reads sysfs, and asks the kernel for the file behind each loop device.
     pub(crate) fn read(root: &Path) -> Result<Self, ProbeError> {
-        let links = entries(&root.join("sys/dev/block"))?;
+        let links = kernel_file::entries(&root.join("sys/dev/block"))?;
         let numbers = links.iter().filter_map(|link| link.file_name()?.to_str()?.parse().ok());
         let devices: Vec<BlockDevice> = numbers.filter_map(|number| BlockDevice::find(root, number)).collect();
         let mut nodes = Vec::new();
@@ -153,7 +152,7 @@ fn backing(root: &Path, device: &BlockDevice) -> Result<Option<LoopBacking>, Pro
         let why = format!("it is not the node of block device {}", device.number);
         return Err(unknown("open", io::Error::other(why)));
     }
-    LoopBacking::of(&opened).map_err(|error| unknown("ask", io::Error::other(error)))
+    LoopBacking::from_device(&opened).map_err(|error| unknown("ask", io::Error::other(error)))
 }
 
 #[cfg(test)]

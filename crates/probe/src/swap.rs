@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::ProbeError;
 use crate::device::source_number;
 use crate::device_number::DeviceNumber;
+use crate::error::ProbeError;
 use crate::kernel_file;
 use crate::mountinfo::unescape;
 

@@ -14,6 +14,6 @@ pub(crate) fn facts(root: &Path) -> System {
         kernel: format!("{} {}", kernel.sysname().to_string_lossy(), kernel.release().to_string_lossy()),
         architecture: kernel.machine().to_string_lossy().into_owned(),
         distribution: os_release::distribution(root),
-        hypervisor: hypervisor::of(root, cpu::cpuinfo(root).as_deref()),
+        hypervisor: hypervisor::find(root, cpu::cpuinfo(root).as_deref()),
     }
 }

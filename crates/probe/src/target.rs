@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use crate::ProbeError;
 use crate::device_number::DeviceNumber;
+use crate::error::ProbeError;
 
 /// A path and the numbers behind it.
 #[derive(Debug, Clone, Copy)]

@@ -23,7 +23,7 @@ const HUGE_PAGES: [&str; 2] = ["enabled", "shmem_enabled"];
 const QUEUE: [&str; 4] = ["nr_requests", "max_sectors_kb", "read_ahead_kb", "wbt_lat_usec"];
 
 /// The existing settings, by path without the first slash.
-pub(crate) fn of(
+pub(crate) fn for_target(
     root: &Path,
     filesystem: DeviceNumber,
     device: Option<&BlockDevice>,
@@ -75,7 +75,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
-        let tunables = of(root.path(), DeviceNumber { major: 0, minor: 52 }, None);
+        let tunables = for_target(root.path(), DeviceNumber { major: 0, minor: 52 }, None);
         let expected = [
             ("proc/sys/vm/dirty_ratio", "20"),
             ("sys/class/bdi/0:52/max_ratio", "100"),

@@ -6,7 +6,7 @@ use std::path::Path;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use writebench_model::Bytes;
-use writebench_probe::{BlockDeviceFacts, DeviceUses, ProbeError, Twin};
+use writebench_probe::{BlockDeviceFacts, DeviceAlias, DeviceUses, ProbeError};
 
 use crate::error::{RunnerError, failed};
 use crate::refusal::{DeviceRefusal, one_line};
@@ -20,7 +20,7 @@ use crate::signature;
 pub struct ClaimedDevice {
     descriptor: OwnedFd,
     facts: BlockDeviceFacts,
-    _twins: Vec<OwnedFd>,
+    _aliases: Vec<OwnedFd>,
 }
 
 impl ClaimedDevice {
@@ -57,26 +57,26 @@ pub fn claim_device(target: &Path, destroy_data: bool) -> Result<ClaimedDevice, 
     check(target, &seen, destroy_data)?;
     let descriptor = open_alone(target, &seen)?;
     // From here on only the descriptor is used, as the path may lead elsewhere by now. A use may have
-    // appeared before the device, or its twins, were claimed.
+    // appeared before the device, or its aliases, were claimed.
     let facts = writebench_probe::open_block_device(descriptor.as_fd(), &seen.path)?;
-    let mut twins: Vec<(Twin, OwnedFd)> = Vec::new();
+    let mut aliases: Vec<(DeviceAlias, OwnedFd)> = Vec::new();
     loop {
         let uses = check(target, &facts, destroy_data)?;
-        let is_new = |twin: &Twin| twins.iter().all(|(claimed, _)| claimed != twin);
-        let new: Vec<Twin> = uses.twins.into_iter().filter(is_new).collect();
+        let is_new = |alias: &DeviceAlias| aliases.iter().all(|(claimed, _)| claimed != alias);
+        let new: Vec<DeviceAlias> = uses.aliases.into_iter().filter(is_new).collect();
         if new.is_empty() {
             break;
         }
-        for twin in new {
-            let descriptor = open_twin(target, &twin)?;
-            twins.push((twin, descriptor));
+        for alias in new {
+            let descriptor = open_alias(target, &alias)?;
+            aliases.push((alias, descriptor));
         }
     }
     if !destroy_data {
         check_contents(target, descriptor.as_fd())?;
     }
-    let twins = twins.into_iter().map(|(_, descriptor)| descriptor).collect();
-    Ok(ClaimedDevice { descriptor, facts, _twins: twins })
+    let aliases = aliases.into_iter().map(|(_, descriptor)| descriptor).collect();
+    Ok(ClaimedDevice { descriptor, facts, _aliases: aliases })
 }
 
 /// Checks whether the device could be claimed now. Opens it to read at most.
@@ -146,14 +146,14 @@ fn open_alone(target: &Path, seen: &BlockDeviceFacts) -> Result<OwnedFd, RunnerE
 
 /// Claims another device that shows the same bytes: a mount of that device, later or in another namespace,
 /// would use them.
-fn open_twin(target: &Path, twin: &Twin) -> Result<OwnedFd, RunnerError> {
-    let path = Path::new("/dev").join(&twin.name);
+fn open_alias(target: &Path, alias: &DeviceAlias) -> Result<OwnedFd, RunnerError> {
+    let path = Path::new("/dev").join(&alias.name);
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NOCTTY;
     let descriptor = rustix::fs::open(&path, flags, Mode::empty()).map_err(|errno| match errno {
-        Errno::BUSY => refused(target, DeviceRefusal::TwinBusy(one_line(&twin.name))),
+        Errno::BUSY => refused(target, DeviceRefusal::AliasBusy(one_line(&alias.name))),
         errno => failed("open", &path)(errno),
     })?;
-    if !is_device(&descriptor, &twin.number).map_err(failed("fstat", &path))? {
+    if !is_device(&descriptor, &alias.number).map_err(failed("fstat", &path))? {
         return Err(refused(&path, DeviceRefusal::Changed));
     }
     Ok(descriptor)
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_uses_a_device_is_refused_whatever_the_user_says() {
-        let swap = DeviceUse { steps: Vec::new(), end: UseEnd::Swap };
+        let swap = DeviceUse { edges: Vec::new(), end: UseEnd::Swap };
         let used = DeviceUses { uses: vec![swap], ..DeviceUses::default() };
         let unused = DeviceUses::default();
         let refusals = [
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn a_device_is_described_in_one_line_by_what_is_known_of_it() {
         let descriptor: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
-        let device = ClaimedDevice { descriptor, facts: facts(), _twins: Vec::new() };
+        let device = ClaimedDevice { descriptor, facts: facts(), _aliases: Vec::new() };
         assert_eq!(device_description(device.facts()), "sdb, A Disk, serial S5H9NS0N, 1 TiB");
         let facts = BlockDeviceFacts { model: Some("loop over /a\nb".to_owned()), serial: None, ..facts() };
         assert_eq!(device_description(&facts), "sdb, loop over /a?b, 1 TiB");

@@ -1,6 +1,6 @@
 //! Reasons not to write to a block device.
 
-use writebench_probe::{DeviceUse, Step, UseEnd};
+use writebench_probe::{DeviceUse, Edge, UseEnd};
 
 /// The reason not to write to a block device. The text follows the device's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -13,7 +13,7 @@ pub enum DeviceRefusal {
         "shares its bytes with {0}, which is in use by the kernel: a filesystem, swap, RAID or another program has that \
          for itself; end that first"
     )]
-    TwinBusy(String),
+    AliasBusy(String),
     /// The users of the device are unknown, for that reason.
     #[error("is not touched: {0}")]
     UnknownUse(String),
@@ -57,14 +57,14 @@ fn in_words(used: &DeviceUse) -> String {
     let mut text = String::new();
     // The words between the text so far and the next verb.
     let mut then = "";
-    for step in &used.steps {
-        match step {
-            Step::Partition(name) if text.is_empty() => text += &format!("(its partition {})", one_line(name)),
-            Step::Partition(name) => text += &format!(", whose partition {}", one_line(name)),
-            Step::Loop(name) | Step::Holder(name) => text += &format!("{then}is used by {}", one_line(name)),
-            Step::SameBytes(name) => text += &format!("{then}shares its bytes with {}", one_line(name)),
+    for edge in &used.edges {
+        match edge {
+            Edge::Partition(name) if text.is_empty() => text += &format!("(its partition {})", one_line(name)),
+            Edge::Partition(name) => text += &format!(", whose partition {}", one_line(name)),
+            Edge::Loop(name) | Edge::Holder(name) => text += &format!("{then}is used by {}", one_line(name)),
+            Edge::SameBytes(name) => text += &format!("{then}shares its bytes with {}", one_line(name)),
         }
-        then = if matches!(step, Step::Partition(_)) { " " } else { ", which " };
+        then = if matches!(edge, Edge::Partition(_)) { " " } else { ", which " };
     }
     match &used.end {
         UseEnd::Mounted(points) => {
@@ -72,8 +72,8 @@ fn in_words(used: &DeviceUse) -> String {
             text + &format!("{then}is mounted at {}: unmount it first", points.join(", "))
         }
         UseEnd::Swap => text + then + "is used as swap: swapoff it first",
-        UseEnd::Attached => match used.steps.last() {
-            Some(Step::Loop(name)) => {
+        UseEnd::Attached => match used.edges.last() {
+            Some(Edge::Loop(name)) => {
                 text + &format!(": detach it first (losetup --detach /dev/{})", one_line(name))
             }
             _ => text + ": take that down first",
@@ -85,8 +85,8 @@ fn in_words(used: &DeviceUse) -> String {
 mod tests {
     use super::*;
 
-    fn refusal(steps: &[Step], end: UseEnd) -> String {
-        DeviceRefusal::Used(DeviceUse { steps: steps.to_vec(), end }).to_string()
+    fn refusal(edges: &[Edge], end: UseEnd) -> String {
+        DeviceRefusal::Used(DeviceUse { edges: edges.to_vec(), end }).to_string()
     }
 
     fn mounted(points: &[&str]) -> UseEnd {
@@ -95,11 +95,11 @@ mod tests {
 
     #[test]
     fn the_way_to_what_uses_a_device_is_a_sentence() {
-        let partition = |name: &str| Step::Partition(name.to_owned());
-        let over = |name: &str| Step::Loop(name.to_owned());
-        let held = Step::Holder("dm-0 (vg0-root)".to_owned());
-        let same = Step::SameBytes("loop1".to_owned());
-        for (steps, end, sentence) in [
+        let partition = |name: &str| Edge::Partition(name.to_owned());
+        let over = |name: &str| Edge::Loop(name.to_owned());
+        let held = Edge::Holder("dm-0 (vg0-root)".to_owned());
+        let same = Edge::SameBytes("loop1".to_owned());
+        for (edges, end, sentence) in [
             (&[][..], mounted(&["/a", "/b\nc"]), "is mounted at /a, /b?c: unmount it first"),
             (&[], UseEnd::Swap, "is used as swap: swapoff it first"),
             (&[partition("sdb2")], mounted(&["/a"]), "(its partition sdb2) is mounted at /a: unmount it first"),
@@ -121,7 +121,7 @@ mod tests {
             ),
             (&[same], UseEnd::Swap, "shares its bytes with loop1, which is used as swap: swapoff it first"),
         ] {
-            assert_eq!(refusal(steps, end), sentence);
+            assert_eq!(refusal(edges, end), sentence);
         }
     }
 }

@@ -140,8 +140,8 @@ fn below() -> Result<()> {
 
 fn beside() -> Result<()> {
     let device = LoopDevice::attach(SIZE)?;
-    let twin = LoopDevice::over(&device.image(), &[])?;
-    stays_whole(&device, &twin, "shares its bytes with")
+    let alias = LoopDevice::over(&device.image(), &[])?;
+    stays_whole(&device, &alias, "shares its bytes with")
 }
 
 /// With a filesystem mounted from `used`, whose bytes are those of `device`.

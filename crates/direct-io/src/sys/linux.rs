@@ -29,7 +29,7 @@ pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     // SAFETY: the call only writes to the value that belongs to `size`.
     let capacity = unsafe { ioctl(file, size) }.map_err(failed("ioctl(BLKGETSIZE64)"))?;
     let status = status(file, StatxFlags::BASIC_STATS)?;
-    let disk = Disk::of(status.stx_rdev_major, status.stx_rdev_minor);
+    let disk = Disk::from_number(status.stx_rdev_major, status.stx_rdev_minor);
     Ok(BlockDevice {
         logical_sector_bytes: Some(logical.into()),
         physical_sector_bytes: Some(physical.into()),
@@ -44,7 +44,9 @@ pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
     if FileType::from_raw_mode(status.stx_mode.into()) != FileType::BlockDevice {
         return Err(Error::NotADevice);
     }
-    Disk::of(status.stx_rdev_major, status.stx_rdev_minor).map(|disk| disk.facts()).ok_or(NO_SUCH_DEVICE)
+    Disk::from_number(status.stx_rdev_major, status.stx_rdev_minor)
+        .map(|disk| disk.facts())
+        .ok_or(NO_SUCH_DEVICE)
 }
 
 pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
@@ -53,7 +55,7 @@ pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     if status.stx_dev_major == 0 {
         return Err(Error::NoSingleDevice);
     }
-    Disk::of(status.stx_dev_major, status.stx_dev_minor).map(|disk| disk.facts()).ok_or(NO_SUCH_DEVICE)
+    Disk::from_number(status.stx_dev_major, status.stx_dev_minor).map(|disk| disk.facts()).ok_or(NO_SUCH_DEVICE)
 }
 
 const NO_SUCH_DEVICE: Error = Error::Unsupported {
@@ -104,7 +106,7 @@ struct Disk {
 }
 
 impl Disk {
-    fn of(major: u32, minor: u32) -> Option<Self> {
+    fn from_number(major: u32, minor: u32) -> Option<Self> {
         let own = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
         let whole = if own.join("partition").exists() { own.parent()?.to_owned() } else { own.clone() };
         Some(Self { own, whole })

@@ -243,7 +243,7 @@ fn preallocation() {
 fn no_device() {
     let directory = directory();
     let file = File::create(directory.path().join("file")).unwrap();
-    assert!(matches!(BlockDevice::of(&file), Err(Error::NotADevice)));
+    assert!(matches!(BlockDevice::from_file(&file), Err(Error::NotADevice)));
 }
 
 fn device_below() {
@@ -265,7 +265,7 @@ fn device_below() {
 fn needs() {
     let directory = directory();
     let file = File::create(directory.path().join("file")).unwrap();
-    match DirectIo::of(&file).unwrap() {
+    match DirectIo::for_file(&file).unwrap() {
         DirectIo::Supported(alignment) => {
             assert!(alignment.memory_bytes.is_power_of_two() && alignment.offset_bytes.is_power_of_two());
         }
@@ -309,7 +309,7 @@ fn paths() {
 #[cfg(windows)]
 fn disk() {
     let disk = OpenOptions::new().read(true).open(DISK).unwrap();
-    let facts = BlockDevice::of(&disk).unwrap();
+    let facts = BlockDevice::from_file(&disk).unwrap();
     assert!(facts.logical_sector_bytes.unwrap() >= 512 && facts.capacity_bytes.unwrap() > 1 << 20, "{facts:?}");
 }
 

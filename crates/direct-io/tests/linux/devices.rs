@@ -33,7 +33,7 @@ pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a memory filesystem stands on no device", &tmpfs, on_no_device);
     trials.add("a character device has no sectors", &[], || {
-        let error = BlockDevice::of(File::open("/dev/null")?).err().context("it has none")?;
+        let error = BlockDevice::from_file(File::open("/dev/null")?).err().context("it has none")?;
         ensure!(error.to_string().starts_with("ioctl(BLKSSZGET): "), "{error}");
         ensure!(matches!(BlockDevice::at("/dev/null"), Err(Error::NotADevice)));
         let error = BlockDevice::at("/dev/no-such").err().context("it is not there")?;
@@ -44,7 +44,7 @@ pub(crate) fn add(trials: &mut Trials) {
 
 /// The facts of the open device, which must agree with sysfs.
 fn facts(path: &Path) -> Result<BlockDevice> {
-    let facts = BlockDevice::of(OpenOptions::new().read(true).open(path)?)?;
+    let facts = BlockDevice::from_file(OpenOptions::new().read(true).open(path)?)?;
     let at = BlockDevice::at(path)?;
     ensure!(at == facts, "{at:?}, {facts:?}");
     Ok(facts)
@@ -112,15 +112,15 @@ fn twice() -> Result<()> {
 
 fn behind_a_loop_device() -> Result<()> {
     let device = LoopDevice::attach(SIZE)?;
-    let backing = LoopBacking::of(File::open(device.path())?)?.context("a file is attached")?;
+    let backing = LoopBacking::from_device(File::open(device.path())?)?.context("a file is attached")?;
     let image = std::fs::metadata(device.image())?;
     ensure!((backing.filesystem, backing.inode) == (image.dev(), image.ino()), "{backing:?}");
     ensure!((backing.device, backing.offset_bytes) == (None, 0), "{backing:?}");
     let above = LoopDevice::over(device.path(), &["--offset", "4096"])?;
-    let backing = LoopBacking::of(File::open(above.path())?)?.context("a device is attached")?;
+    let backing = LoopBacking::from_device(File::open(above.path())?)?.context("a device is attached")?;
     let number = std::fs::metadata(device.path())?.rdev();
     ensure!((backing.device, backing.offset_bytes) == (Some(number), 4096), "{backing:?}");
-    let error = LoopBacking::of(File::open("/dev/null")?).err().context("no loop device")?;
+    let error = LoopBacking::from_device(File::open("/dev/null")?).err().context("no loop device")?;
     ensure!(error.to_string().starts_with("ioctl(LOOP_GET_STATUS64): "), "{error}");
     Ok(())
 }

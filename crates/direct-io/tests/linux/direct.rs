@@ -168,7 +168,7 @@ fn other_cause() -> Result<()> {
 fn told() -> Result<()> {
     let device = LoopDevice::attach_with_sectors(SIZE, 4096)?;
     let file = OpenOptions::new().read(true).write(true).direct(true).open(device.path())?;
-    let alignment = match DirectIo::of(&file)? {
+    let alignment = match DirectIo::for_file(&file)? {
         DirectIo::Supported(alignment) => alignment,
         // Older kernels do not tell.
         DirectIo::Unknown => return Ok(()),

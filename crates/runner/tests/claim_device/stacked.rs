@@ -31,13 +31,13 @@ pub(crate) fn add(trials: &mut Trials) {
         &partitioned,
         over_its_disk,
     );
-    trials.add("of two loop devices over one file, none is claimed while the other is mounted", &ext4, twins);
+    trials.add("of two loop devices over one file, none is claimed while the other is mounted", &ext4, aliases);
     trials.add("a file is the same by another name, or by none", &ext4, stale_names);
     let hidden = [LOOP, Need::Image("ext4"), Need::Program("unshare")];
-    trials.add("a twin that is mounted where we cannot see it is refused", &hidden, a_twin_out_of_sight);
-    trials.add("a twin cannot be mounted while its device is claimed", &ext4, no_mount_of_a_twin);
-    trials.add("partitions of a twin are overwritten only if told so", &partitioned, a_partitioned_twin);
-    trials.add("loop devices over different parts of a file are no twins", &ext4, different_parts);
+    trials.add("an alias that is mounted where we cannot see it is refused", &hidden, an_alias_out_of_sight);
+    trials.add("an alias cannot be mounted while its device is claimed", &ext4, no_mount_of_an_alias);
+    trials.add("partitions of an alias are overwritten only if told so", &partitioned, a_partitioned_alias);
+    trials.add("loop devices over different parts of a file are no aliases", &ext4, different_parts);
 }
 
 fn name(device: &Path) -> Result<String> {
@@ -164,12 +164,12 @@ fn over_its_disk() -> Result<()> {
     )
 }
 
-fn twins() -> Result<()> {
+fn aliases() -> Result<()> {
     let device = LoopDevice::attach(SMALL_BYTES)?;
-    let twin = over(&device.image())?;
-    make_ext4(twin.path())?;
-    let mount = MountedAt::new(twin.path())?;
-    let (name, point) = (name(twin.path())?, mount.point().display());
+    let alias = over(&device.image())?;
+    make_ext4(alias.path())?;
+    let mount = MountedAt::new(alias.path())?;
+    let (name, point) = (name(alias.path())?, mount.point().display());
     always_refused_as(
         device.path(),
         &format!("shares its bytes with {name}, which is mounted at {point}: unmount it first"),
@@ -182,10 +182,10 @@ fn stale_names() -> Result<()> {
     let device = LoopDevice::attach(SMALL_BYTES)?;
     let link = device.image().with_file_name("another name");
     std::fs::hard_link(device.image(), &link)?;
-    let twin = over(&link)?;
-    make_ext4(twin.path())?;
-    let mount = MountedAt::new(twin.path())?;
-    let (name, point) = (name(twin.path())?, mount.point().display().to_string());
+    let alias = over(&link)?;
+    make_ext4(alias.path())?;
+    let mount = MountedAt::new(alias.path())?;
+    let (name, point) = (name(alias.path())?, mount.point().display().to_string());
     let reason = format!("shares its bytes with {name}, which is mounted at {point}: unmount it first");
     always_refused_as(device.path(), &reason)?;
     std::fs::remove_file(&link)?;
@@ -195,14 +195,14 @@ fn stale_names() -> Result<()> {
     always_refused_as(device.path(), &reason)
 }
 
-fn a_twin_out_of_sight() -> Result<()> {
+fn an_alias_out_of_sight() -> Result<()> {
     let device = LoopDevice::attach(SMALL_BYTES)?;
-    let twin = over(&device.image())?;
-    make_ext4(twin.path())?;
+    let alias = over(&device.image())?;
+    make_ext4(alias.path())?;
     let point = tempfile::tempdir()?;
     let mut elsewhere = Command::new("unshare")
         .args(["--mount", "sh", "-c", "mount \"$0\" \"$1\" && echo mounted && read line"])
-        .args([twin.path(), point.path()])
+        .args([alias.path(), point.path()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
@@ -212,7 +212,7 @@ fn a_twin_out_of_sight() -> Result<()> {
     drop(elsewhere.stdin.take());
     elsewhere.wait()?;
     ensure!(line == "mounted\n", "it could not be mounted");
-    let (text, name) = (claimed?, name(twin.path())?);
+    let (text, name) = (claimed?, name(alias.path())?);
     ensure!(
         text.contains(&format!(" shares its bytes with {name}, which is in use by the kernel: ")),
         "{text}"
@@ -221,33 +221,33 @@ fn a_twin_out_of_sight() -> Result<()> {
     Ok(())
 }
 
-fn no_mount_of_a_twin() -> Result<()> {
+fn no_mount_of_an_alias() -> Result<()> {
     let device = LoopDevice::attach(SMALL_BYTES)?;
-    let twin = over(&device.image())?;
-    make_ext4(twin.path())?;
+    let alias = over(&device.image())?;
+    make_ext4(alias.path())?;
     let claimed = claim_device(device.path(), true)?;
-    let error = MountedAt::new(twin.path()).map(|_| ()).expect_err("claimed").to_string();
+    let error = MountedAt::new(alias.path()).map(|_| ()).expect_err("claimed").to_string();
     ensure!(error.contains("busy"), "{error}");
     drop(claimed);
-    MountedAt::new(twin.path())?;
+    MountedAt::new(alias.path())?;
     Ok(())
 }
 
-fn a_partitioned_twin() -> Result<()> {
+fn a_partitioned_alias() -> Result<()> {
     let device = LoopDevice::attach(SMALL_BYTES)?;
-    let twin = over(&device.image())?;
-    let partition = twin.partition()?;
+    let alias = over(&device.image())?;
+    let partition = alias.partition()?;
     let text = refused(device.path(), false)?;
     let expected = format!("has partitions ({}): add --destroy-data to overwrite them", name(&partition)?);
     ensure!(text.ends_with(&expected), "{text}");
     claim_device(device.path(), true)?;
     make_ext4(&partition)?;
     let mount = MountedAt::new(&partition)?;
-    let (twin, partition, point) = (name(twin.path())?, name(&partition)?, mount.point().display());
+    let (alias, partition, point) = (name(alias.path())?, name(&partition)?, mount.point().display());
     always_refused_as(
         device.path(),
         &format!(
-            "shares its bytes with {twin}, whose partition {partition} is mounted at {point}: unmount it first"
+            "shares its bytes with {alias}, whose partition {partition} is mounted at {point}: unmount it first"
         ),
     )
 }
