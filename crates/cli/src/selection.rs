@@ -96,7 +96,7 @@ pub(crate) fn rows(
         notes.extend(of_suite.left_out.iter().map(|(label, error)| format!("Left out '{label}': {error}")));
     }
     for name in &selection.case {
-        let copies = name.split(',').next().is_some_and(|name| copies(name));
+        let copies = name.split(',').next().is_some_and(copies);
         for case in named_cases(name, if copies { &of_copies } else { &overrides })? {
             let row = Row { origin: CaseOrigin::Named, label: None, case };
             // A case that is named again is the same.

@@ -63,7 +63,7 @@ pub(crate) fn write_out(target: Target<'_>, sync_all: bool) -> Result<(), CallEr
 pub(crate) fn page_cache_bytes(target: Target<'_>, case: &Case) -> u64 {
     let size_bytes = case.axes().size_bytes;
     match (case.contract().content, target) {
-        (Content::Hole, _) => 0,
+        (Content::Hole | Content::Nothing, _) => 0,
         (Content::Reserved, Target::Directory(directory))
             if case.axes().call == AllocateCall::PosixFallocate || is_in_memory(directory) =>
         {

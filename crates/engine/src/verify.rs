@@ -4,7 +4,7 @@
 use std::os::fd::AsFd;
 
 use fiemap::{Fiemap, FiemapExtentFlags};
-use writebench_model::{Cache, Case, Content, Data, Failure, Files, Prepare, SyncCall};
+use writebench_model::{Cache, Case, Content, Data, Failure, Files, Method, Prepare, SyncCall};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
@@ -50,11 +50,17 @@ impl Written<'_, '_> {
             }
             lengths += length;
         }
-        Ok(if self.case.method().writes_data() { self.handed_over_bytes.iter().sum() } else { lengths })
+        Ok(match self.case.method() {
+            Method::Allocate => lengths,
+            _ => self.handed_over_bytes.iter().sum(),
+        })
     }
 
     /// The expected length of a file: its final length, or the end of the data that was handed over.
     fn expected_length(&self, index: usize) -> u64 {
+        if self.case.contract().content == Content::Nothing {
+            return 0;
+        }
         let whole = self.parts[index].file_length;
         let prepare = self.case.axes().prepare;
         let is_of_all_ranks = self.case.axes().ranks > 1 && self.case.axes().files == Files::Shared;

@@ -306,6 +306,9 @@ fn read(directory: &Path, case: &Case) -> Result<Vec<u8>> {
 
 /// The expected bytes, from the definition and not from the code under test.
 fn expected(case: &Case) -> Vec<u8> {
+    if case.method() == Method::Null {
+        return Vec::new();
+    }
     let axes = case.axes();
     let random = |offset: u64| {
         let mut z = SEED.wrapping_add((offset / 8 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));

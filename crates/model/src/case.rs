@@ -180,6 +180,7 @@ impl Case {
     pub fn contract(&self) -> Contract {
         let axes = &self.axes;
         let content = match (self.method.card().copying, self.method.card().cursor, axes.data) {
+            _ if self.method == Method::Null => Content::Nothing,
             (Some(Copying::Bytes), ..) => Content::Copy,
             (Some(Copying::Blocks), ..) => Content::SharedCopy,
             (None, Cursor::NoData, _) if axes.call.gives_blocks() => Content::Reserved,

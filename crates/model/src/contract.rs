@@ -41,6 +41,8 @@ named_values! {
         Reserved = "reserved",
         /// A length and no blocks.
         Hole = "hole",
+        /// No bytes at all: the file is empty.
+        Nothing = "nothing",
         /// The content of another file.
         Copy = "copy",
         /// The blocks of another file, shared with it until one of them is written.
@@ -84,8 +86,20 @@ impl Content {
     pub fn has_own_bytes(self) -> bool {
         match self {
             Self::Random | Self::Zero | Self::Copy => true,
-            Self::Reserved | Self::Hole | Self::SharedCopy => false,
+            Self::Reserved | Self::Hole | Self::Nothing | Self::SharedCopy => false,
         }
+    }
+
+    /// Whether the file's blocks or pages take space.
+    #[must_use]
+    pub fn takes_space(self) -> bool {
+        !matches!(self, Self::Hole | Self::Nothing)
+    }
+
+    /// Whether data reaches the file.
+    #[must_use]
+    pub fn is_data(self) -> bool {
+        !matches!(self, Self::Reserved | Self::Hole | Self::Nothing)
     }
 }
 
@@ -132,6 +146,7 @@ impl fmt::Display for Contract {
             (Content::Zero, _) => "of zeros",
             (Content::Reserved, _) => "of reserved blocks",
             (Content::Hole, _) => "of length without blocks",
+            (Content::Nothing, _) => "passed over without a call",
             (Content::Copy, Feed::ColdFile) => "copied from a file that is not in the page cache",
             (Content::Copy, _) => "copied from a file in the page cache",
             (Content::SharedCopy, _) => "that share their blocks with the copied file",

@@ -95,6 +95,7 @@ named_values! {
         CopyFileRange = "copy-file-range",
         Ficlone = "ficlone",
         Allocate = "allocate",
+        Null = "null",
         Program = "program",
         CopyProgram = "copy-program",
     }
@@ -160,6 +161,7 @@ impl Method {
             Self::CopyFileRange => &copy_cards::COPY_FILE_RANGE,
             Self::Ficlone => &copy_cards::FICLONE,
             Self::Allocate => &cards::ALLOCATE,
+            Self::Null => &cards::NULL,
             Self::Program => &cards::PROGRAM,
             Self::CopyProgram => &cards::COPY_PROGRAM,
         }
@@ -178,7 +180,7 @@ impl Method {
     /// Whether data reaches the file.
     #[must_use]
     pub fn writes_data(self) -> bool {
-        self.card().cursor != Cursor::NoData
+        !matches!(self, Self::Allocate | Self::Null)
     }
 
     /// Whether the method's calls take flags for one call: RWF_DSYNC, RWF_DONTCACHE.

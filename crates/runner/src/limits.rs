@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use writebench_model::{
-    Axis, Bytes, Cache, Case, Content, Environment, Prepare, Registered, Source, nanoseconds,
+    Axis, Bytes, Cache, Case, Environment, Prepare, Registered, Source, nanoseconds,
 };
 
 use crate::error::RunnerError;
@@ -27,7 +27,7 @@ pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64
     let needed = |case: &Case| {
         // A filesystem refuses a file that is larger than itself before it takes memory.
         let takes_blocks =
-            case.contract().content != Content::Hole && case.axes().size_bytes <= filesystem.total_bytes;
+            case.contract().content.takes_space() && case.axes().size_bytes <= filesystem.total_bytes;
         let file = if in_memory && takes_blocks { case.axes().size_bytes } else { 0 };
         let beside = if in_memory { beside_bytes } else { 0 };
         let threads = u64::from(case.axes().threads).saturating_mul(THREAD_BYTES);

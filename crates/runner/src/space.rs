@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use writebench_model::protocol::{InsufficientSpace, Resource};
-use writebench_model::{Bytes, Case, Content, Reserve};
+use writebench_model::{Bytes, Case, Reserve};
 use writebench_probe::Space;
 
 use crate::error::RunnerError;
@@ -90,7 +90,7 @@ fn bytes_short<'c>(
     if space.total_bytes == 0 {
         return None;
     }
-    let takes_blocks = |case: &&Case| case.contract().content != Content::Hole;
+    let takes_blocks = |case: &&Case| case.contract().content.takes_space();
     let tries = |case: &&Case| !case.method().writes_data() && case.axes().size_bytes > space.available_bytes;
     let cases = cases.iter().filter(takes_blocks).filter(|case| !tries(case));
     let case = cases.max_by_key(|case| case.axes().size_bytes)?;

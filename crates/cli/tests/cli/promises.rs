@@ -96,6 +96,7 @@ pub(crate) const PROMISES: &[Promise] = &[
         "pwrite,size=1MiB,chunk=1GiB,threads=2,files=per-thread,prepare=fallocate",
         &[(CREATE, 2), ("fallocate 0 0 524288", 2), ("pwrite64 524288 0", 2), ("close", 2)],
     ),
+    ("null,size=8KiB,chunk=4KiB", &[(CREATE, 1), ("close", 1)]),
     ("writev,size=1MiB,chunk=4KiB", &[(CREATE, 1), ("writev 128 524288", 2), ("close", 1)]),
     ("writev,size=100,chunk=7,vector=4", &[(CREATE, 1), ("writev 4 28", 3), ("writev 3 16", 1), ("close", 1)]),
     (

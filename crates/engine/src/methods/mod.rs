@@ -25,6 +25,7 @@ mod mpi_file;
 #[path = "no_mpi_file.rs"]
 mod mpi_file;
 mod mpiio;
+mod null;
 mod pipeline;
 mod program;
 mod pwrite;
@@ -93,6 +94,7 @@ pub(crate) fn lanes<'a>(method: Method, parts: &[Part<'a>]) -> Vec<Box<dyn Lane 
         Method::CopyFileRange => copy_file_range::lanes(parts),
         Method::Ficlone => ficlone::lanes(parts),
         Method::Allocate => allocate::lanes(parts),
+        Method::Null => null::lanes(parts),
         Method::Program | Method::CopyProgram => program::lanes(parts),
     }
 }

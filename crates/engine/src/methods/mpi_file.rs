@@ -7,6 +7,7 @@ use std::sync::Once;
 
 use mpi::ffi;
 use mpi::topology::SimpleCommunicator;
+use mpi::traits::{AsRaw, Communicator, Group};
 use rustix::io::Errno;
 use writebench_model::{Axes, Files};
 

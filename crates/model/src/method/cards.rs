@@ -194,6 +194,19 @@ pub(super) const ALLOCATE: MethodCard = MethodCard {
     ..WRITES
 };
 
+pub(super) const NULL: MethodCard = MethodCard {
+    summary: "makes no call for a chunk, so that the time is the cost of writebench itself; the file stays empty",
+    words: "no call",
+    calls: "none",
+    axes: &[&[Axis::Chunk, Axis::Threads, Axis::Source]],
+    prepares: &[Prepare::Create],
+    syncs: &[SyncCall::None],
+    syncs_on_the_way: &[],
+    fio: Ok(FioEngine { differences: &["fio opens no file"], ..FioEngine::plain("null") }),
+    code: Err("nothing is written"),
+    ..WRITES
+};
+
 pub(super) const PROGRAM: MethodCard = MethodCard {
     summary: "a program of your own that writes a file: `run --command 'PROGRAM {file}'`",
     words: "your program",

@@ -125,6 +125,7 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String
         Content::SharedCopy => " by sharing blocks",
         Content::Reserved => ", blocks only",
         Content::Hole => ", length only",
+        Content::Nothing => ", no data",
     };
     let source = match contract.source {
         Feed::Memory | Feed::WarmFile => "",

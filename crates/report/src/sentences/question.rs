@@ -18,6 +18,7 @@ pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>) -> St
         Content::SharedCopy => format!("share the blocks of {bytes}{}", source(contract.source)),
         Content::Reserved => format!("reserve the blocks of {bytes}"),
         Content::Hole => format!("set a length of {bytes} without blocks"),
+        Content::Nothing => format!("pass over {bytes} without a call"),
     };
     format!("To {what} {}, {}", place(contract, target), contract.kept())
 }
@@ -35,7 +36,7 @@ fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
     if let Some(device) = target.filter(|target| target.environment.filesystem.is_block_device()) {
         return format!("onto the device {}", device.path);
     }
-    let into = if matches!(contract.content, Content::Reserved | Content::Hole) { "for" } else { "into" };
+    let into = if !contract.content.is_data() { "for" } else { "into" };
     // The path of a filesystem that was made is gone; a directory's name is its path.
     let on = target.map_or(String::new(), |target| format!(" on {}", target.name));
     match (contract.files, contract.start) {
@@ -75,6 +76,7 @@ mod tests {
             of(|contract| (contract.content, contract.source) = (Content::Copy, Feed::ColdFile)),
             of(|contract| contract.content = Content::Reserved),
             of(|contract| contract.content = Content::Hole),
+            of(|contract| contract.content = Content::Nothing),
         ];
         insta::assert_snapshot!(questions.join("\n"));
         let different: std::collections::HashSet<&String> = questions.iter().collect();

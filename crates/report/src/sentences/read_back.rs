@@ -1,6 +1,6 @@
 //! How much of the written data was compared with the expected data, and where it was read from.
 
-use writebench_model::{Content, Extent, ReadBack, ReadFrom};
+use writebench_model::{Extent, ReadBack, ReadFrom};
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::grouped::distinct;
@@ -8,9 +8,8 @@ use crate::numbers::grouped::distinct;
 /// One line about all good samples that wrote data; none where there are none.
 pub(crate) fn sentence(cases: &[CaseReport]) -> Option<String> {
     // A case may stand in several tables, with the same samples.
-    let with_data = distinct(cases, |case| &case.name)
-        .into_iter()
-        .filter(|case| !matches!(case.record.contract.content, Content::Reserved | Content::Hole));
+    let with_data =
+        distinct(cases, |case| &case.name).into_iter().filter(|case| case.record.contract.content.is_data());
     let samples = with_data.flat_map(|case| case.good_samples());
     let all: Vec<Option<ReadBack>> = samples.map(|sample| sample.read_back).collect();
     if all.is_empty() {
