@@ -70,7 +70,7 @@ mod tests {
             of(|contract| contract.memory = DataMemory::PageAligned),
             of(|contract| contract.durability = Durability::Durable),
             of(|contract| {
-                (contract.durability, contract.durable_every_bytes) = (Durability::Durable, Some(4096))
+                (contract.durability, contract.durable_every_bytes) = (Durability::Durable, Some(4096));
             }),
             of(|contract| (contract.content, contract.source) = (Content::Copy, Feed::WarmFile)),
             of(|contract| (contract.content, contract.source) = (Content::Copy, Feed::ColdFile)),
