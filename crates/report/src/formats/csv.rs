@@ -4,7 +4,7 @@ use writebench_model::{Latency, Sample, TargetRecord};
 use writebench_stats::as_f64;
 
 use crate::numbers::case::CaseReport;
-use crate::numbers::over_time::{Fall, SampleCourse};
+use crate::numbers::over_time::{Fall, OverTime};
 use crate::numbers::reached::Reached;
 use crate::sentences::report::Report;
 
@@ -14,7 +14,7 @@ struct Row<'r> {
     case: &'r CaseReport,
     sample: &'r Sample,
     limit: Option<Reached>,
-    course: Option<SampleCourse>,
+    over_time: Option<OverTime>,
 }
 
 type Column = (&'static str, fn(&Row<'_>) -> String);
@@ -74,7 +74,7 @@ const COLUMNS: &[Column] = &[
     ("limit_kind", |row| text(row.limit.map(|limit| limit.kind))),
     ("limit_bytes_per_s", |row| text(row.limit.map(|limit| limit.bytes_per_s))),
     ("of_limit", |row| text(row.limit.map(|limit| limit.share))),
-    ("over_time", |row| text(row.course.map(|over_time| over_time.course.name()))),
+    ("over_time", |row| text(row.over_time.map(|over_time| over_time.course.name()))),
     ("burst_bytes_per_s", |row| row.fall(|fall| fall.bytes_per_s)),
     ("burst_ns", |row| row.fall(|fall| fall.until_ns)),
     ("then_bytes_per_s", |row| row.fall(|fall| fall.then_bytes_per_s)),
@@ -116,7 +116,7 @@ impl<'r> Row<'r> {
         let throughput = as_f64(sample.bytes) * 1e9 / as_f64(sample.phases_ns.total().max(1));
         let limits = case.target(&report.run).map_or(&[][..], |target| &target.limits);
         let limit = Reached::for_case(&case.record, throughput, limits).filter(|_| sample.outcome.is_ok());
-        Self { report, case, sample, limit, course: SampleCourse::from_sample(sample) }
+        Self { report, case, sample, limit, over_time: OverTime::from_samples(&[sample]) }
     }
 
     fn target(&self) -> Option<&TargetRecord> {
@@ -128,6 +128,6 @@ impl<'r> Row<'r> {
     }
 
     fn fall(&self, value: fn(&Fall) -> f64) -> String {
-        text(self.course.and_then(|over_time| over_time.fall).map(|fall| format!("{:.0}", value(&fall))))
+        text(self.over_time.and_then(|over_time| over_time.fall).map(|fall| format!("{:.0}", value(&fall))))
     }
 }

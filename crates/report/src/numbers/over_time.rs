@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use writebench_model::{Sample, Timeline};
-use writebench_stats::{Course, as_f64};
+use writebench_stats::{Burst, Course, as_f64};
 
 /// The course of throughput.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -38,33 +38,18 @@ pub struct Fall {
     pub then_bytes_per_s: f64,
 }
 
-/// The course of one sample.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct SampleCourse {
-    pub course: CourseName,
-    /// The fall, for a burst.
-    pub fall: Option<Fall>,
-}
-
-impl SampleCourse {
-    /// The course of a sample with a timeline; none without one.
-    pub(crate) fn from_sample(sample: &Sample) -> Option<Self> {
-        let timeline = sample.timeline.as_ref().filter(|_| sample.outcome.is_ok())?;
-        let (course, fall) = match writebench_stats::course(&rates(timeline))? {
-            Course::Steady => (CourseName::Steady, None),
-            Course::Unsteady => (CourseName::Unsteady, None),
-            Course::Burst(burst) => {
-                let elapsed_ns = as_f64(timeline.interval_ns) * as_f64(timeline.bytes.len() as u64);
-                let fall = Fall {
-                    bytes_per_s: burst.before,
-                    until_ns: burst.until * elapsed_ns,
-                    then_bytes_per_s: burst.after,
-                };
-                (CourseName::Burst, Some(fall))
-            }
-        };
-        Some(Self { course, fall })
-    }
+/// The course of a sample with a timeline, and its fall if it is a burst.
+fn course(sample: &Sample) -> Option<(CourseName, Option<Fall>)> {
+    let timeline = sample.timeline.as_ref().filter(|_| sample.outcome.is_ok())?;
+    let elapsed_ns = as_f64(timeline.interval_ns) * as_f64(timeline.bytes.len() as u64);
+    Some(match writebench_stats::course(&rates(timeline))? {
+        Course::Steady => (CourseName::Steady, None),
+        Course::Unsteady => (CourseName::Unsteady, None),
+        Course::Burst(Burst { before, until, after }) => {
+            let fall = Fall { bytes_per_s: before, until_ns: until * elapsed_ns, then_bytes_per_s: after };
+            (CourseName::Burst, Some(fall))
+        }
+    })
 }
 
 /// Throughput of each interval.
@@ -73,7 +58,7 @@ pub(crate) fn rates(timeline: &Timeline) -> Vec<f64> {
     timeline.bytes.iter().map(|&bytes| as_f64(bytes) * 1e9 / interval_ns).collect()
 }
 
-/// The course of a case: that of most of its samples; of a tie, the worse.
+/// The course of samples: that of most of them; of a tie, the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OverTime {
     pub course: CourseName,
@@ -88,11 +73,10 @@ pub struct OverTime {
 impl OverTime {
     /// The course over the samples of the figures; none if none of them has a timeline.
     pub(crate) fn from_samples(samples: &[&Sample]) -> Option<Self> {
-        let courses: Vec<SampleCourse> =
-            samples.iter().filter_map(|sample| SampleCourse::from_sample(sample)).collect();
-        let count = |name| courses.iter().filter(|sample| sample.course == name).count();
-        let course = courses.iter().map(|sample| sample.course).max_by_key(|&name| (count(name), name))?;
-        let falls: Vec<Fall> = courses.iter().filter_map(|sample| sample.fall).collect();
+        let courses: Vec<_> = samples.iter().filter_map(|sample| course(sample)).collect();
+        let count = |wanted| courses.iter().filter(|(name, _)| *name == wanted).count();
+        let course = courses.iter().map(|(name, _)| *name).max_by_key(|&name| (count(name), name))?;
+        let falls: Vec<Fall> = courses.iter().filter_map(|(_, fall)| *fall).collect();
         let median =
             |value: fn(&Fall) -> f64| writebench_stats::median(&falls.iter().map(value).collect::<Vec<f64>>());
         let fall = || {
@@ -122,7 +106,7 @@ mod tests {
     #[test]
     fn a_burst_is_told_in_bytes_per_second_and_time() {
         let course =
-            SampleCourse::from_sample(&sample([[460_000_000; 10], [50_000_000; 10]].concat())).unwrap();
+            OverTime::from_samples(&[&sample([[460_000_000; 10], [50_000_000; 10]].concat())]).unwrap();
         assert_eq!(course.course, CourseName::Burst);
         let fall = course.fall.unwrap();
         assert!(

@@ -1,6 +1,6 @@
 //! The cost of an image and its loop device, by the same kind of filesystem with and without them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use writebench_model::{Image, RunRecord, TargetRecord};
 use writebench_stats::{Interval, Verdict};
@@ -11,14 +11,10 @@ use crate::sentences::words::counted;
 
 /// A sentence for each filesystem in an image that lies on a filesystem of the same kind which the run has measured, too.
 pub(crate) fn sentences(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
-    let mut ranked = Ranked::new();
-    for case in cases.iter().filter(|case| case.is_ranked()) {
-        ranked.entry(&case.record.target).or_default().entry(case.record.case.name()).or_insert(case);
-    }
     let sentence = |made: &TargetRecord| {
         let image = plain_image(made)?;
         let plain = run.targets.iter().find(|plain| is_below(plain, made, image))?;
-        sentence(made, image, plain, &ranked)
+        sentence(made, image, plain, cases)
     };
     run.targets.iter().filter_map(sentence).collect()
 }
@@ -39,22 +35,18 @@ fn is_below(plain: &TargetRecord, made: &TargetRecord, image: &Image) -> bool {
         && environment.device.as_ref().is_some_and(|device| device.number == image.directory_device)
 }
 
-/// The ranked cases of each target, by name.
-type Ranked<'r> = HashMap<&'r str, BTreeMap<&'r str, &'r CaseReport>>;
-
-fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, ranked: &Ranked<'_>) -> Option<String> {
-    let (with, without) = (ranked.get(made.name.as_str())?, ranked.get(plain.name.as_str())?);
-    let mut ratios: BTreeMap<&str, Interval> = BTreeMap::new();
-    for (name, with) in with {
-        let ratio = without.get(name).and_then(|without| with.ratio_to(without));
-        if let Some(ratio) = ratio.filter(Interval::is_sure) {
-            ratios.insert(name, ratio);
-        }
-    }
-    let estimates = || ratios.values().map(|ratio| ratio.estimate);
+fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, cases: &[CaseReport]) -> Option<String> {
+    let ranked = |target: &TargetRecord| -> BTreeMap<&str, &CaseReport> {
+        let ranked = cases.iter().filter(|case| case.is_ranked() && case.record.target == target.name);
+        ranked.map(|case| (case.record.case.name(), case)).collect()
+    };
+    let without = ranked(plain);
+    let ratio = |(name, with): (&str, &CaseReport)| with.ratio_to(without.get(name)?).filter(Interval::is_sure);
+    let ratios: Vec<Interval> = ranked(made).into_iter().filter_map(ratio).collect();
+    let estimates = || ratios.iter().map(|ratio| ratio.estimate);
     let (least, most) = (estimates().reduce(f64::min)?, estimates().reduce(f64::max)?);
     let mean = geometric_mean(&estimates().collect::<Vec<_>>());
-    let is_told = ratios.values().any(|ratio| Verdict::from_ratio(ratio, Verdict::MARGIN).is_difference());
+    let is_told = ratios.iter().any(|ratio| Verdict::from_ratio(ratio, Verdict::MARGIN).is_difference());
     let share = match is_told {
         true if mean > 1.0 => format!("so image and loop device are {:.0} % of it", (1.0 - 1.0 / mean) * 100.0),
         true => "so image and loop device cost nothing that could be told".to_owned(),
