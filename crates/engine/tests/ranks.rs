@@ -166,7 +166,7 @@ fn barriers() -> Result<()> {
     let directory = directory_on(Kind::Tmpfs);
     let case = Case::parse("pwrite,size=3MiB,ranks=3,sync=fsync")?;
     let samples = take([directory.path(); RANKS as usize], &case)?;
-    let marks = |phase| samples.iter().filter_map(move |it| it.marks.of(phase));
+    let marks = |phase| samples.iter().filter_map(move |it| it.marks.get(phase));
     let ended = marks(Phase::Open).map(|[_, ended]| ended).max().context("a phase")?;
     let began = marks(Phase::Write).map(|[began, _]| began).min().context("a phase")?;
     ensure!(ended <= began, "open ends {} ns after write begins", ended - began);

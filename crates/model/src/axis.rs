@@ -83,7 +83,7 @@ macro_rules! axes {
             /// The axis has no such value; the message names the accepted ones.
             pub fn set(&mut self, axis: Axis, value: &str) -> Result<(), String> {
                 let result = match axis {
-                    $(Axis::$axis => <form!($type $($form)?)>::parse(value).map(|it| self.$field = it),)+
+                    $(Axis::$axis => <form!($type $($form)?)>::parse(value).map(|value| self.$field = value),)+
                 };
                 result.map_err(|why| {
                     // A malformed number resembles no name.

@@ -272,7 +272,8 @@ impl Case {
     pub fn source_bytes(&self) -> u64 {
         let chunk = self.axes.chunk_size_bytes.min(self.axes.size_bytes);
         let threads = self.axes.threads.max(1) as usize;
-        let share = || self.ranges().chunks(threads).map(|own| own.iter().map(|it| it.length).sum()).max();
+        let share =
+            || self.ranges().chunks(threads).map(|own| own.iter().map(|range| range.length).sum()).max();
         match (self.method.card().cursor, self.method.copies(), self.axes.source) {
             _ if self.method.is_program() => 0,
             (Cursor::NoData, ..) => 0,

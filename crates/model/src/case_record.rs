@@ -9,7 +9,7 @@ use crate::axis::Axis;
 use crate::bounded::{MOST_SAMPLES, at_most};
 use crate::case::{Assignment, Case};
 use crate::contract::{Content, Contract};
-use crate::sample::{Sample, SampleRow};
+use crate::sample::{Sample, SampleDocument};
 use crate::value::{DataMemory, named_values};
 
 /// A row of a table, with the samples of its case on one target. Database and documents use its serde form.
@@ -37,12 +37,12 @@ fn samples<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Sample>, D::Error> 
 }
 
 fn rows<S: Serializer>(samples: &[Sample], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(samples.iter().map(SampleRow::of))
+    serializer.collect_seq(samples.iter().map(SampleDocument::from))
 }
 
 /// The reason why a row is in a run, which decides its table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Place", into = "Place")]
+#[serde(from = "OriginFields", into = "OriginFields")]
 pub enum CaseOrigin {
     /// A section of a suite.
     Suite {
@@ -87,7 +87,7 @@ named_values! {
 
 /// The serde form. The first two fields tell all readers where the row belongs, the others its origin.
 #[derive(Serialize, Deserialize)]
-struct Place {
+struct OriginFields {
     suite: String,
     section: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,17 +98,17 @@ struct Place {
     is_baseline: Option<bool>,
 }
 
-impl From<Place> for CaseOrigin {
-    fn from(place: Place) -> Self {
-        match (place.layout, place.stage) {
-            (_, Some(stage)) => Self::Search { stage, is_baseline: place.is_baseline.unwrap_or_default() },
-            (Some(layout), None) => Self::Suite { name: place.suite, section: place.section, layout },
+impl From<OriginFields> for CaseOrigin {
+    fn from(fields: OriginFields) -> Self {
+        match (fields.layout, fields.stage) {
+            (_, Some(stage)) => Self::Search { stage, is_baseline: fields.is_baseline.unwrap_or_default() },
+            (Some(layout), None) => Self::Suite { name: fields.suite, section: fields.section, layout },
             (None, None) => Self::Named,
         }
     }
 }
 
-impl From<CaseOrigin> for Place {
+impl From<CaseOrigin> for OriginFields {
     fn from(origin: CaseOrigin) -> Self {
         let (suite, section) = (origin.suite().to_owned(), origin.section().to_owned());
         let (layout, stage, is_baseline) = match origin {
@@ -178,11 +178,11 @@ impl CaseOrigin {
 #[serde(from = "Texts", into = "Texts")]
 pub struct RecordedCase {
     name: String,
-    kind: Kind,
+    meaning: Meaning,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Kind {
+enum Meaning {
     Known(Case),
     Unknown { method: String, axes: BTreeMap<String, String> },
 }
@@ -199,7 +199,7 @@ impl RecordedCase {
     /// A case that this version does not know, at least until [`RecordedCase::resolve`].
     #[must_use]
     pub fn unknown(name: String, method: String, axes: BTreeMap<String, String>) -> Self {
-        Self { name, kind: Kind::Unknown { method, axes } }
+        Self { name, meaning: Meaning::Unknown { method, axes } }
     }
 
     /// Makes the case a known one if its name means the recorded values: a version with other
@@ -211,7 +211,7 @@ impl RecordedCase {
         let Some(values) = axes.iter().map(value).collect::<Option<Vec<_>>>() else { return };
         let values: Vec<Assignment<'_>> = values.iter().map(|(axis, value)| (*axis, value.as_str())).collect();
         if case.method().name() == self.method() && Case::new(case.method(), &values).as_ref() == Ok(&case) {
-            self.kind = Kind::Known(case);
+            self.meaning = Meaning::Known(case);
         }
     }
 
@@ -223,37 +223,37 @@ impl RecordedCase {
     /// The case; none if this version does not know it.
     #[must_use]
     pub fn known(&self) -> Option<&Case> {
-        match &self.kind {
-            Kind::Known(case) => Some(case),
-            Kind::Unknown { .. } => None,
+        match &self.meaning {
+            Meaning::Known(case) => Some(case),
+            Meaning::Unknown { .. } => None,
         }
     }
 
     #[must_use]
     pub fn method(&self) -> &str {
-        match &self.kind {
-            Kind::Known(case) => case.method().name(),
-            Kind::Unknown { method, .. } => method,
+        match &self.meaning {
+            Meaning::Known(case) => case.method().name(),
+            Meaning::Unknown { method, .. } => method,
         }
     }
 
     /// The texts of the values on the case's axes, by the axes' names.
     #[must_use]
     pub fn axes(&self) -> BTreeMap<String, String> {
-        match &self.kind {
-            Kind::Known(case) => {
+        match &self.meaning {
+            Meaning::Known(case) => {
                 case.method().own_axes().map(|axis| (axis.to_string(), case.axes().get(axis))).collect()
             }
-            Kind::Unknown { axes, .. } => axes.clone(),
+            Meaning::Unknown { axes, .. } => axes.clone(),
         }
     }
 
     /// The text of the value on an axis; none if its method lacks the axis.
     #[must_use]
     pub fn value(&self, axis: Axis) -> Option<String> {
-        match &self.kind {
-            Kind::Known(case) => case.method().has_axis(axis).then(|| case.axes().get(axis)),
-            Kind::Unknown { axes, .. } => axes.get(axis.name()).cloned(),
+        match &self.meaning {
+            Meaning::Known(case) => case.method().has_axis(axis).then(|| case.axes().get(axis)),
+            Meaning::Unknown { axes, .. } => axes.get(axis.name()).cloned(),
         }
     }
 
@@ -274,7 +274,7 @@ impl RecordedCase {
 
 impl From<Case> for RecordedCase {
     fn from(case: Case) -> Self {
-        Self { name: case.to_string(), kind: Kind::Known(case) }
+        Self { name: case.to_string(), meaning: Meaning::Known(case) }
     }
 }
 
@@ -308,7 +308,7 @@ impl CaseRecord {
     /// Gives a case of JSON schema 5 today's name, axes and contract: its data began at a page, unless an axis
     /// `alignment` said otherwise. The database has the same in `migrations/009.sql`.
     pub fn say_where_its_data_was(&mut self) {
-        let Kind::Unknown { method, axes } = &mut self.case.kind else { return };
+        let Meaning::Unknown { method, axes } = &mut self.case.meaning else { return };
         let memory = match (axes.remove("alignment").as_deref(), axes.get("memory").map(String::as_str)) {
             (Some("off-by-one"), Some("huge-pages")) => return,
             (Some("off-by-one"), _) => DataMemory::Any,

@@ -18,7 +18,7 @@ pub(crate) trait Form {
 }
 
 fn owned(examples: &[&str]) -> Vec<String> {
-    examples.iter().map(|&it| it.to_owned()).collect()
+    examples.iter().map(|&text| text.to_owned()).collect()
 }
 
 /// Any number of bytes.

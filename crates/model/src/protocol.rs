@@ -209,7 +209,7 @@ impl Marks {
 
     /// Adds a time in a timed phase; other phases have no marks.
     pub fn add(&mut self, phase: Phase, began_ns: u64, ended_ns: u64) {
-        let Some(index) = Self::PHASES.iter().position(|&it| it == phase) else { return };
+        let Some(index) = Self::PHASES.iter().position(|&timed| timed == phase) else { return };
         let [began, ended] = &mut self.0[index];
         if *ended == 0 {
             *began = began_ns;
@@ -226,8 +226,8 @@ impl Marks {
 
     /// The beginning and the end of a phase.
     #[must_use]
-    pub fn of(&self, phase: Phase) -> Option<[u64; 2]> {
-        let index = Self::PHASES.iter().position(|&it| it == phase)?;
+    pub fn get(&self, phase: Phase) -> Option<[u64; 2]> {
+        let index = Self::PHASES.iter().position(|&timed| timed == phase)?;
         Some(self.0[index]).filter(|[_, ended]| *ended > 0)
     }
 }

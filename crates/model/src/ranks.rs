@@ -90,7 +90,7 @@ pub struct RankTimes {
 impl RankTimes {
     /// The times of a phase.
     #[must_use]
-    pub fn of(&self, phase: Phase) -> Option<&Spread> {
+    pub fn spread(&self, phase: Phase) -> Option<&Spread> {
         self.phases.iter().find(|spread| spread.phase == phase)
     }
 }

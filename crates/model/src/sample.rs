@@ -255,17 +255,15 @@ pub struct Sample {
 
 /// A sample in documents: with derived values that readers would otherwise compute.
 #[derive(Debug, Serialize)]
-pub struct SampleRow<'s> {
+pub struct SampleDocument<'s> {
     #[serde(flatten)]
     sample: &'s Sample,
     reason: Option<String>,
     total_ns: u64,
 }
 
-impl<'s> SampleRow<'s> {
-    /// The document form of a sample.
-    #[must_use]
-    pub fn of(sample: &'s Sample) -> Self {
+impl<'s> From<&'s Sample> for SampleDocument<'s> {
+    fn from(sample: &'s Sample) -> Self {
         Self { sample, reason: sample.reason(), total_ns: sample.phases_ns.total() }
     }
 }

@@ -66,7 +66,7 @@ impl Space {
     ///
     /// # Panics
     /// Never in a build whose tests pass: the texts are fixed.
-    pub fn of(
+    pub fn for_purpose(
         purpose: Purpose,
         size: Option<Bytes>,
         record: Option<Bytes>,

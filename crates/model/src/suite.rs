@@ -125,7 +125,7 @@ impl Suite {
         let mut suite: Self = toml::from_str(text).map_err(|error| form(error.message()))?;
         for section in &mut suite.sections {
             let methods = section.methods.as_ref().or(suite.methods.as_ref());
-            let plain = |names: &Vec<String>| names.iter().map(|name| Head::of(None, name)).collect();
+            let plain = |names: &Vec<String>| names.iter().map(|name| Head::parse(None, name)).collect();
             let heads = section.rows.take().map(Ok).or_else(|| methods.map(plain));
             let none = || form(&format!("section '{}' has no methods and no rows", section.title));
             section.heads = heads.ok_or_else(none)?.map_err(|why: String| form(&why))?;
@@ -201,7 +201,7 @@ fn contradicts(overrides: &Overrides, axis: Axis, value: &String) -> bool {
 
 impl Head {
     /// By a method, and perhaps values, as in the beginning of a case's name.
-    fn of(label: Option<String>, name: &str) -> Result<Self, String> {
+    fn parse(label: Option<String>, name: &str) -> Result<Self, String> {
         let mut parts = name.split(',');
         let method = parts.next().unwrap_or_default().to_owned();
         let fixed = parts.map(|part| {
@@ -285,7 +285,7 @@ impl TryFrom<[String; 2]> for Head {
     type Error = String;
 
     fn try_from([label, name]: [String; 2]) -> Result<Self, String> {
-        Self::of(Some(label), &name)
+        Self::parse(Some(label), &name)
     }
 }
 

@@ -174,7 +174,7 @@ fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write()
         (Purpose::LargerThanMemory, 30..100),
     ];
     for (purpose, expected) in spaces {
-        let space = Space::of(purpose, None, None, DataMemory::Any, 1).unwrap();
+        let space = Space::for_purpose(purpose, None, None, DataMemory::Any, 1).unwrap();
         let count = space.cases().count();
         assert!(expected.contains(&count), "{purpose}: {count}");
         let wanted = space.baseline.contract();
@@ -189,9 +189,9 @@ fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write()
 #[test]
 fn all_ways_of_a_search_have_their_data_in_the_memory_that_was_asked_for() {
     for (&purpose, &memory) in
-        Purpose::ALL.iter().flat_map(|it| DataMemory::ALL.iter().map(move |memory| (it, memory)))
+        Purpose::ALL.iter().flat_map(|purpose| DataMemory::ALL.iter().map(move |memory| (purpose, memory)))
     {
-        let space = Space::of(purpose, None, None, memory, 1);
+        let space = Space::for_purpose(purpose, None, None, memory, 1);
         if (purpose, memory) == (Purpose::LargerThanMemory, DataMemory::HugePages) {
             assert!(space.unwrap_err().to_string().contains("smaller than a huge page"));
             continue;
@@ -209,7 +209,8 @@ fn all_ways_of_a_search_have_their_data_in_the_memory_that_was_asked_for() {
 #[test]
 fn records_of_no_sector_leave_out_direct_io_and_queues_that_delay_durability() {
     let record = Some("100".parse().unwrap());
-    let space = Space::of(Purpose::Records, Some("10kB".parse().unwrap()), record, DataMemory::Any, 1).unwrap();
+    let space = Space::for_purpose(Purpose::Records, Some("10kB".parse().unwrap()), record, DataMemory::Any, 1)
+        .unwrap();
     assert_eq!(space.baseline.to_string(), "write,size=10000,chunk=100,sync=fsync/1");
     assert!(space.others.len() > 30 && space.cases().all(|case| !case.to_string().contains("direct")));
     let deep = Case::parse("uring,size=10000,chunk=100,depth=4,sync=fsync/1").unwrap();
@@ -249,7 +250,7 @@ fn a_case_is_said_as_a_programmer_would() {
 #[test]
 fn words_tell_apart_all_cases_of_a_search() {
     for &purpose in Purpose::ALL {
-        let space = Space::of(purpose, None, None, DataMemory::Any, 1).unwrap();
+        let space = Space::for_purpose(purpose, None, None, DataMemory::Any, 1).unwrap();
         let mut by_words = std::collections::HashMap::new();
         for case in space.cases() {
             let other = by_words.insert(case.words(), case);

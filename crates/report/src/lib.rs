@@ -9,13 +9,9 @@ mod sentences;
 mod tables;
 
 pub use import::run_of_export;
-pub use numbers::comparison::{Comparison, Unit};
-pub use numbers::sides::{ComparedRun, Side};
+pub use numbers::{ComparedRun, Comparison, Side, Unit};
 pub use sentences::arranged::Sort;
 pub use sentences::comparison::FOUR_RUNS;
 pub use sentences::machine::machine_lines;
-pub use sentences::report::Report;
-pub use sentences::shell::quoted;
-pub use sentences::visible::{visible, visible_lines};
-pub use sentences::words::counted;
+pub use sentences::{Report, counted, quoted, visible, visible_lines};
 pub use writebench_stats::Verdict;

@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use writebench_model::{
-    Axis, Bytes, Cache, Case, Environment, Prepare, Registered, Source, nanoseconds,
-};
+use writebench_model::{Axis, Bytes, Cache, Case, Environment, Prepare, Registered, Source, nanoseconds};
 
 use crate::error::RunnerError;
 

@@ -158,7 +158,7 @@ fn read_back(reports: &[Report]) -> Option<ReadBack> {
 }
 
 fn phases(reports: &[Report]) -> PhasesNs {
-    let marks = |phase: Phase| reports.iter().filter_map(move |it| it.marks.of(phase));
+    let marks = |phase: Phase| reports.iter().filter_map(move |it| it.marks.get(phase));
     let began = |phase| marks(phase).map(|[began, _]| began).min();
     let ended = |phase| marks(phase).map(|[_, ended]| ended).max();
     let (Some(open), Some(write), Some(end)) = (began(Phase::Open), began(Phase::Write), ended(Phase::Close))
@@ -181,7 +181,7 @@ fn phases(reports: &[Report]) -> PhasesNs {
 
 /// The ranks' own times in a phase; none if no rank has it.
 fn spread(phase: Phase, reports: &[Report]) -> Option<Spread> {
-    let own = |it: &Report| it.marks.of(phase).map(|[began, ended]| ended.saturating_sub(began));
+    let own = |it: &Report| it.marks.get(phase).map(|[began, ended]| ended.saturating_sub(began));
     let mut times: Vec<(u64, &RankName)> =
         reports.iter().filter_map(|report| Some((own(report)?, &report.rank))).collect();
     times.sort();
@@ -241,11 +241,11 @@ mod tests {
     #[test]
     fn the_ranks_own_times_and_the_slowest_of_each_phase_are_kept() {
         let ranks = merged(5, &three()).ranks.unwrap();
-        let write = ranks.of(Phase::Write).unwrap();
+        let write = ranks.spread(Phase::Write).unwrap();
         assert_eq!((write.min_ns, write.median_ns, write.max_ns, write.slowest.rank), (21, 60, 69, 1));
-        assert_eq!(ranks.of(Phase::Sync).unwrap().slowest.to_string(), "rank 2 on n1");
+        assert_eq!(ranks.spread(Phase::Sync).unwrap().slowest.to_string(), "rank 2 on n1");
         assert_eq!(ranks.clock_uncertainty_ns, 2);
-        assert!(ranks.of(Phase::Prepare).is_none());
+        assert!(ranks.spread(Phase::Prepare).is_none());
     }
 
     #[test]

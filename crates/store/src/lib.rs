@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params};
 
 use in_place::Identity;
 use ownership::beside;
@@ -291,11 +291,11 @@ impl Store {
         doing: &'static str,
         select: &str,
         parameters: impl Params,
-        of: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        from_row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
         let list = || {
             let mut statement = self.connection.prepare(select)?;
-            let rows = statement.query_map(parameters, of)?;
+            let rows = statement.query_map(parameters, from_row)?;
             rows.collect::<rusqlite::Result<_>>()
         };
         list().map_err(self.failed(doing))

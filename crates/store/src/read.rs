@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::OptionalExtension;
 use writebench_model::{
     CaseOrigin, CaseRecord, FoldedRun, RecordedCase, RunRecord, RunStatus, TargetRecord, TooMuch,
 };
@@ -199,7 +199,7 @@ fn no_target(position: usize) -> rusqlite::Error {
     json::unknown(1, format!("no target {position}"))
 }
 
-fn run_from_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
+fn run_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunRecord> {
     let status = row.get_ref(1)?.as_str()?;
     let status =
         RunStatus::from_name(status).ok_or_else(|| json::unknown(1, format!("unknown status '{status}'")))?;

@@ -253,7 +253,9 @@ fn writing_to_a_database_that_was_moved_is_an_error() {
     store.record(number, &taken(0, &samples()[0])).unwrap();
     store.check_in_place().unwrap();
     std::fs::rename(&path, directory.path().join("moved")).unwrap();
-    let gone = |it: Result<(), StoreError>| assert!(matches!(it, Err(StoreError::Gone { .. })), "{it:?}");
+    let gone = |written: Result<(), StoreError>| {
+        assert!(matches!(written, Err(StoreError::Gone { .. })), "{written:?}");
+    };
     gone(store.check_in_place());
     gone(store.record(number, &taken(0, &samples()[0])));
     gone(store.record(number, &RunEvent::Row(run().cases[0].clone().into())));

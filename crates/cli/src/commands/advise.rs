@@ -100,7 +100,7 @@ impl AdviseCommand {
         let target = place.record();
         let size = self.size_bytes(&target)?;
         let ranks = global.ranks();
-        let space = Space::of(self.purpose, size, self.record, self.data_from, ranks)
+        let space = Space::for_purpose(self.purpose, size, self.record, self.data_from, ranks)
             .map_err(|error| usage!("{error}"))?;
         if ranks > 1 && space.baseline.axes().ranks == 1 {
             return Err(usage!(
@@ -468,7 +468,7 @@ mod tests {
     fn sizes(purpose: Purpose, size: &str, record: Option<&str>) -> (Vec<u64>, Vec<u64>) {
         let record = record.map(|record| record.parse().unwrap());
         let size = Some(size.parse().unwrap());
-        let sizes = Sizes::of(purpose, &Space::of(purpose, size, record, DataMemory::Any, 1).unwrap());
+        let sizes = Sizes::of(purpose, &Space::for_purpose(purpose, size, record, DataMemory::Any, 1).unwrap());
         (sizes.screening_bytes, sizes.final_bytes)
     }
 

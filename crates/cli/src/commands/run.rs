@@ -115,7 +115,7 @@ impl RunCommand {
         // A run that chooses its size takes one that needs no consent, unless that is given.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
         let limits = Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
-        let sized = largest.map(|largest| SizedCases::of(&selected.rows, largest, &run.targets, &limits));
+        let sized = largest.map(|largest| SizedCases::new(&selected.rows, largest, &run.targets, &limits));
         let sized = sized.transpose()?;
         let least = Cost { cases: sized.as_ref().map_or(&cases[..], |it| &it.smallest), ..cost.clone() };
         least.check_max_bytes(0)?;

@@ -31,7 +31,7 @@ pub(crate) fn only_size(rows: &[Row]) -> Option<u64> {
 
 impl SizedCases {
     /// Makes the cases from rows of that size: the largest size of which all rounds fit into the limits is taken.
-    pub(crate) fn of(
+    pub(crate) fn new(
         rows: &[Row],
         largest: u64,
         targets: &[TargetRecord],

@@ -99,7 +99,9 @@ impl<'s> Workspaces<'s> {
         for place in self.places.iter().filter(|place| matches!(place.hold, Hold::Directory(_))) {
             match sweeper.left_overs_in(&place.target.path, self.stop) {
                 Ok(found) => {
-                    paths.extend(found.into_iter().filter(|it| !recorded.iter().any(|left| left.path == *it)));
+                    paths.extend(
+                        found.into_iter().filter(|path| !recorded.iter().any(|left| left.path == *path)),
+                    );
                 }
                 Err(error) => self.output.note(&format!("Could not look for what killed runs left: {error}")),
             }

@@ -9,7 +9,7 @@ use super::matrix::chunk_sizes;
 use super::point::{figures_are, line_of, point};
 use super::rows::{ChartCase, grouped};
 use super::{axis, notes};
-use crate::numbers::estimate::{Estimate, Figure};
+use crate::numbers::{Estimate, Figure};
 
 /// One of the times.
 struct Time {

@@ -6,7 +6,7 @@ use super::data::{Chart, ChartKind, Interval, Point, Series, Unit, YAxis, YScale
 use super::point::point;
 use super::rows::ChartCase;
 use super::{axis, contracts, names, notes};
-use crate::numbers::latency::{LatencyCurve, LatencyPlace};
+use crate::numbers::{LatencyCurve, LatencyPlace};
 
 /// For fewer calls a table is enough.
 const FEWEST_CALLS: u64 = 20;

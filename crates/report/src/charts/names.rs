@@ -4,7 +4,7 @@ use writebench_model::Bytes;
 
 use super::data::Series;
 use super::rows::ChartCase;
-use crate::numbers::grouped::distinct;
+use crate::numbers::distinct;
 
 /// Each row's label, with its chunk if labels alone are equal, or the case's name if both are not enough; and
 /// the common part of the names, which is left out of them: ` (size=5MiB)`, or nothing.

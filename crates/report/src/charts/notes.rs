@@ -3,7 +3,7 @@
 use writebench_model::{Bytes, Outcome};
 
 use super::rows::{ChartCase, grouped, places};
-use crate::sentences::words::counted;
+use crate::sentences::counted;
 
 /// The number of cases that are named; the rest is counted.
 const NAMED: usize = 3;

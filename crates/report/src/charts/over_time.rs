@@ -7,8 +7,7 @@ use super::data::{Chart, ChartKind, Interval, Point, Series, Unit, YAxis};
 use super::point::point;
 use super::rows::ChartCase;
 use super::{axis, contracts, names};
-use crate::numbers::grouped::grouped;
-use crate::numbers::over_time::rates;
+use crate::numbers::{grouped, rates};
 
 /// A case, and its sample in the chart.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use super::data::{Chart, ChartKind, Series, Unit, YAxis, YScale};
 use super::point::point;
 use super::rows::ChartCase;
 use super::{axis, contracts, names, notes};
-use crate::numbers::estimate::{Figure, PHASES, PhaseNs};
+use crate::numbers::{Figure, PHASES, PhaseNs};
 
 /// None if no case has a figure of its whole work.
 pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {

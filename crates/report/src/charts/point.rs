@@ -5,7 +5,7 @@ use writebench_stats::{CONFIDENCE, as_f64};
 use super::data::{Chart, ChartKind, Interval, Point, Series, Unit, XAxis, YAxis};
 use super::rows::ChartCase;
 use super::{axis, names, notes};
-use crate::numbers::estimate::Figure;
+use crate::numbers::Figure;
 
 /// A point of a case. `per` is the number of the figure's units in one of the chart's.
 pub(super) fn point(x: f64, row: &ChartCase<'_>, figure: Option<&Figure>, per: f64) -> Point {

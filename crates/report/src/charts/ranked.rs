@@ -7,7 +7,7 @@ use super::data::{Chart, ChartData, ChartKind, Dot, Point, Question, Series, Uni
 use super::point::{figures_are, point};
 use super::rows::{ChartCase, OfTarget, each_contract};
 use super::{axis, notes};
-use crate::numbers::case::by_rank;
+use crate::numbers::by_rank;
 
 /// A chart for each target and contract with figures of several cases.
 pub(super) fn charts(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {

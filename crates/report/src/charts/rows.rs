@@ -4,9 +4,8 @@ use std::hash::Hash;
 
 use writebench_model::{Axes, Axis, Case};
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::estimate::Estimate;
-use crate::numbers::grouped;
+use crate::numbers;
+use crate::numbers::{CaseReport, Estimate};
 
 /// A case, the name of its target, and its index among all cases of all reports.
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +81,7 @@ pub(super) fn grouped<'r, K: Clone + Eq + Hash>(
     rows: &[ChartCase<'r>],
     key: impl Fn(&ChartCase<'r>) -> K,
 ) -> Vec<(K, Vec<ChartCase<'r>>)> {
-    grouped::grouped(rows.iter().copied(), key)
+    numbers::grouped(rows.iter().copied(), key)
 }
 
 /// The different places of rows on an axis, from the smallest.

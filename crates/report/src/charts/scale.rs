@@ -1,7 +1,7 @@
 //! The places of figures on their axis, and the labels of its ticks.
 
 use super::data::{Chart, ChartKind, Unit, YScale};
-use crate::sentences::number::significant;
+use crate::sentences::significant;
 
 /// The part of a logarithmic axis that zeros take, where there are any.
 const ZERO_PART: f64 = 0.09;

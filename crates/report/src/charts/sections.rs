@@ -7,9 +7,8 @@ use writebench_model::{CaseOrigin, Layout};
 use super::data::{Chart, ChartData, NamedChart, Question};
 use super::rows::{ChartCase, OfTarget, each_target, grouped};
 use super::{cpu_time, latency, matrix, over_time, phases, ranked, writers};
-use crate::numbers::case::CaseReport;
-use crate::sentences::report::Report;
-use crate::sentences::run_names::run_names;
+use crate::numbers::CaseReport;
+use crate::sentences::{Report, run_names};
 
 /// The charts of all runs, in the order of the first run's tables. With several runs, a target's name is `RUN
 /// · TARGET`.

@@ -11,8 +11,8 @@ use writebench_testkit::{example_case, example_run, recorded, section_of};
 use super::rows::ChartCase;
 use super::sections::{of_rows, slug};
 use super::*;
-use crate::numbers::case::CaseReport;
-use crate::sentences::report::Report;
+use crate::numbers::CaseReport;
+use crate::sentences::Report;
 
 pub(crate) const SIZES: [u64; 14] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384, 65536];
 

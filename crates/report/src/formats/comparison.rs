@@ -9,12 +9,9 @@ use super::lines::{fitting, folded};
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use super::terminal::{Detail, styled};
 use super::width::{display_width, padded};
-use crate::numbers::comparison::Comparison;
-use crate::numbers::sides::{CaseOn, ComparedRun, Side};
-use crate::sentences::changes::Change;
+use crate::numbers::{CaseOn, ComparedRun, Comparison, Side};
 use crate::sentences::comparison::{NAMED, counts, left_out, notes, side_line};
-use crate::sentences::visible::visible;
-use crate::sentences::words::list;
+use crate::sentences::{Change, list, visible};
 use crate::tables::comparison::table;
 
 /// The version of the document's form.

@@ -3,10 +3,8 @@
 use writebench_model::{Latency, Sample, TargetRecord};
 use writebench_stats::as_f64;
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::over_time::{Fall, OverTime};
-use crate::numbers::reached::Reached;
-use crate::sentences::report::Report;
+use crate::numbers::{CaseReport, Fall, OverTime, Reached};
+use crate::sentences::Report;
 
 /// A sample with its case and its report.
 struct Row<'r> {

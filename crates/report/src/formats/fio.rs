@@ -10,12 +10,8 @@ use writebench_model::{Axis, RecordedCase};
 use writebench_snippets::fio::{self, Job};
 
 use super::rendered::{Files, MARK};
-use crate::numbers::case::CaseReport;
-use crate::numbers::estimate::{Figure, PHASES};
-use crate::numbers::grouped::distinct;
-use crate::sentences::number::{GIGABYTES_PER_S, gigabytes_per_s, milliseconds, range};
-use crate::sentences::report::Report;
-use crate::sentences::words::counted;
+use crate::numbers::{CaseReport, Figure, PHASES, distinct};
+use crate::sentences::{GIGABYTES_PER_S, Report, counted, gigabytes_per_s, milliseconds, range};
 
 /// The file that lists all cases, with the reasons for missing jobs.
 pub(super) const README: &str = "README";

@@ -3,11 +3,9 @@
 use serde::Serialize;
 use writebench_model::{CaseRecord, MissingTarget, RunRecord, TargetRecord};
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::estimate::Estimate;
-use crate::sentences::advice::Advice;
+use crate::numbers::{CaseReport, Estimate};
 use crate::sentences::finding::Finding;
-use crate::sentences::report::Report;
+use crate::sentences::{Advice, Report};
 
 /// The version of the document's form.
 pub(crate) const SCHEMA: u32 = 6;

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 use writebench_model::{
-    CaseRecord, MissingTarget, RunEvent, RunRecord, Sample, SampleRow, TargetRecord, distinct_rows,
+    CaseRecord, MissingTarget, RunEvent, RunRecord, Sample, SampleDocument, TargetRecord, distinct_rows,
 };
 
 use super::json::{self, SCHEMA};
-use crate::sentences::report::Report;
+use crate::sentences::Report;
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -22,7 +22,7 @@ enum Line<'r> {
         target: &'r str,
         case: &'r str,
         #[serde(flatten)]
-        sample: SampleRow<'r>,
+        sample: SampleDocument<'r>,
     },
     End {
         status: &'r str,
@@ -50,7 +50,7 @@ pub fn line(run: &RunRecord, event: &RunEvent) -> Result<Option<String>, serde_j
     let line = match event {
         RunEvent::Sample { target, case, sample } => {
             let target = &run.targets[*target].name;
-            Line::Sample { target, case: case.name(), sample: SampleRow::of(sample) }
+            Line::Sample { target, case: case.name(), sample: SampleDocument::from(&**sample) }
         }
         RunEvent::Status(status) => Line::End { status: status.name() },
         RunEvent::Started { .. }
@@ -73,7 +73,7 @@ pub fn render(report: &Report) -> Result<String, serde_json::Error> {
     samples.sort_by_key(|(_, sample)| sample.round);
     let mut lines = begin(report.number, &report.run)?;
     for (row, sample) in samples {
-        let sample = SampleRow::of(sample);
+        let sample = SampleDocument::from(sample);
         lines += &text(&Line::Sample { target: &row.target, case: row.case.name(), sample })?;
     }
     Ok(lines + &text(&Line::End { status: report.run.status.name() })?)

@@ -1,7 +1,6 @@
 //! For READMEs and issues: the same tables in GitHub's Markdown.
 
-use crate::sentences::machine::run_lines;
-use crate::sentences::report::Report;
+use crate::sentences::{Report, run_lines};
 use crate::tables::table::{self, Column};
 
 #[must_use]

@@ -21,8 +21,8 @@ use std::path::Path;
 
 pub use self::rendered::{Files, FormatError, MARK, has_mark};
 pub use self::width::{display_width, padded};
-use crate::numbers::comparison::Comparison;
-use crate::sentences::report::Report;
+use crate::numbers::Comparison;
+use crate::sentences::Report;
 
 /// A format for export. To add one, write its file and a line in [`FORMATS`]; the option's help and errors
 /// use that list.

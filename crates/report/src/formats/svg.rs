@@ -23,7 +23,7 @@ use self::words::description;
 use super::palette;
 use super::rendered::{Files, MARK};
 use crate::charts::{self, Chart, ChartKind, Point, Scale, XScale};
-use crate::sentences::report::Report;
+use crate::sentences::Report;
 
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 

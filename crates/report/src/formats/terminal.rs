@@ -6,10 +6,7 @@ use super::lines::{fitting, folded};
 pub use super::styles::STYLES;
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use super::width::{display_width, padded};
-use crate::sentences::machine::{one_line, run_lines};
-use crate::sentences::report::Report;
-use crate::sentences::visible::visible;
-use crate::sentences::words::counted;
+use crate::sentences::{Report, counted, one_line, run_lines, visible};
 use crate::tables::table::{self, Table};
 
 /// How much of a report is shown.

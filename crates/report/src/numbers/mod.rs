@@ -1,13 +1,25 @@
-//! The lowest layer of a report: figures without sentences.
+//! The lowest layer of a report: figures without sentences. Upper layers have all of it from here.
 
-pub(crate) mod case;
-pub(crate) mod comparison;
-pub(crate) mod estimate;
-pub(crate) mod grouped;
-pub(crate) mod latency;
-pub(crate) mod over_time;
-pub(crate) mod reached;
-pub(crate) mod rounds;
-pub(crate) mod sides;
+mod case;
+mod comparison;
+mod estimate;
+mod grouped;
+mod latency;
+mod over_time;
+mod reached;
+mod rounds;
+mod sides;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use self::case::{CaseReport, across_targets, by_contract, by_rank, cases};
+pub(crate) use self::comparison::ComparedCase;
+pub use self::comparison::{Comparison, Unit};
+pub(crate) use self::estimate::{Estimate, Figure, PHASES, PhaseNs};
+pub(crate) use self::grouped::{distinct, grouped};
+pub(crate) use self::latency::{LatencyCurve, LatencyEstimate, LatencyPlace};
+pub(crate) use self::over_time::{CourseName, Fall, OverTime, rates};
+pub(crate) use self::reached::{Reached, limit_kind};
+pub(crate) use self::rounds::{geometric_mean, ratio_in_rounds, total};
+pub(crate) use self::sides::{CaseOn, CompareError};
+pub use self::sides::{ComparedRun, Side};

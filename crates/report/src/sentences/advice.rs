@@ -6,8 +6,7 @@ use serde::Serialize;
 use writebench_model::{Bytes, Case, CaseOrigin, Content, DataMemory, Durability, RunRecord, Settings, Stage};
 use writebench_stats::{Interval, Verdict};
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::estimate::Estimate;
+use crate::numbers::{CaseReport, Estimate};
 use crate::sentences::answer::plain;
 use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};

@@ -3,9 +3,7 @@
 use writebench_model::{Axes, Axis, Contract, Prepare, RunRecord, SyncCall};
 use writebench_stats::{Interval, Verdict};
 
-use crate::numbers::case::{CaseReport, by_contract};
-use crate::numbers::estimate::Estimate;
-use crate::numbers::grouped::distinct;
+use crate::numbers::{CaseReport, Estimate, by_contract, distinct};
 use crate::sentences::finding::{Finding, compared, figure, goal, tell_sizes_apart};
 use crate::sentences::number::{NOTHING, TIMES, range_of, share};
 use crate::sentences::outcomes::case_sentence;

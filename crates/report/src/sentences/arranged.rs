@@ -2,8 +2,7 @@
 
 use writebench_stats::as_f64;
 
-use crate::numbers::case::{CaseReport, across_targets};
-use crate::numbers::estimate::Estimate;
+use crate::numbers::{CaseReport, Estimate, across_targets};
 use crate::sentences::report::Report;
 use crate::sentences::words::counted;
 

@@ -3,9 +3,7 @@
 use serde::Serialize;
 use writebench_model::{Bytes, Environment, Filesystem, FilesystemSpec, Image, RunRecord, TargetRecord};
 
-use crate::numbers::comparison::Comparison;
-use crate::numbers::grouped::distinct;
-use crate::numbers::sides::Side;
+use crate::numbers::{Comparison, Side, distinct};
 use crate::sentences::machine::device_line;
 
 /// A fact that is not the same in all runs.

@@ -2,9 +2,7 @@
 
 use writebench_stats::Verdict;
 
-use crate::numbers::comparison::{ComparedCase, Comparison, Unit};
-use crate::numbers::grouped::grouped;
-use crate::numbers::sides::Side;
+use crate::numbers::{ComparedCase, Comparison, Side, Unit, grouped};
 use crate::sentences::words::{counted, list};
 
 /// How many names are shown before the rest is counted.

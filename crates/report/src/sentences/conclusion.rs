@@ -2,8 +2,7 @@
 
 use writebench_model::RunRecord;
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::grouped::distinct;
+use crate::numbers::{CaseReport, distinct};
 use crate::sentences::answer::Answer;
 use crate::sentences::{image_share, startup};
 

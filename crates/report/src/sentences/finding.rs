@@ -4,8 +4,7 @@ use serde::Serialize;
 use writebench_model::{Bytes, CaseRecord, Content, Contract, Durability, Feed, Start, TargetRecord};
 use writebench_stats::{Interval, Verdict};
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::estimate::{Estimate, Figure};
+use crate::numbers::{CaseReport, Estimate, Figure};
 use crate::sentences::number::{
     GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, Quantity, TIMES, mark, range, share,
 };

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use writebench_model::{Image, RunRecord, TargetRecord};
 use writebench_stats::{Interval, Verdict};
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::rounds::geometric_mean;
+use crate::numbers::{CaseReport, geometric_mean};
 use crate::sentences::words::counted;
 
 /// A sentence for each filesystem in an image that lies on a filesystem of the same kind which the run has measured, too.

@@ -2,8 +2,7 @@
 
 use writebench_model::{Bytes, Device, Environment, Filesystem, FilesystemSpec, RunRecord, TargetRecord};
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::grouped::distinct;
+use crate::numbers::{CaseReport, distinct};
 use crate::sentences::ranks::cluster_line;
 use crate::sentences::report::Report;
 use crate::sentences::words::{counted, list};

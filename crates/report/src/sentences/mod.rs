@@ -23,3 +23,19 @@ mod startup;
 pub(crate) mod visible;
 mod warning;
 pub(crate) mod words;
+
+pub(crate) use self::advice::Advice;
+pub(crate) use self::changes::Change;
+pub(crate) use self::code::codes;
+pub(crate) use self::machine::{one_line, run_lines};
+pub(crate) use self::number::{
+    GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, Quantity, SECONDS, THOUSANDTHS, TIMES, gigabytes_per_s,
+    mark, microseconds, milliseconds, range, range_of, seconds_short, share, significant, verdict_mark,
+};
+pub(crate) use self::outcomes::{case_sentence, with_outcome};
+pub use self::report::Report;
+pub(crate) use self::run_names::run_names;
+pub use self::shell::quoted;
+pub use self::visible::{visible, visible_lines};
+pub use self::words::counted;
+pub(crate) use self::words::list;

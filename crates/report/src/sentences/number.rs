@@ -3,7 +3,7 @@
 use writebench_model::Bytes;
 use writebench_stats::{Verdict, as_f64};
 
-use crate::numbers::estimate::{Estimate, Figure};
+use crate::numbers::{Estimate, Figure};
 
 /// How a quantity is printed: in which unit, and with how many digits behind the point.
 pub(crate) struct Quantity {

@@ -1,6 +1,6 @@
 //! The outcomes of cases that did not end well.
 
-use crate::numbers::case::CaseReport;
+use crate::numbers::CaseReport;
 use crate::sentences::words::counted;
 
 /// The outcome of a case, with the reason.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use writebench_model::{Cluster, Node, Phase, RankName, Sample, Spread};
 use writebench_stats::as_f64;
 
-use crate::numbers::case::CaseReport;
+use crate::numbers::CaseReport;
 use crate::sentences::number::significant;
 use crate::sentences::words::{counted, list};
 

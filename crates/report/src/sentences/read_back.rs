@@ -2,8 +2,7 @@
 
 use writebench_model::{Extent, ReadBack, ReadFrom};
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::grouped::distinct;
+use crate::numbers::{CaseReport, distinct};
 
 /// One line about all good samples that wrote data; none where there are none.
 pub(crate) fn sentence(cases: &[CaseReport]) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use writebench_model::{FIRST_LOOK, RunRecord};
 
-use crate::numbers::case::{CaseReport, cases};
+use crate::numbers::{CaseReport, cases};
 use crate::sentences::advice::{Advice, without_advice};
 use crate::sentences::answer::{Answer, answers};
 use crate::sentences::conclusion::remarks;

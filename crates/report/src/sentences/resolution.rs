@@ -2,8 +2,7 @@
 
 use writebench_stats::{Verdict, median};
 
-use crate::numbers::case::{CaseReport, by_contract, by_rank};
-use crate::numbers::grouped::distinct;
+use crate::numbers::{CaseReport, by_contract, by_rank, distinct};
 
 /// The median over all comparisons with the fastest of a contract, with their range; none without a comparison that
 /// has the rounds for 95 %.

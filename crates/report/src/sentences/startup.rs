@@ -2,7 +2,7 @@
 
 use writebench_stats::as_f64;
 
-use crate::numbers::case::CaseReport;
+use crate::numbers::CaseReport;
 use crate::sentences::number::MILLISECONDS;
 
 /// The time from the start of a process that does nothing to its end, where programs of the user's were measured.
@@ -22,7 +22,7 @@ mod tests {
     use writebench_model::{Outcome, Sample};
     use writebench_testkit::{example_case, example_run};
 
-    use crate::numbers::case::cases;
+    use crate::numbers::cases;
 
     fn said(startups_ns: &[Option<u64>]) -> Option<String> {
         let sample = |startup_ns: &Option<u64>| Sample {

@@ -3,8 +3,7 @@
 use writebench_model::{Durability, Outcome, RunRecord, RunStatus};
 use writebench_stats::CONFIDENCE;
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::grouped::distinct;
+use crate::numbers::{CaseReport, distinct};
 use crate::sentences::outcomes::{failed, lost_at_write_back, went_on};
 use crate::sentences::ranks;
 use crate::sentences::words::counted;

@@ -1,7 +1,6 @@
 //! The figure that a table is about, as a bar beside each row.
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::estimate::Estimate;
+use crate::numbers::{CaseReport, Estimate};
 use crate::tables::metric::Metric;
 
 /// Bars of one scale, which begins at 0.

@@ -1,8 +1,8 @@
 //! Two sides case by case.
 
-use crate::numbers::comparison::{ComparedCase, Comparison, Unit};
+use crate::numbers::{ComparedCase, Comparison, Unit};
 use crate::sentences::comparison::verdict;
-use crate::sentences::number::{NOTHING, THOUSANDTHS, gigabytes_per_s};
+use crate::sentences::{NOTHING, THOUSANDTHS, gigabytes_per_s};
 use crate::tables::table::{self, Table};
 
 type Cells<'c> = table::Cells<'c, &'c ComparedCase>;

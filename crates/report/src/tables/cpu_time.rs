@@ -3,9 +3,8 @@
 
 use writebench_model::Axis;
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::estimate::Estimate;
-use crate::sentences::number::significant;
+use crate::numbers::{CaseReport, Estimate};
+use crate::sentences::significant;
 use crate::tables::metric::{Metric, TIMES};
 use crate::tables::per_case::measured;
 use crate::tables::table::{self, Table, limit_cell, or_nothing};

@@ -1,10 +1,8 @@
 //! The first screen: a line for each goal, and of several targets the fastest figure of each on each.
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::grouped::distinct;
+use crate::numbers::{CaseReport, distinct};
 use crate::sentences::finding::{Finding, IN_PAGE_CACHE, figure};
-use crate::sentences::number::{NOTHING, range_of};
-use crate::sentences::report::Report;
+use crate::sentences::{NOTHING, Report, range_of};
 use crate::tables::table::{self, Cells, Column, Table};
 
 impl Report {

@@ -3,9 +3,8 @@
 
 use writebench_model::Axis;
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::grouped::grouped;
-use crate::sentences::number::{gigabytes_per_s, mark};
+use crate::numbers::{CaseReport, grouped};
+use crate::sentences::{gigabytes_per_s, mark};
 use crate::tables::per_case;
 use crate::tables::table::{Column, NOTHING, Table, limit_cell};
 

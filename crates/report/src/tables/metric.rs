@@ -3,9 +3,8 @@
 use writebench_model::{Layout, Sample};
 use writebench_stats::as_f64;
 
-use crate::numbers::estimate::{Estimate, Figure};
-use crate::numbers::rounds::total;
-use crate::sentences::number::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, Quantity, SECONDS, mark, range};
+use crate::numbers::{Estimate, Figure, total};
+use crate::sentences::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, Quantity, SECONDS, mark, range};
 use crate::tables::table::or_nothing;
 
 type FigureOf = fn(&Estimate) -> Option<&Figure>;

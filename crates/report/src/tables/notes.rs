@@ -3,11 +3,8 @@
 use writebench_model::{Limit, LimitKind};
 use writebench_stats::as_f64;
 
-use crate::numbers::case::CaseReport;
-use crate::numbers::over_time::CourseName;
-use crate::numbers::reached::limit_kind;
-use crate::sentences::number::{gigabytes_per_s, seconds_short, share};
-use crate::sentences::words::counted;
+use crate::numbers::{CaseReport, CourseName, limit_kind};
+use crate::sentences::{counted, gigabytes_per_s, seconds_short, share};
 
 /// The limits that the shares are of, and the places where throughput fell.
 pub(super) fn notes(cases: &[&CaseReport], limits: &[Limit]) -> Vec<String> {

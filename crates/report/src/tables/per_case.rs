@@ -2,12 +2,8 @@
 
 use writebench_model::Durability;
 
-use crate::numbers::case::{CaseReport, by_rank};
-use crate::numbers::estimate::{Estimate, PHASES, PhaseNs};
-use crate::numbers::latency::LatencyEstimate;
-use crate::sentences::number::{
-    GIGABYTES_PER_S, gigabytes_per_s, microseconds, milliseconds, range, verdict_mark,
-};
+use crate::numbers::{CaseReport, Estimate, LatencyEstimate, PHASES, PhaseNs, by_rank};
+use crate::sentences::{GIGABYTES_PER_S, gigabytes_per_s, microseconds, milliseconds, range, verdict_mark};
 use crate::tables::bars::Bars;
 use crate::tables::metric::{ELAPSED, Metric, RECORDS, THROUGHPUT};
 use crate::tables::table::{self, CASE, INTERVAL, SAMPLES, Table, limit_cell, or_nothing};

@@ -2,11 +2,8 @@
 
 use writebench_model::{Contract, Layout, Outcome, RunRecord, TargetRecord};
 
-use crate::numbers::case::{CaseReport, by_contract};
-use crate::numbers::grouped::{distinct, grouped};
-use crate::sentences::outcomes::{case_sentence, with_outcome};
-use crate::sentences::report::Report;
-use crate::sentences::words::list;
+use crate::numbers::{CaseReport, by_contract, distinct, grouped};
+use crate::sentences::{Report, case_sentence, list, with_outcome};
 use crate::tables::table::{self, Sentence, Table};
 use crate::tables::{cpu_time, matrix, notes, per_case, side_by_side};
 

@@ -4,11 +4,8 @@
 use writebench_model::{Axis, CaseRecord, Layout, RunRecord};
 use writebench_stats::{Interval, Verdict};
 
-use crate::numbers::case::{CaseReport, across_targets};
-use crate::numbers::estimate::Estimate;
-use crate::numbers::grouped::distinct;
-use crate::numbers::rounds::{geometric_mean, ratio_in_rounds};
-use crate::sentences::number::{TIMES, verdict_mark};
+use crate::numbers::{CaseReport, Estimate, across_targets, distinct, geometric_mean, ratio_in_rounds};
+use crate::sentences::{TIMES, verdict_mark};
 use crate::tables::metric::{Metric, shown};
 use crate::tables::table::{self, Column, NOTHING, Table, limit_cell, or_nothing};
 

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::numbers::estimate::Estimate;
-pub(crate) use crate::sentences::number::NOTHING;
-use crate::sentences::number::share;
-use crate::sentences::visible::visible;
+use crate::numbers::Estimate;
+pub(crate) use crate::sentences::NOTHING;
+use crate::sentences::{share, visible};
 use crate::tables::bars::Bars;
 
 /// A table, ready to be rendered.

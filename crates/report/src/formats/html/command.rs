@@ -2,7 +2,7 @@
 
 use writebench_model::{Bytes, CaseRecord, Durability, FilesystemSpec, RunRecord, Start, TargetRecord};
 
-use crate::sentences::shell::quoted;
+use crate::sentences::quoted;
 
 /// The command without the case: `writebench run /data`. The permission to destroy a device is left out; the
 /// user must add it.

@@ -7,13 +7,8 @@ use writebench_model::CaseOrigin;
 use super::data::{section_of, sections};
 use super::highlight::highlighted;
 use crate::charts::NamedChart;
-use crate::numbers::comparison::Comparison;
-use crate::numbers::grouped::{distinct, grouped};
-use crate::numbers::sides::CompareError;
-use crate::sentences::code::codes;
-use crate::sentences::machine::run_lines;
-use crate::sentences::report::Report;
-use crate::sentences::words::counted;
+use crate::numbers::{CompareError, Comparison, distinct, grouped};
+use crate::sentences::{Report, codes, counted, run_lines};
 use crate::tables::sections::section_notes;
 
 pub(super) struct Content<'r> {

@@ -13,14 +13,10 @@ use super::short::Short;
 use crate::charts::scale::round_values;
 use crate::charts::{NamedChart, Point, Unit, XScale};
 use crate::formats::palette;
-use crate::numbers::case::CaseReport;
-use crate::numbers::comparison::{ComparedCase, Comparison};
-use crate::numbers::estimate::{Estimate, Figure, PHASES};
-use crate::numbers::grouped::distinct;
-use crate::numbers::sides::CompareError;
+use crate::numbers::{CaseReport, CompareError, ComparedCase, Comparison, Estimate, Figure, PHASES, distinct};
+use crate::sentences::Report;
 use crate::sentences::answer::is_baseline;
 use crate::sentences::finding;
-use crate::sentences::report::Report;
 
 #[derive(Serialize)]
 pub(super) struct Data<'r> {

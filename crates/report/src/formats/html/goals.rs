@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use writebench_model::{Bytes, Content, Contract, TargetRecord};
 
-use crate::numbers::case::CaseReport;
+use crate::numbers::CaseReport;
 use crate::sentences::finding;
 
 /// The common goal of cases with one contract.

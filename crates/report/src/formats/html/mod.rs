@@ -19,10 +19,8 @@ use self::content::Content;
 use self::data::data;
 use super::rendered::FormatError;
 use crate::charts;
-use crate::numbers::comparison::Comparison;
-use crate::numbers::sides::{CompareError, ComparedRun, Side};
-use crate::sentences::report::Report;
-use crate::sentences::run_names::run_names;
+use crate::numbers::{CompareError, ComparedRun, Comparison, Side};
+use crate::sentences::{Report, run_names};
 
 const STYLE: &str = include_str!("../../../page/style.css");
 /// Plotly.js for interactive charts. `docs/design/dependencies.md` has its source and the reason for it.

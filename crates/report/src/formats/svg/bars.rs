@@ -11,7 +11,7 @@ use super::legend::series_group;
 use super::rows::{Rows, SIZE};
 use super::words::figure_text;
 use crate::charts::{Chart, Dot, Interval, Point, Scale, value_text};
-use crate::sentences::words::counted;
+use crate::sentences::counted;
 
 const ROW_HEIGHT: f64 = 24.0;
 const BAR_HEIGHT: f64 = 14.0;

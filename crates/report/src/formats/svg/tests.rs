@@ -6,7 +6,7 @@ use super::render;
 use crate::charts::tests::examples::{self, copies, direct, durable, parallel};
 use crate::charts::tests::{SIZES, TWELVE, answering, chart_named, charts_of, study, troubled};
 use crate::charts::{Chart, NamedChart, Question};
-use crate::numbers::case::CaseReport;
+use crate::numbers::CaseReport;
 
 const HOSTILE: &str = "<script>alert(\"1\")</script> & 'x' ]]>\n\u{0}\u{1b}[0m";
 
