@@ -17,20 +17,20 @@ pub type WriteBehind = Option<u64>;
 type InFio = Result<(), &'static str>;
 
 /// `crates/report/src/formats/fio` exports the value, or explains why it conflicts with others.
-const SAID: InFio = Ok(());
+const SUPPORTED: InFio = Ok(());
 
 /// How the printed code of a case has a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InCode {
-    /// The templates say it, except in languages that refuse it.
-    Said,
+    /// The templates have it, except in languages that do not support it.
+    Supported,
     /// It belongs to the caller's data or machine: the code is the same.
-    Callers,
-    /// No language says it, for this reason.
-    Refused(&'static str),
+    LeftToCaller,
+    /// No language supports it, for this reason.
+    Unsupported(&'static str),
 }
 
-use InCode::{Callers, Refused, Said};
+use InCode::{LeftToCaller, Supported, Unsupported};
 
 macro_rules! form {
     ($type:ident) => {
@@ -171,7 +171,7 @@ axes! {
         size_bytes: u64 as Size = 1 << 30,
         summary: "bytes that the case writes, over all its files",
         words: |_| Phrase::Silent,
-        effort: |_| 0, fio: |_| SAID, code: |_| Callers,
+        effort: |_| 0, fio: |_| SUPPORTED, code: |_| LeftToCaller,
     }
     Chunk = "chunk" {
         chunk_size_bytes: u64 as Chunk = 1 << 20,
@@ -179,22 +179,22 @@ axes! {
         words: Phrase::of_chunk,
         // Larger buffers take more memory than a program should.
         effort: |bytes| u32::from(bytes > 1 << 20),
-        fio: |_| SAID,
-        code: |_| Said,
+        fio: |_| SUPPORTED,
+        code: |_| Supported,
     }
     Vector = "vector" {
         // Linux refuses vectors of more elements (`UIO_MAXIOV`, see writev(2)).
         vector: u32 as Count<1024> = 128,
         summary: "chunks handed over in one vectored call",
         words: |chunks| Phrase::How(format!("with {chunks} chunks a call")),
-        effort: |_| 0, fio: |_| SAID, code: |_| Said,
+        effort: |_| 0, fio: |_| SUPPORTED, code: |_| Supported,
     }
     Depth = "depth" {
         // A greater depth is a mistake; io_uring_setup(2) takes up to 32768 entries.
         depth: u32 as Count<4096> = 32,
         summary: "operations under way at the same time, for each thread",
         words: |depth| Phrase::Beside(format!("{depth} under way")),
-        effort: |_| 0, fio: |_| SAID, code: |_| Said,
+        effort: |_| 0, fio: |_| SUPPORTED, code: |_| Supported,
     }
     Registered = "registered" {
         registered: Registered = Registered::None,
@@ -207,21 +207,21 @@ axes! {
                 Registered::Both => "registered buffers and file".to_owned(),
             })
         },
-        effort: |_| 1, fio: |_| SAID, code: |_| Said,
+        effort: |_| 1, fio: |_| SUPPORTED, code: |_| Supported,
     }
     Ranks = "ranks" {
         ranks: u32 as Count<1_048_576> = 1,
         summary: "MPI ranks that write at the same time, each its share of the bytes; under mpirun or srun all of them",
         words: |ranks| Phrase::Beside(format!("{ranks} ranks")),
-        effort: |_| 0, fio: |ranks| if ranks == 1 { SAID } else { Err("fio is no MPI program") },
-        code: |ranks| if ranks == 1 { Said } else { Refused("the function is that of one process: call it in each rank, with its part of the file") },
+        effort: |_| 0, fio: |ranks| if ranks == 1 { SUPPORTED } else { Err("fio is no MPI program") },
+        code: |ranks| if ranks == 1 { Supported } else { Unsupported("the function is that of one process: call it in each rank, with its part of the file") },
     }
     Threads = "threads" {
         // More threads are a mistake, not an experiment.
         threads: u32 as Count<1024> = 1,
         summary: "threads of each rank that write, each its own range",
         words: |threads| Phrase::Beside(format!("{threads} threads")),
-        effort: |_| 6, fio: |_| SAID, code: |_| Said,
+        effort: |_| 6, fio: |_| SUPPORTED, code: |_| Supported,
     }
     Files = "files" {
         files: Files = Files::Shared,
@@ -232,12 +232,12 @@ axes! {
             Files::PerRank => Phrase::Beside("a file for each rank".to_owned()),
         },
         effort: |_| 0, fio: |files| match files {
-            Files::Shared | Files::PerThread => SAID,
+            Files::Shared | Files::PerThread => SUPPORTED,
             Files::PerRank => Err("fio is no MPI program"),
         },
         code: |files| match files {
-            Files::Shared => Said,
-            Files::PerThread | Files::PerRank => Refused("the function writes one file: call it for each"),
+            Files::Shared => Supported,
+            Files::PerThread | Files::PerRank => Unsupported("the function writes one file: call it for each"),
         },
     }
     Layout = "layout" {
@@ -248,19 +248,19 @@ axes! {
             FileLayout::Strided => Phrase::Beside("blocks in turns".to_owned()),
         },
         effort: |_| 1, fio: |layout| match layout {
-            FileLayout::Segmented => SAID,
+            FileLayout::Segmented => SUPPORTED,
             FileLayout::Strided => Err("fio's jobs have contiguous parts of a file"),
         },
         code: |layout| match layout {
-            FileLayout::Segmented => Said,
-            FileLayout::Strided => Refused("the function has one buffer for one file, and no blocks in turns"),
+            FileLayout::Segmented => Supported,
+            FileLayout::Strided => Unsupported("the function has one buffer for one file, and no blocks in turns"),
         },
     }
     Block = "block" {
         block_bytes: u64 as Size = 1 << 20,
         summary: "bytes of a block with layout=strided",
         words: |bytes| Phrase::Beside(format!("blocks of {}", Bytes(bytes).in_words())),
-        effort: |_| 0, fio: |_| SAID, code: |_| Said,
+        effort: |_| 0, fio: |_| SUPPORTED, code: |_| Supported,
     }
     Collective = "collective" {
         collective: Collective = Collective::No,
@@ -269,7 +269,7 @@ axes! {
             Collective::No => Phrase::Silent,
             Collective::Yes => Phrase::Beside("all ranks in each call".to_owned()),
         },
-        effort: |_| 1, fio: |_| Err("fio has no MPI-IO"), code: |_| Said,
+        effort: |_| 1, fio: |_| Err("fio has no MPI-IO"), code: |_| Supported,
     }
     Descriptor = "descriptor" {
         descriptor: Descriptor = Descriptor::Shared,
@@ -278,7 +278,7 @@ axes! {
             Descriptor::Shared => Phrase::Silent,
             Descriptor::PerThread => Phrase::Beside("a descriptor each".to_owned()),
         },
-        effort: |_| 0, fio: |_| SAID, code: |_| Said,
+        effort: |_| 0, fio: |_| SUPPORTED, code: |_| Supported,
     }
     Map = "map" {
         map: MapSharing = MapSharing::Shared,
@@ -287,7 +287,7 @@ axes! {
             MapSharing::Shared => Phrase::Silent,
             MapSharing::PerThread => Phrase::Beside("a mapping each".to_owned()),
         },
-        effort: |_| 0, fio: |_| SAID, code: |_| Said,
+        effort: |_| 0, fio: |_| SUPPORTED, code: |_| Supported,
     }
     Populate = "populate" {
         populate: Populate = Populate::None,
@@ -298,10 +298,10 @@ axes! {
             Populate::All => "all pages populated".to_owned(),
         }),
         effort: |_| 1, fio: |populate| match populate {
-            Populate::None => SAID,
+            Populate::None => SUPPORTED,
             Populate::Window | Populate::All => Err("fio 3.33 populates no pages of a mapping"),
         },
-        code: |_| Said,
+        code: |_| Supported,
     }
     Huge = "huge" {
         huge: Huge = Huge::None,
@@ -313,10 +313,10 @@ axes! {
         }),
         effort: |huge| if huge == Huge::Collapse { 3 } else { 1 },
         fio: |huge| match huge {
-            Huge::None => SAID,
+            Huge::None => SUPPORTED,
             Huge::Advise | Huge::Collapse => Err("fio 3.33 gives no advice about huge pages of a file"),
         },
-        code: |_| Said,
+        code: |_| Supported,
     }
     Store = "store" {
         store: Store = Store::Plain,
@@ -326,37 +326,37 @@ axes! {
             Store::Nontemporal => Phrase::How("with non-temporal stores".to_owned()),
         },
         effort: |_| 3, fio: |store| match store {
-            Store::Plain => SAID,
+            Store::Plain => SUPPORTED,
             Store::Nontemporal => Err("fio's stores go through the CPU's caches"),
         },
-        code: |_| Said,
+        code: |_| Supported,
     }
     Window = "window" {
         window_bytes: u64 as Window = 2 << 20,
         summary: "bytes of a mapping that populate=window and huge=collapse prepare at a time",
         words: |bytes| Phrase::Beside(format!("windows of {}", Bytes(bytes).in_words())),
-        effort: |_| 0, fio: |_| SAID, code: |_| Said,
+        effort: |_| 0, fio: |_| SUPPORTED, code: |_| Supported,
     }
     Call = "call" {
         call: AllocateCall = AllocateCall::PosixFallocate,
         summary: "the call that gives the file its length and blocks",
         words: Phrase::of_allocation,
-        effort: |_| 0, fio: |_| Err("nothing is written"), code: |_| Said,
+        effort: |_| 0, fio: |_| Err("nothing is written"), code: |_| Supported,
     }
     Program = "program" {
         // One for each --command of a run.
         program: u32 as Count<1024> = 1,
         summary: "which of the run's own programs (--command) writes the file",
         words: |program| Phrase::Beside(format!("the program with number {program}")),
-        effort: |_| 0, fio: |_| Err("it is a program of its own"), code: |_| Said,
+        effort: |_| 0, fio: |_| Err("it is a program of its own"), code: |_| Supported,
     }
     Prepare = "prepare" {
         prepare: Prepare = Prepare::Create,
         summary: "the state that the file is put in first; what it costs is phase `prepare` or `open`",
         words: Phrase::of_prepare,
         effort: |prepare| if prepare == Prepare::ZeroFill { 3 } else { 1 },
-        fio: |_| SAID,
-        code: |_| Said,
+        fio: |_| SUPPORTED,
+        code: |_| Supported,
     }
     Cache = "cache" {
         cache: Cache = Cache::Buffered,
@@ -373,10 +373,10 @@ axes! {
             Cache::Direct => 3,
         },
         fio: |cache| match cache {
-            Cache::Buffered | Cache::Direct => SAID,
+            Cache::Buffered | Cache::Direct => SUPPORTED,
             Cache::Dontcache => Err("fio 3.33 has no RWF_DONTCACHE"),
         },
-        code: |_| Said,
+        code: |_| Supported,
     }
     Writeback = "writeback" {
         writeback_bytes: WriteBehind as Distance = None,
@@ -386,10 +386,10 @@ axes! {
             Some(bytes) => Phrase::Beside(format!("sync_file_range(2) every {}", Bytes(bytes).in_words())),
         },
         effort: |_| 2, fio: |bytes| match bytes {
-            None => SAID,
+            None => SUPPORTED,
             Some(_) => Err("fio's sync_file_range does not wait for the range before"),
         },
-        code: |_| Said,
+        code: |_| Supported,
     }
     Drop = "drop" {
         drop: Drop = Drop::No,
@@ -399,17 +399,17 @@ axes! {
             Drop::Yes => Phrase::Beside("dropped from the page cache".to_owned()),
         },
         effort: |_| 1, fio: |drop| match drop {
-            Drop::No => SAID,
+            Drop::No => SUPPORTED,
             Drop::Yes => Err("fio 3.33 drops no pages on the way"),
         },
-        code: |_| Said,
+        code: |_| Supported,
     }
     Sync = "sync" {
         sync: Sync = Sync::NONE,
         summary: "the call that makes the data durable: once at the end (phase `sync`), after every N chunks, or \
                   in each write (phase `write`)",
         words: Phrase::of_sync,
-        effort: |_| 0, fio: |_| SAID, code: |_| Said,
+        effort: |_| 0, fio: |_| SUPPORTED, code: |_| Supported,
     }
     Data = "data" {
         data: Data = Data::Random,
@@ -418,7 +418,7 @@ axes! {
             Data::Random => Phrase::Silent,
             Data::Zero => Phrase::How("of zeros".to_owned()),
         },
-        effort: |_| 0, fio: |_| SAID, code: |_| Callers,
+        effort: |_| 0, fio: |_| SUPPORTED, code: |_| LeftToCaller,
     }
     Source = "source" {
         source: Source = Source::File,
@@ -427,7 +427,7 @@ axes! {
             Source::File => Phrase::Silent,
             Source::Chunk => Phrase::How("from one buffer".to_owned()),
         },
-        effort: |_| 0, fio: |_| SAID, code: |_| Callers,
+        effort: |_| 0, fio: |_| SUPPORTED, code: |_| LeftToCaller,
     }
     Memory = "memory" {
         memory: DataMemory = DataMemory::Any,
@@ -435,12 +435,12 @@ axes! {
         words: |memory| memory.words().map_or(Phrase::Silent, |words| Phrase::How(words.to_owned())),
         effort: |_| 1,
         fio: |memory| match memory {
-            DataMemory::Any | DataMemory::PageAligned => SAID,
+            DataMemory::Any | DataMemory::PageAligned => SUPPORTED,
             DataMemory::HugePages => Err("fio's memory is in huge pages only where a pool is reserved for them"),
         },
         code: |memory| match memory {
-            DataMemory::Any | DataMemory::PageAligned => Callers,
-            DataMemory::HugePages => Said,
+            DataMemory::Any | DataMemory::PageAligned => LeftToCaller,
+            DataMemory::HugePages => Supported,
         },
     }
     Advice = "advice" {
@@ -450,7 +450,7 @@ axes! {
             Advice::None => Phrase::Silent,
             Advice::Sequential => Phrase::First("fadvise(2) on the source"),
         },
-        effort: |_| 1, fio: |_| Err("fio copies no files"), code: |_| Said,
+        effort: |_| 1, fio: |_| Err("fio copies no files"), code: |_| Supported,
     }
     Origin = "origin" {
         origin: Origin = Origin::Warm,
@@ -459,7 +459,7 @@ axes! {
             Origin::Warm => Phrase::Silent,
             Origin::Cold => Phrase::How("of a cold file".to_owned()),
         },
-        effort: |_| 0, fio: |_| Err("fio copies no files"), code: |_| Callers,
+        effort: |_| 0, fio: |_| Err("fio copies no files"), code: |_| LeftToCaller,
     }
 }
 

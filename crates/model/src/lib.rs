@@ -38,7 +38,7 @@ pub use case_record::{CaseOrigin, CaseRecord, Layout, RecordedCase, Stage, disti
 pub use contract::{Content, Contract, Durability, Feed, Start};
 pub use environment::{Cpu, Device, Environment, Filesystem, Memory, System};
 pub use event::{FoldedRun, RunEvent};
-pub use method::{Copying, Cursor, Family, FioEngine, Method, MethodCard};
+pub use method::{Copying, Cursor, FioEngine, Method, MethodCard};
 pub use path_text::{path_of_text, path_text};
 pub use phase::Phase;
 pub use quantity::{Bytes, Range, Stride, nanoseconds, parse_duration, split};

@@ -50,29 +50,6 @@ impl FioEngine {
     }
 }
 
-/// Methods whose code differs in a call or two: in each language that has them, they have one template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
-    /// Calls that write a buffer, or a vector of them.
-    Write,
-    /// The C library's buffered writes.
-    Buffered,
-    /// Stores into a mapping.
-    Map,
-    /// A queue of writes.
-    Uring,
-    /// Calls in a loop that take data from another file.
-    Copy,
-    /// Stores into a mapping, from another file.
-    CopyMap,
-    /// A reader and a writer at the same time.
-    Pipeline,
-    /// A queue of reads and writes.
-    UringCopy,
-    /// One call that shares another file's blocks.
-    Clone,
-}
-
 named_values! {
     /// The API that moves the bytes.
     Method {
@@ -128,8 +105,6 @@ pub struct MethodCard {
     pub effort: u32,
     /// The engine of fio that does the same, or the reason why there is none.
     pub fio: Result<FioEngine, &'static str>,
-    /// The templates of its code, or the reason why no language has any.
-    pub code: Result<Family, &'static str>,
     /// Values with which a file of a few pages shows the particularities of the method: more than one call,
     /// and elements that do not end with the file.
     pub example: &'static [(Axis, &'static str)],

@@ -1,7 +1,7 @@
 //! The languages.
 
+use crate::language_backend::LanguageBackend;
 use crate::languages;
-use crate::speaker::Speaker;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
@@ -58,15 +58,15 @@ impl Language {
         }
     }
 
-    pub(crate) fn speaker(self) -> &'static Speaker {
+    pub(crate) fn backend(self) -> &'static LanguageBackend {
         match self {
-            Self::C => &languages::c::SPEAKER,
-            Self::Cpp => &languages::cpp::SPEAKER,
-            Self::Rust => &languages::rust::SPEAKER,
-            Self::Python => &languages::python::SPEAKER,
-            Self::Node => &languages::node::SPEAKER,
-            Self::Go => &languages::go::SPEAKER,
-            Self::Java => &languages::java::SPEAKER,
+            Self::C => &languages::c::BACKEND,
+            Self::Cpp => &languages::cpp::BACKEND,
+            Self::Rust => &languages::rust::BACKEND,
+            Self::Python => &languages::python::BACKEND,
+            Self::Node => &languages::node::BACKEND,
+            Self::Go => &languages::go::BACKEND,
+            Self::Java => &languages::java::BACKEND,
         }
     }
 }

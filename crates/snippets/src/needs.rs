@@ -27,13 +27,13 @@ pub(crate) fn needs(case: &Case, block_bytes: u64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Frame, Language, code};
+    use crate::{EmitOptions, Language, code};
     use writebench_model::Case;
 
     /// The comment above the code, without its line breaks.
     fn header(name: &str, language: Language, is_stream: bool) -> String {
         let case = Case::parse(name).unwrap();
-        let text = code(&case, language, Frame { is_stream, ..Frame::default() }).unwrap();
+        let text = code(&case, language, EmitOptions { is_stream, ..EmitOptions::default() }).unwrap();
         let words = text.split_whitespace().filter(|word| !["*", "//", "///", "//!", "#"].contains(word));
         words.take(150).collect::<Vec<_>>().join(" ")
     }

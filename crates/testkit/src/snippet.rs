@@ -23,7 +23,7 @@ impl Compiled {
     ///
     /// # Errors
     /// The program does not compile, or there is no compiler.
-    pub fn of(text: &str, language: Language, directory: &Path) -> Result<Self> {
+    pub fn from_text(text: &str, language: Language, directory: &Path) -> Result<Self> {
         let source = |name: &str| -> Result<PathBuf> {
             let path = directory.join(name);
             std::fs::write(&path, text)?;

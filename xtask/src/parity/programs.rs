@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 use writebench_model::{Axis, Bytes, Case, Durability, Start};
-use writebench_snippets::{Frame, Language, code};
+use writebench_snippets::{EmitOptions, Language, code};
 use writebench_stats::{Interval, as_f64};
 use writebench_testkit::Compiled;
 
@@ -128,11 +128,11 @@ times as fast as the case the tool is, over all phases: the median of the ratios
 
 /// A program of printed code; none if the language cannot say the case.
 fn printed(case: &Case, language: Language, directory: &Path) -> Result<Side> {
-    let frame = Frame { is_program: true, ..Frame::default() };
+    let frame = EmitOptions { is_program: true, ..EmitOptions::default() };
     let Ok(text) = code(case, language, frame) else { return Ok(None) };
     let directory = directory.join(language.name());
     std::fs::create_dir(&directory)?;
-    let compiled = Compiled::of(&text, language, &directory)?;
+    let compiled = Compiled::from_text(&text, language, &directory)?;
     Ok(Some(shlex::try_join(compiled.words.iter().map(String::as_str))?))
 }
 
@@ -265,7 +265,7 @@ mod tests {
             let all = beside.cases(Bytes(256 << 20));
             for (at, (name, size)) in all.iter().enumerate() {
                 let case = Case::parse(name).unwrap().with(Axis::Size, &size.to_string()).unwrap();
-                assert!(code(&case, Language::C, Frame::default()).is_ok(), "{name}");
+                assert!(code(&case, Language::C, EmitOptions::default()).is_ok(), "{name}");
                 assert!(all[..at].iter().all(|other| &other.0 != name), "{name} comes twice");
             }
         }

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde_json::Value;
 use writebench_model::{Case, Durability, Start};
-use writebench_snippets::{Frame, Language, code};
+use writebench_snippets::{EmitOptions, Language, code};
 use writebench_stats::Interval;
 use writebench_testkit::Compiled;
 
@@ -91,7 +91,7 @@ fn gain(writebench: &Path, target: &Path, recommended: &str, baseline: &str) -> 
     for name in [recommended, baseline] {
         let directory = scratch.path().join(name.replace('/', "-"));
         std::fs::create_dir(&directory)?;
-        let compiled = Compiled::of(&program_of(name)?, Language::C, &directory)?;
+        let compiled = Compiled::from_text(&program_of(name)?, Language::C, &directory)?;
         let words = shlex::try_join(compiled.words.iter().map(String::as_str))?;
         command.args(["--command", &format!("{words} {{source}} {{file}}")]);
     }
@@ -105,7 +105,7 @@ fn gain(writebench: &Path, target: &Path, recommended: &str, baseline: &str) -> 
 fn program_of(name: &str) -> Result<String> {
     let case = Case::parse(name)?;
     // A copy has no data of the caller's.
-    let frame = Frame { is_program: case.method().copies(), ..Frame::default() };
+    let frame = EmitOptions { is_program: case.method().copies(), ..EmitOptions::default() };
     let text = code(&case, Language::C, frame)?;
     Ok(if frame.is_program { text } else { text + MAIN })
 }

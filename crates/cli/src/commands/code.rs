@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use writebench_model::{Axis, Case};
 use writebench_report::Report;
-use writebench_snippets::{Frame, Language, Refusal, code};
+use writebench_snippets::{EmitOptions, Language, Unsupported, code};
 
 use crate::arguments::names;
 use crate::database;
@@ -46,7 +46,7 @@ impl CodeCommand {
             None => recommended(global)?,
         };
         let case = Case::parse(&name).map_err(|error| usage!("{error}"))?;
-        let frame = Frame { is_program: self.main, is_atomic: self.atomic, is_stream: self.stream };
+        let frame = EmitOptions { is_program: self.main, is_atomic: self.atomic, is_stream: self.stream };
         match code(&case, self.language, frame) {
             Ok(text) => {
                 global.output.results(&text)?;
@@ -58,7 +58,7 @@ impl CodeCommand {
 
     /// The reason, the nearest case that the language can express, and its cost by a run that has
     /// both.
-    fn refused(&self, case: &Case, refusal: &Refusal, global: &Global) -> anyhow::Error {
+    fn refused(&self, case: &Case, refusal: &Unsupported, global: &Global) -> anyhow::Error {
         let Some(nearest) = &refusal.nearest else { return usage!("{refusal}") };
         let name = name_without_size(nearest);
         let cost = cost(case, nearest, global)

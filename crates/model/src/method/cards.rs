@@ -1,6 +1,6 @@
 //! The cards of methods that write from memory, of `allocate` and of programs.
 
-use super::{Copying, Cursor, Family, FioEngine, MethodCard};
+use super::{Copying, Cursor, FioEngine, MethodCard};
 use crate::axis::Axis;
 use crate::sync::SyncCall;
 use crate::value::Prepare;
@@ -65,7 +65,6 @@ const WRITES: MethodCard = MethodCard {
     syncs_on_the_way: &[SyncCall::Fsync, SyncCall::Fdatasync],
     effort: 0,
     fio: Err(""),
-    code: Ok(Family::Write),
     example: &[(Axis::Chunk, "4KiB")],
 };
 
@@ -126,7 +125,6 @@ pub(super) const FWRITE: MethodCard = MethodCard {
     syncs: SYNCS_AFTERWARDS,
     syncs_on_the_way: &[],
     fio: Err("fio has no engine that goes through the C library's buffer"),
-    code: Ok(Family::Buffered),
     ..WRITES
 };
 
@@ -142,7 +140,6 @@ pub(super) const MMAP: MethodCard = MethodCard {
     // The file needs its length beforehand, and errors arrive as SIGBUS.
     effort: 4,
     fio: Ok(FioEngine::plain("mmap")),
-    code: Ok(Family::Map),
     ..WRITES
 };
 
@@ -159,7 +156,6 @@ pub(super) const URING: MethodCard = MethodCard {
         options: &[("nonvectored", "1")],
         differences: &["fio submits and waits in two calls, where writebench does both in one"],
     }),
-    code: Ok(Family::Uring),
     ..WRITES
 };
 
@@ -175,7 +171,6 @@ pub(super) const MPIIO: MethodCard = MethodCard {
     syncs_on_the_way: &[],
     effort: 3,
     fio: Err("fio has no MPI-IO"),
-    code: Err("an MPI program writes by the calls of its own MPI"),
     ..WRITES
 };
 
@@ -189,7 +184,6 @@ pub(super) const ALLOCATE: MethodCard = MethodCard {
     syncs: SYNCS_AFTERWARDS,
     syncs_on_the_way: &[],
     fio: Err("nothing is written"),
-    code: Err("no data is written"),
     example: &[],
     ..WRITES
 };
@@ -203,7 +197,6 @@ pub(super) const NULL: MethodCard = MethodCard {
     syncs: &[SyncCall::None],
     syncs_on_the_way: &[],
     fio: Ok(FioEngine { differences: &["fio opens no file"], ..FioEngine::plain("null") }),
-    code: Err("nothing is written"),
     ..WRITES
 };
 
@@ -218,7 +211,6 @@ pub(super) const PROGRAM: MethodCard = MethodCard {
     syncs: &[SyncCall::None, SyncCall::Fsync],
     syncs_on_the_way: &[],
     fio: Err("it is a program of its own"),
-    code: Err("it is a program already"),
     example: &[],
     ..WRITES
 };

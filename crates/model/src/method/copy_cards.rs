@@ -1,7 +1,7 @@
 //! The cards of methods that copy a file.
 
 use super::cards::{SYNCS_AFTERWARDS, SYNCS_OF_MAPS, WITH_LENGTH, WRITE_BEHIND};
-use super::{Copying, Cursor, Family, MethodCard};
+use super::{Copying, Cursor, MethodCard};
 use crate::axis::Axis;
 use crate::value::Prepare;
 
@@ -22,7 +22,6 @@ const COPY: MethodCard = MethodCard {
     syncs_on_the_way: &[],
     effort: 0,
     fio: Err("fio copies no files"),
-    code: Ok(Family::Copy),
     example: &[(Axis::Chunk, "4KiB")],
 };
 
@@ -53,7 +52,6 @@ pub(super) const READ_MMAP: MethodCard = MethodCard {
     prepares: WITH_LENGTH,
     syncs: SYNCS_OF_MAPS,
     effort: 4,
-    code: Ok(Family::CopyMap),
     ..COPY
 };
 
@@ -66,7 +64,6 @@ pub(super) const MMAP_MMAP: MethodCard = MethodCard {
     prepares: WITH_LENGTH,
     syncs: SYNCS_OF_MAPS,
     effort: 5,
-    code: Ok(Family::CopyMap),
     ..COPY
 };
 
@@ -78,7 +75,6 @@ pub(super) const PIPELINE: MethodCard = MethodCard {
     axes: &[COPYING, WRITE_BEHIND, &[Axis::Depth, Axis::Cache]],
     effort: 8,
     example: &[(Axis::Chunk, "4KiB"), (Axis::Depth, "3")],
-    code: Ok(Family::Pipeline),
     ..COPY
 };
 
@@ -99,7 +95,6 @@ pub(super) const URING_COPY: MethodCard = MethodCard {
     ]],
     effort: 9,
     example: &[(Axis::Chunk, "4KiB"), (Axis::Depth, "3")],
-    code: Ok(Family::UringCopy),
     ..COPY
 };
 
@@ -140,6 +135,5 @@ pub(super) const FICLONE: MethodCard = MethodCard {
     prepares: &[Prepare::Create, Prepare::Truncate, Prepare::SetLen, Prepare::Overwrite],
     effort: 1,
     example: &[],
-    code: Ok(Family::Clone),
     ..COPY
 };

@@ -1,11 +1,11 @@
 //! The code of a recommended case.
 
 use writebench_model::{Axis, Case, RecordedCase};
-use writebench_snippets::{Frame, Language, code};
+use writebench_snippets::{EmitOptions, Language, code};
 
-/// The code of a case in each language that can say it.
+/// The code of a case in each language that supports it.
 pub(crate) fn codes(case: &Case) -> Vec<(Language, String)> {
-    let of = |&language: &Language| Some((language, code(case, language, Frame::default()).ok()?));
+    let of = |&language: &Language| Some((language, code(case, language, EmitOptions::default()).ok()?));
     Language::ALL.iter().filter_map(of).collect()
 }
 

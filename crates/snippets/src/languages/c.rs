@@ -1,34 +1,32 @@
 //! C11 with the calls of Linux; `liburing` where the case is io_uring.
 
-use writebench_model::{Axis, Method, Opening, Prepare};
+use writebench_model::{Axes, Axis, Case, Method, Opening, Prepare};
 
 use super::templates;
-use crate::speaker::{Cannot, Speaker};
-use crate::way::Way;
+use crate::case_view::CaseView;
+use crate::language_backend::{LanguageBackend, UnsupportedValue};
 
 templates! {
-    Write = "c/write.c",
-    Buffered = "c/fwrite.c",
-    Map = "c/map.c",
-    Uring = "c/uring.c",
-    Copy = "c/copy.c",
-    CopyMap = "c/copy_map.c",
-    Pipeline = "c/pipeline.c",
-    UringCopy = "c/uring_copy.c",
-    Clone = "c/ficlone.c",
+    "c/write.c": Write | Pwrite | Writev | Pwritev;
+    "c/fwrite.c": Fwrite;
+    "c/map.c": Mmap;
+    "c/uring.c": Uring;
+    "c/copy.c": ReadWrite | MmapWrite | Splice | Sendfile | CopyFileRange;
+    "c/copy_map.c": ReadMmap | MmapMmap;
+    "c/pipeline.c": Pipeline;
+    "c/uring_copy.c": UringCopy;
+    "c/ficlone.c": Ficlone;
 }
 
-pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: &[], cannot: CANNOT };
+pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: |text| text };
 
-const CANNOT: &[Cannot] = &[Cannot {
-    axis: Axis::Threads,
-    is_in: |case, axes| case.method() == Method::Fwrite && axes.threads > 1,
-    why: "a stream of stdio is one thread's at a time",
-    instead: "1",
-}];
+fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
+    let shares_stream = case.method() == Method::Fwrite && axes.threads > 1;
+    shares_stream.then_some((Axis::Threads, "a stream of stdio is one thread's at a time", "1"))
+}
 
 /// The questions that the templates of C and C++ ask.
-impl Way<'_> {
+impl CaseView<'_> {
     /// Flags of open(2) beside those of access, each with ` | `.
     pub(crate) fn open_flags_c(&self) -> String {
         let direct = if self.is_direct() { " | O_DIRECT" } else { "" };

@@ -1,26 +1,28 @@
 //! C++17 with the calls of Linux; `liburing` where the case is io_uring.
 
-use super::templates;
-use crate::speaker::Speaker;
-use crate::way::Way;
 use writebench_model::Method;
 
+use super::templates;
+use crate::case_view::CaseView;
+use crate::language_backend::LanguageBackend;
+
 templates! {
-    Write = "cpp/write.cpp",
-    Buffered = "cpp/fwrite.cpp",
-    Map = "cpp/map.cpp",
-    Uring = "cpp/uring.cpp",
-    Copy = "cpp/copy.cpp",
-    CopyMap = "cpp/copy_map.cpp",
-    Pipeline = "cpp/pipeline.cpp",
-    UringCopy = "cpp/uring_copy.cpp",
-    Clone = "cpp/ficlone.cpp",
+    "cpp/write.cpp": Write | Pwrite | Writev | Pwritev;
+    "cpp/fwrite.cpp": Fwrite;
+    "cpp/map.cpp": Mmap;
+    "cpp/uring.cpp": Uring;
+    "cpp/copy.cpp": ReadWrite | MmapWrite | Splice | Sendfile | CopyFileRange;
+    "cpp/copy_map.cpp": ReadMmap | MmapMmap;
+    "cpp/pipeline.cpp": Pipeline;
+    "cpp/uring_copy.cpp": UringCopy;
+    "cpp/ficlone.cpp": Ficlone;
 }
 
-pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: &[], cannot: &[] };
+pub(crate) static BACKEND: LanguageBackend =
+    LanguageBackend { template, unsupported: |_, _| None, complete: |text| text };
 
 /// The questions that only the templates of C++ ask.
-impl Way<'_> {
+impl CaseView<'_> {
     // Parts that several cases have.
 
     pub(crate) fn has_threads_cpp(&self) -> bool {

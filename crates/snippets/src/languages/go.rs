@@ -1,40 +1,28 @@
 //! Go and its standard library.
 
-use writebench_model::{Axis, Method, Opening, Prepare, Store};
+use writebench_model::{Axes, Axis, Case, Method, Opening, Prepare, Store};
 
 use super::templates;
-use crate::speaker::{Cannot, Speaker};
-use crate::way::Way;
-use writebench_model::Family;
+use crate::case_view::CaseView;
+use crate::language_backend::{LanguageBackend, UnsupportedValue};
 
 templates! {
-    Write = "go/write.go",
-    Map = "go/map.go",
-    Copy = "go/copy.go",
-    CopyMap = "go/copy_map.go",
-    Pipeline = "go/pipeline.go",
-    Clone = "go/ficlone.go",
+    "go/write.go": Write | Pwrite | Writev | Pwritev;
+    "go/map.go": Mmap;
+    "go/copy.go": ReadWrite | MmapWrite | Splice | Sendfile | CopyFileRange;
+    "go/copy_map.go": ReadMmap | MmapMmap;
+    "go/pipeline.go": Pipeline;
+    "go/ficlone.go": Ficlone;
+    none: "fwrite(3) and its buffer are the C library's, and package bufio makes other calls", Fwrite => Write;
+    none: "the standard library has no io_uring", Uring => Pwrite, UringCopy => ReadWrite;
 }
 
-pub(crate) static SPEAKER: Speaker = Speaker {
-    render: |family: Family, way: &Way<'_>| render(family, way).map(|text| with_imports(&text)),
-    has,
-    lacks: &[
-        (
-            Method::Fwrite,
-            "fwrite(3) and its buffer are the C library's, and package bufio makes other calls",
-            Method::Write,
-        ),
-        (Method::Uring, "the standard library has no io_uring", Method::Pwrite),
-        (Method::UringCopy, "the standard library has no io_uring", Method::ReadWrite),
-    ],
-    cannot: &[Cannot {
-        axis: Axis::Store,
-        is_in: |_, axes| axes.store == Store::Nontemporal,
-        why: "the stores of `copy` are chosen by the runtime",
-        instead: "plain",
-    }],
-};
+pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: with_imports };
+
+fn unsupported(_: &Case, axes: &Axes) -> Option<UnsupportedValue> {
+    let is_nontemporal = axes.store == Store::Nontemporal;
+    is_nontemporal.then_some((Axis::Store, "the stores of `copy` are chosen by the runtime", "plain"))
+}
 
 /// Packages of the standard library that templates use.
 const PACKAGES: &[&str] = &[
@@ -55,12 +43,12 @@ const PACKAGES: &[&str] = &[
 
 /// Go refuses an unused import, and names the systems for which a file is: both follow from the
 /// code.
-fn with_imports(text: &str) -> String {
+fn with_imports(text: String) -> String {
     let code: String =
-        text.lines().filter_map(|line| line.split("//").next()).flat_map(|it| [it, "\n"]).collect();
+        text.lines().filter_map(|line| line.split("//").next()).flat_map(|code| [code, "\n"]).collect();
     let uses = |name: &str| {
         let is_of_name =
-            |before: &str| before.ends_with(|it: char| it.is_alphanumeric() || it == '.' || it == '_');
+            |before: &str| before.ends_with(|last: char| last.is_alphanumeric() || last == '.' || last == '_');
         code.match_indices(&format!("{name}.")).any(|(at, _)| !is_of_name(&code[..at]))
     };
     let imports: Vec<String> = PACKAGES
@@ -85,7 +73,7 @@ fn with_imports(text: &str) -> String {
 const MOST_OF_OS_BYTES: u64 = 1 << 30;
 const PAGE_BYTES: u64 = 4096;
 
-impl Way<'_> {
+impl CaseView<'_> {
     // Opening.
 
     /// The flags with which the file is opened first.

@@ -1,137 +1,74 @@
 //! Java 17 and its standard library.
 
 use writebench_model::{
-    Advice, Axis, Cache, DataMemory, Drop, Huge, Method, Opening, Populate, Prepare, Store, SyncCall,
+    Advice, Axes, Axis, Cache, Case, DataMemory, Drop, Huge, Method, Opening, Populate, Prepare, Store, Sync,
+    SyncCall,
 };
 
 use super::templates;
-use crate::speaker::{Cannot, Speaker};
-use crate::way::Way;
-use writebench_model::Family;
+use crate::case_view::CaseView;
+use crate::language_backend::{LanguageBackend, UnsupportedValue};
 
 templates! {
-    Write = "java/write.java",
-    Map = "java/map.java",
-    Copy = "java/copy.java",
-    CopyMap = "java/copy_map.java",
-    Pipeline = "java/pipeline.java",
+    "java/write.java": Write | Pwrite | Writev;
+    "java/map.java": Mmap;
+    "java/copy.java": ReadWrite | MmapWrite | Sendfile;
+    "java/copy_map.java": ReadMmap | MmapMmap;
+    "java/pipeline.java": Pipeline;
+    none: "FileChannel gathers buffers at its own position only", Pwritev => Writev;
+    none: "a BufferedOutputStream is Java's own, not the C library's", Fwrite => Write;
+    none: "the standard library has no io_uring", Uring => Pwrite, UringCopy => ReadWrite;
+    none: "the standard library has no splice(2)", Splice => Sendfile;
+    none: "which call transferTo makes is for the version of Java to say", CopyFileRange => Sendfile;
+    none: "the standard library has no ioctl(2)", Ficlone => Sendfile;
 }
 
-pub(crate) static SPEAKER: Speaker = Speaker { render: with_imports, has, lacks: LACKS, cannot: CANNOT };
+pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: with_imports };
 
-const LACKS: &[(Method, &str, Method)] = &[
-    (Method::Pwritev, "FileChannel gathers buffers at its own position only", Method::Writev),
-    (Method::Fwrite, "a BufferedOutputStream is Java's own, not the C library's", Method::Write),
-    (Method::Uring, "the standard library has no io_uring", Method::Pwrite),
-    (Method::UringCopy, "the standard library has no io_uring", Method::ReadWrite),
-    (Method::Splice, "the standard library has no splice(2)", Method::Sendfile),
-    (Method::CopyFileRange, "which call transferTo makes is for the version of Java to say", Method::Sendfile),
-    (Method::Ficlone, "the standard library has no ioctl(2)", Method::Sendfile),
-];
-
-const CANNOT: &[Cannot] = &[
-    // A mapping gives the file its length, and nothing else does.
-    Cannot {
-        axis: Axis::Prepare,
-        is_in: |case, axes| reserves(axes.prepare) && case.method().card().prepares.contains(&Prepare::Create),
-        why: "FileChannel neither makes a file longer nor allocates its blocks",
-        instead: "create",
-    },
-    Cannot {
-        axis: Axis::Prepare,
-        is_in: |case, axes| {
-            reserves(axes.prepare)
-                && axes.prepare != Prepare::SetLen
-                && !case.method().card().prepares.contains(&Prepare::Create)
-        },
-        why: "the standard library has no fallocate(2)",
-        instead: "set-len",
-    },
-    Cannot {
-        axis: Axis::Cache,
-        is_in: |_, axes| axes.cache == Cache::Dontcache,
-        why: "FileChannel has no flags of a write",
-        instead: "buffered",
-    },
-    Cannot {
-        axis: Axis::Chunk,
-        is_in: |_, axes| {
-            axes.cache == Cache::Direct
-                && axes.chunk_size_bytes != u64::MAX
-                && !axes.chunk_size_bytes.is_multiple_of(BLOCK_BYTES)
-        },
-        why: "direct I/O of Java is in blocks of the filesystem, of 4 KiB mostly",
-        instead: "4KiB",
-    },
-    Cannot {
-        axis: Axis::Drop,
-        is_in: |_, axes| axes.drop != Drop::No,
-        why: "the standard library has no posix_fadvise(2)",
-        instead: "no",
-    },
-    Cannot {
-        axis: Axis::Writeback,
-        is_in: |_, axes| axes.writeback_bytes.is_some(),
-        why: "the standard library has no sync_file_range(2)",
-        instead: "none",
-    },
-    Cannot {
-        axis: Axis::Sync,
-        is_in: |_, axes| axes.sync.call == SyncCall::RwfDsync,
-        why: "FileChannel has no flags of a write",
-        instead: "o-dsync",
-    },
-    Cannot {
-        axis: Axis::Memory,
-        is_in: |_, axes| axes.memory == DataMemory::HugePages,
-        why: "the standard library has no madvise(2)",
-        instead: "page-aligned",
-    },
-    // Windows go with the next two only.
-    Cannot {
-        axis: Axis::Window,
-        is_in: |_, axes| axes.window_bytes != WINDOW_BYTES,
-        why: "the standard library has no madvise(2)",
-        instead: "2MiB",
-    },
-    Cannot {
-        axis: Axis::Populate,
-        is_in: |_, axes| axes.populate != Populate::None,
-        why: "the standard library has no madvise(2)",
-        instead: "none",
-    },
-    Cannot {
-        axis: Axis::Huge,
-        is_in: |_, axes| axes.huge != Huge::None,
-        why: "the standard library has no madvise(2)",
-        instead: "none",
-    },
-    Cannot {
-        axis: Axis::Store,
-        is_in: |_, axes| axes.store != Store::Plain,
-        why: "a ByteBuffer has no stores that bypass the CPU's caches",
-        instead: "plain",
-    },
-    Cannot {
-        axis: Axis::Advice,
-        is_in: |_, axes| axes.advice != Advice::None,
-        why: "the standard library has neither posix_fadvise(2) nor madvise(2)",
-        instead: "none",
-    },
-];
+fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
+    const NO_MADVISE: &str = "the standard library has no madvise(2)";
+    const NO_FLAGS: &str = "FileChannel has no flags of a write";
+    let reserves = axes.prepare.call().is_some();
+    Some(match *axes {
+        // A mapping gives the file its length, and nothing else does.
+        _ if reserves && case.method().card().prepares.contains(&Prepare::Create) => {
+            (Axis::Prepare, "FileChannel neither makes a file longer nor allocates its blocks", "create")
+        }
+        Axes { prepare, .. } if reserves && prepare != Prepare::SetLen => {
+            (Axis::Prepare, "the standard library has no fallocate(2)", "set-len")
+        }
+        Axes { cache: Cache::Dontcache, .. } => (Axis::Cache, NO_FLAGS, "buffered"),
+        Axes { cache: Cache::Direct, chunk_size_bytes, .. }
+            if chunk_size_bytes != Axes::WHOLE && !chunk_size_bytes.is_multiple_of(BLOCK_BYTES) =>
+        {
+            (Axis::Chunk, "direct I/O of Java is in blocks of the filesystem, of 4 KiB mostly", "4KiB")
+        }
+        Axes { drop: Drop::Yes, .. } => (Axis::Drop, "the standard library has no posix_fadvise(2)", "no"),
+        Axes { writeback_bytes: Some(_), .. } => {
+            (Axis::Writeback, "the standard library has no sync_file_range(2)", "none")
+        }
+        Axes { sync: Sync { call: SyncCall::RwfDsync, .. }, .. } => (Axis::Sync, NO_FLAGS, "o-dsync"),
+        Axes { memory: DataMemory::HugePages, .. } => (Axis::Memory, NO_MADVISE, "page-aligned"),
+        // Windows go with the next two only.
+        Axes { window_bytes, .. } if window_bytes != Case::HUGE_PAGE_BYTES => {
+            (Axis::Window, NO_MADVISE, "2MiB")
+        }
+        Axes { populate: Populate::Window | Populate::All, .. } => (Axis::Populate, NO_MADVISE, "none"),
+        Axes { huge: Huge::Advise | Huge::Collapse, .. } => (Axis::Huge, NO_MADVISE, "none"),
+        Axes { store: Store::Nontemporal, .. } => {
+            (Axis::Store, "a ByteBuffer has no stores that bypass the CPU's caches", "plain")
+        }
+        Axes { advice: Advice::Sequential, .. } => {
+            (Axis::Advice, "the standard library has neither posix_fadvise(2) nor madvise(2)", "none")
+        }
+        _ => return None,
+    })
+}
 
 /// Java takes the filesystem's block size for the alignment of O_DIRECT, and refuses all else itself.
 const BLOCK_BYTES: u64 = 4096;
 /// The most that Linux moves in a call, which is nearly the most that a buffer holds, too.
 const MOST_BYTES: u64 = (1 << 31) - 4096;
-
-/// The default of `window`.
-const WINDOW_BYTES: u64 = 2 << 20;
-
-/// Whether a call gives the file its length or blocks.
-fn reserves(prepare: Prepare) -> bool {
-    prepare.call().is_some()
-}
 
 /// Classes and constants with their packages, in the order of their imports.
 const IMPORTS: &[(&str, &str)] = &[
@@ -179,9 +116,8 @@ const STATIC_IMPORTS: &[(&str, &str)] = &[
 ];
 
 /// The text with imports of what it names.
-fn with_imports(family: Family, way: &Way<'_>) -> Option<String> {
-    let text = render(family, way)?;
-    let (_, code) = text.split_once("\nIMPORTS\n")?;
+fn with_imports(text: String) -> String {
+    let (_, code) = text.split_once("\nIMPORTS\n").expect("a place for imports");
     let without_comments =
         |line: &str| line.split("//").next().is_some_and(|code| !code.trim_start().starts_with('/'));
     let words: Vec<&str> = code
@@ -196,10 +132,10 @@ fn with_imports(family: Family, way: &Way<'_>) -> Option<String> {
         named.map(|(name, from)| format!("{how} {from}.{name};\n")).collect()
     };
     let all = format!("\n{}\n{}", lines("import", IMPORTS), lines("import static", STATIC_IMPORTS));
-    Some(text.replacen("\nIMPORTS\n", &all, 1))
+    text.replacen("\nIMPORTS\n", &all, 1)
 }
 
-impl Way<'_> {
+impl CaseView<'_> {
     pub(crate) fn class_java(&self) -> &'static str {
         match (self.main(), self.copies(), self.streams()) {
             (true, ..) => "Main",

@@ -1,4 +1,4 @@
-//! The templates of each language, and the cases that it cannot say.
+//! The templates of each language, and what it does not support.
 
 pub(crate) mod c;
 pub(crate) mod cpp;
@@ -8,41 +8,50 @@ pub(crate) mod node;
 pub(crate) mod python;
 pub(crate) mod rust;
 
-/// Declares a language's templates: `Family = "path",`. Defines `render` and `has`.
+use writebench_model::Method;
+
+use crate::language_backend::NoTemplate;
+
+/// Declares a language's answer for each method: the template that methods share whose code differs in a call or two,
+/// or the reason for none and the nearest method that has one. A new method compiles when each language has its answer.
 macro_rules! templates {
-    ($($family:ident = $path:tt,)*) => {
-        $(
-            #[derive(askama::Template)]
-            #[template(path = $path, escape = "none")]
-            struct $family<'w, 'c> {
-                way: &'w crate::way::Way<'c>,
-            }
-        )*
-
-        fn render(family: writebench_model::Family, way: &crate::way::Way<'_>) -> Option<String> {
-            #[allow(unreachable_patterns, reason = "a language may have all families")]
-            let text: askama::Result<String> = match family {
-                $(writebench_model::Family::$family => askama::Template::render(&$family { way }),)*
-                _ => return None,
-            };
-            // Templates of ours only fail where a formatter does.
-            let text = text.expect("a template renders into memory");
-            Some(crate::languages::tidied(&text))
-        }
-
-        fn has(family: writebench_model::Family) -> bool {
-            #[allow(unreachable_patterns, reason = "a language may have all families")]
-            match family {
-                $(writebench_model::Family::$family => true,)*
-                _ => false,
+    ($($path:literal: $($method:ident)|+;)* $(none: $why:expr, $($lacking:ident => $nearest:ident),+;)*) => {
+        fn template(
+            method: writebench_model::Method,
+        ) -> Result<crate::language_backend::Template, crate::language_backend::NoTemplate> {
+            match method {
+                $($(Method::$method)|+ => {
+                    #[derive(askama::Template)]
+                    #[template(path = $path, escape = "none")]
+                    struct Text<'v, 'c> {
+                        case: &'v crate::case_view::CaseView<'c>,
+                    }
+                    Ok(|case| askama::Template::render(&Text { case }))
+                })*
+                $($(Method::$lacking => Err(crate::language_backend::NoTemplate {
+                    why: $why,
+                    nearest: Some(Method::$nearest),
+                }),)+)*
+                Method::Mpiio | Method::Allocate | Method::Null | Method::Program | Method::CopyProgram => {
+                    Err(crate::languages::in_no_language(method))
+                }
             }
         }
     };
 }
 use templates;
 
+fn in_no_language(method: Method) -> NoTemplate {
+    let why = match method {
+        Method::Mpiio => "an MPI program writes by the calls of its own MPI",
+        Method::Allocate | Method::Null => "no data is written",
+        _ => "it is a program already",
+    };
+    NoTemplate { why, nearest: None }
+}
+
 /// Without spaces at the ends of lines, and with one empty line at most: parts that a case does not have leave several.
-fn tidied(text: &str) -> String {
+pub(crate) fn tidied(text: &str) -> String {
     let mut tidy = String::new();
     for line in text.trim().lines().map(str::trim_end) {
         if !(line.is_empty() && tidy.ends_with("\n\n")) {

@@ -1,123 +1,64 @@
 //! Node.js 18 and its standard library; `@writebench/direct-io` where the case is direct I/O.
 
-use writebench_model::{Advice, Axis, Cache, DataMemory, Drop, Method, Prepare, SyncCall};
+use writebench_model::{Advice, Axes, Axis, Cache, Case, DataMemory, Drop, Method, Prepare, Sync, SyncCall};
 
 use super::templates;
-use crate::speaker::{Cannot, Speaker};
-use crate::way::Way;
+use crate::case_view::CaseView;
+use crate::language_backend::{LanguageBackend, UnsupportedValue};
 
 templates! {
-    Write = "node/write.js",
-    Copy = "node/copy.js",
+    "node/write.js": Write | Pwrite | Writev | Pwritev;
+    "node/copy.js": ReadWrite;
+    none: "Node.js has no buffered stream that is synchronous", Fwrite => Write;
+    none: "Node.js has no mmap",
+        Mmap => Pwrite, MmapWrite => ReadWrite, ReadMmap => ReadWrite, MmapMmap => ReadWrite;
+    none: "Node.js has no io_uring for the writes of a function", Uring => Pwrite;
+    none: "Node.js has no io_uring for the calls of a function", UringCopy => ReadWrite;
+    none: "a synchronous function of Node.js has one thread", Pipeline => ReadWrite;
+    none: "Node.js has no splice", Splice => ReadWrite;
+    none: "Node.js has no sendfile of its own", Sendfile => ReadWrite;
+    none: "fs.copyFile decides itself which call copies", CopyFileRange => ReadWrite;
+    none: "fs.copyFile(…, COPYFILE_FICLONE_FORCE) clones by another call, FICLONE, and copies the mode, too",
+        Ficlone => ReadWrite;
 }
 
-pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: LACKS, cannot: CANNOT };
+pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: |text| text };
 
-const NO_MMAP: &str = "Node.js has no mmap";
-
-const LACKS: &[(Method, &str, Method)] = &[
-    (Method::Fwrite, "Node.js has no buffered stream that is synchronous", Method::Write),
-    (Method::Mmap, NO_MMAP, Method::Pwrite),
-    (Method::Uring, "Node.js has no io_uring for the writes of a function", Method::Pwrite),
-    (Method::MmapWrite, NO_MMAP, Method::ReadWrite),
-    (Method::ReadMmap, NO_MMAP, Method::ReadWrite),
-    (Method::MmapMmap, NO_MMAP, Method::ReadWrite),
-    (Method::Pipeline, "a synchronous function of Node.js has one thread", Method::ReadWrite),
-    (Method::UringCopy, "Node.js has no io_uring for the calls of a function", Method::ReadWrite),
-    (Method::Splice, "Node.js has no splice", Method::ReadWrite),
-    (Method::Sendfile, "Node.js has no sendfile of its own", Method::ReadWrite),
-    (Method::CopyFileRange, "fs.copyFile decides itself which call copies", Method::ReadWrite),
-    (
-        Method::Ficlone,
-        "fs.copyFile(…, COPYFILE_FICLONE_FORCE) clones by another call, FICLONE, and copies the mode, too",
-        Method::ReadWrite,
-    ),
-];
-
-const CANNOT: &[Cannot] = &[
-    Cannot {
-        axis: Axis::Threads,
-        is_in: |_, axes| axes.threads > 1,
-        why: "a synchronous function of Node.js has one thread",
-        instead: "1",
-    },
-    Cannot {
-        axis: Axis::Drop,
-        is_in: |_, axes| axes.drop == Drop::Yes,
-        why: "it is part of write-behind, and Node.js has no sync_file_range",
-        instead: "no",
-    },
-    Cannot {
-        axis: Axis::Writeback,
-        is_in: |_, axes| axes.writeback_bytes.is_some(),
-        why: "Node.js has no sync_file_range",
-        instead: "none",
-    },
-    Cannot {
-        axis: Axis::Cache,
-        is_in: |_, axes| axes.cache == Cache::Dontcache,
-        why: "Node.js has no pwritev2",
-        instead: "buffered",
-    },
-    Cannot {
-        axis: Axis::Sync,
-        is_in: |_, axes| axes.sync.call == SyncCall::RwfDsync,
-        why: "Node.js has no pwritev2",
-        instead: "o-dsync",
-    },
-    Cannot {
-        axis: Axis::Prepare,
-        is_in: |_, axes| {
-            matches!(
-                axes.prepare,
-                Prepare::Fallocate
-                    | Prepare::PosixFallocate
-                    | Prepare::FallocateKeepSize
-                    | Prepare::FallocateZeroRange
-            )
-        },
-        why: "Node.js has no fallocate",
-        instead: "create",
-    },
-    Cannot {
-        axis: Axis::Chunk,
-        is_in: |case, axes| case.method().has_axis(Axis::Vector) && axes.chunk_size_bytes == u64::MAX,
-        why: "Node.js writes a vector of one by write(2)",
-        instead: "1MiB",
-    },
-    Cannot {
-        axis: Axis::Chunk,
-        is_in: |case, axes| {
-            let bytes = axes.chunk_size_bytes.saturating_mul(axes.vector.into());
-            case.method().has_axis(Axis::Vector) && axes.cache == Cache::Direct && bytes > MOST_BYTES
-        },
-        why: "a vector's chunks are copied to an aligned buffer, which in Node.js has less than 2 GiB",
-        instead: "1MiB",
-    },
-    Cannot {
-        axis: Axis::Vector,
-        is_in: |_, axes| axes.vector < 2,
-        why: "Node.js writes a vector of one by write(2)",
-        instead: "2",
-    },
-    Cannot {
-        axis: Axis::Advice,
-        is_in: |_, axes| axes.advice == Advice::Sequential,
-        why: "Node.js has no posix_fadvise",
-        instead: "none",
-    },
-    Cannot {
-        axis: Axis::Memory,
-        is_in: |_, axes| axes.memory == DataMemory::HugePages,
-        why: "Node.js has no madvise for its buffers",
-        instead: "page-aligned",
-    },
-];
+fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
+    const ONE_BY_WRITE: &str = "Node.js writes a vector of one by write(2)";
+    const NO_FLAGS: &str = "Node.js has no pwritev2";
+    let is_vectored = case.method().has_axis(Axis::Vector);
+    Some(match *axes {
+        Axes { threads: 2.., .. } => (Axis::Threads, "a synchronous function of Node.js has one thread", "1"),
+        Axes { drop: Drop::Yes, .. } => {
+            (Axis::Drop, "it is part of write-behind, and Node.js has no sync_file_range", "no")
+        }
+        Axes { writeback_bytes: Some(_), .. } => (Axis::Writeback, "Node.js has no sync_file_range", "none"),
+        Axes { cache: Cache::Dontcache, .. } => (Axis::Cache, NO_FLAGS, "buffered"),
+        Axes { sync: Sync { call: SyncCall::RwfDsync, .. }, .. } => (Axis::Sync, NO_FLAGS, "o-dsync"),
+        Axes { prepare, .. } if prepare.call().is_some() && prepare != Prepare::SetLen => {
+            (Axis::Prepare, "Node.js has no fallocate", "create")
+        }
+        Axes { chunk_size_bytes: Axes::WHOLE, .. } if is_vectored => (Axis::Chunk, ONE_BY_WRITE, "1MiB"),
+        Axes { cache: Cache::Direct, chunk_size_bytes, vector, .. }
+            if is_vectored && chunk_size_bytes.saturating_mul(vector.into()) > MOST_BYTES =>
+        {
+            let why = "a vector's chunks are copied to an aligned buffer, which in Node.js has less than 2 GiB";
+            (Axis::Chunk, why, "1MiB")
+        }
+        Axes { vector: ..2, .. } => (Axis::Vector, ONE_BY_WRITE, "2"),
+        Axes { advice: Advice::Sequential, .. } => (Axis::Advice, "Node.js has no posix_fadvise", "none"),
+        Axes { memory: DataMemory::HugePages, .. } => {
+            (Axis::Memory, "Node.js has no madvise for its buffers", "page-aligned")
+        }
+        _ => return None,
+    })
+}
 
 /// Linux writes and reads no more bytes in one call, and Node.js takes no number of 2 GiB.
 const MOST_BYTES: u64 = 0x7fff_f000;
 
-impl Way<'_> {
+impl CaseView<'_> {
     /// The constants of open(2) that are used.
     pub(crate) fn constants_node(&self) -> String {
         let access = self.access_node();

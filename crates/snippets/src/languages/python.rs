@@ -1,83 +1,54 @@
 //! Python 3.10 and its standard library.
 
-use writebench_model::{Axis, Case, Drop, Huge, MapSharing, Method, Populate, Prepare, Store, SyncCall};
+use writebench_model::{Axes, Axis, Case, Drop, Huge, MapSharing, Method, Populate, Prepare, Store, SyncCall};
 
 use super::templates;
-use crate::speaker::{Cannot, Speaker};
-use crate::way::Way;
-use writebench_model::Family;
+use crate::case_view::CaseView;
+use crate::language_backend::{LanguageBackend, UnsupportedValue};
 
 templates! {
-    Write = "python/write.py",
-    Map = "python/map.py",
-    Copy = "python/copy.py",
-    CopyMap = "python/copy_map.py",
-    Pipeline = "python/pipeline.py",
-    Clone = "python/ficlone.py",
+    "python/write.py": Write | Pwrite | Writev | Pwritev;
+    "python/map.py": Mmap;
+    "python/copy.py": ReadWrite | MmapWrite | Splice | Sendfile | CopyFileRange;
+    "python/copy_map.py": ReadMmap | MmapMmap;
+    "python/pipeline.py": Pipeline;
+    "python/ficlone.py": Ficlone;
+    none: "Python's own buffers hold another number of bytes than the C library's", Fwrite => Write;
+    none: "Python's standard library has no io_uring", Uring => Pwrite, UringCopy => ReadWrite;
 }
 
-pub(crate) static SPEAKER: Speaker = Speaker { render: with_empty_lines, has, lacks: LACKS, cannot: CANNOT };
+pub(crate) static BACKEND: LanguageBackend =
+    LanguageBackend { template, unsupported, complete: with_empty_lines };
 
 /// Two empty lines are before a function, as its language's style has it.
-fn with_empty_lines(family: Family, way: &Way<'_>) -> Option<String> {
-    let text = render(family, way)?;
-    let text = text.replace("\n\ndef ", "\n\n\ndef ");
-    Some(text.replace("\n\nif __name__", "\n\n\nif __name__"))
+fn with_empty_lines(text: String) -> String {
+    text.replace("\n\ndef ", "\n\n\ndef ").replace("\n\nif __name__", "\n\n\nif __name__")
 }
 
-const LACKS: &[(Method, &str, Method)] = &[
-    (Method::Fwrite, "Python's own buffers hold another number of bytes than the C library's", Method::Write),
-    (Method::Uring, "Python's standard library has no io_uring", Method::Pwrite),
-    (Method::UringCopy, "Python's standard library has no io_uring", Method::ReadWrite),
-];
-
-const CANNOT: &[Cannot] = &[
-    Cannot {
-        axis: Axis::Drop,
-        is_in: |_, axes| axes.drop == Drop::Yes,
-        why: "it is part of write-behind, and Python has no sync_file_range",
-        instead: "no",
-    },
-    Cannot {
-        axis: Axis::Writeback,
-        is_in: |_, axes| axes.writeback_bytes.is_some(),
-        why: "Python has no sync_file_range",
-        instead: "none",
-    },
-    Cannot {
-        axis: Axis::Prepare,
-        is_in: |_, axes| matches!(axes.prepare, Prepare::FallocateKeepSize | Prepare::FallocateZeroRange),
-        why: "Python has posix_fallocate only, which has no flags",
-        instead: "posix-fallocate",
-    },
-    Cannot {
-        axis: Axis::Store,
-        is_in: |_, axes| axes.store == Store::Nontemporal,
-        why: "Python's copies are those of memcpy",
-        instead: "plain",
-    },
-    Cannot {
-        axis: Axis::Window,
-        is_in: |_, axes| {
-            let is_default = axes.window_bytes == 2 << 20;
-            axes.huge == Huge::Collapse && axes.populate != Populate::Window && !is_default
-        },
-        why: "it is part of huge=collapse, which Python's mmap cannot have",
-        instead: "2MiB",
-    },
-    Cannot {
-        axis: Axis::Huge,
-        is_in: |_, axes| axes.huge == Huge::Collapse,
-        why: "Python's mmap chooses the address itself, and huge pages need not fit there",
-        instead: "advise",
-    },
-    Cannot {
-        axis: Axis::Threads,
-        is_in: |case, axes| axes.threads > 1 && threads_wait(case),
-        why: WAITS,
-        instead: "1",
-    },
-];
+fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
+    const NO_RANGE: &str = "Python has no sync_file_range";
+    Some(match *axes {
+        Axes { drop: Drop::Yes, .. } => {
+            (Axis::Drop, "it is part of write-behind, and Python has no sync_file_range", "no")
+        }
+        Axes { writeback_bytes: Some(_), .. } => (Axis::Writeback, NO_RANGE, "none"),
+        Axes { prepare: Prepare::FallocateKeepSize | Prepare::FallocateZeroRange, .. } => {
+            (Axis::Prepare, "Python has posix_fallocate only, which has no flags", "posix-fallocate")
+        }
+        Axes { store: Store::Nontemporal, .. } => (Axis::Store, "Python's copies are those of memcpy", "plain"),
+        Axes { huge: Huge::Collapse, populate, window_bytes, .. }
+            if populate != Populate::Window && window_bytes != Case::HUGE_PAGE_BYTES =>
+        {
+            (Axis::Window, "it is part of huge=collapse, which Python's mmap cannot have", "2MiB")
+        }
+        Axes { huge: Huge::Collapse, .. } => {
+            let why = "Python's mmap chooses the address itself, and huge pages need not fit there";
+            (Axis::Huge, why, "advise")
+        }
+        Axes { threads, .. } if threads > 1 && threads_wait(case) => (Axis::Threads, WAITS, "1"),
+        _ => return None,
+    })
+}
 
 const WAITS: &str =
     "Python's memory copies, madvise and msync hold its lock, so that threads would wait for each other";
@@ -91,7 +62,7 @@ fn threads_wait(case: &Case) -> bool {
         || maps && (axes.populate != Populate::None || syncs_each)
 }
 
-impl Way<'_> {
+impl CaseView<'_> {
     /// The modules that are imported.
     pub(crate) fn modules_python(&self) -> Vec<&'static str> {
         let reads = !self.maps_source() && !self.is(Method::Ficlone);

@@ -3,40 +3,28 @@
 use writebench_model::{Method, Opening, Prepare};
 
 use super::templates;
-use crate::speaker::Speaker;
-use crate::way::Way;
+use crate::case_view::CaseView;
+use crate::language_backend::LanguageBackend;
 
 templates! {
-    Write = "rust/write.rs",
-    Map = "rust/map.rs",
-    Copy = "rust/copy.rs",
-    CopyMap = "rust/copy_map.rs",
-    Pipeline = "rust/pipeline.rs",
-    Clone = "rust/ficlone.rs",
+    "rust/write.rs": Write | Pwrite | Writev | Pwritev;
+    "rust/map.rs": Mmap;
+    "rust/copy.rs": ReadWrite | MmapWrite | Splice | Sendfile | CopyFileRange;
+    "rust/copy_map.rs": ReadMmap | MmapMmap;
+    "rust/pipeline.rs": Pipeline;
+    "rust/ficlone.rs": Ficlone;
+    none: "the buffer of the C library is not Rust's: BufWriter makes other calls", Fwrite => Write;
+    none: "neither rustix nor libc has the queues of io_uring", Uring => Pwrite, UringCopy => ReadWrite;
 }
 
-const NO_RING: &str = "neither rustix nor libc has the queues of io_uring";
-
-pub(crate) static SPEAKER: Speaker = Speaker {
-    render,
-    has,
-    lacks: &[
-        (
-            Method::Fwrite,
-            "the buffer of the C library is not Rust's: BufWriter makes other calls",
-            Method::Write,
-        ),
-        (Method::Uring, NO_RING, Method::Pwrite),
-        (Method::UringCopy, NO_RING, Method::ReadWrite),
-    ],
-    cannot: &[],
-};
+pub(crate) static BACKEND: LanguageBackend =
+    LanguageBackend { template, unsupported: |_, _| None, complete: |text| text };
 
 /// rustfmt breaks longer chains and arguments.
 const CHAIN_COLUMNS: usize = 60;
 
 /// Rust's own questions.
-impl Way<'_> {
+impl CaseView<'_> {
     /// The line of Cargo.toml, with the features of rustix that are needed.
     fn dependencies_rust(&self) -> String {
         let libc = "libc = \"0.2\"";
@@ -268,7 +256,7 @@ impl Way<'_> {
         }
     }
 
-    /// How many calls come between two syncs on the way; 0 without these.
+    /// How many calls come between two syncs on the case; 0 without these.
     fn calls_between_syncs_rust(&self) -> u32 {
         let vector = if self.is_vectored() { self.vector() } else { 1 };
         self.sync_every().map_or(0, |every| every.div_ceil(vector))
@@ -463,7 +451,8 @@ impl Way<'_> {
 /// The signature of a function with the arguments that apply, in one line if it is short.
 fn signature(name: &str, arguments: &[(bool, &str)]) -> String {
     const COLUMNS: usize = 98;
-    let arguments: Vec<_> = arguments.iter().filter(|(is_there, _)| *is_there).map(|(_, it)| *it).collect();
+    let arguments: Vec<_> =
+        arguments.iter().filter(|(is_there, _)| *is_there).map(|(_, argument)| *argument).collect();
     match format!("fn {name}({}) -> io::Result<()>", arguments.join(", ")) {
         line if line.len() <= COLUMNS => line,
         _ => format!("fn {name}(\n    {},\n) -> io::Result<()>", arguments.join(",\n    ")),

@@ -1,4 +1,4 @@
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
 
 /* Starts writing out what was written since the last call, and waits for what was started by that. */
 static int write_behind(int fd, off_t offset, size_t at, size_t *started, size_t *ended)
@@ -10,7 +10,7 @@ static int write_behind(int fd, off_t offset, size_t at, size_t *started, size_t
         if (sync_file_range(fd, from, length,
                 SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER) != 0)
             return -1;
-{%- if way.drops() %}
+{%- if case.drops() %}
         posix_fadvise(fd, from, length, POSIX_FADV_DONTNEED);
 {%- endif %}
     }

@@ -1,11 +1,11 @@
-/* Where thread `i` begins. Its part is whole windows or chunks{% if way.parts_are_pages() %}, and begins at a page{% endif %}. */
+/* Where thread `i` begins. Its part is whole windows or chunks{% if case.parts_are_pages() %}, and begins at a page{% endif %}. */
 static size_t border(size_t size, unsigned i)
 {
-{%- if way.parts_are_pages() %}
-    const size_t page = 4096, whole = ({{ way.granule() }} + page - 1) / page * page;
+{%- if case.parts_are_pages() %}
+    const size_t page = 4096, whole = ({{ case.granule() }} + page - 1) / page * page;
     const size_t granule = whole <= size / THREADS ? whole : page;
 {%- else %}
-    const size_t whole = {{ way.granule() }};
+    const size_t whole = {{ case.granule() }};
     const size_t granule = whole <= size / THREADS ? whole : size / THREADS >= 4096 ? 4096 : 1;
 {%- endif %}
     size_t at = ((size + granule - 1) / granule) * i / THREADS * granule;

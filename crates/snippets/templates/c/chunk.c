@@ -1,7 +1,7 @@
-{%- if let Some(chunk) = way.chunk() %}
+{%- if let Some(chunk) = case.chunk() %}
 
 static const size_t CHUNK = (size_t){{ chunk }};
-{%- else if !way.is_uring() %}
+{%- else if !case.is_uring() %}
 
 static const size_t CHUNK = SIZE_MAX; /* all in one call */
 {%- endif %}

@@ -1,19 +1,19 @@
 {% extends "c/base.c" %}
 {% block declarations %}
 {%- include "c/chunk.c" %}
-{%- if way.threads() > 1 %}
-enum { THREADS = {{ way.threads() }} };
+{%- if case.threads() > 1 %}
+enum { THREADS = {{ case.threads() }} };
 {%- endif %}
-{%- if let Some(window) = way.writeback() %}
+{%- if let Some(window) = case.writeback() %}
 static const size_t BEHIND = (size_t){{ window }}; /* so many bytes behind the writer, data is on its way to the device */
 {%- endif %}
 {%- include "c/pages.c" %}
-{%- if way.is_direct() %}
-enum { BLOCK = {{ way.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+{%- if case.is_direct() %}
+enum { BLOCK = {{ case.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
 {%- endif %}
 {% endblock %}
 {% block helpers %}
-{%- if way.is(Method::ReadWrite) || way.is(Method::MmapWrite) %}
+{%- if case.is(Method::ReadWrite) || case.is(Method::MmapWrite) %}
 
 {% include "c/write_all.c" %}
 {%- endif %}
@@ -23,47 +23,47 @@ enum { BLOCK = {{ way.block() }} }; /* with O_DIRECT, addresses, offsets and len
 static int copy_range(int fd, int input, size_t from, size_t until)
 {
     const size_t size = until - from;
-{%- if way.is_sequential() && !way.maps_source() %}
+{%- if case.is_sequential() && !case.maps_source() %}
     posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
     posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
 {%- endif %}
     int result = 0;
-{%- if way.is(Method::ReadWrite) %}
+{%- if case.is(Method::ReadWrite) %}
     char *buffer = NULL;
     size_t buffer_size = size < CHUNK ? size : CHUNK;
     if ((errno = posix_memalign((void **)&buffer, 4096, buffer_size > 0 ? buffer_size : 1)) != 0)
         return -1;
-{%- else if way.is(Method::MmapWrite) %}
+{%- else if case.is(Method::MmapWrite) %}
     if (size == 0)
         return 0;
     char *map = mmap(NULL, size, PROT_READ, MAP_SHARED, input, (off_t)from);
     if (map == MAP_FAILED)
         return -1;
-{%- if way.is_sequential() %}
+{%- if case.is_sequential() %}
     madvise(map, size, MADV_WILLNEED);
     madvise(map, size, MADV_SEQUENTIAL);
 {%- endif %}
-{%- if way.populates() %}
+{%- if case.populates() %}
     size_t present = 0;
 {%- endif %}
-{%- else if way.is(Method::Splice) %}
+{%- else if case.is(Method::Splice) %}
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
     /* It holds a chunk, as far as an ordinary user may have it: see pipe(7). */
-    fcntl(ends[1], F_SETPIPE_SZ, {{ way.pipe_c() }});
+    fcntl(ends[1], F_SETPIPE_SZ, {{ case.pipe_c() }});
 {%- endif %}
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
     size_t started = 0, ended = 0;
 {%- endif %}
     for (size_t at = 0; at < size && result == 0;) {
         size_t most = size - at < CHUNK ? size - at : CHUNK;
-{%- if way.is(Method::ReadWrite) %}
+{%- if case.is(Method::ReadWrite) %}
         ssize_t moved = read(input, buffer, most);
         if (moved > 0)
             result = write_all(fd, buffer, (size_t)moved);
-{%- else if way.is(Method::MmapWrite) %}
-{%- if way.populates() %}
+{%- else if case.is(Method::MmapWrite) %}
+{%- if case.populates() %}
         if (at >= present) {
             present = size - at < WINDOW ? size : at + WINDOW;
             madvise(map + at, present - at, MADV_POPULATE_READ); /* older kernels refuse */
@@ -71,7 +71,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
 {%- endif %}
         ssize_t moved = (ssize_t)most;
         result = write_all(fd, map + at, most);
-{%- else if way.is(Method::Splice) %}
+{%- else if case.is(Method::Splice) %}
         ssize_t moved = splice(input, NULL, ends[1], NULL, most, SPLICE_F_MOVE | SPLICE_F_MORE);
         for (ssize_t left = moved; left > 0 && result == 0;) {
             ssize_t out = splice(ends[0], NULL, fd, NULL, (size_t)left, SPLICE_F_MOVE | SPLICE_F_MORE);
@@ -79,7 +79,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
                 result = -1;
             left -= out > 0 ? out : 0;
         }
-{%- else if way.is(Method::Sendfile) %}
+{%- else if case.is(Method::Sendfile) %}
         ssize_t moved = sendfile(fd, input, NULL, most);
 {%- else %}
         ssize_t moved = copy_file_range(input, NULL, fd, NULL, most, 0);
@@ -92,18 +92,18 @@ static int copy_range(int fd, int input, size_t from, size_t until)
             result = -1;
         else
             at += (size_t)moved;
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
         if (result == 0 && at - started >= BEHIND)
             result = write_behind(fd, (off_t)from, at, &started, &ended);
 {%- endif %}
     }
-{%- if way.is(Method::ReadWrite) %}
+{%- if case.is(Method::ReadWrite) %}
     free(buffer);
-{%- else if way.is(Method::MmapWrite) %}
+{%- else if case.is(Method::MmapWrite) %}
     int error = errno;
     munmap(map, size);
     errno = error;
-{%- else if way.is(Method::Splice) %}
+{%- else if case.is(Method::Splice) %}
     int error = errno;
     close(ends[0]);
     close(ends[1]);

@@ -1,13 +1,13 @@
 {% extends "c/base.c" %}
 {% block declarations %}
 {%- include "c/chunk.c" %}
-{%- if way.threads() > 1 %}
-enum { THREADS = {{ way.threads() }} };
+{%- if case.threads() > 1 %}
+enum { THREADS = {{ case.threads() }} };
 {%- endif %}
 {%- include "c/pages.c" %}
 {% endblock %}
 {% block helpers %}
-{%- if way.is(Method::MmapMmap) %}
+{%- if case.is(Method::MmapMmap) %}
 {%- include "c/stores.c" %}
 {%- endif %}
 {%- include "c/map_target.c" %}
@@ -16,36 +16,36 @@ enum { THREADS = {{ way.threads() }} };
 static int copy_into(char *map, int input, size_t from, size_t until)
 {
     const size_t size = until - from;
-{%- if way.populates() || way.huge_is_collapse() %}
+{%- if case.populates() || case.huge_is_collapse() %}
     size_t prepared = 0;
 {%- endif %}
     int result = 0;
-{%- if way.is(Method::MmapMmap) %}
+{%- if case.is(Method::MmapMmap) %}
     const char *data = mmap(NULL, size, PROT_READ, MAP_SHARED, input, (off_t)from);
     if (data == MAP_FAILED)
         return -1;
-{%- if way.is_sequential() %}
+{%- if case.is_sequential() %}
     madvise((void *)data, size, MADV_WILLNEED);
     madvise((void *)data, size, MADV_SEQUENTIAL);
 {%- endif %}
-{%- else if way.is_sequential() %}
+{%- else if case.is_sequential() %}
     posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
     posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
 {%- endif %}
     for (size_t at = 0; at < size && result == 0;) {
         size_t most = size - at < CHUNK ? size - at : CHUNK;
-{%- if way.populates() || way.huge_is_collapse() %}
+{%- if case.populates() || case.huge_is_collapse() %}
         if (at >= prepared) {
             prepared = WINDOW < size - at ? (at / WINDOW + 1) * WINDOW : size;
             prepared = prepared < size ? prepared : size;
-{%- if way.is(Method::MmapMmap) && way.populates() %}
+{%- if case.is(Method::MmapMmap) && case.populates() %}
             madvise((void *)(data + at), prepared - at, MADV_POPULATE_READ); /* older kernels refuse */
 {%- endif %}
             if ((result = prepare_window(map + at, prepared - at)) != 0)
                 break;
         }
 {%- endif %}
-{%- if way.is(Method::MmapMmap) %}
+{%- if case.is(Method::MmapMmap) %}
         store(map + at, data + at, most);
         at += most;
 {%- else %}
@@ -60,14 +60,14 @@ static int copy_into(char *map, int input, size_t from, size_t until)
             at += (size_t)moved;
 {%- endif %}
     }
-{%- if way.is(Method::MmapMmap) %}
+{%- if case.is(Method::MmapMmap) %}
     int error = errno;
     munmap((void *)data, size);
     errno = error;
 {%- endif %}
     return result;
 }
-{%- if way.has_own_maps() %}
+{%- if case.has_own_maps() %}
 
 static int copy_range(int fd, int input, size_t from, size_t until)
 {
@@ -77,7 +77,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
     if (map == MAP_FAILED)
         return -1;
     int result = copy_into(map, input, from, until), error = errno;
-{%- if way.syncs_at_end() && way.syncs_map() %}
+{%- if case.syncs_at_end() && case.syncs_map() %}
     if (result == 0 && (result = msync(map, until - from, MS_SYNC)) != 0)
         error = errno;
 {%- endif %}
@@ -85,7 +85,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
     errno = error;
     return result;
 }
-{%- else if way.threads() > 1 %}
+{%- else if case.threads() > 1 %}
 
 /* The same with the mapping of the whole copy. */
 static int copy_range(char *map, int input, size_t from, size_t until)
@@ -97,42 +97,42 @@ static int copy_range(char *map, int input, size_t from, size_t until)
 {% endblock %}
 {% block fill %}
 
-static int fill({% if way.has_own_descriptors() %}const char *path, {% endif %}int fd, {% if way.threads() > 1 %}const char *source, {% endif %}int input, size_t size)
+static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}int fd, {% if case.threads() > 1 %}const char *source, {% endif %}int input, size_t size)
 {
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
     /* A mapping does not make the file longer, and it may have been longer. */
     if (ftruncate(fd, (off_t)size) != 0)
         return -1;
 {%- endif %}
     if (size == 0) /* no mapping is empty */
         return 0;
-{%- if way.reserves() %}
+{%- if case.reserves() %}
     if (reserve(fd, size) != 0)
         return -1;
 {%- endif %}
-{%- if way.fills_with_zeros() %}
+{%- if case.fills_with_zeros() %}
     if (fill_with_zeros(fd, size) != 0)
         return -1;
 {%- endif %}
-{%- if way.has_own_maps() %}
-    int result = in_parts({% if way.has_own_descriptors() %}path, {% endif %}fd, source, input, size);
+{%- if case.has_own_maps() %}
+    int result = in_parts({% if case.has_own_descriptors() %}path, {% endif %}fd, source, input, size);
     int error = errno;
 {%- else %}
     char *map = map_file(fd, 0, size);
     if (map == MAP_FAILED)
         return -1;
-{%- if way.threads() > 1 %}
-    int result = in_parts({% if way.has_own_descriptors() %}path, {% endif %}fd, map, source, input, size), error = errno;
+{%- if case.threads() > 1 %}
+    int result = in_parts({% if case.has_own_descriptors() %}path, {% endif %}fd, map, source, input, size), error = errno;
 {%- else %}
     int result = copy_into(map, input, 0, size), error = errno;
 {%- endif %}
 {%- endif %}
-{%- if way.syncs_at_end() && !(way.has_own_maps() && way.syncs_map()) %}
+{%- if case.syncs_at_end() && !(case.has_own_maps() && case.syncs_map()) %}
     /* After an error of this call, the data may be lost though a second call succeeds: write it anew. */
-    if (result == 0 && (result = {% if way.syncs_map() %}msync(map, size, MS_SYNC){% else %}{{ way.sync_name() }}(fd){% endif %}) != 0)
+    if (result == 0 && (result = {% if case.syncs_map() %}msync(map, size, MS_SYNC){% else %}{{ case.sync_name() }}(fd){% endif %}) != 0)
         error = errno;
 {%- endif %}
-{%- if !way.has_own_maps() %}
+{%- if !case.has_own_maps() %}
     munmap(map, size);
 {%- endif %}
     errno = error;

@@ -1,12 +1,12 @@
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 
 /* The same in a thread, with a descriptor of its own for the source, unless it is given one. */
-static int copy_part({% if way.shares_map() %}char *map{% else %}int fd{% endif %}, const char *source, int given, size_t from, size_t until)
+static int copy_part({% if case.shares_map() %}char *map{% else %}int fd{% endif %}, const char *source, int given, size_t from, size_t until)
 {
-    int input = given >= 0 ? given : open(source, O_RDONLY{% if way.is_direct_on_both_sides() %} | O_DIRECT{% endif %} | O_CLOEXEC);
+    int input = given >= 0 ? given : open(source, O_RDONLY{% if case.is_direct_on_both_sides() %} | O_DIRECT{% endif %} | O_CLOEXEC);
     if (input < 0)
         return -1;
-    int result = from == 0 || lseek(input, (off_t)from, SEEK_SET) >= 0 ? copy_range({% if way.shares_map() %}map{% else %}fd{% endif %}, input, from, until) : -1;
+    int result = from == 0 || lseek(input, (off_t)from, SEEK_SET) >= 0 ? copy_range({% if case.shares_map() %}map{% else %}fd{% endif %}, input, from, until) : -1;
     int error = errno;
     if (given < 0)
         close(input);

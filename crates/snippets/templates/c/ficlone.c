@@ -3,11 +3,11 @@
 
 static int fill(int fd, int input, size_t size)
 {
-{%- if way.reserves() %}
+{%- if case.reserves() %}
     if (reserve(fd, size) != 0)
         return -1;
 {%- endif %}
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
     /* A clone's end that is no whole block must be the file's end. */
     if (ftruncate(fd, (off_t)size) != 0)
         return -1;
@@ -16,11 +16,11 @@ static int fill(int fd, int input, size_t size)
     struct file_clone_range all = {.src_fd = input, .src_length = 0};
     if (ioctl(fd, FICLONERANGE, &all) != 0)
         return -1;
-{%- if !way.overwrites() && !way.reserves() %}
+{%- if !case.overwrites() && !case.reserves() %}
     (void)size;
 {%- endif %}
-{%- if way.syncs_at_end() %}
-    return {{ way.sync_name() }}(fd);
+{%- if case.syncs_at_end() %}
+    return {{ case.sync_name() }}(fd);
 {%- else %}
     return 0;
 {%- endif %}

@@ -1,26 +1,26 @@
 
 
-static int fill({% if way.has_own_descriptors() %}const char *path, {% endif %}int fd, const char *data, size_t size)
+static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}int fd, const char *data, size_t size)
 {
-{%- if way.reserves() %}
+{%- if case.reserves() %}
     if (reserve(fd, size) != 0)
         return -1;
 {%- endif %}
-{%- if way.fills_with_zeros() %}
+{%- if case.fills_with_zeros() %}
     if (fill_with_zeros(fd, size) != 0)
         return -1;
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     size_t whole = size / BLOCK * BLOCK;
 {%- endif %}
-{%- if way.threads() > 1 %}
-    if (in_parts({% if way.has_own_descriptors() %}path, {% endif %}fd, data, {{ way.whole_c() }}) != 0)
+{%- if case.threads() > 1 %}
+    if (in_parts({% if case.has_own_descriptors() %}path, {% endif %}fd, data, {{ case.whole_c() }}) != 0)
         return -1;
 {%- else %}
-    if (write_part(fd, data, {{ way.whole_c() }}{% if way.is_positional() || way.writeback().is_some() %}, 0{% endif %}) != 0)
+    if (write_part(fd, data, {{ case.whole_c() }}{% if case.is_positional() || case.writeback().is_some() %}, 0{% endif %}) != 0)
         return -1;
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     /* The rest is no whole block: through the page cache. */
     if (whole < size) {
         int opened = fcntl(fd, F_GETFL);
@@ -32,7 +32,7 @@ static int fill({% if way.has_own_descriptors() %}const char *path, {% endif %}i
                 return -1;
             at += written > 0 ? (size_t)written : 0;
         }
-{%- if way.sync_every().is_some() || way.is_rwf_dsync() %}
+{%- if case.sync_every().is_some() || case.is_rwf_dsync() %}
         if (fdatasync(fd) != 0)
             return -1;
 {%- endif %}

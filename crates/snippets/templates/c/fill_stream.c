@@ -1,24 +1,24 @@
 
 
-static int fill(int fd, producer *next, void *context{% if way.expects() %}, size_t expected{% endif %})
+static int fill(int fd, producer *next, void *context{% if case.expects() %}, size_t expected{% endif %})
 {
-{%- if way.reserves() %}
+{%- if case.reserves() %}
     if (reserve(fd, expected) != 0)
         return -1;
 {%- endif %}
-{%- if way.fills_with_zeros() %}
+{%- if case.fills_with_zeros() %}
     if (fill_with_zeros(fd, expected) != 0)
         return -1;
 {%- endif %}
     void *buffer = NULL;
-    if ((errno = {{ way.memalign_c("&buffer", "4096") }}, CHUNK)) != 0)
+    if ((errno = {{ case.memalign_c("&buffer", "4096") }}, CHUNK)) != 0)
         return -1;
     off_t end = write_chunks(fd, buffer, next, context);
     free(buffer);
     if (end < 0)
         return -1;
-{%- if way.expects() %}
-{%- if way.is_durable() && !way.syncs_at_end() %}
+{%- if case.expects() %}
+{%- if case.is_durable() && !case.syncs_at_end() %}
     if ((size_t)end < expected && (ftruncate(fd, end) != 0 || fdatasync(fd) != 0))
         return -1;
 {%- else %}

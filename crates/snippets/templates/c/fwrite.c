@@ -18,11 +18,11 @@ static ssize_t write_buffer(void *fd, const char *data, size_t size)
 
 static int fill(int fd, const char *data, size_t size)
 {
-{%- if way.reserves() %}
+{%- if case.reserves() %}
     if (reserve(fd, size) != 0)
         return -1;
 {%- endif %}
-{%- if way.fills_with_zeros() %}
+{%- if case.fills_with_zeros() %}
     if (fill_with_zeros(fd, size) != 0)
         return -1;
 {%- endif %}

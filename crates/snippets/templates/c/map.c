@@ -1,8 +1,8 @@
 {% extends "c/base.c" %}
 {% block declarations %}
 {%- include "c/chunk.c" %}
-{%- if way.threads() > 1 %}
-enum { THREADS = {{ way.threads() }} };
+{%- if case.threads() > 1 %}
+enum { THREADS = {{ case.threads() }} };
 {%- endif %}
 {%- include "c/pages.c" %}
 {% endblock %}
@@ -11,20 +11,20 @@ enum { THREADS = {{ way.threads() }} };
 {%- include "c/map_target.c" %}
 
 /* Stores `size` bytes, which the mapping has from its offset `from` on. */
-static int write_part({% if way.syncs_file_on_the_way_cpp() %}int fd, {% endif %}char *map, const char *data, size_t size)
+static int write_part({% if case.syncs_file_on_the_way_cpp() %}int fd, {% endif %}char *map, const char *data, size_t size)
 {
-{%- if let Some(every) = way.sync_every() %}
+{%- if let Some(every) = case.sync_every() %}
     unsigned chunks = 0;
-{%- if way.syncs_map() %}
+{%- if case.syncs_map() %}
     size_t synced = 0;
 {%- endif %}
 {%- endif %}
-{%- if way.populates() || way.huge_is_collapse() %}
+{%- if case.populates() || case.huge_is_collapse() %}
     size_t prepared = 0;
 {%- endif %}
     for (size_t at = 0; at < size;) {
         size_t length = size - at < CHUNK ? size - at : CHUNK;
-{%- if way.populates() || way.huge_is_collapse() %}
+{%- if case.populates() || case.huge_is_collapse() %}
         if (at == prepared) {
             prepared = size - at < WINDOW ? size : at + WINDOW;
             if (prepare_window(map + at, prepared - at) != 0)
@@ -34,16 +34,16 @@ static int write_part({% if way.syncs_file_on_the_way_cpp() %}int fd, {% endif %
 {%- endif %}
         store(map + at, data + at, length);
         at += length;
-{%- if let Some(every) = way.sync_every() %}
+{%- if let Some(every) = case.sync_every() %}
         if (++chunks >= {{ every }} || at == size) {
             chunks = 0;
-{%- if way.syncs_map() %}
+{%- if case.syncs_map() %}
             size_t page = synced / 4096 * 4096; /* msync(2) begins at a page */
             if (msync(map + page, at - page, MS_SYNC) != 0)
                 return -1;
             synced = at;
 {%- else %}
-            if ({{ way.sync_name() }}(fd) != 0)
+            if ({{ case.sync_name() }}(fd) != 0)
                 return -1;
 {%- endif %}
         }
@@ -51,44 +51,44 @@ static int write_part({% if way.syncs_file_on_the_way_cpp() %}int fd, {% endif %
     }
     return 0;
 }
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 {% include "c/map_parts.c" %}
 {%- endif %}
 {% endblock %}
 {% block fill %}
 
-static int fill({% if way.has_own_descriptors() %}const char *path, {% endif %}int fd, const char *data, size_t size)
+static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}int fd, const char *data, size_t size)
 {
     if (size == 0) /* no mapping is empty */
         return 0;
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
     /* A mapping makes no file longer: behind its end is SIGBUS. */
     off_t end = lseek(fd, 0, SEEK_END);
     if (end < 0 || ((size_t)end < size && ftruncate(fd, (off_t)size) != 0))
         return -1;
 {%- endif %}
-{%- if way.reserves() %}
+{%- if case.reserves() %}
     if (reserve(fd, size) != 0)
         return -1;
 {%- endif %}
-{%- if way.fills_with_zeros() %}
+{%- if case.fills_with_zeros() %}
     if (fill_with_zeros(fd, size) != 0)
         return -1;
 {%- endif %}
-{%- if way.has_own_maps() %}
-    return in_parts({% if way.has_own_descriptors() %}path, {% endif %}{% if way.parts_have_file_c() %}fd, {% endif %}data, size){% if way.syncs_at_end() && !way.syncs_map() %} != 0 ? -1 : {{ way.sync_name() }}(fd){% endif %};
+{%- if case.has_own_maps() %}
+    return in_parts({% if case.has_own_descriptors() %}path, {% endif %}{% if case.parts_have_file_c() %}fd, {% endif %}data, size){% if case.syncs_at_end() && !case.syncs_map() %} != 0 ? -1 : {{ case.sync_name() }}(fd){% endif %};
 {%- else %}
     char *map = map_file(fd, 0, size);
     if (map == MAP_FAILED)
         return -1;
-{%- if way.threads() > 1 %}
-    int result = in_parts({% if way.has_own_descriptors() %}path, {% endif %}{% if way.parts_have_file_c() %}fd, {% endif %}map, data, size), error = errno;
+{%- if case.threads() > 1 %}
+    int result = in_parts({% if case.has_own_descriptors() %}path, {% endif %}{% if case.parts_have_file_c() %}fd, {% endif %}map, data, size), error = errno;
 {%- else %}
-    int result = write_part({% if way.syncs_file_on_the_way_cpp() %}fd, {% endif %}map, data, size), error = errno;
+    int result = write_part({% if case.syncs_file_on_the_way_cpp() %}fd, {% endif %}map, data, size), error = errno;
 {%- endif %}
-{%- if way.syncs_at_end() %}
+{%- if case.syncs_at_end() %}
     /* After an error of this call, the data may be lost though a second call succeeds: write it anew. */
-    if (result == 0 && (result = {% if way.syncs_map() %}msync(map, size, MS_SYNC){% else %}{{ way.sync_name() }}(fd){% endif %}) != 0)
+    if (result == 0 && (result = {% if case.syncs_map() %}msync(map, size, MS_SYNC){% else %}{{ case.sync_name() }}(fd){% endif %}) != 0)
         error = errno;
 {%- endif %}
     munmap(map, size);

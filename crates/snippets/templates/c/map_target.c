@@ -1,4 +1,4 @@
-{%- if way.maps_huge() %}
+{%- if case.maps_huge() %}
 
 /* Maps at an address where huge pages fit: as far from a multiple of 2 MiB as the offset is. */
 static char *map_file(int fd, size_t from, size_t length)
@@ -19,7 +19,7 @@ static char *map_file(int fd, size_t from, size_t length)
     if (at > place)
         munmap(place, (size_t)(at - place));
     munmap(end, (size_t)(place + reserved - end));
-{%- if !way.huge_is_collapse() %}
+{%- if !case.huge_is_collapse() %}
     madvise(map, length, MADV_HUGEPAGE); /* a kernel without huge pages refuses, and writes all the same */
 {%- endif %}
     return map;
@@ -31,19 +31,19 @@ static char *map_file(int fd, size_t from, size_t length)
     return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
 }
 {%- endif %}
-{%- if way.populates() || way.huge_is_collapse() %}
+{%- if case.populates() || case.huge_is_collapse() %}
 
 /* Makes the pages present by a few calls instead of a fault for each. The kernel may refuse either. */
 static int prepare_window(char *map, size_t length)
 {
-{%- if way.huge_is_collapse() %}
+{%- if case.huge_is_collapse() %}
     const size_t huge = 2 << 20, whole = length / huge * huge;
     for (size_t at = 0; at < whole; at += huge)
         map[at] = 0; /* a page must be there before its huge page is made */
     if (whole > 0)
         madvise(map, whole, MADV_COLLAPSE);
 {%- endif %}
-{%- if way.populates() %}
+{%- if case.populates() %}
     /* EFAULT stands for SIGBUS: the disk is full. */
     while (madvise(map, length, MADV_POPULATE_WRITE) != 0)
         if (errno != EINTR)

@@ -1,15 +1,15 @@
 {% extends "c/base.c" %}
 {% block declarations %}
 {%- include "c/chunk.c" %}
-enum { DEPTH = {{ way.depth() }} }; /* buffers that go round */
-{%- if way.threads() > 1 %}
-enum { THREADS = {{ way.threads() }} };
+enum { DEPTH = {{ case.depth() }} }; /* buffers that go round */
+{%- if case.threads() > 1 %}
+enum { THREADS = {{ case.threads() }} };
 {%- endif %}
-{%- if let Some(window) = way.writeback() %}
+{%- if let Some(window) = case.writeback() %}
 static const size_t BEHIND = (size_t){{ window }}; /* so many bytes behind the writer, data is on its way to the device */
 {%- endif %}
-{%- if way.is_direct() %}
-enum { BLOCK = {{ way.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+{%- if case.is_direct() %}
+enum { BLOCK = {{ case.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
 {%- endif %}
 {% endblock %}
 {% block helpers %}
@@ -58,7 +58,7 @@ static void *read_all(void *argument)
 static int copy_range(int fd, int input, size_t from, size_t until)
 {
     const size_t size = until - from;
-{%- if way.is_sequential() %}
+{%- if case.is_sequential() %}
     posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
     posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
 {%- endif %}
@@ -70,7 +70,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
     sem_init(&line.full, 0, 0);
     pthread_t reader;
     if (error == 0 && (error = pthread_create(&reader, NULL, read_all, &line)) == 0) {
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
         size_t started = 0, ended = 0;
 {%- endif %}
         unsigned i = 0;
@@ -84,7 +84,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
                 error = errno;
             else
                 at += (size_t)length;
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
             if (error == 0 && at - started >= BEHIND && write_behind(fd, (off_t)from, at, &started, &ended) != 0)
                 error = errno;
 {%- endif %}

@@ -1,4 +1,4 @@
-{%- if way.is_nontemporal() %}
+{%- if case.is_nontemporal() %}
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -1,14 +1,14 @@
 {% extends "c/base.c" %}
 {% block declarations %}
 {%- include "c/chunk.c" %}
-enum { DEPTH = {{ way.depth() }} }; /* writes under way at the same time */
-{%- if way.is_direct() %}
-enum { BLOCK = {{ way.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+enum { DEPTH = {{ case.depth() }} }; /* writes under way at the same time */
+{%- if case.is_direct() %}
+enum { BLOCK = {{ case.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
 {%- endif %}
-{%- if way.threads() > 1 %}
-enum { THREADS = {{ way.threads() }} };
+{%- if case.threads() > 1 %}
+enum { THREADS = {{ case.threads() }} };
 {%- endif %}
-{%- if way.is_dontcache() %}
+{%- if case.is_dontcache() %}
 
 #ifndef RWF_DONTCACHE /* Linux 6.14 */
 #define RWF_DONTCACHE 0x80
@@ -17,7 +17,7 @@ enum { THREADS = {{ way.threads() }} };
 {% endblock %}
 {% block helpers %}
 
-{%- if way.sync_after_several().is_some() %}
+{%- if case.sync_after_several().is_some() %}
 static const unsigned long long SYNC = UINT64_MAX; /* the completion of a sync */
 
 {% endif -%}
@@ -31,22 +31,22 @@ struct queue {
     const char *data;
     off_t offset;
     int fd;
-{%- if way.has_flags() %}
+{%- if case.has_flags() %}
     int flags;
 {%- endif %}
-{%- if way.registers_buffers() %}
+{%- if case.registers_buffers() %}
     int is_registered; /* the memory */
 {%- endif %}
     unsigned under_way; /* entries that have no completion yet */
     unsigned free_count, free[DEPTH];
     struct chunk chunks[DEPTH];
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     char *buffer; /* a chunk for each write, where the data is not aligned */
-{%- if way.chunk().is_none() %}
+{%- if case.chunk().is_none() %}
     size_t most; /* bytes of a chunk */
 {%- endif %}
 {%- endif %}
-{%- if way.sync_after_several().is_some() %}
+{%- if case.sync_after_several().is_some() %}
     unsigned queued; /* chunks since the last sync */
 {%- endif %}
 };
@@ -58,12 +58,12 @@ static void push(struct queue *queue, unsigned slot)
     struct io_uring_sqe *write = io_uring_get_sqe(&queue->ring);
     const char *from = queue->data + chunk->at;
     queue->under_way++;
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     if (queue->buffer != NULL)
-        from = memcpy(queue->buffer + slot * {% if way.chunk().is_some() %}CHUNK{% else %}queue->most{% endif %}, from, chunk->left);
+        from = memcpy(queue->buffer + slot * {% if case.chunk().is_some() %}CHUNK{% else %}queue->most{% endif %}, from, chunk->left);
 {%- endif %}
-    int fd = {% if way.registers_files() %}0{% else %}queue->fd{% endif %};
-{%- if way.registers_buffers() %}
+    int fd = {% if case.registers_files() %}0{% else %}queue->fd{% endif %};
+{%- if case.registers_buffers() %}
     if (queue->is_registered)
         io_uring_prep_write_fixed(write, fd, from, (unsigned)chunk->left, (__u64)queue->offset + chunk->at, 0);
     else
@@ -71,20 +71,20 @@ static void push(struct queue *queue, unsigned slot)
 {%- else %}
     io_uring_prep_write(write, fd, from, (unsigned)chunk->left, (__u64)queue->offset + chunk->at);
 {%- endif %}
-{%- if way.has_flags() %}
+{%- if case.has_flags() %}
     write->rw_flags = queue->flags;
 {%- endif %}
     io_uring_sqe_set_data64(write, slot * 2);
-{%- if way.registers_files() %}
+{%- if case.registers_files() %}
     io_uring_sqe_set_flags(write, IOSQE_FIXED_FILE);
 {%- endif %}
-{%- if way.sync_every() == Some(1) %}
+{%- if case.sync_every() == Some(1) %}
     /* The sync begins when the write has ended. */
-    io_uring_sqe_set_flags(write, {% if way.registers_files() %}IOSQE_FIXED_FILE | {% endif %}IOSQE_IO_LINK);
+    io_uring_sqe_set_flags(write, {% if case.registers_files() %}IOSQE_FIXED_FILE | {% endif %}IOSQE_IO_LINK);
     struct io_uring_sqe *sync = io_uring_get_sqe(&queue->ring);
     queue->under_way++;
-    io_uring_prep_fsync(sync, fd, {% if way.is_fdatasync() %}IORING_FSYNC_DATASYNC{% else %}0{% endif %});
-{%- if way.registers_files() %}
+    io_uring_prep_fsync(sync, fd, {% if case.is_fdatasync() %}IORING_FSYNC_DATASYNC{% else %}0{% endif %});
+{%- if case.registers_files() %}
     io_uring_sqe_set_flags(sync, IOSQE_FIXED_FILE);
 {%- endif %}
     io_uring_sqe_set_data64(sync, slot * 2 + 1);
@@ -94,13 +94,13 @@ static void push(struct queue *queue, unsigned slot)
 /* Takes a completion; returns an error number. */
 static int completed(struct queue *queue, unsigned long long user_data, int result)
 {
-{%- if way.sync_after_several().is_some() %}
+{%- if case.sync_after_several().is_some() %}
     if (user_data == SYNC)
         return -result;
 {%- endif %}
     unsigned slot = (unsigned)(user_data / 2);
     struct chunk *chunk = &queue->chunks[slot];
-{%- if way.is_dontcache() %}
+{%- if case.is_dontcache() %}
     if (result == -EOPNOTSUPP && user_data % 2 == 0 && (queue->flags & RWF_DONTCACHE)) {
         queue->flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
         result = -EAGAIN;
@@ -108,7 +108,7 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
         result = -EAGAIN; /* begun before that was known */
     }
 {%- endif %}
-{%- if way.sync_every() == Some(1) %}
+{%- if case.sync_every() == Some(1) %}
     if (user_data % 2 == 1) {
         /* A short write cancels its sync. */
         if (result < 0 && !(result == -ECANCELED && chunk->left > 0))
@@ -138,7 +138,7 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
 /* Where io_uring is missing or forbidden, as in many containers. */
 static int write_plainly(int fd, const char *data, size_t size, off_t offset)
 {
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     /* The data may not be aligned. */
     if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0)
         return -1;
@@ -151,17 +151,17 @@ static int write_plainly(int fd, const char *data, size_t size, off_t offset)
         size -= written > 0 ? (size_t)written : 0;
         offset += written > 0 ? written : 0;
     }
-    return {% if let Some(call) = way.sync_without_ring() %}{{ call }}(fd){% else %}0{% endif %};
+    return {% if let Some(call) = case.sync_without_ring() %}{{ call }}(fd){% else %}0{% endif %};
 }
 
 static int write_part(int fd, const char *data, size_t size, off_t offset)
 {
-{%- if way.chunk().is_none() %}
-    const size_t {{ way.ring_chunk_c() }} = size < INT_MAX / 4096 * 4096 ? size : INT_MAX / 4096 * 4096;
+{%- if case.chunk().is_none() %}
+    const size_t {{ case.ring_chunk_c() }} = size < INT_MAX / 4096 * 4096 ? size : INT_MAX / 4096 * 4096;
 {%- endif %}
     if (size == 0)
         return 0;
-    struct queue queue = {.data = data, .offset = offset, .fd = fd{% if way.has_flags() %}, .flags = {{ way.flags_c() }}{% endif %}{% if way.is_direct() && way.chunk().is_none() %}, .most = most{% endif %}};
+    struct queue queue = {.data = data, .offset = offset, .fd = fd{% if case.has_flags() %}, .flags = {{ case.flags_c() }}{% endif %}{% if case.is_direct() && case.chunk().is_none() %}, .most = most{% endif %}};
     int error = io_uring_queue_init(DEPTH * 2, &queue.ring, 0);
     if (error == -ENOSYS || error == -EPERM || error == -ENOMEM)
         return write_plainly(fd, data, size, offset);
@@ -172,36 +172,36 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
     error = 0;
     for (unsigned i = 0; i < DEPTH; i++)
         queue.free[queue.free_count++] = DEPTH - 1 - i;
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     if ((uintptr_t)data % BLOCK != 0)
-        error = {{ way.memalign_c("(void **)&queue.buffer", "BLOCK") }}, DEPTH * {{ way.ring_chunk_c() }});
+        error = {{ case.memalign_c("(void **)&queue.buffer", "BLOCK") }}, DEPTH * {{ case.ring_chunk_c() }});
 {%- endif %}
-{%- if way.registers_buffers() %}
+{%- if case.registers_buffers() %}
     struct iovec memory = {(void *)data, size};
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     if (queue.buffer != NULL)
-        memory = (struct iovec){queue.buffer, DEPTH * {{ way.ring_chunk_c() }}};
+        memory = (struct iovec){queue.buffer, DEPTH * {{ case.ring_chunk_c() }}};
 {%- endif %}
     /* The kernel pins it once, rather than for each write, where RLIMIT_MEMLOCK and 1 GiB allow. */
     queue.is_registered = error == 0 && io_uring_register_buffers(&queue.ring, &memory, 1) == 0;
 {%- endif %}
-{%- if way.registers_files() %}
+{%- if case.registers_files() %}
     if (error == 0)
         error = -io_uring_register_files(&queue.ring, &fd, 1);
 {%- endif %}
     size_t next = 0;
     while (error == 0 && (next < size || queue.free_count < DEPTH)) {
-{%- if let Some(every) = way.sync_after_several() %}
+{%- if let Some(every) = case.sync_after_several() %}
         while (next < size && queue.free_count > 0 && queue.queued < {{ every }}) {
 {%- else %}
         while (next < size && queue.free_count > 0) {
 {%- endif %}
             unsigned slot = queue.free[--queue.free_count];
-            size_t length = size - next < {{ way.ring_chunk_c() }} ? size - next : {{ way.ring_chunk_c() }};
+            size_t length = size - next < {{ case.ring_chunk_c() }} ? size - next : {{ case.ring_chunk_c() }};
             queue.chunks[slot] = (struct chunk){next, length};
             push(&queue, slot);
             next += length;
-{%- if let Some(every) = way.sync_after_several() %}
+{%- if let Some(every) = case.sync_after_several() %}
             queue.queued++;
         }
         error = queue.free_count < DEPTH ? wait_for_one(&queue) : 0;
@@ -209,9 +209,9 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
         if (error == 0 && queue.free_count == DEPTH && queue.queued > 0 && (queue.queued >= {{ every }} || next == size)) {
             queue.queued = 0;
             struct io_uring_sqe *sync = io_uring_get_sqe(&queue.ring);
-            io_uring_prep_fsync(sync, {% if way.registers_files() %}0{% else %}fd{% endif %}, {% if way.is_fdatasync() %}IORING_FSYNC_DATASYNC{% else %}0{% endif %});
+            io_uring_prep_fsync(sync, {% if case.registers_files() %}0{% else %}fd{% endif %}, {% if case.is_fdatasync() %}IORING_FSYNC_DATASYNC{% else %}0{% endif %});
             io_uring_sqe_set_data64(sync, SYNC);
-{%- if way.registers_files() %}
+{%- if case.registers_files() %}
             io_uring_sqe_set_flags(sync, IOSQE_FIXED_FILE);
 {%- endif %}
             queue.under_way++;
@@ -231,13 +231,13 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
         io_uring_cqe_seen(&queue.ring, cqe);
     }
     io_uring_queue_exit(&queue.ring);
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     free(queue.buffer);
 {%- endif %}
     errno = error;
     return error == 0 ? 0 : -1;
 }
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 {% include "c/parts.c" %}
 {%- endif %}
 {% endblock %}

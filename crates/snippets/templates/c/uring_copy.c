@@ -1,12 +1,12 @@
 {% extends "c/base.c" %}
 {% block declarations %}
 {%- include "c/chunk.c" %}
-enum { DEPTH = {{ way.depth() }} }; /* chunks under way at the same time */
-{%- if way.is_direct() %}
-enum { BLOCK = {{ way.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+enum { DEPTH = {{ case.depth() }} }; /* chunks under way at the same time */
+{%- if case.is_direct() %}
+enum { BLOCK = {{ case.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
 {%- endif %}
-{%- if way.threads() > 1 %}
-enum { THREADS = {{ way.threads() }} };
+{%- if case.threads() > 1 %}
+enum { THREADS = {{ case.threads() }} };
 {%- endif %}
 {% endblock %}
 {% block helpers %}
@@ -21,7 +21,7 @@ struct queue {
     struct io_uring ring;
     int fds[2]; /* the source and the copy */
     unsigned under_way; /* entries that have no completion yet */
-{%- if way.registers_buffers() %}
+{%- if case.registers_buffers() %}
     int is_registered; /* the memory */
 {%- endif %}
     unsigned free_count, free[DEPTH];
@@ -38,8 +38,8 @@ static void push(struct queue *queue, unsigned slot, int which, unsigned flags)
     size_t done = which == READ ? chunk->read : chunk->written;
     unsigned length = (unsigned)(chunk->length - done);
     queue->under_way++;
-    int fd = {% if way.registers_files() %}which{% else %}queue->fds[which]{% endif %};
-{%- if way.registers_buffers() %}
+    int fd = {% if case.registers_files() %}which{% else %}queue->fds[which]{% endif %};
+{%- if case.registers_buffers() %}
     if (queue->is_registered && which == READ)
         io_uring_prep_read_fixed(entry, fd, chunk->buffer + done, length, chunk->at + done, 0);
     else if (queue->is_registered)
@@ -52,7 +52,7 @@ static void push(struct queue *queue, unsigned slot, int which, unsigned flags)
     else
         io_uring_prep_write(entry, fd, chunk->buffer + done, length, chunk->at + done);
     io_uring_sqe_set_data64(entry, slot * 2 + (unsigned)which);
-    io_uring_sqe_set_flags(entry, flags{% if way.registers_files() %} | IOSQE_FIXED_FILE{% endif %});
+    io_uring_sqe_set_flags(entry, flags{% if case.registers_files() %} | IOSQE_FIXED_FILE{% endif %});
 }
 
 /* The write begins when the read has ended. */
@@ -91,7 +91,7 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
 /* Where io_uring is missing or forbidden, as in many containers. */
 static int copy_plainly(int fd, int input, size_t from, size_t until)
 {
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     /* The buffer and the end are not aligned. */
     if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0
         || fcntl(input, F_SETFL, fcntl(input, F_GETFL) & ~O_DIRECT) != 0)
@@ -117,8 +117,8 @@ static int copy_plainly(int fd, int input, size_t from, size_t until)
 static int copy_range(int fd, int input, size_t from, size_t until)
 {
     const size_t size = until - from;
-{%- if way.chunk().is_none() %}
-    const size_t {{ way.ring_chunk_c() }} = size < INT_MAX / 4096 * 4096 ? (size + 4095) / 4096 * 4096 : INT_MAX / 4096 * 4096;
+{%- if case.chunk().is_none() %}
+    const size_t {{ case.ring_chunk_c() }} = size < INT_MAX / 4096 * 4096 ? (size + 4095) / 4096 * 4096 : INT_MAX / 4096 * 4096;
 {%- endif %}
     if (size == 0)
         return 0;
@@ -131,17 +131,17 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         return -1;
     }
     char *memory = NULL;
-    error = posix_memalign((void **)&memory, 4096, DEPTH * {{ way.ring_chunk_c() }});
+    error = posix_memalign((void **)&memory, 4096, DEPTH * {{ case.ring_chunk_c() }});
     for (unsigned i = 0; i < DEPTH; i++) {
         queue.free[queue.free_count++] = DEPTH - 1 - i;
-        queue.chunks[i].buffer = memory + i * {{ way.ring_chunk_c() }};
+        queue.chunks[i].buffer = memory + i * {{ case.ring_chunk_c() }};
     }
-{%- if way.registers_buffers() %}
+{%- if case.registers_buffers() %}
     /* The kernel pins them once, rather than for each call, where RLIMIT_MEMLOCK and 1 GiB allow. */
-    struct iovec all = {memory, DEPTH * {{ way.ring_chunk_c() }}};
+    struct iovec all = {memory, DEPTH * {{ case.ring_chunk_c() }}};
     queue.is_registered = error == 0 && io_uring_register_buffers(&queue.ring, &all, 1) == 0;
 {%- endif %}
-{%- if way.registers_files() %}
+{%- if case.registers_files() %}
     if (error == 0)
         error = -io_uring_register_files(&queue.ring, queue.fds, 2);
 {%- endif %}
@@ -150,8 +150,8 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         while (next < size && queue.free_count > 0) {
             unsigned slot = queue.free[--queue.free_count];
             struct chunk *chunk = &queue.chunks[slot];
-            size_t length = size - next < {{ way.ring_chunk_c() }} ? size - next : {{ way.ring_chunk_c() }};
-{%- if way.is_direct() %}
+            size_t length = size - next < {{ case.ring_chunk_c() }} ? size - next : {{ case.ring_chunk_c() }};
+{%- if case.is_direct() %}
             /* With O_DIRECT lengths are whole blocks: the end of the file is copied through the page cache. */
             if (length % BLOCK != 0 && length > BLOCK)
                 length = length / BLOCK * BLOCK;

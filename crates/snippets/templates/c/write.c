@@ -1,38 +1,38 @@
 {% extends "c/base.c" %}
 {% block declarations %}
 {% include "c/chunk.c" %}
-{%- if way.threads() > 1 %}
-enum { THREADS = {{ way.threads() }} };
+{%- if case.threads() > 1 %}
+enum { THREADS = {{ case.threads() }} };
 {%- endif %}
-{%- if way.is_vectored() %}
-enum { VECTOR = {{ way.vector() }} }; /* chunks handed over in one call */
+{%- if case.is_vectored() %}
+enum { VECTOR = {{ case.vector() }} }; /* chunks handed over in one call */
 {%- endif %}
-{%- if way.is_direct() %}
-enum { BLOCK = {{ way.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+{%- if case.is_direct() %}
+enum { BLOCK = {{ case.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
 {%- endif %}
-{%- if let Some(window) = way.writeback() %}
+{%- if let Some(window) = case.writeback() %}
 static const size_t BEHIND = (size_t){{ window }}; /* so many bytes behind the writer, data is on its way to the device */
 {%- endif %}
-{%- if way.is_dontcache() %}
+{%- if case.is_dontcache() %}
 
 #ifndef RWF_DONTCACHE /* Linux 6.14 */
 #define RWF_DONTCACHE 0x80
 #endif
-static _Thread_local int write_flags = RWF_DONTCACHE{% if way.is_rwf_dsync() %} | RWF_DSYNC{% endif %};
-{%- else if way.is_rwf_dsync() %}
+static _Thread_local int write_flags = RWF_DONTCACHE{% if case.is_rwf_dsync() %} | RWF_DSYNC{% endif %};
+{%- else if case.is_rwf_dsync() %}
 
 static const int write_flags = RWF_DSYNC;
 {%- endif %}
 {% endblock %}
 {% block helpers %}
-{%- if way.is_vectored() %}
+{%- if case.is_vectored() %}
 
 /* Hands over all bytes of a vector, which is changed. */
-static int write_all(int fd, struct iovec *vector, int count{% if way.is_positional() %}, off_t offset{% endif %})
+static int write_all(int fd, struct iovec *vector, int count{% if case.is_positional() %}, off_t offset{% endif %})
 {
     while (count > 0) {
-        ssize_t written = {{ way.vectored_call_c() }};
-{%- if way.is_dontcache() %}
+        ssize_t written = {{ case.vectored_call_c() }};
+{%- if case.is_dontcache() %}
         if (written < 0 && errno == EOPNOTSUPP && (write_flags & RWF_DONTCACHE)) {
             write_flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
             continue;
@@ -42,7 +42,7 @@ static int write_all(int fd, struct iovec *vector, int count{% if way.is_positio
             return -1;
         if (written < 0)
             continue;
-{%- if way.is_positional() %}
+{%- if case.is_positional() %}
         offset += written;
 {%- endif %}
         /* A call may write less than all. */
@@ -62,18 +62,18 @@ static int write_all(int fd, struct iovec *vector, int count{% if way.is_positio
 {%- else %}
 
 /* A call may write less than all, and a signal may interrupt it. */
-static int write_all(int fd, const char *data, size_t size{% if way.is_positional() %}, off_t offset{% endif %})
+static int write_all(int fd, const char *data, size_t size{% if case.is_positional() %}, off_t offset{% endif %})
 {
     while (size > 0) {
-{%- if way.has_flags() %}
+{%- if case.has_flags() %}
         struct iovec all = {(void *)data, size};
         ssize_t written = pwritev2(fd, &all, 1, offset, write_flags);
-{%- else if way.is_positional() %}
+{%- else if case.is_positional() %}
         ssize_t written = pwrite(fd, data, size, offset);
 {%- else %}
         ssize_t written = write(fd, data, size);
 {%- endif %}
-{%- if way.is_dontcache() %}
+{%- if case.is_dontcache() %}
         if (written < 0 && errno == EOPNOTSUPP && (write_flags & RWF_DONTCACHE)) {
             write_flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
             continue;
@@ -85,7 +85,7 @@ static int write_all(int fd, const char *data, size_t size{% if way.is_positiona
             continue;
         data += written;
         size -= (size_t)written;
-{%- if way.is_positional() %}
+{%- if case.is_positional() %}
         offset += written;
 {%- endif %}
     }
@@ -93,17 +93,17 @@ static int write_all(int fd, const char *data, size_t size{% if way.is_positiona
 }
 {%- endif %}
 {%- include "c/behind.c" %}
-{%- if way.streams() %}
+{%- if case.streams() %}
 {% include "c/write_stream.c" %}
 {%- else %}
 {% include "c/write_part.c" %}
 {%- endif %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 {% include "c/parts.c" %}
 {%- endif %}
 {% endblock %}
 {% block fill %}
-{%- if way.streams() %}
+{%- if case.streams() %}
 {%- include "c/fill_stream.c" %}
 {%- else %}
 {%- include "c/fill.c" %}

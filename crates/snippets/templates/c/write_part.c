@@ -1,21 +1,21 @@
 
-/* Writes `size` bytes {% if way.is_positional() %}from `offset` of the file on{% else %}at the file's position{% if way.writeback().is_some() %}, which is `offset`{% endif %}{% endif %}. */
-static int write_part(int fd, const char *data, size_t size{% if way.is_positional() || way.writeback().is_some() %}, off_t offset{% endif %})
+/* Writes `size` bytes {% if case.is_positional() %}from `offset` of the file on{% else %}at the file's position{% if case.writeback().is_some() %}, which is `offset`{% endif %}{% endif %}. */
+static int write_part(int fd, const char *data, size_t size{% if case.is_positional() || case.writeback().is_some() %}, off_t offset{% endif %})
 {
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     char *buffer = NULL;
-    if ((uintptr_t)data % BLOCK != 0 && (errno = {{ way.memalign_c("(void **)&buffer", "BLOCK") }}, {{ way.buffer_c() }})) != 0)
+    if ((uintptr_t)data % BLOCK != 0 && (errno = {{ case.memalign_c("(void **)&buffer", "BLOCK") }}, {{ case.buffer_c() }})) != 0)
         return -1;
 {%- endif %}
-{%- if way.sync_every().is_some() %}
+{%- if case.sync_every().is_some() %}
     unsigned chunks = 0;
 {%- endif %}
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
     size_t started = 0, ended = 0;
 {%- endif %}
     int result = 0;
     for (size_t at = 0; at < size && result == 0;) {
-{%- if way.is_vectored() %}
+{%- if case.is_vectored() %}
         struct iovec vector[VECTOR];
         int count = 0;
         size_t length = 0;
@@ -24,40 +24,40 @@ static int write_part(int fd, const char *data, size_t size{% if way.is_position
             vector[count++] = (struct iovec){(void *)(data + at + length), chunk};
             length += chunk;
         }
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
         if (buffer != NULL) {
             vector[0] = (struct iovec){memcpy(buffer, data + at, length), length};
             count = 1;
         }
 {%- endif %}
-        result = write_all(fd, vector, count{% if way.is_positional() %}, offset + (off_t)at{% endif %});
+        result = write_all(fd, vector, count{% if case.is_positional() %}, offset + (off_t)at{% endif %});
 {%- else %}
         size_t length = size - at < CHUNK ? size - at : CHUNK;
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
         const char *from = buffer == NULL ? data + at : memcpy(buffer, data + at, length);
-        result = write_all(fd, from, length{% if way.is_positional() %}, offset + (off_t)at{% endif %});
+        result = write_all(fd, from, length{% if case.is_positional() %}, offset + (off_t)at{% endif %});
 {%- else %}
-        result = write_all(fd, data + at, length{% if way.is_positional() %}, offset + (off_t)at{% endif %});
+        result = write_all(fd, data + at, length{% if case.is_positional() %}, offset + (off_t)at{% endif %});
 {%- endif %}
 {%- endif %}
         at += length;
-{%- if let Some(every) = way.sync_every() %}
-        chunks += {% if way.is_vectored() %}(unsigned)count{% else %}1{% endif %};
+{%- if let Some(every) = case.sync_every() %}
+        chunks += {% if case.is_vectored() %}(unsigned)count{% else %}1{% endif %};
         if (result == 0 && chunks >= {{ every }}) {
             chunks = 0;
-            result = {{ way.sync_name() }}(fd);
+            result = {{ case.sync_name() }}(fd);
         }
 {%- endif %}
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
         if (result == 0 && at - started >= BEHIND)
             result = write_behind(fd, offset, at, &started, &ended);
 {%- endif %}
     }
-{%- if way.sync_every().is_some() %}
+{%- if case.sync_every().is_some() %}
     if (result == 0 && chunks > 0)
-        result = {{ way.sync_name() }}(fd);
+        result = {{ case.sync_name() }}(fd);
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     free(buffer);
 {%- endif %}
     return result;

@@ -19,48 +19,48 @@ static off_t write_chunks(int fd, char *buffer, producer *next, void *context)
 {
     off_t at = 0;
     ssize_t length;
-{%- if way.sync_every().is_some() %}
+{%- if case.sync_every().is_some() %}
     unsigned chunks = 0;
 {%- endif %}
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
     size_t started = 0, ended = 0;
 {%- endif %}
     do {
         length = next_chunk(next, context, buffer);
         if (length < 0)
             return -1;
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
         ssize_t whole = length / BLOCK * BLOCK;
-        if (write_all(fd, buffer, (size_t)whole{% if way.is_positional() %}, at{% endif %}) != 0)
+        if (write_all(fd, buffer, (size_t)whole{% if case.is_positional() %}, at{% endif %}) != 0)
             return -1;
         /* The rest is no whole block: through the page cache. */
         if (whole < length) {
             int opened = fcntl(fd, F_GETFL);
             if (opened < 0 || fcntl(fd, F_SETFL, opened & ~O_DIRECT) != 0)
                 return -1;
-            if (write_all(fd, buffer + whole, (size_t)(length - whole){% if way.is_positional() %}, at + whole{% endif %}) != 0)
+            if (write_all(fd, buffer + whole, (size_t)(length - whole){% if case.is_positional() %}, at + whole{% endif %}) != 0)
                 return -1;
         }
 {%- else %}
-        if (write_all(fd, buffer, (size_t)length{% if way.is_positional() %}, at{% endif %}) != 0)
+        if (write_all(fd, buffer, (size_t)length{% if case.is_positional() %}, at{% endif %}) != 0)
             return -1;
 {%- endif %}
         at += length;
-{%- if let Some(every) = way.sync_every() %}
+{%- if let Some(every) = case.sync_every() %}
         chunks += length > 0;
         if (chunks >= {{ every }}) {
             chunks = 0;
-            if ({{ way.sync_name() }}(fd) != 0)
+            if ({{ case.sync_name() }}(fd) != 0)
                 return -1;
         }
 {%- endif %}
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
         if ((size_t)at - started >= BEHIND && write_behind(fd, 0, (size_t)at, &started, &ended) != 0)
             return -1;
 {%- endif %}
     } while ((size_t)length == CHUNK);
-{%- if way.sync_every().is_some() %}
-    if (chunks > 0 && {{ way.sync_name() }}(fd) != 0)
+{%- if case.sync_every().is_some() %}
+    if (chunks > 0 && {{ case.sync_name() }}(fd) != 0)
         return -1;
 {%- endif %}
     return at;

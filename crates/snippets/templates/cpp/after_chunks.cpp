@@ -1,4 +1,4 @@
-{%- if way.sync_every().is_some() %}
+{%- if case.sync_every().is_some() %}
     if (chunks > 0)
         make_durable(fd);
 {%- endif %}

@@ -1,108 +1,108 @@
-// {{ way.name() }}
+// {{ case.name() }}
 //
-{%- for line in way.about() %}
+{%- for line in case.about() %}
 // {{ line }}
 {%- endfor %}
 //
-{%- for line in way.errors(way.throws_cpp()) %}
+{%- for line in case.errors(case.throws_cpp()) %}
 // {{ line }}
 {%- endfor %}
-{%- if way.maps_target() %}
-// If {% if way.maps_source() %}either{% else %}the{% endif %} file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
-{%- if !way.reserves_blocks() %}: reserve
+{%- if case.maps_target() %}
+// If {% if case.maps_source() %}either{% else %}the{% endif %} file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
+{%- if !case.reserves_blocks() %}: reserve
 // its blocks with fallocate(2) where that matters{% endif %}.
 {%- endif %}
-// To compile it: c++ -std=c++17 -O2{% if way.has_threads_cpp() %} -pthread{% endif %} FILE.cpp{% if way.is_uring() %} -luring{% endif %}
+// To compile it: c++ -std=c++17 -O2{% if case.has_threads_cpp() %} -pthread{% endif %} FILE.cpp{% if case.is_uring() %} -luring{% endif %}
 {# an empty line #}
-{%- if way.cuts_chunks_cpp() %}
+{%- if case.cuts_chunks_cpp() %}
 #include <algorithm>
 {%- endif %}
-{%- if way.has_arrays_cpp() %}
+{%- if case.has_arrays_cpp() %}
 #include <array>
 {%- endif %}
 #include <cerrno>
-{%- if way.main() || way.atomic() %}
+{%- if case.main() || case.atomic() %}
 #include <chrono>
 {%- endif %}
-{%- if way.is_uring() %}
+{%- if case.is_uring() %}
 #include <climits>
 {%- endif %}
-{%- if way.is(Method::Pipeline) %}
+{%- if case.is(Method::Pipeline) %}
 #include <condition_variable>
 {%- endif %}
 #include <cstddef>
-{%- if way.has_addresses_cpp() %}
+{%- if case.has_addresses_cpp() %}
 #include <cstdint>
 {%- endif %}
-{%- if way.is(Method::Fwrite) || way.main() %}
+{%- if case.is(Method::Fwrite) || case.main() %}
 #include <cstdio>
 {%- endif %}
-{%- if way.main() || way.has_memory_cpp() %}
+{%- if case.main() || case.has_memory_cpp() %}
 #include <cstdlib>
 {%- endif %}
-{%- if way.stores_cpp() || way.copies_chunks_cpp() %}
+{%- if case.stores_cpp() || case.copies_chunks_cpp() %}
 #include <cstring>
 {%- endif %}
-{%- if way.main() %}
+{%- if case.main() %}
 #include <exception>
 {%- endif %}
-{%- if way.creates_name() && way.is_durable() %}
+{%- if case.creates_name() && case.is_durable() %}
 #include <filesystem>
 {%- endif %}
-{%- if way.has_threads_cpp() || way.streams() %}
+{%- if case.has_threads_cpp() || case.streams() %}
 #include <functional>
 {%- endif %}
-{%- if way.has_threads_cpp() %}
+{%- if case.has_threads_cpp() %}
 #include <future>
 {%- endif %}
-{%- if way.has_memory_cpp() || way.is_uring() || way.is(Method::Fwrite) %}
+{%- if case.has_memory_cpp() || case.is_uring() || case.is(Method::Fwrite) %}
 #include <memory>
 {%- endif %}
-{%- if way.is(Method::Pipeline) %}
+{%- if case.is(Method::Pipeline) %}
 #include <mutex>
 {%- endif %}
-{%- if way.has_memory_cpp() %}
+{%- if case.has_memory_cpp() %}
 #include <new>
 {%- endif %}
-{%- if way.has_own_maps() %}
+{%- if case.has_own_maps() %}
 #include <optional>
 {%- endif %}
-{%- if way.copies() || way.atomic() %}
+{%- if case.copies() || case.atomic() %}
 #include <string>
 {%- endif %}
 #include <system_error>
 #include <utility>
-{%- if way.registers_buffers() %}
+{%- if case.registers_buffers() %}
 #include <vector>
 {%- endif %}
 
 #include <fcntl.h>
-{%- if way.is_nontemporal() %}
+{%- if case.is_nontemporal() %}
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 {%- endif %}
-{%- if way.is_uring() %}
+{%- if case.is_uring() %}
 #include <liburing.h>
 {%- endif %}
-{%- if way.is(Method::Ficlone) %}
+{%- if case.is(Method::Ficlone) %}
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 {%- endif %}
-{%- if way.maps_target() || way.maps_source() || way.makes_huge_pages() %}
+{%- if case.maps_target() || case.maps_source() || case.makes_huge_pages() %}
 #include <sys/mman.h>
 {%- endif %}
-{%- if way.is(Method::Sendfile) %}
+{%- if case.is(Method::Sendfile) %}
 #include <sys/sendfile.h>
 {%- endif %}
-{%- if way.looks_at_size_cpp() || way.atomic() || way.is(Method::Fwrite) %}
+{%- if case.looks_at_size_cpp() || case.atomic() || case.is(Method::Fwrite) %}
 #include <sys/stat.h>
 {%- endif %}
-{%- if way.is_vectored() || way.has_flags() || way.registers_buffers() %}
+{%- if case.is_vectored() || case.has_flags() || case.registers_buffers() %}
 #include <sys/uio.h>
 {%- endif %}
 #include <unistd.h>
-{%- if way.streams() %}
+{%- if case.streams() %}
 
 // Puts the next bytes of the data into `buffer`: returns 1 to `size`, or 0 at the data's end; throws on an error.
 using Producer = std::function<std::size_t(char *buffer, std::size_t size)>;
@@ -118,17 +118,17 @@ namespace {
 
 class Descriptor {
 public:
-    Descriptor(const char *path, int flags{% if way.atomic() %}, mode_t mode = 0666{% endif %})
+    Descriptor(const char *path, int flags{% if case.atomic() %}, mode_t mode = 0666{% endif %})
     {
         do
-            fd_ = ::open(path, flags | O_CLOEXEC, {{ way.mode_c() }});
+            fd_ = ::open(path, flags | O_CLOEXEC, {{ case.mode_c() }});
         while (fd_ < 0 && errno == EINTR);
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
         // A filesystem without direct I/O has made the file all the same.
         if (fd_ < 0 && errno == EINVAL && (flags & O_DIRECT))
-            fd_ = ::open(path, (flags & ~(O_DIRECT | O_EXCL)) | O_CLOEXEC, {{ way.mode_c() }});
+            fd_ = ::open(path, (flags & ~(O_DIRECT | O_EXCL)) | O_CLOEXEC, {{ case.mode_c() }});
 {%- endif %}
-{%- if way.copies() %}
+{%- if case.copies() %}
         if (fd_ < 0) {
             const int error = errno;
             fail((std::string{"open "} + path).c_str(), error);
@@ -158,7 +158,7 @@ public:
 private:
     int fd_;
 };
-{%- if way.removes_on_error() %}
+{%- if case.removes_on_error() %}
 
 // The name of a new file, which is removed again unless it is kept.
 class NewName {
@@ -178,7 +178,7 @@ private:
     const char *name_;
 };
 {%- endif %}
-{%- if way.atomic() %}
+{%- if case.atomic() %}
 
 // Gives the new file the mode of the one that it replaces, and its group and owner if it may.
 void keep_mode(int fd, const struct stat &old)
@@ -189,7 +189,7 @@ void keep_mode(int fd, const struct stat &old)
         fail("fchmod");
 }
 {%- endif %}
-{%- if way.loops_throwing_cpp() %}
+{%- if case.loops_throwing_cpp() %}
 
 // The bytes that a call has written: 0 after a signal. One that writes nothing would do so for ever.
 std::size_t written_by(const char *call, ssize_t result)
@@ -199,7 +199,7 @@ std::size_t written_by(const char *call, ssize_t result)
     return result < 0 ? 0 : static_cast<std::size_t>(result);
 }
 {%- endif %}
-{%- if way.looks_at_size_cpp() %}
+{%- if case.looks_at_size_cpp() %}
 
 std::size_t size_of(const Descriptor &file)
 {
@@ -209,7 +209,7 @@ std::size_t size_of(const Descriptor &file)
     return static_cast<std::size_t>(status.st_size);
 }
 {%- endif %}
-{%- if way.has_memory_cpp() %}
+{%- if case.has_memory_cpp() %}
 
 struct Free {
     void operator()(char *memory) const { std::free(memory); }
@@ -222,32 +222,32 @@ Memory allocate(std::size_t alignment, std::size_t size)
     const auto memory = static_cast<char *>(std::aligned_alloc(alignment, units * alignment));
     if (memory == nullptr)
         throw std::bad_alloc{};
-{%- if way.makes_huge_pages() %}
+{%- if case.makes_huge_pages() %}
     ::madvise(memory, units * alignment, MADV_HUGEPAGE); // the kernel may have none
 {%- endif %}
     return Memory{memory};
 }
 {%- endif %}
-{%- match way.reserve_cpp() %}
+{%- match case.reserve_cpp() %}
 {%- when Some with (call) %}
 
-// Gives the file its {% if way.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
+// Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
 void reserve(int fd, std::size_t size)
 {
-{%- if !way.is_set_len() %}
+{%- if !case.is_set_len() %}
     if (size == 0) // a call for no bytes is refused
         return;
 {%- endif %}
-{%- if way.is_posix_fallocate() %}
+{%- if case.is_posix_fallocate() %}
     int error;
     do
         error = {{ call }};
     while (error == EINTR);
-{%- if way.maps_target() %}
+{%- if case.maps_target() %}
     // This filesystem cannot: a mapping needs the length all the same.
     if (error == EOPNOTSUPP && ::ftruncate(fd, static_cast<off_t>(size)) == 0)
         return;
-{%- else if way.is_direct() %}
+{%- else if case.is_direct() %}
     // This filesystem cannot: the file is written all the same. EINVAL: glibc's substitute
     // writes single bytes, which O_DIRECT refuses.
     if (error == EOPNOTSUPP || error == EINVAL)
@@ -258,13 +258,13 @@ void reserve(int fd, std::size_t size)
 {%- endif %}
     if (error != 0)
         fail("posix_fallocate", error);
-{%- else if way.is_set_len() %}
+{%- else if case.is_set_len() %}
     while ({{ call }} != 0)
         if (errno != EINTR)
             fail("ftruncate");
 {%- else %}
     while ({{ call }} != 0) {
-{%- if way.maps_target() %}
+{%- if case.maps_target() %}
         // This filesystem cannot: a mapping needs the length all the same.
         if (errno == EOPNOTSUPP && ::ftruncate(fd, static_cast<off_t>(size)) == 0)
             return;
@@ -279,13 +279,13 @@ void reserve(int fd, std::size_t size)
 }
 {%- when None %}
 {%- endmatch %}
-{%- if way.fills_with_zeros() %}
+{%- if case.fills_with_zeros() %}
 
 // Blocks that have been written once: overwriting them changes no metadata.
 void fill_with_zeros(int fd, std::size_t size)
 {
     alignas(4096) static const char zeros[64 << 10] = {};
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     // O_DIRECT writes whole blocks: what is too much is cut off.
     const std::size_t end = (size + 4095) / 4096 * 4096;
 {%- else %}
@@ -295,7 +295,7 @@ void fill_with_zeros(int fd, std::size_t size)
         const std::size_t length = std::min(sizeof zeros, end - at);
         at += written_by("pwrite", ::pwrite(fd, zeros, length, static_cast<off_t>(at)));
     }
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     if (end > size && ::ftruncate(fd, static_cast<off_t>(size)) != 0)
         fail("ftruncate");
 {%- endif %}
@@ -303,7 +303,7 @@ void fill_with_zeros(int fd, std::size_t size)
         fail("fsync");
 }
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 
 void end_direct(int fd)
 {
@@ -312,11 +312,11 @@ void end_direct(int fd)
         fail("fcntl");
 }
 {%- endif %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 {%- include "cpp/parts.cpp" %}
 {%- endif %}
 {%- block helpers %}{% endblock %}
-{%- if way.creates_name() && way.is_durable() %}
+{%- if case.creates_name() && case.is_durable() %}
 
 // The file's name is durable when its directory is.
 void sync_directory(const char *path)
@@ -330,70 +330,70 @@ void sync_directory(const char *path)
 
 } // namespace
 
-{% if way.copies() -%}
+{% if case.copies() -%}
 void copy_file(const char *source, const char *path)
-{%- else if way.streams() -%}
-{%- if way.expects() -%}
+{%- else if case.streams() -%}
+{%- if case.expects() -%}
 // `expected` bytes are got ready; the file ends where the data does.
 {% endif -%}
-void write_stream(const char *path, const Producer &next{% if way.expects() %}, std::size_t expected{% endif %})
+void write_stream(const char *path, const Producer &next{% if case.expects() %}, std::size_t expected{% endif %})
 {%- else -%}
 void write_file(const char *path, const void *data, std::size_t size)
 {%- endif %}
 {
-{%- if way.copies() %}
-    const Descriptor input{source, O_RDONLY{% if way.is_direct_on_both_sides() %} | O_DIRECT{% endif %}};
-{%- if way.knows_size_cpp() %}
+{%- if case.copies() %}
+    const Descriptor input{source, O_RDONLY{% if case.is_direct_on_both_sides() %} | O_DIRECT{% endif %}};
+{%- if case.knows_size_cpp() %}
     const std::size_t size = size_of(input);
 {%- endif %}
 {%- endif %}
-{%- if way.atomic() %}
+{%- if case.atomic() %}
     // Under another name until it is whole.
     const auto now = std::chrono::system_clock::now().time_since_epoch().count();
     const auto other = std::string{path} + '.' + std::to_string(::getpid()) + '.' + std::to_string(now) + ".tmp";
     struct stat old;
     const bool replaces = ::stat(path, &old) == 0;
 {%- endif %}
-    Descriptor file{ {{- way.path_cpp() }}, {{ way.access_c() }}{{ way.open_flags_c() }}{% if way.atomic() %}, replaces ? old.st_mode & 0777 : 0666{% endif %}};
-{%- if way.removes_on_error() %}
-    NewName name{ {{- way.path_cpp() }}};
+    Descriptor file{ {{- case.path_cpp() }}, {{ case.access_c() }}{{ case.open_flags_c() }}{% if case.atomic() %}, replaces ? old.st_mode & 0777 : 0666{% endif %}};
+{%- if case.removes_on_error() %}
+    NewName name{ {{- case.path_cpp() }}};
 {%- endif %}
-{%- if way.atomic() %}
+{%- if case.atomic() %}
     if (replaces)
         keep_mode(file.get(), old);
 {%- endif %}
-{%- if way.reserves() && way.reserve_cpp().is_some() %}
-    reserve(file.get(), {% if way.streams() %}expected{% else %}size{% endif %});
+{%- if case.reserves() && case.reserve_cpp().is_some() %}
+    reserve(file.get(), {% if case.streams() %}expected{% else %}size{% endif %});
 {%- endif %}
-{%- if way.fills_with_zeros() %}
-    fill_with_zeros(file.get(), {% if way.streams() %}expected{% else %}size{% endif %});
+{%- if case.fills_with_zeros() %}
+    fill_with_zeros(file.get(), {% if case.streams() %}expected{% else %}size{% endif %});
 {%- endif %}
 {%- block fill %}{% endblock %}
-{%- if way.copies() && way.overwrites() && !way.maps_target() && !way.is(Method::Ficlone) %}
+{%- if case.copies() && case.overwrites() && !case.maps_target() && !case.is(Method::Ficlone) %}
     // The file may have been longer.
     if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
         fail("ftruncate");
 {%- endif %}
-{%- if way.syncs_at_end() && !way.maps_target() %}
+{%- if case.syncs_at_end() && !case.maps_target() %}
     // After an error of this call, a second one may succeed though data is lost: write it anew.
-    if (::{{ way.sync_name() }}(file.get()) != 0)
-        fail("{{ way.sync_name() }}");
+    if (::{{ case.sync_name() }}(file.get()) != 0)
+        fail("{{ case.sync_name() }}");
 {%- endif %}
     file.close();
-{%- if way.atomic() %}
+{%- if case.atomic() %}
     if (::rename(other.c_str(), path) != 0)
         fail("rename");
     name.keep();
-{%- if way.is_durable() %}
+{%- if case.is_durable() %}
     sync_directory(path);
 {%- endif %}
-{%- else if way.removes_on_error() %}
-{%- if way.is_durable() %}
+{%- else if case.removes_on_error() %}
+{%- if case.is_durable() %}
     sync_directory(path);
 {%- endif %}
     name.keep();
 {%- endif %}
 }
-{%- if way.main() %}
+{%- if case.main() %}
 {%- include "cpp/main.cpp" %}
 {%- endif %}

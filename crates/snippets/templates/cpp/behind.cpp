@@ -1,4 +1,4 @@
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
 
 // Keeps the device busy while the file is written, and the page cache free of what it has to write.
 class WriteBehind {
@@ -15,7 +15,7 @@ public:
             write_out(ended_, started_,
                       SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE
                           | SYNC_FILE_RANGE_WAIT_AFTER);
-{%- if way.drops() %}
+{%- if case.drops() %}
             ::posix_fadvise(fd_, static_cast<off_t>(ended_), static_cast<off_t>(started_ - ended_),
                             POSIX_FADV_DONTNEED);
 {%- endif %}

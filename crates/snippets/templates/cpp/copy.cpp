@@ -3,14 +3,14 @@
 {%- include "cpp/constants.cpp" %}
 {% endblock %}
 {% block helpers %}
-{%- if way.is(Method::ReadWrite) || way.is(Method::MmapWrite) %}
+{%- if case.is(Method::ReadWrite) || case.is(Method::MmapWrite) %}
 {%- include "cpp/write_all.cpp" %}
 {%- endif %}
 {%- include "cpp/behind.cpp" %}
-{%- if way.is(Method::MmapWrite) %}
+{%- if case.is(Method::MmapWrite) %}
 {%- include "cpp/mapping.cpp" %}
 {%- endif %}
-{%- if way.is(Method::Splice) %}
+{%- if case.is(Method::Splice) %}
 
 // A pipe that holds a chunk, as far as an ordinary user may have it: see pipe(7).
 class Pipe {
@@ -19,7 +19,7 @@ public:
     {
         if (::pipe2(ends_, O_CLOEXEC) != 0)
             fail("pipe2");
-        ::fcntl(ends_[1], F_SETPIPE_SZ, {{ way.pipe_c() }});
+        ::fcntl(ends_[1], F_SETPIPE_SZ, {{ case.pipe_c() }});
     }
     ~Pipe()
     {
@@ -40,40 +40,40 @@ private:
 // Copies the bytes between two offsets; both files are at the position of the first.
 void copy_range(int fd, int input, std::size_t from, std::size_t until)
 {
-{%- if way.maps_source() %}
+{%- if case.maps_source() %}
     if (from == until) // no mapping is empty
         return;
 {%- endif %}
-{%- if way.chunk().is_none() %}
+{%- if case.chunk().is_none() %}
     const std::size_t chunk_size = until - from;
 {%- endif %}
-{%- if way.is_sequential() && !way.maps_source() %}
+{%- if case.is_sequential() && !case.maps_source() %}
     ::posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
     ::posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
 {%- endif %}
-{%- if way.is(Method::ReadWrite) %}
+{%- if case.is(Method::ReadWrite) %}
     const Memory buffer = allocate(4096, std::min(chunk_size, until - from));
-{%- else if way.is(Method::MmapWrite) %}
+{%- else if case.is(Method::MmapWrite) %}
     const Mapping map = map_file(input, PROT_READ, from, until - from);
-{%- if way.is_sequential() %}
+{%- if case.is_sequential() %}
     ::madvise(map.data(), until - from, MADV_WILLNEED);
     ::madvise(map.data(), until - from, MADV_SEQUENTIAL);
 {%- endif %}
-{%- if way.populates() %}
+{%- if case.populates() %}
     std::size_t present = from;
 {%- endif %}
-{%- else if way.is(Method::Splice) %}
+{%- else if case.is(Method::Splice) %}
     constexpr unsigned splice_flags = SPLICE_F_MOVE | SPLICE_F_MORE;
     const Pipe pipe;
 {%- endif %}
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
     WriteBehind behind{fd, from};
 {%- endif %}
     for (std::size_t at = from; at < until;) {
         const std::size_t most = std::min(chunk_size, until - at);
-{%- if way.is(Method::MmapWrite) %}
+{%- if case.is(Method::MmapWrite) %}
         char *const bytes = map.data() + (at - from);
-{%- if way.populates() %}
+{%- if case.populates() %}
         if (at >= present) {
             present = at + std::min(window_size, until - at);
             ::madvise(bytes, present - at, MADV_POPULATE_READ); // older kernels refuse
@@ -82,11 +82,11 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
         write_all(fd, bytes, most);
         at += most;
 {%- else %}
-{%- if way.is(Method::ReadWrite) %}
+{%- if case.is(Method::ReadWrite) %}
         const ssize_t moved = ::read(input, buffer.get(), most);
-{%- else if way.is(Method::Splice) %}
+{%- else if case.is(Method::Splice) %}
         const ssize_t moved = ::splice(input, nullptr, pipe.input(), nullptr, most, splice_flags);
-{%- else if way.is(Method::Sendfile) %}
+{%- else if case.is(Method::Sendfile) %}
         const ssize_t moved = ::sendfile(fd, input, nullptr, most);
 {%- else %}
         const ssize_t moved = ::copy_file_range(input, nullptr, fd, nullptr, most, 0);
@@ -94,16 +94,16 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
         if (moved < 0 && errno == EINTR)
             continue;
         if (moved <= 0)
-            fail("{{ way.copy_name_cpp() }}", moved == 0 ? EIO : errno); // 0: the source is shorter now
-{%- if way.is(Method::ReadWrite) %}
+            fail("{{ case.copy_name_cpp() }}", moved == 0 ? EIO : errno); // 0: the source is shorter now
+{%- if case.is(Method::ReadWrite) %}
         write_all(fd, buffer.get(), static_cast<std::size_t>(moved));
-{%- else if way.is(Method::Splice) %}
+{%- else if case.is(Method::Splice) %}
         for (auto left = static_cast<std::size_t>(moved); left > 0;)
             left -= written_by("splice", ::splice(pipe.output(), nullptr, fd, nullptr, left, splice_flags));
 {%- endif %}
         at += static_cast<std::size_t>(moved);
 {%- endif %}
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
         behind.reached(at);
 {%- endif %}
     }

@@ -1,17 +1,17 @@
 
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
     in_parts(size, [&](std::size_t from, std::size_t until) {
         // A descriptor of its own has a position of its own; the first part has the files'.
         if (from == 0)
             return copy_range(file.get(), input.get(), from, until);
-        const Descriptor own_input{source, O_RDONLY{% if way.is_direct_on_both_sides() %} | O_DIRECT{% endif %}};
-{%- if !way.is_uring() %}
+        const Descriptor own_input{source, O_RDONLY{% if case.is_direct_on_both_sides() %} | O_DIRECT{% endif %}};
+{%- if !case.is_uring() %}
         if (::lseek(own_input.get(), static_cast<off_t>(from), SEEK_SET) < 0)
             fail("lseek");
 {%- endif %}
-{%- if way.has_own_descriptors() %}
-        Descriptor own{ {{- way.path_cpp() }}, {{ way.access_again_c() }}{{ way.open_flags_c() }}};
-{%- if way.is_at_position() %}
+{%- if case.has_own_descriptors() %}
+        Descriptor own{ {{- case.path_cpp() }}, {{ case.access_again_c() }}{{ case.open_flags_c() }}};
+{%- if case.is_at_position() %}
         if (::lseek(own.get(), static_cast<off_t>(from), SEEK_SET) < 0)
             fail("lseek");
 {%- endif %}

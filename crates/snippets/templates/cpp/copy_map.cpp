@@ -3,48 +3,48 @@
 {%- include "cpp/constants.cpp" %}
 {% endblock %}
 {% block helpers %}
-{%- if way.is(Method::MmapMmap) %}
+{%- if case.is(Method::MmapMmap) %}
 {%- include "cpp/stores.cpp" %}
 {%- endif %}
 {%- include "cpp/mapping.cpp" %}
 {%- include "cpp/map_target.cpp" %}
 
 // Copies the bytes between two offsets into a mapping that begins with them.
-{%- if way.is(Method::ReadMmap) %}
+{%- if case.is(Method::ReadMmap) %}
 // The source's position is the first.
 {%- endif %}
 void copy_range(char *map, int input, std::size_t from, std::size_t until)
 {
     const std::size_t size = until - from;
-{%- if way.chunk().is_none() %}
+{%- if case.chunk().is_none() %}
     const std::size_t chunk_size = size;
 {%- endif %}
-{%- if way.is(Method::MmapMmap) %}
+{%- if case.is(Method::MmapMmap) %}
     const Mapping data = map_file(input, PROT_READ, from, size);
-{%- if way.is_sequential() %}
+{%- if case.is_sequential() %}
     ::madvise(data.data(), size, MADV_WILLNEED);
     ::madvise(data.data(), size, MADV_SEQUENTIAL);
 {%- endif %}
-{%- else if way.is_sequential() %}
+{%- else if case.is_sequential() %}
     ::posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
     ::posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
 {%- endif %}
-{%- if way.prepares_windows_cpp() %}
+{%- if case.prepares_windows_cpp() %}
     std::size_t prepared = 0;
 {%- endif %}
     for (std::size_t at = 0; at < size;) {
-{%- if way.prepares_windows_cpp() %}
+{%- if case.prepares_windows_cpp() %}
         if (at >= prepared) {
             prepared = std::min(size, (at / window_size + 1) * window_size);
-{%- if way.is(Method::MmapMmap) && way.populates() %}
+{%- if case.is(Method::MmapMmap) && case.populates() %}
             ::madvise(data.data() + at, prepared - at, MADV_POPULATE_READ); // older kernels refuse
 {%- endif %}
             prepare(map + at, prepared - at);
         }
 {%- endif %}
         const std::size_t most = std::min(chunk_size, size - at);
-{%- if way.is(Method::MmapMmap) %}
-        {{ way.store_cpp() }}(map + at, data.data() + at, most);
+{%- if case.is(Method::MmapMmap) %}
+        {{ case.store_cpp() }}(map + at, data.data() + at, most);
         at += most;
 {%- else %}
         const ssize_t moved = ::read(input, map + at, most);
@@ -56,12 +56,12 @@ void copy_range(char *map, int input, std::size_t from, std::size_t until)
 {%- endif %}
     }
 }
-{%- if !way.has_own_maps() %}
+{%- if !case.has_own_maps() %}
 
-void copy_mapped({% if way.threads() > 1 %}const char *source, {% endif %}int fd, int input, std::size_t size)
+void copy_mapped({% if case.threads() > 1 %}const char *source, {% endif %}int fd, int input, std::size_t size)
 {
-    const Mapping map = {{ way.map_call_cpp() }}(fd, {% if !way.maps_huge() %}PROT_READ | PROT_WRITE, {% endif %}0, size);
-{%- if way.threads() > 1 %}
+    const Mapping map = {{ case.map_call_cpp() }}(fd, {% if !case.maps_huge() %}PROT_READ | PROT_WRITE, {% endif %}0, size);
+{%- if case.threads() > 1 %}
     in_parts(size, [&](std::size_t from, std::size_t until) {
         if (from == until) // no mapping is empty
             return;
@@ -69,7 +69,7 @@ void copy_mapped({% if way.threads() > 1 %}const char *source, {% endif %}int fd
         if (from == 0)
             return copy_range(map.data(), input, from, until);
         const Descriptor own{source, O_RDONLY};
-{%- if way.is(Method::ReadMmap) %}
+{%- if case.is(Method::ReadMmap) %}
         if (::lseek(own.get(), static_cast<off_t>(from), SEEK_SET) < 0)
             fail("lseek");
 {%- endif %}
@@ -78,57 +78,57 @@ void copy_mapped({% if way.threads() > 1 %}const char *source, {% endif %}int fd
 {%- else %}
     copy_range(map.data(), input, 0, size);
 {%- endif %}
-{%- if way.syncs_at_end() %}
-{%- if way.syncs_map() %}
+{%- if case.syncs_at_end() %}
+{%- if case.syncs_map() %}
     map.sync();
 {%- else %}
     // After an error of this call, a second one may succeed though data is lost: write it anew.
-    if (::{{ way.sync_name() }}(fd) != 0)
-        fail("{{ way.sync_name() }}");
+    if (::{{ case.sync_name() }}(fd) != 0)
+        fail("{{ case.sync_name() }}");
 {%- endif %}
 {%- endif %}
 }
 {%- endif %}
 {% endblock %}
 {% block fill %}
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
     // A mapping does not make the file longer, and it may have been longer.
     if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
         fail("ftruncate");
 {%- endif %}
-{%- if way.has_own_maps() %}
+{%- if case.has_own_maps() %}
     in_parts(size, [&](std::size_t from, std::size_t until) {
         if (from == until) // no mapping is empty
             return;
         // A descriptor of its own has a position of its own; the first part has the files'.
-        std::optional<Descriptor> own_input{% if way.has_own_descriptors() %}, own{% endif %};
+        std::optional<Descriptor> own_input{% if case.has_own_descriptors() %}, own{% endif %};
         const int in = from == 0 ? input.get() : own_input.emplace(source, O_RDONLY).get();
-{%- if way.is(Method::ReadMmap) %}
+{%- if case.is(Method::ReadMmap) %}
         if (from > 0 && ::lseek(in, static_cast<off_t>(from), SEEK_SET) < 0)
             fail("lseek");
 {%- endif %}
-{%- if way.has_own_descriptors() %}
-        const int fd = from == 0 ? file.get() : own.emplace({{ way.path_cpp() }}, {{ way.access_again_c() }}).get();
+{%- if case.has_own_descriptors() %}
+        const int fd = from == 0 ? file.get() : own.emplace({{ case.path_cpp() }}, {{ case.access_again_c() }}).get();
 {%- else %}
         const int fd = file.get();
 {%- endif %}
-        const Mapping map = {{ way.map_call_cpp() }}(fd, {% if !way.maps_huge() %}PROT_READ | PROT_WRITE, {% endif %}from, until - from);
+        const Mapping map = {{ case.map_call_cpp() }}(fd, {% if !case.maps_huge() %}PROT_READ | PROT_WRITE, {% endif %}from, until - from);
         copy_range(map.data(), in, from, until);
-{%- if way.syncs_at_end() && way.syncs_map() %}
+{%- if case.syncs_at_end() && case.syncs_map() %}
         map.sync();
 {%- endif %}
-{%- if way.has_own_descriptors() %}
+{%- if case.has_own_descriptors() %}
         if (own)
             own->close();
 {%- endif %}
     });
-{%- if way.syncs_at_end() && !way.syncs_map() %}
+{%- if case.syncs_at_end() && !case.syncs_map() %}
     // After an error of this call, a second one may succeed though data is lost: write it anew.
-    if (::{{ way.sync_name() }}(file.get()) != 0)
-        fail("{{ way.sync_name() }}");
+    if (::{{ case.sync_name() }}(file.get()) != 0)
+        fail("{{ case.sync_name() }}");
 {%- endif %}
 {%- else %}
     if (size > 0) // no mapping is empty
-        copy_mapped({% if way.threads() > 1 %}source, {% endif %}file.get(), input.get(), size);
+        copy_mapped({% if case.threads() > 1 %}source, {% endif %}file.get(), input.get(), size);
 {%- endif %}
 {%- endblock %}

@@ -1,6 +1,6 @@
 {% extends "cpp/base.cpp" %}
 {% block fill %}
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
     // A clone's end that is no whole block must be the file's end.
     if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
         fail("ftruncate");

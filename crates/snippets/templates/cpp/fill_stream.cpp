@@ -1,5 +1,5 @@
 
-{%- if way.expects() %}
+{%- if case.expects() %}
     const std::size_t end = write_chunks(file.get(), next);
     if (end < expected && ::ftruncate(file.get(), static_cast<off_t>(end)) != 0)
         fail("ftruncate");

@@ -63,7 +63,7 @@ private:
 void write_range(int fd, const char *data, std::size_t from, std::size_t until)
 {
     Stream stream{fd};
-{%- if way.chunk().is_some() %}
+{%- if case.chunk().is_some() %}
     for (std::size_t at = from; at < until; at += chunk_size)
         stream.write(data + at, std::min(chunk_size, until - at));
 {%- else %}
@@ -74,12 +74,12 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
 {% endblock %}
 {% block fill %}
     const auto bytes = static_cast<const char *>(data);
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
     in_parts(size, [&](std::size_t from, std::size_t until) {
         // A descriptor of its own has a position of its own; the first part has the file's.
         if (from == 0)
             return write_range(file.get(), bytes, from, until);
-        Descriptor own{ {{- way.path_cpp() }}, {{ way.access_again_c() }}};
+        Descriptor own{ {{- case.path_cpp() }}, {{ case.access_again_c() }}};
         if (::lseek(own.get(), static_cast<off_t>(from), SEEK_SET) < 0)
             fail("lseek");
         write_range(own.get(), bytes, from, until);

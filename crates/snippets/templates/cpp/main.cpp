@@ -1,4 +1,4 @@
-{% if way.streams() %}
+{% if case.streams() %}
 
 // The next bytes of a file; 0 at its end.
 static std::size_t read_some(const Descriptor &file, char *buffer, std::size_t size)
@@ -11,7 +11,7 @@ static std::size_t read_some(const Descriptor &file, char *buffer, std::size_t s
         fail("read");
     return static_cast<std::size_t>(got);
 }
-{% else if !way.copies() %}
+{% else if !case.copies() %}
 
 // The content of a file, in memory that is good for O_DIRECT and for huge pages.
 static std::pair<Memory, std::size_t> content_of(const char *path)
@@ -36,23 +36,23 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "usage: %s SOURCE TARGET\n", argv[0]);
         return 2;
     }
-    const char *path = argv[{% if way.copies() %}2{% else %}1{% endif %}];
+    const char *path = argv[{% if case.copies() %}2{% else %}1{% endif %}];
     try {
-{%- if way.streams() %}
+{%- if case.streams() %}
         const Descriptor source{path, O_RDONLY};
         const auto next = [&source](char *buffer, std::size_t size) {
             return read_some(source, buffer, size);
         };
-{%- if way.expects() %}
+{%- if case.expects() %}
         const std::size_t expected = size_of(source);
 {%- endif %}
         path = argv[2];
-{%- else if !way.copies() %}
+{%- else if !case.copies() %}
         const auto [data, size] = content_of(path);
         path = argv[2];
 {%- endif %}
         const auto start = std::chrono::steady_clock::now();
-        {{ way.main_call_cpp() }};
+        {{ case.main_call_cpp() }};
         const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
         // For `writebench run --command`: the time of the function alone.
         if (const char *phases = std::getenv("WRITEBENCH_PHASES_FD"))

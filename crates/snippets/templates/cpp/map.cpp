@@ -6,39 +6,39 @@
 {%- include "cpp/stores.cpp" %}
 {%- include "cpp/mapping.cpp" %}
 {%- include "cpp/map_target.cpp" %}
-{%- if way.sync_every().is_some() %}
+{%- if case.sync_every().is_some() %}
 
-void make_durable({% if way.syncs_map() %}char *from, char *until{% else %}int fd{% endif %})
+void make_durable({% if case.syncs_map() %}char *from, char *until{% else %}int fd{% endif %})
 {
-{%- if way.syncs_map() %}
+{%- if case.syncs_map() %}
     from -= reinterpret_cast<std::uintptr_t>(from) % 4096; // msync(2) begins at a page
     if (::msync(from, static_cast<std::size_t>(until - from), MS_SYNC) != 0)
         fail("msync");
 {%- else %}
-    if (::{{ way.sync_name() }}(fd) != 0)
-        fail("{{ way.sync_name() }}");
+    if (::{{ case.sync_name() }}(fd) != 0)
+        fail("{{ case.sync_name() }}");
 {%- endif %}
 }
 {%- endif %}
-{%- if !way.is_plain_map_cpp() %}
+{%- if !case.is_plain_map_cpp() %}
 
 // Stores so many bytes.
-void store_range({% if way.syncs_file_on_the_way_cpp() %}int fd, {% endif %}char *map, const char *data, std::size_t size)
+void store_range({% if case.syncs_file_on_the_way_cpp() %}int fd, {% endif %}char *map, const char *data, std::size_t size)
 {
-{%- if way.chunk().is_none() %}
+{%- if case.chunk().is_none() %}
     const std::size_t chunk_size = size;
 {%- endif %}
-{%- if way.sync_every().is_some() %}
+{%- if case.sync_every().is_some() %}
     std::size_t chunks = 0; // since the last sync
-{%- if way.syncs_map() %}
+{%- if case.syncs_map() %}
     char *synced = map;
 {%- endif %}
 {%- endif %}
-{%- if way.prepares_windows_cpp() %}
+{%- if case.prepares_windows_cpp() %}
     std::size_t prepared = 0;
 {%- endif %}
     for (std::size_t at = 0; at < size;) {
-{%- if way.prepares_windows_cpp() %}
+{%- if case.prepares_windows_cpp() %}
         if (at == prepared) {
             prepared = at + std::min(window_size, size - at);
             prepare(map + at, prepared - at);
@@ -47,11 +47,11 @@ void store_range({% if way.syncs_file_on_the_way_cpp() %}int fd, {% endif %}char
 {%- else %}
         const std::size_t length = std::min(chunk_size, size - at);
 {%- endif %}
-        {{ way.store_cpp() }}(map + at, data + at, length);
+        {{ case.store_cpp() }}(map + at, data + at, length);
         at += length;
-{%- if let Some(every) = way.sync_every() %}
+{%- if let Some(every) = case.sync_every() %}
         if (++chunks >= {{ every }} || at == size) {
-{%- if way.syncs_map() %}
+{%- if case.syncs_map() %}
             make_durable(synced, map + at);
             synced = map + at;
 {%- else %}
@@ -63,68 +63,68 @@ void store_range({% if way.syncs_file_on_the_way_cpp() %}int fd, {% endif %}char
     }
 }
 {%- endif %}
-{%- if !way.has_own_maps() %}
+{%- if !case.has_own_maps() %}
 
 void write_mapped(int fd, const char *data, std::size_t size)
 {
-    const Mapping map = {{ way.map_call_cpp() }}(fd, {% if !way.maps_huge() %}PROT_READ | PROT_WRITE, {% endif %}0, size);
-{%- if way.is_plain_map_cpp() %}
-{%- if way.chunk().is_some() %}
+    const Mapping map = {{ case.map_call_cpp() }}(fd, {% if !case.maps_huge() %}PROT_READ | PROT_WRITE, {% endif %}0, size);
+{%- if case.is_plain_map_cpp() %}
+{%- if case.chunk().is_some() %}
     for (std::size_t at = 0; at < size; at += chunk_size)
-        {{ way.store_cpp() }}(map.data() + at, data + at, std::min(chunk_size, size - at));
+        {{ case.store_cpp() }}(map.data() + at, data + at, std::min(chunk_size, size - at));
 {%- else %}
-    {{ way.store_cpp() }}(map.data(), data, size);
+    {{ case.store_cpp() }}(map.data(), data, size);
 {%- endif %}
-{%- else if way.threads() > 1 %}
+{%- else if case.threads() > 1 %}
     in_parts(size, [&](std::size_t from, std::size_t until) {
-        store_range({% if way.syncs_file_on_the_way_cpp() %}fd, {% endif %}map.data() + from, data + from, until - from);
+        store_range({% if case.syncs_file_on_the_way_cpp() %}fd, {% endif %}map.data() + from, data + from, until - from);
     });
 {%- else %}
-    store_range({% if way.syncs_file_on_the_way_cpp() %}fd, {% endif %}map.data(), data, size);
+    store_range({% if case.syncs_file_on_the_way_cpp() %}fd, {% endif %}map.data(), data, size);
 {%- endif %}
-{%- if way.syncs_at_end() %}
-{%- if way.syncs_map() %}
+{%- if case.syncs_at_end() %}
+{%- if case.syncs_map() %}
     map.sync();
 {%- else %}
     // After an error of this call, a second one may succeed though data is lost: write it anew.
-    if (::{{ way.sync_name() }}(fd) != 0)
-        fail("{{ way.sync_name() }}");
+    if (::{{ case.sync_name() }}(fd) != 0)
+        fail("{{ case.sync_name() }}");
 {%- endif %}
 {%- endif %}
 }
 {%- endif %}
 {% endblock %}
 {% block fill %}
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
     // A mapping does not make the file longer.
     if (size_of(file) < size && ::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
         fail("ftruncate");
 {%- endif %}
-{%- if way.has_own_maps() %}
+{%- if case.has_own_maps() %}
     const auto bytes = static_cast<const char *>(data);
     in_parts(size, [&](std::size_t from, std::size_t until) {
         if (from == until) // no mapping is empty
             return;
-{%- if way.has_own_descriptors() %}
+{%- if case.has_own_descriptors() %}
         std::optional<Descriptor> own; // the first part has the file's
-        const int fd = from == 0 ? file.get() : own.emplace({{ way.path_cpp() }}, {{ way.access_again_c() }}).get();
+        const int fd = from == 0 ? file.get() : own.emplace({{ case.path_cpp() }}, {{ case.access_again_c() }}).get();
 {%- else %}
         const int fd = file.get();
 {%- endif %}
-        const Mapping map = {{ way.map_call_cpp() }}(fd, {% if !way.maps_huge() %}PROT_READ | PROT_WRITE, {% endif %}from, until - from);
-        store_range({% if way.syncs_file_on_the_way_cpp() %}fd, {% endif %}map.data(), bytes + from, until - from);
-{%- if way.syncs_at_end() && way.syncs_map() %}
+        const Mapping map = {{ case.map_call_cpp() }}(fd, {% if !case.maps_huge() %}PROT_READ | PROT_WRITE, {% endif %}from, until - from);
+        store_range({% if case.syncs_file_on_the_way_cpp() %}fd, {% endif %}map.data(), bytes + from, until - from);
+{%- if case.syncs_at_end() && case.syncs_map() %}
         map.sync();
 {%- endif %}
-{%- if way.has_own_descriptors() %}
+{%- if case.has_own_descriptors() %}
         if (own)
             own->close();
 {%- endif %}
     });
-{%- if way.syncs_at_end() && !way.syncs_map() %}
+{%- if case.syncs_at_end() && !case.syncs_map() %}
     // After an error of this call, a second one may succeed though data is lost: write it anew.
-    if (::{{ way.sync_name() }}(file.get()) != 0)
-        fail("{{ way.sync_name() }}");
+    if (::{{ case.sync_name() }}(file.get()) != 0)
+        fail("{{ case.sync_name() }}");
 {%- endif %}
 {%- else %}
     if (size > 0) // no mapping is empty

@@ -1,4 +1,4 @@
-{%- if way.maps_huge() %}
+{%- if case.maps_huge() %}
 
 // Maps at an address where huge pages fit: as far from a multiple of 2 MiB as the offset is.
 Mapping map_for_huge_pages(int fd, std::size_t from, std::size_t length)
@@ -24,18 +24,18 @@ Mapping map_for_huge_pages(int fd, std::size_t from, std::size_t length)
     if (at > start)
         ::munmap(start, static_cast<std::size_t>(at - start));
     ::munmap(end, static_cast<std::size_t>(start + reserved - end));
-{%- if !way.huge_is_collapse() %}
+{%- if !case.huge_is_collapse() %}
     ::madvise(map, mapped, MADV_HUGEPAGE); // a kernel without huge pages refuses: small ones, then
 {%- endif %}
     return {map, mapped, skipped};
 }
 {%- endif %}
-{%- if way.prepares_windows_cpp() %}
+{%- if case.prepares_windows_cpp() %}
 
 // Makes pages present by a few calls instead of a fault for each. The kernel may refuse.
 void prepare(char *map, std::size_t length)
 {
-{%- if way.huge_is_collapse() %}
+{%- if case.huge_is_collapse() %}
     constexpr std::size_t huge = 2 << 20;
     const std::size_t whole = length / huge * huge;
     for (std::size_t at = 0; at < whole; at += huge)
@@ -43,7 +43,7 @@ void prepare(char *map, std::size_t length)
     if (whole > 0)
         ::madvise(map, whole, MADV_COLLAPSE);
 {%- endif %}
-{%- if way.populates() %}
+{%- if case.populates() %}
     while (::madvise(map, length, MADV_POPULATE_WRITE) != 0) {
         if (errno == EINVAL)
             return; // older kernels

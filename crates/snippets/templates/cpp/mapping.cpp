@@ -14,7 +14,7 @@ public:
     Mapping &operator=(const Mapping &) = delete;
 
     char *data() const { return start_ + skipped_; }
-{%- if way.syncs_map() && way.syncs_at_end() %}
+{%- if case.syncs_map() && case.syncs_at_end() %}
 
     void sync() const
     {
@@ -28,7 +28,7 @@ private:
     char *start_;
     std::size_t length_, skipped_;
 };
-{%- if !way.maps_huge() || way.maps_source() %}
+{%- if !case.maps_huge() || case.maps_source() %}
 
 // A mapping begins at a page.
 Mapping map_file(int fd, int protection, std::size_t from, std::size_t length)

@@ -79,10 +79,10 @@ void run(Line &line, End end)
 // Copies the bytes between two offsets; both files are at the position of the first.
 void copy_range(int fd, int input, std::size_t from, std::size_t until)
 {
-{%- if way.chunk().is_none() %}
+{%- if case.chunk().is_none() %}
     const std::size_t chunk_size = until - from;
 {%- endif %}
-{%- if way.is_sequential() %}
+{%- if case.is_sequential() %}
     ::posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
     ::posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
 {%- endif %}
@@ -104,7 +104,7 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
         }
     };
     const auto write_out = [&] {
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
         WriteBehind behind{fd, from};
 {%- endif %}
         for (std::size_t at = from; at < until;) {
@@ -114,7 +114,7 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
             write_all(fd, buffer->memory.get(), buffer->length);
             at += buffer->length;
             line.has_emptied();
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
             behind.reached(at);
 {%- endif %}
         }

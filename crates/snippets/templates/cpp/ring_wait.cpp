@@ -37,7 +37,7 @@
             io_uring_cqe_seen(ring_.get(), cqe);
         }
     }
-{%- if way.registers_buffers() %}
+{%- if case.registers_buffers() %}
 
     // The kernel pins it once, rather than for each call: see RLIMIT_MEMLOCK.
     // No buffer is larger than 1 GiB.

@@ -10,19 +10,19 @@ constexpr std::size_t most_bytes = INT_MAX / 4096 * 4096; // of an entry
 class Queue {
 public:
     Queue(Ring ring, int fd, const char *data, std::size_t from, std::size_t until)
-        : {% if way.chunk().is_none() %}chunk_size{until - from}, {% endif %}ring_{std::move(ring)}, fd_{fd}, data_{data},
+        : {% if case.chunk().is_none() %}chunk_size{until - from}, {% endif %}ring_{std::move(ring)}, fd_{fd}, data_{data},
           next_{from}, until_{until}
     {
         for (std::size_t i = 0; i < depth; ++i)
             free_[i] = depth - 1 - i;
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
         // Data that is not aligned goes through buffers that are.
-        constexpr std::size_t chunks = {% if way.chunk().is_some() %}depth{% else %}1{% endif %};
+        constexpr std::size_t chunks = {% if case.chunk().is_some() %}depth{% else %}1{% endif %};
         if (reinterpret_cast<std::uintptr_t>(data) % block_size != 0)
-            buffers_ = allocate({{ way.alignment_cpp() }}, chunks * chunk_size);
+            buffers_ = allocate({{ case.alignment_cpp() }}, chunks * chunk_size);
 {%- endif %}
-{%- if way.registers_buffers() %}
-{%- if way.is_direct() %}
+{%- if case.registers_buffers() %}
+{%- if case.is_direct() %}
         if (buffers_)
             register_memory(buffers_.get(), chunks * chunk_size);
         else
@@ -31,7 +31,7 @@ public:
         register_memory(const_cast<char *>(data + from), until - from);
 {%- endif %}
 {%- endif %}
-{%- if way.registers_files() %}
+{%- if case.registers_files() %}
         if (const int error = -io_uring_register_files(ring_.get(), &fd_, 1))
             fail("io_uring_register", error);
 {%- endif %}
@@ -43,17 +43,17 @@ public:
     void run()
     {
         while (next_ < until_ || free_count_ < depth) {
-            while (next_ < until_ && free_count_ > 0{% if let Some(every) = way.sync_after_several() %} && queued_ < {{ every }}{% endif %}) {
+            while (next_ < until_ && free_count_ > 0{% if let Some(every) = case.sync_after_several() %} && queued_ < {{ every }}{% endif %}) {
                 const std::size_t slot = free_[--free_count_];
-                chunks_[slot] = {next_, std::min(chunk_size, until_ - next_){% if way.is_dontcache() %}, true{% endif %}};
+                chunks_[slot] = {next_, std::min(chunk_size, until_ - next_){% if case.is_dontcache() %}, true{% endif %}};
                 next_ += chunks_[slot].left;
-{%- if way.sync_after_several().is_some() %}
+{%- if case.sync_after_several().is_some() %}
                 ++queued_;
 {%- endif %}
                 push(slot);
             }
             wait();
-{%- if let Some(every) = way.sync_after_several() %}
+{%- if let Some(every) = case.sync_after_several() %}
             // All that was queued has been written: now it becomes durable.
             if (free_count_ == depth && (queued_ >= {{ every }} || next_ == until_)) {
                 queued_ = 0;
@@ -67,53 +67,53 @@ public:
 private:
     struct Chunk {
         std::size_t at, left;
-{%- if way.is_dontcache() %}
+{%- if case.is_dontcache() %}
         bool has_flag; // RWF_DONTCACHE
 {%- endif %}
     };
-{%- if way.sync_after_several().is_some() %}
+{%- if case.sync_after_several().is_some() %}
     static constexpr std::uint64_t sync_data = UINT64_MAX; // where writes have their slot
 {%- endif %}
 
     void push(std::size_t slot)
     {
-        {% if !way.is_dontcache() %}const {% endif %}Chunk &chunk = chunks_[slot];
+        {% if !case.is_dontcache() %}const {% endif %}Chunk &chunk = chunks_[slot];
         io_uring_sqe *const write = io_uring_get_sqe(ring_.get());
         const char *bytes = data_ + chunk.at;
         const auto length = static_cast<unsigned>(std::min(chunk.left, most_bytes));
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
         if (buffers_)
             bytes = static_cast<char *>(
                 std::memcpy(buffers_.get() + slot * chunk_size, bytes, length));
 {%- endif %}
-{%- if way.registers_buffers() %}
-        io_uring_prep_write_fixed(write, {{ way.ring_file_cpp() }}, bytes, length, chunk.at, piece_of(bytes));
+{%- if case.registers_buffers() %}
+        io_uring_prep_write_fixed(write, {{ case.ring_file_cpp() }}, bytes, length, chunk.at, piece_of(bytes));
 {%- else %}
-        io_uring_prep_write(write, {{ way.ring_file_cpp() }}, bytes, length, chunk.at);
+        io_uring_prep_write(write, {{ case.ring_file_cpp() }}, bytes, length, chunk.at);
 {%- endif %}
-{%- if way.is_dontcache() %}
+{%- if case.is_dontcache() %}
         write->rw_flags = flags_;
         chunk.has_flag = flags_ & RWF_DONTCACHE;
-{%- else if way.is_rwf_dsync() %}
+{%- else if case.is_rwf_dsync() %}
         write->rw_flags = RWF_DSYNC;
 {%- endif %}
-        io_uring_sqe_set_data64(write, {% if way.sync_every() == Some(1) %}2 * {% endif %}slot);
-{%- if way.registers_files() || way.sync_every() == Some(1) %}
-        io_uring_sqe_set_flags(write, {% if way.registers_files() %}IOSQE_FIXED_FILE{% endif %}{% if way.registers_files() && way.sync_every() == Some(1) %} | {% endif %}{% if way.sync_every() == Some(1) %}IOSQE_IO_LINK{% endif %});
+        io_uring_sqe_set_data64(write, {% if case.sync_every() == Some(1) %}2 * {% endif %}slot);
+{%- if case.registers_files() || case.sync_every() == Some(1) %}
+        io_uring_sqe_set_flags(write, {% if case.registers_files() %}IOSQE_FIXED_FILE{% endif %}{% if case.registers_files() && case.sync_every() == Some(1) %} | {% endif %}{% if case.sync_every() == Some(1) %}IOSQE_IO_LINK{% endif %});
 {%- endif %}
         ++under_way_;
-{%- if way.sync_every() == Some(1) %}
+{%- if case.sync_every() == Some(1) %}
         push_sync(2 * slot + 1); // it begins when the write has ended
 {%- endif %}
     }
-{%- if way.sync_every().is_some() %}
+{%- if case.sync_every().is_some() %}
 
     void push_sync(std::uint64_t data)
     {
         io_uring_sqe *const sync = io_uring_get_sqe(ring_.get());
-        io_uring_prep_fsync(sync, {{ way.ring_file_cpp() }}, {% if way.is_fdatasync() %}IORING_FSYNC_DATASYNC{% else %}0{% endif %});
+        io_uring_prep_fsync(sync, {{ case.ring_file_cpp() }}, {% if case.is_fdatasync() %}IORING_FSYNC_DATASYNC{% else %}0{% endif %});
         io_uring_sqe_set_data64(sync, data);
-{%- if way.registers_files() %}
+{%- if case.registers_files() %}
         io_uring_sqe_set_flags(sync, IOSQE_FIXED_FILE);
 {%- endif %}
         ++under_way_;
@@ -123,11 +123,11 @@ private:
     // Takes a completion; returns an error number.
     int completed(std::uint64_t data, int result)
     {
-{%- if way.sync_after_several().is_some() %}
+{%- if case.sync_after_several().is_some() %}
         if (data == sync_data)
             return -result;
 {%- endif %}
-{%- if way.sync_every() == Some(1) %}
+{%- if case.sync_every() == Some(1) %}
         const std::size_t slot = data / 2;
         Chunk &chunk = chunks_[slot];
         if (data % 2 == 0)
@@ -148,9 +148,9 @@ private:
         return 0;
     }
 
-    {% if !way.is_dontcache() %}static {% endif %}int written(Chunk &chunk, int result)
+    {% if !case.is_dontcache() %}static {% endif %}int written(Chunk &chunk, int result)
     {
-{%- if way.is_dontcache() %}
+{%- if case.is_dontcache() %}
         // This filesystem or kernel cannot: the data stays in the page cache.
         if (result == -EOPNOTSUPP && chunk.has_flag) {
             flags_ &= ~RWF_DONTCACHE;
@@ -167,10 +167,10 @@ private:
     }
 {%- include "cpp/ring_wait.cpp" %}
 
-{% if way.chunk().is_none() %}
+{% if case.chunk().is_none() %}
     const std::size_t chunk_size;
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     Memory buffers_;
 {%- endif %}
     const Ring ring_;
@@ -182,13 +182,13 @@ private:
     std::array<std::size_t, depth> free_;
     std::size_t free_count_ = depth;
     unsigned under_way_ = 0; // entries without a completion
-{%- if way.sync_after_several().is_some() %}
+{%- if case.sync_after_several().is_some() %}
     std::size_t queued_ = 0; // chunks since the last sync
 {%- endif %}
-{%- if way.is_dontcache() %}
-    int flags_ = RWF_DONTCACHE{% if way.is_rwf_dsync() %} | RWF_DSYNC{% endif %};
+{%- if case.is_dontcache() %}
+    int flags_ = RWF_DONTCACHE{% if case.is_rwf_dsync() %} | RWF_DSYNC{% endif %};
 {%- endif %}
-{%- if way.registers_buffers() %}
+{%- if case.registers_buffers() %}
     const char *registered_ = nullptr;
     std::size_t piece_ = 0;
 {%- endif %}
@@ -197,12 +197,12 @@ private:
 // Where there is no io_uring.
 void write_plainly(int fd, const char *data, std::size_t from, std::size_t until)
 {
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     end_direct(fd); // the data may not be aligned
 {%- endif %}
     while (from < until)
         from += written_by("pwrite", ::pwrite(fd, data + from, until - from, static_cast<off_t>(from)));
-{%- if let Some(call) = way.sync_without_ring() %}
+{%- if let Some(call) = case.sync_without_ring() %}
     if (::{{ call }}(fd) != 0)
         fail("{{ call }}");
 {%- endif %}

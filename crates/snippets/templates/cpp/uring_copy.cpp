@@ -10,14 +10,14 @@ constexpr std::size_t most_bytes = INT_MAX / 4096 * 4096; // of an entry
 class Queue {
 public:
     Queue(Ring ring, int fd, int input, std::size_t from, std::size_t until)
-        : {% if way.chunk().is_none() %}chunk_size{until - from}, {% endif %}ring_{std::move(ring)}, fds_{input, fd}, next_{from}, until_{until}
+        : {% if case.chunk().is_none() %}chunk_size{until - from}, {% endif %}ring_{std::move(ring)}, fds_{input, fd}, next_{from}, until_{until}
     {
         for (std::size_t i = 0; i < depth; ++i)
             free_[i] = depth - 1 - i;
-{%- if way.registers_buffers() %}
+{%- if case.registers_buffers() %}
         register_memory(buffers_.get(), chunk_count * chunk_size);
 {%- endif %}
-{%- if way.registers_files() %}
+{%- if case.registers_files() %}
         if (const int error = -io_uring_register_files(ring_.get(), fds_, 2))
             fail("io_uring_register", error);
 {%- endif %}
@@ -31,7 +31,7 @@ public:
         while (next_ < until_ || free_count_ < depth) {
             while (next_ < until_ && free_count_ > 0) {
                 std::size_t length = std::min(chunk_size, until_ - next_);
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
                 // With O_DIRECT lengths are whole blocks: the end of the file goes
                 // through the page cache.
                 if (length > 4096)
@@ -70,14 +70,14 @@ private:
         const std::size_t done = operation == READ ? chunk.read : chunk.written;
         const auto length = static_cast<unsigned>(std::min(chunk.length - done, most_bytes));
         char *const bytes = buffers_.get() + slot * chunk_size + done;
-        const int file = {% if way.registers_files() %}operation{% else %}fds_[operation]{% endif %};
+        const int file = {% if case.registers_files() %}operation{% else %}fds_[operation]{% endif %};
         io_uring_sqe *const entry = io_uring_get_sqe(ring_.get());
         if (operation == READ)
-            io_uring_prep_read{% if way.registers_buffers() %}_fixed{% endif %}(entry, file, bytes, length, chunk.at + done{% if way.registers_buffers() %}, piece_of(bytes){% endif %});
+            io_uring_prep_read{% if case.registers_buffers() %}_fixed{% endif %}(entry, file, bytes, length, chunk.at + done{% if case.registers_buffers() %}, piece_of(bytes){% endif %});
         else
-            io_uring_prep_write{% if way.registers_buffers() %}_fixed{% endif %}(entry, file, bytes, length, chunk.at + done{% if way.registers_buffers() %}, piece_of(bytes){% endif %});
+            io_uring_prep_write{% if case.registers_buffers() %}_fixed{% endif %}(entry, file, bytes, length, chunk.at + done{% if case.registers_buffers() %}, piece_of(bytes){% endif %});
         io_uring_sqe_set_data64(entry, 2 * slot + operation);
-        io_uring_sqe_set_flags(entry, flags{% if way.registers_files() %} | IOSQE_FIXED_FILE{% endif %});
+        io_uring_sqe_set_flags(entry, flags{% if case.registers_files() %} | IOSQE_FIXED_FILE{% endif %});
         ++under_way_;
     }
 
@@ -105,10 +105,10 @@ private:
     }
 {%- include "cpp/ring_wait.cpp" %}
 
-{% if way.chunk().is_none() %}
+{% if case.chunk().is_none() %}
     const std::size_t chunk_size;
 {%- endif %}
-    static constexpr std::size_t chunk_count = {% if way.chunk().is_some() %}depth{% else %}1{% endif %};
+    static constexpr std::size_t chunk_count = {% if case.chunk().is_some() %}depth{% else %}1{% endif %};
     const Memory buffers_ = allocate(4096, chunk_count * chunk_size);
     const Ring ring_;
     const int fds_[2]; // the source and the copy
@@ -118,7 +118,7 @@ private:
     std::array<std::size_t, depth> free_;
     std::size_t free_count_ = depth;
     unsigned under_way_ = 0; // entries without a completion
-{%- if way.registers_buffers() %}
+{%- if case.registers_buffers() %}
     const char *registered_ = nullptr;
     std::size_t piece_ = 0;
 {%- endif %}
@@ -127,7 +127,7 @@ private:
 // Where there is no io_uring.
 void copy_plainly(int fd, int input, std::size_t from, std::size_t until)
 {
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     end_direct(fd); // the end is no whole block
     end_direct(input);
 {%- endif %}

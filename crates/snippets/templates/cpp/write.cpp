@@ -5,33 +5,33 @@
 {% block helpers %}
 {%- include "cpp/write_all.cpp" %}
 {%- include "cpp/behind.cpp" %}
-{%- if way.sync_every().is_some() %}
+{%- if case.sync_every().is_some() %}
 
 void make_durable(int fd)
 {
-    if (::{{ way.sync_name() }}(fd) != 0)
-        fail("{{ way.sync_name() }}");
+    if (::{{ case.sync_name() }}(fd) != 0)
+        fail("{{ case.sync_name() }}");
 }
 {%- endif %}
-{%- if way.streams() %}
+{%- if case.streams() %}
 {%- include "cpp/write_stream.cpp" %}
-{%- else if !way.is_plain_cpp() %}
+{%- else if !case.is_plain_cpp() %}
 
-// Writes the bytes between two offsets{% if !way.is_positional() %}; the file's position is the first{% endif %}.
+// Writes the bytes between two offsets{% if !case.is_positional() %}; the file's position is the first{% endif %}.
 void write_range(int fd, const char *data, std::size_t from, std::size_t until)
 {
-{%- if way.chunk().is_none() %}
+{%- if case.chunk().is_none() %}
     const std::size_t chunk_size = until - from;
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     // Data that is not aligned goes through a buffer that is.
     Memory buffer;
     if (reinterpret_cast<std::uintptr_t>(data) % block_size != 0)
-        buffer = allocate({{ way.alignment_cpp() }}, {% if way.is_vectored() && way.chunk().is_some() %}vector_length * {% endif %}chunk_size);
+        buffer = allocate({{ case.alignment_cpp() }}, {% if case.is_vectored() && case.chunk().is_some() %}vector_length * {% endif %}chunk_size);
 {%- endif %}
 {%- include "cpp/before_chunks.cpp" %}
     for (std::size_t at = from; at < until;) {
-{%- if way.is_vectored() %}
+{%- if case.is_vectored() %}
         std::array<iovec, vector_length> vector;
         std::size_t count = 0, length = 0;
         for (; count < vector_length && at + length < until; ++count) {
@@ -39,21 +39,21 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
             vector[count] = {const_cast<char *>(data + at + length), chunk};
             length += chunk;
         }
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
         if (buffer) {
             vector[0] = {std::memcpy(buffer.get(), data + at, length), length};
             count = 1;
         }
 {%- endif %}
-        write_all(fd, vector.data(), static_cast<int>(count){% if way.is_positional() %}, at{% endif %}{% if way.is_dontcache() %}, flags{% endif %});
+        write_all(fd, vector.data(), static_cast<int>(count){% if case.is_positional() %}, at{% endif %}{% if case.is_dontcache() %}, flags{% endif %});
 {%- else %}
         const std::size_t length = std::min(chunk_size, until - at);
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
         const char *bytes = data + at;
         if (buffer)
             bytes = static_cast<char *>(std::memcpy(buffer.get(), bytes, length));
 {%- endif %}
-        write_all(fd, {% if way.is_direct() %}bytes{% else %}data + at{% endif %}, length{% if way.is_positional() %}, at{% endif %}{% if way.is_dontcache() %}, flags{% endif %});
+        write_all(fd, {% if case.is_direct() %}bytes{% else %}data + at{% endif %}, length{% if case.is_positional() %}, at{% endif %}{% if case.is_dontcache() %}, flags{% endif %});
 {%- endif %}
         at += length;
 {%- include "cpp/after_chunk.cpp" %}
@@ -61,12 +61,12 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
 {%- include "cpp/after_chunks.cpp" %}
 }
 {%- endif %}
-{%- if !way.streams() %}
+{%- if !case.streams() %}
 {%- include "cpp/write_rest.cpp" %}
 {%- endif %}
 {% endblock %}
 {% block fill %}
-{%- if way.streams() %}
+{%- if case.streams() %}
 {%- include "cpp/fill_stream.cpp" %}
 {%- else %}
 {%- include "cpp/write_fill.cpp" %}

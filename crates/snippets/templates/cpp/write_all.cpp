@@ -1,15 +1,15 @@
 
-{% if way.is_vectored() %}
+{% if case.is_vectored() %}
 // Hands over all bytes of a vector, which is changed.
-void write_all(int fd, iovec *vector, int count{% if way.is_positional() %}, std::size_t offset{% endif %}{% if way.is_dontcache() %}, int &flags{% endif %})
+void write_all(int fd, iovec *vector, int count{% if case.is_positional() %}, std::size_t offset{% endif %}{% if case.is_dontcache() %}, int &flags{% endif %})
 {
     while (count > 0) {
-        const ssize_t result = {{ way.vectored_call_cpp() }};
+        const ssize_t result = {{ case.vectored_call_cpp() }};
 {%- else %}
 // A call may write less than all, and a signal may interrupt it.
-void write_all(int fd, const char *data, std::size_t size{% if way.is_positional() %}, std::size_t offset{% endif %}{% if way.is_dontcache() %}, int &flags{% endif %})
+void write_all(int fd, const char *data, std::size_t size{% if case.is_positional() %}, std::size_t offset{% endif %}{% if case.is_dontcache() %}, int &flags{% endif %})
 {
-{%- if way.is_direct() && way.copies() %}
+{%- if case.is_direct() && case.copies() %}
     // The end of the file is no whole block: through the page cache.
     const std::size_t rest = size % block_size;
     if (rest > 0) {
@@ -21,21 +21,21 @@ void write_all(int fd, const char *data, std::size_t size{% if way.is_positional
     }
 {%- endif %}
     while (size > 0) {
-{%- if way.has_flags() %}
+{%- if case.has_flags() %}
         const iovec all{const_cast<char *>(data), size};
 {%- endif %}
-        const ssize_t result = {{ way.write_call_cpp() }};
+        const ssize_t result = {{ case.write_call_cpp() }};
 {%- endif %}
-{%- if way.is_dontcache() %}
+{%- if case.is_dontcache() %}
         if (result < 0 && errno == EOPNOTSUPP && (flags & RWF_DONTCACHE)) {
             // This filesystem or kernel cannot: the data stays in the page cache.
             flags &= ~RWF_DONTCACHE;
             continue;
         }
 {%- endif %}
-        const std::size_t written = written_by("{{ way.write_name_cpp() }}", result);
-{%- if way.is_vectored() %}
-{%- if way.is_positional() %}
+        const std::size_t written = written_by("{{ case.write_name_cpp() }}", result);
+{%- if case.is_vectored() %}
+{%- if case.is_positional() %}
         offset += written;
 {%- endif %}
         // A call may write less than all.
@@ -49,7 +49,7 @@ void write_all(int fd, const char *data, std::size_t size{% if way.is_positional
 {%- else %}
         data += written;
         size -= written;
-{%- if way.is_positional() %}
+{%- if case.is_positional() %}
         offset += written;
 {%- endif %}
 {%- endif %}

@@ -1,25 +1,25 @@
 
-{%- if way.is_plain_cpp() %}
-{%- if way.chunk().is_none() %}
-    write_all(file.get(), static_cast<const char *>(data), size{% if way.is_positional() %}, 0{% endif %});
+{%- if case.is_plain_cpp() %}
+{%- if case.chunk().is_none() %}
+    write_all(file.get(), static_cast<const char *>(data), size{% if case.is_positional() %}, 0{% endif %});
 {%- else %}
     const auto bytes = static_cast<const char *>(data);
     for (std::size_t at = 0; at < size; at += chunk_size)
-        write_all(file.get(), bytes + at, std::min(chunk_size, size - at){% if way.is_positional() %}, at{% endif %});
+        write_all(file.get(), bytes + at, std::min(chunk_size, size - at){% if case.is_positional() %}, at{% endif %});
 {%- endif %}
 {%- else %}
     const auto bytes = static_cast<const char *>(data);
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     const std::size_t whole = size / block_size * block_size;
 {%- endif %}
-{%- if way.threads() > 1 %}
-    in_parts({{ way.end_cpp() }}, [&](std::size_t from, std::size_t until) {
-{%- if way.has_own_descriptors() %}
+{%- if case.threads() > 1 %}
+    in_parts({{ case.end_cpp() }}, [&](std::size_t from, std::size_t until) {
+{%- if case.has_own_descriptors() %}
         // A descriptor of its own has a position of its own; the first part has the file's.
         if (from == 0)
             return write_range(file.get(), bytes, from, until);
-        Descriptor own{ {{- way.path_cpp() }}, {{ way.access_again_c() }}{{ way.open_flags_c() }}};
-{%- if way.is_at_position() %}
+        Descriptor own{ {{- case.path_cpp() }}, {{ case.access_again_c() }}{{ case.open_flags_c() }}};
+{%- if case.is_at_position() %}
         if (::lseek(own.get(), static_cast<off_t>(from), SEEK_SET) < 0)
             fail("lseek");
 {%- endif %}
@@ -30,9 +30,9 @@
 {%- endif %}
     });
 {%- else %}
-    write_range(file.get(), bytes, 0, {{ way.end_cpp() }});
+    write_range(file.get(), bytes, 0, {{ case.end_cpp() }});
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     if (whole < size)
         write_rest(file.get(), bytes, whole, size);
 {%- endif %}

@@ -13,32 +13,32 @@ std::size_t next_chunk(const Producer &next, char *buffer)
     return length;
 }
 
-// Writes the producer's data, chunk by chunk{% if way.expects() %}, and returns the number of its bytes{% endif %}.
-{% if way.expects() %}std::size_t{% else %}void{% endif %} write_chunks(int fd, const Producer &next)
+// Writes the producer's data, chunk by chunk{% if case.expects() %}, and returns the number of its bytes{% endif %}.
+{% if case.expects() %}std::size_t{% else %}void{% endif %} write_chunks(int fd, const Producer &next)
 {
-    const Memory buffer = allocate({{ way.alignment_cpp() }}, chunk_size);
-    std::size_t {% if way.counts_cpp() %}at = 0, {% endif %}length;
+    const Memory buffer = allocate({{ case.alignment_cpp() }}, chunk_size);
+    std::size_t {% if case.counts_cpp() %}at = 0, {% endif %}length;
 {%- include "cpp/before_chunks.cpp" %}
     do {
         length = next_chunk(next, buffer.get());
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
         const std::size_t whole = length / block_size * block_size;
-        write_all(fd, buffer.get(), whole{% if way.is_positional() %}, at{% endif %});
+        write_all(fd, buffer.get(), whole{% if case.is_positional() %}, at{% endif %});
         if (whole < length) {
             // The end that is no whole block goes through the page cache.
             end_direct(fd);
-            write_all(fd, buffer.get() + whole, length - whole{% if way.is_positional() %}, at + whole{% endif %});
+            write_all(fd, buffer.get() + whole, length - whole{% if case.is_positional() %}, at + whole{% endif %});
         }
 {%- else %}
-        write_all(fd, buffer.get(), length{% if way.is_positional() %}, at{% endif %}{% if way.is_dontcache() %}, flags{% endif %});
+        write_all(fd, buffer.get(), length{% if case.is_positional() %}, at{% endif %}{% if case.is_dontcache() %}, flags{% endif %});
 {%- endif %}
-{%- if way.counts_cpp() %}
+{%- if case.counts_cpp() %}
         at += length;
 {%- endif %}
 {%- include "cpp/after_chunk.cpp" %}
     } while (length == chunk_size);
 {%- include "cpp/after_chunks.cpp" %}
-{%- if way.expects() %}
+{%- if case.expects() %}
     return at;
 {%- endif %}
 }

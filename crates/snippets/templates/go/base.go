@@ -1,53 +1,53 @@
-// {{ way.name() }}
+// {{ case.name() }}
 //
-{%- for line in way.about() %}
+{%- for line in case.about() %}
 // {{ line }}
 {%- endfor %}
 //
 
-{%- for line in way.errors("") %}
+{%- for line in case.errors("") %}
 // {{ line }}
 {%- endfor %}
-{%- if way.maps_target() || way.maps_source() %}
-// If {% if way.maps_target() %}the file{% else %}the source{% endif %} is made shorter meanwhile
-{%- if way.maps_target() %}, or its disk is full{% endif %}, SIGBUS ends the program
-{%- if way.maps_target() && !way.reserves_blocks() %}:
+{%- if case.maps_target() || case.maps_source() %}
+// If {% if case.maps_target() %}the file{% else %}the source{% endif %} is made shorter meanwhile
+{%- if case.maps_target() %}, or its disk is full{% endif %}, SIGBUS ends the program
+{%- if case.maps_target() && !case.reserves_blocks() %}:
 // reserve its blocks with fallocate(2) where that matters{% endif %}.
 {%- endif %}
 // To build it: go build FILE.go, with Go 1.23 or later.
 
 BUILD
 
-package {% if way.main() %}main{% else %}fileio{% endif %}
+package {% if case.main() %}main{% else %}fileio{% endif %}
 
 IMPORTS
 
-{% if let Some(chunk) = way.chunk() -%}
-const chunkSize = {{ chunk }}{% if way.is_vectored() || way.maps_target() || way.is(Method::Splice) %}{% else %} // bytes of a call{% endif %}
+{% if let Some(chunk) = case.chunk() -%}
+const chunkSize = {{ chunk }}{% if case.is_vectored() || case.maps_target() || case.is(Method::Splice) %}{% else %} // bytes of a call{% endif %}
 {%- endif %}
-{%- if way.is_vectored() %}
+{%- if case.is_vectored() %}
 
-const vectorSize = {{ way.vector() }} // chunks handed over in one call
+const vectorSize = {{ case.vector() }} // chunks handed over in one call
 {%- endif %}
-{%- if way.is(Method::Pipeline) %}
+{%- if case.is(Method::Pipeline) %}
 
-const depth = {{ way.depth() }} // buffers that go round
+const depth = {{ case.depth() }} // buffers that go round
 {%- endif %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 
-const threads = {{ way.threads() }}
+const threads = {{ case.threads() }}
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 
-const blockSize = {{ way.block() }} // with O_DIRECT, addresses, offsets and lengths are multiples of this
+const blockSize = {{ case.block() }} // with O_DIRECT, addresses, offsets and lengths are multiples of this
 {%- endif %}
-{%- if way.prepares_windows_go() %}
+{%- if case.prepares_windows_go() %}
 
-const windowSize = {% if way.populates_all() && !way.huge_is_collapse() %}math.MaxInt{% else %}{{ way.window() }}{% endif %} // bytes that are prepared at a time
+const windowSize = {% if case.populates_all() && !case.huge_is_collapse() %}math.MaxInt{% else %}{{ case.window() }}{% endif %} // bytes that are prepared at a time
 {%- endif %}
 
-{% if way.copies() -%}
-// CopyFile copies the file source to {% if way.creates_name() && !way.atomic() %}a new file at {% endif %}path.
+{% if case.copies() -%}
+// CopyFile copies the file source to {% if case.creates_name() && !case.atomic() %}a new file at {% endif %}path.
 func CopyFile(source, path string) error {
 	input, err := os.Open(source)
 	if err != nil {
@@ -58,17 +58,17 @@ func CopyFile(source, path string) error {
 	if err != nil {
 		return err
 	}
-{%- else if way.streams() -%}
-// WriteStream writes what source gives, until io.EOF, to {% if way.atomic() %}the{% else if way.creates_name() %}a new{% else %}the existing{% endif %} file at path.
-{%- if way.expects() %}
+{%- else if case.streams() -%}
+// WriteStream writes what source gives, until io.EOF, to {% if case.atomic() %}the{% else if case.creates_name() %}a new{% else %}the existing{% endif %} file at path.
+{%- if case.expects() %}
 // As many bytes as expected are got ready; the file ends where the data does.
 {%- endif %}
-func WriteStream(path string, source io.Reader{% if way.expects() %}, expected int64{% endif %}) error {
+func WriteStream(path string, source io.Reader{% if case.expects() %}, expected int64{% endif %}) error {
 {%- else -%}
-// WriteFile writes data to {% if way.atomic() %}the{% else if way.creates_name() %}a new{% else %}the existing{% endif %} file at path.
+// WriteFile writes data to {% if case.atomic() %}the{% else if case.creates_name() %}a new{% else %}the existing{% endif %} file at path.
 func WriteFile(path string, data []byte) error {
 {%- endif %}
-{%- if way.atomic() %}
+{%- if case.atomic() %}
 	// Under another name until it is whole.
 	name := fmt.Sprintf("%s.%d.%d.tmp", path, os.Getpid(), time.Now().UnixNano())
 	mode := os.FileMode(0o666)
@@ -77,43 +77,43 @@ func WriteFile(path string, data []byte) error {
 		mode = old.Mode().Perm()
 	}
 {%- endif %}
-	file, err := {% if way.is_direct() %}openFile({% else %}os.OpenFile({% endif %}
-{%- if way.atomic() %}name{% else %}path{% endif %}, {{ way.access_go() }}{% if way.atomic() %}, mode){% else if way.is_direct() %}){% else %}, 0o666){% endif %}
+	file, err := {% if case.is_direct() %}openFile({% else %}os.OpenFile({% endif %}
+{%- if case.atomic() %}name{% else %}path{% endif %}, {{ case.access_go() }}{% if case.atomic() %}, mode){% else if case.is_direct() %}){% else %}, 0o666){% endif %}
 	if err != nil {
 		return err
 	}
-{%- if way.atomic() %}
+{%- if case.atomic() %}
 	if old != nil {
 		err = keepMode(file, old)
 	}
 	if err == nil {
-		err = fill(file, {{ way.what_go() }})
+		err = fill(file, {{ case.what_go() }})
 	}
 {%- else %}
-	err = fill(file, {{ way.what_go() }})
+	err = fill(file, {{ case.what_go() }})
 {%- endif %}
 	// A late error of the filesystem, such as NFS, is one of writing.
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
 	}
-{%- if way.atomic() %}
+{%- if case.atomic() %}
 	if err == nil {
 		err = os.Rename(name, path)
 	}
 {%- endif %}
-{%- if way.creates_name() && way.is_durable() %}
+{%- if case.creates_name() && case.is_durable() %}
 	if err == nil {
 		err = syncDirectory(path)
 	}
 {%- endif %}
-{%- if way.removes_on_error() %}
+{%- if case.removes_on_error() %}
 	if err != nil {
-		os.Remove({% if way.atomic() %}name{% else %}path{% endif %})
+		os.Remove({% if case.atomic() %}name{% else %}path{% endif %})
 	}
 {%- endif %}
 	return err
 }
-{%- if way.atomic() %}
+{%- if case.atomic() %}
 
 // keepMode gives the new file the mode of the one that it replaces, and its group and owner if it may.
 func keepMode(file *os.File, old os.FileInfo) error {
@@ -129,6 +129,6 @@ func keepMode(file *os.File, old os.FileInfo) error {
 {%- include "go/open.go" %}
 {%- include "go/reserve.go" %}
 {%- include "go/sync.go" %}
-{%- if way.main() %}
+{%- if case.main() %}
 {% include "go/main.go" %}
 {%- endif %}

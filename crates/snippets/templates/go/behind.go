@@ -1,4 +1,4 @@
-{%- if let Some(window) = way.writeback() %}
+{%- if let Some(window) = case.writeback() %}
 
 // writeBehind has the data on its way to the device, so many bytes behind the writer.
 type writeBehind struct{ started, ended int64 }
@@ -10,7 +10,7 @@ func (w *writeBehind) reach(file *os.File, at int64) error {
 		waitBefore = 1 // SYNC_FILE_RANGE_WAIT_BEFORE
 		start      = 2 // SYNC_FILE_RANGE_WRITE
 		waitAfter  = 4 // SYNC_FILE_RANGE_WAIT_AFTER
-{%- if way.drops() %}
+{%- if case.drops() %}
 		notNeeded  = 4 // POSIX_FADV_DONTNEED
 {%- endif %}
 	)
@@ -21,7 +21,7 @@ func (w *writeBehind) reach(file *os.File, at int64) error {
 	err := syscall.SyncFileRange(fd, w.started, at-w.started, start)
 	if length := w.started - w.ended; err == nil && length > 0 {
 		err = syscall.SyncFileRange(fd, w.ended, length, waitBefore|start|waitAfter)
-{%- if way.drops() %}
+{%- if case.drops() %}
 		syscall.Syscall6(syscall.SYS_FADVISE64, uintptr(fd), uintptr(w.ended), uintptr(length), notNeeded, 0, 0)
 {%- endif %}
 	}

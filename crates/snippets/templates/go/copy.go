@@ -4,7 +4,7 @@
 func fill(file, input *os.File, size int) error {
 {%- include "go/prepare.go" %}
 {%- include "go/run.go" %}
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
 	// The file may have been longer.
 	if err := file.Truncate(int64(size)); err != nil {
 		return err
@@ -13,19 +13,19 @@ func fill(file, input *os.File, size int) error {
 {%- include "go/end.go" %}
 }
 
-// copyPart copies size bytes. Both files are at their position {% if way.takes_offset_go() %}from{% else %}of the part{% endif %}.
-func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %}, size int) error {
-{%- if way.chunk().is_none() %}
+// copyPart copies size bytes. Both files are at their position {% if case.takes_offset_go() %}from{% else %}of the part{% endif %}.
+func copyPart(file, input *os.File{% if case.takes_offset_go() %}, from{% endif %}, size int) error {
+{%- if case.chunk().is_none() %}
 	chunkSize := max(size, 1) // all in one call
 {%- endif %}
-{%- if way.is_sequential() && !way.maps_source() %}
+{%- if case.is_sequential() && !case.maps_source() %}
 	adviseSequential(input)
 {%- endif %}
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
 	offset := int64(from)
 	behind := writeBehind{offset, offset}
 {%- endif %}
-{%- if way.is(Method::MmapWrite) %}
+{%- if case.is(Method::MmapWrite) %}
 	if size == 0 {
 		return nil // no mapping is empty
 	}
@@ -34,26 +34,26 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 		return &os.PathError{Op: "mmap", Path: input.Name(), Err: err}
 	}
 	defer syscall.Munmap(data)
-{%- if way.is_sequential() %}
+{%- if case.is_sequential() %}
 	syscall.Madvise(data, syscall.MADV_WILLNEED)
 	syscall.Madvise(data, syscall.MADV_SEQUENTIAL)
 {%- endif %}
-{%- if way.populates() %}
+{%- if case.populates() %}
 	const populateRead = 22 // MADV_POPULATE_READ: older kernels refuse, and fault the pages in one by one
 	present, at := 0, 0
 {%- endif %}
 	for part := range slices.Chunk(data, chunkSize) {
-{%- if way.populates() %}
+{%- if case.populates() %}
 		if at >= present {
 			present = at + min(windowSize, size-at)
 			syscall.Madvise(data[at:present], populateRead)
 		}
 		at += len(part)
 {%- endif %}
-		if {{ way.write_go("part") }}; err != nil {
+		if {{ case.write_go("part") }}; err != nil {
 			return err
 		}
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
 		offset += int64(len(part))
 		if err := behind.reach(file, offset); err != nil {
 			return err
@@ -61,8 +61,8 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 {%- endif %}
 	}
 {%- else %}
-{%- if way.is(Method::ReadWrite) %}
-{%- if way.is_direct() %}
+{%- if case.is(Method::ReadWrite) %}
+{%- if case.is_direct() %}
 	buffer, err := alignedBuffer(min(chunkSize, size))
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 {%- else %}
 	buffer := make([]byte, min(chunkSize, size))
 {%- endif %}
-{%- else if way.is(Method::Splice) %}
+{%- else if case.is(Method::Splice) %}
 	var pipe [2]int
 	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
 		return os.NewSyscallError("pipe2", err)
@@ -79,24 +79,24 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 	defer syscall.Close(pipe[0])
 	defer syscall.Close(pipe[1])
 	// It holds a chunk, as far as an ordinary user may have it: see pipe(7).
-	syscall.Syscall(syscall.SYS_FCNTL, uintptr(pipe[1]), syscall.F_SETPIPE_SZ, {{ way.pipe_c() }})
+	syscall.Syscall(syscall.SYS_FCNTL, uintptr(pipe[1]), syscall.F_SETPIPE_SZ, {{ case.pipe_c() }})
 {%- endif %}
-{%- if !way.is(Method::ReadWrite) %}
-	fd, inputFd := {% if way.is(Method::CopyFileRange) %}file.Fd(), input.Fd(){% else %}int(file.Fd()), int(input.Fd()){% endif %}
+{%- if !case.is(Method::ReadWrite) %}
+	fd, inputFd := {% if case.is(Method::CopyFileRange) %}file.Fd(), input.Fd(){% else %}int(file.Fd()), int(input.Fd()){% endif %}
 {%- endif %}
 	for size > 0 {
-{%- if way.is(Method::ReadWrite) %}
-		n, err := {{ way.read_go("buffer[:min(len(buffer), size)]") }}
+{%- if case.is(Method::ReadWrite) %}
+		n, err := {{ case.read_go("buffer[:min(len(buffer), size)]") }}
 		if err == io.EOF {
 			return &os.PathError{Op: "read", Path: input.Name(), Err: io.ErrUnexpectedEOF}
 		}
 		if err != nil {
 			return err
 		}
-		if {{ way.write_go("buffer[:n]") }}; err != nil {
+		if {{ case.write_go("buffer[:n]") }}; err != nil {
 			return err
 		}
-{%- else if way.is(Method::CopyFileRange) %}
+{%- else if case.is(Method::CopyFileRange) %}
 		n, _, errno := syscall.Syscall6(sysCopyFileRange, inputFd, 0, fd, 0, uintptr(min(chunkSize, size)), 0)
 		if errno == syscall.EINTR {
 			continue
@@ -105,7 +105,7 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 			return &os.PathError{Op: "copy_file_range", Path: file.Name(), Err: errno}
 		}
 {%- else %}
-{%- if way.is(Method::Sendfile) %}
+{%- if case.is(Method::Sendfile) %}
 		n, err := syscall.Sendfile(fd, inputFd, nil, min(chunkSize, size))
 {%- else %}
 		n, err := syscall.Splice(inputFd, nil, pipe[1], nil, min(chunkSize, size), spliceMove|spliceMore)
@@ -114,16 +114,16 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 			continue
 		}
 		if err != nil {
-			return &os.PathError{Op: "{% if way.is(Method::Splice) %}splice{% else %}sendfile{% endif %}", Path: file.Name(), Err: err}
+			return &os.PathError{Op: "{% if case.is(Method::Splice) %}splice{% else %}sendfile{% endif %}", Path: file.Name(), Err: err}
 		}
 {%- endif %}
-{%- if !way.is(Method::ReadWrite) %}
+{%- if !case.is(Method::ReadWrite) %}
 		if n == 0 {
 			// The source has become shorter.
 			return &os.PathError{Op: "read", Path: input.Name(), Err: io.ErrUnexpectedEOF}
 		}
 {%- endif %}
-{%- if way.is(Method::Splice) %}
+{%- if case.is(Method::Splice) %}
 		for left := int(n); left > 0; {
 			out, err := syscall.Splice(pipe[0], nil, fd, nil, left, spliceMove|spliceMore)
 			if err == syscall.EINTR {
@@ -138,8 +138,8 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 			left -= int(out)
 		}
 {%- endif %}
-		size -= {% if way.is(Method::Splice) || way.is(Method::CopyFileRange) %}int(n){% else %}n{% endif %}
-{%- if way.writeback().is_some() %}
+		size -= {% if case.is(Method::Splice) || case.is(Method::CopyFileRange) %}int(n){% else %}n{% endif %}
+{%- if case.writeback().is_some() %}
 		offset += int64(n)
 		if err := behind.reach(file, offset); err != nil {
 			return err
@@ -151,13 +151,13 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 }
 {% endblock %}
 {% block helpers %}
-{%- if way.is(Method::Splice) %}
+{%- if case.is(Method::Splice) %}
 
 const (
 	spliceMove = 1 // SPLICE_F_MOVE
 	spliceMore = 4 // SPLICE_F_MORE
 )
-{%- else if way.is(Method::CopyFileRange) %}
+{%- else if case.is(Method::CopyFileRange) %}
 
 // Package syscall has no name for it.
 var sysCopyFileRange = map[string]uintptr{"amd64": 326, "arm64": 285}[runtime.GOARCH]

@@ -1,4 +1,4 @@
-{%- if way.reads_large_go() %}
+{%- if case.reads_large_go() %}
 
 // read leaves it to the kernel how much a call reads: that of os.File reads 1 GiB at most.
 func read(input *os.File, buffer []byte) (int, error) {
@@ -17,10 +17,10 @@ func read(input *os.File, buffer []byte) (int, error) {
 }
 {%- endif %}
 {%- include "go/write_rest.go" %}
-{%- if !way.is_direct() || way.writes_large_go() %}
+{%- if !case.is_direct() || case.writes_large_go() %}
 {%- include "go/write_large.go" %}
 {%- endif %}
-{%- if way.is_sequential() && !way.maps_source() %}
+{%- if case.is_sequential() && !case.maps_source() %}
 
 // adviseSequential tells the kernel that the file is read from its beginning to its end.
 func adviseSequential(input *os.File) {
@@ -29,7 +29,7 @@ func adviseSequential(input *os.File) {
 	syscall.Syscall6(syscall.SYS_FADVISE64, input.Fd(), 0, 0, sequential, 0, 0)
 }
 {%- endif %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 {%- include "go/parts.go" %}
 {%- endif %}
 {%- include "go/behind.go" %}

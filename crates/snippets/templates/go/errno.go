@@ -2,14 +2,14 @@
 		if errno == syscall.EINTR {
 			continue
 		}
-{%- if way.is_dontcache() %}
+{%- if case.is_dontcache() %}
 		if errno == syscall.EOPNOTSUPP && *flags&rwfDontcache != 0 {
 			*flags &^= rwfDontcache // this filesystem or kernel cannot: the data stays in the page cache
 			continue
 		}
 {%- endif %}
 		if errno != 0 {
-			return &os.PathError{Op: "{{ way.vectored_name_go() }}", Path: file.Name(), Err: errno}
+			return &os.PathError{Op: "{{ case.vectored_name_go() }}", Path: file.Name(), Err: errno}
 		}
 		if n == 0 {
 			return io.ErrShortWrite

@@ -3,7 +3,7 @@
 
 func fill(file, input *os.File, size int) error {
 {%- include "go/prepare.go" %}
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
 	// A clone's end that is no whole block must be the file's end.
 	if err := file.Truncate(int64(size)); err != nil {
 		return err

@@ -1,4 +1,4 @@
-{%- if !way.copies() && !way.streams() %}
+{%- if !case.copies() && !case.streams() %}
 
 // contentOf reads a file into memory that is good for O_DIRECT and for huge pages.
 func contentOf(path string) ([]byte, error) {
@@ -11,7 +11,7 @@ func contentOf(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-{%- if way.is_in_huge_pages() %}
+{%- if case.is_in_huge_pages() %}
 	data, _, err := hugePages(int(status.Size()))
 	if err != nil {
 		return nil, err
@@ -35,26 +35,26 @@ func contentOf(path string) ([]byte, error) {
 {%- endif %}
 
 func run(source, target string) error {
-{%- if way.streams() %}
+{%- if case.streams() %}
 	input, err := os.Open(source)
 	if err != nil {
 		return err
 	}
 	defer input.Close()
-{%- if way.expects() %}
+{%- if case.expects() %}
 	status, err := input.Stat()
 	if err != nil {
 		return err
 	}
 {%- endif %}
-{%- else if !way.copies() %}
+{%- else if !case.copies() %}
 	data, err := contentOf(source)
 	if err != nil {
 		return err
 	}
 {%- endif %}
 	start := time.Now()
-	if err := {{ way.main_call_go() }}; err != nil {
+	if err := {{ case.main_call_go() }}; err != nil {
 		return err
 	}
 	took := time.Since(start)

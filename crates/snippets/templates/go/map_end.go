@@ -1,4 +1,4 @@
-{%- if !way.map_ends_with_parts_go() %}
+{%- if !case.map_ends_with_parts_go() %}
 	// After an error of this call, the data may be lost though a second call succeeds: write it anew.
-	return {% if way.syncs_map() %}msync(file, mapping){% else %}{{ way.sync_go() }}{% endif %}
+	return {% if case.syncs_map() %}msync(file, mapping){% else %}{{ case.sync_go() }}{% endif %}
 {%- endif %}

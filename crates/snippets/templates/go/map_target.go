@@ -1,4 +1,4 @@
-{%- if way.maps_huge() %}
+{%- if case.maps_huge() %}
 
 // mapFile maps a part of the file at an address where huge pages fit, as far from a multiple of 2 MiB as its offset.
 // Both the mapping and the memory around it end when the latter is unmapped.
@@ -17,7 +17,7 @@ func mapFile(file *os.File, from, size int) (mapping, around []byte, err error) 
 		syscall.Munmap(around)
 		return nil, nil, &os.PathError{Op: "mmap", Path: file.Name(), Err: errno}
 	}
-{%- if !way.huge_is_collapse() %}
+{%- if !case.huge_is_collapse() %}
 	syscall.Madvise(mapping, syscall.MADV_HUGEPAGE) // a kernel without huge pages refuses, and writes all the same
 {%- endif %}
 	return mapping, around, nil
@@ -33,11 +33,11 @@ func mapFile(file *os.File, from, size int) ([]byte, error) {
 	return mapping, nil
 }
 {%- endif %}
-{%- if way.prepares_windows_go() %}
+{%- if case.prepares_windows_go() %}
 
 // prepareWindow makes the pages present by a few calls instead of a fault for each. The kernel may refuse that.
 func prepareWindow(window []byte) error {
-{%- if way.huge_is_collapse() %}
+{%- if case.huge_is_collapse() %}
 	const collapse = 25 // MADV_COLLAPSE, Linux 6.1
 	const huge = 2 << 20
 	whole := window[:len(window)/huge*huge]
@@ -48,7 +48,7 @@ func prepareWindow(window []byte) error {
 		syscall.Madvise(whole, collapse)
 	}
 {%- endif %}
-{%- if way.populates() %}
+{%- if case.populates() %}
 	const populateWrite = 23 // MADV_POPULATE_WRITE, Linux 5.14
 	for {
 		err := syscall.Madvise(window, populateWrite)

@@ -1,11 +1,11 @@
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 
 // openFile opens a file for direct I/O, if its filesystem has that.
-func openFile(path string, flags int{% if way.atomic() %}, mode os.FileMode{% endif %}) (*os.File, error) {
-	file, err := os.OpenFile(path, flags|syscall.O_DIRECT, {% if way.atomic() %}mode{% else %}0o666{% endif %})
+func openFile(path string, flags int{% if case.atomic() %}, mode os.FileMode{% endif %}) (*os.File, error) {
+	file, err := os.OpenFile(path, flags|syscall.O_DIRECT, {% if case.atomic() %}mode{% else %}0o666{% endif %})
 	if errors.Is(err, syscall.EINVAL) {
 		// A filesystem without direct I/O has made the file all the same.
-		return os.OpenFile(path, flags&^os.O_EXCL, {% if way.atomic() %}mode{% else %}0o666{% endif %})
+		return os.OpenFile(path, flags&^os.O_EXCL, {% if case.atomic() %}mode{% else %}0o666{% endif %})
 	}
 	return file, err
 }
@@ -19,7 +19,7 @@ func endDirect(file *os.File) error {
 	}
 	return nil
 }
-{%- if !way.is(Method::MmapWrite) && (!way.is_in_huge_pages() || way.fills_with_zeros()) %}
+{%- if !case.is(Method::MmapWrite) && (!case.is_in_huge_pages() || case.fills_with_zeros()) %}
 
 // alignedBuffer returns pages outside of Go's heap, to be unmapped.
 func alignedBuffer(size int) ([]byte, error) {
@@ -29,7 +29,7 @@ func alignedBuffer(size int) ([]byte, error) {
 }
 {%- endif %}
 {%- endif %}
-{%- if way.makes_huge_pages() %}
+{%- if case.makes_huge_pages() %}
 
 // hugePages returns huge pages, where the kernel has some, and the mapping around them, to be unmapped.
 func hugePages(size int) (pages, mapping []byte, err error) {

@@ -4,7 +4,7 @@
 func fill(file, input *os.File, size int) error {
 {%- include "go/prepare.go" %}
 {%- include "go/run.go" %}
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
 	// The file may have been longer.
 	if err := file.Truncate(int64(size)); err != nil {
 		return err
@@ -28,7 +28,7 @@ func readPart(input *os.File, size int, empty <-chan []byte, full chan<- filled)
 		if !isThere {
 			return
 		}
-		n, err := {{ way.read_go("buffer[:min(len(buffer), size)]") }}
+		n, err := {{ case.read_go("buffer[:min(len(buffer), size)]") }}
 		if err == io.EOF {
 			err = &os.PathError{Op: "read", Path: input.Name(), Err: io.ErrUnexpectedEOF}
 		}
@@ -40,15 +40,15 @@ func readPart(input *os.File, size int, empty <-chan []byte, full chan<- filled)
 	}
 }
 
-// copyPart copies size bytes. Both files are at their position {% if way.takes_offset_go() %}from{% else %}of the part{% endif %}.
-func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %}, size int) error {
-{%- if way.chunk().is_none() %}
+// copyPart copies size bytes. Both files are at their position {% if case.takes_offset_go() %}from{% else %}of the part{% endif %}.
+func copyPart(file, input *os.File{% if case.takes_offset_go() %}, from{% endif %}, size int) error {
+{%- if case.chunk().is_none() %}
 	chunkSize := size // all in one call
 {%- endif %}
-{%- if way.is_sequential() %}
+{%- if case.is_sequential() %}
 	adviseSequential(input)
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 	bufferSize := max(min(chunkSize, size), 1)
 	bufferSize = (bufferSize + blockSize - 1) / blockSize * blockSize
 	buffers, err := alignedBuffer(depth * bufferSize)
@@ -58,7 +58,7 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 	defer syscall.Munmap(buffers)
 {%- endif %}
 	empty, full := make(chan []byte, depth), make(chan filled, depth)
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 	for i := range depth {
 		empty <- buffers[i*bufferSize:][:min(chunkSize, bufferSize)]
 	}
@@ -74,7 +74,7 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 		for range full {
 		}
 	}()
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
 	offset := int64(from)
 	behind := writeBehind{offset, offset}
 {%- endif %}
@@ -82,11 +82,11 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 		if part.err != nil {
 			return part.err
 		}
-		if {{ way.write_go("part.buffer[:part.length]") }}; err != nil {
+		if {{ case.write_go("part.buffer[:part.length]") }}; err != nil {
 			return err
 		}
 		empty <- part.buffer
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
 		offset += int64(part.length)
 		if err := behind.reach(file, offset); err != nil {
 			return err

@@ -1,10 +1,10 @@
-{%- if way.reserves() %}
-	if err := {% if way.is_set_len() %}file.Truncate({% if way.streams() %}expected{% else %}int64({{ way.size_go() }}){% endif %}){% else %}reserve(file, {{ way.size_go() }}){% endif %}; err != nil {
+{%- if case.reserves() %}
+	if err := {% if case.is_set_len() %}file.Truncate({% if case.streams() %}expected{% else %}int64({{ case.size_go() }}){% endif %}){% else %}reserve(file, {{ case.size_go() }}){% endif %}; err != nil {
 		return err
 	}
 {%- endif %}
-{%- if way.fills_with_zeros() %}
-	if err := fillWithZeros(file, {{ way.size_go() }}); err != nil {
+{%- if case.fills_with_zeros() %}
+	if err := fillWithZeros(file, {{ case.size_go() }}); err != nil {
 		return err
 	}
 {%- endif %}

@@ -1,24 +1,24 @@
-{%- if way.reserves() && !way.is_set_len() %}
+{%- if case.reserves() && !case.is_set_len() %}
 
 // reserve gives the file its blocks: a full disk is known before any data is written.
 func reserve(file *os.File, size int) error {
-{%- if way.fallocate_mode_go().is_some() %}
-	const mode = {{ way.fallocate_mode_go().unwrap() }}
+{%- if case.fallocate_mode_go().is_some() %}
+	const mode = {{ case.fallocate_mode_go().unwrap() }}
 {%- endif %}
 	if size == 0 {
 		return nil // the kernel refuses that
 	}
 	for {
-		err := syscall.Fallocate(int(file.Fd()), {% if way.fallocate_mode_go().is_some() %}mode{% else %}0{% endif %}, 0, int64(size))
+		err := syscall.Fallocate(int(file.Fd()), {% if case.fallocate_mode_go().is_some() %}mode{% else %}0{% endif %}, 0, int64(size))
 		switch err {
 		case nil:
 			return nil
 		case syscall.EINTR:
 			continue
 		case syscall.EOPNOTSUPP:
-{%- if way.is_posix_fallocate() %}
+{%- if case.is_posix_fallocate() %}
 			return touch(file, size)
-{%- else if way.maps_target() %}
+{%- else if case.maps_target() %}
 			return file.Truncate(int64(size)) // this filesystem cannot: it is written all the same
 {%- else %}
 			return nil // this filesystem cannot: the file is written all the same
@@ -27,7 +27,7 @@ func reserve(file *os.File, size int) error {
 		return &os.PathError{Op: "fallocate", Path: file.Name(), Err: err}
 	}
 }
-{%- if way.is_posix_fallocate() %}
+{%- if case.is_posix_fallocate() %}
 
 // touch writes a byte to each block where the filesystem has no call for that, as posix_fallocate(3) does.
 func touch(file *os.File, size int) error {
@@ -36,7 +36,7 @@ func touch(file *os.File, size int) error {
 		return &os.PathError{Op: "fstatfs", Path: file.Name(), Err: err}
 	}
 	step := int(min(max(filesystem.Bsize, 512), 4096))
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 	buffered, err := os.OpenFile(file.Name(), os.O_WRONLY, 0)
 	if err != nil {
 		return err
@@ -53,11 +53,11 @@ func touch(file *os.File, size int) error {
 }
 {%- endif %}
 {%- endif %}
-{%- if way.fills_with_zeros() %}
+{%- if case.fills_with_zeros() %}
 
 // fillWithZeros makes blocks that have been written once: overwriting them changes no metadata.
 func fillWithZeros(file *os.File, size int) error {
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 	size -= size % blockSize // the rest is written through the page cache
 	zeros, err := alignedBuffer(64 << 10)
 	if err != nil {

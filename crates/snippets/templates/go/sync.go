@@ -1,4 +1,4 @@
-{%- if way.calls_fdatasync_go() %}
+{%- if case.calls_fdatasync_go() %}
 
 // datasync is File.Sync without what is not needed to read the data. After an error it is not tried again.
 func datasync(file *os.File) error {
@@ -8,7 +8,7 @@ func datasync(file *os.File) error {
 	return nil
 }
 {%- endif %}
-{%- if way.syncs_map() %}
+{%- if case.syncs_map() %}
 
 func msync(file *os.File, mapping []byte) error {
 	_, _, errno := syscall.Syscall(syscall.SYS_MSYNC, uintptr(unsafe.Pointer(unsafe.SliceData(mapping))),
@@ -19,7 +19,7 @@ func msync(file *os.File, mapping []byte) error {
 	return nil
 }
 {%- endif %}
-{%- if way.creates_name() && way.is_durable() %}
+{%- if case.creates_name() && case.is_durable() %}
 
 // syncDirectory makes the file's name durable.
 func syncDirectory(path string) error {

@@ -1,9 +1,9 @@
 {% extends "go/base.go" %}
 {% block fill %}
 
-func fill(file *os.File, {% if way.streams() %}source io.Reader{% if way.expects() %}, expected int64{% endif %}{% else %}data []byte{% endif %}) error {
+func fill(file *os.File, {% if case.streams() %}source io.Reader{% if case.expects() %}, expected int64{% endif %}{% else %}data []byte{% endif %}) error {
 {%- include "go/prepare.go" %}
-{%- if way.is_direct() && !way.streams() %}
+{%- if case.is_direct() && !case.streams() %}
 	whole := len(data) / blockSize * blockSize
 {%- include "go/run.go" %}
 	// The rest is no whole block: through the page cache.
@@ -14,21 +14,21 @@ func fill(file *os.File, {% if way.streams() %}source io.Reader{% if way.expects
 		if _, err := file.WriteAt(data[whole:], int64(whole)); err != nil {
 			return err
 		}
-{%- if way.sync_every().is_some() || way.is_rwf_dsync() %}
-		return {% if way.calls_fdatasync_go() %}datasync(file){% else %}file.Sync(){% endif %}
+{%- if case.sync_every().is_some() || case.is_rwf_dsync() %}
+		return {% if case.calls_fdatasync_go() %}datasync(file){% else %}file.Sync(){% endif %}
 {%- endif %}
 	}
-{%- else if way.has_part_go() && !way.streams() %}
+{%- else if case.has_part_go() && !case.streams() %}
 {%- include "go/run.go" %}
 {%- else %}
-{%- if way.takes_offset_go() && !way.is_single_go() %}
+{%- if case.takes_offset_go() && !case.is_single_go() %}
 	var offset int64
 {%- endif %}
 {%- include "go/loop.go" %}
 {%- endif %}
 {%- include "go/end.go" %}
 }
-{%- if way.streams() %}
+{%- if case.streams() %}
 
 // nextChunk fills the buffer with the next bytes of the source; there are fewer only at its end. It is not
 // io.ReadFull, which has one error for an end within the buffer and for a source that was cut off itself.
@@ -46,10 +46,10 @@ func nextChunk(source io.Reader, buffer []byte) ([]byte, error) {
 	}
 	return buffer[:length], nil
 }
-{%- else if way.has_part_go() %}
+{%- else if case.has_part_go() %}
 
-// writePart writes data {% if way.is_positional() %}at an offset{% else %}at the file's position{% endif %}.
-func writePart(file *os.File, data []byte{% if way.takes_offset_go() %}, offset int64{% endif %}) error {
+// writePart writes data {% if case.is_positional() %}at an offset{% else %}at the file's position{% endif %}.
+func writePart(file *os.File, data []byte{% if case.takes_offset_go() %}, offset int64{% endif %}) error {
 {%- include "go/loop.go" %}
 	return nil
 }
@@ -58,7 +58,7 @@ func writePart(file *os.File, data []byte{% if way.takes_offset_go() %}, offset 
 {% block helpers %}
 {%- include "go/write_all.go" %}
 {%- include "go/write_rest.go" %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 {%- include "go/parts.go" %}
 {%- endif %}
 {%- include "go/behind.go" %}

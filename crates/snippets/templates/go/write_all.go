@@ -1,9 +1,9 @@
-{%- if way.has_flags() %}
+{%- if case.has_flags() %}
 
-{% if way.is_dontcache() -%}
+{% if case.is_dontcache() -%}
 const rwfDontcache = 0x80 // Linux 6.14
 {%- endif %}
-{%- if way.is_rwf_dsync() %}
+{%- if case.is_rwf_dsync() %}
 
 const rwfDsync = 0x2
 {%- endif %}
@@ -11,14 +11,14 @@ const rwfDsync = 0x2
 // Package syscall has no name for it.
 var sysPwritev2 = map[string]uintptr{"amd64": 328, "arm64": 287}[runtime.GOARCH]
 {%- endif %}
-{%- if way.is_vectored() %}
+{%- if case.is_vectored() %}
 
 // writeAll hands over all bytes of a vector, which is changed.
-func writeAll(file *os.File, vector []syscall.Iovec{{ way.write_parameters_go() }}) error {
+func writeAll(file *os.File, vector []syscall.Iovec{{ case.write_parameters_go() }}) error {
 	for len(vector) > 0 {
-		n, _, errno := {{ way.vectored_call_go() }}
+		n, _, errno := {{ case.vectored_call_go() }}
 {%- include "go/errno.go" %}
-{%- if way.is_positional() %}
+{%- if case.is_positional() %}
 		offset += int64(n)
 {%- endif %}
 		// A call may write less than all.
@@ -34,14 +34,14 @@ func writeAll(file *os.File, vector []syscall.Iovec{{ way.write_parameters_go() 
 	}
 	return nil
 }
-{%- else if way.has_flags() %}
+{%- else if case.has_flags() %}
 
 // writeAll goes on where a call writes less than all, or a signal interrupts it.
-func writeAll(file *os.File, data []byte{{ way.write_parameters_go() }}) error {
+func writeAll(file *os.File, data []byte{{ case.write_parameters_go() }}) error {
 	for len(data) > 0 {
 		all := syscall.Iovec{Base: &data[0], Len: uint64(len(data))}
 		n, _, errno := syscall.Syscall6(sysPwritev2, file.Fd(), uintptr(unsafe.Pointer(&all)), 1,
-			uintptr(offset), 0, {% if way.is_dontcache() %}*flags{% else %}rwfDsync{% endif %})
+			uintptr(offset), 0, {% if case.is_dontcache() %}*flags{% else %}rwfDsync{% endif %})
 {%- include "go/errno.go" %}
 		data = data[n:]
 		offset += int64(n)

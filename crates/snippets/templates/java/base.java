@@ -1,45 +1,45 @@
-/* {{ way.name() }}
+/* {{ case.name() }}
  *
-{%- for line in way.about() %}
+{%- for line in case.about() %}
  * {{ line }}
 {%- endfor %}
  *
-{%- for line in way.errors("An interrupt of the thread is an error, too.") %}
+{%- for line in case.errors("An interrupt of the thread is an error, too.") %}
  * {{ line }}
 {%- endfor %}
-{%- if way.streams() %}
+{%- if case.streams() %}
  * The source is a channel that blocks; Channels.newChannel makes one of an InputStream.
-{%- else if !way.copies() && !way.maps_target() %}
+{%- else if !case.copies() && !case.maps_target() %}
  * Hand over a direct buffer: Java copies the data of any other to one first.
 {%- endif %}
-{%- if way.maps_target() %}
- * If the file is made shorter or its disk fills up meanwhile, SIGBUS becomes an {% if way.threads() > 1 %}IOException{% else %}InternalError{% endif %}.
+{%- if case.maps_target() %}
+ * If the file is made shorter or its disk fills up meanwhile, SIGBUS becomes an {% if case.threads() > 1 %}IOException{% else %}InternalError{% endif %}.
 {%- endif %}
-{%- if way.maps_target() || way.maps_source() %}
+{%- if case.maps_target() || case.maps_source() %}
  * A mapping ends when the garbage collector finds it: a removed file keeps its space until then.
 {%- endif %}
-{%- if way.is(Method::Sendfile) %}
+{%- if case.is(Method::Sendfile) %}
  * Java 17 to 19 call sendfile(2); from Java 20 on, transferTo tries copy_file_range(2) first.
 {%- endif %}
- * To compile it: javac {{ way.class_java() }}.java
-{%- if way.main() %}
- * To run it: java {% if !way.copies() && !way.streams() %}-XX:MaxDirectMemorySize=3g {% endif %}Main SOURCE TARGET
+ * To compile it: javac {{ case.class_java() }}.java
+{%- if case.main() %}
+ * To run it: java {% if !case.copies() && !case.streams() %}-XX:MaxDirectMemorySize=3g {% endif %}Main SOURCE TARGET
 {%- endif %}
  */
 
 IMPORTS
 
-final class {{ way.class_java() }} {
+final class {{ case.class_java() }} {
 {%- block declarations %}{% endblock %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     /** With O_DIRECT, addresses, offsets and lengths are multiples of this. */
-    private static final int BLOCK = {{ way.block() }};
+    private static final int BLOCK = {{ case.block() }};
 {%- endif %}
-{%- if way.threads() > 1 %}
-    private static final int THREADS = {{ way.threads() }};
+{%- if case.threads() > 1 %}
+    private static final int THREADS = {{ case.threads() }};
 {%- endif %}
 
-{% if way.copies() %}
+{% if case.copies() %}
     static void copyFile(Path source, Path path) throws IOException {
         try (FileChannel input = FileChannel.open(source)) {
             copy(source, input, path);
@@ -47,15 +47,15 @@ final class {{ way.class_java() }} {
     }
 
     private static void copy(Path source, FileChannel input, Path path) throws IOException {
-{%- else if way.streams() %}
-{%- if way.expects() %}
+{%- else if case.streams() %}
+{%- if case.expects() %}
     /** As many bytes as expected are got ready; the file ends where the data does. */
 {%- endif %}
-    static void writeStream(Path path, ReadableByteChannel source{% if way.expects() %}, long expected{% endif %}) throws IOException {
+    static void writeStream(Path path, ReadableByteChannel source{% if case.expects() %}, long expected{% endif %}) throws IOException {
 {%- else %}
     static void writeFile(Path path, ByteBuffer data) throws IOException {
 {%- endif %}
-{%- if way.atomic() %}
+{%- if case.atomic() %}
         // Under another name until it is whole.
         String unique = ProcessHandle.current().pid() + "." + System.nanoTime();
         Path name = path.resolveSibling(path.getFileName() + "." + unique + ".tmp");
@@ -66,32 +66,32 @@ final class {{ way.class_java() }} {
             mode = new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(old.permissions())};
         }
 {%- endif %}
-{%- if way.removes_on_error() %}
-        FileChannel file = {{ way.open_java() }};
+{%- if case.removes_on_error() %}
+        FileChannel file = {{ case.open_java() }};
         try (file) {
 {%- else %}
-        try (FileChannel file = {{ way.open_java() }}) {
+        try (FileChannel file = {{ case.open_java() }}) {
 {%- endif %}
-{%- if way.atomic() %}
+{%- if case.atomic() %}
             if (old != null)
                 keepMode(name, old);
 {%- endif %}
 {%- block fill %}{% endblock %}
-{%- if way.atomic() %}
+{%- if case.atomic() %}
             file.close(); // its late errors come before the name
             Files.move(name, path, ATOMIC_MOVE);
 {%- endif %}
-{%- if way.creates_name() && way.is_durable() %}
+{%- if case.creates_name() && case.is_durable() %}
             syncDirectory(path);
 {%- endif %}
-{%- if way.removes_on_error() %}
+{%- if case.removes_on_error() %}
         } catch (Throwable error) {
-            remove({{ way.path_java() }}, error);
+            remove({{ case.path_java() }}, error);
             throw error;
 {%- endif %}
         }
     }
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 
     /** Opens with O_DIRECT, where the filesystem can. */
     private static FileChannel openDirect(Path path, Set<OpenOption> how, FileAttribute<?>... mode)
@@ -109,7 +109,7 @@ final class {{ way.class_java() }} {
         }
     }
 {%- endif %}
-{%- if way.atomic() %}
+{%- if case.atomic() %}
 
     /** Gives the new file the mode of the one that it replaces, and its group and owner if it may. */
     private static void keepMode(Path path, PosixFileAttributes old) throws IOException {
@@ -123,7 +123,7 @@ final class {{ way.class_java() }} {
         attributes.setPermissions(old.permissions());
     }
 {%- endif %}
-{%- if way.loops_writing() %}
+{%- if case.loops_writing() %}
 
     /** A call that writes nothing would do so for ever. */
     private static int some(long written) throws IOException {
@@ -132,11 +132,11 @@ final class {{ way.class_java() }} {
         return (int) written;
     }
 {%- endif %}
-{%- if way.fills_with_zeros() %}
+{%- if case.fills_with_zeros() %}
 
     /** Blocks that have been written once: overwriting them changes no metadata. */
     private static void fillWithZeros(FileChannel file, long size) throws IOException {
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
         ByteBuffer zeros = ByteBuffer.allocateDirect((64 << 10) + BLOCK).alignedSlice(BLOCK);
 {%- else %}
         ByteBuffer zeros = ByteBuffer.allocateDirect(64 << 10);
@@ -147,10 +147,10 @@ final class {{ way.class_java() }} {
     }
 {%- endif %}
 {%- block helpers %}{% endblock %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 {%- include "java/parts.java" %}
 {%- endif %}
-{%- if way.creates_name() && way.is_durable() %}
+{%- if case.creates_name() && case.is_durable() %}
 
     /** The file's name is durable when its directory is. */
     private static void syncDirectory(Path path) throws IOException {
@@ -159,7 +159,7 @@ final class {{ way.class_java() }} {
         }
     }
 {%- endif %}
-{%- if way.removes_on_error() %}
+{%- if case.removes_on_error() %}
 
     /** Removes an incomplete file. */
     private static void remove(Path path, Throwable error) {
@@ -170,8 +170,8 @@ final class {{ way.class_java() }} {
         }
     }
 {%- endif %}
-{%- if way.main() %}
-{%- if !way.copies() && !way.streams() %}
+{%- if case.main() %}
+{%- if !case.copies() && !case.streams() %}
 
     /** The content of a file, in memory that is good for O_DIRECT and for huge pages. */
     private static ByteBuffer contentOf(Path path) throws IOException {
@@ -195,16 +195,16 @@ final class {{ way.class_java() }} {
             System.exit(2);
         }
         Path source = Path.of(arguments[0]), target = Path.of(arguments[1]);
-{%- if way.copies() %}
+{%- if case.copies() %}
         try {
             long start = System.nanoTime();
             copyFile(source, target);
-{%- else if way.streams() %}
+{%- else if case.streams() %}
         Path used = source;
         try (FileChannel input = FileChannel.open(source)) {
             used = target;
             long start = System.nanoTime();
-            writeStream(target, input{% if way.expects() %}, input.size(){% endif %});
+            writeStream(target, input{% if case.expects() %}, input.size(){% endif %});
 {%- else %}
         Path used = source;
         try {
@@ -218,8 +218,8 @@ final class {{ way.class_java() }} {
             String phases = System.getenv("WRITEBENCH_PHASES_FD");
             if (phases != null)
                 Files.writeString(Path.of("/dev/fd/" + phases), "write " + nanoseconds + "\n", APPEND);
-        } catch (IOException{% if way.maps_target() %} | InternalError{% endif %} error) {
-            System.err.println({% if way.copies() %}target{% else %}used{% endif %} + ": " + error);
+        } catch (IOException{% if case.maps_target() %} | InternalError{% endif %} error) {
+            System.err.println({% if case.copies() %}target{% else %}used{% endif %} + ": " + error);
             System.exit(1);
         }
     }

@@ -8,20 +8,20 @@
 {% block helpers %}
 
     /** Copies the bytes between two offsets. Both files are at their position `from`. */
-    private static void copyPart({% if way.is_direct() %}Path path, {% endif %}FileChannel file, FileChannel input, long from, long until)
+    private static void copyPart({% if case.is_direct() %}Path path, {% endif %}FileChannel file, FileChannel input, long from, long until)
             throws IOException {
-{%- if way.is(Method::ReadWrite) %}
+{%- if case.is(Method::ReadWrite) %}
         ByteBuffer buffer = pages((int) Math.min(CHUNK, until - from));
         for (long at = from; at < until; at += buffer.limit()) {
             readAll(input, buffer.clear().limit((int) Math.min(CHUNK, until - at)));
-            writeAll({% if way.is_direct() %}path, {% endif %}file, buffer.flip(){% if way.is_direct() %}, at{% endif %});
+            writeAll({% if case.is_direct() %}path, {% endif %}file, buffer.flip(){% if case.is_direct() %}, at{% endif %});
         }
-{%- else if way.is(Method::MmapWrite) %}
+{%- else if case.is(Method::MmapWrite) %}
         for (long at = from; at < until;) {
             MappedByteBuffer map = input.map(READ_ONLY, at, Math.min(MAP, until - at));
             for (final int end = map.limit(); map.position() < end;) {
                 int length = Math.min(CHUNK, end - map.position());
-                writeAll({% if way.is_direct() %}path, {% endif %}file, map.limit(map.position() + length){% if way.is_direct() %}, at{% endif %});
+                writeAll({% if case.is_direct() %}path, {% endif %}file, map.limit(map.position() + length){% if case.is_direct() %}, at{% endif %});
                 at += length;
             }
         }
@@ -34,10 +34,10 @@
         }
 {%- endif %}
     }
-{%- if !way.is(Method::Sendfile) %}
+{%- if !case.is(Method::Sendfile) %}
 {%- include "java/write_all.java" %}
 {%- endif %}
-{%- if way.is(Method::ReadWrite) %}
+{%- if case.is(Method::ReadWrite) %}
 {%- include "java/read_all.java" %}
 {%- include "java/aligned.java" %}
 {%- endif %}

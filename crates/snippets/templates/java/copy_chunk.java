@@ -1,11 +1,11 @@
 
-{%- if let Some(chunk) = way.chunk_java() %}
+{%- if let Some(chunk) = case.chunk_java() %}
     private static final int CHUNK = {{ chunk }};
-{%- else if way.is(Method::ReadWrite) || way.is(Method::Pipeline) %}
+{%- else if case.is(Method::ReadWrite) || case.is(Method::Pipeline) %}
     private static final int CHUNK = Integer.MAX_VALUE - 8191; // the most that a buffer holds, in pages
 {%- else %}
     private static final int CHUNK = Integer.MAX_VALUE - 4095; // the most that Linux moves in a call
 {%- endif %}
-{%- if way.maps_source() || way.maps_target() %}
-    private static final int MAP = {{ way.map_java() }}; // of larger files, so many bytes are one mapping
+{%- if case.maps_source() || case.maps_target() %}
+    private static final int MAP = {{ case.map_java() }}; // of larger files, so many bytes are one mapping
 {%- endif %}

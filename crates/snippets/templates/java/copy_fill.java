@@ -1,16 +1,16 @@
 
             long size = input.size();
-{%- if way.fills_with_zeros() %}
-            fillWithZeros(file, size{% if way.is_direct() %} / BLOCK * BLOCK{% endif %});
+{%- if case.fills_with_zeros() %}
+            fillWithZeros(file, size{% if case.is_direct() %} / BLOCK * BLOCK{% endif %});
 {%- endif %}
-{%- if way.threads() > 1 %}
-            inParts(size, (from, until) -> copyOwnPart(source, input, {{ way.path_java() }}, file, from, until));
+{%- if case.threads() > 1 %}
+            inParts(size, (from, until) -> copyOwnPart(source, input, {{ case.path_java() }}, file, from, until));
 {%- else %}
-            copyPart({% if way.is_direct() %}{{ way.path_java() }}, {% endif %}file, input, 0, size);
+            copyPart({% if case.is_direct() %}{{ case.path_java() }}, {% endif %}file, input, 0, size);
 {%- endif %}
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
             file.truncate(size); // it may have been longer
 {%- endif %}
-{%- if way.syncs_at_end() %}
-            file.force({{ !way.is_fdatasync() }}); // after its error, the data may be lost: write it anew
+{%- if case.syncs_at_end() %}
+            file.force({{ !case.is_fdatasync() }}); // after its error, the data may be lost: write it anew
 {%- endif %}

@@ -4,33 +4,33 @@
 {%- endblock %}
 {% block fill %}
             final long size = input.size();
-{%- if way.fills_with_zeros() %}
+{%- if case.fills_with_zeros() %}
             fillWithZeros(file, size);
 {%- endif %}
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
             file.truncate(size); // it may have been longer
 {%- endif %}
-{%- if way.has_own_maps() %}
-{%- if !way.fills_with_zeros() %}
+{%- if case.has_own_maps() %}
+{%- if !case.fills_with_zeros() %}
             if (size > 0) // the threads find the file as long as it will be
                 file.map(READ_WRITE, size - 1, 1);
 {%- endif %}
             inParts(size, (from, until) -> copyOwnPart(source, input
-                {%- if way.has_own_descriptors() %}, {{ way.path_java() }}{% endif %}, file, from, until));
+                {%- if case.has_own_descriptors() %}, {{ case.path_java() }}{% endif %}, file, from, until));
 {%- else %}
             MappedByteBuffer[] maps = map(file, 0, size);
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
             inParts(size, (from, until) -> copyOwnPart(source, input, maps, from, until));
 {%- else %}
             copyPart(maps, 0, input, 0, size);
 {%- endif %}
-{%- if way.syncs_at_end() && way.syncs_map() %}
+{%- if case.syncs_at_end() && case.syncs_map() %}
             for (MappedByteBuffer map : maps)
                 force(map, 0, map.capacity()); // after its error, the data may be lost: write it anew
 {%- endif %}
 {%- endif %}
-{%- if way.syncs_at_end() && !way.syncs_map() %}
-            file.force({{ !way.is_fdatasync() }}); // after its error, the data may be lost: write it anew
+{%- if case.syncs_at_end() && !case.syncs_map() %}
+            file.force({{ !case.is_fdatasync() }}); // after its error, the data may be lost: write it anew
 {%- endif %}
 {%- endblock %}
 {% block helpers %}
@@ -45,11 +45,11 @@
         return maps;
     }
 
-    /** Copies the bytes between two offsets into mappings from `first` on.{% if way.is(Method::ReadMmap) %} The source is at its position `from`.{% endif %} */
+    /** Copies the bytes between two offsets into mappings from `first` on.{% if case.is(Method::ReadMmap) %} The source is at its position `from`.{% endif %} */
     private static void copyPart(MappedByteBuffer[] maps, long first, FileChannel input, long from, long until)
             throws IOException {
         for (long at = from; at < until;) {
-{%- if way.is(Method::MmapMmap) %}
+{%- if case.is(Method::MmapMmap) %}
             MappedByteBuffer map = maps[(int) ((at - first) / MAP)];
             int begin = (int) ((at - first) % MAP), length = (int) Math.min(map.capacity() - begin, until - at);
             MappedByteBuffer data = input.map(READ_ONLY, at, length);
@@ -59,7 +59,7 @@
                 done += chunk;
             }
             at += length;
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
             Thread.yield(); // an InternalError comes with a native call: in the part, for its caller to see
 {%- endif %}
 {%- else %}
@@ -76,27 +76,27 @@
 {%- endif %}
         }
     }
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 
     /** The same in a thread, with descriptors of its own; the first part has those that are there. */
-    private static void copyOwnPart(Path source, FileChannel input, {% if way.has_own_maps() -%}
-        {% if way.has_own_descriptors() %}Path path, {% endif %}FileChannel file{% else %}MappedByteBuffer[] maps{% endif %}, long from, long until)
+    private static void copyOwnPart(Path source, FileChannel input, {% if case.has_own_maps() -%}
+        {% if case.has_own_descriptors() %}Path path, {% endif %}FileChannel file{% else %}MappedByteBuffer[] maps{% endif %}, long from, long until)
             throws IOException {
-{%- if way.has_own_maps() %}
+{%- if case.has_own_maps() %}
         if (from == 0) {
             copyRange(input, file, from, until);
             return;
         }
-        try (FileChannel ownInput = FileChannel.open(source){% if way.has_own_descriptors() %};
-                FileChannel own = FileChannel.open(path, {{ way.options_again_java() }}){% endif %}) {
-            copyRange(ownInput.position(from), {% if way.has_own_descriptors() %}own{% else %}file{% endif %}, from, until);
+        try (FileChannel ownInput = FileChannel.open(source){% if case.has_own_descriptors() %};
+                FileChannel own = FileChannel.open(path, {{ case.options_again_java() }}){% endif %}) {
+            copyRange(ownInput.position(from), {% if case.has_own_descriptors() %}own{% else %}file{% endif %}, from, until);
         }
     }
 
     private static void copyRange(FileChannel input, FileChannel file, long from, long until) throws IOException {
         MappedByteBuffer[] maps = map(file, from, until);
         copyPart(maps, from, input, from, until);
-{%- if way.syncs_at_end() && way.syncs_map() %}
+{%- if case.syncs_at_end() && case.syncs_map() %}
         for (MappedByteBuffer map : maps)
             force(map, 0, map.capacity()); // after its error, the data may be lost: write it anew
 {%- endif %}

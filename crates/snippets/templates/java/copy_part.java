@@ -1,18 +1,18 @@
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 
 
     /** The same in a thread, with descriptors of its own; the first part has those that are there. */
     private static void copyOwnPart(Path source, FileChannel input, Path path, FileChannel file, long from,
             long until) throws IOException {
         if (from == 0) {
-            copyPart({% if way.is_direct() %}path, {% endif %}file, input, from, until);
+            copyPart({% if case.is_direct() %}path, {% endif %}file, input, from, until);
             return;
         }
         try (FileChannel ownInput = FileChannel.open(source);
-                FileChannel own = {{ way.open_again_java() }}) {
+                FileChannel own = {{ case.open_again_java() }}) {
             ownInput.position(from);
             own.position(from);
-            copyPart({% if way.is_direct() %}path, {% endif %}own, ownInput, from, until);
+            copyPart({% if case.is_direct() %}path, {% endif %}own, ownInput, from, until);
         }
     }
 {%- endif %}

@@ -1,4 +1,4 @@
-{%- if way.syncs_map() %}
+{%- if case.syncs_map() %}
 
 
     /** Makes a part of a mapping durable. */

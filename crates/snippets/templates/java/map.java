@@ -1,96 +1,96 @@
 {% extends "java/base.java" %}
 {% block declarations %}
-{%- if let Some(chunk) = way.chunk_java() %}
+{%- if let Some(chunk) = case.chunk_java() %}
     private static final int CHUNK = {{ chunk }};
 {%- endif %}
 {%- endblock %}
 {% block fill %}
             final int size = data.remaining();
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
             ByteBuffer all = data.slice();
 {%- endif %}
-{%- if way.fills_with_zeros() %}
+{%- if case.fills_with_zeros() %}
             fillWithZeros(file, size);
 {%- endif %}
-{%- if way.has_own_maps() %}
-{%- if !way.fills_with_zeros() %}
+{%- if case.has_own_maps() %}
+{%- if !case.fills_with_zeros() %}
             if (size > 0) // the threads find the file as long as it will be
                 file.map(READ_WRITE, size - 1, 1);
 {%- endif %}
             inParts(size, (from, until) ->
-                {% if way.has_own_descriptors() %}writeOwnPart({{ way.path_java() }}, {% else %}writeRange({% endif -%}
+                {% if case.has_own_descriptors() %}writeOwnPart({{ case.path_java() }}, {% else %}writeRange({% endif -%}
                 file, all, (int) from, (int) (until - from)));
 {%- else %}
-{%- if way.is_set_len() %}
+{%- if case.is_set_len() %}
             // Mapping a file that is shorter gives it this length.
 {%- endif %}
             MappedByteBuffer map = file.map(READ_WRITE, 0, size);
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
             inParts(size, (from, until) -> {
                 int begin = (int) from, length = (int) (until - from);
-                writePart({% if way.takes_file_java() %}file, {% endif %}map.slice(begin, length), all.slice(begin, length));
+                writePart({% if case.takes_file_java() %}file, {% endif %}map.slice(begin, length), all.slice(begin, length));
             });
 {%- else %}
-            writePart({% if way.takes_file_java() %}file, {% endif %}map, data.slice());
+            writePart({% if case.takes_file_java() %}file, {% endif %}map, data.slice());
 {%- endif %}
-{%- if way.syncs_at_end() && way.syncs_map() %}
+{%- if case.syncs_at_end() && case.syncs_map() %}
             force(map, 0, size); // after its error, the data may be lost: write it anew
 {%- endif %}
 {%- endif %}
-{%- if way.syncs_at_end() && !way.syncs_map() %}
-            file.force({{ !way.is_fdatasync() }}); // after its error, the data may be lost: write it anew
+{%- if case.syncs_at_end() && !case.syncs_map() %}
+            file.force({{ !case.is_fdatasync() }}); // after its error, the data may be lost: write it anew
 {%- endif %}
 {%- endblock %}
 {% block helpers %}
 
     /** Stores the data into a mapping of its size. */
-    private static void writePart({% if way.takes_file_java() %}FileChannel file, {% endif %}MappedByteBuffer map, ByteBuffer data)
-{%- if way.takes_file_java() %}
+    private static void writePart({% if case.takes_file_java() %}FileChannel file, {% endif %}MappedByteBuffer map, ByteBuffer data)
+{%- if case.takes_file_java() %}
             throws IOException
-{%- else if way.sync_every().is_some() %} throws IOException
+{%- else if case.sync_every().is_some() %} throws IOException
 {%- endif %} {
-{%- if way.sync_every().is_some() %}
-        int chunks = 0{% if way.syncs_map() %}, synced = 0{% endif %};
+{%- if case.sync_every().is_some() %}
+        int chunks = 0{% if case.syncs_map() %}, synced = 0{% endif %};
 {%- endif %}
-{%- if way.chunk_java().is_none() && way.sync_every().is_none() %}
+{%- if case.chunk_java().is_none() && case.sync_every().is_none() %}
         map.put(0, data, 0, data.limit());
 {%- else %}
         final int size = data.limit();
         for (int at = 0; at < size;) {
-            int length = {% if way.chunk_java().is_some() %}Math.min(CHUNK, size - at){% else %}size - at{% endif %};
+            int length = {% if case.chunk_java().is_some() %}Math.min(CHUNK, size - at){% else %}size - at{% endif %};
             map.put(at, data, at, length);
             at += length;
-{%- if let Some(every) = way.sync_every() %}
+{%- if let Some(every) = case.sync_every() %}
             if (++chunks >= {{ every }} || at == size) {
                 chunks = 0;
-{%- if way.syncs_map() %}
+{%- if case.syncs_map() %}
                 force(map, synced, at - synced);
                 synced = at;
 {%- else %}
-                file.force({{ !way.is_fdatasync() }});
+                file.force({{ !case.is_fdatasync() }});
 {%- endif %}
             }
 {%- endif %}
         }
 {%- endif %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
         Thread.yield(); // an InternalError comes with a native call: in the part, for its caller to see
 {%- endif %}
     }
-{%- if way.has_own_maps() %}
+{%- if case.has_own_maps() %}
 
     /** Writes a part through a mapping of its own. */
     private static void writeRange(FileChannel file, ByteBuffer all, int from, int length) throws IOException {
         if (length == 0)
             return;
         MappedByteBuffer map = file.map(READ_WRITE, from, length);
-        writePart({% if way.takes_file_java() %}file, {% endif %}map, all.slice(from, length));
-{%- if way.syncs_at_end() && way.syncs_map() %}
+        writePart({% if case.takes_file_java() %}file, {% endif %}map, all.slice(from, length));
+{%- if case.syncs_at_end() && case.syncs_map() %}
         force(map, 0, length); // after its error, the data may be lost: write it anew
 {%- endif %}
     }
 {%- endif %}
-{%- if way.has_own_descriptors() %}
+{%- if case.has_own_descriptors() %}
 
     /** The same with a descriptor of its own; the first part has the file's. */
     private static void writeOwnPart(Path path, FileChannel file, ByteBuffer all, int from, int length)
@@ -99,7 +99,7 @@
             writeRange(file, all, from, length);
             return;
         }
-        try (FileChannel own = FileChannel.open(path, {{ way.options_again_java() }})) {
+        try (FileChannel own = FileChannel.open(path, {{ case.options_again_java() }})) {
             writeRange(own, all, from, length);
         }
     }

@@ -5,12 +5,12 @@
         void run(long from, long until) throws IOException;
     }
 
-    /** Where thread `i` begins. Its part is whole {{ way.granule_words_java() }}. */
+    /** Where thread `i` begins. Its part is whole {{ case.granule_words_java() }}. */
     private static long border(long size, int i) {
-{%- if way.chunk_java().is_some() %}
-        long granule = CHUNK <= size / THREADS ? CHUNK : {{ way.least_granule_java() }};
+{%- if case.chunk_java().is_some() %}
+        long granule = CHUNK <= size / THREADS ? CHUNK : {{ case.least_granule_java() }};
 {%- else %}
-        long granule = {{ way.least_granule_java() }};
+        long granule = {{ case.least_granule_java() }};
 {%- endif %}
         return Math.min(size, (size + granule - 1) / granule * i / THREADS * granule);
     }

@@ -1,7 +1,7 @@
 {% extends "java/base.java" %}
 {% block declarations %}
 {%- include "java/copy_chunk.java" %}
-    private static final int DEPTH = {{ way.depth() }}; // buffers that go round
+    private static final int DEPTH = {{ case.depth() }}; // buffers that go round
     private static final ByteBuffer END = ByteBuffer.allocate(0);
 {%- endblock %}
 {% block fill %}
@@ -10,7 +10,7 @@
 {% block helpers %}
 
     /** Copies the bytes between two offsets. Both files are at their position `from`. */
-    private static void copyPart({% if way.is_direct() %}Path path, {% endif %}FileChannel file, FileChannel input, long from, long until)
+    private static void copyPart({% if case.is_direct() %}Path path, {% endif %}FileChannel file, FileChannel input, long from, long until)
             throws IOException {
         // Buffers on their way from the thread that reads to the one that writes, and back.
         BlockingQueue<ByteBuffer> full = new ArrayBlockingQueue<>(DEPTH + 1);
@@ -32,7 +32,7 @@
             }
         });
         try {
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
             long at = from;
             for (ByteBuffer buffer = full.take(); buffer != END; buffer = full.take()) {
                 writeAll(path, file, buffer, at);

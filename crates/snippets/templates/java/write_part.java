@@ -1,33 +1,33 @@
 
 
-{% if way.is_positional() %}
+{% if case.is_positional() %}
     /** Writes the rest of a buffer to the same offset of the file, a chunk per call. */
-{%- else if way.is_vectored() %}
+{%- else if case.is_vectored() %}
     /** Writes the rest of a buffer where the file's position is, a vector of chunks per call. */
 {%- else %}
     /** Writes the rest of a buffer where the file's position is, a chunk per call. */
 {%- endif %}
     private static void writePart(FileChannel file, ByteBuffer data) throws IOException {
-{%- if way.needs_end_java() %}
+{%- if case.needs_end_java() %}
         final int end = data.limit();
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
         boolean isAligned = data.isDirect() && data.alignmentOffset(data.position(), BLOCK) == 0;
-        ByteBuffer buffer = isAligned ? null : pages({{ way.buffer_java() }});
+        ByteBuffer buffer = isAligned ? null : pages({{ case.buffer_java() }});
 {%- endif %}
-{%- if way.sync_every().is_some() %}
+{%- if case.sync_every().is_some() %}
         int chunks = 0;
 {%- endif %}
-{%- if way.is_vectored() %}
+{%- if case.is_vectored() %}
         // The chunks of a vector, each a view of the data: made once, and moved on.
         ByteBuffer[] vector = new ByteBuffer[VECTOR];
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
         Arrays.setAll(vector, i -> (isAligned ? data : buffer).duplicate());
 {%- else %}
         Arrays.setAll(vector, i -> data.duplicate());
 {%- endif %}
         for (int at = data.position(); at < end;) {
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
             int from = at;
             if (!isAligned) {
                 buffer.put(0, data, at, Math.min(buffer.limit(), end - at));
@@ -36,8 +36,8 @@
 {%- endif %}
             int count = 0;
             while (count < VECTOR && at < end) {
-                int length = {% if way.chunk_java().is_some() %}Math.min(CHUNK, end - at){% else %}end - at{% endif %};
-{%- if way.is_direct() %}
+                int length = {% if case.chunk_java().is_some() %}Math.min(CHUNK, end - at){% else %}end - at{% endif %};
+{%- if case.is_direct() %}
                 vector[count++].limit(from + length).position(from);
                 from += length;
 {%- else %}
@@ -50,37 +50,37 @@
                 while (first < count && !vector[first].hasRemaining())
                     first++;
             }
-{%- else if way.is_direct() %}
+{%- else if case.is_direct() %}
         for (int at = data.position(); at < end;) {
-{%- if way.chunk_java().is_some() %}
+{%- if case.chunk_java().is_some() %}
             data.limit(Math.min(CHUNK, end - at) + at);
 {%- endif %}
             ByteBuffer from = isAligned ? data : buffer.clear().put(data).flip();
             while (from.hasRemaining()) // a call may write less than all
-                at += some(file.write(from{% if way.is_positional() %}, at{% endif %}));
-{%- else if way.chunk_java().is_some() %}
+                at += some(file.write(from{% if case.is_positional() %}, at{% endif %}));
+{%- else if case.chunk_java().is_some() %}
         while (data.position() < end) {
             data.limit(data.position() + Math.min(CHUNK, end - data.position()));
             while (data.hasRemaining()) // a call may write less than all
-                some(file.write(data{% if way.is_positional() %}, data.position(){% endif %}));
+                some(file.write(data{% if case.is_positional() %}, data.position(){% endif %}));
 {%- else %}
         while (data.hasRemaining()) { // a call may write less than all
-            some(file.write(data{% if way.is_positional() %}, data.position(){% endif %}));
+            some(file.write(data{% if case.is_positional() %}, data.position(){% endif %}));
 {%- endif %}
-{%- if let Some(every) = way.sync_every() %}
-            chunks += {% if way.is_vectored() %}count{% else %}1{% endif %};
+{%- if let Some(every) = case.sync_every() %}
+            chunks += {% if case.is_vectored() %}count{% else %}1{% endif %};
             if (chunks >= {{ every }}) {
                 chunks = 0;
-                file.force({{ !way.is_fdatasync() }});
+                file.force({{ !case.is_fdatasync() }});
             }
 {%- endif %}
         }
-{%- if way.sync_every().is_some() %}
+{%- if case.sync_every().is_some() %}
         if (chunks > 0)
-            file.force({{ !way.is_fdatasync() }});
+            file.force({{ !case.is_fdatasync() }});
 {%- endif %}
     }
-{%- if way.has_own_descriptors() %}
+{%- if case.has_own_descriptors() %}
 
     /** A descriptor of its own has a position of its own; the first part has the file's. */
     private static void writeOwnPart(Path path, FileChannel file, ByteBuffer part) throws IOException {
@@ -88,22 +88,22 @@
             writePart(file, part);
             return;
         }
-        try (FileChannel own = {{ way.open_again_java() }}) {
-{%- if way.is_at_position() %}
+        try (FileChannel own = {{ case.open_again_java() }}) {
+{%- if case.is_at_position() %}
             own.position(part.position());
 {%- endif %}
             writePart(own, part);
         }
     }
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 
     /** The rest is no whole block: through the page cache. */
     private static void writeRest(Path path, ByteBuffer rest) throws IOException {
-        try (FileChannel file = FileChannel.open(path, {{ way.options_again_java() }})) {
+        try (FileChannel file = FileChannel.open(path, {{ case.options_again_java() }})) {
             while (rest.hasRemaining())
                 some(file.write(rest, rest.position()));
-{%- if way.sync_every().is_some() %}
+{%- if case.sync_every().is_some() %}
             file.force(false);
 {%- endif %}
         }

@@ -1,45 +1,45 @@
-{%- if way.main() %}#!/usr/bin/env node
+{%- if case.main() %}#!/usr/bin/env node
 {% endif -%}
-/* {{ way.name() }}
+/* {{ case.name() }}
  *
-{%- for line in way.about() %}
+{%- for line in case.about() %}
  * {{ line }}
 {%- endfor %}
  *
-{%- for line in way.errors(way.throws_node()) %}
+{%- for line in case.errors(case.throws_node()) %}
  * {{ line }}
 {%- endfor %}
-{%- if way.streams() %}
+{%- if case.streams() %}
  * The producer, next(buffer), puts the next bytes of the data into a Uint8Array and returns their number, or 0 at
  * the data's end.
-{%- else if !way.copies() %}
+{%- else if !case.copies() %}
  * The data is a Buffer, or another Uint8Array.
 {%- endif %}
  *
- * Node.js 18 or later, on Linux{% if way.main() %}: node FILE.js SOURCE TARGET{% else %}.{% endif %}
-{%- if way.is_direct() %}
+ * Node.js 18 or later, on Linux{% if case.main() %}: node FILE.js SOURCE TARGET{% else %}.{% endif %}
+{%- if case.is_direct() %}
  * The package @writebench/direct-io, for aligned memory, is in the repository of writebench: bindings/node.
 {%- endif %}
  */
 'use strict';
 
 const fs = require('node:fs');
-{%- if way.creates_name() && way.is_durable() %}
+{%- if case.creates_name() && case.is_durable() %}
 const { dirname } = require('node:path');
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 
 const { O_DIRECT, getAlignedBuffer, release } = require('@writebench/direct-io');
 {%- endif %}
 
-const { {{ way.constants_node() }} } = fs.constants;
+const { {{ case.constants_node() }} } = fs.constants;
 
-const CHUNK = {{ way.chunk_node() }};{% if way.chunk_is_most_node() %} // the most that Linux takes in one call{% endif %}
-{%- if way.is_vectored() %}
-const VECTOR = {{ way.vector() }}; // chunks handed over in one call
+const CHUNK = {{ case.chunk_node() }};{% if case.chunk_is_most_node() %} // the most that Linux takes in one call{% endif %}
+{%- if case.is_vectored() %}
+const VECTOR = {{ case.vector() }}; // chunks handed over in one call
 {%- endif %}
-{%- if way.is_direct() %}
-const BLOCK = {{ way.block() }}; // with O_DIRECT, addresses, offsets and lengths are multiples of this
+{%- if case.is_direct() %}
+const BLOCK = {{ case.block() }}; // with O_DIRECT, addresses, offsets and lengths are multiples of this
 {%- endif %}
 
 /** A call that writes nothing would do so for ever. */
@@ -66,7 +66,7 @@ function quietly(action) {
     // There is an error to be reported already.
   }
 }
-{%- if way.atomic() %}
+{%- if case.atomic() %}
 
 /** Gives the new file the mode of the one that it replaces, and its group and owner if it may. */
 function keepMode(fd, old) {
@@ -75,7 +75,7 @@ function keepMode(fd, old) {
   fs.fchmodSync(fd, old.mode & 0o777);
 }
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 
 function openFile(path, flags, mode = 0o666) {
   try {
@@ -84,12 +84,12 @@ function openFile(path, flags, mode = 0o666) {
     if (error.code !== 'EINVAL') throw error;
   }
   // A filesystem without direct I/O has made the file all the same.
-  return fs.openSync(path, flags{% if way.creates_name() %} & ~O_EXCL{% endif %}, mode);
+  return fs.openSync(path, flags{% if case.creates_name() %} & ~O_EXCL{% endif %}, mode);
 }
 
 /** The rest is no whole block: through the page cache. Node cannot take O_DIRECT off, and opens the file again. */
 function writeRest(fd, rest, offset) {
-  const cached = fs.openSync(`/proc/self/fd/${fd}`, O_WRONLY{{ way.sync_flags_c() }});
+  const cached = fs.openSync(`/proc/self/fd/${fd}`, O_WRONLY{{ case.sync_flags_c() }});
   closeAfter(cached, () => {
     let at = 0;
     while (at < rest.length) {
@@ -98,11 +98,11 @@ function writeRest(fd, rest, offset) {
   });
 }
 {%- endif %}
-{%- if way.fills_with_zeros() %}
+{%- if case.fills_with_zeros() %}
 
 /** Blocks that have been written once: overwriting them changes no metadata. */
 function fillWithZeros(fd, size) {
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
   // O_DIRECT writes whole blocks from aligned memory: what is too much is cut off.
   const zeros = getAlignedBuffer(64 << 10, 4096);
   const end = Math.ceil(size / 4096) * 4096;
@@ -110,10 +110,10 @@ function fillWithZeros(fd, size) {
   const zeros = Buffer.alloc(64 << 10);
 {%- endif %}
   let at = 0;
-  while (at < {{ way.zeros_end_node() }}) {
-    at += some(fs.writeSync(fd, zeros, 0, Math.min(zeros.length, {{ way.zeros_end_node() }} - at), at));
+  while (at < {{ case.zeros_end_node() }}) {
+    at += some(fs.writeSync(fd, zeros, 0, Math.min(zeros.length, {{ case.zeros_end_node() }} - at), at));
   }
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
   release(zeros);
   fs.ftruncateSync(fd, size);
 {%- endif %}
@@ -121,7 +121,7 @@ function fillWithZeros(fd, size) {
 }
 {%- endif %}
 {%- block data %}{% endblock %}
-{%- if way.creates_name() && way.is_durable() %}
+{%- if case.creates_name() && case.is_durable() %}
 
 /** The file's name is durable when its directory is. */
 function syncDirectory(path) {
@@ -134,7 +134,7 @@ function syncDirectory(path) {
 }
 {%- endif %}
 
-{% if way.copies() -%}
+{% if case.copies() -%}
 function copyFile(source, path) {
   const original = fs.openSync(source);
   try {
@@ -146,11 +146,11 @@ function copyFile(source, path) {
     fs.closeSync(original);
   }
 }
-{%- else if way.streams() -%}
-{%- if way.expects() -%}
+{%- else if case.streams() -%}
+{%- if case.expects() -%}
 /** `expected` bytes are got ready; the file ends where the data does. */
 {% endif -%}
-function writeStream(path, next{% if way.expects() %}, expected{% endif %}) {
+function writeStream(path, next{% if case.expects() %}, expected{% endif %}) {
 {%- include "node/run.js" %}
 }
 {%- else -%}
@@ -158,8 +158,8 @@ function writeFile(path, data) {
 {%- include "node/run.js" %}
 }
 {%- endif %}
-{%- if way.main() %}
-{%- if !way.copies() && !way.streams() %}
+{%- if case.main() %}
+{%- if !case.copies() && !case.streams() %}
 
 /** The content of a file, in memory that begins at a page, as WebAssembly's does. */
 function contentOf(path) {
@@ -188,16 +188,16 @@ function main() {
   }
   const [source, target] = process.argv.slice(2);
   try {
-{%- if way.copies() %}
+{%- if case.copies() %}
     const start = process.hrtime.bigint();
     copyFile(source, target);
-{%- else if way.streams() %}
+{%- else if case.streams() %}
     const original = fs.openSync(source);
-{%- if way.expects() %}
+{%- if case.expects() %}
     const { size } = fs.fstatSync(original);
 {%- endif %}
     const start = process.hrtime.bigint();
-    writeStream(target, (buffer) => fs.readSync(original, buffer){% if way.expects() %}, size{% endif %});
+    writeStream(target, (buffer) => fs.readSync(original, buffer){% if case.expects() %}, size{% endif %});
 {%- else %}
     const data = contentOf(source);
     const start = process.hrtime.bigint();

@@ -1,6 +1,6 @@
-{%- if way.is_set_len() %}
-  fs.ftruncateSync(fd, {{ way.size_node() }});
+{%- if case.is_set_len() %}
+  fs.ftruncateSync(fd, {{ case.size_node() }});
 {%- endif %}
-{%- if way.fills_with_zeros() %}
-  fillWithZeros(fd, {{ way.size_node() }});
+{%- if case.fills_with_zeros() %}
+  fillWithZeros(fd, {{ case.size_node() }});
 {%- endif %}

@@ -14,7 +14,7 @@ function read(fd, buffer, length) {
 
 function copyData(fd, original, size) {
 {%- include "node/before.js" %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
   const buffer = getAlignedBuffer(Math.max(Math.min(CHUNK, size), BLOCK), BLOCK);
   try {
 {%- filter indent(2) %}

@@ -1,7 +1,7 @@
 
   let at = 0;
   while (at < size) {
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     // Only the last chunk may have a rest that is no whole block.
     const most = Math.min(CHUNK, size - at);
     let length = 0;

@@ -1,30 +1,30 @@
-{%- if way.atomic() %}
+{%- if case.atomic() %}
   const name = `${path}.${process.pid}.${process.hrtime.bigint()}.tmp`; // until it is whole
   const old = fs.statSync(path, { throwIfNoEntry: false });
   const mode = old ? old.mode & 0o777 : 0o666;
 {%- endif %}
-  const fd = {% if way.is_direct() %}openFile{% else %}fs.openSync{% endif %}({{ way.name_node() }}, {{ way.access_node() }}{% if way.atomic() %}, mode{% else if !way.is_direct() %}, 0o666{% endif %});
-{%- if way.creates_name() %}
+  const fd = {% if case.is_direct() %}openFile{% else %}fs.openSync{% endif %}({{ case.name_node() }}, {{ case.access_node() }}{% if case.atomic() %}, mode{% else if !case.is_direct() %}, 0o666{% endif %});
+{%- if case.creates_name() %}
   try {
-{%- if way.atomic() %}
+{%- if case.atomic() %}
     closeAfter(fd, () => {
       if (old) keepMode(fd, old);
-      {{ way.data_call_node() }};
+      {{ case.data_call_node() }};
     });
     fs.renameSync(name, path);
 {%- else %}
-    closeAfter(fd, () => {{ way.data_call_node() }});
-{%- if way.is_durable() %}
+    closeAfter(fd, () => {{ case.data_call_node() }});
+{%- if case.is_durable() %}
     syncDirectory(path);
 {%- endif %}
 {%- endif %}
   } catch (error) {
-    quietly(() => fs.unlinkSync({{ way.name_node() }}));
+    quietly(() => fs.unlinkSync({{ case.name_node() }}));
     throw error;
   }
-{%- if way.atomic() && way.is_durable() %}
+{%- if case.atomic() && case.is_durable() %}
   syncDirectory(path);
 {%- endif %}
 {%- else %}
-  closeAfter(fd, () => {{ way.data_call_node() }});
+  closeAfter(fd, () => {{ case.data_call_node() }});
 {%- endif %}

@@ -1,16 +1,16 @@
 {% extends "node/base.js" %}
 {% block data %}
-{%- if way.streams() %}
+{%- if case.streams() %}
 {%- include "node/write_stream.js" %}
 {%- else %}
 
 function writeData(fd, data) {
   const size = data.length;
 {%- include "node/before.js" %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
   const whole = size - (size % BLOCK);
   // The data need not begin at a block, which JavaScript cannot see: it is copied to memory that does.
-  const buffer = getAlignedBuffer(Math.max(Math.min({{ way.buffer_node() }}, whole), BLOCK), BLOCK);
+  const buffer = getAlignedBuffer(Math.max(Math.min({{ case.buffer_node() }}, whole), BLOCK), BLOCK);
   try {
 {%- filter indent(2) %}
 {%- include "node/loop.js" %}
@@ -20,8 +20,8 @@ function writeData(fd, data) {
   }
   if (whole < size) {
     writeRest(fd, data.subarray(whole), whole);
-{%- if way.sync_every().is_some() %}
-    fs.{{ way.sync_name() }}Sync(fd);
+{%- if case.sync_every().is_some() %}
+    fs.{{ case.sync_name() }}Sync(fd);
 {%- endif %}
   }
 {%- else %}

@@ -15,15 +15,15 @@ function nextChunk(next, buffer) {
   return length;
 }
 
-function writeData(fd, next{% if way.expects() %}, expected{% endif %}) {
+function writeData(fd, next{% if case.expects() %}, expected{% endif %}) {
 {%- include "node/before.js" %}
-{%- if way.sync_after_several().is_some() %}
+{%- if case.sync_after_several().is_some() %}
   let chunks = 0;
 {%- endif %}
-{%- if way.counts_node() %}
+{%- if case.counts_node() %}
   let at = 0;
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
   const buffer = getAlignedBuffer(CHUNK, BLOCK);
   try {
 {%- filter indent(2) %}
@@ -38,11 +38,11 @@ function writeData(fd, next{% if way.expects() %}, expected{% endif %}) {
   const buffer = new Uint8Array(memory.buffer, 0, CHUNK);
 {%- include "node/stream_loop.js" %}
 {%- endif %}
-{%- if way.sync_after_several().is_some() %}
-  if (chunks > 0) fs.{{ way.sync_name() }}Sync(fd);
+{%- if case.sync_after_several().is_some() %}
+  if (chunks > 0) fs.{{ case.sync_name() }}Sync(fd);
 {%- endif %}
-{%- if way.expects() %}
-{%- if way.is_durable() && !way.syncs_at_end() %}
+{%- if case.expects() %}
+{%- if case.is_durable() && !case.syncs_at_end() %}
   if (at < expected) {
     fs.ftruncateSync(fd, at);
     fs.fsyncSync(fd);

@@ -1,7 +1,7 @@
-{%- if way.overwrites() && way.copies() %}
+{%- if case.overwrites() && case.copies() %}
     os.ftruncate(fd, size)  # the file may have been longer
 {%- endif %}
-{%- if way.syncs_at_end() %}
+{%- if case.syncs_at_end() %}
     # Not repeated after an error: the data may be lost though a second call succeeds.
-    os.{{ way.sync_name() }}(fd)
+    os.{{ case.sync_name() }}(fd)
 {%- endif %}

@@ -1,65 +1,65 @@
-"""{{ way.name() }}
+"""{{ case.name() }}
 
-{%- for line in way.about() %}
+{%- for line in case.about() %}
 {% if loop.first %}
 {% endif %}{{ line }}
 {%- endfor %}
 
 
-{%- for line in way.errors("Raises OSError.") %}
+{%- for line in case.errors("Raises OSError.") %}
 {{ line }}
 {%- endfor %}
-{%- if way.maps_target() %}
+{%- if case.maps_target() %}
 If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
-{%- if !way.reserves_blocks() %}: reserve
+{%- if !case.reserves_blocks() %}: reserve
 its blocks with os.posix_fallocate where that matters{% endif %}.
 {%- endif %}
 
-Python 3.10 or later, on Linux{% if way.main() %}: python3 FILE.py SOURCE TARGET{% else %}.{% endif %}
+Python 3.10 or later, on Linux{% if case.main() %}: python3 FILE.py SOURCE TARGET{% else %}.{% endif %}
 """
 
-{% for module in way.modules_python() -%}
+{% for module in case.modules_python() -%}
 import {{ module }}
 {% endfor -%}
-{% if way.threads() > 1 || way.is(Method::Pipeline) -%}
+{% if case.threads() > 1 || case.is(Method::Pipeline) -%}
 from concurrent.futures import ThreadPoolExecutor
 {% endif -%}
-{% if way.is(Method::Pipeline) -%}
+{% if case.is(Method::Pipeline) -%}
 from queue import SimpleQueue
 {% endif %}
 {% block constants %}
-{%- if let Some(chunk) = way.chunk_python() %}
+{%- if let Some(chunk) = case.chunk_python() %}
 CHUNK = {{ chunk }}
 {%- endif %}
-{%- if way.threads() > 1 %}
-THREADS = {{ way.threads() }}
+{%- if case.threads() > 1 %}
+THREADS = {{ case.threads() }}
 {%- endif %}
-{%- if way.is_vectored() && way.chunk().is_some() %}
-VECTOR = {{ way.vector() }}  # chunks handed over in one call
+{%- if case.is_vectored() && case.chunk().is_some() %}
+VECTOR = {{ case.vector() }}  # chunks handed over in one call
 {%- endif %}
-{%- if way.is(Method::Pipeline) %}
-DEPTH = {{ way.depth() }}  # buffers that go round
+{%- if case.is(Method::Pipeline) %}
+DEPTH = {{ case.depth() }}  # buffers that go round
 {%- endif %}
-{%- if way.is_direct() %}
-BLOCK = {{ way.block() }}  # with O_DIRECT, addresses, offsets and lengths are multiples of this
+{%- if case.is_direct() %}
+BLOCK = {{ case.block() }}  # with O_DIRECT, addresses, offsets and lengths are multiples of this
 {%- endif %}
-{%- if way.is_dontcache() %}
+{%- if case.is_dontcache() %}
 RWF_DONTCACHE = 0x80  # Linux 6.14
 {%- endif %}
-{%- if way.populates() && !way.populates_all() %}
-WINDOW = {{ way.window() }}  # so many bytes are made present at a time
+{%- if case.populates() && !case.populates_all() %}
+WINDOW = {{ case.window() }}  # so many bytes are made present at a time
 {%- endif %}
-{%- if way.populates() && way.maps_source() %}
+{%- if case.populates() && case.maps_source() %}
 MADV_POPULATE_READ = 22  # Linux 5.14
 {%- endif %}
-{%- if way.populates() && way.maps_target() %}
+{%- if case.populates() && case.maps_target() %}
 MADV_POPULATE_WRITE = 23  # Linux 5.14
 {%- endif %}
-{%- if way.is(Method::Ficlone) %}
+{%- if case.is(Method::Ficlone) %}
 FICLONERANGE = 0x4020940D  # of linux/fs.h, on most architectures
 {%- endif %}
 {% endblock %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 
 
 def open_file(path, flags, mode=0o666):
@@ -71,7 +71,7 @@ def open_file(path, flags, mode=0o666):
     # A filesystem without direct I/O has made the file all the same.
     return os.open(path, flags & ~os.O_EXCL, mode)
 {%- endif %}
-{%- if way.atomic() %}
+{%- if case.atomic() %}
 
 
 def keep_mode(fd, old):
@@ -81,7 +81,7 @@ def keep_mode(fd, old):
         os.fchown(fd, old.st_uid, -1)
     os.fchmod(fd, old.st_mode & 0o777)
 {%- endif %}
-{%- if way.loops_writing() %}
+{%- if case.loops_writing() %}
 
 
 def some(length):
@@ -90,7 +90,7 @@ def some(length):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
     return length
 {%- endif %}
-{%- if way.reserves() && !way.is_set_len() %}
+{%- if case.reserves() && !case.is_set_len() %}
 
 
 def reserve(fd, size):
@@ -104,7 +104,7 @@ def reserve(fd, size):
     try:
         os.posix_fallocate(fd, 0, size)
     except OSError as error:
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
         # EINVAL: O_DIRECT refuses to write single bytes.
         if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
             raise
@@ -112,16 +112,16 @@ def reserve(fd, size):
         if error.errno != errno.EOPNOTSUPP:
             raise
 {%- endif %}
-{%- if way.maps_target() %}
+{%- if case.maps_target() %}
         os.ftruncate(fd, size)  # no blocks are reserved
 {%- endif %}
 {%- endif %}
-{%- if way.fills_with_zeros() %}
+{%- if case.fills_with_zeros() %}
 
 
 def fill_with_zeros(fd, size):
     """Blocks that have been written once: overwriting them changes no metadata."""
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     # O_DIRECT writes whole blocks from aligned memory: what is too much is cut off.
     zeros = memoryview(mmap.mmap(-1, 64 << 10))
     end = -(-size // 4096) * 4096
@@ -132,12 +132,12 @@ def fill_with_zeros(fd, size):
     at = 0
     while at < end:
         at += some(os.pwrite(fd, zeros[: end - at], at))
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     os.ftruncate(fd, size)
 {%- endif %}
     os.fsync(fd)
 {%- endif %}
-{%- if way.populates() %}
+{%- if case.populates() %}
 
 
 def populate(mapping, how, at, length):
@@ -149,7 +149,7 @@ def populate(mapping, how, at, length):
         if error.errno != errno.EINVAL:
             raise
 {%- endif %}
-{%- if way.makes_huge_pages() %}
+{%- if case.makes_huge_pages() %}
 
 
 def huge_pages(size):
@@ -163,7 +163,7 @@ def huge_pages(size):
     return memoryview(memory)[start : start + size]
 {%- endif %}
 {%- block helpers %}{% endblock %}
-{%- if way.creates_name() && way.is_durable() %}
+{%- if case.creates_name() && case.is_durable() %}
 
 
 def sync_directory(path):
@@ -176,17 +176,17 @@ def sync_directory(path):
 {%- endif %}
 
 
-{% if way.copies() -%}
+{% if case.copies() -%}
 def copy_file(source, path):
     with open(source, "rb", buffering=0) as original:
         size = os.fstat(original.fileno()).st_size
 {%- filter indent(4) %}
 {%- include "python/run.py" %}
 {%- endfilter %}
-{%- else if way.streams() -%}
-def write_stream(path, source{% if way.expects() %}, expected{% endif %}):
+{%- else if case.streams() -%}
+def write_stream(path, source{% if case.expects() %}, expected{% endif %}):
     """The source is a binary file, raw or buffered, or another object with `readinto`.
-{%- if way.expects() %}
+{%- if case.expects() %}
 
     `expected` bytes are got ready; the file ends where the data does.
     """
@@ -198,15 +198,15 @@ def write_file(path, data):
     data = memoryview(data).cast("B")
 {%- include "python/run.py" %}
 {%- endif %}
-{%- if way.main() %}
-{%- if !way.copies() && !way.streams() %}
+{%- if case.main() %}
+{%- if !case.copies() && !case.streams() %}
 
 
 def content_of(path):
     """The content of a file, in memory that begins at a page."""
     with open(path, "rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
-{%- if way.is_in_huge_pages() %}
+{%- if case.is_in_huge_pages() %}
         data = huge_pages(size)
 {%- else %}
         data = memoryview(mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE))[:size]
@@ -227,16 +227,16 @@ def main():
         sys.exit(2)
     source, target = sys.argv[1:]
     try:
-{%- if way.copies() %}
+{%- if case.copies() %}
         start = time.monotonic_ns()
         copy_file(source, target)
-{%- else if way.streams() %}
+{%- else if case.streams() %}
         with open(source, "rb", buffering=0) as file:
-{%- if way.expects() %}
+{%- if case.expects() %}
             size = os.fstat(file.fileno()).st_size
 {%- endif %}
             start = time.monotonic_ns()
-            write_stream(target, file{% if way.expects() %}, size{% endif %})
+            write_stream(target, file{% if case.expects() %}, size{% endif %})
 {%- else %}
         data = content_of(source)
         start = time.monotonic_ns()

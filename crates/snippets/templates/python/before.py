@@ -1,8 +1,8 @@
-{%- if way.is_set_len() %}
-    os.ftruncate(fd, {{ way.size_python() }})
-{%- else if way.reserves() %}
-    reserve(fd, {{ way.size_python() }})
+{%- if case.is_set_len() %}
+    os.ftruncate(fd, {{ case.size_python() }})
+{%- else if case.reserves() %}
+    reserve(fd, {{ case.size_python() }})
 {%- endif %}
-{%- if way.fills_with_zeros() %}
-    fill_with_zeros(fd, {{ way.size_python() }})
+{%- if case.fills_with_zeros() %}
+    fill_with_zeros(fd, {{ case.size_python() }})
 {%- endif %}

@@ -1,48 +1,48 @@
 {% extends "python/base.py" %}
 {% block helpers %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 {%- include "python/borders.py" %}
 {%- endif %}
 
 
 def copy_into(mapping, original, at, end):
-    """Copies the bytes between two offsets{% if way.is(Method::ReadMmap) %}, the original's position being at the first{% endif %}."""
-{%- if way.is(Method::MmapMmap) %}
+    """Copies the bytes between two offsets{% if case.is(Method::ReadMmap) %}, the original's position being at the first{% endif %}."""
+{%- if case.is(Method::MmapMmap) %}
     with (
         mmap.mmap(original.fileno(), end, prot=mmap.PROT_READ) as data,
         memoryview(data) as view,
     ):
-{%- if way.is_sequential() %}
+{%- if case.is_sequential() %}
         data.madvise(mmap.MADV_WILLNEED)
         data.madvise(mmap.MADV_SEQUENTIAL)
 {%- endif %}
 {%- else %}
-{%- if way.is_sequential() %}
+{%- if case.is_sequential() %}
     os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
     os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
 {%- endif %}
     with memoryview(mapping) as view:
 {%- endif %}
-{%- if way.populates_all() %}
-{%- if way.is(Method::MmapMmap) %}
+{%- if case.populates_all() %}
+{%- if case.is(Method::MmapMmap) %}
         populate(data, MADV_POPULATE_READ, 0, end)
 {%- endif %}
         populate(mapping, MADV_POPULATE_WRITE, 0, end)
-{%- else if way.populates() %}
+{%- else if case.populates() %}
         prepared = 0
 {%- endif %}
         while at < end:
-{%- if way.populates() && !way.populates_all() %}
+{%- if case.populates() && !case.populates_all() %}
             if at >= prepared:
                 start = at // mmap.PAGESIZE * mmap.PAGESIZE
                 prepared = min((at // WINDOW + 1) * WINDOW, end)
-{%- if way.is(Method::MmapMmap) %}
+{%- if case.is(Method::MmapMmap) %}
                 populate(data, MADV_POPULATE_READ, start, prepared - start)
 {%- endif %}
                 populate(mapping, MADV_POPULATE_WRITE, start, prepared - start)
 {%- endif %}
-{%- if way.is(Method::MmapMmap) %}
-{%- if way.chunk().is_some() %}
+{%- if case.is(Method::MmapMmap) %}
+{%- if case.chunk().is_some() %}
             until = min(at + CHUNK, end)
             mapping[at:until] = view[at:until]
             at = until
@@ -51,21 +51,21 @@ def copy_into(mapping, original, at, end):
             at = end
 {%- endif %}
 {%- else %}
-            length = original.readinto(view[{% if way.chunk().is_some() %}at : min(at + CHUNK, end){% else %}at:end{% endif %}])
+            length = original.readinto(view[{% if case.chunk().is_some() %}at : min(at + CHUNK, end){% else %}at:end{% endif %}])
             if length == 0:
                 raise OSError(errno.EIO, "The source has become shorter")
             at += length
 {%- endif %}
 
 
-def copy_data({% if way.threads() > 1 %}{% if way.has_own_descriptors() %}path, {% endif %}fd, source, original{% else %}fd, original{% endif %}, size, mappings):
+def copy_data({% if case.threads() > 1 %}{% if case.has_own_descriptors() %}path, {% endif %}fd, source, original{% else %}fd, original{% endif %}, size, mappings):
     if size == 0:  # no mapping is empty
         return
 {%- include "python/before.py" %}
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
     os.ftruncate(fd, size)  # a mapping makes no file longer, and it may have been longer
 {%- endif %}
-{%- if way.has_own_maps() %}
+{%- if case.has_own_maps() %}
 
     def copy_part(start, end):
         if start == end:
@@ -75,7 +75,7 @@ def copy_data({% if way.threads() > 1 %}{% if way.has_own_descriptors() %}path, 
             if start > 0:
                 own_original = opened.enter_context(open(source, "rb", buffering=0))
                 own_original.seek(start)
-{%- if way.has_own_descriptors() %}
+{%- if case.has_own_descriptors() %}
                 own = os.open(path, os.O_RDWR)
                 opened.callback(os.close, own)
 {%- endif %}
@@ -87,7 +87,7 @@ def copy_data({% if way.threads() > 1 %}{% if way.has_own_descriptors() %}path, 
 {%- else %}
     mapping = mappings.enter_context(mmap.mmap(fd, size))
 {%- include "python/advise.py" %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 
     def copy_part(start, end):
         if start == 0:
@@ -101,7 +101,7 @@ def copy_data({% if way.threads() > 1 %}{% if way.has_own_descriptors() %}path, 
     copy_into(mapping, original, 0, size)
 {%- endif %}
 {%- endif %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 
     starts = borders(size)
     with ThreadPoolExecutor(THREADS) as pool:

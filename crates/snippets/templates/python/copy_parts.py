@@ -2,15 +2,15 @@
 
     def copy_part(start, end):
         if start == 0:
-            copy_range(fd, original, end{% if way.is(Method::MmapWrite) %}, 0{% endif %})
+            copy_range(fd, original, end{% if case.is(Method::MmapWrite) %}, 0{% endif %})
             return
         # Descriptors of its own have positions of their own.
         with open(source, "rb", buffering=0) as own_original:
-            own_fd = {% if way.is_direct() %}open_file(path, os.O_WRONLY){% else %}os.open(path, os.O_WRONLY){% endif %}
+            own_fd = {% if case.is_direct() %}open_file(path, os.O_WRONLY){% else %}os.open(path, os.O_WRONLY){% endif %}
             try:
                 own_original.seek(start)
                 os.lseek(own_fd, start, os.SEEK_SET)
-                copy_range(own_fd, own_original, end - start{% if way.is(Method::MmapWrite) %}, start{% endif %})
+                copy_range(own_fd, own_original, end - start{% if case.is(Method::MmapWrite) %}, start{% endif %})
             finally:
                 os.close(own_fd)
 

@@ -4,14 +4,14 @@
 
 def copy_data(fd, original, size):
 {%- include "python/before.py" %}
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
     os.ftruncate(fd, size)  # a clone's end that is no whole block must be the file's end
 {%- endif %}
     # Both files share their blocks until one is written. EOPNOTSUPP, EXDEV or EINVAL: not on this
     # filesystem.
     fcntl.ioctl(fd, FICLONERANGE, struct.pack("qQQQ", original.fileno(), 0, 0, 0))
-{%- if way.syncs_at_end() %}
+{%- if case.syncs_at_end() %}
     # Not repeated after an error: the data may be lost though a second call succeeds.
-    os.{{ way.sync_name() }}(fd)
+    os.{{ case.sync_name() }}(fd)
 {%- endif %}
 {% endblock %}

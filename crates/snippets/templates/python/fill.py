@@ -1,4 +1,4 @@
-{%- if way.maps_target() %}
+{%- if case.maps_target() %}
     # A mapping has a duplicate of fd, and ignores the errors of closing it: fd is closed before.
     with contextlib.ExitStack() as mappings:
 {%- filter indent(4) %}

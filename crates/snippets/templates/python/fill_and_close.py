@@ -1,10 +1,10 @@
 
     try:
-{%- if way.atomic() %}
+{%- if case.atomic() %}
         if old:
             keep_mode(fd, old)
 {%- endif %}
-        {{ way.data_call_python() }}
+        {{ case.data_call_python() }}
     finally:
         # This may report a late error of the filesystem, such as NFS.
         os.close(fd)

@@ -1,3 +1,3 @@
-{%- if way.is_dontcache() %}
-    flags = RWF_DONTCACHE{% if way.is_rwf_dsync() %} | os.RWF_DSYNC{% endif %}
+{%- if case.is_dontcache() %}
+    flags = RWF_DONTCACHE{% if case.is_rwf_dsync() %} | os.RWF_DSYNC{% endif %}
 {%- endif %}

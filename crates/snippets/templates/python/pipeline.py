@@ -1,7 +1,7 @@
 {% extends "python/base.py" %}
 {% block helpers %}
 {%- include "python/write_all.py" %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 {%- include "python/borders.py" %}
 
 
@@ -11,9 +11,9 @@ def copy_range(fd, original, size):
 {%- endif %}
 
 
-def copy_data({% if way.threads() > 1 %}path, fd, source, original{% else %}fd, original{% endif %}, size):
+def copy_data({% if case.threads() > 1 %}path, fd, source, original{% else %}fd, original{% endif %}, size):
 {%- include "python/before.py" %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 {%- include "python/copy_parts.py" %}
 {%- else %}
 {%- include "python/pipeline_loop.py" %}

@@ -1,4 +1,4 @@
-{%- if way.is_sequential() %}
+{%- if case.is_sequential() %}
     os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
     os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
 {%- endif %}
@@ -6,7 +6,7 @@
     empty, full = SimpleQueue(), SimpleQueue()
     for _ in range(DEPTH):
         # Memory that begins at a page, which is copied faster.
-        length = max({{ way.buffer_python() }}, 1)
+        length = max({{ case.buffer_python() }}, 1)
         empty.put(memoryview(mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE)))
 
     def read_all():
@@ -26,7 +26,7 @@
         try:
             while (item := full.get()) is not None:
                 buffer, length = item
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
                 write_all(fd, buffer[:length])
 {%- else %}
                 written = 0

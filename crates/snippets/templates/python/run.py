@@ -1,24 +1,24 @@
-{%- if way.atomic() %}
+{%- if case.atomic() %}
     name = f"{path}.{os.getpid()}.{time.time_ns()}.tmp"  # until it is whole
     old = os.stat(path) if os.path.exists(path) else None
     mode = old.st_mode & 0o777 if old else 0o666
 {%- endif %}
-    fd = {% if way.is_direct() %}open_file{% else %}os.open{% endif %}({{ way.name_python() }}, {{ way.access_python() }}{% if way.atomic() %}, mode{% else if !way.is_direct() %}, 0o666{% endif %})
-{%- if way.creates_name() %}
+    fd = {% if case.is_direct() %}open_file{% else %}os.open{% endif %}({{ case.name_python() }}, {{ case.access_python() }}{% if case.atomic() %}, mode{% else if !case.is_direct() %}, 0o666{% endif %})
+{%- if case.creates_name() %}
     try:
 {%- filter indent(4) %}
 {%- include "python/fill.py" %}
 {%- endfilter %}
-{%- if way.atomic() %}
+{%- if case.atomic() %}
         os.replace(name, path)
-{%- else if way.is_durable() %}
+{%- else if case.is_durable() %}
         sync_directory(path)
 {%- endif %}
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink({{ way.name_python() }})
+            os.unlink({{ case.name_python() }})
         raise
-{%- if way.atomic() && way.is_durable() %}
+{%- if case.atomic() && case.is_durable() %}
     sync_directory(path)
 {%- endif %}
 {%- else %}

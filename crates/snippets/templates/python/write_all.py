@@ -1,14 +1,14 @@
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 
 
-def write_all(fd, data{% if way.is_positional() %}, offset{% endif %}):
+def write_all(fd, data{% if case.is_positional() %}, offset{% endif %}):
     whole = len(data) // BLOCK * BLOCK
     at = 0
     while at < whole:
-        at += {{ way.part_call_python("data[at:whole]", "offset + at") }}
+        at += {{ case.part_call_python("data[at:whole]", "offset + at") }}
     if at < len(data):
         # The end of the file is no whole block: through the page cache.
         fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) & ~os.O_DIRECT)
         while at < len(data):
-            at += {{ way.part_call_python("data[at:]", "offset + at") }}
+            at += {{ case.part_call_python("data[at:]", "offset + at") }}
 {%- endif %}

@@ -1,5 +1,5 @@
-{%- if way.calls_between_syncs_rust() > 1 %}
+{%- if case.calls_between_syncs_rust() > 1 %}
     if calls > 0 {
-        rustix::fs::{{ way.sync_name() }}(file)?;
+        rustix::fs::{{ case.sync_name() }}(file)?;
     }
 {%- endif %}

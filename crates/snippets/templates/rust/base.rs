@@ -1,69 +1,69 @@
-//! {{ way.name() }}
+//! {{ case.name() }}
 //!
-{%- for line in way.about() %}
+{%- for line in case.about() %}
 //! {{ line }}
 {%- endfor %}
 //!
-{%- for line in way.errors("") %}
+{%- for line in case.errors("") %}
 //! {{ line }}
 {%- endfor %}
-{%- if way.maps_target() %}
+{%- if case.maps_target() %}
 //! If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
-{%- if !way.reserves_blocks() %}:
+{%- if !case.reserves_blocks() %}:
 //! reserve its blocks with fallocate(2) where that matters{% endif %}.
 {%- endif %}
-{%- if way.maps_source() %}
-//! If the source is made shorter meanwhile, {% if way.maps_target() %}so does that{% else %}the error is EFAULT{% endif %}.
+{%- if case.maps_source() %}
+//! If the source is made shorter meanwhile, {% if case.maps_target() %}so does that{% else %}the error is EFAULT{% endif %}.
 {%- endif %}
 //! Edition 2024, and in Cargo.toml:
-//! {{ way.dependencies_rust() }}
+//! {{ case.dependencies_rust() }}
 
-{% for line in way.imports_rust() -%}
+{% for line in case.imports_rust() -%}
 {{ line }}
 {% endfor %}
-{%- if let Some(chunk) = way.chunk_rust() %}
+{%- if let Some(chunk) = case.chunk_rust() %}
 const CHUNK: usize = {{ chunk }};
 {%- endif %}
-{%- if way.threads() > 1 %}
-const THREADS: usize = {{ way.threads() }};
+{%- if case.threads() > 1 %}
+const THREADS: usize = {{ case.threads() }};
 {%- endif %}
-{%- if way.is(Method::Pipeline) %}
-const DEPTH: usize = {{ way.depth() }}; // buffers that go round
+{%- if case.is(Method::Pipeline) %}
+const DEPTH: usize = {{ case.depth() }}; // buffers that go round
 {%- endif %}
-{%- if way.is_vectored() %}
-const VECTOR: usize = {{ way.vector() }}; // chunks handed over in one call
+{%- if case.is_vectored() %}
+const VECTOR: usize = {{ case.vector() }}; // chunks handed over in one call
 {%- endif %}
-{%- if way.has_windows_rust() %}
-const WINDOW: usize = {{ way.window_rust() }}; // so many bytes are prepared at a time
+{%- if case.has_windows_rust() %}
+const WINDOW: usize = {{ case.window_rust() }}; // so many bytes are prepared at a time
 {%- endif %}
-{%- if let Some(window) = way.writeback() %}
+{%- if let Some(window) = case.writeback() %}
 /// So many bytes behind the writer, data is on its way to the device.
 const BEHIND: u64 = {{ window }};
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 /// With O_DIRECT, addresses, offsets and lengths are multiples of this.
-const BLOCK: usize = {{ way.block() }};
+const BLOCK: usize = {{ case.block() }};
 {%- endif %}
-{%- if way.maps_huge() %}
+{%- if case.maps_huge() %}
 const HUGE: usize = 2 << 20;
 {%- endif %}
 {%- block declarations %}{% endblock %}
 
-{% if way.copies() -%}
+{% if case.copies() -%}
 pub fn copy_file(source: &Path, path: &Path) -> io::Result<()> {
     let input = File::open(source)?;
-{%- if !way.is(Method::Ficlone) || way.reserves() || way.overwrites() %}
+{%- if !case.is(Method::Ficlone) || case.reserves() || case.overwrites() %}
     let size = usize::try_from(input.metadata()?.len()).map_err(io::Error::other)?;
 {%- endif %}
-{%- else if way.streams() -%}
-{%- if way.expects() -%}
+{%- else if case.streams() -%}
+{%- if case.expects() -%}
 /// `expected` bytes are got ready; the file ends where the data does.
 {% endif -%}
-pub fn write_stream(path: &Path, source: &mut impl Read{% if way.expects() %}, expected: u64{% endif %}) -> io::Result<()> {
+pub fn write_stream(path: &Path, source: &mut impl Read{% if case.expects() %}, expected: u64{% endif %}) -> io::Result<()> {
 {%- else -%}
 pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
 {%- endif %}
-{%- if way.atomic() %}
+{%- if case.atomic() %}
     // Under another name until it is whole.
     let mut name = path.as_os_str().to_owned();
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
@@ -72,31 +72,31 @@ pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
     let old = fs::metadata(path).ok();
     let mode = old.as_ref().map_or(0o666, |old| old.mode() & 0o777);
 {%- endif %}
-    let file = {{ way.open_rust(true) }}?;
-{%- if way.is_plain_rust() %}
-    fill(&file, {{ way.arguments_rust() }}).and_then(|()| close(file))
+    let file = {{ case.open_rust(true) }}?;
+{%- if case.is_plain_rust() %}
+    fill(&file, {{ case.arguments_rust() }}).and_then(|()| close(file))
 {%- else %}
-{%- if way.atomic() %}
+{%- if case.atomic() %}
     keep_mode(&file, old.as_ref())
-        .and_then(|()| fill(&file, {{ way.arguments_rust() }}))
+        .and_then(|()| fill(&file, {{ case.arguments_rust() }}))
 {%- else %}
-    fill(&file, {{ way.arguments_rust() }})
+    fill(&file, {{ case.arguments_rust() }})
 {%- endif %}
         .and_then(|()| close(file))
-{%- if way.atomic() %}
+{%- if case.atomic() %}
         .and_then(|()| fs::rename(name, path))
 {%- endif %}
-{%- if way.creates_name() && way.is_durable() %}
+{%- if case.creates_name() && case.is_durable() %}
         .and_then(|()| sync_directory(path))
 {%- endif %}
-{%- if way.removes_on_error() %}
+{%- if case.removes_on_error() %}
         .inspect_err(|_| {
-            let _ = fs::remove_file({{ way.target_rust() }});
+            let _ = fs::remove_file({{ case.target_rust() }});
         })
 {%- endif %}
 {%- endif %}
 }
-{%- if way.atomic() %}
+{%- if case.atomic() %}
 
 /// Gives the new file the mode of the one that it replaces, and its group and owner if it may.
 fn keep_mode(file: &File, old: Option<&fs::Metadata>) -> io::Result<()> {
@@ -106,21 +106,21 @@ fn keep_mode(file: &File, old: Option<&fs::Metadata>) -> io::Result<()> {
     file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o777))
 }
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
 
 /// Opens a file past the page cache, or through it on a filesystem that has no direct I/O.
 fn open_direct(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    match options.custom_flags({{ way.open_flags_rust(true) }}).open(path) {
+    match options.custom_flags({{ case.open_flags_rust(true) }}).open(path) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
-{%- if way.creates_name() %}
+{%- if case.creates_name() %}
             // Such a filesystem has made the file all the same.
             options
                 .create_new(false)
                 .create(true)
-                .custom_flags({{ way.open_flags_rust(false) }})
+                .custom_flags({{ case.open_flags_rust(false) }})
                 .open(path)
 {%- else %}
-            options.custom_flags({{ way.open_flags_rust(false) }}).open(path)
+            options.custom_flags({{ case.open_flags_rust(false) }}).open(path)
 {%- endif %}
         }
         result => result,
@@ -134,27 +134,27 @@ fn end_direct(file: &File) -> io::Result<()> {
 }
 {%- endif %}
 {%- block fill %}{% endblock %}
-{%- if way.reserves() %}
+{%- if case.reserves() %}
 
-/// Gives the file its {% if way.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
-fn reserve(file: &File, size: {{ way.size_type_rust() }}) -> io::Result<()> {
+/// Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
+fn reserve(file: &File, size: {{ case.size_type_rust() }}) -> io::Result<()> {
     if size == 0 {
         return Ok(()); // the call would refuse it
     }
-{%- if way.is_set_len() %}
-    file.set_len({{ way.size_rust() }})
-{%- else if way.is_posix_fallocate() %}
+{%- if case.is_set_len() %}
+    file.set_len({{ case.size_rust() }})
+{%- else if case.is_posix_fallocate() %}
     loop {
         // SAFETY: the call takes numbers only.
         match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, size as libc::off_t) } {
             0 => return Ok(()),
             libc::EINTR => {}
             // This filesystem cannot: the file is written all the same.
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
             // EINVAL: glibc's substitute writes single bytes, which O_DIRECT refuses.
             libc::EOPNOTSUPP | libc::EINVAL => return Ok(()),
-{%- else if way.maps_target() %}
-            libc::EOPNOTSUPP => return file.set_len({{ way.size_rust() }}),
+{%- else if case.maps_target() %}
+            libc::EOPNOTSUPP => return file.set_len({{ case.size_rust() }}),
 {%- else %}
             libc::EOPNOTSUPP => return Ok(()),
 {%- endif %}
@@ -162,24 +162,24 @@ fn reserve(file: &File, size: {{ way.size_type_rust() }}) -> io::Result<()> {
         }
     }
 {%- else %}
-    let mode = rustix::fs::FallocateFlags::{{ way.fallocate_rust() }};
-    match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, mode, 0, {{ way.size_rust() }})) {
+    let mode = rustix::fs::FallocateFlags::{{ case.fallocate_rust() }};
+    match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, mode, 0, {{ case.size_rust() }})) {
         // This filesystem cannot: the file is written all the same.
-        Err(rustix::io::Errno::OPNOTSUPP) => {% if way.maps_target() %}file.set_len(size as u64){% else %}Ok(()){% endif %},
+        Err(rustix::io::Errno::OPNOTSUPP) => {% if case.maps_target() %}file.set_len(size as u64){% else %}Ok(()){% endif %},
         result => Ok(result?),
     }
 {%- endif %}
 }
 {%- endif %}
-{%- if way.fills_with_zeros() %}
+{%- if case.fills_with_zeros() %}
 
 /// Blocks that have been written once: overwriting them changes no metadata.
-fn fill_with_zeros(file: &File, size: {{ way.size_type_rust() }}) -> io::Result<()> {
+fn fill_with_zeros(file: &File, size: {{ case.size_type_rust() }}) -> io::Result<()> {
     #[repr(align(4096))]
     struct Aligned([u8; 64 << 10]);
     static ZEROS: Aligned = Aligned([0; 64 << 10]);
     for at in (0..size).step_by(ZEROS.0.len()) {
-{%- if way.streams() %}
+{%- if case.streams() %}
         let length = (size - at).min(ZEROS.0.len() as u64) as usize;
         file.write_all_at(&ZEROS.0[..length], at)?;
 {%- else %}
@@ -190,11 +190,11 @@ fn fill_with_zeros(file: &File, size: {{ way.size_type_rust() }}) -> io::Result<
 }
 {%- endif %}
 {%- block helpers %}{% endblock %}
-{%- if way.has_buffer_rust() %}
+{%- if case.has_buffer_rust() %}
 
 /// So many bytes of memory that is made for them, from a multiple of `alignment` on.
 fn aligned(memory: &mut Vec<u8>, size: usize, alignment: usize) -> &mut [u8] {
-{%- if way.makes_huge_pages() %}
+{%- if case.makes_huge_pages() %}
     let whole = size.next_multiple_of(alignment);
     *memory = vec![0; whole + alignment];
     let start = memory.as_ptr().align_offset(alignment);
@@ -221,7 +221,7 @@ fn close(file: File) -> io::Result<()> {
         error => Err(error),
     }
 }
-{%- if way.creates_name() && way.is_durable() %}
+{%- if case.creates_name() && case.is_durable() %}
 
 /// The file's name is durable when its directory is.
 fn sync_directory(path: &Path) -> io::Result<()> {
@@ -232,7 +232,7 @@ fn sync_directory(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::fsync(directory)?)
 }
 {%- endif %}
-{%- if way.main() %}
+{%- if case.main() %}
 
 fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
@@ -244,12 +244,12 @@ fn main() -> ExitCode {
         eprintln!("{}: {error}", path.display());
         ExitCode::FAILURE
     };
-{%- if way.streams() %}
-    let {% if way.expects() %}(mut input, expected){% else %}mut input{% endif %} = match {% if way.expects() %}open_with_size{% else %}File::open{% endif %}(source) {
+{%- if case.streams() %}
+    let {% if case.expects() %}(mut input, expected){% else %}mut input{% endif %} = match {% if case.expects() %}open_with_size{% else %}File::open{% endif %}(source) {
         Ok(opened) => opened,
         Err(error) => return failed(source, error),
     };
-{%- else if !way.copies() %}
+{%- else if !case.copies() %}
     let mut memory = Vec::new();
     let data = match content_of(source, &mut memory) {
         Ok(data) => data,
@@ -257,7 +257,7 @@ fn main() -> ExitCode {
     };
 {%- endif %}
     let start = Instant::now();
-    if let Err(error) = {{ way.main_call_rust() }} {
+    if let Err(error) = {{ case.main_call_rust() }} {
         return failed(target, error);
     }
     let line = format!("write {}\n", start.elapsed().as_nanos());
@@ -274,7 +274,7 @@ fn main() -> ExitCode {
     }
     ExitCode::SUCCESS
 }
-{%- if way.streams() && way.expects() %}
+{%- if case.streams() && case.expects() %}
 
 /// A file and its size.
 fn open_with_size(path: &Path) -> io::Result<(File, u64)> {
@@ -282,7 +282,7 @@ fn open_with_size(path: &Path) -> io::Result<(File, u64)> {
     let size = file.metadata()?.len();
     Ok((file, size))
 }
-{%- else if !way.copies() && !way.streams() %}
+{%- else if !case.copies() && !case.streams() %}
 
 /// The content of a file, in memory that is good for O_DIRECT and huge pages.
 fn content_of<'a>(path: &Path, memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {

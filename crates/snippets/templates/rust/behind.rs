@@ -1,4 +1,4 @@
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
 
 /// The range of the file that is being written out.
 struct Behind {
@@ -25,7 +25,7 @@ impl Behind {
                 | libc::SYNC_FILE_RANGE_WRITE
                 | libc::SYNC_FILE_RANGE_WAIT_AFTER;
             sync_range(file, self.ended, self.started, flags)?;
-{%- if way.drops() %}
+{%- if case.drops() %}
             let length = NonZeroU64::new(self.started - self.ended);
             let _ = rustix::fs::fadvise(file, self.ended, length, rustix::fs::Advice::DontNeed);
 {%- endif %}

@@ -5,38 +5,38 @@
 {% block helpers %}
 
 /// Copies the bytes between two offsets. Both files are at their position `from`.
-fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until: usize) -> io::Result<()> {
+fn copy_range({{ case.mut_rust() }}file: &File, input: &File, from: usize, until: usize) -> io::Result<()> {
 {%- include "rust/advice.rs" %}
-{%- if way.is(Method::MmapWrite) %}
+{%- if case.is(Method::MmapWrite) %}
     if from == until {
         return Ok(()); // no mapping is empty
     }
     let map = Map::of_source(input, from, until - from)?;
-{%- if way.is_sequential() %}
+{%- if case.is_sequential() %}
     advise(map.bytes(), Advice::WillNeed);
     advise(map.bytes(), Advice::Sequential);
 {%- endif %}
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
     let mut behind = Behind::new(from as u64);
 {%- endif %}
-{%- if way.writeback().is_some() || way.has_windows_rust() %}
+{%- if case.writeback().is_some() || case.has_windows_rust() %}
     let mut at = 0_usize;
 {%- endif %}
-{%- if way.has_windows_rust() %}
+{%- if case.has_windows_rust() %}
     let mut present = 0;
 {%- endif %}
     for chunk in map.bytes().chunks(CHUNK) {
-{%- if way.has_windows_rust() %}
+{%- if case.has_windows_rust() %}
         if at == present {
             present = at.saturating_add(WINDOW).min(map.length);
             advise(&map.bytes()[at..present], Advice::LinuxPopulateRead);
         }
 {%- endif %}
-        {% if way.is_direct() %}write_direct(file, chunk){% else %}file.write_all(chunk){% endif %}?;
-{%- if way.writeback().is_some() || way.has_windows_rust() %}
+        {% if case.is_direct() %}write_direct(file, chunk){% else %}file.write_all(chunk){% endif %}?;
+{%- if case.writeback().is_some() || case.has_windows_rust() %}
         at += chunk.len();
 {%- endif %}
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
         behind.reach(file, (from + at) as u64)?;
 {%- endif %}
     }
@@ -44,26 +44,26 @@ fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until:
 }
 {%- include "rust/map_struct.rs" %}
 {%- else %}
-{%- if way.is(Method::ReadWrite) %}
+{%- if case.is(Method::ReadWrite) %}
     let mut memory = Vec::new();
-    let buffer = aligned(&mut memory, {{ way.at_most_rust("until - from") }}, 4096);
-{%- else if way.is(Method::Splice) %}
+    let buffer = aligned(&mut memory, {{ case.at_most_rust("until - from") }}, 4096);
+{%- else if case.is(Method::Splice) %}
     let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
     let (pipe, end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     // It holds a chunk, as far as an ordinary user may have it: see pipe(7).
-    let _ = rustix::pipe::fcntl_setpipe_size(&end, {{ way.pipe_c() }});
+    let _ = rustix::pipe::fcntl_setpipe_size(&end, {{ case.pipe_c() }});
 {%- endif %}
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
     let mut behind = Behind::new(from as u64);
 {%- endif %}
     let mut at = from;
     while at < until {
-        let most = {{ way.at_most_rust("until - at") }};
-{%- if way.is(Method::ReadWrite) %}
+        let most = {{ case.at_most_rust("until - at") }};
+{%- if case.is(Method::ReadWrite) %}
         let moved = retry_on_intr(|| rustix::io::read(input, &mut buffer[..most]))?;
-{%- else if way.is(Method::Splice) %}
+{%- else if case.is(Method::Splice) %}
         let moved = retry_on_intr(|| rustix::pipe::splice(input, None, &end, None, most, flags))?;
-{%- else if way.is(Method::Sendfile) %}
+{%- else if case.is(Method::Sendfile) %}
         let moved = retry_on_intr(|| rustix::fs::sendfile(file, input, None, most))?;
 {%- else %}
         let moved = retry_on_intr(|| rustix::fs::copy_file_range(input, None, file, None, most))?;
@@ -71,9 +71,9 @@ fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until:
         if moved == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into()); // the source has become shorter
         }
-{%- if way.is(Method::ReadWrite) %}
-        {% if way.is_direct() %}write_direct(file, &buffer[..moved]){% else %}file.write_all(&buffer[..moved]){% endif %}?;
-{%- else if way.is(Method::Splice) %}
+{%- if case.is(Method::ReadWrite) %}
+        {% if case.is_direct() %}write_direct(file, &buffer[..moved]){% else %}file.write_all(&buffer[..moved]){% endif %}?;
+{%- else if case.is(Method::Splice) %}
         let mut left = moved;
         while left > 0 {
             match retry_on_intr(|| rustix::pipe::splice(&pipe, None, file, None, left, flags))? {
@@ -83,7 +83,7 @@ fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until:
         }
 {%- endif %}
         at += moved;
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
         behind.reach(file, at as u64)?;
 {%- endif %}
     }
@@ -92,7 +92,7 @@ fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until:
 {%- endif %}
 {%- include "rust/write_direct.rs" %}
 {%- include "rust/behind.rs" %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 {%- include "rust/parts.rs" %}
 {%- endif %}
 {%- endblock %}

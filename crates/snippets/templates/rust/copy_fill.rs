@@ -1,13 +1,13 @@
 
 
-fn fill(file: &File, {% if way.has_own_descriptors() %}path: &Path, {% endif %}input: &File, {% if way.threads() > 1 %}source: &Path, {% endif %}size: usize) -> io::Result<()> {
+fn fill(file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}input: &File, {% if case.threads() > 1 %}source: &Path, {% endif %}size: usize) -> io::Result<()> {
 {%- include "rust/prepare.rs" %}
-{%- if way.threads() > 1 %}
-    in_parts(file, {% if way.has_own_descriptors() %}path, {% endif %}input, source, size)?;
+{%- if case.threads() > 1 %}
+    in_parts(file, {% if case.has_own_descriptors() %}path, {% endif %}input, source, size)?;
 {%- else %}
     copy_range(file, input, 0, size)?;
 {%- endif %}
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
     file.set_len(size as u64)?; // it may have been longer
 {%- endif %}
 {%- include "rust/sync.rs" %}

@@ -1,8 +1,8 @@
 {% extends "rust/base.rs" %}
 {% block fill %}
 
-fn fill(file: &File, {% if way.has_own_descriptors() %}path: &Path, {% endif %}input: &File, {% if way.threads() > 1 %}source: &Path, {% endif %}size: usize) -> io::Result<()> {
-{%- if way.overwrites() %}
+fn fill(file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}input: &File, {% if case.threads() > 1 %}source: &Path, {% endif %}size: usize) -> io::Result<()> {
+{%- if case.overwrites() %}
     // A mapping does not make the file longer, and it may have been longer.
     file.set_len(size as u64)?;
 {%- endif %}
@@ -10,16 +10,16 @@ fn fill(file: &File, {% if way.has_own_descriptors() %}path: &Path, {% endif %}i
         return Ok(()); // no mapping is empty
     }
 {%- include "rust/prepare.rs" %}
-{%- if way.has_own_maps() %}
-    in_parts(file, {% if way.has_own_descriptors() %}path, {% endif %}input, source, size)?;
+{%- if case.has_own_maps() %}
+    in_parts(file, {% if case.has_own_descriptors() %}path, {% endif %}input, source, size)?;
 {%- else %}
     let mut map = Map::of_target(file, 0, size)?;
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
     in_parts(map.bytes_mut(), input, source, size)?;
 {%- else %}
-    copy_into(map.bytes_mut(), input{% if way.maps_source() %}, 0{% endif %})?;
+    copy_into(map.bytes_mut(), input{% if case.maps_source() %}, 0{% endif %})?;
 {%- endif %}
-{%- if way.syncs_at_end() && way.syncs_map() %}
+{%- if case.syncs_at_end() && case.syncs_map() %}
     map.sync()?;
 {%- endif %}
 {%- endif %}
@@ -28,40 +28,40 @@ fn fill(file: &File, {% if way.has_own_descriptors() %}path: &Path, {% endif %}i
 }
 {%- endblock %}
 {% block helpers %}
-{%- if way.has_own_maps() %}
+{%- if case.has_own_maps() %}
 
 /// Copies a part into a mapping of its own.
 fn copy_mapped(file: &File, input: &File, from: usize, until: usize) -> io::Result<()> {
     let mut map = Map::of_target(file, from, until - from)?;
-    copy_into(map.bytes_mut(), input{% if way.maps_source() %}, from{% endif %})?;
-{%- if way.syncs_at_end() && way.syncs_map() %}
+    copy_into(map.bytes_mut(), input{% if case.maps_source() %}, from{% endif %})?;
+{%- if case.syncs_at_end() && case.syncs_map() %}
     map.sync()?;
 {%- endif %}
     Ok(())
 }
 {%- endif %}
-{% if way.maps_source() %}
+{% if case.maps_source() %}
 /// Copies from an offset on, into the part of the mapping that begins there.
 fn copy_into(map: &mut [u8], input: &File, from: usize) -> io::Result<()> {
     let source = Map::of_source(input, from, map.len())?;
     let data = source.bytes();
-{%- if way.is_sequential() %}
+{%- if case.is_sequential() %}
     advise(data, Advice::WillNeed);
     advise(data, Advice::Sequential);
 {%- endif %}
-{%- if way.has_windows_rust() %}
+{%- if case.has_windows_rust() %}
     for (to, from) in map.chunks_mut(WINDOW).zip(data.chunks(WINDOW)) {
-{%- if way.populates() %}
+{%- if case.populates() %}
         advise(from, Advice::LinuxPopulateRead);
 {%- endif %}
-        prepare(to){% if way.populates() %}?{% endif %};
+        prepare(to){% if case.populates() %}?{% endif %};
         for (to, from) in to.chunks_mut(CHUNK).zip(from.chunks(CHUNK)) {
-            {{ way.store_rust() }};
+            {{ case.store_rust() }};
         }
     }
 {%- else %}
     for (to, from) in map.chunks_mut(CHUNK).zip(data.chunks(CHUNK)) {
-        {{ way.store_rust() }};
+        {{ case.store_rust() }};
     }
 {%- endif %}
     Ok(())
@@ -71,18 +71,18 @@ fn copy_into(map: &mut [u8], input: &File, from: usize) -> io::Result<()> {
 /// Copies from the source's position on, into the part of the mapping that begins there.
 fn copy_into(map: &mut [u8], input: &File) -> io::Result<()> {
 {%- include "rust/advice.rs" %}
-{%- if way.has_windows_rust() %}
+{%- if case.has_windows_rust() %}
     let mut prepared = 0;
 {%- endif %}
     let mut at = 0_usize;
     while at < map.len() {
-        let most = {{ way.at_most_rust("map.len() - at") }};
-{%- if way.has_windows_rust() %}
+        let most = {{ case.at_most_rust("map.len() - at") }};
+{%- if case.has_windows_rust() %}
         if at >= prepared {
             prepared = map.len().min((at / WINDOW + 1) * WINDOW);
             // A page that has been written to is there.
             let start = at.next_multiple_of(4096).min(prepared);
-            prepare(&mut map[start..prepared]){% if way.populates() %}?{% endif %};
+            prepare(&mut map[start..prepared]){% if case.populates() %}?{% endif %};
         }
 {%- endif %}
         let moved = retry_on_intr(|| rustix::io::read(input, &mut map[at..at + most]))?;
@@ -95,7 +95,7 @@ fn copy_into(map: &mut [u8], input: &File) -> io::Result<()> {
 }
 {%- endif %}
 {%- include "rust/map_struct.rs" %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 {%- include "rust/parts.rs" %}
 {%- endif %}
 {%- endblock %}

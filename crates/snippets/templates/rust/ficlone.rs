@@ -1,9 +1,9 @@
 {% extends "rust/base.rs" %}
 {% block fill %}
 
-fn fill(file: &File, input: &File{% if way.reserves() || way.overwrites() %}, size: usize{% endif %}) -> io::Result<()> {
+fn fill(file: &File, input: &File{% if case.reserves() || case.overwrites() %}, size: usize{% endif %}) -> io::Result<()> {
 {%- include "rust/prepare.rs" %}
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
     // A clone's end that is no whole block must be the file's end.
     file.set_len(size as u64)?;
 {%- endif %}

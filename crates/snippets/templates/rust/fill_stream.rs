@@ -1,44 +1,44 @@
 
 
-fn fill({{ way.mut_rust() }}file: &File, source: &mut impl Read{% if way.expects() %}, expected: u64{% endif %}) -> io::Result<()> {
-{%- if way.reserves() %}
+fn fill({{ case.mut_rust() }}file: &File, source: &mut impl Read{% if case.expects() %}, expected: u64{% endif %}) -> io::Result<()> {
+{%- if case.reserves() %}
     reserve(file, expected)?;
 {%- endif %}
-{%- if way.fills_with_zeros() %}
-    fill_with_zeros(file, expected{% if way.is_direct() %} / BLOCK as u64 * BLOCK as u64{% endif %})?;
+{%- if case.fills_with_zeros() %}
+    fill_with_zeros(file, expected{% if case.is_direct() %} / BLOCK as u64 * BLOCK as u64{% endif %})?;
 {%- endif %}
     let mut memory = Vec::new();
-    let buffer = aligned(&mut memory, CHUNK, {{ way.alignment_rust("4096") }});
-{%- if way.counts_rust() %}
+    let buffer = aligned(&mut memory, CHUNK, {{ case.alignment_rust("4096") }});
+{%- if case.counts_rust() %}
     let mut offset = 0;
 {%- endif %}
 {%- include "rust/before_chunks.rs" %}
     let mut length = CHUNK;
     while length == CHUNK {
         length = read_chunk(source, buffer)?;
-{%- if way.sync_every().is_some() %}
+{%- if case.sync_every().is_some() %}
         if length == 0 {
             break;
         }
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
         let (chunk, rest) = buffer[..length].split_at(length / BLOCK * BLOCK);
-        {{ way.call_rust() }}?;
+        {{ case.call_rust() }}?;
         if !rest.is_empty() {
             end_direct(file)?;
-            {{ way.call_of_rust("rest", "offset + chunk.len() as u64") }}?;
+            {{ case.call_of_rust("rest", "offset + chunk.len() as u64") }}?;
         }
 {%- else %}
         let chunk = &buffer[..length];
-        {{ way.call_rust() }}?;
+        {{ case.call_rust() }}?;
 {%- endif %}
-{%- if way.counts_rust() %}
+{%- if case.counts_rust() %}
         offset += length as u64;
 {%- endif %}
 {%- include "rust/after_chunk.rs" %}
     }
 {%- include "rust/after_chunks.rs" %}
-{%- if way.expects() %}
+{%- if case.expects() %}
     if offset < expected {
         file.set_len(offset)?;
     }

@@ -1,28 +1,28 @@
 {% extends "rust/base.rs" %}
 {% block fill %}
 
-fn fill(file: &File, {% if way.has_own_descriptors() %}path: &Path, {% endif %}data: &[u8]) -> io::Result<()> {
+fn fill(file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}data: &[u8]) -> io::Result<()> {
     let size = data.len();
     if size == 0 {
         return Ok(()); // no mapping is empty
     }
 {%- include "rust/prepare.rs" %}
-{%- if way.overwrites() %}
+{%- if case.overwrites() %}
     // A mapping does not make the file longer.
     if file.metadata()?.len() < size as u64 {
         file.set_len(size as u64)?;
     }
 {%- endif %}
-{%- if way.has_own_maps() %}
-    in_parts(file, {% if way.has_own_descriptors() %}path, {% endif %}data)?;
+{%- if case.has_own_maps() %}
+    in_parts(file, {% if case.has_own_descriptors() %}path, {% endif %}data)?;
 {%- else %}
     let mut map = Map::of_target(file, 0, size)?;
-{%- if way.threads() > 1 %}
-    in_parts({% if way.map_syncs_file_rust() %}file, {% endif %}map.bytes_mut(), data)?;
+{%- if case.threads() > 1 %}
+    in_parts({% if case.map_syncs_file_rust() %}file, {% endif %}map.bytes_mut(), data)?;
 {%- else %}
-    write_part({% if way.map_syncs_file_rust() %}file, {% endif %}map.bytes_mut(), data)?;
+    write_part({% if case.map_syncs_file_rust() %}file, {% endif %}map.bytes_mut(), data)?;
 {%- endif %}
-{%- if way.syncs_at_end() && way.syncs_map() %}
+{%- if case.syncs_at_end() && case.syncs_map() %}
     map.sync()?;
 {%- endif %}
 {%- endif %}
@@ -31,13 +31,13 @@ fn fill(file: &File, {% if way.has_own_descriptors() %}path: &Path, {% endif %}d
 }
 {%- endblock %}
 {% block helpers %}
-{%- if way.has_own_maps() %}
+{%- if case.has_own_maps() %}
 
 /// Writes a part through a mapping of its own.
 fn write_mapped(file: &File, from: usize, data: &[u8]) -> io::Result<()> {
     let mut map = Map::of_target(file, from, data.len())?;
-    write_part({% if way.map_syncs_file_rust() %}file, {% endif %}map.bytes_mut(), data)?;
-{%- if way.syncs_at_end() && way.syncs_map() %}
+    write_part({% if case.map_syncs_file_rust() %}file, {% endif %}map.bytes_mut(), data)?;
+{%- if case.syncs_at_end() && case.syncs_map() %}
     map.sync()?;
 {%- endif %}
     Ok(())
@@ -45,33 +45,33 @@ fn write_mapped(file: &File, from: usize, data: &[u8]) -> io::Result<()> {
 {%- endif %}
 
 /// Stores the data into the part of the mapping that is its own.
-fn write_part({% if way.map_syncs_file_rust() %}file: &File, {% endif %}map: &mut [u8], data: &[u8]) -> io::Result<()> {
-{%- let store = way.store_rust() %}
-{%- if way.sync_every().is_none() && !way.has_windows_rust() %}
+fn write_part({% if case.map_syncs_file_rust() %}file: &File, {% endif %}map: &mut [u8], data: &[u8]) -> io::Result<()> {
+{%- let store = case.store_rust() %}
+{%- if case.sync_every().is_none() && !case.has_windows_rust() %}
     for (to, from) in map.chunks_mut(CHUNK).zip(data.chunks(CHUNK)) {
         {{ store }};
     }
-{%- else if way.sync_every().is_none() %}
+{%- else if case.sync_every().is_none() %}
     for (to, from) in map.chunks_mut(WINDOW).zip(data.chunks(WINDOW)) {
-        prepare(to){% if way.populates() %}?{% endif %};
+        prepare(to){% if case.populates() %}?{% endif %};
         for (to, from) in to.chunks_mut(CHUNK).zip(from.chunks(CHUNK)) {
             {{ store }};
         }
     }
 {%- else %}
     let mut chunks = 0;
-{%- if way.syncs_map() %}
+{%- if case.syncs_map() %}
     let mut synced = 0;
 {%- endif %}
-{%- if way.has_windows_rust() %}
+{%- if case.has_windows_rust() %}
     let mut prepared = 0;
 {%- endif %}
     let mut at = 0_usize;
     while at < data.len() {
-{%- if way.has_windows_rust() %}
+{%- if case.has_windows_rust() %}
         if at == prepared {
             prepared = at.saturating_add(WINDOW).min(data.len());
-            prepare(&mut map[at..prepared]){% if way.populates() %}?{% endif %};
+            prepare(&mut map[at..prepared]){% if case.populates() %}?{% endif %};
         }
         let end = at.saturating_add(CHUNK).min(prepared);
 {%- else %}
@@ -81,8 +81,8 @@ fn write_part({% if way.map_syncs_file_rust() %}file: &File, {% endif %}map: &mu
         {{ store }};
         at = end;
         chunks += 1;
-        if chunks == {{ way.sync_every().unwrap_or(1) }} || at == data.len() {
-{%- if way.syncs_map() %}
+        if chunks == {{ case.sync_every().unwrap_or(1) }} || at == data.len() {
+{%- if case.syncs_map() %}
             let bytes = &mut map[synced / 4096 * 4096..at]; // msync(2) begins at a page
             // SAFETY: the bytes are mapped, and stay as they are.
             unsafe {
@@ -91,7 +91,7 @@ fn write_part({% if way.map_syncs_file_rust() %}file: &File, {% endif %}map: &mu
             (chunks, synced) = (0, at);
 {%- else %}
             chunks = 0;
-            rustix::fs::{{ way.sync_name() }}(file)?;
+            rustix::fs::{{ case.sync_name() }}(file)?;
 {%- endif %}
         }
     }
@@ -100,7 +100,7 @@ fn write_part({% if way.map_syncs_file_rust() %}file: &File, {% endif %}map: &mu
 }
 {%- include "rust/stores.rs" %}
 {%- include "rust/map_struct.rs" %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 {%- include "rust/parts.rs" %}
 {%- endif %}
 {%- endblock %}

@@ -4,14 +4,14 @@
 struct Map {
     address: *mut c_void,
     length: usize,
-{%- if way.maps_huge() %}
+{%- if case.maps_huge() %}
     /// The addresses around it, which are reserved.
     around: (*mut c_void, usize),
 {%- endif %}
 }
 
 impl Map {
-{%- if way.maps_source() %}
+{%- if case.maps_source() %}
     fn of_source(file: &File, from: usize, length: usize) -> io::Result<Self> {
         // SAFETY: the kernel chooses a free place.
         let address = unsafe {
@@ -19,7 +19,7 @@ impl Map {
             let start = std::ptr::null_mut();
             rustix::mm::mmap(start, length, access, flags, file, from as u64)?
         };
-{%- if way.maps_huge() %}
+{%- if case.maps_huge() %}
         let around = (address, length);
         Ok(Self {
             address,
@@ -37,10 +37,10 @@ impl Map {
         unsafe { std::slice::from_raw_parts(self.address.cast(), self.length) }
     }
 {%- endif %}
-{%- if way.maps_target() %}
-{%- if way.maps_source() %}
+{%- if case.maps_target() %}
+{%- if case.maps_source() %}
 {% endif %}
-{%- if way.maps_huge() %}
+{%- if case.maps_huge() %}
     /// Where huge pages fit: as far from a multiple of theirs as the offset is.
     fn of_target(file: &File, from: usize, length: usize) -> io::Result<Self> {
         let before = from % HUGE;
@@ -63,7 +63,7 @@ impl Map {
             let flags = MapFlags::SHARED | MapFlags::FIXED;
             rustix::mm::mmap(address, length, access, flags, file, from as u64)?;
         }
-{%- if !way.huge_is_collapse() %}
+{%- if !case.huge_is_collapse() %}
         // A kernel without huge pages refuses, and writes all the same.
         // SAFETY: the bytes are mapped, and stay as they are.
         let _ = unsafe { rustix::mm::madvise(address, length, Advice::LinuxHugepage) };
@@ -87,7 +87,7 @@ impl Map {
         // writes to this file meanwhile is up to the caller.
         unsafe { std::slice::from_raw_parts_mut(self.address.cast(), self.length) }
     }
-{%- if way.syncs_at_end() && way.syncs_map() %}
+{%- if case.syncs_at_end() && case.syncs_map() %}
 
     /// After an error the data may be lost, though a second call succeeds: write it anew.
     fn sync(&self) -> io::Result<()> {
@@ -101,7 +101,7 @@ impl Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
-{%- if way.maps_huge() %}
+{%- if case.maps_huge() %}
         let (address, length) = self.around;
         // SAFETY: nothing refers to these bytes any more.
         let _ = unsafe { rustix::mm::munmap(address, length) };
@@ -111,7 +111,7 @@ impl Drop for Map {
 {%- endif %}
     }
 }
-{%- if way.maps_source() && (way.is_sequential() || way.populates()) %}
+{%- if case.maps_source() && (case.is_sequential() || case.populates()) %}
 
 /// Advice that the kernel may refuse, about bytes that begin with a page.
 fn advise(bytes: &[u8], advice: Advice) {
@@ -119,15 +119,15 @@ fn advise(bytes: &[u8], advice: Advice) {
     let _ = unsafe { rustix::mm::madvise(bytes.as_ptr().cast_mut().cast(), bytes.len(), advice) };
 }
 {%- endif %}
-{%- if way.maps_target() && (way.populates() || way.huge_is_collapse()) %}
+{%- if case.maps_target() && (case.populates() || case.huge_is_collapse()) %}
 
 /// Makes pages that are about to be written present, by a few calls instead of a fault for each.
-{%- if way.huge_is_collapse() && !way.populates() %}
+{%- if case.huge_is_collapse() && !case.populates() %}
 fn prepare(window: &mut [u8]) {
 {%- else %}
 fn prepare(window: &mut [u8]) -> io::Result<()> {
 {%- endif %}
-{%- if way.huge_is_collapse() %}
+{%- if case.huge_is_collapse() %}
     const MADV_COLLAPSE: libc::c_int = 25; // Linux 6.1
     for huge_page in window.chunks_exact_mut(HUGE) {
         huge_page[0] = 0; // a page must be there before its huge page is made
@@ -138,7 +138,7 @@ fn prepare(window: &mut [u8]) -> io::Result<()> {
         unsafe { libc::madvise(window.as_mut_ptr().cast(), whole, MADV_COLLAPSE) };
     }
 {%- endif %}
-{%- if way.populates() %}
+{%- if case.populates() %}
     let (address, length) = (window.as_mut_ptr().cast(), window.len());
     // SAFETY: the bytes are mapped, and stay as they are.
     let populate = || unsafe { rustix::mm::madvise(address, length, Advice::LinuxPopulateWrite) };

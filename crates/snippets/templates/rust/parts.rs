@@ -1,15 +1,15 @@
 
 
-/// Where a part begins: parts are whole {% if way.granule_rust() == "WINDOW" %}windows{% else %}chunks{% endif %} or pages.
+/// Where a part begins: parts are whole {% if case.granule_rust() == "WINDOW" %}windows{% else %}chunks{% endif %} or pages.
 fn border(size: usize, part: usize) -> usize {
-{%- let least = way.least_granule_rust() %}
-{%- if let Some(bytes) = way.page_granule_rust() && way.granule_rust() == "GRANULE" %}
+{%- let least = case.least_granule_rust() %}
+{%- if let Some(bytes) = case.page_granule_rust() && case.granule_rust() == "GRANULE" %}
     const GRANULE: usize = {{ bytes }}; // both
 {%- endif %}
-{%- if way.granule_rust() == least %}
+{%- if case.granule_rust() == least %}
     let granule = {{ least }};
-{%- else if way.is_small_granule_rust() || least == "4096" %}
-    let granule = {{ way.larger_granule_rust() }};
+{%- else if case.is_small_granule_rust() || least == "4096" %}
+    let granule = {{ case.larger_granule_rust() }};
 {%- else %}
     let granule = match size / THREADS {
         CHUNK.. => CHUNK,
@@ -21,39 +21,39 @@ fn border(size: usize, part: usize) -> usize {
 }
 
 /// Each part in a thread of its own, the first in this one.
-{{ way.parts_signature_rust() }} {
-{%- if !way.copies() %}
+{{ case.parts_signature_rust() }} {
+{%- if !case.copies() %}
     let size = data.len();
 {%- endif %}
-    let run = |part: usize{% if way.has_shared_map_rust() %}, map: &mut [u8]{% endif %}| {
+    let run = |part: usize{% if case.has_shared_map_rust() %}, map: &mut [u8]{% endif %}| {
         let (from, until) = (border(size, part), border(size, part + 1));
         if from == until {
             return Ok(());
         }
-{%- if way.copies() || way.has_own_descriptors() %}
+{%- if case.copies() || case.has_own_descriptors() %}
         if part == 0 {
-            return {{ way.part_rust("file", "input") }};
+            return {{ case.part_rust("file", "input") }};
         }
 {%- endif %}
-{%- if way.has_own_descriptors() %}
+{%- if case.has_own_descriptors() %}
         // A descriptor of its own has a position of its own.
-        let {% if way.is_at_position() %}mut {% endif %}file = {{ way.open_rust(false) }}?;
-{%- if way.is_at_position() %}
+        let {% if case.is_at_position() %}mut {% endif %}file = {{ case.open_rust(false) }}?;
+{%- if case.is_at_position() %}
         file.seek(SeekFrom::Start(from as u64))?;
 {%- endif %}
 {%- endif %}
-{%- if way.copies() %}
+{%- if case.copies() %}
         let mut input = File::open(source)?;
         input.seek(SeekFrom::Start(from as u64))?;
 {%- endif %}
-{%- if way.has_own_descriptors() %}
-        {{ way.part_rust("&file", "&input") }}.and_then(|()| close(file))
+{%- if case.has_own_descriptors() %}
+        {{ case.part_rust("&file", "&input") }}.and_then(|()| close(file))
 {%- else %}
-        {{ way.part_rust("file", "&input") }}
+        {{ case.part_rust("file", "&input") }}
 {%- endif %}
     };
     thread::scope(|scope| {
-{%- if way.has_shared_map_rust() %}
+{%- if case.has_shared_map_rust() %}
         let (first, mut rest) = map.split_at_mut(border(size, 1));
         let mut threads = Vec::new();
         for part in 1..THREADS {

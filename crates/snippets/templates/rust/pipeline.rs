@@ -5,12 +5,12 @@
 {% block helpers %}
 
 /// Copies the bytes between two offsets. Both files are at their position `from`.
-fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until: usize) -> io::Result<()> {
+fn copy_range({{ case.mut_rust() }}file: &File, input: &File, from: usize, until: usize) -> io::Result<()> {
     if from == until {
         return Ok(());
     }
 {%- include "rust/advice.rs" %}
-    let chunk = {{ way.at_most_rust("until - from") }};
+    let chunk = {{ case.at_most_rust("until - from") }};
     let stride = chunk.next_multiple_of(4096);
     let mut memory = Vec::new();
     let (give, empty) = mpsc::sync_channel(DEPTH);
@@ -22,13 +22,13 @@ fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until:
     thread::scope(move |scope| {
         let read = move || read_all(input, until - from, &empty, &fill);
         let reader = thread::Builder::new().spawn_scoped(scope, read)?;
-{%- if way.writeback().is_some() %}
+{%- if case.writeback().is_some() %}
         let mut behind = Behind::new(from as u64);
         let mut at = from as u64;
 {%- endif %}
         while let Ok((buffer, length)) = filled.recv() {
-            {% if way.is_direct() %}write_direct(file, &buffer[..length]){% else %}file.write_all(&buffer[..length]){% endif %}?;
-{%- if way.writeback().is_some() %}
+            {% if case.is_direct() %}write_direct(file, &buffer[..length]){% else %}file.write_all(&buffer[..length]){% endif %}?;
+{%- if case.writeback().is_some() %}
             at += length as u64;
             behind.reach(file, at)?;
 {%- endif %}
@@ -62,7 +62,7 @@ fn read_all<'b>(
 }
 {%- include "rust/write_direct.rs" %}
 {%- include "rust/behind.rs" %}
-{%- if way.threads() > 1 %}
+{%- if case.threads() > 1 %}
 {%- include "rust/parts.rs" %}
 {%- endif %}
 {%- endblock %}

@@ -1,6 +1,6 @@
-{%- if way.reserves() %}
+{%- if case.reserves() %}
     reserve(file, size)?;
 {%- endif %}
-{%- if way.fills_with_zeros() %}
+{%- if case.fills_with_zeros() %}
     fill_with_zeros(file, size)?;
 {%- endif %}

@@ -1,4 +1,4 @@
-{%- if way.is_nontemporal() %}
+{%- if case.is_nontemporal() %}
 
 /// Stores that bypass the CPU's caches: the data is not read again soon.
 fn store(to: &mut [u8], from: &[u8]) {

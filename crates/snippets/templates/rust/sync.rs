@@ -1,4 +1,4 @@
-{%- if way.syncs_at_end() && !way.syncs_map() %}
+{%- if case.syncs_at_end() && !case.syncs_map() %}
     // After an error the data may be lost, though a second call succeeds: write it anew.
-    rustix::fs::{{ way.sync_name() }}(file)?;
+    rustix::fs::{{ case.sync_name() }}(file)?;
 {%- endif %}

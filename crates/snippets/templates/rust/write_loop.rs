@@ -1,20 +1,20 @@
-{%- if way.is_direct() %}
+{%- if case.is_direct() %}
     let is_aligned = data.as_ptr().addr().is_multiple_of(BLOCK);
     let mut memory = Vec::new();
-    let most = data.len().min({{ way.call_bytes_rust() }});
+    let most = data.len().min({{ case.call_bytes_rust() }});
     let size = if is_aligned { 0 } else { most };
-    let buffer = aligned(&mut memory, size, {{ way.alignment_rust("BLOCK") }});
+    let buffer = aligned(&mut memory, size, {{ case.alignment_rust("BLOCK") }});
 {%- endif %}
 {%- include "rust/before_chunks.rs" %}
-{%- if way.is_one_call_rust() %}
-{%- if way.is_positional() %}
-    file.write_all_at(data, {% if way.is_inline_rust() %}0{% else %}offset{% endif %})?;
+{%- if case.is_one_call_rust() %}
+{%- if case.is_positional() %}
+    file.write_all_at(data, {% if case.is_inline_rust() %}0{% else %}offset{% endif %})?;
 {%- else %}
     file.write_all(data)?;
 {%- endif %}
 {%- else %}
-    for chunk in data.chunks({{ way.call_bytes_rust() }}) {
-{%- if way.is_direct() %}
+    for chunk in data.chunks({{ case.call_bytes_rust() }}) {
+{%- if case.is_direct() %}
         let chunk = if is_aligned {
             chunk
         } else {
@@ -23,7 +23,7 @@
             copy
         };
 {%- endif %}
-{%- if way.is_vectored() %}
+{%- if case.is_vectored() %}
         let mut vector = [IoSlice::new(&[]); VECTOR];
         let mut count = 0;
         for (slice, chunk) in vector.iter_mut().zip(chunk.chunks(CHUNK)) {
@@ -31,8 +31,8 @@
             count += 1;
         }
 {%- endif %}
-        {{ way.call_rust() }}?;
-{%- if way.has_offset_rust() %}
+        {{ case.call_rust() }}?;
+{%- if case.has_offset_rust() %}
         offset += chunk.len() as u64;
 {%- endif %}
 {%- include "rust/after_chunk.rs" %}

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
-use writebench_snippets::{Frame, Language};
+use writebench_snippets::{EmitOptions, Language};
 use writebench_testkit::{Compiled, Need};
 
 use super::grid::case;
@@ -29,7 +29,7 @@ pub(super) fn needs(language: Language, name: &str) -> Vec<Need> {
 fn requires_package(language: Language, name: &str) -> bool {
     language == Language::Node
         && case(name).is_ok_and(|case| {
-            writebench_snippets::code(&case, language, Frame::default())
+            writebench_snippets::code(&case, language, EmitOptions::default())
                 .is_ok_and(|text| text.contains("@writebench/direct-io"))
         })
 }
@@ -41,7 +41,7 @@ pub(super) struct Built {
     compiled: Compiled,
 }
 
-/// The text of a case's code, or what `writebench code` says instead.
+/// The text of a case's code, or the message instead.
 pub(super) fn text(case: &str, language: Language, more: &[&str]) -> Result<Result<String, String>> {
     let words = [&["code", case, "--lang", language.name()], more].concat();
     let ended = program()?.call(&words)?;
@@ -49,8 +49,8 @@ pub(super) fn text(case: &str, language: Language, more: &[&str]) -> Result<Resu
 }
 
 impl Built {
-    /// The program of a case; none if its language cannot say it.
-    pub(super) fn of(case: &str, language: Language, more: &[&str]) -> Result<Option<Self>> {
+    /// The program of a case; none if its language does not support it.
+    pub(super) fn for_case(case: &str, language: Language, more: &[&str]) -> Result<Option<Self>> {
         let text = match text(case, language, &[&["--main"], more].concat())? {
             Ok(text) => text,
             Err(refusal) => {
@@ -58,13 +58,13 @@ impl Built {
                 return Ok(None);
             }
         };
-        Self::of_text(&text, language).map(Some)
+        Self::from_text(&text, language).map(Some)
     }
 
     /// The program of that text.
-    pub(super) fn of_text(text: &str, language: Language) -> Result<Self> {
+    pub(super) fn from_text(text: &str, language: Language) -> Result<Self> {
         let directory = tempfile::Builder::new().prefix("writebench-snippet-").tempdir()?;
-        let compiled = Compiled::of(text, language, directory.path())?;
+        let compiled = Compiled::from_text(text, language, directory.path())?;
         Ok(Self { _directory: directory, compiled })
     }
 

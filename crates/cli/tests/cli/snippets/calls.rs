@@ -38,7 +38,7 @@ pub(crate) fn add(trials: &mut Trials) {
 
 fn keeps(case: &Case, language: Language, promised: &[(&str, usize)], on: &Path, more: &[&str]) -> Result<()> {
     let name = case.to_string();
-    let Some(built) = Built::of(&name, language, more)? else { return Ok(()) };
+    let Some(built) = Built::for_case(&name, language, more)? else { return Ok(()) };
     // The names by which the calls are found.
     let directory = on.join(".writebench-snippet");
     std::fs::create_dir(&directory)?;

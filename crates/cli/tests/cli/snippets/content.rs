@@ -65,7 +65,7 @@ fn old_sizes(case: &Case, size: usize) -> impl Iterator<Item = Option<usize>> + 
 
 pub(super) fn is_whole(name: &str, language: Language, more: &[&str], on: &Path) -> Result<()> {
     let case: Case = case(name)?;
-    let Some(built) = Built::of(name, language, more)? else { return Ok(()) };
+    let Some(built) = Built::for_case(name, language, more)? else { return Ok(()) };
     let (source, target) = (on.join("source"), on.join("target"));
     for (size, old) in SIZES.into_iter().flat_map(|size| old_sizes(&case, size).map(move |old| (size, old))) {
         let content = content(size);
@@ -94,7 +94,7 @@ pub(super) fn is_whole(name: &str, language: Language, more: &[&str], on: &Path)
 const GROUP: u32 = 12_345;
 
 fn replaces(name: &str, language: Language) -> Result<()> {
-    let Some(built) = Built::of(name, language, &["--atomic"])? else { return Ok(()) };
+    let Some(built) = Built::for_case(name, language, &["--atomic"])? else { return Ok(()) };
     let on = directory_on(Kind::Ext4);
     let (source, target) = (on.path().join("source"), on.path().join("target"));
     std::fs::write(&source, content(100_000))?;

@@ -154,7 +154,7 @@ pub(crate) fn add(trials: &mut Trials) {
 
 fn meet(name: &str, language: Language, faults: &[(When, What, End)], more: &[&str]) -> Result<()> {
     let case = case(name)?;
-    let Some(built) = Built::of(name, language, more)? else { return Ok(()) };
+    let Some(built) = Built::for_case(name, language, more)? else { return Ok(()) };
     for &(when, what, end) in faults {
         meets(&case, &built, Fault { when, what }, end).with_context(|| format!("{when:?}: {what:?}"))?;
     }
@@ -174,7 +174,7 @@ fn meets(case: &Case, built: &Built, fault: Fault, end: End) -> Result<()> {
     let target = faulty.path().join("sample");
     let output = built.output(faulty.path(), source.path(), &target)?;
     let operations = faulty.operations();
-    let happened = operations.iter().filter(|it| it.fault.is_some()).count();
+    let happened = operations.iter().filter(|operation| operation.fault.is_some()).count();
     ensure!(happened > 0, "the fault never happened: {operations:?}");
     let failed = |words: &str| {
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -182,7 +182,7 @@ fn meets(case: &Case, built: &Built, fault: Fault, end: End) -> Result<()> {
         ensure!(!target.exists(), "an incomplete file is left");
         Ok(())
     };
-    let count = |call: Call| operations.iter().filter(|it| it.call == call).count();
+    let count = |call: Call| operations.iter().filter(|operation| operation.call == call).count();
     match end {
         End::Whole => {
             ensure!(output.status.success(), "{output:?}\n{operations:?}");

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use writebench_model::Case;
-use writebench_snippets::{Frame, Language};
+use writebench_snippets::{EmitOptions, Language, code, supports};
 
 use crate::copy_promises::{CLONES, COPIES};
 use crate::promises::{PROMISES, Promise};
@@ -11,7 +11,7 @@ use crate::promises::{PROMISES, Promise};
 pub(super) fn promises() -> Vec<(Case, &'static Promise)> {
     let all = PROMISES.iter().chain(COPIES).chain(CLONES);
     let known = all.filter_map(|promise| Some((Case::parse(promise.0).ok()?, promise)));
-    known.filter(|(case, _)| case.method().card().code.is_ok() && case.file_count() == 1).collect()
+    known.filter(|(case, _)| supports(Language::C, case.method()).is_ok() && case.file_count() == 1).collect()
 }
 
 /// More cases, for their content: of each kind the ones with threads, windows, write-behind and unaligned ends.
@@ -68,10 +68,10 @@ pub(super) const CONTENT: &[&str] = &[
     "copy-file-range,chunk=64KiB,threads=2,descriptor=per-thread",
 ];
 
-/// Whether a producer's data can be written so, where a language can say the case.
+/// Whether a producer's data can be written so, where a language supports the case.
 pub(super) fn streams(case: &Case) -> bool {
-    let frame = Frame { is_stream: true, ..Frame::default() };
-    writebench_snippets::code(case, Language::C, frame).is_ok()
+    let frame = EmitOptions { is_stream: true, ..EmitOptions::default() };
+    code(case, Language::C, frame).is_ok()
 }
 
 pub(super) fn case(name: &str) -> Result<Case> {
@@ -80,7 +80,7 @@ pub(super) fn case(name: &str) -> Result<Case> {
 
 /// Each language with each item.
 pub(super) fn in_all_languages<T: Copy>(
-    of: impl IntoIterator<Item = T>,
+    items: impl IntoIterator<Item = T>,
 ) -> impl Iterator<Item = (Language, T)> {
-    of.into_iter().flat_map(|it| Language::ALL.iter().map(move |&language| (language, it)))
+    items.into_iter().flat_map(|item| Language::ALL.iter().map(move |&language| (language, item)))
 }

@@ -41,7 +41,7 @@ pub(crate) fn add(trials: &mut Trials) {
 
 fn does_without_ring(name: &str, language: Language, sync: &str) -> Result<()> {
     const SIZE: usize = 100_001;
-    let Some(built) = Built::of(name, language, &[])? else { return Ok(()) };
+    let Some(built) = Built::for_case(name, language, &[])? else { return Ok(()) };
     let on = directory_on(Kind::Ext4);
     let [source, target, log] = ["source", "target", "log"].map(|name| on.path().join(name));
     let content: Vec<u8> = (0..SIZE).map(|at| (at * 31 + at / 4096).to_le_bytes()[0]).collect();

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
-use writebench_snippets::{Frame, Language, code};
+use writebench_snippets::{EmitOptions, Language, code};
 use writebench_testkit::{Need, Trials, python_with};
 
 use super::grid::{CONTENT, case, promises};
@@ -29,7 +29,8 @@ fn written(language: Language, file: &str) -> Result<TempDir> {
     for case in cases {
         let case = case?;
         for bits in 0..8 {
-            let frame = Frame { is_program: bits & 1 > 0, is_atomic: bits & 2 > 0, is_stream: bits & 4 > 0 };
+            let frame =
+                EmitOptions { is_program: bits & 1 > 0, is_atomic: bits & 2 > 0, is_stream: bits & 4 > 0 };
             if let Ok(text) = code(&case, language, frame) {
                 let folder = directory.path().join(format!("p{count}"));
                 std::fs::create_dir(&folder)?;

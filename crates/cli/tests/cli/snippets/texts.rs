@@ -1,8 +1,8 @@
-//! The printed texts, and the refusals of cases that a language cannot say.
+//! The printed texts, and the messages for cases that a language does not support.
 
 use anyhow::{Result, ensure};
 use writebench_model::{Axis, Case, InCode, Method};
-use writebench_snippets::Language;
+use writebench_snippets::{EmitOptions, Language, Unsupported, code, supports};
 use writebench_testkit::{Kind, Need, Trials, directory_on, example_pairs};
 
 use super::built::text;
@@ -42,8 +42,8 @@ pub(crate) fn add(trials: &mut Trials) {
 fn every_method() -> Result<()> {
     for &method in Method::ALL {
         let found = text(method.name(), Language::C, &[])?;
-        match method.card().code {
-            Ok(_) => ensure!(found.is_ok(), "{found:?}"),
+        match supports(Language::C, method) {
+            Ok(()) => ensure!(found.is_ok(), "{found:?}"),
             Err(_) => ensure!(found.as_ref().is_err_and(|why| why.contains(method.name())), "{found:?}"),
         }
     }
@@ -51,8 +51,8 @@ fn every_method() -> Result<()> {
 }
 
 /// The code in C, without comments: these have the case's name and words.
-fn code_alone(case: &Case) -> Result<String, writebench_snippets::Refusal> {
-    let text = writebench_snippets::code(case, Language::C, writebench_snippets::Frame::default())?;
+fn code_alone(case: &Case) -> Result<String, Unsupported> {
+    let text = code(case, Language::C, EmitOptions::default())?;
     let is_comment = |line: &&str| ["/*", "*", "//"].iter().any(|start| line.trim_start().starts_with(start));
     Ok(text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n"))
 }
@@ -65,14 +65,14 @@ fn every_value() -> Result<()> {
             let Some((_, case)) = pairs.first() else { continue };
             let fits = match case.axes().in_code(axis) {
                 // One thread has one descriptor and one mapping, however they are shared.
-                InCode::Said => pairs.iter().any(|(usual, case)| {
+                InCode::Supported => pairs.iter().any(|(usual, case)| {
                     let direct = [usual, case].map(|case| case.with(Axis::Cache, "direct"));
                     code_alone(case) != code_alone(usual)
                         // The memory of the data matters to direct I/O only.
                         || matches!(&direct, [Ok(usual), Ok(case)] if code_alone(case) != code_alone(usual))
                 }),
-                InCode::Callers => pairs.iter().all(|(usual, case)| code_alone(case) == code_alone(usual)),
-                InCode::Refused(why) => {
+                InCode::LeftToCaller => pairs.iter().all(|(usual, case)| code_alone(case) == code_alone(usual)),
+                InCode::Unsupported(why) => {
                     let is_said = |case| code_alone(case).is_err_and(|refusal| refusal.why.contains(why));
                     pairs.iter().all(|(_, case)| is_said(case))
                 }
@@ -93,12 +93,12 @@ fn nearest() -> Result<()> {
     for name in CONTENT {
         let case = Case::parse(name)?;
         for &language in Language::ALL {
-            let frame = writebench_snippets::Frame::default();
-            if let Err(refusal) = writebench_snippets::code(&case, language, frame) {
+            let frame = EmitOptions::default();
+            if let Err(refusal) = code(&case, language, frame) {
                 let Some(nearest) = refusal.nearest else { anyhow::bail!("{name} in {}", language.title()) };
                 let kept = |case: &Case| case.contract().durability;
                 ensure!(kept(&nearest) == kept(&case) || !keeps(&case), "{name} is as durable as {nearest}");
-                let found = writebench_snippets::code(&nearest, language, frame);
+                let found = code(&nearest, language, frame);
                 ensure!(found.is_ok(), "{name} in {}: {nearest}: {found:?}", language.title());
             }
         }

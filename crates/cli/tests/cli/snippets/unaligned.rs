@@ -49,7 +49,7 @@ fn goes_through_buffer(case: &str, is_one: bool, language: Language) -> Result<(
     let Ok(text) = text(case, language, &["--main"])? else { return Ok(()) };
     let [aligned, unaligned] = calls(language);
     ensure!(text.matches(aligned).count() == 1, "{text}");
-    let built = Built::of_text(&text.replace(aligned, unaligned), language)?;
+    let built = Built::from_text(&text.replace(aligned, unaligned), language)?;
     let on = directory_on(Kind::Ext4);
     let [source, target, log] = ["source", "target", "log"].map(|name| on.path().join(name));
     let content = content(3_000_001);

@@ -5,14 +5,14 @@ use writebench_model::{
     Populate, Prepare, RecordedCase, Registered, Store, SyncCall,
 };
 
-use crate::Frame;
+use crate::EmitOptions;
 use crate::needs::needs;
 use crate::wrapped::wrapped;
 
-/// A case and its frame, with the questions that templates ask.
-pub(crate) struct Way<'c> {
+/// A case and its options, with the questions that templates ask.
+pub(crate) struct CaseView<'c> {
     case: &'c Case,
-    frame: Frame,
+    options: EmitOptions,
 }
 
 /// The columns of a comment.
@@ -20,9 +20,9 @@ const COLUMNS: usize = 92;
 /// O_DIRECT: the largest block of a device, and the size of a page.
 const MOST_BLOCK_BYTES: u64 = 4096;
 
-impl<'c> Way<'c> {
-    pub(crate) fn new(case: &'c Case, frame: Frame) -> Self {
-        Self { case, frame }
+impl<'c> CaseView<'c> {
+    pub(crate) fn new(case: &'c Case, options: EmitOptions) -> Self {
+        Self { case, options }
     }
 
     pub(crate) fn axes(&self) -> &Axes {
@@ -37,7 +37,7 @@ impl<'c> Way<'c> {
 
     /// The case's name, without what the caller decides.
     pub(crate) fn name(&self) -> String {
-        let is_callers = |axis: &Axis| self.axes().in_code(*axis) == InCode::Callers;
+        let is_callers = |axis: &Axis| self.axes().in_code(*axis) == InCode::LeftToCaller;
         let of_caller: Vec<Axis> = self.case.chosen_axes().filter(is_callers).collect();
         RecordedCase::from(self.case.clone()).name_without(&of_caller)
     }
@@ -79,18 +79,18 @@ impl<'c> Way<'c> {
         wrapped(format!("{report} {state}").trim_start(), COLUMNS)
     }
 
-    // The frame.
+    // The options.
 
     pub(crate) fn main(&self) -> bool {
-        self.frame.is_program
+        self.options.is_program
     }
 
     pub(crate) fn atomic(&self) -> bool {
-        self.frame.is_atomic
+        self.options.is_atomic
     }
 
     pub(crate) fn streams(&self) -> bool {
-        self.frame.is_stream
+        self.options.is_stream
     }
 
     /// Whether the function of a stream must know beforehand how many bytes there will be.

@@ -1,0 +1,161 @@
+//! Cases that a language does not support.
+
+use writebench_model::{Axes, Axis, Case, InCode, Method, SyncCall};
+
+use crate::EmitOptions;
+use crate::language::Language;
+use crate::language_backend::{Template, UnsupportedValue};
+
+/// Why there is no code, and the nearest case that has some.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct Unsupported {
+    /// The reason, a clause for each thing that is missing.
+    pub why: String,
+    /// The nearest case with code.
+    pub nearest: Option<Box<Case>>,
+}
+
+/// One thing that is not supported, and the case without it.
+type Obstacle = (String, Option<Case>);
+
+/// The template that has the case's code in that language.
+pub(crate) fn supported(
+    case: &Case,
+    language: Language,
+    options: EmitOptions,
+) -> Result<Template, Unsupported> {
+    let (mut why, mut nearest) = (Vec::new(), case.clone());
+    loop {
+        let next = match template_or_obstacle(&nearest, language, options) {
+            Ok(template) if why.is_empty() => return Ok(template),
+            Ok(_) => Some(Box::new(nearest)),
+            Err((reason, next)) => {
+                why.push(reason);
+                match next {
+                    Some(next) if next != nearest => {
+                        nearest = next;
+                        continue;
+                    }
+                    _ => None,
+                }
+            }
+        };
+        return Err(Unsupported { why: why.join("; "), nearest: next });
+    }
+}
+
+fn template_or_obstacle(case: &Case, language: Language, options: EmitOptions) -> Result<Template, Obstacle> {
+    let backend = language.backend();
+    let template = (backend.template)(case.method()).map_err(|none| {
+        let nearest = none.nearest.and_then(|method| with_method(case, method));
+        (format!("{}: {}", case.method(), none.why), nearest)
+    })?;
+    if options.is_stream {
+        takes_chunks(case)?;
+    }
+    for axis in case.chosen_axes() {
+        if let InCode::Unsupported(why) = case.axes().in_code(axis) {
+            let usual = Axes::defaults(case.axes().prepare).get(axis);
+            return Err(without_value(case, (axis, why, &usual)));
+        }
+    }
+    if let Some(value) = unsupported_anywhere(case).or_else(|| (backend.unsupported)(case, case.axes())) {
+        return Err(without_value(case, value));
+    }
+    if options.is_atomic && case.axes().prepare.needs_old_content() {
+        let new = case.method().card().prepares[0].name();
+        return Err(without_value(case, (Axis::Prepare, "--atomic makes a new file", new)));
+    }
+    Ok(template)
+}
+
+/// A value that no language supports with some methods; [`InCode::Unsupported`] has the others.
+fn unsupported_anywhere(case: &Case) -> Option<UnsupportedValue> {
+    /// An operation's length is a number of 32 bits, and its result one with a sign.
+    const MOST_OF_RING_BYTES: u64 = 1 << 30;
+    let bytes = case.axes().chunk_size_bytes;
+    let is_too_large =
+        case.method().has_axis(Axis::Registered) && bytes != Axes::WHOLE && bytes > MOST_OF_RING_BYTES;
+    is_too_large.then_some((Axis::Chunk, "an operation of io_uring moves 2 GiB at most", "1GiB"))
+}
+
+/// Fails if the case wants all of its data at once, and cannot take it chunk by chunk from a producer.
+fn takes_chunks(case: &Case) -> Result<(), Obstacle> {
+    let one_by_one = "a producer's chunks are written one by one";
+    let (why, nearest) = match case.method() {
+        Method::Write | Method::Pwrite if case.axes().threads > 1 => {
+            return Err(without_value(case, (Axis::Threads, "one producer is one thread", "1")));
+        }
+        Method::Write | Method::Pwrite if case.axes().chunk_size_bytes == Axes::WHOLE => {
+            return Err(without_value(case, (Axis::Chunk, "a producer's data comes in chunks", "1MiB")));
+        }
+        Method::Write | Method::Pwrite => return Ok(()),
+        Method::Writev => (one_by_one, Some(Method::Write)),
+        Method::Pwritev => (one_by_one, Some(Method::Pwrite)),
+        Method::Fwrite => ("fwrite(3) itself takes a producer's pieces", Some(Method::Write)),
+        Method::Mmap => {
+            ("a mapping is as long as the file, and a producer's data has no end yet", Some(Method::Pwrite))
+        }
+        Method::Uring => {
+            ("the function of a producer has one buffer, and a queue wants several", Some(Method::Pwrite))
+        }
+        Method::ReadWrite
+        | Method::MmapWrite
+        | Method::ReadMmap
+        | Method::MmapMmap
+        | Method::Pipeline
+        | Method::UringCopy
+        | Method::Splice
+        | Method::Sendfile
+        | Method::CopyFileRange
+        | Method::Ficlone => ("a file is copied, and no producer asked", None),
+        Method::Mpiio | Method::Allocate | Method::Null | Method::Program | Method::CopyProgram => {
+            return Ok(());
+        }
+    };
+    Err((format!("{}: {why}", case.method()), nearest.and_then(|method| with_method(case, method))))
+}
+
+/// The case with the nearest value, and with what that needs, if it does not fit the others.
+fn without_value(case: &Case, (axis, why, nearest): (Axis, &str, &str)) -> Obstacle {
+    let reason = format!("{axis}={}: {why}", case.axes().get(axis));
+    let needs_descriptors = || {
+        // Threads of one file at its position have descriptors of their own.
+        let values = chosen_values(case).into_iter().filter(|(other, _)| *other != axis);
+        let needed = [(axis, nearest.to_owned()), (Axis::Descriptor, "per-thread".to_owned())];
+        new_case(case.method(), &values.chain(needed).collect::<Vec<_>>())
+    };
+    (reason, case.with(axis, nearest).ok().or_else(needs_descriptors))
+}
+
+fn chosen_values(case: &Case) -> Vec<(Axis, String)> {
+    case.chosen_axes().map(|axis| (axis, case.axes().get(axis))).collect()
+}
+
+fn new_case(method: Method, values: &[(Axis, String)]) -> Option<Case> {
+    Case::new(method, &values.iter().map(|(axis, value)| (*axis, value.as_str())).collect::<Vec<_>>()).ok()
+}
+
+/// The case with another method, and those values that this method has.
+fn with_method(case: &Case, method: Method) -> Option<Case> {
+    let mut values = chosen_values(case);
+    values.retain(|(axis, _)| method.has_axis(*axis));
+    // A mapping's own sync becomes that of a descriptor: the nearest case promises as much.
+    if !method.card().syncs.contains(&SyncCall::Msync) {
+        for (_, value) in &mut values {
+            *value = value.replace(SyncCall::Msync.name(), SyncCall::Fdatasync.name());
+        }
+    }
+    // Values that fit together with the other method only in part: the most important first.
+    new_case(method, &values).or_else(|| {
+        let mut kept = Vec::new();
+        for value in values {
+            kept.push(value);
+            if new_case(method, &kept).is_none() {
+                kept.pop();
+            }
+        }
+        new_case(method, &kept)
+    })
+}
