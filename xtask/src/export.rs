@@ -12,7 +12,23 @@ pub(crate) struct Measured {
     /// Whether any sample is a copy that shares its blocks with the source.
     pub(crate) shares_blocks: bool,
     // Undisturbed samples only.
-    by_round_ns: Vec<(u32, f64)>,
+    samples: Vec<Sample>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    round: u32,
+    total_ns: f64,
+    calls_ns: f64,
+}
+
+/// The phases in a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// All of them.
+    Total,
+    /// `write` and `sync`.
+    Calls,
 }
 
 /// Each case with figures, once: a case may be in several sections.
@@ -33,16 +49,12 @@ impl Measured {
         let samples = json["samples"].as_array().context("a case without samples")?.iter();
         let shares_blocks = samples.clone().any(|sample| sample["shares_blocks"] == true);
         let calm = samples.filter(|sample| sample["outcome"] == "ok" && sample["disturbed"].is_null());
-        let by_round_ns = calm
-            .filter_map(|sample| {
-                Some((u32::try_from(sample["round"].as_u64()?).ok()?, sample["total_ns"].as_f64()?))
-            })
-            .collect();
-        Ok(Some(Self { id, value_ns, shares_blocks, by_round_ns }))
+        let samples = calm.filter_map(Sample::from_json).collect();
+        Ok(Some(Self { id, value_ns, shares_blocks, samples }))
     }
 
     /// The number among the run's own programs, if the case is one.
-    pub(crate) fn program(&self) -> Option<u32> {
+    pub(crate) fn program(&self) -> Option<usize> {
         let mut words = self.id.split(',');
         words.next().filter(|method| method.ends_with("program"))?;
         let number = words.find_map(|word| word.strip_prefix("program="));
@@ -50,9 +62,25 @@ impl Measured {
     }
 
     /// The time of the case over the other's, by the program's own model.
-    pub(crate) fn ratio(&self, other: &Self) -> Option<Interval> {
-        let rounds = Rounds::fit(&[self.by_round_ns.clone(), other.by_round_ns.clone()]);
+    pub(crate) fn ratio(&self, other: &Self, clock: Clock) -> Option<Interval> {
+        let time = |sample: &Sample| match clock {
+            Clock::Total => sample.total_ns,
+            Clock::Calls => sample.calls_ns,
+        };
+        let by_round = |case: &Self| case.samples.iter().map(|sample| (sample.round, time(sample))).collect();
+        let rounds = Rounds::fit(&[by_round(self), by_round(other)]);
         rounds.ratio(0, (&rounds, 1))
+    }
+}
+
+impl Sample {
+    fn from_json(json: &Value) -> Option<Self> {
+        let phases = &json["phases_ns"];
+        Some(Self {
+            round: u32::try_from(json["round"].as_u64()?).ok()?,
+            total_ns: json["total_ns"].as_f64()?,
+            calls_ns: phases["write"].as_f64()? + phases["sync"].as_f64()?,
+        })
     }
 }
 
@@ -62,26 +90,34 @@ mod tests {
     use serde_json::json;
 
     fn case(times: &[(u32, f64)]) -> Measured {
-        Measured { id: "write".to_owned(), value_ns: 1.0, shares_blocks: false, by_round_ns: times.to_vec() }
+        let samples = times
+            .iter()
+            .map(|&(round, total_ns)| Sample { round, total_ns, calls_ns: total_ns.sqrt() })
+            .collect();
+        Measured { id: "write".to_owned(), value_ns: 1.0, shares_blocks: false, samples }
     }
 
     #[test]
     fn cases_are_compared_in_the_rounds_that_they_have_in_common() {
-        let one = case(&[(0, 2.0), (1, 4.0), (2, 60.0), (4, 9.0)]);
-        let best = case(&[(0, 1.0), (1, 2.0), (3, 7.0), (4, 4.5)]);
-        assert!((one.ratio(&best).unwrap().estimate - 2.0).abs() < 1e-9);
-        assert!(one.ratio(&case(&[(9, 1.0)])).is_none());
+        let one = case(&[(0, 4.0), (1, 16.0), (2, 60.0), (4, 36.0)]);
+        let best = case(&[(0, 1.0), (1, 4.0), (3, 7.0), (4, 9.0)]);
+        let ratio = |clock| one.ratio(&best, clock).unwrap().estimate;
+        assert!((ratio(Clock::Total) - 4.0).abs() < 1e-9);
+        assert!((ratio(Clock::Calls) - 2.0).abs() < 1e-9);
+        assert!(one.ratio(&case(&[(9, 1.0)]), Clock::Total).is_none());
     }
 
     #[test]
     fn only_undisturbed_samples_count() {
-        let export = json!({"cases": [{"id": "write", "outcome": "ok", "estimate": {"total_ns": {"value": 5}}, "samples": [
-            {"outcome": "ok", "disturbed": null, "round": 0, "total_ns": 5},
-            {"outcome": "ok", "disturbed": "why", "round": 1, "total_ns": 6},
-            {"outcome": "failed", "disturbed": null, "round": 2, "total_ns": 7},
-        ]}]});
-        let cases = measured(&export).unwrap();
-        assert_eq!(cases[0].by_round_ns, [(0, 5.0)]);
+        let phases = json!({"prepare": 1, "open": 1, "write": 2, "sync": 1, "close": 0});
+        let sample = |outcome: &str, disturbed: Value, round: u32| json!({"outcome": outcome, "disturbed": disturbed, "round": round, "total_ns": 5, "phases_ns": phases});
+        let samples =
+            [sample("ok", Value::Null, 7), sample("ok", json!("why"), 8), sample("failed", Value::Null, 9)];
+        let case =
+            json!({"id": "write", "outcome": "ok", "estimate": {"total_ns": {"value": 5}}, "samples": samples});
+        let cases = measured(&json!({"cases": [case]})).unwrap();
+        let [Sample { round: 7, total_ns, calls_ns }] = cases[0].samples[..] else { panic!("{cases:?}") };
+        assert_eq!([total_ns, calls_ns], [5.0, 3.0]);
     }
 
     #[test]

@@ -36,6 +36,9 @@ enum Task {
     Dist(dist::Options),
     /// Compare writebench with plain C programs that do the same work, or with cp, dd and fio
     Parity(parity::Options),
+    /// A program that measures itself, for `parity`
+    #[command(hide = true)]
+    SelfTimed(parity::self_timed::Options),
     /// Test the reliability of writebench's results
     #[command(subcommand)]
     Validate(validate::Question),
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Dist(options) => dist::run(&options),
         Task::Parity(options) => parity::run(&options),
+        Task::SelfTimed(options) => parity::self_timed::run(&options),
         Task::Validate(question) => validate::run(&question),
     };
     match outcome {

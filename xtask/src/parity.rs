@@ -1,34 +1,26 @@
 //! `cargo xtask parity`: compares writebench with other programs that do the same work.
 //!
-//! A benchmark must show the kernel's figure, not its own overhead. Printed code, in C the loop that a good C
-//! programmer would write, and the usual tools are cases of the same run; fio and IOR measure themselves, and run
-//! in pairs with a case, in random order.
+//! A benchmark must show the kernel's figure, not its own overhead. The programs are cases of the same run: in the same
+//! rounds, verified, and by the phases that they report. So the code that measures and compares cases measures and
+//! compares these, too.
 
-mod case;
-mod cases;
-mod comparison;
-mod fio;
-mod ior;
-mod machine;
-mod programs;
-mod reading;
-mod rival;
-mod rivals;
-mod table;
-mod writebench;
+mod beside;
+pub(crate) mod self_timed;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use writebench_model::Bytes;
+use writebench_model::{Bytes, Cache, Case};
+use writebench_stats::{Interval, as_f64};
 
-use crate::program;
-use crate::target::{is_memory, memory_and_disk};
-use comparison::Pairing;
-use programs::Beside;
-use rival::{Bench, Rival};
-use table::Table;
+use crate::case_name::without_size;
+use crate::program::{self, run_beside};
+use crate::target::{described, is_memory, memory_and_disk};
+use beside::Beside;
+
+/// Below this ratio, one side has an overhead that the work does not ask for.
+const LEAST_RATIO: f64 = 0.97;
 
 /// The cases, the targets and the number of rounds.
 #[derive(clap::Args)]
@@ -59,76 +51,147 @@ pub(crate) struct Options {
     /// Also write the table to this file
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// Seed of the order inside the pairs and of the intervals, with fio and IOR
-    #[arg(long, default_value_t = 20_240_229)]
-    seed: u64,
 }
 
-/// Compares. Returns whether all cases could be compared, and none that is judged is slower.
+/// Compares. Returns whether there are figures, and nothing that is judged is slower.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "parity")?;
-    let (text, is_good) = match (options.fio, &options.ior) {
-        (false, None) => options.programs(&targets)?,
-        (_, ior) => options.pairs(ior.clone(), &targets)?,
+    let beside = match (options.snippets, options.tools, options.fio, &options.ior) {
+        (true, ..) => Beside::Languages,
+        (_, true, ..) => Beside::Tools,
+        (_, _, true, _) => Beside::Fio,
+        (.., Some(ior)) => Beside::Ior(fs::canonicalize(ior).with_context(|| ior.display().to_string())?),
+        _ => Beside::C,
     };
-    if let Some(file) = &options.markdown {
-        fs::write(file, text).with_context(|| format!("writing {}", file.display()))?;
-    }
-    Ok(is_good)
+    let writebench = if let Beside::Ior(_) = beside { program::build_for_ranks()? } else { program::build()? };
+    Comparison { beside, writebench, options }.run(&targets)
 }
 
-impl Options {
-    /// Programs that are cases of the same run.
-    fn programs(&self, targets: &[PathBuf]) -> Result<(String, bool)> {
-        let beside = match (self.snippets, self.tools) {
-            (true, _) => Beside::Languages,
-            (_, true) => Beside::Tools,
-            _ => Beside::C,
-        };
-        let wants = |name: &str| self.wants(name);
-        programs::Comparison { beside, targets, size: self.size, rounds: self.rounds, wants: &wants }.run()
-    }
+struct Comparison<'o> {
+    beside: Beside,
+    writebench: PathBuf,
+    options: &'o Options,
+}
 
-    /// fio, or that IOR, in pairs with cases.
-    fn pairs(&self, ior: Option<PathBuf>, targets: &[PathBuf]) -> Result<(String, bool)> {
-        let writebench = if ior.is_some() { program::build_for_ranks()? } else { program::build()? };
-        let mut bench = Bench { writebench, ior, pairing: Pairing::default() };
-        let against = if self.fio { &table::FIO } else { &table::IOR };
-        let mut table = Table::new(against, self.rounds, self.seed);
-        let mut seed = self.seed;
+impl Comparison<'_> {
+    fn run(&self, targets: &[PathBuf]) -> Result<bool> {
+        let (mut text, mut has_figures, mut ratios) = (String::new(), false, Vec::new());
+        let mut say = |more: &str| {
+            print!("{more}");
+            text += more;
+        };
+        let Options { rounds, size, .. } = self.options;
+        let [title, option, explanation] = self.beside.head();
+        say(&format!(
+            "# {title}\n\nWritten by `cargo xtask parity{option}`; no figure is by hand.\n{rounds} rounds; files of {}, but of \
+             those cases that have less; {}.\n\n{explanation}",
+            size.approximate(),
+            cpu(),
+        ));
+        let columns = self.beside.columns();
         for target in targets {
-            table.start_target(target);
-            for rival in self.rivals(target)? {
-                let mut compare = || {
-                    seed = seed.wrapping_add(1);
-                    bench.compare(&rival, target, self.rounds, seed)
-                };
-                let (mut result, mut remark) = (compare(), rival.remark.to_owned());
-                // A case below the goal is repeated, and the second result counts.
-                if !rival.is_explained
-                    && let Ok(first) = &result
-                    && against.is_below(first)
-                {
-                    remark = format!("taken twice, first {:.3}", against.judged_ratio(first).interval.estimate);
-                    result = compare();
+            let titles: Vec<_> = columns.iter().map(|column| column.title.as_str()).collect();
+            say(&format!("\n## {}\n\n| case | GB/s | {} |\n", described(target), titles.join(" | ")));
+            say(&format!("|---|--:|{}\n", "--:|".repeat(columns.len())));
+            for case in self.cases(target)? {
+                let name = without_size(&case.to_string());
+                match self.row(target, &case) {
+                    Ok((bytes_per_s, row)) => {
+                        has_figures = true;
+                        let cells = row.iter().map(|ratio| cell(ratio.as_ref(), columns.len() < 3));
+                        say(&format!("| `{name}` | {:.3} |{}\n", bytes_per_s / 1e9, cells.collect::<String>()));
+                        let judged = columns.iter().zip(row).filter(|(column, _)| column.is_judged);
+                        ratios.extend(judged.filter_map(|(_, ratio)| ratio));
+                    }
+                    // Not every filesystem shares blocks or drops pages.
+                    Err(why) => say(&format!("| `{name}` | – |{} {why:#}\n", " – |".repeat(columns.len()))),
                 }
-                table.add(&rival.case.to_string(), &remark, rival.is_explained, result);
             }
         }
-        table.say(&format!("\n{}.", table.summary()));
-        let is_good = table.is_complete() && !table.is_surely_below();
-        Ok((table.text, is_good))
+        if let Some(file) = &self.options.markdown {
+            fs::write(file, text).with_context(|| format!("writing {}", file.display()))?;
+        }
+        Ok(has_figures && is_good(&ratios))
     }
 
     /// The rows of a target.
-    fn rivals(&self, target: &Path) -> Result<Vec<Rival>> {
-        let mut rivals =
-            if self.fio { rivals::fio(self.size, is_memory(target)?) } else { rivals::ior(self.size) };
-        rivals.retain(|rival| self.wants(&rival.case.to_string()));
-        Ok(rivals)
+    fn cases(&self, target: &Path) -> Result<Vec<Case>> {
+        let (in_memory, only) = (is_memory(target)?, &self.options.only);
+        let is_wanted = |case: &Case| {
+            let name = case.to_string();
+            let is_possible = !in_memory || case.axes().cache != Cache::Direct;
+            is_possible && (only.is_empty() || only.iter().any(|text| name.contains(text)))
+        };
+        Ok(self.beside.cases(self.options.size)?.into_iter().filter(is_wanted).collect())
     }
 
-    fn wants(&self, name: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|text| name.contains(text))
+    /// The case's own speed, and the ratio in each column: none where its language cannot say the case.
+    fn row(&self, target: &Path, case: &Case) -> Result<(f64, Vec<Option<Interval>>)> {
+        let scratch = tempfile::tempdir().context("a folder for the programs")?;
+        let programs = self.beside.programs(&self.writebench, target, case, scratch.path())?;
+        let lines: Vec<&String> = programs.iter().flatten().collect();
+        let command = self.beside.start(&self.writebench, case);
+        let cases = run_beside(command, target, case, self.options.rounds, &lines)?;
+        let own = cases.iter().find(|other| other.id == case.to_string());
+        let own = own.context("the case has no figure here")?;
+        let mut ratios = Vec::new();
+        for column in self.beside.columns() {
+            let Some(line) = &programs[column.program] else {
+                ratios.push(None);
+                continue;
+            };
+            let number = programs[..=column.program].iter().flatten().count();
+            let other = cases.iter().find(|other| other.program() == Some(number));
+            let other = other.with_context(|| format!("{line} failed"))?;
+            let (time, faster) = if self.beside.judges_cases() { (other, own) } else { (own, other) };
+            ratios.push(time.ratio(faster, column.clock));
+        }
+        Ok((as_f64(case.axes().size_bytes) * 1e9 / own.value_ns, ratios))
+    }
+}
+
+fn is_good(judged: &[Interval]) -> bool {
+    judged.iter().all(|ratio| ratio.high >= LEAST_RATIO)
+}
+
+fn cell(ratio: Option<&Interval>, with_interval: bool) -> String {
+    let Some(Interval { estimate, low, high, .. }) = ratio else { return " – |".to_owned() };
+    let mark = match () {
+        () if *high < LEAST_RATIO => " !",
+        () if *estimate < LEAST_RATIO => " ?",
+        () => "",
+    };
+    let interval = if with_interval { format!(" [{low:.2}, {high:.2}]") } else { String::new() };
+    format!(" {estimate:.2}{interval}{mark} |")
+}
+
+/// The CPU's name in the kernel's words.
+fn cpu() -> String {
+    let facts = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = facts.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    name.map_or_else(|| "an unknown CPU".to_owned(), |(_, name)| name.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio(estimate: f64, high: f64) -> Interval {
+        Interval { estimate, low: 0.5, high, confidence: 0.95, count: 42 }
+    }
+
+    #[test]
+    fn slower_programs_are_marked_and_a_missing_language_has_a_dash() {
+        assert_eq!(cell(None, false), " – |");
+        assert_eq!(cell(Some(&ratio(1.0, 1.1)), false), " 1.00 |");
+        assert_eq!(cell(Some(&ratio(1.0, 1.1)), true), " 1.00 [0.50, 1.10] |");
+        assert_eq!(cell(Some(&ratio(0.9, 1.1)), false), " 0.90 ? |");
+        assert_eq!(cell(Some(&ratio(0.9, 0.95)), false), " 0.90 ! |");
+    }
+
+    #[test]
+    fn only_a_whole_interval_below_the_goal_is_too_slow() {
+        assert!(is_good(&[ratio(0.9, 0.99)]));
+        assert!(!is_good(&[ratio(1.0, 1.1), ratio(0.9, 0.95)]));
     }
 }

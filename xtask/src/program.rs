@@ -5,8 +5,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
+use writebench_model::{Case, Durability, Start};
 
 use crate::command::{root, shown, succeed, target_directory};
+use crate::export::{Measured, measured};
 use crate::target::folder_for;
 
 /// Builds the program; returns its path.
@@ -30,6 +32,27 @@ fn build_with(arguments: &[&str]) -> Result<PathBuf> {
     let program = target_directory()?.join("release/writebench");
     ensure!(program.is_file(), "cargo built no {}", program.display());
     Ok(program)
+}
+
+/// Measures a case beside other programs in the same rounds; each has a command line with the placeholders of
+/// `--command`. The command begins with the launcher of writebench.
+pub(crate) fn run_beside(
+    mut command: Command,
+    target: &Path,
+    case: &Case,
+    rounds: u32,
+    programs: &[&String],
+) -> Result<Vec<Measured>> {
+    command.arg("run").arg(target).args(["--yes", "--no-limits", "--verify", "first"]);
+    command.args(["--samples", &rounds.to_string(), "--case", &case.to_string()]);
+    let contract = case.contract();
+    command.args((contract.start == Start::Existing).then_some("--existing"));
+    command.args((contract.durability == Durability::Durable).then_some("--durable"));
+    command.args(case.method().copies().then_some("--copies"));
+    for line in programs {
+        command.args(["--command", line]);
+    }
+    measured(&exported(command)?)
 }
 
 /// Runs writebench with a separate database; returns its JSON export. A failed case makes the program exit

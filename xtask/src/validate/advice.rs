@@ -13,7 +13,7 @@ use writebench_stats::{Interval, as_f64};
 use super::promise::{self, Promise};
 use crate::case_name::{of_size, without_size};
 use crate::command::{output, shown};
-use crate::export::{Measured, measured};
+use crate::export::{Clock, Measured, measured};
 use crate::program;
 use crate::target::{Targets, described};
 
@@ -112,7 +112,7 @@ impl Search<'_> {
             let gain =
                 advice["gain"]["times"].as_f64().map_or(String::new(), |times| format!(", {times:.2} ×"));
             println!("search {number}: {seconds:.0} s, {written} written: {recommended}{gain}");
-            promises.extend(Promise::of(advice));
+            promises.extend(Promise::from_advice(advice));
             *found.entry(recommended).or_default() += 1;
         }
         if let Some(grid_s) = grid_s {
@@ -140,7 +140,8 @@ impl Search<'_> {
         let searches = self.options.searches;
         println!("side by side, {ROUNDS} rounds: time / time of the fastest of these");
         for case in &cases {
-            let Interval { estimate, low, high, .. } = case.ratio(fastest).context("no rounds in common")?;
+            let Interval { estimate, low, high, .. } =
+                case.ratio(fastest, Clock::Total).context("no rounds in common")?;
             let times = found.get(&case.id).copied().unwrap_or(0);
             let verdict = match (estimate, low) {
                 (_, low) if low > 1.0 + TOLERANCE => {

@@ -17,7 +17,7 @@ use writebench_stats::Interval;
 use writebench_testkit::ControlGroup;
 
 use crate::case_name::{of_size, without_size};
-use crate::export::{Measured, measured};
+use crate::export::{Clock, Measured, measured};
 use crate::program;
 use crate::target::{Targets, filesystem, is_memory};
 
@@ -194,7 +194,7 @@ impl Frontier<'_> {
             ] {
                 let Some(other) = other else { continue };
                 // A ratio of times: the other's over ours.
-                let ratio = other.case.ratio(ours.case).context("no rounds in common")?;
+                let ratio = other.case.ratio(ours.case, Clock::Total).context("no rounds in common")?;
                 good &= wanted.is_none_or(|&wanted| ratio.estimate >= wanted) && ratio.high >= 1.0;
                 let row = row(&what, &other, &ours, &ratio, share.as_deref(), wanted);
                 print!("{kind}: {row}");

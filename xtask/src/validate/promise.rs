@@ -7,13 +7,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
-use writebench_model::{Case, Durability, Start};
+use writebench_model::Case;
 use writebench_snippets::{EmitOptions, Language, code};
 use writebench_stats::Interval;
 use writebench_testkit::Compiled;
 
-use crate::export::measured;
-use crate::program;
+use crate::export::Clock;
+use crate::program::run_beside;
 
 /// The rounds in which the two programs are compared.
 const ROUNDS: u32 = 40;
@@ -30,7 +30,7 @@ pub(super) struct Promise {
 
 impl Promise {
     /// The promise of a search's advice; none if it recommends plain write.
-    pub(super) fn of(advice: &Value) -> Option<Self> {
+    pub(super) fn from_advice(advice: &Value) -> Option<Self> {
         let gain = &advice["gain"];
         let name = |field: &str| advice[field].as_str().map(str::to_owned);
         Some(Self {
@@ -80,25 +80,20 @@ pub(super) fn broken(writebench: &Path, target: &Path, promises: &[Promise]) -> 
 /// How many times as fast as plain write's the recommended function is.
 fn gain(writebench: &Path, target: &Path, recommended: &str, baseline: &str) -> Result<Interval> {
     let scratch = tempfile::tempdir().context("a folder for the programs")?;
-    let case = Case::parse(recommended)?;
-    let mut command = Command::new(writebench);
-    command.arg("run").arg(target).args(["--yes", "--no-limits", "--verify", "first"]);
-    command.args(["--samples", &ROUNDS.to_string(), "--case", baseline]);
-    let (contract, copies) = (case.contract(), case.method().copies());
-    command.args((contract.start == Start::Existing).then_some("--existing"));
-    command.args((contract.durability == Durability::Durable).then_some("--durable"));
-    command.args(copies.then_some("--copies"));
+    let mut programs = Vec::new();
     for name in [recommended, baseline] {
         let directory = scratch.path().join(name.replace('/', "-"));
         std::fs::create_dir(&directory)?;
         let compiled = Compiled::from_text(&program_of(name)?, Language::C, &directory)?;
         let words = shlex::try_join(compiled.words.iter().map(String::as_str))?;
-        command.args(["--command", &format!("{words} {{source}} {{file}}")]);
+        programs.push(format!("{words} {{source}} {{file}}"));
     }
-    let cases = measured(&program::exported(command)?)?;
-    let program = |number| cases.iter().find(|it| it.program() == Some(number)).context("a program failed");
+    let baseline = Case::parse(baseline)?;
+    let lines: Vec<&String> = programs.iter().collect();
+    let cases = run_beside(Command::new(writebench), target, &baseline, ROUNDS, &lines)?;
+    let program = |number| cases.iter().find(|case| case.program() == Some(number)).context("a program failed");
     let (own, plain) = (program(1)?, program(2)?);
-    plain.ratio(own).context("no rounds in common")
+    plain.ratio(own, Clock::Total).context("no rounds in common")
 }
 
 /// A program around the printed function of a case.
@@ -154,13 +149,13 @@ mod tests {
     fn promise() -> Promise {
         let gain = json!({"times": 1.5, "low": 1.4, "high": 1.6});
         let advice = json!({"recommended": "pwrite,cache=direct", "baseline": "write", "gain": gain});
-        Promise::of(&advice).unwrap()
+        Promise::from_advice(&advice).unwrap()
     }
 
     #[test]
     fn plain_write_promises_nothing() {
         let advice = json!({"recommended": "write", "baseline": "write", "gain": null});
-        assert_eq!(Promise::of(&advice), None);
+        assert_eq!(Promise::from_advice(&advice), None);
     }
 
     #[test]

@@ -1,0 +1,298 @@
+//! The programs beside the cases.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use writebench_model::{Axis, Bytes, Case};
+use writebench_snippets::{EmitOptions, Language, code};
+use writebench_testkit::{Compiled, entries};
+
+use super::self_timed::{Ior, SelfTimed, mpirun};
+use crate::command::output;
+use crate::export::Clock;
+
+pub(super) enum Beside {
+    /// The code that is printed in C: the loop that a good C programmer would write.
+    C,
+    /// The code that is printed in every language.
+    Languages,
+    /// `cp` and `dd`.
+    Tools,
+    /// fio with the job that is exported.
+    Fio,
+    /// That IOR, under mpirun.
+    Ior(PathBuf),
+}
+
+/// A program's ratio, in a clock.
+pub(super) struct Column {
+    pub(super) title: String,
+    /// The index of the program.
+    pub(super) program: usize,
+    pub(super) clock: Clock,
+    /// Whether one side should not be slower.
+    pub(super) is_judged: bool,
+}
+
+/// The languages without a run time of their own, whose code is judged.
+const JUDGED: [Language; 3] = [Language::C, Language::Cpp, Language::Rust];
+
+/// The usual tools for copying, and their command lines. GNU coreutils 9.1: `cp --reflink=never` makes `read` and
+/// `write` of 128 KiB after `POSIX_FADV_SEQUENTIAL`; `cp` tries `FICLONE`, then one `copy_file_range` (strace).
+const TOOLS: &[(&str, &str)] = &[
+    ("cp --reflink=never", "cp --reflink=never {source} {file}"),
+    ("cp", "cp {source} {file}"),
+    ("dd bs=1M", "dd bs=1M if={source} of={file} status=none"),
+    ("dd bs=128k", "dd bs=128k if={source} of={file} status=none"),
+];
+
+/// `cases.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lists {
+    c: Vec<Group>,
+    languages: Vec<Group>,
+    tools: Vec<Group>,
+    fio: Vec<Group>,
+}
+
+/// Cases of one size.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    cases: Vec<String>,
+    at_most_bytes: Option<u64>,
+}
+
+impl Beside {
+    pub(super) fn columns(&self) -> Vec<Column> {
+        let judged =
+            |title: &str, clock| Column { title: title.to_owned(), program: 0, clock, is_judged: true };
+        let each = |titles: Vec<(&str, bool)>| {
+            let column = |(program, (title, is_judged))| {
+                let title: &str = title;
+                Column { title: title.to_owned(), program, clock: Clock::Total, is_judged }
+            };
+            titles.into_iter().enumerate().map(column).collect()
+        };
+        match self {
+            Self::C => vec![judged("writebench / C", Clock::Total)],
+            Self::Languages => each(
+                Language::ALL.iter().map(|language| (language.title(), JUDGED.contains(language))).collect(),
+            ),
+            Self::Tools => each(TOOLS.iter().map(|(name, _)| (*name, false)).collect()),
+            Self::Fio => vec![judged("writebench / fio", Clock::Calls)],
+            Self::Ior(_) => {
+                let writing = Column { is_judged: false, ..judged("writing", Clock::Calls) };
+                vec![judged("writebench / IOR", Clock::Total), writing]
+            }
+        }
+    }
+
+    /// Whether the ratio tells how many times as fast as the program the case is, or the reverse.
+    pub(super) fn judges_cases(&self) -> bool {
+        match self {
+            Self::C | Self::Fio | Self::Ior(_) => true,
+            Self::Languages | Self::Tools => false,
+        }
+    }
+
+    pub(super) fn cases(&self, usual: Bytes) -> Result<Vec<Case>> {
+        let lists: Lists = toml::from_str(include_str!("cases.toml")).context("cases.toml")?;
+        let groups = match self {
+            Self::C => lists.c,
+            Self::Languages => lists.languages,
+            Self::Tools => lists.tools,
+            Self::Fio => lists.fio,
+            Self::Ior(_) => vec![Group { cases: cases_of_ior(), at_most_bytes: None }],
+        };
+        let mut cases = Vec::new();
+        for Group { cases: names, at_most_bytes } in groups {
+            let size = Bytes(usual.0.min(at_most_bytes.unwrap_or(u64::MAX)));
+            for name in names {
+                let case = Case::parse(&name)?.with(Axis::Size, &size.to_string())?;
+                // Programs of printed code have their data there.
+                let is_aligned =
+                    matches!(self, Self::C | Self::Languages) && case.method().has_axis(Axis::Memory);
+                cases.push(if is_aligned { case.with(Axis::Memory, "page-aligned")? } else { case });
+            }
+        }
+        Ok(cases)
+    }
+
+    /// The command line of each program; none if its language cannot say the case. Programs are built in the directory.
+    pub(super) fn programs(
+        &self,
+        writebench: &Path,
+        target: &Path,
+        case: &Case,
+        directory: &Path,
+    ) -> Result<Vec<Option<String>>> {
+        let languages: &[Language] = match self {
+            Self::C => &[Language::C],
+            Self::Languages => Language::ALL,
+            Self::Tools => return Ok(TOOLS.iter().map(|(_, line)| Some((*line).to_owned())).collect()),
+            Self::Fio => {
+                let program = SelfTimed::Fio { job: exported_job(writebench, target, case, directory)? };
+                return Ok(vec![Some(program.line(case)?)]);
+            }
+            Self::Ior(ior) => {
+                return Ok(vec![Some(SelfTimed::Ior(Ior::for_case(ior, case)).line(case)?)]);
+            }
+        };
+        languages.iter().map(|&language| printed(case, language, directory)).collect()
+    }
+
+    /// The beginning of the command that measures the case.
+    pub(super) fn start(&self, writebench: &Path, case: &Case) -> Command {
+        match self {
+            Self::C | Self::Languages | Self::Tools | Self::Fio => Command::new(writebench),
+            Self::Ior(_) => mpirun(case.axes().ranks, writebench),
+        }
+    }
+
+    /// The document's title, the option that writes it, and its explanation.
+    pub(super) fn head(&self) -> [&'static str; 3] {
+        match self {
+            Self::C => ["Parity with plain C", "", C],
+            Self::Languages => ["What your language costs", " --snippets", LANGUAGES],
+            Self::Tools => ["Beside the tools that people know", " --tools", TOOLS_HEAD],
+            Self::Fio => ["Beside fio", " --fio", FIO],
+            Self::Ior(_) => ["Beside IOR", " --ior PROGRAM", IOR],
+        }
+    }
+}
+
+const C: &str = "\
+Each case stands beside a program, which is a case of the same run (`--command`): the code that
+`writebench code CASE --lang c --main` prints. A cell says how many times as fast as the program the
+case is, over all phases: the median of the ratios in a round, with its 95 % interval. `!` marks a
+ratio whose whole interval is below 0.97, `?` one below 0.97 that is not certain.
+";
+const LANGUAGES: &str = "\
+Each case stands beside programs, which are cases of the same run (`--command`): the code that
+`writebench code CASE --lang LANGUAGE --main` prints. Starting a program and reading its data are
+not in its time. A cell says how many times as fast as the case's own loop the function is, over all
+phases: the median of the ratios in a round. `–`: the language cannot say the case without a foreign
+function. `!` marks a ratio whose whole 95 % interval is below 0.97, `?` one below 0.97 that is not
+certain.
+
+With calls of 4 KiB, a process of its own is slower than the case, in C, too; the cause was not
+found. So the price of a language is its ratio to the column of C.
+";
+const TOOLS_HEAD: &str = "\
+Each tool is a case of the same run (`--command`). Starting it is in its time. A cell says how many
+times as fast as the case the tool is, over all phases: the median of the ratios in a round.
+";
+const FIO: &str = "\
+Each case stands beside fio with its exported job, which is a case of the same run (`--command`) and
+reports fio's own figures. A cell says how many times as fast as fio the case is, inside the calls:
+the case's phases `write` and `sync` beside the sum of fio's latencies. With several operations in
+flight, or a sync at the end, fio has only its runtime in milliseconds. `!` and `?` mark ratios below
+0.97, with their whole 95 % interval and without.
+";
+const IOR: &str = "\
+Each case stands beside IOR with as many ranks, the same layout and chunk, which is a case of the same
+run (`--command`) and reports IOR's own figures. A cell says how many times as fast as IOR the case
+is, over all phases and of writing (with fsync) alone: the median of the ratios in a round, with its
+95 % interval. `!` and `?` mark ratios below 0.97, with their whole interval and without.
+";
+
+/// A program of printed code; none if the language cannot say the case.
+fn printed(case: &Case, language: Language, directory: &Path) -> Result<Option<String>> {
+    let frame = EmitOptions { is_program: true, ..EmitOptions::default() };
+    let Ok(text) = code(case, language, frame) else { return Ok(None) };
+    let directory = directory.join(language.name());
+    std::fs::create_dir(&directory)?;
+    let compiled = Compiled::of(&text, language, &directory)?;
+    Ok(Some(format!("{} {{source}} {{file}}", shlex::try_join(compiled.words.iter().map(String::as_str))?)))
+}
+
+/// The case's job for fio, made by a run of one sample.
+fn exported_job(writebench: &Path, target: &Path, case: &Case, directory: &Path) -> Result<PathBuf> {
+    let jobs = directory.join("jobs");
+    let mut command = Command::new(writebench);
+    command.arg("run").arg(target).args([
+        "--yes",
+        "--no-limits",
+        "--quiet",
+        "--samples",
+        "1",
+        "--verify",
+        "never",
+    ]);
+    command.args(["--case", &case.to_string()]).arg("--db").arg(directory.join("db"));
+    output(command.arg("--export").arg(format!("fio={}", jobs.display())))?;
+    let job =
+        entries(&jobs).into_iter().find(|file| file.extension().is_some_and(|extension| extension == "fio"));
+    job.context("there is no job for fio")
+}
+
+/// IOR has no calls together with a file for each rank.
+fn cases_of_ior() -> Vec<String> {
+    let mut cases = Vec::new();
+    for method in ["pwrite", "mpiio", "mpiio,collective=yes"] {
+        for (ranks, chunk) in [(2, "64KiB"), (2, "1MiB"), (4, "64KiB"), (4, "1MiB")] {
+            for sync in ["none", "fsync"] {
+                for layout in [
+                    "files=per-rank".to_owned(),
+                    "layout=segmented".to_owned(),
+                    format!("layout=strided,block={chunk}"),
+                ] {
+                    if method != "mpiio,collective=yes" || layout != "files=per-rank" {
+                        cases.push(format!(
+                            "{method},chunk={chunk},ranks={ranks},{layout},sync={sync},source=chunk"
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    cases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(beside: &Beside) -> Vec<Case> {
+        beside.cases(Bytes(256 << 20)).unwrap()
+    }
+
+    #[test]
+    fn every_case_exists_and_has_code_in_c_but_once() {
+        for beside in [Beside::C, Beside::Languages, Beside::Tools, Beside::Fio] {
+            let cases = all(&beside);
+            for (at, case) in cases.iter().enumerate() {
+                let name = case.to_string();
+                let has_code = code(case, Language::C, EmitOptions::default()).is_ok();
+                assert!(has_code || matches!(beside, Beside::Fio), "{name}");
+                assert!(cases[..at].iter().all(|other| other.to_string() != name), "{name} comes twice");
+            }
+        }
+    }
+
+    #[test]
+    fn ior_has_the_same_bytes_in_the_same_blocks() {
+        let cases = all(&Beside::Ior(PathBuf::new()));
+        assert_eq!(cases.len(), 24 + 24 + 16);
+        for case in &cases {
+            let options = Ior::for_case(Path::new("ior"), case).options;
+            let number = |flag: &str| {
+                let at = options.iter().position(|word| word == flag)?;
+                options[at + 1].parse::<u64>().ok()
+            };
+            let bytes = number("-b").unwrap() * number("-s").unwrap_or(1) * u64::from(case.axes().ranks);
+            assert_eq!(bytes, case.axes().size_bytes, "{case}");
+            assert_eq!(options.iter().any(|word| word == "-e"), case.to_string().contains("sync=fsync"));
+        }
+    }
+
+    #[test]
+    fn code_with_a_run_time_of_its_own_is_not_judged() {
+        let judged: Vec<_> = Beside::Languages.columns().iter().map(|column| column.is_judged).collect();
+        assert!(judged[0] && !judged[Language::ALL.len() - 1]);
+    }
+}

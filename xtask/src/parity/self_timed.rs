@@ -1,0 +1,281 @@
+//! fio and IOR as cases of a run: they measure themselves, and their figures become the phases of the sample.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use writebench_model::{Case, Collective, FileLayout, Files, Method, SyncCall};
+use writebench_stats::as_f64;
+
+use crate::command::output;
+
+/// The program, and what the run wants of it.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    bytes: u64,
+    file: PathBuf,
+    #[command(subcommand)]
+    program: SelfTimed,
+}
+
+#[derive(clap::Subcommand)]
+pub(crate) enum SelfTimed {
+    /// fio with an exported job
+    Fio { job: PathBuf },
+    /// IOR under mpirun
+    Ior(Ior),
+}
+
+/// One test of IOR: <https://github.com/hpc/ior>.
+#[derive(clap::Args)]
+pub(crate) struct Ior {
+    program: PathBuf,
+    ranks: u32,
+    #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
+    pub(super) options: Vec<String>,
+}
+
+/// The figures of a program.
+#[derive(Debug, PartialEq)]
+struct Figures {
+    write_ns: u64,
+    sync_ns: u64,
+    /// The rest of the total.
+    close_ns: u64,
+    bytes: u64,
+}
+
+/// Runs the program once, and reports its figures to the run that started this process.
+pub(crate) fn run(Options { bytes, file, program }: &Options) -> Result<bool> {
+    let phases_fd = std::env::var("WRITEBENCH_PHASES_FD").context("this is for `writebench run --command`")?;
+    let figures = match program {
+        SelfTimed::Fio { job } => fio(job, file)?,
+        SelfTimed::Ior(ior) => ior.measure(file)?,
+    };
+    ensure!(figures.bytes == *bytes, "{} bytes instead of {bytes}", figures.bytes);
+    // The program may have removed its file, or written several.
+    File::options().create(true).truncate(false).write(true).open(file)?.set_len(*bytes)?;
+    let Figures { write_ns, sync_ns, close_ns, .. } = figures;
+    fs::write(format!("/dev/fd/{phases_fd}"), format!("write {write_ns} sync {sync_ns} close {close_ns}\n"))?;
+    Ok(true)
+}
+
+impl SelfTimed {
+    /// The command line for that case.
+    pub(super) fn line(&self, case: &Case) -> Result<String> {
+        let this = std::env::current_exe()?.display().to_string();
+        let mut words =
+            vec![this, "self-timed".to_owned(), case.axes().size_bytes.to_string(), "{file}".to_owned()];
+        match self {
+            Self::Fio { job } => words.extend(["fio".to_owned(), job.display().to_string()]),
+            Self::Ior(Ior { program, ranks, options }) => {
+                words.extend(["ior".to_owned(), program.display().to_string(), ranks.to_string()]);
+                words.extend(options.iter().cloned());
+            }
+        }
+        Ok(shlex::try_join(words.iter().map(String::as_str))?)
+    }
+}
+
+/// Runs fio with the job in place of the file.
+fn fio(job: &Path, file: &Path) -> Result<Figures> {
+    let name = file.file_name().context("a file")?.to_string_lossy();
+    let text = fs::read_to_string(job)?;
+    let edited = job.with_extension("edited");
+    fs::write(&edited, text.replace("filename=writebench-sample", &format!("filename={name}")))?;
+    let mut command = Command::new("fio");
+    command
+        .arg("--output-format=json")
+        .arg("--directory")
+        .arg(file.parent().context("a directory")?)
+        .arg(&edited);
+    // fio keeps state in its working directory.
+    command.current_dir(job.parent().context("a directory")?);
+    let output = output(command.stdin(Stdio::null()))?;
+    // fio prints notes before the JSON.
+    let start = output.stdout.iter().position(|byte| *byte == b'{').unwrap_or(0);
+    let json = serde_json::from_slice(&output.stdout[start..]).context("fio's output is no JSON")?;
+    figures_of_fio(&json, is_in_turn(&text))
+}
+
+/// Whether one thread makes one call after the other, with syncs that fio times, so that the sum of the latencies is a
+/// time.
+fn is_in_turn(job: &str) -> bool {
+    let count = |beginning: &str| job.lines().filter(|line| line.starts_with(beginning)).count();
+    let work = job.split_once("\n[writes-0]\n").map_or("", |(_, work)| work);
+    let syncs = work.lines().any(|line| line.starts_with("fsync=") || line.starts_with("fdatasync="));
+    let syncs_at_end = work.lines().any(|line| line == "end_fsync=1");
+    count("[writes-") == 1 && count("iodepth=") == 0 && (syncs || !syncs_at_end)
+}
+
+/// The figures of the writing sections: the time inside the calls if these do not overlap, or the longest runtime.
+fn figures_of_fio(json: &Value, is_in_turn: bool) -> Result<Figures> {
+    let jobs = json["jobs"].as_array().context("fio names no job")?;
+    if let Some(failed) = jobs.iter().find(|job| job["error"] != 0) {
+        bail!("fio's job {} ended with error {}", failed["jobname"], failed["error"]);
+    }
+    let does_work = |job: &&Value| job["jobname"].as_str().is_some_and(|name| name.starts_with("writes-"));
+    let jobs: Vec<&Value> = jobs.iter().filter(does_work).collect();
+    let numbers = |name: &str| {
+        let number = |job: &&Value| job["write"][name].as_u64().with_context(|| format!("no write.{name}"));
+        jobs.iter().map(number).collect::<Result<Vec<_>>>()
+    };
+    let bytes = numbers("io_bytes")?.iter().sum();
+    let runtime_ms = numbers("runtime")?.into_iter().max().context("fio has done no work")?;
+    let (write_ns, sync_ns) = if is_in_turn {
+        (inside(&jobs[0]["write"]["lat_ns"])?, inside(&jobs[0]["sync"]["lat_ns"])?)
+    } else {
+        ensure!(runtime_ms > 0, "fio's clock of milliseconds is too coarse for so short a job");
+        (runtime_ms * 1_000_000, 0)
+    };
+    Ok(Figures { write_ns, sync_ns, close_ns: 0, bytes })
+}
+
+/// The sum of all latencies of a kind.
+fn inside(latencies: &Value) -> Result<u64> {
+    let mean = latencies["mean"].as_f64().context("no mean latency")?;
+    Ok(rounded(mean * latencies["N"].as_f64().context("no number of latencies")?))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times are positive")]
+fn rounded(time_ns: f64) -> u64 {
+    time_ns as u64
+}
+
+/// `mpirun` with so many ranks of a program, on this machine.
+pub(super) fn mpirun(ranks: u32, program: &Path) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["--allow-run-as-root", "--oversubscribe", "--quiet", "-n", &ranks.to_string()]).arg(program);
+    command
+}
+
+impl Ior {
+    /// The test that does the same as the case.
+    pub(super) fn for_case(program: &Path, case: &Case) -> Self {
+        let axes = case.axes();
+        let (ranks, chunk) = (axes.ranks, axes.chunk_size_bytes);
+        let share = axes.size_bytes / u64::from(ranks);
+        let mut options = vec!["-t".to_owned(), chunk.to_string()];
+        let mut add = |words: &[&str]| options.extend(words.iter().map(|&word| word.to_owned()));
+        add(&["-a", if case.method() == Method::Mpiio { "MPIIO" } else { "POSIX" }]);
+        match axes.layout {
+            FileLayout::Segmented => add(&["-b", &share.to_string()]),
+            FileLayout::Strided => add(&["-b", &chunk.to_string(), "-s", &(share / chunk).to_string()]),
+        }
+        if axes.files == Files::PerRank {
+            add(&["-F"]);
+        }
+        if axes.collective == Collective::Yes {
+            add(&["-c"]);
+        }
+        if axes.sync.call == SyncCall::Fsync {
+            add(&["-e"]);
+        }
+        Self { program: program.to_owned(), ranks, options }
+    }
+
+    fn measure(&self, file: &Path) -> Result<Figures> {
+        let summary = tempfile::NamedTempFile::new().context("a file for IOR's summary")?;
+        let mut command = mpirun(self.ranks, &self.program);
+        // This process is a rank's child, and IOR's ranks are not those of the run.
+        command
+            .env_clear()
+            .envs(std::env::vars().filter(|(name, _)| ["PATH", "HOME"].contains(&name.as_str())));
+        command.args(["-w", "-o"]).arg(file).args(&self.options).args(["-O", "summaryFormat=JSON", "-O"]);
+        command.arg(format!("summaryFile={}", summary.path().display()));
+        output(command.stdin(Stdio::null()))?;
+        let text = fs::read_to_string(summary.path()).context("IOR's summary")?;
+        figures_of_ior(&serde_json::from_str(&text).context("IOR's summary is no JSON")?)
+    }
+}
+
+/// The total lasts from the first rank's open to the last rank's close; fsync is a part of writing.
+fn figures_of_ior(json: &Value) -> Result<Figures> {
+    const MIB: f64 = 1_048_576.0;
+    let test = &json["tests"][0];
+    let result = &test["Results"][0];
+    let number = |name: &str| result[name].as_f64().with_context(|| format!("no {name} in {test}"));
+    let parameter = |name: &str| test["Parameters"][name].as_u64();
+    let bytes = parameter("blockSize").zip(parameter("segmentCount")).zip(test["Options"]["tasks"].as_u64());
+    let bytes = bytes.map(|((block, segments), tasks)| block * segments * tasks);
+    let bytes = bytes.with_context(|| format!("no size in {test}"))?;
+    // The time itself has only four digits behind the point.
+    let total_ns = rounded(as_f64(bytes) / MIB / number("bwMiB")? * 1e9);
+    let write_ns = rounded(number("wrRdTime")? * 1e9);
+    Ok(Figures { write_ns, sync_ns: 0, close_ns: total_ns.saturating_sub(write_ns), bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn job(work: &str) -> String {
+        format!("# a comment\n\n[global]\nrw=write\n\n[before-0]\nend_fsync=1\n\n[writes-0]\n{work}\n")
+    }
+
+    /// The used part of fio 3.33's output.
+    fn example() -> Value {
+        json!({"fio version": "fio-3.33", "jobs": [{"jobname": "before-0", "error": 0}, {
+            "jobname": "writes-0", "error": 0,
+            "write": {
+                "io_bytes": 5_242_880, "bw_bytes": 18_267_874, "runtime": 287, "total_ios": 1280,
+                "lat_ns": {"min": 1176, "max": 45423, "mean": 2212.5, "N": 1280},
+            },
+            "sync": {"total_ios": 1279, "lat_ns": {"mean": 221_264.5, "N": 1279}},
+        }]})
+    }
+
+    #[test]
+    fn the_sum_of_latencies_is_the_time_of_calls_in_turn() {
+        assert!(is_in_turn(&job("ioengine=sync\nfsync=1\nend_fsync=1")));
+        let figures = figures_of_fio(&example(), true).unwrap();
+        let wanted = Figures { write_ns: 2_832_000, sync_ns: 282_997_295, close_ns: 0, bytes: 5_242_880 };
+        assert_eq!(figures, wanted);
+    }
+
+    #[test]
+    fn latencies_are_no_time_where_several_are_in_flight_or_the_sync_has_none() {
+        for work in ["iodepth=32", "bs=1\n\n[writes-1]\nbs=1", "ioengine=sync\nend_fsync=1"] {
+            assert!(!is_in_turn(&job(work)), "{work}");
+        }
+        assert!(is_in_turn(&job("ioengine=psync")), "what comes before does not matter");
+    }
+
+    #[test]
+    fn threads_are_done_when_the_last_is() {
+        let mut json = example();
+        let mut second = json["jobs"][1].clone();
+        second["jobname"] = "writes-1".into();
+        second["write"]["runtime"] = 300.into();
+        json["jobs"].as_array_mut().unwrap().push(second);
+        let figures = figures_of_fio(&json, false).unwrap();
+        assert_eq!((figures.write_ns, figures.bytes), (300_000_000, 2 * 5_242_880));
+    }
+
+    #[test]
+    fn a_job_that_failed_or_was_too_short_has_no_figures() {
+        let with = |pointer: &str, value: u64| {
+            let mut json = example();
+            *json.pointer_mut(pointer).unwrap() = value.into();
+            figures_of_fio(&json, false).unwrap_err().to_string()
+        };
+        assert!(with("/jobs/0/error", 28).contains("28"));
+        assert!(with("/jobs/1/write/runtime", 0).contains("coarse"));
+        assert!(figures_of_fio(&json!({}), true).is_err());
+    }
+
+    #[test]
+    fn figures_are_read_of_a_summary_of_ior() {
+        let summary = json!({"tests": [{
+            "Parameters": {"blockSize": 4_194_304, "segmentCount": 1},
+            "Options": {"tasks": 2, "aggregate filesize": "8 MiB"},
+            "Results": [{"access": "write", "bwMiB": 1000.0, "wrRdTime": 0.0075, "totalTime": 0.0081}],
+        }]});
+        let wanted = Figures { write_ns: 7_500_000, sync_ns: 0, close_ns: 500_000, bytes: 8 << 20 };
+        assert_eq!(figures_of_ior(&summary).unwrap(), wanted);
+        assert!(figures_of_ior(&json!({})).unwrap_err().to_string().contains("no size"));
+    }
+}
