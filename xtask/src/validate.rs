@@ -14,7 +14,7 @@ pub(crate) enum Question {
     Advise(advice::Options),
     /// Compare the best ways of the five programs with the best here, for each contract
     Frontier(frontier::Options),
-    /// Run all commands with all kinds of trouble for minutes, and look for errors and leftovers
+    /// Run all commands with all kinds of faults for minutes, and look for errors and leftovers
     Soak(soak::Options),
 }
 

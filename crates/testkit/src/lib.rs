@@ -3,7 +3,6 @@
 
 mod bindfs;
 mod call;
-mod chance;
 mod control_group;
 mod database_lock;
 mod default_signals;
@@ -26,12 +25,12 @@ mod small_tmpfs;
 #[cfg(feature = "cases")]
 mod snippet;
 mod terminal;
+mod test_rng;
 mod throttle;
 mod trial;
 
 pub use bindfs::Bindfs;
 pub use call::{call, has_program};
-pub use chance::Chance;
 pub use control_group::ControlGroup;
 pub use database_lock::DatabaseLock;
 pub use default_signals::with_default_signals;
@@ -55,5 +54,6 @@ pub use small_tmpfs::SmallTmpfs;
 #[cfg(feature = "cases")]
 pub use snippet::Compiled;
 pub use terminal::Terminal;
+pub use test_rng::TestRng;
 pub use throttle::Throttle;
 pub use trial::{Need, Trials};

@@ -148,16 +148,17 @@ impl Frontier<'_> {
             let all: Vec<String> = groups.into_iter().flatten().map(|case| of_size(case, size)).collect();
             let chosen = self.measure(contract, &all, self.options.samples)?;
             for case in &all {
-                let is_there =
-                    chosen["cases"].as_array().is_some_and(|cases| cases.iter().any(|it| it["id"] == **case));
+                let is_there = chosen["cases"]
+                    .as_array()
+                    .is_some_and(|cases| cases.iter().any(|other| other["id"] == **case));
                 anyhow::ensure!(is_there, "{case} has another name in the run");
             }
             let cases = measured(&chosen)?;
-            let kept = |it: &&Measured| contract.may_share_blocks || !it.shares_blocks;
+            let kept = |case: &&Measured| contract.may_share_blocks || !case.shares_blocks;
             let best = |groups: &[&[String]]| {
                 let names: Vec<String> = groups.concat().iter().map(|case| of_size(case, size)).collect();
-                let of_groups = cases.iter().filter(|it| names.contains(&it.id)).filter(kept);
-                of_groups.min_by(|a, b| a.value_ns.total_cmp(&b.value_ns)).map(|it| it.id.clone())
+                let of_groups = cases.iter().filter(|case| names.contains(&case.id)).filter(kept);
+                of_groups.min_by(|a, b| a.value_ns.total_cmp(&b.value_ns)).map(|case| case.id.clone())
             };
             // The programs' ways are ours, too, where ours are possible at all.
             let (Some(theirs), Some(_), Some(ours)) = (
@@ -179,7 +180,7 @@ impl Frontier<'_> {
             let cases = measured(&export)?;
             let found = |id: &str| -> Result<Best<'_>> {
                 let case =
-                    cases.iter().find(|it| it.id == id).with_context(|| format!("{id} has no figure"))?;
+                    cases.iter().find(|case| case.id == id).with_context(|| format!("{id} has no figure"))?;
                 Ok(Best { case, gigabytes_per_s: rate(size.0, case.value_ns) })
             };
             let (theirs, ours) = (found(&theirs)?, found(&ours)?);
@@ -255,8 +256,8 @@ fn with_section(head: &str, document: &str, section: &str) -> String {
     const MARK: &str = "\n### ";
     let title = |section: &str| section.trim_start().lines().next().map(str::to_owned);
     let kept = document.strip_prefix(head).unwrap_or_default();
-    let mut sections: Vec<String> = kept.split(MARK).skip(1).map(|it| format!("{MARK}{it}")).collect();
-    match sections.iter_mut().find(|it| title(it) == title(section)) {
+    let mut sections: Vec<String> = kept.split(MARK).skip(1).map(|text| format!("{MARK}{text}")).collect();
+    match sections.iter_mut().find(|old| title(old) == title(section)) {
         Some(old) => section.clone_into(old),
         None => sections.push(section.to_owned()),
     }

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use writebench_model::{Outcome, Phase, RunStatus, Sample};
 use writebench_store::Store;
 use writebench_testkit::{
-    Caching, Call, Chance, Kind, Need, Program, Trials, What, When, directory_on, entries, kill_run, send,
+    Caching, Call, Kind, Need, Program, TestRng, Trials, What, When, directory_on, entries, kill_run, send,
     wait_for,
 };
 
@@ -20,7 +20,7 @@ use crate::single_faults::Place;
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a supervisor killed at a hundred random moments is resumed each time", &tmpfs, || {
-        with_seed(|seed| supervisor(&mut Chance::new(seed)))
+        with_seed(|seed| supervisor(&mut TestRng::new(seed)))
     });
     trials.add("a hundred workers killed at random calls cost one sample each", &[Need::Fuse], || {
         with_seed(workers)
@@ -35,7 +35,7 @@ fn with_seed(test: fn(u64) -> Result<()>) -> Result<()> {
     const SEED: &str = "WRITEBENCH_KILL_SEED";
     let seed = match std::env::var(SEED) {
         Ok(seed) => seed.parse()?,
-        Err(_) => Chance::any_seed(),
+        Err(_) => TestRng::any_seed(),
     };
     test(seed).with_context(|| format!("again with {SEED}={seed}"))
 }
@@ -76,7 +76,7 @@ fn arguments(target: &Path, resumes: bool) -> Result<Vec<&str>> {
     Ok(arguments)
 }
 
-fn supervisor(moments: &mut Chance) -> Result<()> {
+fn supervisor(moments: &mut TestRng) -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let mut before: Option<(RunStatus, Samples)> = None;
     for kill in 0..KILLS {
@@ -105,15 +105,15 @@ fn supervisor(moments: &mut Chance) -> Result<()> {
 
 /// The calls in which a worker is killed, each in a file of its own: files are numbered in the order of the samples,
 /// so neither the machine's speed nor its load can move a kill.
-fn calls(kills: usize, chance: &mut Chance) -> Vec<(usize, Call, usize)> {
+fn calls(kills: usize, rng: &mut TestRng) -> Vec<(usize, Call, usize)> {
     let mut file = 0;
     let mut next = || {
         let kinds =
             [(Call::Create, 1), (Call::Write, WRITES), (Call::Fsync, 1), (Call::Flush, 1), (Call::Unlink, 1)];
-        let (call, most) = chance.pick(&kinds);
+        let (call, most) = rng.pick(&kinds);
         // Some workers live for more than one sample.
-        file += 1 + chance.below(3);
-        (file, call, 1 + chance.below(most))
+        file += 1 + rng.below(3);
+        (file, call, 1 + rng.below(most))
     };
     (0..kills).map(|_| next()).collect()
 }
@@ -125,7 +125,7 @@ type Deaths = BTreeMap<String, Option<Phase>>;
 
 /// Kills that many workers of one run, each in a call that the seed chooses.
 fn kill_workers(kills: usize, seed: u64) -> Result<Deaths> {
-    let calls = calls(kills, &mut Chance::new(seed));
+    let calls = calls(kills, &mut TestRng::new(seed));
     let script: Vec<_> =
         calls.iter().map(|&(file, call, number)| (When::InFile(file, call, number), What::Hang)).collect();
     let Place { program, faulty } = Place::new(Caching::None, &script)?;

@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use writebench_testkit::{
-    Chance, Ended, Kind, LoopDevice, Need, Program, SmallTmpfs, Trials, call, directory_on, entries, send,
+    Ended, Kind, LoopDevice, Need, Program, SmallTmpfs, TestRng, Trials, call, directory_on, entries, send,
     wait_for,
 };
 
@@ -222,12 +222,12 @@ fn killed() -> Result<()> {
     ended(&program, &report, 0)?;
     let (takes, whole) = (start.elapsed(), std::fs::read(&page)?);
     let seed = std::env::var("WRITEBENCH_KILL_SEED").ok().and_then(|it| it.parse().ok());
-    let seed = seed.unwrap_or_else(Chance::any_seed);
-    let mut chance = Chance::new(seed);
+    let seed = seed.unwrap_or_else(TestRng::any_seed);
+    let mut rng = TestRng::new(seed);
     for _ in 0..40 {
         std::fs::write(&page, &old)?;
         let mut child = program.start(&report)?;
-        std::thread::sleep(chance.moment(takes));
+        std::thread::sleep(rng.moment(takes));
         child.kill()?;
         child.wait_with_output()?;
         let found = std::fs::read(&page)?;

@@ -1,4 +1,4 @@
-//! One program under trouble, and its end.
+//! One program with an injected fault, and its end.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -11,15 +11,15 @@ use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 use writebench_testkit::{Bindfs, DatabaseLock, Program, entries, most_memory_bytes};
 
-use super::trouble::{Kind, Paused, Trouble};
+use super::fault_injector::{FaultInjector, Injection, Paused};
 use super::work::Work;
 
-/// The command, and its trouble.
+/// The command, and its fault.
 pub(super) struct Call<'a> {
     pub(super) program: &'a Program,
     pub(super) work: Work,
     pub(super) arguments: Vec<String>,
-    pub(super) trouble: &'a Trouble,
+    pub(super) injector: &'a FaultInjector,
     pub(super) target: &'a Path,
     /// The server of the target, if it can be stopped.
     pub(super) server: Option<&'a Bindfs>,
@@ -27,7 +27,7 @@ pub(super) struct Call<'a> {
 
 impl fmt::Display for Call<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "writebench {} ({:?})", self.arguments.join(" "), self.trouble)
+        write!(f, "writebench {} ({:?})", self.arguments.join(" "), self.injector)
     }
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Ended {
     pub(super) status: ExitStatus,
     /// The error output.
     pub(super) said: String,
-    pub(super) held: Held,
+    pub(super) peak: PeakUsage,
 }
 
 /// A foreign file.
@@ -59,27 +59,27 @@ impl Call<'_> {
         let mut command = self.program.command(&words);
         let output = tempfile::NamedTempFile::new().context("a file for what it says")?;
         command.stderr(output.reopen()?).stdout(Stdio::null());
-        if matches!(self.trouble.kind, Kind::ReaderLeaves) {
+        if matches!(self.injector.kind, Injection::ReaderLeaves) {
             command.stdout(Stdio::piped());
         }
         let mut child = command.spawn().context("start writebench")?;
         if let Some(stdout) = child.stdout.take() {
             BufReader::new(stdout).read_line(&mut String::new())?;
         }
-        let mut held = Held::default();
-        let status = self.watch(&mut child, &mut held)?;
+        let mut peak = PeakUsage::default();
+        let status = self.watch(&mut child, &mut peak)?;
         let said = String::from_utf8_lossy(&fs::read(output.path())?).into_owned();
-        Ok(Ended { status, said, held })
+        Ok(Ended { status, said, peak })
     }
 
-    fn watch(&self, child: &mut Child, held: &mut Held) -> Result<ExitStatus> {
+    fn watch(&self, child: &mut Child, peak: &mut PeakUsage) -> Result<ExitStatus> {
         let start = Instant::now();
-        let mut next = self.trouble.after;
+        let mut next = self.injector.after;
         loop {
             if let Some(status) = child.try_wait()? {
                 return Ok(status);
             }
-            held.look(child.id());
+            peak.look(child.id());
             if next.is_some_and(|at| start.elapsed() >= at) {
                 next = self.strike(child)?.map(|later| start.elapsed() + later);
             }
@@ -92,38 +92,38 @@ impl Call<'_> {
         }
     }
 
-    /// The time of the next trouble; none if there is only one.
+    /// The time of the next injection; none if there is only one.
     fn strike(&self, child: &Child) -> Result<Option<Duration>> {
         let worker = || writebench_testkit::worker(child.id());
-        match self.trouble.kind {
-            Kind::Signal(signal) => send(Some(child.id()), signal)?,
-            Kind::Workers(signal) => {
+        match self.injector.kind {
+            Injection::Signal(signal) => send(Some(child.id()), signal)?,
+            Injection::Workers(signal) => {
                 send(worker(), signal)?;
-                return Ok(self.trouble.after.map(|every| every.max(Duration::from_millis(50))));
+                return Ok(self.injector.after.map(|every| every.max(Duration::from_millis(50))));
             }
             // Files created meanwhile are removed the next time.
-            Kind::Removal => {
+            Injection::Removal => {
                 let is_gone = fs::remove_dir_all(self.target).is_ok();
                 return Ok((!is_gone).then_some(Duration::from_millis(5)));
             }
-            Kind::FileLimit(bytes) => {
+            Injection::FileLimit(bytes) => {
                 let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
                 let set = rustix::process::prlimit(Some(Pid::from_child(child)), Resource::Fsize, limit);
                 has_ended_or(set.map(drop))?;
             }
             // Writes until the filesystem is full.
-            Kind::Fill => {
+            Injection::Fill => {
                 let file = File::create(self.target.join(OTHERS));
                 let _ = io::copy(&mut io::repeat(1), &mut file.context("a file that fills the filesystem")?);
             }
-            Kind::Silence => self.server.map_or(Ok(()), Bindfs::stop)?,
-            Kind::Pause(who) => {
+            Injection::Silence => self.server.map_or(Ok(()), Bindfs::stop)?,
+            Injection::Pause(who) => {
                 let paused = if who == Paused::Program { Some(child.id()) } else { worker() };
                 send(paused, Signal::STOP)?;
                 std::thread::sleep(PAUSE);
                 send(paused, Signal::CONT)?;
             }
-            Kind::Lock => {
+            Injection::Lock => {
                 // There is no database before the first run has begun.
                 let lock = DatabaseLock::on(&self.program.home().join("writebench/writebench.db"));
                 std::thread::sleep(lock.as_ref().map_or(Duration::ZERO, |_| LOCKED));
@@ -136,12 +136,12 @@ impl Call<'_> {
 
 /// The most resources that a program was seen to use.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct PeakUsage {
     pub(super) descriptors: u64,
     pub(super) memory_bytes: u64,
 }
 
-impl Held {
+impl PeakUsage {
     fn look(&mut self, process: u32) {
         let descriptors = entries(Path::new(&format!("/proc/{process}/fd")));
         self.descriptors = self.descriptors.max(descriptors.len() as u64);

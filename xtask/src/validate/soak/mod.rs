@@ -1,8 +1,8 @@
-//! `cargo xtask validate soak`: all commands with all kinds of trouble, and a search for leftovers.
+//! `cargo xtask validate soak`: all commands with all kinds of faults, and a search for leftovers.
 
 mod call;
-mod traces;
-mod trouble;
+mod fault_injector;
+mod resource_snapshot;
 mod work;
 
 use std::collections::BTreeMap;
@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Bindfs, Chance, Faulty, Program, SmallTmpfs};
+use writebench_testkit::{Bindfs, Faulty, Program, SmallTmpfs, TestRng};
 
-use self::call::{Call, Ended, Held};
-use self::traces::Traces;
-use self::trouble::{Kind, Trouble};
+use self::call::{Call, Ended, PeakUsage};
+use self::fault_injector::{FaultInjector, Injection};
+use self::resource_snapshot::ResourceSnapshot;
 use self::work::Work;
 use crate::program;
 use crate::target::memory_and_disk;
@@ -40,16 +40,16 @@ const SMALL_BYTES: u64 = 48 << 20;
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let program = program::build()?;
     let program = Program::new(program.to_str().context("a path in UTF-8")?)?;
-    let seed = options.seed.unwrap_or_else(Chance::any_seed);
+    let seed = options.seed.unwrap_or_else(TestRng::any_seed);
     println!("soak: {} minutes, seed {seed}", options.minutes);
     // Orphans become children of this process, so that they are counted.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let parents = memory_and_disk(&options.targets, "soak")?;
     let watched: Vec<PathBuf> = parents.iter().cloned().chain([std::env::temp_dir()]).collect();
-    let before = Traces::now(&watched);
+    let before = ResourceSnapshot::now(&watched);
     println!("before: {before}");
 
-    let mut soak = Soak::new(program, &parents, Chance::new(seed))?;
+    let mut soak = Soak::new(program, &parents, TestRng::new(seed))?;
     // Ensures that there are runs to show.
     soak.plain_runs()?;
     let end = Instant::now() + Duration::from_secs(60 * options.minutes);
@@ -62,22 +62,22 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     record.print();
     drop(soak);
 
-    let after = Traces::settled(&watched, &before);
+    let after = ResourceSnapshot::settled(&watched, &before);
     println!("after:  {after}");
-    let beyond = [left, after.beyond(&before)].concat();
-    for line in &beyond {
+    let leftovers = [left, after.new_since(&before)].concat();
+    for line in &leftovers {
         println!("left behind: {line}");
     }
     for line in &record.complaints {
         println!("wrong: {line}");
     }
-    println!("{} left behind, {} wrong (seed {seed})", beyond.len(), record.complaints.len());
-    Ok(beyond.is_empty() && record.complaints.is_empty())
+    println!("{} left behind, {} wrong (seed {seed})", leftovers.len(), record.complaints.len());
+    Ok(leftovers.is_empty() && record.complaints.is_empty())
 }
 
 struct Soak {
     program: Program,
-    chance: Chance,
+    rng: TestRng,
     // The last one is small: cases may fail there for lack of space.
     places: Vec<PathBuf>,
     record: Record,
@@ -89,15 +89,15 @@ struct Soak {
 #[derive(Default)]
 struct Record {
     rounds: usize,
-    // The number of times for each command, trouble and ending.
+    // The number of times for each command, fault and ending.
     tally: BTreeMap<(Work, String, String), usize>,
     complaints: Vec<String>,
     // The resources of each program, and the program.
-    held: Vec<(Held, String)>,
+    peak: Vec<(PeakUsage, String)>,
 }
 
 impl Soak {
-    fn new(program: Program, parents: &[PathBuf], chance: Chance) -> Result<Self> {
+    fn new(program: Program, parents: &[PathBuf], rng: TestRng) -> Result<Self> {
         let make = |parent: &PathBuf| {
             let made = tempfile::Builder::new().prefix("writebench-soak-").tempdir_in(parent);
             made.with_context(|| format!("a folder in {}", parent.display()))
@@ -105,51 +105,52 @@ impl Soak {
         let folders = parents.iter().map(make).collect::<Result<Vec<_>>>()?;
         let small = SmallTmpfs::mount(SMALL_BYTES)?;
         std::fs::write(program.home().join(work::COPIED), vec![7; 1 << 20]).context("a file to copy")?;
-        let places = folders.iter().map(|it| it.path()).chain([small.path()]).map(Path::to_owned).collect();
-        Ok(Self { program, chance, places, record: Record::default(), _guards: (folders, small) })
+        let places =
+            folders.iter().map(|folder| folder.path()).chain([small.path()]).map(Path::to_owned).collect();
+        Ok(Self { program, rng, places, record: Record::default(), _guards: (folders, small) })
     }
 
-    /// Runs one program, or two at once on one target and one database, with one kind of trouble.
+    /// Runs one program, or two at once on one target and one database, with one kind of fault.
     fn round(&mut self) -> Result<()> {
-        let Self { program, chance, places, record, .. } = self;
+        let Self { program, rng, places, record, .. } = self;
         record.rounds += 1;
-        let trouble = Trouble::choose(chance);
+        let injector = FaultInjector::choose(rng);
         let small = places.len() - 1;
-        let index = if let Kind::Fill = trouble.kind { small } else { chance.below(places.len()) };
-        let other = (index + 1 + chance.below(small)) % places.len();
+        let index = if let Injection::Fill = injector.kind { small } else { rng.below(places.len()) };
+        let other = (index + 1 + rng.below(small)) % places.len();
         let removed = tempfile::Builder::new().prefix("removed-").tempdir_in(&places[index])?;
-        let (faulty, bindfs) = match &trouble.kind {
-            Kind::Faults(caching, script) | Kind::Hang(caching, script) => {
+        let (faulty, bindfs) = match &injector.kind {
+            Injection::Faults(caching, script) | Injection::Hang(caching, script) => {
                 let mounted = Faulty::mount("sample", *caching)?;
                 mounted.follow(script);
                 (Some(mounted), None)
             }
-            Kind::Silence | Kind::KeptFiles => (None, Some(Bindfs::mount()?)),
+            Injection::Silence | Injection::KeptFiles => (None, Some(Bindfs::mount()?)),
             _ => (None, None),
         };
-        let target = match (&faulty, &bindfs, &trouble.kind) {
+        let target = match (&faulty, &bindfs, &injector.kind) {
             (Some(faulty), ..) => faulty.path(),
             (_, Some(bindfs), _) => bindfs.path(),
-            (.., Kind::Removal) => removed.path(),
+            (.., Injection::Removal) => removed.path(),
             _ => &places[index],
         };
-        let hangs = matches!(trouble.kind, Kind::Hang(..) | Kind::Silence);
-        let programs = if chance.below(4) == 0 && !hangs { 2 } else { 1 };
+        let hangs = matches!(injector.kind, Injection::Hang(..) | Injection::Silence);
+        let programs = if rng.below(4) == 0 && !hangs { 2 } else { 1 };
         let call = |_| {
             // Only a run has an option for the wait for a filesystem.
-            let work = if hangs { Work::Run } else { Work::choose(chance) };
-            let mut arguments = work.arguments(chance, target, &places[other], program.home());
+            let work = if hangs { Work::Run } else { Work::choose(rng) };
+            let mut arguments = work.arguments(rng, target, &places[other], program.home());
             if hangs {
                 arguments.extend(["--timeout", "2s"].map(str::to_owned));
             }
-            Call { program, work, arguments, trouble: &trouble, target, server: bindfs.as_ref() }
+            Call { program, work, arguments, injector: &injector, target, server: bindfs.as_ref() }
         };
         let calls: Vec<Call<'_>> = (0..programs).map(call).collect();
         let ended: Vec<Result<Ended>> = std::thread::scope(|scope| {
             let started: Vec<_> = calls.iter().map(|call| scope.spawn(|| call.perform())).collect();
             started
                 .into_iter()
-                .map(|it| it.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a panic"))))
+                .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a panic"))))
                 .collect()
         });
         for (call, ended) in calls.iter().zip(ended) {
@@ -162,7 +163,7 @@ impl Soak {
         bindfs.as_ref().map_or(Ok(()), Bindfs::go_on)?;
         // A copy that stays is intended.
         let _ = std::fs::remove_file(target.join("copy"));
-        if let Kind::Fill = trouble.kind {
+        if let Injection::Fill = injector.kind {
             let _ = std::fs::remove_file(target.join(call::OTHERS));
         }
         let listed = program.call(&["runs"])?;
@@ -172,7 +173,7 @@ impl Soak {
         Ok(())
     }
 
-    /// Runs without trouble in all places, which remove the leftovers of killed runs there.
+    /// Runs without faults in all places, which remove the leftovers of killed runs there.
     fn plain_runs(&self) -> Result<()> {
         for place in &self.places {
             let target = place.to_str().context("a path in UTF-8")?;
@@ -197,28 +198,28 @@ impl Record {
         self.complaints.push(line);
     }
 
-    fn judge(&mut self, call: &Call<'_>, Ended { status, said, held }: Ended, is_small: bool) {
+    fn judge(&mut self, call: &Call<'_>, Ended { status, said, peak }: Ended, is_small: bool) {
         let code = status.code();
         let is_usual = code.is_some_and(|code| call.work.codes(is_small).contains(&code));
-        let is_allowed = is_usual || call.trouble.allows(call.work, code, status.signal());
+        let is_allowed = is_usual || call.injector.allows(call.work, code, status.signal());
         if !is_allowed || said.contains("panicked") {
             self.complain(format!("{call}: {status}: {}", said.trim_end()));
         }
-        self.held.push((held, call.to_string()));
-        *self.tally.entry((call.work, call.trouble.name(), status.to_string())).or_default() += 1;
+        self.peak.push((peak, call.to_string()));
+        *self.tally.entry((call.work, call.injector.name(), status.to_string())).or_default() += 1;
     }
 
     fn print(&self) {
         println!("\n{} rounds; work, what went wrong, how it ended, how often:", self.rounds);
-        for ((work, trouble, status), count) in &self.tally {
-            println!("{:<12} {trouble:<24} {status:<24} {count:>4}", format!("{work:?}"));
+        for ((work, fault, status), count) in &self.tally {
+            println!("{:<12} {fault:<24} {status:<24} {count:>4}", format!("{work:?}"));
         }
-        let most = |figure: fn(&Held) -> u64| self.held.iter().max_by_key(|(held, _)| figure(held));
-        if let Some((held, of)) = most(|held| held.descriptors) {
-            println!("most descriptors: {}, of {of}", held.descriptors);
+        let most = |figure: fn(&PeakUsage) -> u64| self.peak.iter().max_by_key(|(peak, _)| figure(peak));
+        if let Some((peak, of)) = most(|peak| peak.descriptors) {
+            println!("most descriptors: {}, of {of}", peak.descriptors);
         }
-        if let Some((held, of)) = most(|held| held.memory_bytes) {
-            println!("most memory: {} MiB, of {of}", held.memory_bytes >> 20);
+        if let Some((peak, of)) = most(|peak| peak.memory_bytes) {
+            println!("most memory: {} MiB, of {of}", peak.memory_bytes >> 20);
         }
     }
 }
@@ -228,11 +229,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_works_alone_ends_well_and_one_in_trouble_says_so() {
-        let trouble = |kind| Trouble { kind, after: None };
-        let nothing = trouble(Kind::Nothing);
+    fn a_program_that_works_alone_ends_well_and_one_with_a_fault_says_so() {
+        let injector = |kind| FaultInjector { kind, after: None };
+        let nothing = injector(Injection::Nothing);
         assert!(Work::Run.codes(false) == [0] && !nothing.allows(Work::Run, Some(4), None));
-        let killed = trouble(Kind::Signal(rustix::process::Signal::KILL));
+        let killed = injector(Injection::Signal(rustix::process::Signal::KILL));
         assert!(killed.allows(Work::Run, None, Some(9)) && !killed.allows(Work::Run, None, Some(11)));
         assert!(!killed.allows(Work::Run, Some(101), None), "a panic is never the way");
     }

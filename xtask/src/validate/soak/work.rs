@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use writebench_model::{Purpose, Verify};
-use writebench_testkit::Chance;
+use writebench_testkit::TestRng;
 
 /// The kind of command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,49 +27,43 @@ pub(super) const COPIED: &str = "copied";
 
 impl Work {
     /// Commands that take samples are more frequent.
-    pub(super) fn choose(chance: &mut Chance) -> Self {
+    pub(super) fn choose(rng: &mut TestRng) -> Self {
         use Work::{Advise, Compare, Copy, Filesystems, Look, Report, Resume, Run, SideBySide};
         let others = [SideBySide, Filesystems, Advise, Copy, Resume, Look, Report, Compare];
-        chance.pick(&[&[Run, Run, Run, Run, Run, Resume], &others[..]].concat())
+        rng.pick(&[&[Run, Run, Run, Run, Run, Resume], &others[..]].concat())
     }
 
     /// The arguments: seconds of work, and at most gigabytes of writes.
-    pub(super) fn arguments(
-        self,
-        chance: &mut Chance,
-        target: &Path,
-        other: &Path,
-        home: &Path,
-    ) -> Vec<String> {
+    pub(super) fn arguments(self, rng: &mut TestRng, target: &Path, other: &Path, home: &Path) -> Vec<String> {
         let mut words = match self {
             Self::Run => "run TARGET --max-bytes 1GiB".to_owned(),
             Self::SideBySide => "run TARGET OTHER --max-bytes 1GiB".to_owned(),
             Self::Filesystems => {
                 let kinds: Vec<&str> = KINDS.split(' ').collect();
-                let first = chance.below(kinds.len());
-                let second = (first + 1 + chance.below(kinds.len() - 1)) % kinds.len();
+                let first = rng.below(kinds.len());
+                let second = (first + 1 + rng.below(kinds.len() - 1)) % kinds.len();
                 format!("fs --on {},{} --images TARGET --max-bytes 4GiB", kinds[first], kinds[second])
             }
             Self::Advise => {
                 // A file larger than memory is refused with this size.
-                let is_small = |it: &Purpose| *it != Purpose::LargerThanMemory;
+                let is_small = |purpose: &Purpose| *purpose != Purpose::LargerThanMemory;
                 let purposes: Vec<Purpose> = Purpose::ALL.iter().copied().filter(is_small).collect();
-                format!("advise --for {} --size 2MiB --budget 4s TARGET", chance.pick(&purposes))
+                format!("advise --for {} --size 2MiB --budget 4s TARGET", rng.pick(&purposes))
             }
             Self::Copy => {
                 format!("run --suite copy --samples 1 --budget 3s --from HOME/{COPIED} --to TARGET/copy")
             }
             // A resumed run has only a new time limit.
             Self::Resume => "run --resume --budget 5s".to_owned(),
-            Self::Look => chance.pick(&["show", "runs", "show --export json=-"]).to_owned(),
+            Self::Look => rng.pick(&["show", "runs", "show --export json=-"]).to_owned(),
             Self::Report => "report -o HOME/report.html".to_owned(),
-            Self::Compare => format!("compare 1 {}", chance.pick(&["2", "3"])),
+            Self::Compare => format!("compare 1 {}", rng.pick(&["2", "3"])),
         };
         if matches!(self, Self::Run | Self::SideBySide | Self::Filesystems) {
-            words += &measuring(chance);
+            words += &measuring(rng);
         }
         // Runs with another database remove leftovers of those with the first.
-        if self == Self::Run && chance.below(4) == 0 {
+        if self == Self::Run && rng.below(4) == 0 {
             words += " --db HOME/other.db";
         }
         let [target, other, home] = [target, other, home].map(Path::to_string_lossy);
@@ -77,7 +71,7 @@ impl Work {
         words.map(|word| word.replace("OTHER", &other).replace("HOME", &home)).collect()
     }
 
-    /// The exit codes without trouble: 1 and 2 mean that there is nothing to resume or compare, 3 and 4 that
+    /// The exit codes without faults: 1 and 2 mean that there is nothing to resume or compare, 3 and 4 that
     /// there is no space, and `advise` also tries unsupported cases.
     pub(super) fn codes(self, is_small: bool) -> &'static [i32] {
         match self {
@@ -95,15 +89,15 @@ impl Work {
     }
 }
 
-fn measuring(chance: &mut Chance) -> String {
+fn measuring(rng: &mut TestRng) -> String {
     let suites = writebench_model::built_in_suites();
-    let suite = &suites[chance.below(suites.len())].name;
-    let size = chance.pick(&["64KiB", "1MiB", "3MiB"]);
-    let samples = chance.pick(&["1", "4", "6"]);
-    let budget = chance.pick(&["2s", "5s"]);
-    let verify = chance.pick(Verify::ALL);
-    let more = chance.pick(&["", "--no-limits", "--precision 5%"]);
-    let format = chance.pick(&["json", "jsonl", "csv", "markdown", "html", "svg", "fio"]);
+    let suite = &suites[rng.below(suites.len())].name;
+    let size = rng.pick(&["64KiB", "1MiB", "3MiB"]);
+    let samples = rng.pick(&["1", "4", "6"]);
+    let budget = rng.pick(&["2s", "5s"]);
+    let verify = rng.pick(Verify::ALL);
+    let more = rng.pick(&["", "--no-limits", "--precision 5%"]);
+    let format = rng.pick(&["json", "jsonl", "csv", "markdown", "html", "svg", "fio"]);
     format!(
         " --suite {suite} --size {size} --samples {samples} --budget {budget} --verify {verify} {more} \
          --export {format}=HOME/{format}"

@@ -1,4 +1,4 @@
-//! The traces that a program may leave on a machine.
+//! The resources that a program may leave behind on a machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use rustix::process::WaitOptions;
 use writebench_testkit::{descendants, entries, loop_devices};
 
-/// The names of the present traces, by kind.
+/// The names of the present resources, by kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Traces(BTreeMap<&'static str, BTreeSet<String>>);
+pub(super) struct ResourceSnapshot(BTreeMap<&'static str, BTreeSet<String>>);
 
-impl Traces {
+impl ResourceSnapshot {
     /// The present mounts, loop devices and FUSE connections of the machine, the entries of these
     /// directories, and the processes and descriptors of this process.
     pub(super) fn now(directories: &[PathBuf]) -> Self {
@@ -31,7 +31,7 @@ impl Traces {
         ]))
     }
 
-    /// The traces after they stop disappearing, at most a minute later: a killed program may have started
+    /// The resources after they stop disappearing, at most a minute later: a killed program may have started
     /// another one (mkfs), which runs to its end.
     pub(super) fn settled(directories: &[PathBuf], before: &Self) -> Self {
         let start = Instant::now();
@@ -39,15 +39,15 @@ impl Traces {
             // This process adopts orphans, and must wait for them (`PR_SET_CHILD_SUBREAPER`).
             while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
             let now = Self::now(directories);
-            if now.beyond(before).is_empty() || start.elapsed() > Duration::from_secs(60) {
+            if now.new_since(before).is_empty() || start.elapsed() > Duration::from_secs(60) {
                 return now;
             }
             std::thread::sleep(Duration::from_millis(200));
         }
     }
 
-    /// The new traces since `before`.
-    pub(super) fn beyond(&self, before: &Self) -> Vec<String> {
+    /// The new resources since `before`.
+    pub(super) fn new_since(&self, before: &Self) -> Vec<String> {
         let new = self.0.iter().flat_map(|(kind, here)| {
             let known = before.0.get(kind);
             here.iter()
@@ -59,7 +59,7 @@ impl Traces {
 }
 
 /// The number of each kind.
-impl fmt::Display for Traces {
+impl fmt::Display for ResourceSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts: Vec<_> = self.0.iter().map(|(kind, names)| format!("{} {kind}", names.len())).collect();
         f.write_str(&counts.join(", "))
@@ -91,11 +91,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let directories = [folder.path().to_owned()];
         fs::write(folder.path().join("old"), "").unwrap();
-        let before = Traces::now(&directories);
+        let before = ResourceSnapshot::now(&directories);
         assert!(before.to_string().contains("1 files"), "{before}");
         fs::remove_file(folder.path().join("old")).unwrap();
         fs::write(folder.path().join("new"), "").unwrap();
-        let found = Traces::now(&directories).beyond(&before);
+        let found = ResourceSnapshot::now(&directories).new_since(&before);
         let new = format!("files: {}", folder.path().join("new").display());
         // Other tests of this program open files at the same time.
         assert!(found.contains(&new) && !found.iter().any(|line| line.contains("/old")), "{found:?}");

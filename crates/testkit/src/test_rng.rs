@@ -7,9 +7,9 @@ use rand_pcg::Pcg64Mcg;
 
 /// Random choices that are the same for the same seed.
 #[derive(Debug)]
-pub struct Chance(Pcg64Mcg);
+pub struct TestRng(Pcg64Mcg);
 
-impl Chance {
+impl TestRng {
     /// The choices of a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
@@ -45,8 +45,8 @@ mod tests {
     #[test]
     fn the_same_seed_chooses_the_same() {
         let choices = |seed| {
-            let mut chance = Chance::new(seed);
-            (0..20).map(|_| (chance.below(1000), chance.moment(Duration::from_secs(1)))).collect::<Vec<_>>()
+            let mut rng = TestRng::new(seed);
+            (0..20).map(|_| (rng.below(1000), rng.moment(Duration::from_secs(1)))).collect::<Vec<_>>()
         };
         assert_eq!(choices(1), choices(1));
         assert_ne!(choices(1), choices(2));
@@ -54,9 +54,9 @@ mod tests {
 
     #[test]
     fn choices_stay_in_their_bounds_and_are_not_all_the_same() {
-        let mut chance = Chance::new(3);
-        let picked: Vec<_> = (0..100).map(|_| chance.pick(&['a', 'b', 'c'])).collect();
+        let mut rng = TestRng::new(3);
+        let picked: Vec<_> = (0..100).map(|_| rng.pick(&['a', 'b', 'c'])).collect();
         assert!(['a', 'b', 'c'].iter().all(|letter| picked.contains(letter)));
-        assert!((0..100).all(|_| chance.moment(Duration::from_millis(7)) <= Duration::from_millis(7)));
+        assert!((0..100).all(|_| rng.moment(Duration::from_millis(7)) <= Duration::from_millis(7)));
     }
 }

@@ -1,0 +1,132 @@
+//! Random faults for writebench.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use writebench_testkit::{Caching, Call, Errno, Fault, TestRng, What, When};
+
+use super::work::Work;
+
+/// The fault, and its time after the program's start unless it exists from the beginning.
+#[derive(Debug, Clone)]
+pub(super) struct FaultInjector {
+    pub(super) kind: Injection,
+    pub(super) after: Option<Duration>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Injection {
+    Nothing,
+    /// The program gets a signal.
+    Signal(Signal),
+    /// The program's workers repeatedly get a signal.
+    Workers(Signal),
+    /// The target directory is removed.
+    Removal,
+    /// Other programs fill the filesystem.
+    Fill,
+    /// A limit on the size of files (`RLIMIT_FSIZE`), including the database.
+    FileLimit(u64),
+    /// The reader of the program's output leaves.
+    ReaderLeaves,
+    /// The filesystem has scripted faults.
+    Faults(Caching, Vec<Fault>),
+    /// A scripted request is never answered, so that a sample times out.
+    Hang(Caching, Vec<Fault>),
+    /// The target's server stops until the program has ended.
+    Silence,
+    /// The target's server keeps removed files while they are open.
+    KeptFiles,
+    /// The program, or its worker, is stopped for a while.
+    Pause(Paused),
+    /// Another program locks the database for some seconds.
+    Lock,
+}
+
+/// The stopped process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paused {
+    Program,
+    Worker,
+}
+
+const CACHING: &[Caching] = &[Caching::WriteThrough, Caching::None, Caching::WriteBack];
+
+const ERRORS: &[Errno] =
+    &[Errno::IO, Errno::NOSPC, Errno::DQUOT, Errno::INTR, Errno::OPNOTSUPP, Errno::ROFS, Errno::STALE];
+
+impl FaultInjector {
+    pub(super) fn choose(rng: &mut TestRng) -> Self {
+        let moment = rng.moment(Duration::from_secs(4));
+        let (kind, after) = match rng.below(18) {
+            0 | 1 => (Injection::Nothing, None),
+            2 => (Injection::Signal(rng.pick(&[Signal::INT, Signal::TERM, Signal::HUP])), Some(moment)),
+            3 | 4 => (Injection::Signal(Signal::KILL), Some(moment)),
+            5 => (Injection::Workers(rng.pick(&[Signal::KILL, Signal::SEGV, Signal::BUS])), Some(moment / 4)),
+            6 => (Injection::Removal, Some(moment)),
+            7 => (Injection::Fill, Some(moment)),
+            8 => (Injection::FileLimit(rng.pick(&[16 << 10, 700 << 10, 2 << 20])), Some(Duration::ZERO)),
+            9 => (Injection::ReaderLeaves, None),
+            10 => {
+                let when = When::Operation(1 + rng.below(6));
+                (Injection::Hang(rng.pick(CACHING), vec![Fault { when, what: What::Hang }]), None)
+            }
+            11 | 12 => (Injection::Silence, Some(moment)),
+            13 => (Injection::KeptFiles, None),
+            14 => (Injection::Pause(rng.pick(&[Paused::Program, Paused::Worker])), Some(moment)),
+            15 => (Injection::Lock, Some(moment)),
+            _ => {
+                let faults = (0..=rng.below(3)).map(|_| fault(rng)).collect();
+                (Injection::Faults(rng.pick(CACHING), faults), None)
+            }
+        };
+        Self { kind, after }
+    }
+
+    pub(super) fn name(&self) -> String {
+        let all = format!("{:?}", self.kind);
+        match self.kind {
+            Injection::Faults(..) | Injection::Hang(..) | Injection::FileLimit(_) => {
+                all.split('(').next().unwrap_or_default().to_owned()
+            }
+            _ => all,
+        }
+    }
+
+    /// Whether the program may end with that code, in addition to those of its command, or by that signal.
+    pub(super) fn allows(&self, work: Work, code: Option<i32>, signal: Option<i32>) -> bool {
+        match self.kind {
+            Injection::Nothing
+            | Injection::ReaderLeaves
+            | Injection::KeptFiles
+            | Injection::Pause(_)
+            | Injection::Lock => false,
+            Injection::Signal(sent) => code == Some(130) || signal == Some(sent.as_raw()),
+            Injection::Workers(_) => code == Some(4) || code == Some(1) && work == Work::Advise,
+            // Without the directory or space for one, the run itself fails.
+            Injection::Removal
+            | Injection::Fill
+            | Injection::Faults(..)
+            | Injection::Hang(..)
+            | Injection::Silence => {
+                matches!(code, Some(1 | 3 | 4))
+            }
+            Injection::FileLimit(_) => matches!(code, Some(1 | 4)),
+        }
+    }
+}
+
+fn fault(rng: &mut TestRng) -> Fault {
+    let when = match rng.below(3) {
+        0 => When::At(rng.pick(&[Call::Write, Call::Read]), rng.below(1 << 20) as u64),
+        _ => When::Operation(1 + rng.below(12)),
+    };
+    let what = match rng.below(8) {
+        0 => What::Short,
+        1 => What::Delay(Duration::from_millis(20)),
+        2 => What::Cut,
+        3 => What::Size((rng.below(1 << 20)) as u64),
+        _ => What::Fail(rng.pick(ERRORS)),
+    };
+    Fault { when, what }
+}
