@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{BufRead, Write};
 
 use anyhow::Result;
+use serde::Deserialize;
 
 /// The number of tests with each result.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -27,16 +28,21 @@ impl fmt::Display for Counts {
     }
 }
 
-/// Reads the counts of one line of output; nearly all lines have none.
-pub(super) type ReadResult = fn(line: &str) -> Option<Counts>;
+/// The form of the results that tests print.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Results {
+    Rust,
+    Node,
+}
 
-/// Copies all lines, adds up the results, and keeps the failures, which are repeated where they are seen.
+/// Copies all lines, adds up the results, and returns the failures, which are repeated where they are seen.
 pub(super) fn pass_on(
     mut from: impl BufRead,
     to: &mut impl Write,
-    read: ReadResult,
-) -> Result<(Counts, String)> {
-    let mut counts = Counts::default();
+    results: Option<Results>,
+    counts: &mut Counts,
+) -> Result<String> {
     // Rust's tests list failures between a line `failures:` and the result, Node's at the end.
     let (mut failures, mut in_failures) = (String::new(), false);
     let mut line = Vec::new();
@@ -50,16 +56,19 @@ pub(super) fn pass_on(
             _ if in_failures => failures.push_str(&text),
             _ => {}
         }
-        if let Some(result) = read(&text) {
-            counts.add(result);
-        }
+        let found = match results {
+            Some(Results::Rust) => libtest(&text),
+            Some(Results::Node) => node(&text),
+            None => None,
+        };
+        counts.add(found.unwrap_or_default());
         line.clear();
     }
-    Ok((counts, failures))
+    Ok(failures)
 }
 
 /// Rust's tests: `test result: ok. 3 passed; 0 failed; 1 ignored; …`.
-pub(super) fn libtest(line: &str) -> Option<Counts> {
+fn libtest(line: &str) -> Option<Counts> {
     let (_, rest) = line.strip_prefix("test result: ")?.split_once(". ")?;
     let count = |word: &str| {
         let part = rest.split(';').map(str::trim).find_map(|part| part.strip_suffix(word))?;
@@ -69,7 +78,7 @@ pub(super) fn libtest(line: &str) -> Option<Counts> {
 }
 
 /// Tests of Node, one line for each kind: `ℹ pass 12`, or `# pass 12` as TAP.
-pub(super) fn node(line: &str) -> Option<Counts> {
+fn node(line: &str) -> Option<Counts> {
     let line = line.trim_end();
     let rest = line.strip_prefix("ℹ ").or_else(|| line.strip_prefix("# "))?;
     let (kind, count) = rest.split_once(' ')?;
@@ -89,9 +98,9 @@ pub(super) fn node(line: &str) -> Option<Counts> {
 mod tests {
     use super::*;
 
-    fn counted(output: &[u8], read: ReadResult) -> String {
-        let mut copy = Vec::new();
-        let (counts, _) = pass_on(output, &mut copy, read).unwrap();
+    fn counted(output: &[u8], results: Results) -> String {
+        let (mut copy, mut counts) = (Vec::new(), Counts::default());
+        pass_on(output, &mut copy, Some(results), &mut counts).unwrap();
         assert_eq!(copy, output, "the output passes unchanged");
         counts.to_string()
     }
@@ -102,7 +111,7 @@ mod tests {
             test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
             \xff not text\n\
             test result: FAILED. 10 passed; 3 failed; 4 ignored; 0 measured; 0 filtered out\nend";
-        assert_eq!(counted(output, libtest), "12 passed, 3 failed, 5 skipped");
+        assert_eq!(counted(output, Results::Rust), "12 passed, 3 failed, 5 skipped");
     }
 
     #[test]
@@ -110,24 +119,26 @@ mod tests {
         let output = "test a ... FAILED\n\nfailures:\n\n---- a ----\nwhy\n\nfailures:\n    a\n\n\
             test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n\
             test b ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
-        let (counts, failures) = pass_on(output.as_bytes(), &mut Vec::new(), libtest).unwrap();
+        let mut counts = Counts::default();
+        let failures = |output: &str, counts: &mut Counts| {
+            pass_on(output.as_bytes(), &mut Vec::new(), Some(Results::Rust), counts)
+        };
+        assert_eq!(failures(output, &mut counts).unwrap(), "\n---- a ----\nwhy\n\n    a\n\n");
         assert_eq!(counts.to_string(), "1 passed, 1 failed, 0 skipped");
-        assert_eq!(failures, "\n---- a ----\nwhy\n\n    a\n\n");
         let output = "ℹ fail 1\nℹ duration_ms 5\n\n✖ failing tests:\n\n✖ a (1ms)\n  why\n";
-        let (_, failures) = pass_on(output.as_bytes(), &mut Vec::new(), node).unwrap();
-        assert_eq!(failures, "\n✖ a (1ms)\n  why\n");
+        assert_eq!(failures(output, &mut counts).unwrap(), "\n✖ a (1ms)\n  why\n");
     }
 
     #[test]
     fn lines_may_end_as_on_windows() {
         let line = b"test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\r\n";
-        assert_eq!(counted(line, libtest), "2 passed, 0 failed, 1 skipped");
-        assert_eq!(counted("ℹ pass 2\r\n".as_bytes(), node), "2 passed, 0 failed, 0 skipped");
+        assert_eq!(counted(line, Results::Rust), "2 passed, 0 failed, 1 skipped");
+        assert_eq!(counted("ℹ pass 2\r\n".as_bytes(), Results::Node), "2 passed, 0 failed, 0 skipped");
     }
 
     #[test]
     fn without_a_result_nothing_is_counted() {
-        assert_eq!(counted(b"error: could not compile\n", libtest), "0 passed, 0 failed, 0 skipped");
+        assert_eq!(counted(b"error: could not compile\n", Results::Rust), "0 passed, 0 failed, 0 skipped");
         assert_eq!(libtest("  test result: ok. 2 passed; 0 failed; 1 ignored"), None);
     }
 
@@ -135,8 +146,11 @@ mod tests {
     fn node_is_understood_for_people_and_as_tap() {
         let output = "✔ a (1ms)\nℹ tests 9\nℹ suites 0\nℹ pass 4\nℹ fail 2\nℹ cancelled 1\nℹ skipped 1\n\
             ℹ todo 1\nℹ duration_ms 54.5\n";
-        assert_eq!(counted(output.as_bytes(), node), "4 passed, 3 failed, 2 skipped");
-        assert_eq!(counted(output.replace('ℹ', "#").as_bytes(), node), "4 passed, 3 failed, 2 skipped");
+        assert_eq!(counted(output.as_bytes(), Results::Node), "4 passed, 3 failed, 2 skipped");
+        assert_eq!(
+            counted(output.replace('ℹ', "#").as_bytes(), Results::Node),
+            "4 passed, 3 failed, 2 skipped"
+        );
     }
 
     #[test]

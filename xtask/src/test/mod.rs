@@ -1,30 +1,23 @@
 //! `cargo xtask test`: the complete check of a change.
 
 mod counts;
-mod lanes;
-mod need;
-mod platform;
-mod record;
 mod step;
-mod steps;
-mod times;
+
+use std::io::Write;
+use std::sync::{Condvar, Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 use clap::Args;
 
-use self::lanes::run_all;
-use self::record::Record;
-use self::step::Step;
-use self::steps::steps;
-use self::times::Times;
-use crate::command::target_directory;
+use self::counts::Counts;
+use self::step::{Ending, Record, Step, steps};
 
 #[derive(Args)]
 pub(crate) struct Options {
     /// Run only these steps [default: all]
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
-    /// List the steps with their commands, and the seconds that they took when they last ran here
+    /// List the steps with their commands
     #[arg(long)]
     list: bool,
 }
@@ -36,28 +29,39 @@ const REPEATED_LINES: usize = 60;
 /// at the end, so that a log of which only the end is kept has them. The counts come last, on a
 /// line of their own.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    let steps = chosen(steps(&target_directory()?), &options.steps)?;
+    let steps = chosen(steps()?, &options.steps)?;
     if options.list {
-        let times = Times::read()?;
         for step in &steps {
-            println!("{:20} {:>6}  {}", step.name, times.shown(step.name), step.command);
+            println!("{:20} {}", step.name, step.run);
         }
         return Ok(true);
     }
-    let (records, counts) = run_all(&steps);
-    Times::read()?.with(&records).write()?;
+    let records = run_all(&steps);
     println!();
     for record in &records {
         println!("== {record}");
     }
-    let failures = records.iter().filter_map(Record::failure);
+    let mut counts = Counts::default();
     let mut has_failed = false;
-    for (step, why) in failures {
-        has_failed = true;
-        println!("\n== {step} FAILED: {}", end_of(why, REPEATED_LINES));
+    for Record { step, ending, counts: found, .. } in &records {
+        counts.add(*found);
+        if let Ending::Failed(why) = ending {
+            has_failed = true;
+            println!("\n== {step} FAILED: {}", end_of(why, REPEATED_LINES));
+        }
     }
     println!("{counts}");
     Ok(!has_failed)
+}
+
+/// The steps with these names, in their own order; all if there are no names.
+fn chosen(mut steps: Vec<Step>, names: &[String]) -> Result<Vec<Step>> {
+    if let Some(unknown) = names.iter().find(|name| steps.iter().all(|step| step.name != **name)) {
+        let known: Vec<_> = steps.iter().map(|step| step.name.as_str()).collect();
+        bail!("there is no step '{unknown}'; there are {}", known.join(", "));
+    }
+    steps.retain(|step| names.is_empty() || names.contains(&step.name));
+    Ok(steps)
 }
 
 /// The last lines of a text.
@@ -66,43 +70,141 @@ fn end_of(text: &str, lines: usize) -> &str {
     &text[start..]
 }
 
-/// The steps with these names, in their own order; all if there are no names.
-fn chosen(mut steps: Vec<Step>, names: &[String]) -> Result<Vec<Step>> {
-    if let Some(unknown) = names.iter().find(|name| steps.iter().all(|step| step.name != **name)) {
-        let known: Vec<_> = steps.iter().map(|step| step.name).collect();
-        bail!("there is no step '{unknown}'; there are {}", known.join(", "));
+/// The ends of steps, which both lanes write down.
+#[derive(Default)]
+struct Log {
+    ended: Mutex<Vec<Record>>,
+    changed: Condvar,
+}
+
+/// Runs all steps, those beside others in a second lane; returns how they ended, in the order of their ends.
+fn run_all(steps: &[Step]) -> Vec<Record> {
+    let log = Log::default();
+    let (first, rest) = steps.split_at(steps.len().min(1));
+    first.iter().for_each(|step| log.run(step, steps));
+    let lane = |beside: bool| rest.iter().filter(move |step| step.beside == beside);
+    std::thread::scope(|scope| {
+        scope.spawn(|| lane(true).for_each(|step| log.run(step, steps)));
+        lane(false).for_each(|step| log.run(step, steps));
+    });
+    log.ended.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Log {
+    /// Runs a step after those that it needs, where they are among all steps of the run.
+    fn run(&self, step: &Step, all: &[Step]) {
+        let has_ended = |ended: &[Record], name: &String| {
+            ended.iter().any(|record| record.step == *name) || all.iter().all(|other| other.name != *name)
+        };
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_early = |ended: &mut Vec<Record>| !step.after.iter().all(|name| has_ended(ended, name));
+        let ended = self.changed.wait_while(ended, is_early).unwrap_or_else(PoisonError::into_inner);
+        let failed =
+            |record: &&Record| step.after.contains(&record.step) && matches!(record.ending, Ending::Failed(_));
+        let failed = ended.iter().find(failed).map(|record| record.step.clone());
+        drop(ended);
+        let title = format!("\n== {}: {}", step.name, step.run);
+        let mut stdout = std::io::stdout();
+        let record = if step.beside {
+            let mut output = Vec::new();
+            let record = step.carry_out(failed.as_deref(), &mut output);
+            // Without a standard output there is nobody to tell.
+            let _ = writeln!(stdout.lock(), "{title} (beside others)\n{}", String::from_utf8_lossy(&output));
+            record
+        } else {
+            println!("{title}");
+            step.carry_out(failed.as_deref(), &mut stdout)
+        };
+        println!("== {record}");
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+        self.changed.notify_all();
     }
-    steps.retain(|step| names.is_empty() || names.iter().any(|name| name == step.name));
-    Ok(steps)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::counts::Counts;
+    use super::step::tests::step;
     use super::*;
+    use crate::command::output;
+    use crate::toolchain::target;
+
+    fn after(step: Step, names: &[&str]) -> Step {
+        Step { after: names.iter().map(|&name| name.to_owned()).collect(), ..step }
+    }
 
     #[test]
-    fn the_tests_that_failed_are_known_at_the_end() {
-        let result = "test result: FAILED. 0 passed; 1 failed; 0 ignored";
-        let script = format!("printf 'failures:\\n    fs: a claim\\n'; echo '{result}'; exit 101");
-        let step = Step::tests("a", script, super::counts::libtest);
-        // The output of the step would be counted among the results of these tests.
-        let why = step.run(&mut Counts::default(), &mut Vec::new()).unwrap_err().to_string();
-        assert!(why.ends_with("exit status: 101\n    fs: a claim\n"), "{why}");
-        assert_eq!(end_of(&why, 1), "    fs: a claim\n");
-        assert_eq!(end_of(&why, 9), why);
+    fn the_end_of_a_long_text_is_repeated() {
+        let text = "it ended with exit status: 101\n    fs: a claim\n";
+        assert_eq!(end_of(text, 1), "    fs: a claim\n");
+        assert_eq!(end_of(text, 9), text);
     }
 
     #[test]
     fn steps_are_chosen_by_name_and_keep_their_order() {
-        let steps = || ["a", "b", "c"].map(|name| Step::new(name, "true")).to_vec();
         let names = |wanted: &[&str]| {
             let wanted: Vec<_> = wanted.iter().map(|&name| name.to_owned()).collect();
-            chosen(steps(), &wanted).map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>())
+            let steps = ["a", "b", "c"].map(|name| step(name, "true")).to_vec();
+            chosen(steps, &wanted).map(|steps| steps.into_iter().map(|step| step.name).collect::<Vec<_>>())
         };
         assert_eq!(names(&[]).unwrap(), ["a", "b", "c"]);
         assert_eq!(names(&["c", "a"]).unwrap(), ["a", "c"]);
         let error = names(&["a", "d"]).unwrap_err().to_string();
         assert_eq!(error, "there is no step 'd'; there are a, b, c");
+    }
+
+    #[test]
+    fn a_failed_step_stops_only_the_steps_after_it() {
+        let steps = [
+            step("a", "exit 1"),
+            step("b", "true"),
+            after(step("c", "true"), &["a"]),
+            after(step("d", "true"), &["b", "elsewhere"]),
+        ];
+        let lines: Vec<_> = run_all(&steps).iter().map(Record::to_string).collect();
+        for (line, start) in lines.iter().zip(["FAILED   a ", "passed   b ", "skipped  c ", "passed   d "]) {
+            assert!(line.starts_with(start), "{lines:?}");
+        }
+        assert!(lines[2].ends_with(" s  a failed"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_step_waits_for_one_in_the_other_lane() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("made").display().to_string();
+        let steps = [
+            step("setup", "true"),
+            after(step("uses", &format!("test -f {file}")), &["makes"]),
+            Step { beside: true, ..step("makes", &format!("sleep 0.3; touch {file}")) },
+        ];
+        let records = run_all(&steps);
+        assert!(records.iter().all(|record| record.ending == Ending::Passed));
+        assert_eq!(
+            records.iter().map(|record| record.step.as_str()).collect::<Vec<_>>(),
+            ["setup", "makes", "uses"]
+        );
+    }
+
+    #[test]
+    fn every_step_can_be_repeated_by_hand() {
+        let steps = steps().unwrap();
+        for (at, step) in steps.iter().enumerate() {
+            // A shell parses the command without running it.
+            output(std::process::Command::new("sh").args(["-n", "-c", &step.run])).unwrap();
+            assert!(!step.run.contains('{'), "{}: {}", step.name, step.run);
+            assert!(steps[..at].iter().all(|other| other.name != step.name), "{} comes twice", step.name);
+            assert!(
+                step.after.iter().all(|name| steps.iter().any(|other| other.name == *name)),
+                "{}",
+                step.name
+            );
+        }
+    }
+
+    #[test]
+    fn every_installed_target_is_linted() {
+        for target in target::ALL {
+            let is_linted = |step: &Step| step.run.contains("clippy") && step.run.contains(target);
+            assert!(steps().unwrap().iter().any(is_linted), "{target}");
+        }
     }
 }

@@ -1,179 +1,211 @@
 //! One step of the check.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{BufReader, Write};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+use writebench_testkit::has_program;
 
-use super::counts::{Counts, ReadResult, pass_on};
-use super::need::Need;
-use crate::command::root;
+use super::counts::{Counts, Results, pass_on};
+use crate::command::{root, target_directory};
+use crate::toolchain;
 
-#[derive(Clone)]
+/// `steps.toml`, which explains the fields.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Steps {
+    step: Vec<Step>,
+    words: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Step {
     /// The name on the command line.
-    pub(super) name: &'static str,
-    /// The requirements; the step is skipped if one is missing.
-    pub(super) needs: Vec<Need>,
-    /// The command for a shell in the root of the repository.
-    pub(super) command: String,
-    /// Reads the test results, if the step runs tests.
-    pub(super) read: Option<ReadResult>,
-    /// A command that is always run afterwards, to end leftover processes.
-    pub(super) after: Option<String>,
-    /// Whether the step runs beside the others, when they leave the CPUs free: it builds in a
-    /// folder of its own and measures nothing.
-    pub(super) is_beside: bool,
+    pub(super) name: String,
+    pub(super) run: String,
+    pub(super) tests: Option<Results>,
+    #[serde(default)]
+    pub(super) needs: Vec<String>,
+    #[serde(default)]
+    pub(super) after: Vec<String>,
+    #[serde(default)]
+    pub(super) beside: bool,
+}
+
+pub(super) fn steps() -> Result<Vec<Step>> {
+    let Steps { mut step, mut words } = toml::from_str(include_str!("steps.toml")).context("steps.toml")?;
+    words.insert("target".to_owned(), target_directory()?.display().to_string());
+    for text in step.iter_mut().flat_map(|step| std::iter::once(&mut step.run).chain(&mut step.needs)) {
+        *text =
+            words.iter().fold(text.clone(), |text, (name, word)| text.replace(&format!("{{{name}}}"), word));
+    }
+    Ok(step)
+}
+
+/// The end of a step.
+pub(super) struct Record {
+    pub(super) step: String,
+    pub(super) ending: Ending,
+    pub(super) counts: Counts,
+    took: Duration,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Ending {
+    Passed,
+    /// With the reason, and the tests that failed.
+    Failed(String),
+    /// With the reason.
+    Skipped(String),
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, reason) = match &self.ending {
+            Ending::Passed => ("passed", ""),
+            Ending::Failed(_) => ("FAILED", ""),
+            Ending::Skipped(why) => ("skipped", why.as_str()),
+        };
+        let line = format!("{word:7}  {:20} {:7.1} s  {reason}", self.step, self.took.as_secs_f64());
+        f.write_str(line.trim_end())
+    }
 }
 
 impl Step {
-    /// A step that needs only cargo.
-    pub(super) fn new(name: &'static str, command: impl Into<String>) -> Self {
-        Self { name, needs: Vec::new(), command: command.into(), read: None, after: None, is_beside: false }
-    }
-
-    pub(super) fn tests(name: &'static str, command: impl Into<String>, read: ReadResult) -> Self {
-        Self { read: Some(read), ..Self::new(name, command) }
-    }
-
-    pub(super) fn needing(self, needs: impl Into<Vec<Need>>) -> Self {
-        Self { needs: needs.into(), ..self }
-    }
-
-    pub(super) fn beside(self) -> Self {
-        Self { is_beside: true, ..self }
-    }
-
-    /// The first missing requirement, if any.
-    pub(super) fn missing(&self) -> Option<String> {
-        self.needs.iter().find_map(Need::missing)
-    }
-
-    /// The steps that make files which this one needs.
-    pub(super) fn makers(&self) -> impl Iterator<Item = &'static str> {
-        self.needs.iter().filter_map(|need| match need {
-            Need::File { made_by, .. } => Some(*made_by),
-            _ => None,
-        })
-    }
-
-    /// The steps that must have ended before this one.
-    pub(super) fn earlier(&self) -> impl Iterator<Item = &'static str> {
-        let ended = self.needs.iter().filter_map(|need| match need {
-            Need::Ended(step) => Some(*step),
-            _ => None,
-        });
-        self.makers().chain(ended)
-    }
-
-    /// Runs the step. Adds to the counts, even if it fails.
-    pub(super) fn run(&self, counts: &mut Counts, output: &mut impl Write) -> Result<()> {
-        let outcome = match self.read {
-            Some(read) => self.count(read, counts, output),
-            None => self.pass(output),
+    /// Runs the step, unless a requirement is missing; `failed` is the step before it that has failed.
+    pub(super) fn carry_out(&self, failed: Option<&str>, output: &mut impl Write) -> Record {
+        let start = Instant::now();
+        let mut counts = Counts::default();
+        let why = failed.map(|step| format!("{step} failed"));
+        let ending = match why.or_else(|| self.needs.iter().find_map(|need| missing(need))) {
+            Some(why) => {
+                counts.skipped = 1;
+                Ending::Skipped(why)
+            }
+            None => match self.succeed(&mut counts, output) {
+                Ok(()) => Ending::Passed,
+                Err(error) => {
+                    // A step without tests, or a test program that died, prints no count; it is a failure all the same.
+                    counts.failed = counts.failed.max(1);
+                    let why = format!("{error:#}");
+                    let _ = writeln!(output, "\n== {} FAILED: {why}\n== to repeat it: {}", self.name, self.run);
+                    Ending::Failed(why)
+                }
+            },
         };
-        if let Some(after) = &self.after {
-            // The command fails if nothing was left, and its output is not needed.
-            let _ = shell(after).output();
-        }
-        outcome
+        Record { step: self.name.clone(), ending, counts, took: start.elapsed() }
     }
 
-    /// Copies the output, of which a step beside others must print all at once.
-    fn pass(&self, output: &mut impl Write) -> Result<()> {
-        let mut command = self.shell();
-        let status = if self.is_beside {
-            let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start a shell")?;
-            std::io::copy(&mut child.stdout.take().context("a step without output")?, output)?;
-            child.wait()
-        } else {
-            command.status()
-        };
-        let status = status.context("cannot start a shell")?;
-        ensure!(status.success(), "it ended with {status}");
-        Ok(())
-    }
-
-    fn shell(&self) -> Command {
-        if !self.is_beside {
-            return shell(&self.command);
-        }
+    /// Copies the output, and counts the results of tests.
+    fn succeed(&self, counts: &mut Counts, output: &mut impl Write) -> Result<()> {
         let mut command = Command::new("nice");
-        command.args(["-n", "19", "sh", "-c", &format!("exec 2>&1\n{}", self.command)]).current_dir(root());
-        command
-    }
-
-    /// Copies the output of tests line by line, and counts the results.
-    fn count(&self, read: ReadResult, counts: &mut Counts, output: &mut impl Write) -> Result<()> {
-        let child = self.shell().stdout(Stdio::piped()).spawn();
-        let mut child = child.context("cannot start a shell")?;
-        let stdout = child.stdout.take().context("tests without output")?;
-        let (found, failures) = pass_on(BufReader::new(stdout), output, read)?;
-        counts.add(found);
+        // What runs beside others is printed at its end, in one piece.
+        let (niceness, start) = if self.beside { ("19", "exec 2>&1\n") } else { ("0", "") };
+        command.args(["-n", niceness, "sh", "-c", &format!("{start}{}", self.run)]).current_dir(root());
+        let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start a shell")?;
+        let stdout = child.stdout.take().context("a step without output")?;
+        let failures = pass_on(BufReader::new(stdout), output, self.tests, counts)?;
         let status = child.wait()?;
-        ensure!(status.success(), "the tests ended with {status}\n{failures}");
-        ensure!(found.failed == 0, "the tests ended as if none of them had failed");
+        ensure!(status.success(), "{}", format!("it ended with {status}\n{failures}").trim_end());
+        ensure!(counts.failed == 0, "it ended as if no test had failed");
         // This detects a filter for a module that was renamed.
-        ensure!(found != Counts::default(), "no test was run");
+        ensure!(self.tests.is_none() || *counts != Counts::default(), "no test was run");
         Ok(())
     }
 }
 
-fn shell(text: &str) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", text]).current_dir(root());
-    command
+/// The missing requirement and how to install it; none if it is met.
+fn missing(need: &str) -> Option<String> {
+    let is_met = match need.strip_prefix("rust:") {
+        Some(target) => toolchain::has_target(target),
+        None if need == "miri" => toolchain::has_miri(),
+        None if need.contains('/') => root().join(need).is_file(),
+        None => has_program(need),
+    };
+    let remedy = match need {
+        "cargo-deny" => "`cargo install --locked cargo-deny` builds it, in minutes",
+        _ if need.contains('/') => "the steps before this one make it",
+        _ => "`cargo xtask setup` installs it",
+    };
+    (!is_met).then(|| format!("{need} is missing; {remedy}"))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::counts::libtest;
+pub(super) mod tests {
     use super::*;
 
-    fn tests(script: &str) -> Step {
-        Step::tests("a", script, libtest)
+    pub(in crate::test) fn step(name: &str, run: &str) -> Step {
+        Step { name: name.to_owned(), run: run.to_owned(), ..Step::default() }
     }
 
-    /// Runs tests with these results, keeping them out of this program's own output.
-    fn run(step: &Step) -> (Result<(), String>, Counts) {
-        let mut counts = Counts { passed: 1, failed: 0, skipped: 2 };
-        let outcome = step.run(&mut counts, &mut Vec::new());
-        (outcome.map_err(|error| error.to_string()), counts)
+    fn tests(run: &str) -> Step {
+        Step { tests: Some(Results::Rust), ..step("a", run) }
+    }
+
+    /// The reason why the step failed or was skipped, and the counts. The output is kept out of this program's own.
+    fn ended(step: &Step) -> (String, String) {
+        let Record { ending, counts, .. } = step.carry_out(None, &mut Vec::new());
+        let why = match ending {
+            Ending::Passed => String::new(),
+            Ending::Failed(why) | Ending::Skipped(why) => why,
+        };
+        (why, counts.to_string())
     }
 
     #[test]
     fn tests_that_fail_are_counted_and_fail_the_step() {
         let script = "echo 'test result: FAILED. 3 passed; 1 failed; 0 ignored'; exit ";
-        let (outcome, counts) = run(&tests(&format!("{script} 101")));
-        assert_eq!(outcome.unwrap_err(), "the tests ended with exit status: 101\n");
-        assert_eq!(counts, Counts { passed: 4, failed: 1, skipped: 2 });
-        let (outcome, _) = run(&tests(&format!("{script} 0")));
-        assert_eq!(outcome.unwrap_err(), "the tests ended as if none of them had failed");
+        let (why, counts) = ended(&tests(&format!("{script} 101")));
+        assert_eq!(
+            (why.as_str(), counts.as_str()),
+            ("it ended with exit status: 101", "3 passed, 1 failed, 0 skipped")
+        );
+        assert_eq!(ended(&tests(&format!("{script} 0"))).0, "it ended as if no test had failed");
     }
 
     #[test]
     fn a_command_that_runs_no_tests_has_not_passed() {
         for script in ["true", "echo 'test result: ok. 0 passed; 0 failed; 0 ignored; 7 filtered out'"] {
-            let (outcome, _) = run(&tests(script));
-            assert_eq!(outcome.unwrap_err(), "no test was run");
+            assert_eq!(
+                ended(&tests(script)),
+                ("no test was run".to_owned(), "0 passed, 1 failed, 0 skipped".to_owned())
+            );
         }
     }
 
     #[test]
-    fn a_step_beside_others_has_all_of_its_output_in_one_place() {
-        let step = Step::new("a", "echo one; echo two >&2").beside();
-        let mut output = Vec::new();
-        step.run(&mut Counts::default(), &mut output).unwrap();
-        assert_eq!(output, b"one\ntwo\n");
+    fn a_step_that_fails_is_a_failure_also_where_no_test_did() {
+        for program in ["false", "no-such-program-here 2>/dev/null"] {
+            assert_eq!(ended(&step("a", program)).1, "0 passed, 1 failed, 0 skipped");
+        }
     }
 
     #[test]
-    fn preparation_must_succeed_and_cleanup_is_always_run() {
-        let folder = tempfile::tempdir().unwrap();
-        let mark = |name: &str| format!("touch {}", folder.path().join(name).display());
-        let step = Step { after: Some(mark("after")), ..tests(&format!("exit 1 && {}", mark("tests"))) };
-        assert!(run(&step).0.is_err());
-        assert!(!folder.path().join("tests").exists());
-        assert!(folder.path().join("after").exists());
+    fn a_step_without_its_requirements_is_skipped_with_the_remedy() {
+        let needing = |need: &str| Step { needs: vec!["sh".to_owned(), need.to_owned()], ..step("a", "false") };
+        for (need, remedy) in [
+            ("no-such-program-here", "no-such-program-here is missing; `cargo xtask setup` installs it"),
+            (
+                "rust:sparc64-unknown-openbsd",
+                "rust:sparc64-unknown-openbsd is missing; `cargo xtask setup` installs it",
+            ),
+            ("no/such/file", "no/such/file is missing; the steps before this one make it"),
+        ] {
+            assert_eq!(ended(&needing(need)), (remedy.to_owned(), "0 passed, 0 failed, 1 skipped".to_owned()));
+        }
+        assert_eq!(ended(&Step { run: "true".to_owned(), ..needing("/proc/self/status") }).0, "");
+    }
+
+    #[test]
+    fn a_step_beside_others_has_all_of_its_output_in_one_place() {
+        let step = Step { beside: true, ..step("a", "echo one; echo two >&2") };
+        let mut output = Vec::new();
+        assert_eq!(step.carry_out(None, &mut output).ending, Ending::Passed);
+        assert_eq!(output, b"one\ntwo\n");
     }
 }
