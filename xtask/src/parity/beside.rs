@@ -206,7 +206,7 @@ fn printed(case: &Case, language: Language, directory: &Path) -> Result<Option<S
     let Ok(text) = code(case, language, frame) else { return Ok(None) };
     let directory = directory.join(language.name());
     std::fs::create_dir(&directory)?;
-    let compiled = Compiled::of(&text, language, &directory)?;
+    let compiled = Compiled::from_text(&text, language, &directory)?;
     Ok(Some(format!("{} {{source}} {{file}}", shlex::try_join(compiled.words.iter().map(String::as_str))?)))
 }
 
