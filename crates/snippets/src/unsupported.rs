@@ -17,7 +17,7 @@ pub struct Unsupported {
 }
 
 /// One thing that is not supported, and the case without it.
-type Obstacle = (String, Option<Case>);
+type Obstacle = (String, Option<Box<Case>>);
 
 /// The template that has the case's code in that language.
 pub(crate) fn supported(
@@ -33,8 +33,8 @@ pub(crate) fn supported(
             Err((reason, next)) => {
                 why.push(reason);
                 match next {
-                    Some(next) if next != nearest => {
-                        nearest = next;
+                    Some(next) if *next != nearest => {
+                        nearest = *next;
                         continue;
                     }
                     _ => None,
@@ -49,7 +49,7 @@ fn template_or_obstacle(case: &Case, language: Language, options: EmitOptions) -
     let backend = language.backend();
     let template = (backend.template)(case.method()).map_err(|none| {
         let nearest = none.nearest.and_then(|method| with_method(case, method));
-        (format!("{}: {}", case.method(), none.why), nearest)
+        (format!("{}: {}", case.method(), none.why), nearest.map(Box::new))
     })?;
     if options.is_stream {
         takes_chunks(case)?;
@@ -114,7 +114,8 @@ fn takes_chunks(case: &Case) -> Result<(), Obstacle> {
             return Ok(());
         }
     };
-    Err((format!("{}: {why}", case.method()), nearest.and_then(|method| with_method(case, method))))
+    let nearest = nearest.and_then(|method| with_method(case, method));
+    Err((format!("{}: {why}", case.method()), nearest.map(Box::new)))
 }
 
 /// The case with the nearest value, and with what that needs, if it does not fit the others.
@@ -126,7 +127,7 @@ fn without_value(case: &Case, (axis, why, nearest): (Axis, &str, &str)) -> Obsta
         let needed = [(axis, nearest.to_owned()), (Axis::Descriptor, "per-thread".to_owned())];
         new_case(case.method(), &values.chain(needed).collect::<Vec<_>>())
     };
-    (reason, case.with(axis, nearest).ok().or_else(needs_descriptors))
+    (reason, case.with(axis, nearest).ok().or_else(needs_descriptors).map(Box::new))
 }
 
 fn chosen_values(case: &Case) -> Vec<(Axis, String)> {

@@ -70,7 +70,7 @@ impl Coordinator for Leader {
     }
 
     fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankPlace)> {
-        self.give(&Order::RunSample(share.clone()))?;
+        self.give(&Order::RunSample(Box::new(share.clone())))?;
         self.sample_ranks = share.ranks;
         self.ranks.join_group(share.ranks);
         self.before = self.ranks.compare_clocks(share.ranks);

@@ -9,6 +9,6 @@ use writebench_runner::Share;
 pub(super) enum Order {
     /// Take samples in these directories of the run's from now on.
     WorkIn(Vec<OsString>),
-    RunSample(Share),
+    RunSample(Box<Share>),
     End,
 }

@@ -68,7 +68,7 @@ fn take_shares(
     let mut workers = Workers::new(command, &stop, casualties);
     loop {
         let share = match receive(ranks)? {
-            Order::RunSample(share) => share,
+            Order::RunSample(share) => *share,
             other => return Ok(other),
         };
         if !ranks.join_group(share.ranks) {

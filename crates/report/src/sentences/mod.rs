@@ -30,7 +30,8 @@ pub(crate) use self::code::codes;
 pub(crate) use self::machine::{one_line, run_lines};
 pub(crate) use self::number::{
     GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, Quantity, SECONDS, THOUSANDTHS, TIMES, gigabytes_per_s,
-    mark, microseconds, milliseconds, range, range_of, seconds_short, share, significant, verdict_mark,
+    mark, microseconds, milliseconds, or_nothing, range, range_of, seconds_short, share, significant,
+    verdict_mark,
 };
 pub(crate) use self::outcomes::{case_sentence, with_outcome};
 pub use self::report::Report;

@@ -95,6 +95,11 @@ pub(crate) fn range_of(estimate: &Estimate, figure: &Figure, quantity: &Quantity
 /// Stands for a missing figure.
 pub(crate) const NOTHING: &str = "–";
 
+/// The text of a value, or [`NOTHING`].
+pub(crate) fn or_nothing<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), text)
+}
+
 /// Milliseconds with three significant digits.
 pub(crate) fn milliseconds(nanoseconds: u64) -> String {
     MILLISECONDS.text(as_f64(nanoseconds))

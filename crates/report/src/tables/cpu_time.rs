@@ -4,10 +4,11 @@
 use writebench_model::Axis;
 
 use crate::numbers::{CaseReport, Estimate};
+use crate::sentences::or_nothing;
 use crate::sentences::significant;
 use crate::tables::metric::{Metric, TIMES};
 use crate::tables::per_case::measured;
-use crate::tables::table::{self, Table, limit_cell, or_nothing};
+use crate::tables::table::{self, Table, limit_cell};
 
 /// The three tables.
 pub(super) fn tables(title: &str, cases: &[&CaseReport]) -> Vec<Table> {

@@ -4,8 +4,7 @@ use writebench_model::{Layout, Sample};
 use writebench_stats::as_f64;
 
 use crate::numbers::{Estimate, Figure, total};
-use crate::sentences::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, Quantity, SECONDS, mark, range};
-use crate::tables::table::or_nothing;
+use crate::sentences::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, Quantity, SECONDS, mark, or_nothing, range};
 
 type FigureOf = fn(&Estimate) -> Option<&Figure>;
 

@@ -3,10 +3,11 @@
 use writebench_model::Durability;
 
 use crate::numbers::{CaseReport, Estimate, LatencyEstimate, PHASES, PhaseNs, by_rank};
+use crate::sentences::or_nothing;
 use crate::sentences::{GIGABYTES_PER_S, gigabytes_per_s, microseconds, milliseconds, range, verdict_mark};
 use crate::tables::bars::Bars;
 use crate::tables::metric::{ELAPSED, Metric, RECORDS, THROUGHPUT};
-use crate::tables::table::{self, CASE, INTERVAL, SAMPLES, Table, limit_cell, or_nothing};
+use crate::tables::table::{self, CASE, INTERVAL, SAMPLES, Table, limit_cell};
 
 /// A case that is a row, and what its samples say.
 type MeasuredCase<'c> = (&'c CaseReport, &'c Estimate);

@@ -5,9 +5,10 @@ use writebench_model::{Axis, CaseRecord, Layout, RunRecord};
 use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::{CaseReport, Estimate, across_targets, distinct, geometric_mean, ratio_in_rounds};
+use crate::sentences::or_nothing;
 use crate::sentences::{TIMES, verdict_mark};
 use crate::tables::metric::{Metric, shown};
-use crate::tables::table::{self, Column, NOTHING, Table, limit_cell, or_nothing};
+use crate::tables::table::{self, Column, NOTHING, Table, limit_cell};
 
 /// The tables of a section.
 pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &RunRecord) -> Vec<Table> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::numbers::Estimate;
 pub(crate) use crate::sentences::NOTHING;
-use crate::sentences::{share, visible};
+use crate::sentences::{or_nothing, share, visible};
 use crate::tables::bars::Bars;
 
 /// A table, ready to be rendered.
@@ -74,11 +74,6 @@ impl Table {
         }
         self
     }
-}
-
-/// The text of a value, or [`NOTHING`].
-pub(super) fn or_nothing<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
-    value.map_or_else(|| NOTHING.to_owned(), text)
 }
 
 /// The share of its limit that a case reached.
