@@ -11,11 +11,11 @@ use clap::{Args, ValueHint};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use writebench_model::{Bytes, Failure, Settings, path_of_text, path_text};
-use writebench_runner::{CopyPlace, CopySource, Found, Keeper, Patience, RunnerError};
+use writebench_runner::{CopyPlace, CopySource, Deadline, Found, RunnerError, TargetHelper};
 
 use crate::exit::{refused, usage};
-use crate::keeper;
 use crate::output_file::ProtectedPaths;
+use crate::processes;
 
 #[derive(Args)]
 pub(crate) struct CopyArguments {
@@ -73,26 +73,26 @@ impl CopyArguments {
 impl Copied {
     /// `recorded` is the path of the copy of a run that goes on.
     fn open(from: &Path, to: Option<&Path>, recorded: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
-        let patience = Patience::without_stop(limit);
-        let source = writebench_runner::look_at_source(&keeper::command()?, from, patience)
+        let deadline = Deadline::without_stop(limit);
+        let source = writebench_runner::inspect_source(&processes::command()?, from, deadline)
             .map_err(|error| of_option("--from", from, error))?;
         let copied = Self::new(source, None, Vec::new())?;
-        let to = to.map(|to| copy_place(to, &copied.source, recorded, patience)).transpose()?;
+        let to = to.map(|to| copy_place(to, &copied.source, recorded, deadline)).transpose()?;
         Ok(Self { to, ..copied })
     }
 
     /// Standard input and output, if both are regular files: `<X >Y`. An output that has content,
     /// or is appended to, is a log and no place for a copy.
     pub(crate) fn redirected(limit: Option<Duration>) -> Result<Option<Self>> {
-        let patience = Patience::without_stop(limit);
+        let deadline = Deadline::without_stop(limit);
         // A closed descriptor is no file.
         let (stdin, stdout) = (rustix::io::dup(io::stdin().as_fd()), rustix::io::dup(io::stdout().as_fd()));
         let (Ok(stdin), Ok(stdout)) = (stdin, stdout) else { return Ok(None) };
         let name = |descriptor: &OwnedFd| PathBuf::from(format!("/proc/self/fd/{}", descriptor.as_raw_fd()));
-        let command = keeper::command()?;
-        let source = writebench_runner::look_at_source(&command, &name(&stdin), patience);
+        let command = processes::command()?;
+        let source = writebench_runner::inspect_source(&command, &name(&stdin), deadline);
         let Ok(source) = source else { return Ok(None) };
-        let place = writebench_runner::look_at_copy_place(&command, &name(&stdout), patience)?;
+        let place = writebench_runner::inspect_copy_place(&command, &name(&stdout), deadline)?;
         let Found::Descriptor { identity, size_bytes, .. } = place.found else { return Ok(None) };
         if !source.is_regular {
             return Ok(None);
@@ -177,16 +177,16 @@ impl Copied {
         }
     }
 
-    /// Has the target's keeper copy, and compare byte by byte, unless `stop` is set. Returns the
+    /// Has the target's target helper copy, and compare byte by byte, unless `stop` is set. Returns the
     /// path of the copy; none if no copy was asked for.
-    pub(crate) fn finish(&self, keeper: &mut Keeper, stop: &AtomicBool) -> Result<Option<PathBuf>> {
+    pub(crate) fn finish(&self, keeper: &mut TargetHelper, stop: &AtomicBool) -> Result<Option<PathBuf>> {
         let Some(to) = &self.to else { return Ok(None) };
         // A minute, and time to write the copy and to read both at 4 MiB/s.
         let limit = Duration::from_secs(60 + self.source.size_bytes / (4 << 20) * 3);
-        let patience = Patience::until(limit, stop);
-        let copied = keeper.copy(&self.source, to, patience);
+        let deadline = Deadline::until(limit, stop);
+        let copied = keeper.copy(&self.source, to, deadline);
         if matches!(copied, Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })) {
-            // The keeper was killed in the middle, and half a copy looks like a whole one.
+            // The target helper was killed in the middle, and half a copy looks like a whole one.
             keeper.empty(to)?;
         }
         copied
@@ -201,10 +201,10 @@ fn copy_place(
     named: &Path,
     source: &CopySource,
     recorded: Option<&Path>,
-    patience: Patience<'_>,
+    deadline: Deadline<'_>,
 ) -> Result<CopyPlace> {
     let refuse = |why: &str| usage!("--to {}: {why}", named.display());
-    let place = writebench_runner::look_at_copy_place(&keeper::command()?, named, patience)
+    let place = writebench_runner::inspect_copy_place(&processes::command()?, named, deadline)
         .map_err(|error| of_option("--to", named, error))?;
     if let Some(recorded) = recorded.filter(|&recorded| recorded != place.path) {
         return Err(refuse(&format!("the run copies to {}", recorded.display())));

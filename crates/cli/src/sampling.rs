@@ -6,7 +6,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use anyhow::{Context, Result, bail};
 use rustix::fs::{Mode, OFlags};
 use writebench_engine::{Engine, RankBarrier, Target};
-use writebench_model::protocol::{InsufficientSpace, Marks, RankSample, RankSampleRequest, SampleRequest};
+use writebench_model::protocol::{
+    InsufficientSpace, PhaseTimestamps, RankSample, RankSampleRequest, SampleRequest,
+};
 use writebench_model::{Failure, Outcome, Phase, Sample};
 use writebench_runner::RunnerError;
 
@@ -51,7 +53,7 @@ pub(crate) fn run_rank_sample(
     let all = barrier.wait(matches!(room, Ok(Ok(()))), false);
     let failed = |outcome, is_abandoned| RankSample {
         sample: Sample::without_figures(request.round, outcome),
-        marks: Marks::default(),
+        marks: PhaseTimestamps::default(),
         is_abandoned,
     };
     Ok(match (room?, all) {

@@ -23,7 +23,7 @@ pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Has a worker or a keeper survive signals that ask for an end: a scheduler sends them to all
+/// Has a worker or a target helper survive signals that ask for an end: a scheduler sends them to all
 /// processes of a job at once, and the supervisor decides.
 pub(crate) fn leave_signals_to_the_supervisor() -> Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Instant;
 
 use nix::time::{ClockId, clock_gettime};
-use writebench_model::protocol::Marks;
+use writebench_model::protocol::PhaseTimestamps;
 use writebench_model::{Phase, nanoseconds};
 
 use crate::call::{CallError, PhaseError};
@@ -25,12 +25,12 @@ pub(crate) struct Ranks<'m> {
     // Whether the sample ended because another rank has failed.
     pub(crate) is_abandoned: bool,
     pub(crate) clock: Clock,
-    pub(crate) marks: Marks,
+    pub(crate) marks: PhaseTimestamps,
 }
 
 impl<'m> Ranks<'m> {
     pub(crate) fn new(barrier: Option<&'m mut dyn RankBarrier>) -> Self {
-        Self { barrier, is_abandoned: false, clock: Clock::now(), marks: Marks::default() }
+        Self { barrier, is_abandoned: false, clock: Clock::now(), marks: PhaseTimestamps::default() }
     }
 
     /// Waits for the other ranks before the next phase, unless one of them has failed.
@@ -60,7 +60,7 @@ impl<'m> Ranks<'m> {
         }
     }
 
-    /// Marks a phase that took so long from `start`.
+    /// PhaseTimestamps a phase that took so long from `start`.
     pub(crate) fn mark(&mut self, phase: Phase, start: Instant, elapsed_ns: u64) {
         let began_ns = self.clock.at(start);
         self.marks.add(phase, began_ns, began_ns.saturating_add(elapsed_ns));

@@ -95,7 +95,7 @@ fn most_resident_bytes<T>(
     work: impl FnOnce() -> T,
 ) -> Result<(T, Result<u64, CallError>), CallError> {
     /// Much shorter than any device takes to write the expected pages.
-    const LOOK_AGAIN: Duration = Duration::from_micros(50);
+    const INSPECTION_INTERVAL: Duration = Duration::from_micros(50);
     let (is_done, begun) = (AtomicBool::new(false), Barrier::new(2));
     let look = || {
         begun.wait();
@@ -106,7 +106,7 @@ fn most_resident_bytes<T>(
             if is_last {
                 return Ok(most_bytes);
             }
-            std::thread::sleep(LOOK_AGAIN);
+            std::thread::sleep(INSPECTION_INTERVAL);
         }
     };
     std::thread::scope(|scope| {

@@ -30,7 +30,7 @@ pub(crate) const OPEN_DIRECT: Call =
 pub(crate) fn names(stem: &str, case: &Case, rank: u32) -> Vec<String> {
     let threads = case.axes().threads;
     let numbers = match case.axes().files {
-        Files::PerThread if case.lane_count() > 1 => rank * threads..(rank + 1) * threads,
+        Files::PerThread if case.thread_count() > 1 => rank * threads..(rank + 1) * threads,
         Files::PerRank => rank..rank + 1,
         Files::Shared | Files::PerThread => return vec![stem.to_owned()],
     };

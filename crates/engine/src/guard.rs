@@ -25,7 +25,7 @@ pub const GUARD: &str = "guard";
 
 /// The program that does nothing: its time is that of starting a process.
 const NOTHING: &str = "true";
-const LOOK_AGAIN: Duration = Duration::from_millis(1);
+const INSPECTION_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A program's end.
 pub(crate) struct Ended {
@@ -102,7 +102,7 @@ pub fn guard(words: &mut dyn Iterator<Item = OsString>) -> io::Result<()> {
         let _ = closed.read(&mut [0]);
         loop {
             end_children();
-            sleep(LOOK_AGAIN);
+            sleep(INSPECTION_INTERVAL);
         }
     })?;
     // Not every root has `true`.
@@ -150,7 +150,7 @@ fn end_children() -> usize {
             Err(errno) if errno != Errno::INTR => return killed.len(),
             Ok(None) => {
                 killed.extend(children().filter(|&child| kill_process(child, Signal::KILL).is_ok()));
-                sleep(LOOK_AGAIN);
+                sleep(INSPECTION_INTERVAL);
             }
             Ok(Some(_)) | Err(_) => {}
         }

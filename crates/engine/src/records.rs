@@ -10,7 +10,7 @@ use writebench_model::{Latency, Sync, nanoseconds};
 
 use crate::call::CallError;
 use crate::job::Part;
-use crate::timeline::{Course, Meter};
+use crate::timeline::{ProgressCurve, ProgressSampler};
 use crate::write_behind::WriteBehind;
 
 /// The records that one thread has handed over. If no data becomes durable before the end, this is off and
@@ -23,7 +23,7 @@ pub(crate) struct Records {
     since_sync: u64,
     /// Methods with a loop of their own add to this.
     pub handed_over_bytes: u64,
-    meter: Meter,
+    meter: ProgressSampler,
     behind: Option<WriteBehind>,
     start: Instant,
     last: Instant,
@@ -56,7 +56,7 @@ impl Records {
                 .then(|| Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are right")),
             since_sync: 0,
             handed_over_bytes: 0,
-            meter: Meter::new(chunk_bytes),
+            meter: ProgressSampler::new(chunk_bytes),
             behind: None,
             start: now,
             last: now,
@@ -168,7 +168,7 @@ impl Records {
         Ok(())
     }
 
-    /// Marks the beginning of the loop.
+    /// PhaseTimestamps the beginning of the loop.
     pub(crate) fn begin(&mut self) {
         self.start = Instant::now();
         self.last = self.start;
@@ -202,7 +202,7 @@ impl Records {
     }
 
     /// The course of a phase that began at `began` and took `elapsed_ns`.
-    pub(crate) fn course(&self, began: Instant, elapsed_ns: u64) -> Course {
+    pub(crate) fn course(&self, began: Instant, elapsed_ns: u64) -> ProgressCurve {
         self.meter.course(began, elapsed_ns, self.handed_over_bytes)
     }
 

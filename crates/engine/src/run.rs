@@ -22,7 +22,7 @@ use crate::records::Records;
 use crate::source::SourceBuffer;
 use crate::thread_state::{self, ThreadState};
 use crate::threads::{Shared, Threads};
-use crate::timeline::{self, Course};
+use crate::timeline::{self, ProgressCurve};
 use crate::warm_memory::WarmMemory;
 use crate::watch::Watcher;
 use crate::{direct_path, file, read_back, settle, verify};
@@ -318,7 +318,7 @@ impl Clock<'_, '_> {
 struct AllRecords {
     merged: Records,
     handed_over_bytes: Vec<u64>,
-    courses: Vec<Course>,
+    courses: Vec<ProgressCurve>,
 }
 
 /// The delays, the memory and the probe after the timed phases.

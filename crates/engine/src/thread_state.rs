@@ -9,7 +9,7 @@ use writebench_model::{Cache, Case, Cursor, Prepare};
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
 use crate::job::Part;
-use crate::methods::{self, Lane};
+use crate::methods::{self, IoThread};
 use crate::records::Records;
 use crate::write_behind::WriteBehind;
 
@@ -19,7 +19,7 @@ pub(crate) struct ThreadState<'a> {
     pub case: &'a Case,
     name: &'a str,
     part: Part<'a>,
-    lane: Box<dyn Lane + 'a>,
+    thread: Box<dyn IoThread + 'a>,
     /// The data that was handed over.
     pub records: Records,
     // Shared by all threads, or one for each. The last owner closes it.
@@ -35,13 +35,13 @@ pub(crate) fn thread_states<'a>(
     limit: Option<Duration>,
 ) -> Vec<ThreadState<'a>> {
     let records = || Records::new(case.axes().sync, case.axes().chunk_size_bytes, limit);
-    let lanes = methods::lanes(case.method(), parts);
-    lanes
+    let threads = methods::io_threads(case.method(), parts);
+    threads
         .into_iter()
         .zip(parts)
-        .map(|(lane, &part)| {
+        .map(|(thread, &part)| {
             let name = part.name(names);
-            ThreadState { target, case, name, part, lane, records: records(), file: None }
+            ThreadState { target, case, name, part, thread, records: records(), file: None }
         })
         .collect()
 }
@@ -49,7 +49,7 @@ pub(crate) fn thread_states<'a>(
 impl ThreadState<'_> {
     /// Whether the method has work between opening and writing.
     pub(crate) fn attaches(&self) -> bool {
-        self.lane.attaches()
+        self.thread.attaches()
     }
 
     /// Opens the file as the case's `prepare` requires.
@@ -101,7 +101,7 @@ impl ThreadState<'_> {
     /// Attaches the method to the open file.
     pub(crate) fn attach(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
-        self.lane.attach(file.as_fd()).map_err(|error| self.named(error))
+        self.thread.attach(file.as_fd()).map_err(|error| self.named(error))
     }
 
     /// Runs the method's loop.
@@ -109,7 +109,7 @@ impl ThreadState<'_> {
         let file = self.file()?;
         let axes = self.case.axes();
         self.records.write_behind(WriteBehind::new(axes, &file, self.part.file_offset));
-        let result = self.lane.write(file.as_fd(), &mut self.records);
+        let result = self.thread.write(file.as_fd(), &mut self.records);
         self.records.write_behind(None);
         let result = result.map_err(|error| self.named(error));
         if axes.cache == Cache::Direct {
@@ -121,14 +121,14 @@ impl ThreadState<'_> {
     /// Makes durable the data that the case's `sync` reaches through this descriptor.
     pub(crate) fn sync(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
-        self.lane.sync(file.as_fd(), self.case.axes().sync.call).map_err(|error| self.named(error))
+        self.thread.sync(file.as_fd(), self.case.axes().sync.call).map_err(|error| self.named(error))
     }
 
     /// Detaches the method and closes the descriptor unless another thread shares it.
     pub(crate) fn close(&mut self) -> Result<(), CallError> {
-        self.lane.detach().map_err(|error| self.named(error))?;
+        self.thread.detach().map_err(|error| self.named(error))?;
         let Some(file) = self.file.take().and_then(Arc::into_inner) else { return Ok(()) };
-        self.lane.close(file).map_err(|error| self.named(error))
+        self.thread.close(file).map_err(|error| self.named(error))
     }
 
     fn named(&self, error: CallError) -> CallError {

@@ -24,8 +24,8 @@ const HAND_OVERS_EACH: u64 = 20;
 const LOOK_BYTES: u64 = 256 << 10;
 const LOOK_HAND_OVERS: u64 = 4096;
 
-/// The progress of a lane over time.
-pub(crate) struct Meter {
+/// The progress of a thread over time.
+pub(crate) struct ProgressSampler {
     // The position of the next reading.
     border: u64,
     step: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Meter {
     readings: Vec<(Instant, u64)>,
 }
 
-impl Meter {
+impl ProgressSampler {
     /// A meter for a loop with chunks of this size.
     pub(crate) fn new(chunk_bytes: u64) -> Self {
         let step = LOOK_BYTES.min(chunk_bytes.saturating_mul(LOOK_HAND_OVERS)).max(1);
@@ -56,13 +56,13 @@ impl Meter {
     #[inline(always)]
     pub(crate) fn reached(&mut self, bytes: u64) {
         if bytes >= self.border {
-            self.look(bytes);
+            self.sample(bytes);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn look(&mut self, bytes: u64) {
+    fn sample(&mut self, bytes: u64) {
         self.border = bytes + self.step;
         let now = Instant::now();
         if now - self.last >= self.interval {
@@ -84,23 +84,23 @@ impl Meter {
     }
 
     /// The readings, in nanoseconds since the phase began, and the final number of bytes.
-    pub(crate) fn course(&self, began: Instant, elapsed_ns: u64, handed_over_bytes: u64) -> Course {
+    pub(crate) fn course(&self, began: Instant, elapsed_ns: u64, handed_over_bytes: u64) -> ProgressCurve {
         let since = |at: Instant| nanoseconds(at.saturating_duration_since(began));
         let mut readings: Vec<(u64, u64)> =
             self.readings.iter().map(|&(at, bytes)| (since(at), bytes)).collect();
         readings.retain(|&(at, _)| at < elapsed_ns);
         readings.push((elapsed_ns, handed_over_bytes));
-        Course { readings, spacing_ns: nanoseconds(self.interval) }
+        ProgressCurve { readings, spacing_ns: nanoseconds(self.interval) }
     }
 }
 
-/// The position of a lane at several times of the phase, in order.
-pub(crate) struct Course {
+/// The position of a thread at several times of the phase, in order.
+pub(crate) struct ProgressCurve {
     readings: Vec<(u64, u64)>,
     spacing_ns: u64,
 }
 
-impl Course {
+impl ProgressCurve {
     /// Interpolates linearly between the readings.
     fn bytes_at(&self, at_ns: u64) -> u64 {
         let after = self.readings.partition_point(|&(at, _)| at < at_ns);
@@ -121,16 +121,16 @@ pub(crate) fn hand_overs(case: &Case, parts: &[Part<'_>]) -> u64 {
     parts.iter().map(|part| part.range.length.div_ceil(each)).sum()
 }
 
-/// The data of all lanes, in intervals of equal length; none if the phase was short or had few hand-overs.
-pub(crate) fn timeline(lanes: &[Course], elapsed_ns: u64, hand_overs: u64) -> Option<Timeline> {
-    let spacing_ns = lanes.iter().map(|lane| lane.spacing_ns).max()?;
+/// The data of all threads, in intervals of equal length; none if the phase was short or had few hand-overs.
+pub(crate) fn timeline(threads: &[ProgressCurve], elapsed_ns: u64, hand_overs: u64) -> Option<Timeline> {
+    let spacing_ns = threads.iter().map(|thread| thread.spacing_ns).max()?;
     let count = (elapsed_ns / spacing_ns.max(1)).min(hand_overs / HAND_OVERS_EACH);
     if elapsed_ns < SHORTEST_NS || count < FEWEST_INTERVALS {
         return None;
     }
     let at_border = |border: u64| {
         let at_ns = elapsed_ns / count * border + elapsed_ns % count * border / count;
-        lanes.iter().map(|lane| lane.bytes_at(at_ns)).sum()
+        threads.iter().map(|thread| thread.bytes_at(at_ns)).sum()
     };
     let borders: Vec<u64> = (0..=count).map(at_border).collect();
     let bytes = borders.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
@@ -143,17 +143,17 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn course(readings: impl IntoIterator<Item = (u64, u64)>) -> Course {
-        Course { readings: readings.into_iter().collect(), spacing_ns: 100 * MS }
+    fn course(readings: impl IntoIterator<Item = (u64, u64)>) -> ProgressCurve {
+        ProgressCurve { readings: readings.into_iter().collect(), spacing_ns: 100 * MS }
     }
 
     #[test]
     fn intervals_have_one_length_and_hold_every_byte_of_all_lanes() {
         // The readings come at odd times: 10 bytes per millisecond, and one from 1.5 s on.
         let bytes = |ms: u64| if ms < 1500 { ms * 10 } else { 15_000 + (ms - 1500) };
-        let lane = |times: &[u64]| course(times.iter().map(|&ms| (ms * MS, bytes(ms))));
-        let lanes = [lane(&[103, 199, 305, 420, 760, 1100, 1500, 1777, 2000]), lane(&[333, 1500, 2000])];
-        let timeline = timeline(&lanes, 2000 * MS, 100_000).unwrap();
+        let thread = |times: &[u64]| course(times.iter().map(|&ms| (ms * MS, bytes(ms))));
+        let threads = [thread(&[103, 199, 305, 420, 760, 1100, 1500, 1777, 2000]), thread(&[333, 1500, 2000])];
+        let timeline = timeline(&threads, 2000 * MS, 100_000).unwrap();
         assert_eq!((timeline.interval_ns, timeline.bytes.len()), (100 * MS, 20));
         assert_eq!(timeline.bytes.iter().sum::<u64>(), 2 * bytes(2000));
         assert!(timeline.bytes[..15].iter().all(|&it| it.abs_diff(2000) <= 2), "{timeline:?}");
@@ -162,11 +162,11 @@ mod tests {
 
     #[test]
     fn a_short_phase_or_few_hand_overs_have_no_timeline() {
-        let lane = || [course((1..=20).map(|tenth| (tenth * 100 * MS, tenth)))];
-        assert!(timeline(&lane(), 2000 * MS, 1000).is_some());
-        assert_eq!(timeline(&lane(), 900 * MS, 1000), None);
-        assert_eq!(timeline(&lane(), 2000 * MS, 4), None, "each call would be an interval");
-        assert_eq!(timeline(&lane(), 2000 * MS, 160).unwrap().bytes.len(), 8, "twenty calls in each");
+        let thread = || [course((1..=20).map(|tenth| (tenth * 100 * MS, tenth)))];
+        assert!(timeline(&thread(), 2000 * MS, 1000).is_some());
+        assert_eq!(timeline(&thread(), 900 * MS, 1000), None);
+        assert_eq!(timeline(&thread(), 2000 * MS, 4), None, "each call would be an interval");
+        assert_eq!(timeline(&thread(), 2000 * MS, 160).unwrap().bytes.len(), 8, "twenty calls in each");
         assert_eq!(timeline(&[], 2000 * MS, 1000), None);
     }
 
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_long_phase_is_read_less_often() {
-        let mut meter = Meter::new(4096);
+        let mut meter = ProgressSampler::new(4096);
         let began = Instant::now();
         let mut at = Duration::ZERO;
         for reading in 0..3000u64 {
@@ -202,13 +202,13 @@ mod tests {
 
     #[test]
     fn the_clock_is_left_alone_between_borders() {
-        let mut meter = Meter::new(4096);
+        let mut meter = ProgressSampler::new(4096);
         meter.last -= FIRST_INTERVAL;
         meter.reached(LOOK_BYTES - 1);
         assert!(meter.readings.is_empty());
         meter.reached(LOOK_BYTES);
         meter.reached(2 * LOOK_BYTES);
         assert_eq!(meter.readings.len(), 1, "and readings are apart");
-        assert_eq!(Meter::new(1).step, LOOK_HAND_OVERS);
+        assert_eq!(ProgressSampler::new(1).step, LOOK_HAND_OVERS);
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Barrier};
 
 use anyhow::{Context, Result, ensure};
 use writebench_engine::{Engine, RankBarrier, Target};
-use writebench_model::protocol::{Marks, RankPlace, RankSample, SampleRequest};
+use writebench_model::protocol::{PhaseTimestamps, RankPlace, RankSample, SampleRequest};
 use writebench_model::{Axis, Case, Extent, Method, Outcome, Phase};
 use writebench_testkit::{Kind, Need, Trials, directory_on, entries};
 
@@ -170,6 +170,6 @@ fn barriers() -> Result<()> {
     let ended = marks(Phase::Open).map(|[_, ended]| ended).max().context("a phase")?;
     let began = marks(Phase::Write).map(|[began, _]| began).min().context("a phase")?;
     ensure!(ended <= began, "open ends {} ns after write begins", ended - began);
-    ensure!(Marks::PHASES.len() == 5 && marks(Phase::Prepare).next().is_none());
+    ensure!(PhaseTimestamps::PHASES.len() == 5 && marks(Phase::Prepare).next().is_none());
     Ok(())
 }

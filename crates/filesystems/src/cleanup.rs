@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::loop_device::LoopDevice;
 
 /// The longest wait for a mount in use, an attached device or a running server.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -26,7 +26,7 @@ pub(crate) enum CleanupAction {
 
 impl CleanupAction {
     fn undo(self) -> Result<(), Error> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         match self {
             Self::Mount(path) => unmount_patiently(&path, deadline),
             Self::Server(child) => end(child, deadline),

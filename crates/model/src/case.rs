@@ -164,14 +164,14 @@ impl Case {
     pub fn file_count(&self) -> u32 {
         match self.axes.files {
             Files::Shared => 1,
-            Files::PerThread => self.lane_count(),
+            Files::PerThread => self.thread_count(),
             Files::PerRank => self.axes.ranks,
         }
     }
 
-    /// The number of threads of all ranks: lanes, each with its own share of the bytes.
+    /// The number of threads of all ranks: threads, each with its own share of the bytes.
     #[must_use]
-    pub fn lane_count(&self) -> u32 {
+    pub fn thread_count(&self) -> u32 {
         self.axes.ranks.saturating_mul(self.axes.threads)
     }
 
@@ -233,28 +233,28 @@ impl Case {
             None => return None,
         };
         let bytes = axes.chunk_size_bytes.saturating_mul(chunks);
-        (bytes < axes.size_bytes.div_ceil(u64::from(self.lane_count()))).then_some(bytes)
+        (bytes < axes.size_bytes.div_ceil(u64::from(self.thread_count()))).then_some(bytes)
     }
 
-    /// The ranges of the lanes, one for each thread of each rank. Their borders are borders of chunks, or of windows. With
+    /// The ranges of the threads, one for each thread of each rank. Their borders are borders of chunks, or of windows. With
     /// blocks in turns a range has the offset of its first block, and the bytes of all its blocks.
     #[must_use]
     pub fn ranges(&self) -> Vec<Range> {
-        let (lanes, size_bytes) = (self.lane_count(), self.axes.size_bytes);
+        let (threads, size_bytes) = (self.thread_count(), self.axes.size_bytes);
         match self.stride() {
-            Some(stride) => (0..lanes).map(|lane| stride.range(size_bytes, u64::from(lane))).collect(),
+            Some(stride) => (0..threads).map(|thread| stride.range(size_bytes, u64::from(thread))).collect(),
             None => {
                 let chunk = if self.method.has_axis(Axis::Chunk) { self.axes.chunk_size_bytes } else { 0 };
-                split(size_bytes, lanes, self.axes.prepared_window_bytes().unwrap_or(chunk))
+                split(size_bytes, threads, self.axes.prepared_window_bytes().unwrap_or(chunk))
             }
         }
     }
 
-    /// The distance between a lane's blocks, if lanes have them in turns.
+    /// The distance between a thread's blocks, if threads have them in turns.
     #[must_use]
     pub fn stride(&self) -> Option<Stride> {
         let Axes { layout, block_bytes, .. } = self.axes;
-        let step_bytes = block_bytes.saturating_mul(u64::from(self.lane_count()));
+        let step_bytes = block_bytes.saturating_mul(u64::from(self.thread_count()));
         (layout == FileLayout::Strided).then_some(Stride { block_bytes, step_bytes })
     }
 

@@ -19,7 +19,7 @@ impl Case {
     /// A huge page with pages of 4 KiB: `MADV_COLLAPSE` fails on machines with others.
     pub const HUGE_PAGE_BYTES: u64 = 2 << 20;
     /// The most threads of all ranks.
-    pub const MOST_LANES: u64 = 1 << 20;
+    pub const MOST_THREADS: u64 = 1 << 20;
 
     pub(crate) fn check(&self) -> Result<(), CaseError> {
         let (method, axes) = (self.method(), self.axes());
@@ -101,9 +101,9 @@ fn sizes(method: Method, axes: &Axes) -> Result<(), Contradiction> {
 
 /// There may be many ranks, but not more than a machine has cores.
 fn ranks(axes: &Axes) -> Result<(), Contradiction> {
-    let lanes = u64::from(axes.ranks) * u64::from(axes.threads);
-    if lanes > Case::MOST_LANES {
-        let (ranks, most) = (axes.ranks, Case::MOST_LANES);
+    let threads = u64::from(axes.ranks) * u64::from(axes.threads);
+    if threads > Case::MOST_THREADS {
+        let (ranks, most) = (axes.ranks, Case::MOST_THREADS);
         return Err((Axis::Threads, format!("with {ranks} ranks these are more than {most} in all")));
     }
     Ok(())
@@ -132,7 +132,7 @@ fn blocks(case: &Case) -> Result<(), Contradiction> {
         let chunk = Axes::get(axes, Axis::Chunk);
         return Err((Axis::Block, format!("it is no multiple of chunk={chunk}")));
     }
-    if axes.size_bytes <= axes.block_bytes.saturating_mul(u64::from(case.lane_count() - 1)) {
+    if axes.size_bytes <= axes.block_bytes.saturating_mul(u64::from(case.thread_count() - 1)) {
         let why = format!("size={} has no block for each", Bytes(axes.size_bytes));
         return Err((Axis::Block, why));
     }
@@ -187,7 +187,7 @@ fn windows(case: &Case) -> Result<(), Contradiction> {
     if axes.huge == Huge::Collapse && !window.is_multiple_of(huge) {
         return Err((Axis::Window, format!("MADV_COLLAPSE takes multiples of a huge page, {}", Bytes(huge))));
     }
-    if axes.huge == Huge::Collapse && axes.size_bytes / u64::from(case.lane_count().max(1)) < huge {
+    if axes.huge == Huge::Collapse && axes.size_bytes / u64::from(case.thread_count().max(1)) < huge {
         return Err((Axis::Huge, format!("each thread needs at least one huge page, {}", Bytes(huge))));
     }
     Ok(())

@@ -193,7 +193,7 @@ pub struct RankSample {
     /// The share, with this rank's own times.
     pub sample: Sample,
     /// The times of the phases' borders.
-    pub marks: Marks,
+    pub marks: PhaseTimestamps,
     /// Whether the share ended because another rank has failed.
     pub is_abandoned: bool,
 }
@@ -201,9 +201,9 @@ pub struct RankSample {
 /// The first beginning and the last end of each timed phase, in nanoseconds of the node's `CLOCK_MONOTONIC`; zeros for a
 /// phase that a case does not have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Marks(pub [[u64; 2]; 5]);
+pub struct PhaseTimestamps(pub [[u64; 2]; 5]);
 
-impl Marks {
+impl PhaseTimestamps {
     /// The timed phases, in order.
     pub const PHASES: [Phase; 5] = [Phase::Open, Phase::Prepare, Phase::Write, Phase::Sync, Phase::Close];
 

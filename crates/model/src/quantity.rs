@@ -148,24 +148,24 @@ pub struct Range {
     pub length: u64,
 }
 
-/// The distance between the blocks of a lane, if lanes have a file's blocks in turns.
+/// The distance between the blocks of a thread, if threads have a file's blocks in turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stride {
     pub block_bytes: u64,
-    /// From the beginning of a block to that of the lane's next.
+    /// From the beginning of a block to that of the thread's next.
     pub step_bytes: u64,
 }
 
 impl Stride {
-    /// The first offset of a lane, and the bytes of all its blocks in a file of that size.
+    /// The first offset of a thread, and the bytes of all its blocks in a file of that size.
     #[must_use]
-    pub fn range(&self, size_bytes: u64, lane: u64) -> Range {
-        let offset = self.block_bytes.saturating_mul(lane).min(size_bytes);
+    pub fn range(&self, size_bytes: u64, thread: u64) -> Range {
+        let offset = self.block_bytes.saturating_mul(thread).min(size_bytes);
         let (left, step) = (size_bytes - offset, self.step_bytes.max(1));
         Range { offset, length: left / step * self.block_bytes + (left % step).min(self.block_bytes) }
     }
 
-    /// The distance in the file from a lane's first byte to one of its others, by the number of its bytes before that.
+    /// The distance in the file from a thread's first byte to one of its others, by the number of its bytes before that.
     #[must_use]
     pub fn distance(&self, bytes_before: u64) -> u64 {
         bytes_before / self.block_bytes * self.step_bytes + bytes_before % self.block_bytes
@@ -246,11 +246,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn blocks_in_turns_cover_every_byte_once(size in 0u64..5000, lanes in 1u64..9, block in 1u64..700) {
-            let stride = Stride { block_bytes: block, step_bytes: block * lanes };
+        fn blocks_in_turns_cover_every_byte_once(size in 0u64..5000, threads in 1u64..9, block in 1u64..700) {
+            let stride = Stride { block_bytes: block, step_bytes: block * threads };
             let mut owners = vec![0; usize::try_from(size).unwrap()];
-            for lane in 0..lanes {
-                let range = stride.range(size, lane);
+            for thread in 0..threads {
+                let range = stride.range(size, thread);
                 for at in 0..range.length {
                     owners[usize::try_from(range.offset + stride.distance(at)).unwrap()] += 1;
                 }

@@ -39,7 +39,7 @@ pub struct BlockDeviceFacts {
 /// to.
 pub fn block_device(path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
     let root = Path::new(ROOT);
-    let node = Target::look_at(path)?.node;
+    let node = Target::inspect(path)?.node;
     let number = node.ok_or_else(|| ProbeError::NotABlockDevice { path: path.to_owned() })?;
     let canonical = fs::canonicalize(path).map_err(|error| ProbeError::call("realpath", path, error))?;
     let device = BlockDevice::of_node(root, path, number)?;

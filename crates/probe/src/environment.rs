@@ -20,7 +20,7 @@ use crate::{cpu, device, filesystem, memory, mount, system, tunables};
 /// stat(2) or statvfs(3) fails on the target, or the target is a device that sysfs lacks.
 pub fn environment(target: &Path) -> Result<Environment, ProbeError> {
     let root = Path::new(ROOT);
-    let target = Target::look_at(target)?;
+    let target = Target::inspect(target)?;
     let mounts = mount::all(root);
     let mount = mount::for_target(&target, &mounts);
     let device = device::below(root, &target, mount);

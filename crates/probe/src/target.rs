@@ -18,7 +18,7 @@ pub(crate) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    pub(crate) fn look_at(path: &'a Path) -> Result<Self, ProbeError> {
+    pub(crate) fn inspect(path: &'a Path) -> Result<Self, ProbeError> {
         let stat = fs::metadata(path).map_err(|error| ProbeError::call("stat", path, error))?;
         let filesystem = DeviceNumber::from_stat(stat.dev());
         Ok(Self { path, filesystem, node: block_device_number(&stat) })

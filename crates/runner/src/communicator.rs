@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use writebench_model::protocol::{
-    InsufficientSpace, Marks, RankPlace, RankSample, RankSampleRequest, SampleRequest,
+    InsufficientSpace, PhaseTimestamps, RankPlace, RankSample, RankSampleRequest, SampleRequest,
 };
 use writebench_model::{RankName, Sample};
 
@@ -64,7 +64,7 @@ pub struct Report {
     /// The rank's share of the sample.
     pub sample: Sample,
     /// The times of the phases.
-    pub marks: Marks,
+    pub marks: PhaseTimestamps,
     /// Whether the share ended because another rank has failed.
     pub is_abandoned: bool,
     /// Whether the target lacks space.

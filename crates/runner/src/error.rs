@@ -43,7 +43,7 @@ pub enum RunnerError {
         path: PathBuf,
         doing: &'static str,
     },
-    /// An error of a target, as its keeper describes it.
+    /// An error of a target, as its target helper describes it.
     #[error("{0}")]
     Told(String),
     /// The worker process could not be started or written to.

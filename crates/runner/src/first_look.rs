@@ -157,7 +157,7 @@ mod tests {
 
     /// The chosen size, the samples of each of its cases, and the time, if each sample and each MiB take that
     /// long.
-    fn look(sample_s: f64, mib_s: f64) -> (u64, usize, f64) {
+    fn first_look(sample_s: f64, mib_s: f64) -> (u64, usize, f64) {
         // No possible size equals these.
         let passes = [MIB / 2, 3 * MIB / 2, 24 * MIB];
         let all: Vec<u64> = passes.into_iter().chain(SIZES.map(|size| size * MIB)).collect();
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_fast_disk_is_measured_with_the_largest_files() {
-        let (size, rounds, seconds) = look(0.03, 0.0004);
+        let (size, rounds, seconds) = first_look(0.03, 0.0004);
         assert_eq!((size, rounds), (128, 6));
         assert!(seconds < 20.0, "{seconds}");
     }
@@ -201,7 +201,7 @@ mod tests {
         // From 2 GB/s down to 10 MB/s, and from no overhead per sample to a tenth of a second.
         for mib_s in [0.0005, 0.002, 0.01, 0.05, 0.1] {
             for sample_s in [0.001, 0.03, 0.1] {
-                let (size, rounds, seconds) = look(sample_s, mib_s);
+                let (size, rounds, seconds) = first_look(sample_s, mib_s);
                 assert_eq!(rounds, 6);
                 assert!(seconds < 20.0, "{seconds} s with {size} MiB at {mib_s} s for each");
             }
@@ -210,7 +210,8 @@ mod tests {
 
     #[test]
     fn the_slower_the_disk_the_smaller_the_files() {
-        let sizes: Vec<u64> = [0.0005, 0.005, 0.02, 0.1].into_iter().map(|mib_s| look(0.02, mib_s).0).collect();
+        let sizes: Vec<u64> =
+            [0.0005, 0.005, 0.02, 0.1].into_iter().map(|mib_s| first_look(0.02, mib_s).0).collect();
         assert!(sizes.is_sorted_by(|a, b| a > b), "{sizes:?}");
     }
 }

@@ -143,12 +143,12 @@ impl Hardware {
         requests: Vec<LimitRequest>,
         mut workers: Workers<'_>,
     ) -> Result<(), RunnerError> {
-        const PATIENCE: Duration = Duration::from_secs(60);
+        const TIMEOUT: Duration = Duration::from_secs(60);
         for mut request in requests {
             if let LimitOf::Device(DeviceWrites { file_stem, .. }) = &mut request.of {
-                *file_stem = workers.casualties.file_stem(file_stem);
+                *file_stem = workers.lost_workers.file_stem(file_stem);
             }
-            let limit = Duration::from_nanos(request.time_ns) * 10 + PATIENCE;
+            let limit = Duration::from_nanos(request.time_ns) * 10 + TIMEOUT;
             let how = match workers.ask(request.target, request.clone(), limit)? {
                 Answer::Reply(MeasuredLimits { limits, bytes_written }) => {
                     self.bytes_written += bytes_written;

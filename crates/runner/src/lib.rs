@@ -11,10 +11,8 @@ mod disturbance;
 mod error;
 mod first_look;
 mod hardware;
-mod hold_ups;
 mod holders;
-mod keeper;
-mod left_over;
+mod leftover;
 mod limits;
 mod order;
 mod place;
@@ -25,7 +23,9 @@ mod refusal;
 mod schedule;
 mod signature;
 mod space;
+mod stall_tracker;
 mod supervise;
+mod target_helper;
 mod worker;
 mod workers;
 mod workspace;
@@ -39,10 +39,6 @@ pub use error::RunnerError;
 pub use first_look::{FirstLook, OfSize};
 pub use hardware::Hardware;
 pub use holders::children;
-pub use keeper::{
-    CopyPlace, CopySource, Found, Keeper, KeptWorkspace, Look, PATIENCE, Sweeper, TargetKind, keep,
-    look_at_copy_place, look_at_source, open_source,
-};
 pub use limits::{Pace, check_device, check_memory, check_sectors, deadline};
 pub use order::Planned;
 pub use question::{answer_all, answered};
@@ -51,7 +47,11 @@ pub use refusal::DeviceRefusal;
 pub use schedule::{EachCase, SampleSummary, Schedule, Spent};
 pub use space::{check_space, shortage_of_sample};
 pub use supervise::{End, Observer, Plan, PlannedTarget, supervise};
-pub use worker::{Answer, Patience, ProgressRecord, WorkerCommand};
-pub use workers::{Casualties, Workers};
-pub use workspace::{LeftOver, remove_samples, workspace_path};
+pub use target_helper::{
+    CopyPlace, CopySource, Found, HelperWorkspace, Inspection, StaleWorkspaces, TIMEOUT, TargetHelper,
+    TargetKind, inspect_copy_place, inspect_source, open_source, serve_target,
+};
+pub use worker::{Answer, Deadline, ProgressRecord, WorkerCommand};
+pub use workers::{LostWorkers, Workers};
+pub use workspace::{Leftover, remove_samples, workspace_path};
 pub use written::Written;

@@ -2,7 +2,7 @@
 //! baseline in the final.
 //!
 //! There are more candidates than the limits pay samples for. So a few that are unlike each other are measured
-//! first, and a forecast for all others is learnt from them ([`writebench_stats::Forecast`]). Every further
+//! first, and a forecast for all others is learnt from them ([`writebench_stats::GaussianProcess`]). Every further
 //! batch has the candidates that may be the fastest by their forecast (Srinivas et al., *Gaussian Process
 //! Optimization in the Bandit Setting*, ICML 2010), chosen one after the other as if those before were already
 //! measured (Desautels et al., *Parallelizing Exploration-Exploitation Tradeoffs*, JMLR 2014). The levels of
@@ -19,7 +19,7 @@ use writebench_stats::as_f64;
 
 use self::costs::Costs;
 use self::figures::{by_round, counted, floor, is_clear_loss, verdict};
-use self::outlook::{Choice, Learnt, Outlook};
+use self::posterior::{Acquisition, Learnt, Posterior};
 use crate::schedule::{SampleSummary, Schedule, Spent};
 
 mod coordinates;
@@ -27,7 +27,7 @@ mod costs;
 mod figures;
 mod finals;
 mod limits;
-mod outlook;
+mod posterior;
 
 pub use self::coordinates::coordinates;
 pub use self::limits::RaceLimits;
@@ -255,9 +255,9 @@ impl Race {
         floor(of_time.min(of_bytes))
     }
 
-    fn outlook(&mut self, level: usize, taken: &[Vec<SampleSummary>]) -> Outlook {
+    fn posterior(&mut self, level: usize, taken: &[Vec<SampleSummary>]) -> Posterior {
         let levels: Vec<(LevelOf, u64)> = (0..=self.real()).map(|level| self.of_level(level)).collect();
-        Outlook::of(&self.candidates, &levels, level, taken, &mut self.learnt)
+        Posterior::of(&self.candidates, &levels, level, taken, &mut self.learnt)
     }
 
     /// The rivals without a failed sample.
@@ -284,15 +284,15 @@ impl Race {
     /// The baseline, the simplest other, those that an earlier race has found, and some that are unlike them and
     /// each other.
     fn scout(&mut self, level: usize, taken: &[Vec<SampleSummary>]) {
-        let mut outlook = Outlook::unknown(&self.candidates);
+        let mut posterior = Posterior::unknown(&self.candidates);
         let others = self.rivals().filter(|&it| it != self.baseline);
         let simplest = others.min_by_key(|&it| self.candidates[it].effort);
         let mut chosen: Vec<usize> = std::iter::once(self.baseline).chain(simplest).collect();
         let found: Vec<usize> = self.rivals().filter(|&it| self.candidates[it].was_finalist).collect();
         chosen.extend(found.into_iter().filter(|it| !chosen.contains(it)).take(FINALISTS).collect::<Vec<_>>());
-        chosen.iter().for_each(|&it| outlook.suppose(it));
+        chosen.iter().for_each(|&it| posterior.fantasize(it));
         let rest: Vec<usize> = self.rivals().filter(|it| !chosen.contains(it)).collect();
-        chosen.extend(outlook.choose(&rest, SCOUTS.saturating_sub(chosen.len()), Choice::Unlike));
+        chosen.extend(posterior.choose(&rest, SCOUTS.saturating_sub(chosen.len()), Acquisition::MaxVariance));
         self.want(Stage::Scouting(level), chosen, taken);
     }
 
@@ -313,7 +313,7 @@ impl Race {
         // Half of the first level's samples are of candidates that are unlike each other.
         let able = self.able(taken);
         let most = self.left(first, spent) / 2;
-        let chosen = self.outlook(first, taken).choose(&able, most, Choice::Unlike);
+        let chosen = self.posterior(first, taken).choose(&able, most, Acquisition::MaxVariance);
         self.want(Stage::Screening(first), chosen, taken);
     }
 
@@ -324,7 +324,7 @@ impl Race {
             let mut able = self.able(taken);
             able.retain(|&it| counted(&taken[self.case_on(level, it)]) < MOST_SCREENED);
             let most = (left / BATCHES).max(LEAST_BATCH).min(left);
-            let chosen = self.outlook(level, taken).choose(&able, most, Choice::Hopeful);
+            let chosen = self.posterior(level, taken).choose(&able, most, Acquisition::LowerBound);
             if !chosen.is_empty() {
                 self.want(Stage::Screening(level), chosen, taken);
                 return;
@@ -340,30 +340,30 @@ impl Race {
     /// Checks the most hopeful candidates at the size of the final, which is chosen now: the samples of the check
     /// belong to the final.
     fn enter_check(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
-        let mut outlook = self.outlook(self.real(), taken);
+        let mut posterior = self.posterior(self.real(), taken);
         if self.resumed_at.is_none() {
-            self.size = self.final_size(&outlook, spent);
+            self.size = self.final_size(&posterior, spent);
         }
         let mut able = self.able(taken);
         let most = CHECKED.min(self.left(self.real(), spent)).min(able.len());
         if most <= FINALISTS {
-            self.enter_finals(&outlook, taken, spent);
+            self.enter_finals(&posterior, taken, spent);
             return;
         }
         // A whole method may be slower at this size: the best of some others are checked, too.
         let method = |it: usize| self.candidates[it].values.first();
         able.retain(|&it| it != self.baseline);
-        able.sort_by(|&a, &b| outlook.mean(a).total_cmp(&outlook.mean(b)));
+        able.sort_by(|&a, &b| posterior.mean(a).total_cmp(&posterior.mean(b)));
         let others: Vec<usize> =
-            able.iter().copied().filter(|&it| outlook.times(it) <= LARGEST_CLIFF).collect();
-        outlook.suppose(self.baseline);
+            able.iter().copied().filter(|&it| posterior.times(it) <= LARGEST_CLIFF).collect();
+        posterior.fantasize(self.baseline);
         // Finalists of an earlier race are checked, whatever smaller files say of them.
         let most_found = FINALISTS.min(self.left(self.real(), spent).saturating_sub(most));
         let found: Vec<usize> =
             able.iter().copied().filter(|&it| self.candidates[it].was_finalist).take(most_found).collect();
-        found.iter().for_each(|&it| outlook.suppose(it));
+        found.iter().for_each(|&it| posterior.fantasize(it));
         able.retain(|it| !found.contains(it));
-        let mut chosen = outlook.choose(&able, most - 1 - most / OTHERS, Choice::Hopeful);
+        let mut chosen = posterior.choose(&able, most - 1 - most / OTHERS, Acquisition::LowerBound);
         for it in others {
             if chosen.len() + 1 < most && !chosen.iter().any(|&other| method(other) == method(it)) {
                 chosen.push(it);
@@ -377,22 +377,22 @@ impl Race {
     /// Checks the candidates that are hopeful now, as long as the limits of the check allow; then
     /// comes the final.
     fn end_check(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
-        let outlook = self.outlook(self.real(), taken);
+        let posterior = self.posterior(self.real(), taken);
         let is_unknown = |it: &usize| taken[self.case(*it)].is_empty();
-        let mut chosen = self.finalists(FINALISTS, &outlook, taken);
+        let mut chosen = self.finalists(FINALISTS, &posterior, taken);
         chosen.retain(is_unknown);
-        let mut supposed = outlook.clone();
-        chosen.iter().for_each(|&it| supposed.suppose(it));
+        let mut fantasized = posterior.clone();
+        chosen.iter().for_each(|&it| fantasized.fantasize(it));
         let mut others = self.able(taken);
         others.retain(|it| is_unknown(it) && !chosen.contains(it));
-        chosen.extend(supposed.choose(&others, CHECKED_AGAIN, Choice::Hopeful));
+        chosen.extend(fantasized.choose(&others, CHECKED_AGAIN, Acquisition::LowerBound));
         let left = self.left(self.real(), spent);
         if chosen.is_empty() || chosen.len() + HALVED * (HALVED_SAMPLES - 1) >= left {
-            chosen = self.finalists(HALVED, &outlook, taken);
+            chosen = self.finalists(HALVED, &posterior, taken);
             chosen.retain(|&it| counted(&taken[self.case(it)]) < HALVED_SAMPLES);
         }
         if chosen.is_empty() || chosen.len() >= left {
-            self.enter_finals(&outlook, taken, spent);
+            self.enter_finals(&posterior, taken, spent);
             return;
         }
         chosen.push(self.baseline);
@@ -402,13 +402,13 @@ impl Race {
     /// Half of the finalists are the fastest, half the simplest of those that are nearly as fast:
     /// the advice is the simplest candidate that is not distinguishable from the fastest, so the
     /// simple ones must stay.
-    fn finalists(&self, most: usize, outlook: &Outlook, taken: &[Vec<SampleSummary>]) -> Vec<usize> {
+    fn finalists(&self, most: usize, posterior: &Posterior, taken: &[Vec<SampleSummary>]) -> Vec<usize> {
         let mut ranked = self.able(taken);
         ranked.retain(|&it| it != self.baseline);
-        ranked.sort_by(|&a, &b| outlook.mean(a).total_cmp(&outlook.mean(b)));
-        let tie = ranked.first().map_or(0.0, |&it| outlook.mean(it) + SCREENING_TIE.ln());
+        ranked.sort_by(|&a, &b| posterior.mean(a).total_cmp(&posterior.mean(b)));
+        let tie = ranked.first().map_or(0.0, |&it| posterior.mean(it) + SCREENING_TIE.ln());
         let (fastest, rest) = ranked.split_at(most.div_ceil(2).min(ranked.len()));
-        let effort = |it: usize| if outlook.mean(it) <= tie { self.candidates[it].effort } else { u32::MAX };
+        let effort = |it: usize| if posterior.mean(it) <= tie { self.candidates[it].effort } else { u32::MAX };
         let mut rest = rest.to_vec();
         // The sort is stable, so that the faster of two equally simple candidates comes first.
         rest.sort_by_key(|&it| effort(it));

@@ -1,7 +1,9 @@
 //! Samples that several ranks take together: each rank's process has a worker of its own, and the first one makes one
 //! sample of what all of them report.
 
-use writebench_model::protocol::{InsufficientSpace, Marks, RankPlace, RankSample, RankSampleRequest};
+use writebench_model::protocol::{
+    InsufficientSpace, PhaseTimestamps, RankPlace, RankSample, RankSampleRequest,
+};
 use writebench_model::{Outcome, Phase, PhasesNs, RankName, RankTimes, ReadBack, Sample, Spread};
 
 use crate::barrier::WaitRequest;
@@ -22,7 +24,7 @@ impl Report {
         let mut report = Self {
             rank,
             sample: Sample::default(),
-            marks: Marks::default(),
+            marks: PhaseTimestamps::default(),
             is_abandoned: false,
             shortage: None,
             is_unclean: false,
@@ -97,7 +99,7 @@ pub(crate) fn by_ranks(
     let reports = reports
         .map_err(|error| RunnerError::Protocol(format!("the other ranks cannot be reached: {error}")))?;
     if reports.iter().any(|report| report.is_unclean) {
-        workers.casualties.are_left(share.request.target);
+        workers.lost_workers.mark_dirty(share.request.target);
     }
     Ok(Answer::Reply(match reports.iter().find_map(|report| report.shortage) {
         Some(shortage) => Err(shortage),
@@ -122,7 +124,7 @@ pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
     let disturbed = reports.iter().find_map(|report| Some((&report.rank, report.sample.disturbed.as_ref()?)));
     let first = shares().next().cloned().unwrap_or_default();
     let times = RankTimes {
-        phases: Marks::PHASES.into_iter().filter_map(|phase| spread(phase, reports)).collect(),
+        phases: PhaseTimestamps::PHASES.into_iter().filter_map(|phase| spread(phase, reports)).collect(),
         clock_uncertainty_ns: reports.iter().map(|report| report.clock_uncertainty_ns).max().unwrap_or(0),
         failed: None,
     };
@@ -205,7 +207,7 @@ mod tests {
     /// A rank's share with phases from and to these moments: open, write, sync, close.
     fn report(rank: u32, moments: [[u64; 2]; 4]) -> Report {
         let phases = [Phase::Open, Phase::Write, Phase::Sync, Phase::Close];
-        let mut marks = Marks::default();
+        let mut marks = PhaseTimestamps::default();
         phases.into_iter().zip(moments).for_each(|(phase, [began, ended])| marks.add(phase, began, ended));
         let read_back = Some(ReadBack { extent: Extent::Whole, bytes: 8, from: None });
         let sample = Sample { bytes: 8, user_cpu_ns: 3, read_back, ..Sample::without_figures(5, Outcome::Ok) };

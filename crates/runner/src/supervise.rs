@@ -226,14 +226,14 @@ impl Run<'_, '_> {
     fn sample(&mut self, index: usize, round: u32) -> Result<Option<Sample>, RunnerError> {
         let (plan, Planned { target, case }) = (self.plan, &self.plan.cases[index]);
         let planned_target = plan.targets.get(*target).cloned().unwrap_or_default();
-        let remove_first = self.workers.casualties.has_files_in(*target);
+        let remove_first = self.workers.lost_workers.has_files_in(*target);
         let request = SampleRequest {
             case: case.clone(),
             program: plan.settings.program_of(case),
             target: *target,
             sync_all: planned_target.sync_all,
             round,
-            file_stem: self.workers.casualties.file_stem("sample"),
+            file_stem: self.workers.lost_workers.file_stem("sample"),
             remove_first,
             reserve: planned_target.reserve,
             data_seed: plan.settings.seed,
@@ -243,7 +243,7 @@ impl Run<'_, '_> {
             // Ranks would end at different bytes, and each reads back another's.
             write_limit_ns: self.write_limit_ns().filter(|_| case.axes().ranks == 1),
             device_number: planned_target.device_number.clone(),
-            cpu_stats: self.workers.at_work()?.hold_ups.cpu_stats(),
+            cpu_stats: self.workers.at_work()?.stalls.cpu_stats(),
         };
         let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
         self.written.add_sample(*target, case, self.reads_back());
@@ -251,7 +251,7 @@ impl Run<'_, '_> {
             Answer::Reply(Ok(sample)) => {
                 // A rank's worker may have been lost.
                 if remove_first && !sample.outcome.is_loss() {
-                    self.workers.casualties.are_removed(*target);
+                    self.workers.lost_workers.mark_clean(*target);
                 }
                 sample
             }
@@ -266,7 +266,7 @@ impl Run<'_, '_> {
         };
         if sample.outcome.is_ok() {
             let judged = self.disturbance.judge(&sample);
-            let held_up = self.workers.at_work()?.hold_ups.reason();
+            let held_up = self.workers.at_work()?.stalls.reason();
             // The engine's own reason comes first.
             sample.disturbed = sample.disturbed.or(held_up).or(judged);
         }

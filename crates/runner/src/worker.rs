@@ -18,8 +18,8 @@ use writebench_model::{Outcome, Phase, nanoseconds};
 
 use crate::barrier::{BarrierServer, WaitRequest};
 use crate::error::RunnerError;
-use crate::hold_ups::HoldUps;
 use crate::question::{question_line, understood};
+use crate::stall_tracker::StallTracker;
 
 /// The command of a worker. The descriptor number of the progress record is appended.
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ impl ProgressRecord {
     }
 }
 
-/// How long a killed process may take to end: with [`crate::keeper::GRACE`] an interrupted run ends within five seconds.
+/// How long a killed process may take to end: with [`crate::target_helper::GRACE`] an interrupted run ends within five seconds.
 const KILL_WAIT: Duration = Duration::from_secs(3);
 
 /// A live worker.
@@ -79,7 +79,7 @@ pub(crate) struct Worker {
     progress: ProgressRecord,
     barrier: Option<BarrierServer>,
     /// The delays since the last question.
-    pub(crate) hold_ups: HoldUps,
+    pub(crate) stalls: StallTracker,
     killed: bool,
     // Whether the process was waited for.
     has_ended: bool,
@@ -87,7 +87,7 @@ pub(crate) struct Worker {
 
 /// The wait for an answer, and what ends it early.
 #[derive(Clone, Copy)]
-pub struct Patience<'s> {
+pub struct Deadline<'s> {
     /// The longest wait.
     pub limit: Duration,
     /// Set when the run is stopped.
@@ -96,7 +96,7 @@ pub struct Patience<'s> {
     pub(crate) grace: Duration,
 }
 
-impl<'s> Patience<'s> {
+impl<'s> Deadline<'s> {
     /// A wait that ends when the run is stopped.
     #[must_use]
     pub fn until(limit: Duration, stop: &'s AtomicBool) -> Self {
@@ -148,10 +148,10 @@ impl Worker {
         let (sender, replies) = channel();
         let requests = child.stdin.take();
         // From here on, an early return kills the worker.
-        let hold_ups = HoldUps::of(child.id());
+        let stalls = StallTracker::for_process(child.id());
         let (killed, has_ended) = (false, false);
         let mut worker =
-            Self { child, requests, replies, last_words: None, progress, barrier, hold_ups, killed, has_ended };
+            Self { child, requests, replies, last_words: None, progress, barrier, stalls, killed, has_ended };
         kept.map_err(|errno| failed("fcntl(F_SETFD)")(errno.into()))?;
         let listen = move || lines(stdout).try_for_each(|line| sender.send(line));
         let last_words = move || lines(stderr).last().unwrap_or_default();
@@ -165,7 +165,7 @@ impl Worker {
     pub(crate) fn ask<Q: Question>(
         &mut self,
         question: Q,
-        wait: Patience<'_>,
+        wait: Deadline<'_>,
     ) -> Result<Answer<Q::Answer>, RunnerError> {
         self.ask_with_barrier(question, wait, None)
     }
@@ -175,18 +175,18 @@ impl Worker {
     pub(crate) fn ask_with_barrier<Q: Question>(
         &mut self,
         question: Q,
-        wait: Patience<'_>,
+        wait: Deadline<'_>,
         mut on_wait: Option<&mut OnWait<'_>>,
     ) -> Result<Answer<Q::Answer>, RunnerError> {
         let line = question_line(question).map_err(|error| RunnerError::Protocol(error.to_string()))?;
-        self.hold_ups.begin();
+        self.stalls.begin();
         // If the worker is dead, its answer is missing below.
         let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));
         let start = Instant::now();
         let mut limit = wait.limit;
         let mut is_stopped = false;
         loop {
-            limit += self.hold_ups.beat();
+            limit += self.stalls.beat();
             if !is_stopped && wait.stop.load(Ordering::Relaxed) {
                 is_stopped = true;
                 if wait.grace.is_zero() {
@@ -199,12 +199,12 @@ impl Worker {
                 return Ok(self.timed_out(wait));
             }
             if let (Some(wait_for_others), Some(barrier)) = (&mut on_wait, &mut self.barrier)
-                && let Some(request) = barrier.request(HoldUps::BEAT)
+                && let Some(request) = barrier.request(StallTracker::BEAT)
             {
                 let arrived = Instant::now();
                 let all = wait_for_others(request);
                 limit += arrived.elapsed();
-                self.hold_ups.have_waited();
+                self.stalls.reset();
                 barrier.answer(all);
                 if request.is_last || !all {
                     on_wait = None;
@@ -212,9 +212,10 @@ impl Worker {
                 continue;
             }
             // A worker at barriers answers after the last of them, unless it dies.
-            match self.replies.recv_timeout(if on_wait.is_some() { Duration::ZERO } else { HoldUps::BEAT }) {
+            match self.replies.recv_timeout(if on_wait.is_some() { Duration::ZERO } else { StallTracker::BEAT })
+            {
                 Ok(reply) => {
-                    self.hold_ups.look();
+                    self.stalls.inspect();
                     return understood(&reply).map(Answer::Reply);
                 }
                 // What it started may hold its output open: the look kills that if the worker is dead.
@@ -226,7 +227,7 @@ impl Worker {
         }
     }
 
-    fn timed_out<R>(&mut self, wait: Patience<'_>) -> Answer<R> {
+    fn timed_out<R>(&mut self, wait: Deadline<'_>) -> Answer<R> {
         let phase = self.progress.phase();
         self.kill();
         Answer::Lost(Outcome::TimedOut { phase, limit_ns: nanoseconds(wait.limit) })

@@ -8,13 +8,13 @@ use writebench_model::protocol::Question;
 
 use crate::communicator::Coordinator;
 use crate::error::RunnerError;
-use crate::worker::{Answer, OnWait, Patience, Worker, WorkerCommand};
+use crate::worker::{Answer, Deadline, OnWait, Worker, WorkerCommand};
 
 /// One worker at a time: started for a question, and abandoned if it does not answer.
 pub struct Workers<'w> {
     command: &'w WorkerCommand,
     stop: &'w AtomicBool,
-    pub(crate) casualties: &'w mut Casualties,
+    pub(crate) lost_workers: &'w mut LostWorkers,
     at_work: Option<Worker>,
     pub(crate) coordinator: Option<&'w mut dyn Coordinator>,
 }
@@ -22,8 +22,8 @@ pub struct Workers<'w> {
 impl<'w> Workers<'w> {
     /// Workers of that command, until `stop` is set.
     #[must_use]
-    pub fn new(command: &'w WorkerCommand, stop: &'w AtomicBool, casualties: &'w mut Casualties) -> Self {
-        Self { command, stop, casualties, at_work: None, coordinator: None }
+    pub fn new(command: &'w WorkerCommand, stop: &'w AtomicBool, lost_workers: &'w mut LostWorkers) -> Self {
+        Self { command, stop, lost_workers, at_work: None, coordinator: None }
     }
 
     /// The workers of the first rank, which leads all ranks.
@@ -39,12 +39,12 @@ impl<'w> Workers<'w> {
 
     /// See [`writebench_model::protocol::SampleRequest::cpu_stats`].
     pub(crate) fn cpu_stats(&mut self) -> Vec<String> {
-        self.at_work().map_or_else(|_| Vec::new(), |worker| worker.hold_ups.cpu_stats())
+        self.at_work().map_or_else(|_| Vec::new(), |worker| worker.stalls.cpu_stats())
     }
 
     /// The reason why the last sample was held up, if it was.
     pub(crate) fn held_up(&self) -> Option<String> {
-        self.at_work.as_ref().and_then(|worker| worker.hold_ups.reason())
+        self.at_work.as_ref().and_then(|worker| worker.stalls.reason())
     }
 
     /// The worker for the next question.
@@ -79,12 +79,12 @@ impl<'w> Workers<'w> {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(Answer::Stopped);
         }
-        let patience = Patience::until(limit, self.stop);
-        let answer = self.at_work()?.ask_with_barrier(question, patience, on_wait)?;
+        let deadline = Deadline::until(limit, self.stop);
+        let answer = self.at_work()?.ask_with_barrier(question, deadline, on_wait)?;
         if !matches!(answer, Answer::Reply(_))
             && let Some(worker) = self.at_work.take()
         {
-            self.casualties.add(target, worker);
+            self.lost_workers.add(target, worker);
         }
         Ok(answer)
     }
@@ -92,13 +92,13 @@ impl<'w> Workers<'w> {
 
 /// Workers that hang in the kernel with an open file, and targets with leftover files.
 #[derive(Default)]
-pub struct Casualties {
+pub struct LostWorkers {
     // Workers that could not be killed, each with its target.
     hung: Vec<(usize, Worker)>,
     unclean: BTreeSet<usize>,
 }
 
-impl Casualties {
+impl LostWorkers {
     /// Takes a worker that was killed or died while it worked in a target.
     fn add(&mut self, target: usize, mut worker: Worker) {
         self.unclean.insert(target);
@@ -108,7 +108,7 @@ impl Casualties {
     }
 
     /// Records that another rank's worker has left files in a target.
-    pub(crate) fn are_left(&mut self, target: usize) {
+    pub(crate) fn mark_dirty(&mut self, target: usize) {
         self.unclean.insert(target);
     }
 
@@ -127,7 +127,7 @@ impl Casualties {
     }
 
     /// Records that the files in a target have been removed.
-    pub(crate) fn are_removed(&mut self, target: usize) {
+    pub(crate) fn mark_clean(&mut self, target: usize) {
         self.unclean.remove(&target);
     }
 
@@ -153,8 +153,8 @@ mod tests {
             has_barrier: false,
         };
         let request = LimitRequest { of: LimitOf::Memory { threads: 1, bytes: 1 }, target: 0, time_ns: 1 };
-        let (stop, mut casualties) = (AtomicBool::new(stop), Casualties::default());
-        Workers::new(&command, &stop, &mut casualties).ask(0, request, limit)
+        let (stop, mut lost_workers) = (AtomicBool::new(stop), LostWorkers::default());
+        Workers::new(&command, &stop, &mut lost_workers).ask(0, request, limit)
     }
 
     const LONG: Duration = Duration::from_secs(60);
@@ -175,14 +175,14 @@ mod tests {
         let command = WorkerCommand { program: "sh".into(), arguments, has_barrier: false };
         let worker = Worker::start(&command).unwrap();
         let process = Pid::from_raw(i32::try_from(worker.id()).unwrap()).unwrap();
-        let mut casualties = Casualties::default();
-        casualties.add(0, worker);
-        assert!(!casualties.has_files_in(0) && casualties.hangs_in(0));
+        let mut lost_workers = LostWorkers::default();
+        lost_workers.add(0, worker);
+        assert!(!lost_workers.has_files_in(0) && lost_workers.hangs_in(0));
         kill_process_group(process, Signal::KILL).unwrap();
-        while casualties.hangs_in(0) {
+        while lost_workers.hangs_in(0) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        assert!(casualties.has_files_in(0));
+        assert!(lost_workers.has_files_in(0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The directory of a run in its target: made, owned and removed by the run.
 //!
-//! These are calls on the target, so only a keeper makes them: see [`crate::keeper`].
+//! These are calls on the target, so only a target helper makes them: see [`crate::target_helper`].
 
 use std::ffi::CString;
 use std::io;
@@ -23,7 +23,7 @@ pub(crate) const PREFIX: &str = ".writebench-";
 pub(crate) const ID_DIGITS: usize = 32;
 
 /// Holds the workspace's id, and an exclusive lock while the run lives; the kernel releases it when its
-/// keeper dies.
+/// target helper dies.
 pub(crate) const OWNER: &str = "owner";
 
 /// Another run that cleans up may remove a directory before it has its owner file.
@@ -43,7 +43,7 @@ pub(crate) struct Workspace {
 
 /// The result for a directory of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum LeftOver {
+pub enum Leftover {
     /// Removed now.
     Removed,
     /// No such directory, or not the run's: nothing was touched.
@@ -116,7 +116,7 @@ impl Workspace {
     }
 
     /// Removes the workspace with all files.
-    pub(crate) fn remove(self) -> Result<LeftOver, RunnerError> {
+    pub(crate) fn remove(self) -> Result<Leftover, RunnerError> {
         remove_all(&self.place, &self.directory, Some(self.owner))
     }
 }
@@ -152,17 +152,17 @@ pub(crate) fn remove_all(
     place: &Place,
     directory: &OwnedFd,
     owner: Option<OwnedFd>,
-) -> Result<LeftOver, RunnerError> {
+) -> Result<Leftover, RunnerError> {
     remove_samples(directory).or_else(busy_is_kept).map_err(failed("unlink", &place.path))?;
     drop(owner);
     let start = Instant::now();
     loop {
         match remove_now_empty(place, directory) {
             Err(RunnerError::Target { error, .. }) if is_kept(&error) => {}
-            result => return result.map(|()| LeftOver::Removed),
+            result => return result.map(|()| Leftover::Removed),
         }
         if start.elapsed() >= LATE_CLOSE {
-            return Ok(LeftOver::KeepsFiles);
+            return Ok(Leftover::KeepsFiles);
         }
         sleep(Duration::from_millis(50));
         remove_samples(directory).or_else(busy_is_kept).map_err(failed("unlink", &place.path))?;

@@ -4,7 +4,7 @@
 #![expect(clippy::cast_precision_loss, reason = "numbers of samples are far below 2^52")]
 
 mod course;
-mod forecast;
+mod gaussian_process;
 mod independent;
 mod interval;
 mod mann_whitney;
@@ -13,7 +13,7 @@ mod rounds;
 mod verdict;
 
 pub use course::{Burst, Course, course};
-pub use forecast::{Forecast, Likeness, Observation, Point};
+pub use gaussian_process::{GaussianProcess, Kernel, Observation, Point};
 pub use independent::independent_ratio;
 pub use interval::{Interval, median_interval};
 pub use outliers::count_outliers;

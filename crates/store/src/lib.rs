@@ -32,7 +32,7 @@ pub use ownership::files;
 pub use read::RunSummary;
 pub use workspaces::WorkspaceRecord;
 
-/// Marks the file's header as writebench's: "wrbt".
+/// PhaseTimestamps the file's header as writebench's: "wrbt".
 const APPLICATION_ID: i32 = 0x7772_6274;
 
 /// An error of the database.
@@ -125,9 +125,9 @@ pub struct Store {
 }
 
 /// How long other programs may keep the database locked.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long, if the data can wait in memory.
-const LITTLE_PATIENCE: Duration = Duration::from_millis(50);
+const SHORT_TIMEOUT: Duration = Duration::from_millis(50);
 
 impl StoreError {
     /// Whether another program has locked the database, so that the same call can succeed later.
@@ -207,7 +207,7 @@ impl Store {
 
     /// Whether the database is new or writebench's. Changes nothing.
     fn is_ours(&self) -> rusqlite::Result<bool> {
-        self.connection.busy_timeout(PATIENCE)?;
+        self.connection.busy_timeout(TIMEOUT)?;
         // A database from elsewhere may have triggers; ours has none.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
@@ -226,7 +226,7 @@ impl Store {
         self.connection.pragma_update(None, "foreign_keys", true)?;
         // With a write-ahead log a commit survives a crash of the program without a sync, so that the
         // database does not disturb the measured disk.
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         // SQLite does not wait where two connections want to change the mode of a new database: one of them would
         // wait for the other's lock for ever.
         while let Err(error) = self.connection.pragma_update(None, "journal_mode", "wal") {
@@ -251,9 +251,9 @@ impl Store {
     pub fn without_waiting<T>(&self, write: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
         let set =
             |timeout| self.connection.busy_timeout(timeout).map_err(self.failed("limit the time of a lock"));
-        set(LITTLE_PATIENCE)?;
+        set(SHORT_TIMEOUT)?;
         let written = write();
-        set(PATIENCE)?;
+        set(TIMEOUT)?;
         written
     }
 
@@ -266,7 +266,7 @@ impl Store {
         stop: &AtomicBool,
         mut write: impl FnMut() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             match self.without_waiting(&mut write) {
                 Err(error) if error.is_busy() && !stop.load(Ordering::Relaxed) && Instant::now() < until => {}

@@ -138,7 +138,7 @@ pub fn worker(run: u32) -> Option<u32> {
     })
 }
 
-/// Kills a run, and waits for the end of its worker and keepers.
+/// Kills a run, and waits for the end of its worker and target helpers.
 ///
 /// # Errors
 /// A process does not end.

@@ -8,7 +8,7 @@ const LINES_LIMIT: usize = 500;
 /// Names that do not describe the content.
 const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "misc", "common"];
 
-/// Marks of unfinished work, split so that this file has no finding.
+/// PhaseTimestamps of unfinished work, split so that this file has no finding.
 const UNFINISHED: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
 const IGNORED_TEST: &str = concat!("#[", "ignore");

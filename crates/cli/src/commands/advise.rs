@@ -329,7 +329,7 @@ impl Field {
         Ok(field)
     }
 
-    /// Marks the candidates of those names without a size; returns their number.
+    /// PhaseTimestamps the candidates of those names without a size; returns their number.
     fn mark_finalists(&mut self, names: &HashSet<String>) -> usize {
         let mut count = 0;
         for candidate in &mut self.candidates {

@@ -8,7 +8,6 @@ mod compare;
 mod completions;
 mod fs;
 mod import;
-mod keeper;
 mod list;
 mod man;
 mod probe;
@@ -16,6 +15,7 @@ mod report;
 mod run;
 mod runs;
 mod show;
+mod target_helper;
 mod worker;
 
 use std::ffi::OsString;
@@ -60,7 +60,7 @@ type Hidden = fn(&mut dyn Iterator<Item = OsString>) -> Result<Exit>;
 
 /// Commands that are not for people: help, manual and completions do not know them.
 pub(crate) const HIDDEN: [(&str, Hidden); 3] = [
-    (crate::keeper::WORKER, worker::work),
-    (crate::keeper::COMMAND, keeper::keep),
+    (crate::processes::WORKER, worker::work),
+    (crate::processes::COMMAND, target_helper::serve),
     (writebench_engine::GUARD, |words| Ok(writebench_engine::guard(words).map(|()| Exit::Ok)?)),
 ];

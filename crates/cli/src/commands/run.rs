@@ -20,8 +20,9 @@ use crate::programs::ProgramArguments;
 use crate::ranks::Others;
 use crate::selection::{self, SAMPLES, Selected, SelectionArguments};
 use crate::session::{
-    Claimed, Configuration, Cost, DestroyArguments, MeasuringArguments, Place, Session, SizedCases, VERSION,
-    Workspaces, check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run, only_size,
+    AcquiredTarget, Configuration, Cost, DestroyArguments, MeasuringArguments, Place, Session, SizedCases,
+    VERSION, Workspaces, check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run,
+    only_size,
 };
 use crate::signals::stop_on_signals;
 
@@ -228,7 +229,7 @@ impl RunCommand {
         &self,
         store: &'s Store,
         run: i64,
-        places: Vec<Claimed>,
+        places: Vec<AcquiredTarget>,
         (stop, output, others): (&'s AtomicBool, &'s Output, &'s Others),
     ) -> Workspaces<'s> {
         Workspaces { store, run, places, limit: self.measuring.timeout, stop, output, others }

@@ -72,7 +72,7 @@ impl Directory {
     }
 
     /// The file of that name, which may itself be a link; none if the name is free.
-    pub(super) fn look(&self, name: &OsStr) -> io::Result<Option<Metadata>> {
+    pub(super) fn inspect(&self, name: &OsStr) -> io::Result<Option<Metadata>> {
         match self.at(name).symlink_metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             found => found.map(Some),
@@ -98,18 +98,18 @@ impl Directory {
     pub(super) fn sweep(&self, name: Option<&OsStr>) {
         let entries = self.path().read_dir().into_iter().flatten().flatten();
         for entry in entries.filter(|entry| is_temporary(&entry.file_name(), name)) {
-            let _ = self.remove_left_over(&entry.file_name());
+            let _ = self.remove_leftover(&entry.file_name());
         }
     }
 
-    fn remove_left_over(&self, name: &OsStr) -> io::Result<()> {
+    fn remove_leftover(&self, name: &OsStr) -> io::Result<()> {
         let file = self.open_file(name, OFlags::empty())?;
         let found = file.metadata()?;
         // A writer at work holds the lock of its file.
         let is_left = found.is_file()
             && found.uid() == rustix::process::geteuid().as_raw()
             && file.try_lock().is_ok()
-            && self.look(name)?.is_some_and(|now| identity(&now) == identity(&found));
+            && self.inspect(name)?.is_some_and(|now| identity(&now) == identity(&found));
         if is_left { std::fs::remove_file(self.at(name)) } else { Ok(()) }
     }
 }
@@ -157,7 +157,7 @@ impl<'d> NewFile<'d> {
         directory: &'d Directory,
         name: &OsStr,
     ) -> Result<Self> {
-        let existing = named.call("stat", directory.look(name))?;
+        let existing = named.call("stat", directory.inspect(name))?;
         // An existing file's mode may be narrower than that of a new one.
         let mode = if existing.is_some() { 0o600 } else { 0o666 };
         let prefix = prefix(name);

@@ -37,7 +37,7 @@ impl OutputDirectory {
         let named = Named { option, path: path.to_path_buf(), protected: protected.clone() };
         let place = if path.file_name().is_some() {
             let (parent, name) = named.parent()?;
-            match named.call("stat", parent.look(&name))? {
+            match named.call("stat", parent.inspect(&name))? {
                 None => Destination::New(parent, name),
                 Some(found) if found.is_symlink() => {
                     return Err(named.refused_link(&parent.real_path().join(name), "directory"));

@@ -181,7 +181,7 @@ impl Named {
     /// Whether the name in that directory can become our file: it must be free, or a regular
     /// file's.
     fn check_name(&self, directory: &Directory, name: &OsStr) -> Result<Option<Metadata>> {
-        let now = self.call("stat", directory.look(name))?;
+        let now = self.call("stat", directory.inspect(name))?;
         self.protected.check(self, Some((directory, name)), now.as_ref())?;
         match now {
             Some(found) if found.is_dir() => Err(self.usage(&self.path, "a directory")),

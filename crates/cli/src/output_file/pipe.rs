@@ -14,7 +14,7 @@ use rustix::io::Errno;
 /// The interval between two looks at `stop`.
 const LOOK: Duration = Duration::from_millis(50);
 /// The time that a slow reader has once the program is to end.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A pipe that is written to as its reader reads. Neither a reader that does not come nor one that does not read
 /// keeps the program from its end, once `stop` is set.
@@ -53,7 +53,7 @@ impl<'s> Pipe<'s> {
     fn wait_until_writable(&mut self) -> io::Result<()> {
         if self.stop.load(Ordering::Relaxed) {
             let since = *self.waits_since.get_or_insert_with(Instant::now);
-            if since.elapsed() > PATIENCE {
+            if since.elapsed() > TIMEOUT {
                 return Err(io::Error::new(
                     ErrorKind::TimedOut,
                     "its reader did not read on when the run was interrupted",

@@ -27,7 +27,7 @@ const HOST_BYTES: usize = 65;
 /// Several "nodes" on one machine, for tests.
 const NODE: &str = "WRITEBENCH_NODE";
 /// How long ranks that are told to stop may take to come to the next barrier.
-const STOP_PATIENCE: Duration = Duration::from_secs(4);
+const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// The ranks that were started together, as this one reaches them.
 pub(super) struct Ranks {
@@ -213,7 +213,7 @@ fn complete<'a, D: ?Sized, S: Scope<'a>>(mut request: Request<'a, D, S>, stop: O
         std::thread::sleep((waited / 1024).clamp(Duration::from_micros(10), Duration::from_micros(500)));
         if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             let since = *stopped.get_or_insert_with(Instant::now);
-            if since.elapsed() > STOP_PATIENCE {
+            if since.elapsed() > STOP_TIMEOUT {
                 std::process::exit(Exit::Interrupted as i32);
             }
         }

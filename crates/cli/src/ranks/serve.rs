@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::ColorChoice;
 use writebench_model::protocol::{InsufficientSpace, RankSample, RankSampleRequest};
-use writebench_runner::{Casualties, Communicator, Report, RunnerError, WorkerCommand, Workers};
+use writebench_runner::{Communicator, LostWorkers, Report, RunnerError, WorkerCommand, Workers};
 
 use super::in_process::{InProcess, identity};
 use super::mpi::Ranks;
 use super::order::Order;
-use crate::keeper;
 use crate::output::Output;
+use crate::processes;
 
 /// The time that a directory made on another node may take to be seen: nodes cache directories for
 /// seconds.
@@ -23,7 +23,7 @@ const SIGHT: Duration = Duration::from_secs(15);
 
 /// Does what the first rank says, to the end.
 pub(super) fn serve(mut ranks: Ranks) {
-    let mut casualties = Casualties::default();
+    let mut lost_workers = LostWorkers::default();
     let mut order = receive(&ranks);
     loop {
         order = match order {
@@ -32,7 +32,9 @@ pub(super) fn serve(mut ranks: Ranks) {
                 let why = seen.as_ref().err().map(|error| format!("{}: {error:#}", name(&ranks)));
                 ranks.gather(ranks.size(), &why.unwrap_or_default());
                 match seen {
-                    Ok((command, in_process)) => take_shares(&mut ranks, &command, in_process, &mut casualties),
+                    Ok((command, in_process)) => {
+                        take_shares(&mut ranks, &command, in_process, &mut lost_workers)
+                    }
                     // The first rank ends the run.
                     Err(_) => receive(&ranks),
                 }
@@ -62,10 +64,10 @@ fn take_shares(
     ranks: &mut Ranks,
     command: &WorkerCommand,
     mut in_process: InProcess,
-    casualties: &mut Casualties,
+    lost_workers: &mut LostWorkers,
 ) -> io::Result<Order> {
     let stop = ranks.stop.clone();
-    let mut workers = Workers::new(command, &stop, casualties);
+    let mut workers = Workers::new(command, &stop, lost_workers);
     loop {
         let share = match receive(ranks)? {
             Order::RunSample(share) => *share,
@@ -112,10 +114,11 @@ fn seen_all(directories: &[OsString]) -> Result<(WorkerCommand, InProcess)> {
         seen(Path::new(directory)).with_context(|| format!("does not see {}", directory.display()))
     };
     let identities = directories.iter().map(see).collect::<Result<Vec<_>>>()?;
-    let mut arguments: Vec<OsString> = vec![keeper::WORKER.into()];
+    let mut arguments: Vec<OsString> = vec![processes::WORKER.into()];
     let all = directories.iter().zip(&identities);
-    arguments.extend(all.flat_map(|(directory, identity)| keeper::of_directory(directory, *identity)));
-    let command = WorkerCommand { program: keeper::this_program()?, arguments, has_barrier: true };
+    arguments
+        .extend(all.flat_map(|(directory, identity)| processes::directory_arguments(directory, *identity)));
+    let command = WorkerCommand { program: processes::this_program()?, arguments, has_barrier: true };
     Ok((command, InProcess::new(directories, &identities)?))
 }
 

@@ -1,7 +1,7 @@
 //! What a command has validated, and the session that is made from it.
 
 use writebench_model::{Case, CaseRecord, RunRecord, Settings};
-use writebench_runner::{Casualties, EachCase, Schedule, Written};
+use writebench_runner::{EachCase, LostWorkers, Schedule, Written};
 
 use super::recorder::Recorder;
 use super::workspaces::Workspaces;
@@ -48,7 +48,7 @@ pub(crate) struct Session<'s> {
     pub(super) written: Written,
     /// See [`RunRecord::cpu_wait_ppm`].
     pub(super) cpu_wait_ppm: Option<u32>,
-    pub(super) casualties: Casualties,
+    pub(super) lost_workers: LostWorkers,
 }
 
 impl<'s> Session<'s> {
@@ -63,7 +63,7 @@ impl<'s> Session<'s> {
         let run = recorder.run().so_far();
         let of_samples = run.cases.iter().map(CaseRecord::sample_bytes).fold(0, u64::saturating_add);
         written.add(run.written_bytes.unwrap_or(0).saturating_sub(of_samples));
-        let (cpu_wait_ppm, casualties) = (None, Casualties::default());
-        Self { config, workspaces, recorder, written, cpu_wait_ppm, casualties }
+        let (cpu_wait_ppm, lost_workers) = (None, LostWorkers::default());
+        Self { config, workspaces, recorder, written, cpu_wait_ppm, lost_workers }
     }
 }

@@ -12,7 +12,7 @@ use writebench_report::{Report, formats};
 use writebench_runner::{Coordinator, End, Hardware, Plan, Planned, SampleSummary, WorkerCommand, Workers};
 
 use super::configuration::Session;
-use super::place::Claimed;
+use super::place::AcquiredTarget;
 use super::progress;
 use super::streams::Streams;
 use super::workspaces::Workspaces;
@@ -26,9 +26,9 @@ const MORE_LIMITS: usize = 2;
 impl Session<'_> {
     /// Measures, shows and exports; then tidies up, on which no result depends.
     pub(crate) fn measure(mut self, exports: &[Export]) -> Result<Exit> {
-        self.workspaces.remove_left_overs()?;
+        self.workspaces.remove_leftovers()?;
         let result = self.run(exports);
-        let removed = self.workspaces.remove(&mut self.casualties);
+        let removed = self.workspaces.remove(&mut self.lost_workers);
         self.workspaces.output.after_tidying(result, removed)
     }
 
@@ -112,8 +112,8 @@ impl Session<'_> {
         let Some(copied) = self.config.copied.as_ref().filter(|_| end != End::Stopped) else {
             return Ok(None);
         };
-        let keeper = self.workspaces.places.first_mut().and_then(Claimed::keeper);
-        keeper.map_or(Ok(None), |keeper| copied.finish(keeper, self.workspaces.stop))
+        let helper = self.workspaces.places.first_mut().and_then(AcquiredTarget::helper);
+        helper.map_or(Ok(None), |helper| copied.finish(helper, self.workspaces.stop))
     }
 
     /// The command that could be run next.
@@ -143,7 +143,7 @@ impl Session<'_> {
         let set_aside = hardware.as_ref().map_or(0, Hardware::time_ns) / 2;
         let plan = Plan { began, set_aside: Duration::from_nanos(set_aside), ..self.plan() };
         let coordinator = lead.as_mut().map(|lead| -> &mut dyn Coordinator { &mut ***lead });
-        let workers = Workers::new(&worker, stop, &mut self.casualties).leading(coordinator);
+        let workers = Workers::new(&worker, stop, &mut self.lost_workers).leading(coordinator);
         let mut is_exceeded = false;
         let written = &mut self.written;
         let (recorder, schedule) = (&mut self.recorder, &mut *self.config.schedule);
@@ -179,7 +179,7 @@ impl Session<'_> {
         // A limit that a sample exceeds was measured at a bad time, and gets more chances.
         if let Some(hardware) = hardware.as_mut().filter(|_| is_exceeded) {
             for _ in 0..MORE_LIMITS {
-                hardware.measure_memory(Workers::new(&worker, stop, &mut self.casualties))?;
+                hardware.measure_memory(Workers::new(&worker, stop, &mut self.lost_workers))?;
             }
         }
         self.measure_limits(hardware.as_mut(), &worker)?;
@@ -201,7 +201,7 @@ impl Session<'_> {
     /// Limits are measured before the samples and after them: the best counts.
     fn measure_limits(&mut self, hardware: Option<&mut Hardware>, worker: &WorkerCommand) -> Result<()> {
         let Some(hardware) = hardware else { return Ok(()) };
-        hardware.measure(Workers::new(worker, self.workspaces.stop, &mut self.casualties))?;
+        hardware.measure(Workers::new(worker, self.workspaces.stop, &mut self.lost_workers))?;
         (0..hardware.target_count()).try_for_each(|target| {
             self.recorder.record(RunEvent::Limits { target, limits: hardware.limits(target) })
         })

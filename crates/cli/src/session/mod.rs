@@ -15,7 +15,7 @@ pub(crate) use self::configuration::{Configuration, Session};
 pub(crate) use self::cost::{Cost, least_free_bytes, most_unasked_bytes};
 pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run, seed};
 pub(crate) use self::place::{
-    Claimed, DestroyArguments, Place, check_and_claim, largest_block, look_at, no_target,
+    AcquiredTarget, DestroyArguments, Place, check_and_claim, inspect, largest_block, no_target,
 };
 pub(crate) use self::sized::{SizedCases, only_size};
 pub(crate) use self::workspaces::Workspaces;

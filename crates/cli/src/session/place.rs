@@ -9,12 +9,12 @@ use writebench_filesystems::Kind;
 use writebench_model::{Case, Environment, Failure, FilesystemSpec, Reserve, TargetRecord, path_text};
 use writebench_probe::Space;
 use writebench_runner::{
-    ClaimedDevice, Keeper, Look, Patience, PlannedTarget, RunnerError, TargetKind, claim_device,
+    ClaimedDevice, Deadline, Inspection, PlannedTarget, RunnerError, TargetHelper, TargetKind, claim_device,
 };
 
 use crate::exit::{refused, usage};
-use crate::keeper;
 use crate::output::Output;
+use crate::processes;
 
 #[derive(Args)]
 pub(crate) struct DestroyArguments {
@@ -28,16 +28,16 @@ pub(crate) struct DestroyArguments {
 
 /// Where a run writes to, as it was found.
 pub(crate) struct Place {
-    look: Look,
+    inspection: Inspection,
     pub environment: Environment,
     /// Holds a directory open; none for a block device, which may be written over.
-    keeper: Option<Box<Keeper>>,
+    helper: Option<Box<TargetHelper>>,
     /// The name and making of a filesystem that the run made.
     made: Option<(String, FilesystemSpec)>,
 }
 
 /// A place that belongs to this run alone.
-pub(crate) struct Claimed {
+pub(crate) struct AcquiredTarget {
     /// The facts that samples need.
     pub target: PlannedTarget,
     /// The free space of a directory's filesystem at the first look.
@@ -48,17 +48,17 @@ pub(crate) struct Claimed {
 }
 
 pub(crate) enum Hold {
-    /// The keeper makes all calls there that are no sample's, and a directory for the run.
-    Directory(Box<Keeper>),
+    /// The target helper makes all calls there that are no sample's, and a directory for the run.
+    Directory(Box<TargetHelper>),
     Device(Box<ClaimedDevice>),
 }
 
 impl Place {
     /// The place at that path, if it answers within `limit`.
     pub(crate) fn find(target: &Path, destroy: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
-        let place = Self::new(target, look_at(target, limit)?)?;
+        let place = Self::new(target, inspect(target, limit)?)?;
         match destroy {
-            _ if place.keeper.is_none() => check_device_is_meant(target, place.path(), destroy)?,
+            _ if place.helper.is_none() => check_device_is_meant(target, place.path(), destroy)?,
             Some(device) => {
                 return Err(usage!(
                     "--destroy {}: the target is the directory {}; name the device as TARGET, too",
@@ -86,8 +86,8 @@ impl Place {
         }
         let mut places: Vec<Self> = Vec::new();
         for target in targets {
-            let place = Self::new(target, look_at(target, limit)?)?;
-            if place.keeper.is_none() {
+            let place = Self::new(target, inspect(target, limit)?)?;
+            if place.helper.is_none() {
                 return Err(usage!(
                     "target {} is a block device: several targets have to be directories",
                     target.display()
@@ -104,7 +104,7 @@ impl Place {
 
     /// Whether this user may make files there, before a run is recorded that could not begin.
     fn check_writable(&self) -> Result<()> {
-        let Some(errno) = self.look.not_writable else { return Ok(()) };
+        let Some(errno) = self.inspection.not_writable else { return Ok(()) };
         let why = Failure::io_message(&std::io::Error::from_raw_os_error(errno));
         Err(anyhow!("target {}: access: {why}; give a directory that you can write to", self.path().display()))
     }
@@ -115,14 +115,14 @@ impl Place {
     }
 
     /// A directory or a block device that has been looked at.
-    pub(crate) fn new(target: &Path, (keeper, look): (Keeper, Look)) -> Result<Self> {
-        let keeper = match look.kind {
-            TargetKind::Directory => Some(Box::new(keeper)),
+    pub(crate) fn new(target: &Path, (helper, inspection): (TargetHelper, Inspection)) -> Result<Self> {
+        let helper = match inspection.kind {
+            TargetKind::Directory => Some(Box::new(helper)),
             TargetKind::BlockDevice => None,
             TargetKind::Other => return Err(no_target(target)),
         };
-        let environment = look.environment.clone().ok_or_else(|| no_target(target))?;
-        Ok(Self { look, environment, keeper, made: None })
+        let environment = inspection.environment.clone().ok_or_else(|| no_target(target))?;
+        Ok(Self { inspection, environment, helper, made: None })
     }
 
     /// The place's record for the database and tables.
@@ -139,12 +139,12 @@ impl Place {
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.look.path
+        &self.inspection.path
     }
 
     /// The space that a directory's filesystem has left; none for a device, which is written over.
     pub(crate) fn space(&self) -> Option<Space> {
-        self.look.space.filter(|_| self.keeper.is_some())
+        self.inspection.space.filter(|_| self.helper.is_some())
     }
 
     /// The reserve, unless the run made the filesystem, which goes with the run.
@@ -163,7 +163,7 @@ impl Place {
     ) -> Result<()> {
         let copied =
             cases.iter().filter(|case| case.method().has_source_file()).map(|case| case.axes().size_bytes);
-        let shares = |other: &&Self| other.look.filesystem_number == self.look.filesystem_number;
+        let shares = |other: &&Self| other.inspection.filesystem_number == self.inspection.filesystem_number;
         let sharing = all.iter().filter(shares).count().max(1) as u64;
         let beside_bytes = copy_bytes.unwrap_or_else(|| copied.max().unwrap_or(0).saturating_mul(sharing));
         let (path, total_bytes) = (self.path(), self.environment.filesystem.total_bytes);
@@ -179,18 +179,18 @@ impl Place {
 
     /// Refuses a device that could not be claimed now.
     pub(crate) fn check_claim(&self, destroy_data: bool) -> Result<()> {
-        match self.keeper {
+        match self.helper {
             Some(_) => Ok(()),
-            None => Ok(writebench_runner::check_claim(&self.look.path, destroy_data)?),
+            None => Ok(writebench_runner::check_claim(&self.inspection.path, destroy_data)?),
         }
     }
 
     /// Claims the place, if it is free.
-    pub(crate) fn claim(self, destroy_data: bool, reserve: Reserve, output: &Output) -> Result<Claimed> {
+    pub(crate) fn claim(self, destroy_data: bool, reserve: Reserve, output: &Output) -> Result<AcquiredTarget> {
         let device = self.environment.device.as_ref().map(|device| device.number.clone());
         let making = self.made.as_ref().map(|(_, making)| making);
         let target = PlannedTarget {
-            path: self.look.path.clone(),
+            path: self.inspection.path.clone(),
             device_number: device.or_else(|| making.and_then(device_below)),
             reserve: self.reserve(reserve),
             // The kernel syncs a FUSE filesystem without asking its server to sync what it has written elsewhere.
@@ -198,24 +198,24 @@ impl Place {
                 .is_some_and(|making| making.kind.parse().is_ok_and(|kind: Kind| kind.has_server())),
         };
         let (space, is_made) = (self.space(), self.made.is_some());
-        let hold = match self.keeper {
-            Some(keeper) => Hold::Directory(keeper),
+        let hold = match self.helper {
+            Some(helper) => Hold::Directory(helper),
             None => {
-                let device = claim_device(&self.look.path, destroy_data)?;
+                let device = claim_device(&self.inspection.path, destroy_data)?;
                 output
                     .note(&format!("Writing over {}.", writebench_runner::device_description(device.facts())));
                 Hold::Device(Box::new(device))
             }
         };
-        Ok(Claimed { target, space, is_made, hold })
+        Ok(AcquiredTarget { target, space, is_made, hold })
     }
 }
 
-impl Claimed {
-    /// The keeper of a directory.
-    pub(crate) fn keeper(&mut self) -> Option<&mut Keeper> {
+impl AcquiredTarget {
+    /// The target helper of a directory.
+    pub(crate) fn helper(&mut self) -> Option<&mut TargetHelper> {
         match &mut self.hold {
-            Hold::Directory(keeper) => Some(keeper),
+            Hold::Directory(helper) => Some(helper),
             Hold::Device(_) => None,
         }
     }
@@ -228,7 +228,7 @@ pub(crate) fn check_and_claim(
     (copy_bytes, reserve): (Option<u64>, Reserve),
     destroy_data: bool,
     output: &Output,
-) -> Result<Vec<Claimed>> {
+) -> Result<Vec<AcquiredTarget>> {
     for place in places.iter().filter(|place| place.made.is_none()) {
         place.check(cases, copy_bytes, reserve, &places)?;
     }
@@ -248,8 +248,8 @@ fn device_below(making: &FilesystemSpec) -> Option<String> {
 }
 
 /// Looks at a path that is named as a target.
-pub(crate) fn look_at(target: &Path, limit: Option<Duration>) -> Result<(Keeper, Look)> {
-    let looked = Keeper::look_at(&keeper::command()?, target, Patience::without_stop(limit));
+pub(crate) fn inspect(target: &Path, limit: Option<Duration>) -> Result<(TargetHelper, Inspection)> {
+    let looked = TargetHelper::inspect(&processes::command()?, target, Deadline::without_stop(limit));
     looked.map_err(|error| match error {
         RunnerError::Target { call, error, .. } if call == "realpath" => {
             let why = Failure::io_message(&error);

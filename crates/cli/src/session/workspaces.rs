@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 use writebench_runner::{
-    Casualties, CopySource, Keeper, LeftOver, PATIENCE, Patience, RunnerError, Sweeper, WorkerCommand, Written,
-    workspace_path,
+    CopySource, Deadline, Leftover, LostWorkers, RunnerError, StaleWorkspaces, TIMEOUT, TargetHelper,
+    WorkerCommand, Written, workspace_path,
 };
 use writebench_store::{Store, StoreError, WorkspaceRecord};
 
-use super::place::{Claimed, Hold};
-use crate::keeper;
+use super::place::{AcquiredTarget, Hold};
 use crate::output::Output;
+use crate::processes;
 use crate::ranks::Others;
 
 /// A run's targets, and the directories that it makes there.
@@ -23,7 +23,7 @@ pub(crate) struct Workspaces<'s> {
     /// Knows of each directory from before it is made until it is known to be gone.
     pub store: &'s Store,
     pub run: i64,
-    pub places: Vec<Claimed>,
+    pub places: Vec<AcquiredTarget>,
     /// The time that a target has to answer, if the user set one.
     pub limit: Option<Duration>,
     /// Set to end the run.
@@ -34,15 +34,15 @@ pub(crate) struct Workspaces<'s> {
 }
 
 impl<'s> Workspaces<'s> {
-    fn patience(&self) -> Patience<'s> {
-        Patience::until(self.limit.unwrap_or(PATIENCE), self.stop)
+    fn deadline(&self) -> Deadline<'s> {
+        Deadline::until(self.limit.unwrap_or(TIMEOUT), self.stop)
     }
 
     /// Makes the run's directory in each target that is a directory.
     pub(crate) fn make(&mut self, written: &mut Written) -> Result<()> {
-        let (store, run, patience) = (self.store, self.run, self.patience());
+        let (store, run, deadline) = (self.store, self.run, self.deadline());
         for place in &mut self.places {
-            if let Hold::Directory(keeper) = &mut place.hold {
+            if let Hold::Directory(helper) = &mut place.hold {
                 let id = uuid::Uuid::new_v4().simple().to_string();
                 let path = workspace_path(&place.target.path, &id);
                 // A directory on a filesystem that the run made goes with it; no later run could
@@ -53,9 +53,9 @@ impl<'s> Workspaces<'s> {
                 record
                     .iter()
                     .try_for_each(|record| store.unless_stopped(self.stop, || store.add_workspace(record)))?;
-                if let Err(error) = keeper.make(&id, patience) {
+                if let Err(error) = helper.make(&id, deadline) {
                     if let Some(WorkspaceRecord { path, .. }) = record
-                        && is_gone(&path, patience)
+                        && is_gone(&path, deadline)
                     {
                         store.unless_stopped(self.stop, || store.forget_workspace(&path))?;
                     }
@@ -68,26 +68,26 @@ impl<'s> Workspaces<'s> {
     }
 
     /// Removes the run's directories, all of them, also where one cannot be removed.
-    pub(crate) fn remove(&mut self, casualties: &mut Casualties) -> Result<()> {
+    pub(crate) fn remove(&mut self, lost_workers: &mut LostWorkers) -> Result<()> {
         let keepers: Vec<u32> =
-            self.places.iter_mut().filter_map(Claimed::keeper).map(|keeper| keeper.process()).collect();
+            self.places.iter_mut().filter_map(AcquiredTarget::helper).map(|helper| helper.process()).collect();
         // Workers that were killed and have not ended.
         let others: Vec<u32> =
             writebench_runner::children().into_iter().filter(|child| !keepers.contains(child)).collect();
-        let (stop, output, patience) = (self.stop, self.output, self.patience());
+        let (stop, output, deadline) = (self.stop, self.output, self.deadline());
         let forget = |path: &Path| self.store.unless_stopped(stop, || self.store.forget_workspace(path));
         let removed = self.places.iter_mut().enumerate().filter_map(|(target, place)| {
-            let keeper = place.keeper()?;
-            let is_held = casualties.hangs_in(target) || keeper.is_held_by(&others);
-            Some(remove(keeper, is_held, (patience, output), forget))
+            let helper = place.helper()?;
+            let is_held = lost_workers.hangs_in(target) || helper.is_held_by(&others);
+            Some(remove(helper, is_held, (deadline, output), forget))
         });
         output.all_ok(removed)
     }
 
     /// Removes what killed runs left: in the targets, whichever database knows of it, and elsewhere
     /// what this database knows. Prints what cannot be removed, and goes on.
-    pub(crate) fn remove_left_overs(&self) -> Result<()> {
-        let mut sweeper = Sweeper::new(keeper::command()?);
+    pub(crate) fn remove_leftovers(&self) -> Result<()> {
+        let mut stale = StaleWorkspaces::new(processes::command()?);
         let recorded = self.store.workspaces()?;
         let mut paths = Vec::new();
         for left in &recorded {
@@ -97,7 +97,7 @@ impl<'s> Workspaces<'s> {
             }
         }
         for place in self.places.iter().filter(|place| matches!(place.hold, Hold::Directory(_))) {
-            match sweeper.left_overs_in(&place.target.path, self.stop) {
+            match stale.leftovers_in(&place.target.path, self.stop) {
                 Ok(found) => {
                     paths.extend(
                         found.into_iter().filter(|path| !recorded.iter().any(|left| left.path == *path)),
@@ -106,21 +106,21 @@ impl<'s> Workspaces<'s> {
                 Err(error) => self.output.note(&format!("Could not look for what killed runs left: {error}")),
             }
         }
-        let patience = Patience::until(PATIENCE, self.stop);
+        let deadline = Deadline::until(TIMEOUT, self.stop);
         let forget = |path: &Path| self.store.unless_stopped(self.stop, || self.store.forget_workspace(path));
         for path in paths {
             let shown = path.display();
-            match sweeper.remove(&path, patience) {
+            match stale.remove(&path, deadline) {
             // A disk that is not mounted now may come back with the directory.
-            Ok(LeftOver::InUse | LeftOver::Away) => {}
-            Ok(LeftOver::Held(process)) => self.output.note(&format!(
+            Ok(Leftover::InUse | Leftover::Away) => {}
+            Ok(Leftover::Held(process)) => self.output.note(&format!(
                 "{shown}, left by a run that is gone, stays: process {process} has it open. A run after its end removes it."
             )),
-            Ok(LeftOver::KeepsFiles) => self.output.note(&format!(
+            Ok(Leftover::KeepsFiles) => self.output.note(&format!(
                 "{shown}, left by a run that is gone, stays: its filesystem keeps files that were open when they were removed. A later run removes it."
             )),
-            Ok(LeftOver::NotThere) => forget(&path)?,
-            Ok(LeftOver::Removed) => {
+            Ok(Leftover::NotThere) => forget(&path)?,
+            Ok(Leftover::Removed) => {
                 self.output.note(&format!("Removed {shown}, left by a run that was killed."));
                 forget(&path)?;
             }
@@ -132,8 +132,8 @@ impl<'s> Workspaces<'s> {
 
     /// The run's directories.
     pub(crate) fn directories(&self) -> Vec<PathBuf> {
-        let directory = |place: &Claimed| match &place.hold {
-            Hold::Directory(keeper) => keeper.workspace().map(|workspace| workspace.path.clone()),
+        let directory = |place: &AcquiredTarget| match &place.hold {
+            Hold::Directory(helper) => helper.workspace().map(|workspace| workspace.path.clone()),
             Hold::Device(_) => None,
         };
         self.places.iter().filter_map(directory).collect()
@@ -141,12 +141,13 @@ impl<'s> Workspaces<'s> {
 
     /// A worker in all of the run's directories.
     pub(crate) fn worker(&self, copy_from: Option<&CopySource>) -> Result<WorkerCommand> {
-        let mut arguments: Vec<OsString> = vec![keeper::WORKER.into()];
+        let mut arguments: Vec<OsString> = vec![processes::WORKER.into()];
         for place in &self.places {
             match &place.hold {
-                Hold::Directory(keeper) => {
-                    let Some(workspace) = keeper.workspace() else { continue };
-                    arguments.extend(keeper::of_directory(workspace.path.as_os_str(), workspace.identity));
+                Hold::Directory(helper) => {
+                    let Some(workspace) = helper.workspace() else { continue };
+                    arguments
+                        .extend(processes::directory_arguments(workspace.path.as_os_str(), workspace.identity));
                 }
                 Hold::Device(device) => {
                     arguments.extend(["--device".into(), device.as_fd().as_raw_fd().to_string().into()]);
@@ -158,34 +159,34 @@ impl<'s> Workspaces<'s> {
             arguments.push("--copy-identity".into());
             arguments.extend(source.identity.map(|number| number.to_string().into()));
         }
-        Ok(WorkerCommand { program: keeper::this_program()?, arguments, has_barrier: self.others.is_some() })
+        Ok(WorkerCommand { program: processes::this_program()?, arguments, has_barrier: self.others.is_some() })
     }
 }
 
 /// Whether a directory that could not be completed is gone.
-fn is_gone(path: &Path, patience: Patience<'_>) -> bool {
-    let Ok(command) = keeper::command() else { return false };
-    let became = Sweeper::new(command).remove(path, patience);
-    matches!(became, Ok(LeftOver::Removed | LeftOver::NotThere))
+fn is_gone(path: &Path, deadline: Deadline<'_>) -> bool {
+    let Ok(command) = processes::command() else { return false };
+    let became = StaleWorkspaces::new(command).remove(path, deadline);
+    matches!(became, Ok(Leftover::Removed | Leftover::NotThere))
 }
 
 fn remove(
-    keeper: &mut Keeper,
+    helper: &mut TargetHelper,
     is_held: bool,
-    (patience, output): (Patience<'_>, &Output),
+    (deadline, output): (Deadline<'_>, &Output),
     forget: impl Fn(&Path) -> Result<(), StoreError>,
 ) -> Result<()> {
-    let Some(path) = keeper.workspace().map(|workspace| workspace.path.clone()) else { return Ok(()) };
+    let Some(path) = helper.workspace().map(|workspace| workspace.path.clone()) else { return Ok(()) };
     let stays = |why: &str| {
         output.note(&format!("{} stays: {why}. A later run removes it.", path.display()));
     };
     if is_held {
-        keeper.leave();
+        helper.leave();
         stays("a worker hangs there and cannot be killed");
         return Ok(());
     }
-    match keeper.remove(patience) {
-        Ok(LeftOver::KeepsFiles) => stays("its filesystem keeps files that were open when they were removed"),
+    match helper.remove(deadline) {
+        Ok(Leftover::KeepsFiles) => stays("its filesystem keeps files that were open when they were removed"),
         Ok(_) => {
             // A record that stays, as on a full disk or under a lock, is forgotten by the next run, which finds nothing there.
             let _ = forget(&path);

@@ -131,7 +131,7 @@ fn completions_and_manual() -> Result<()> {
         ensure!(own.code == Some(0) && own.stdout.contains(&format!("writebench\\-{name}")), "{own:?}");
     }
     ensure!(program.call(&["man", "run"])?.stdout.contains("max\\-bytes"));
-    for hidden in ["worker", "keeper"] {
+    for hidden in ["worker", "target-helper"] {
         ensure!(program.call(&["man", hidden])?.code == Some(2) && !commands.iter().any(|name| name == hidden));
     }
     Ok(())

@@ -305,7 +305,7 @@ fn killed_worker() -> Result<()> {
     Ok(())
 }
 
-/// Waits until the ranks, workers and keepers of a run have ended, which their launcher may leave behind for a moment.
+/// Waits until the ranks, workers and target helpers of a run have ended, which their launcher may leave behind for a moment.
 fn nobody_works_in(target: &Path) -> Result<()> {
     let name = target.display().to_string();
     wait_for("the ranks and workers to end", || {

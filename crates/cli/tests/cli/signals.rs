@@ -26,7 +26,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("SIGINT ends a run whose sample hangs in the kernel", &fuse, || hung(1));
     trials.add("SIGINT ends a run that hangs in the kernel while limits are measured", &fuse, hung_limit);
     trials.add("a second SIGINT ends a run at once, and the next one tidies up", &fuse, || hung(2));
-    trials.add("after kill -9 the next run removes what was left, and only that", &tmpfs, left_overs);
+    trials.add("after kill -9 the next run removes what was left, and only that", &tmpfs, leftovers);
     trials.add("what a killed run left is removed by a run with another database", &tmpfs, other_database);
     trials.add(
         "too few descriptors leave nothing behind that a later run does not remove",
@@ -153,7 +153,7 @@ fn is_killed(process: u32) -> bool {
     masks.any(|mask| mask >> 8 & 1 == 1)
 }
 
-fn left_overs() -> Result<()> {
+fn leftovers() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     // A stranger's directory, in the style of ours.
     let theirs = target.path().join(".writebench-0123456789abcdef0123456789abcdef");

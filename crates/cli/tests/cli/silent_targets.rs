@@ -142,7 +142,7 @@ fn kept_files() -> Result<()> {
     wait_for("the directory to be empty", || entries(target.below()).is_empty().then_some(()))
 }
 
-/// Traces the first thread of the program, which does all but read what workers and keepers say.
+/// Traces the first thread of the program, which does all but read what workers and target helpers say.
 fn no_call() -> Result<()> {
     let (program, target) = (program()?, tempfile::tempdir()?);
     let (from, to) = (program.home().join("X"), target.path().join("Y"));

@@ -168,7 +168,7 @@ fn hung_file() -> Result<()> {
     let words = [&["run", path, "--case", WRITE, "--case", AFTER][..], &more].concat();
     let mut child = place.program.start(&words)?;
     let is_given_up = || std::fs::read_to_string(&lines).is_ok_and(|lines| lines.contains("timed-out"));
-    wait_for("the end of the supervisor's patience", || is_given_up().then_some(()))?;
+    wait_for("the end of the supervisor's deadline", || is_given_up().then_some(()))?;
     let is_removed = || place.faulty.operations().iter().any(|it| it.file == 0 && it.call == Call::Unlink);
     ensure!(!is_removed(), "its file is still in use");
     place.faulty.release();

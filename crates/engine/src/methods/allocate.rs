@@ -6,13 +6,13 @@ use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use writebench_model::{AllocateCall, Cache, SyncCall};
 
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::{Call, CallError, Meaning, hand_over, retry};
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| AllocateLane { part })
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| AllocateThread { part })
 }
 
 /// EINVAL from a filesystem without fallocate under O_DIRECT: there the C library writes a byte into each block, which
@@ -20,11 +20,11 @@ pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
 const POSIX_FALLOCATE: Call =
     Call { name: "posix_fallocate", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 
-struct AllocateLane<'a> {
+struct AllocateThread<'a> {
     part: Part<'a>,
 }
 
-impl Lane for AllocateLane<'_> {
+impl IoThread for AllocateThread<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, _records: &mut Records) -> Result<(), CallError> {
         allocate(file, self.part.axes.call, self.part.file_length)
     }

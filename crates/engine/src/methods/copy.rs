@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use writebench_model::{Advice, Cache};
 
-use super::Lane;
+use super::IoThread;
 use crate::call::{Call, CallError, retry};
 use crate::file::{self, COPIED};
 use crate::job::Part;
@@ -57,13 +57,13 @@ impl Input {
 }
 
 /// A copy whose loop only needs the source to be open.
-pub(super) struct CopyLane<'a, L> {
+pub(super) struct CopyThread<'a, L> {
     part: Part<'a>,
     input: Input,
     copy: L,
 }
 
-impl<'a, L> CopyLane<'a, L>
+impl<'a, L> CopyThread<'a, L>
 where
     L: FnMut(&Part<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send,
 {
@@ -73,7 +73,7 @@ where
     }
 }
 
-impl<'a, L> Lane for CopyLane<'a, L>
+impl<'a, L> IoThread for CopyThread<'a, L>
 where
     L: FnMut(&Part<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send,
 {
@@ -100,9 +100,9 @@ pub(super) fn in_kernel<'a>(
     part: Part<'a>,
     call: impl Into<Call>,
     step: impl Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize> + Send,
-) -> impl Lane {
+) -> impl IoThread {
     let call = call.into();
-    CopyLane::new(
+    CopyThread::new(
         part,
         move |part: &Part<'a>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
             move_all(part, call, records, |most, _| retry(call, || step(input, file, most)))

@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 
 use super::copy::in_kernel;
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::{Call, Meaning};
 use crate::job::Part;
 
@@ -13,8 +13,8 @@ pub(super) const COPY_FILE_RANGE: Call = Call {
     meanings: &[(Errno::XDEV, Meaning::Unsupported), (Errno::INVAL, Meaning::Unsupported)],
 };
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| {
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| {
         in_kernel(part, COPY_FILE_RANGE, |from, to, most| {
             rustix::fs::copy_file_range(from, None, to, None, most)
         })

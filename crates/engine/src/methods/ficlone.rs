@@ -5,8 +5,8 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
 
-use super::copy::CopyLane;
-use super::{Lane, lane_each};
+use super::copy::CopyThread;
+use super::{IoThread, each_thread};
 use crate::call::{Call, CallError, Meaning, of_libc, retry};
 use crate::job::Part;
 use crate::records::Records;
@@ -22,8 +22,8 @@ pub(super) const FICLONERANGE: Call = Call {
     ],
 };
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| CopyLane::new(part, clone_range))
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| CopyThread::new(part, clone_range))
 }
 
 fn clone_range(

@@ -5,27 +5,27 @@ use std::ffi::c_void;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| FwriteLane { part, stream: None })
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| FwriteThread { part, stream: None })
 }
 
-struct FwriteLane<'a> {
+struct FwriteThread<'a> {
     part: Part<'a>,
     stream: Option<Stream>,
 }
 
-/// A stream over a descriptor that another part of the engine owns until [`Lane::close`].
+/// A stream over a descriptor that another part of the engine owns until [`IoThread::close`].
 struct Stream(NonNull<libc::FILE>);
 
 // SAFETY: POSIX lets any thread use a stream; each call locks it. Here one thread at a time does so.
 unsafe impl Send for Stream {}
 
-impl Lane for FwriteLane<'_> {
+impl IoThread for FwriteThread<'_> {
     fn attaches(&self) -> bool {
         true
     }
@@ -67,7 +67,7 @@ impl Lane for FwriteLane<'_> {
         let Some(Stream(stream)) = self.stream.take() else { return Ok(()) };
         // From here on the stream closes the descriptor.
         let _ = file.into_raw_fd();
-        // SAFETY: the stream is open, was taken out of the lane, and is not used again.
+        // SAFETY: the stream is open, was taken out of the thread, and is not used again.
         match unsafe { libc::fclose(stream.as_ptr()) } {
             0 => Ok(()),
             _ => Err(last_error("fclose")),

@@ -7,28 +7,28 @@ use writebench_model::{Axes, Files, Huge, MapSharing, Populate, SyncCall};
 
 use super::map::{Access, MMAP, Map, Mapping};
 use super::streaming_copy::{self, StreamingCopy};
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::CallError;
 use crate::job::Part;
 
-/// The mapping of a lane: the common one or its own.
+/// The mapping of a thread: the common one or its own.
 pub(super) struct Mapped {
-    // Weak, so that the last lane to release the map unmaps it, in phase close.
+    // Weak, so that the last thread to release the map unmaps it, in phase close.
     shared: Arc<Mutex<Weak<Mapping>>>,
     map: Option<Map>,
 }
 
-/// Makes the same kind of lane for each part, with its mapping.
-pub(super) fn lane_each_mapped<'a, L: Lane + 'a>(
+/// Makes the same kind of thread for each part, with its mapping.
+pub(super) fn each_mapped_thread<'a, L: IoThread + 'a>(
     parts: &[Part<'a>],
-    lane: impl Fn(Part<'a>, Mapped) -> L,
-) -> Vec<Box<dyn Lane + 'a>> {
+    thread: impl Fn(Part<'a>, Mapped) -> L,
+) -> Vec<Box<dyn IoThread + 'a>> {
     let shared = Arc::new(Mutex::new(Weak::new()));
-    lane_each(parts, |part| lane(part, Mapped { shared: shared.clone(), map: None }))
+    each_thread(parts, |part| thread(part, Mapped { shared: shared.clone(), map: None }))
 }
 
 impl Mapped {
-    /// Maps the part's range of the file, or the whole file for all lanes.
+    /// Maps the part's range of the file, or the whole file for all threads.
     pub(super) fn attach(&mut self, part: &Part<'_>, file: BorrowedFd<'_>) -> Result<(), CallError> {
         let one_map = part.axes.map == MapSharing::Shared && part.axes.files == Files::Shared;
         let mapping = if one_map {
@@ -59,7 +59,7 @@ impl Mapped {
         if call == SyncCall::Msync { self.map()?.sync_all() } else { crate::sync::sync(file, call) }
     }
 
-    /// Unmaps the file, unless another lane still uses the mapping.
+    /// Unmaps the file, unless another thread still uses the mapping.
     pub(super) fn detach(&mut self) -> Result<(), CallError> {
         self.map.take().map_or(Ok(()), Map::unmap)
     }

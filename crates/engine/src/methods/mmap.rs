@@ -4,22 +4,22 @@ use std::os::fd::BorrowedFd;
 
 use writebench_model::{Store, SyncCall};
 
-use super::Lane;
-use super::mapped::{self, Mapped, lane_each_mapped};
+use super::IoThread;
+use super::mapped::{self, Mapped, each_mapped_thread};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each_mapped(parts, |part, mapped| MmapLane { part, mapped })
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_mapped_thread(parts, |part, mapped| MmapThread { part, mapped })
 }
 
-struct MmapLane<'a> {
+struct MmapThread<'a> {
     part: Part<'a>,
     mapped: Mapped,
 }
 
-impl Lane for MmapLane<'_> {
+impl IoThread for MmapThread<'_> {
     fn attaches(&self) -> bool {
         true
     }

@@ -4,26 +4,26 @@ use std::os::fd::BorrowedFd;
 
 use writebench_model::{Store, SyncCall};
 
-use super::Lane;
+use super::IoThread;
 use super::copy::move_all;
 use super::map::Map;
-use super::mapped::{self, Mapped, lane_each_mapped};
+use super::mapped::{self, Mapped, each_mapped_thread};
 use super::mmap_write::{map_source, populate_source};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each_mapped(parts, |part, mapped| MmapMmapLane { part, from: None, mapped })
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_mapped_thread(parts, |part, mapped| MmapMmapThread { part, from: None, mapped })
 }
 
-struct MmapMmapLane<'a> {
+struct MmapMmapThread<'a> {
     part: Part<'a>,
     from: Option<Map>,
     mapped: Mapped,
 }
 
-impl Lane for MmapMmapLane<'_> {
+impl IoThread for MmapMmapThread<'_> {
     fn attaches(&self) -> bool {
         true
     }

@@ -6,17 +6,17 @@ use writebench_model::{Advice, Populate};
 
 use super::copy::{Input, move_all};
 use super::map::{Access, Map};
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::{CallError, retry};
 use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| MmapWriteLane { part, map: None })
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| MmapWriteThread { part, map: None })
 }
 
-struct MmapWriteLane<'a> {
+struct MmapWriteThread<'a> {
     part: Part<'a>,
     map: Option<Map>,
 }
@@ -54,7 +54,7 @@ pub(super) fn populate_source(part: &Part<'_>, map: &Map, at: u64, present: &mut
     Ok(())
 }
 
-impl Lane for MmapWriteLane<'_> {
+impl IoThread for MmapWriteThread<'_> {
     fn attaches(&self) -> bool {
         true
     }

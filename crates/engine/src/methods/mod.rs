@@ -41,8 +41,8 @@ mod write;
 mod writev;
 
 /// A method at work on one part, in the part's own thread. Each function is called once, in this order.
-pub(crate) trait Lane: Send {
-    /// Whether [`Lane::attach`] and [`Lane::detach`] do anything.
+pub(crate) trait IoThread: Send {
+    /// Whether [`IoThread::attach`] and [`IoThread::detach`] do anything.
     fn attaches(&self) -> bool {
         false
     }
@@ -66,42 +66,45 @@ pub(crate) trait Lane: Send {
         Ok(())
     }
 
-    /// Works in phase `close`, for the last lane that holds the descriptor.
+    /// Works in phase `close`, for the last thread that holds the descriptor.
     fn close(&mut self, file: OwnedFd) -> Result<(), CallError> {
         file::close(file)
     }
 }
 
-/// Makes a lane of the method for each part, with its buffers, before the clock.
-pub(crate) fn lanes<'a>(method: Method, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+/// Makes a thread of the method for each part, with its buffers, before the clock.
+pub(crate) fn io_threads<'a>(method: Method, parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
     match method {
-        Method::Write => write::lanes(parts),
-        Method::Pwrite => pwrite::lanes(parts),
-        Method::Writev => writev::lanes(parts),
-        Method::Pwritev => pwritev::lanes(parts),
-        Method::Fwrite => fwrite::lanes(parts),
-        Method::Mmap => mmap::lanes(parts),
-        Method::Uring => uring::lanes(parts),
-        Method::Mpiio => mpiio::lanes(parts),
-        Method::ReadWrite => read_write::lanes(parts),
-        Method::MmapWrite => mmap_write::lanes(parts),
-        Method::ReadMmap => read_mmap::lanes(parts),
-        Method::MmapMmap => mmap_mmap::lanes(parts),
-        Method::Pipeline => pipeline::lanes(parts),
-        Method::UringCopy => uring_copy::lanes(parts),
-        Method::Splice => splice::lanes(parts),
-        Method::Sendfile => sendfile::lanes(parts),
-        Method::CopyFileRange => copy_file_range::lanes(parts),
-        Method::Ficlone => ficlone::lanes(parts),
-        Method::Allocate => allocate::lanes(parts),
-        Method::Null => null::lanes(parts),
-        Method::Program | Method::CopyProgram => program::lanes(parts),
+        Method::Write => write::io_threads(parts),
+        Method::Pwrite => pwrite::io_threads(parts),
+        Method::Writev => writev::io_threads(parts),
+        Method::Pwritev => pwritev::io_threads(parts),
+        Method::Fwrite => fwrite::io_threads(parts),
+        Method::Mmap => mmap::io_threads(parts),
+        Method::Uring => uring::io_threads(parts),
+        Method::Mpiio => mpiio::io_threads(parts),
+        Method::ReadWrite => read_write::io_threads(parts),
+        Method::MmapWrite => mmap_write::io_threads(parts),
+        Method::ReadMmap => read_mmap::io_threads(parts),
+        Method::MmapMmap => mmap_mmap::io_threads(parts),
+        Method::Pipeline => pipeline::io_threads(parts),
+        Method::UringCopy => uring_copy::io_threads(parts),
+        Method::Splice => splice::io_threads(parts),
+        Method::Sendfile => sendfile::io_threads(parts),
+        Method::CopyFileRange => copy_file_range::io_threads(parts),
+        Method::Ficlone => ficlone::io_threads(parts),
+        Method::Allocate => allocate::io_threads(parts),
+        Method::Null => null::io_threads(parts),
+        Method::Program | Method::CopyProgram => program::io_threads(parts),
     }
 }
 
-/// Makes the same kind of lane for each part.
-fn lane_each<'a, L: Lane + 'a>(parts: &[Part<'a>], lane: impl Fn(Part<'a>) -> L) -> Vec<Box<dyn Lane + 'a>> {
-    parts.iter().map(|&part| Box::new(lane(part)) as Box<dyn Lane + 'a>).collect()
+/// Makes the same kind of thread for each part.
+fn each_thread<'a, L: IoThread + 'a>(
+    parts: &[Part<'a>],
+    thread: impl Fn(Part<'a>) -> L,
+) -> Vec<Box<dyn IoThread + 'a>> {
+    parts.iter().map(|&part| Box::new(thread(part)) as Box<dyn IoThread + 'a>).collect()
 }
 
 #[cfg(test)]

@@ -9,13 +9,13 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use writebench_model::{Collective, SyncCall};
 
 use super::mpi_file::{MpiFile, Opener};
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| MpiioLane {
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| MpiioThread {
         opener: Opener::of(part.axes),
         part,
         file: None,
@@ -24,7 +24,7 @@ pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
     })
 }
 
-struct MpiioLane<'a> {
+struct MpiioThread<'a> {
     part: Part<'a>,
     // None outside MPI.
     opener: Option<Opener>,
@@ -33,7 +33,7 @@ struct MpiioLane<'a> {
     has_synced: bool,
 }
 
-impl MpiioLane<'_> {
+impl MpiioThread<'_> {
     fn file(&self) -> Result<&MpiFile, CallError> {
         self.file.as_ref().ok_or_else(|| CallError::new("MPI_File_open", rustix::io::Errno::BADF))
     }
@@ -58,7 +58,7 @@ impl MpiioLane<'_> {
     }
 }
 
-impl Lane for MpiioLane<'_> {
+impl IoThread for MpiioThread<'_> {
     fn attaches(&self) -> bool {
         true
     }

@@ -5,21 +5,21 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use direct_io::AlignedBuffer;
 
-use super::copy::{CopyLane, move_all};
+use super::copy::{CopyThread, move_all};
 use super::read_write::{buffers, no_buffer};
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
 use crate::job::Part;
 use crate::records::Records;
 use crate::threads::start_thread;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| {
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| {
         let mut buffers = buffers(&part);
-        // The lane keeps the buffers after the loop, so that they are not freed inside the clock.
+        // The thread keeps the buffers after the loop, so that they are not freed inside the clock.
         let mut used = None;
-        CopyLane::new(
+        CopyThread::new(
             part,
             move |part: &Part<'_>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
                 let buffers = buffers.take().ok_or_else(no_buffer)?;

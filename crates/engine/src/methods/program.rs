@@ -3,21 +3,21 @@
 
 use std::os::fd::BorrowedFd;
 
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| NoLane { _part: part })
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| NoThread { _part: part })
 }
 
 /// Programs are started without threads of ours.
-struct NoLane<'a> {
+struct NoThread<'a> {
     _part: Part<'a>,
 }
 
-impl Lane for NoLane<'_> {
+impl IoThread for NoThread<'_> {
     fn write(&mut self, _file: BorrowedFd<'_>, _records: &mut Records) -> Result<(), CallError> {
         Err(CallError::other("program", "it is started, and not called".to_owned()))
     }

@@ -4,22 +4,22 @@ use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
 use super::writev::flags;
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::{CallError, hand_over};
 use crate::job::Part;
 use crate::records::Records;
 use crate::staging::Staging;
 use crate::sync;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| PwriteLane { part })
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| PwriteThread { part })
 }
 
-struct PwriteLane<'a> {
+struct PwriteThread<'a> {
     part: Part<'a>,
 }
 
-impl Lane for PwriteLane<'_> {
+impl IoThread for PwriteThread<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let sync = |_, _| sync::sync(file, self.part.axes.sync.call);
         let flags = flags(self.part.axes);

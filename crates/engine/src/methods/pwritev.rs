@@ -4,22 +4,22 @@ use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
 use super::writev::{flags, vector, write_vectors};
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 use crate::sync;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| PwritevLane { part, vector: vector(&part) })
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| PwritevThread { part, vector: vector(&part) })
 }
 
-struct PwritevLane<'a> {
+struct PwritevThread<'a> {
     part: Part<'a>,
     vector: Vec<IoSlice<'a>>,
 }
 
-impl Lane for PwritevLane<'_> {
+impl IoThread for PwritevThread<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let flags = flags(self.part.axes);
         let sync = self.part.axes.sync.call;

@@ -4,24 +4,24 @@ use std::os::fd::BorrowedFd;
 
 use writebench_model::SyncCall;
 
-use super::Lane;
+use super::IoThread;
 use super::copy::{Input, move_all};
-use super::mapped::{self, Mapped, lane_each_mapped};
+use super::mapped::{self, Mapped, each_mapped_thread};
 use crate::call::{CallError, retry};
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each_mapped(parts, |part, mapped| ReadMmapLane { part, input: Input::default(), mapped })
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_mapped_thread(parts, |part, mapped| ReadMmapThread { part, input: Input::default(), mapped })
 }
 
-struct ReadMmapLane<'a> {
+struct ReadMmapThread<'a> {
     part: Part<'a>,
     input: Input,
     mapped: Mapped,
 }
 
-impl Lane for ReadMmapLane<'_> {
+impl IoThread for ReadMmapThread<'_> {
     fn attaches(&self) -> bool {
         true
     }

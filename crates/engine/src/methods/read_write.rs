@@ -4,17 +4,17 @@ use std::os::fd::BorrowedFd;
 
 use direct_io::AlignedBuffer;
 
-use super::copy::{CopyLane, move_all};
-use super::{Lane, lane_each};
+use super::copy::{CopyThread, move_all};
+use super::{IoThread, each_thread};
 use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| {
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| {
         let mut buffer = buffer(&part);
-        CopyLane::new(
+        CopyThread::new(
             part,
             move |part: &Part<'_>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
                 read_and_write(part, buffer.as_mut().ok_or_else(no_buffer)?, input, file, records)

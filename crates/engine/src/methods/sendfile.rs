@@ -1,11 +1,11 @@
 //! `sendfile(2)`: from file to file in the kernel.
 
 use super::copy::in_kernel;
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::job::Part;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| {
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| {
         in_kernel(part, "sendfile", |from, to, most| rustix::fs::sendfile(to, from, None, most))
     })
 }

@@ -6,7 +6,7 @@ use rustix::io::Errno;
 use rustix::pipe::SpliceFlags;
 
 use super::copy::{Input, ended, move_all};
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::{Call, CallError, Meaning, retry};
 use crate::file::{self, COPIED};
 use crate::job::Part;
@@ -18,17 +18,17 @@ pub(super) const SET_PIPE_SIZE: Call = Call {
     meanings: &[(Errno::PERM, Meaning::Forbidden("see fs.pipe-max-size and fs.pipe-user-pages-soft"))],
 };
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| SpliceLane { part, input: Input::default(), pipe: None })
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| SpliceThread { part, input: Input::default(), pipe: None })
 }
 
-struct SpliceLane<'a> {
+struct SpliceThread<'a> {
     part: Part<'a>,
     input: Input,
     pipe: Option<(OwnedFd, OwnedFd)>,
 }
 
-impl Lane for SpliceLane<'_> {
+impl IoThread for SpliceThread<'_> {
     fn attaches(&self) -> bool {
         true
     }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use writebench_model::Registered;
 
 use self::queue::Queue;
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::{Call, CallError, Meaning};
 use crate::job::Part;
 use crate::records::Records;
@@ -22,18 +22,18 @@ pub(super) const IO_URING_SETUP: Call = Call {
     meanings: &[(Errno::PERM, Meaning::Forbidden("see kernel.io_uring_disabled and kernel.io_uring_group"))],
 };
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| UringLane { part, ring: None, staging: None })
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| UringThread { part, ring: None, staging: None })
 }
 
-struct UringLane<'a> {
+struct UringThread<'a> {
     part: Part<'a>,
     ring: Option<IoUring>,
     // Beside the ring, which may have it registered.
     staging: Option<Staging>,
 }
 
-impl Lane for UringLane<'_> {
+impl IoThread for UringThread<'_> {
     fn attaches(&self) -> bool {
         true
     }
@@ -121,7 +121,7 @@ fn register_memory(ring: &IoUring, memory: &[u8]) -> Result<(), CallError> {
         .chunks(PIECE_BYTES)
         .map(|piece| libc::iovec { iov_base: piece.as_ptr().cast_mut().cast(), iov_len: piece.len() })
         .collect();
-    // SAFETY: the source stays in place for longer than the lane, and so the ring, lives; the lane has the other.
+    // SAFETY: the source stays in place for longer than the thread, and so the ring, lives; the thread has the other.
     unsafe { ring.submitter().register_buffers(&buffers) }
         .map_err(|error| CallError::of_io("io_uring_register buffers", &error))
 }

@@ -13,17 +13,17 @@ use writebench_model::Registered;
 use super::copy::{Input, ended};
 use super::read_write::{buffers, no_buffer};
 use super::uring::IO_URING_SETUP;
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::CallError;
 use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| UringCopyLane { part, buffers: buffers(&part), input: None, ring: None })
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| UringCopyThread { part, buffers: buffers(&part), input: None, ring: None })
 }
 
-struct UringCopyLane<'a> {
+struct UringCopyThread<'a> {
     part: Part<'a>,
     // None if there is no memory for the buffers.
     buffers: Option<Vec<AlignedBuffer>>,
@@ -38,7 +38,7 @@ const MOST_BYTES: u64 = 0x7fff_f000;
 const SOURCE: u32 = 0;
 const COPY: u32 = 1;
 
-impl Lane for UringCopyLane<'_> {
+impl IoThread for UringCopyThread<'_> {
     fn attaches(&self) -> bool {
         true
     }
@@ -95,7 +95,7 @@ fn register(ring: &IoUring, buffers: &[AlignedBuffer]) -> Result<(), CallError> 
         .iter()
         .map(|buffer| libc::iovec { iov_base: buffer.as_ptr().cast_mut().cast(), iov_len: buffer.len() })
         .collect();
-    // SAFETY: the lane keeps the buffers until it has unregistered them.
+    // SAFETY: the thread keeps the buffers until it has unregistered them.
     unsafe { ring.submitter().register_buffers(&buffers) }
         .map_err(|error| CallError::of_io("io_uring_register buffers", &error))
 }

@@ -2,22 +2,22 @@
 
 use std::os::fd::BorrowedFd;
 
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::{CallError, hand_over};
 use crate::job::Part;
 use crate::records::Records;
 use crate::staging::Staging;
 use crate::sync;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| WriteLane { part })
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| WriteThread { part })
 }
 
-struct WriteLane<'a> {
+struct WriteThread<'a> {
     part: Part<'a>,
 }
 
-impl Lane for WriteLane<'_> {
+impl IoThread for WriteThread<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let call = self.part.axes.sync.call;
         let mut staging = Staging::of(&self.part, 1)?;

@@ -6,23 +6,23 @@ use std::os::fd::BorrowedFd;
 use rustix::io::ReadWriteFlags;
 use writebench_model::{Axes, Cache, SyncCall};
 
-use super::{Lane, lane_each};
+use super::{IoThread, each_thread};
 use crate::call::{CallError, hand_over_vector};
 use crate::job::Part;
 use crate::records::Records;
 use crate::staging::Staging;
 use crate::sync;
 
-pub(super) fn lanes<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-    lane_each(parts, |part| WritevLane { part, vector: vector(&part) })
+pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(parts, |part| WritevThread { part, vector: vector(&part) })
 }
 
-struct WritevLane<'a> {
+struct WritevThread<'a> {
     part: Part<'a>,
     vector: Vec<IoSlice<'a>>,
 }
 
-impl Lane for WritevLane<'_> {
+impl IoThread for WritevThread<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let flags = flags(self.part.axes);
         let sync = self.part.axes.sync.call;

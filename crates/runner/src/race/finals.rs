@@ -6,29 +6,29 @@ use super::*;
 
 impl Race {
     /// The largest size for which the remaining limits pay for six rounds with the fewest finalists.
-    pub(super) fn final_size(&self, outlook: &Outlook, spent: Spent) -> usize {
+    pub(super) fn final_size(&self, posterior: &Posterior, spent: Spent) -> usize {
         let sizes = self.limits.final_bytes.len();
         (0..sizes)
-            .find(|&size| self.paid(size, CHECKED, outlook, spent) >= LEAST_FINALISTS)
+            .find(|&size| self.paid(size, CHECKED, posterior, spent) >= LEAST_FINALISTS)
             .unwrap_or(sizes - 1)
     }
 
     /// The finalists of that size for whose six rounds the remaining limits pay, after so many checks.
-    fn paid(&self, size: usize, checks: usize, outlook: &Outlook, spent: Spent) -> usize {
+    fn paid(&self, size: usize, checks: usize, posterior: &Posterior, spent: Spent) -> usize {
         let left_s = TIME_RESERVE * self.limits.budget.saturating_sub(spent.elapsed).as_secs_f64();
         let left_bytes = as_f64(self.limits.max_bytes.saturating_sub(spent.bytes));
         let bytes = self.limits.final_bytes[size].max(1);
         let sample_s = self.costs.sample_s(bytes).max(1e-9);
         let left_s = left_s - sample_s * as_f64(checks as u64);
         let rounds = as_f64(PLANNED_ROUNDS as u64);
-        let of_time = left_s / rounds / sample_s - outlook.times(self.baseline);
+        let of_time = left_s / rounds / sample_s - posterior.times(self.baseline);
         let of_bytes = (left_bytes / rounds / as_f64(bytes) - 1.0) / as_f64(self.limits.times_written.max(1));
         floor(of_time.min(of_bytes))
     }
 
-    pub(super) fn enter_finals(&mut self, outlook: &Outlook, taken: &[Vec<SampleSummary>], spent: Spent) {
-        let most = self.paid(self.size, 0, outlook, spent).clamp(LEAST_FINALISTS, FINALISTS);
-        let mut chosen = self.finalists(most, outlook, taken);
+    pub(super) fn enter_finals(&mut self, posterior: &Posterior, taken: &[Vec<SampleSummary>], spent: Spent) {
+        let most = self.paid(self.size, 0, posterior, spent).clamp(LEAST_FINALISTS, FINALISTS);
+        let mut chosen = self.finalists(most, posterior, taken);
         if self.able(taken).contains(&self.baseline) {
             chosen.push(self.baseline);
         }

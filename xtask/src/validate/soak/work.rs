@@ -14,7 +14,7 @@ pub(super) enum Work {
     Advise,
     Copy,
     Resume,
-    Look,
+    Read,
     Report,
     Compare,
 }
@@ -28,8 +28,8 @@ pub(super) const COPIED: &str = "copied";
 impl Work {
     /// Commands that take samples are more frequent.
     pub(super) fn choose(rng: &mut TestRng) -> Self {
-        use Work::{Advise, Compare, Copy, Filesystems, Look, Report, Resume, Run, SideBySide};
-        let others = [SideBySide, Filesystems, Advise, Copy, Resume, Look, Report, Compare];
+        use Work::{Advise, Compare, Copy, Filesystems, Read, Report, Resume, Run, SideBySide};
+        let others = [SideBySide, Filesystems, Advise, Copy, Resume, Read, Report, Compare];
         rng.pick(&[&[Run, Run, Run, Run, Run, Resume], &others[..]].concat())
     }
 
@@ -55,7 +55,7 @@ impl Work {
             }
             // A resumed run has only a new time limit.
             Self::Resume => "run --resume --budget 5s".to_owned(),
-            Self::Look => rng.pick(&["show", "runs", "show --export json=-"]).to_owned(),
+            Self::Read => rng.pick(&["show", "runs", "show --export json=-"]).to_owned(),
             Self::Report => "report -o HOME/report.html".to_owned(),
             Self::Compare => format!("compare 1 {}", rng.pick(&["2", "3"])),
         };
@@ -75,7 +75,7 @@ impl Work {
     /// there is no space, and `advise` also tries unsupported cases.
     pub(super) fn codes(self, is_small: bool) -> &'static [i32] {
         match self {
-            Self::Look | Self::Report => &[0],
+            Self::Read | Self::Report => &[0],
             Self::Run | Self::SideBySide | Self::Copy if is_small => &[0, 3, 4],
             Self::Run | Self::SideBySide | Self::Copy => &[0],
             // No filesystem could be made.

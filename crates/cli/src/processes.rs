@@ -1,4 +1,4 @@
-//! How this program starts itself, as a keeper or as a worker.
+//! How this program starts itself, as a target helper or as a worker.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -6,19 +6,19 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use writebench_runner::WorkerCommand;
 
-/// The word that makes this program a keeper.
-pub(crate) const COMMAND: &str = "keeper";
+/// The word that makes this program a target helper.
+pub(crate) const COMMAND: &str = "target-helper";
 
 /// The word that makes this program a worker.
 pub(crate) const WORKER: &str = "worker";
 
 /// The words that tell a worker of a directory, with its device and inode.
-pub(crate) fn of_directory(directory: &OsStr, identity: [u64; 2]) -> impl Iterator<Item = OsString> {
+pub(crate) fn directory_arguments(directory: &OsStr, identity: [u64; 2]) -> impl Iterator<Item = OsString> {
     let numbers = identity.map(|number| number.to_string().into());
     ["--directory".into(), directory.to_os_string(), "--identity".into()].into_iter().chain(numbers)
 }
 
-/// How a keeper is started.
+/// How a target helper is started.
 pub(crate) fn command() -> Result<WorkerCommand> {
     Ok(WorkerCommand { program: this_program()?, arguments: vec![COMMAND.into()], has_barrier: false })
 }

@@ -1,33 +1,33 @@
-//! The forecast for every candidate on one level, by the samples so far.
+//! The posterior for every candidate on one level, by the samples so far.
 
-use writebench_stats::{Forecast, Likeness, Observation, Point, as_f64};
+use writebench_stats::{GaussianProcess, Kernel, Observation, Point, as_f64};
 
 use super::figures::{by_round, usable};
 use super::{Candidate, LevelOf};
 use crate::schedule::SampleSummary;
 
-/// The forecast of the time per byte of all candidates on one level, in logarithms.
+/// The posterior of the time per byte of all candidates on one level, in logarithms.
 #[derive(Debug, Clone)]
-pub(super) struct Outlook {
+pub(super) struct Posterior {
     // The candidates come first among its points.
-    forecast: Forecast,
+    process: GaussianProcess,
     candidates: usize,
 }
 
-/// How far from its mean a forecast may be off, in standard deviations.
+/// How far from its mean a posterior may be off, in standard deviations.
 const DOUBT: f64 = 2.0;
 
 /// How a candidate is chosen for a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(super) enum Acquisition {
     /// The candidate whose sample says most about all others.
-    Unlike,
+    MaxVariance,
     /// The candidate that may be the fastest.
-    Hopeful,
+    LowerBound,
 }
 
-impl Outlook {
-    /// The outlook on `level` from the samples on all `levels`, each with the bytes of a sample.
+impl Posterior {
+    /// The posterior on `level` from the samples on all `levels`, each with the bytes of a sample.
     pub(super) fn of(
         candidates: &[Candidate],
         levels: &[(LevelOf, u64)],
@@ -66,64 +66,64 @@ impl Outlook {
         let mean =
             observations.iter().map(|it| it.figure).sum::<f64>() / as_f64(observations.len().max(1) as u64);
         observations.iter_mut().for_each(|it| it.figure -= mean);
-        let likeness = learnt.from(&observations, candidates);
+        let kernel = learnt.from(&observations, candidates);
         let here = candidates.iter().map(|it| Point { level: number_of(level), values: it.values.clone() });
         let points = here.chain(observations.iter().map(|it| it.point.clone())).collect();
-        let mut forecast = Forecast::new(likeness, points);
+        let mut process = GaussianProcess::new(kernel, points);
         for (index, Observation { figure, samples, .. }) in (candidates.len()..).zip(&observations) {
-            forecast.observe(index, *figure, *samples);
+            process.observe(index, *figure, *samples);
         }
-        Self { forecast, candidates: candidates.len() }
+        Self { process, candidates: candidates.len() }
     }
 
-    /// The outlook before any sample.
+    /// The posterior before any sample.
     pub(super) fn unknown(candidates: &[Candidate]) -> Self {
         let axes = candidates.first().map_or(0, |it| it.values.len());
         let points = candidates.iter().map(|it| Point { level: 0, values: it.values.clone() }).collect();
-        Self { forecast: Forecast::new(Likeness::unknown(axes), points), candidates: candidates.len() }
+        Self { process: GaussianProcess::new(Kernel::unknown(axes), points), candidates: candidates.len() }
     }
 
     /// The expected logarithm of the time per byte.
     pub(super) fn mean(&self, candidate: usize) -> f64 {
-        self.forecast.mean(candidate)
+        self.process.mean(candidate)
     }
 
-    /// How many times slower than the fastest a candidate is, by the forecast.
+    /// How many times slower than the fastest a candidate is, by the posterior.
     pub(super) fn times(&self, candidate: usize) -> f64 {
         let best = (0..self.candidates).map(|it| self.mean(it)).fold(f64::INFINITY, f64::min);
         (self.mean(candidate) - best).exp()
     }
 
     /// The least that the logarithm of a candidate's time per byte may be.
-    fn hope(&self, candidate: usize) -> f64 {
-        self.forecast.mean(candidate) - DOUBT * self.forecast.deviation(candidate)
+    fn lower_bound(&self, candidate: usize) -> f64 {
+        self.process.mean(candidate) - DOUBT * self.process.deviation(candidate)
     }
 
     /// The most that the logarithm of the time per byte may be for the fastest of `among`.
-    fn fear(&self, among: &[usize]) -> f64 {
-        let fear = |&it: &usize| self.forecast.mean(it) + DOUBT * self.forecast.deviation(it);
-        among.iter().map(fear).fold(f64::INFINITY, f64::min)
+    fn upper_bound(&self, among: &[usize]) -> f64 {
+        let upper_bound = |&it: &usize| self.process.mean(it) + DOUBT * self.process.deviation(it);
+        among.iter().map(upper_bound).fold(f64::INFINITY, f64::min)
     }
 
     /// Takes in that a candidate will be measured.
-    pub(super) fn suppose(&mut self, candidate: usize) {
-        self.forecast.suppose(candidate);
+    pub(super) fn fantasize(&mut self, candidate: usize) {
+        self.process.fantasize(candidate);
     }
 
     /// At most so many of `among`, one after the other, each chosen as if those before it were measured.
-    pub(super) fn choose(&mut self, among: &[usize], most: usize, choice: Choice) -> Vec<usize> {
+    pub(super) fn choose(&mut self, among: &[usize], most: usize, choice: Acquisition) -> Vec<usize> {
         let mut left = among.to_vec();
         let mut chosen = Vec::new();
         while chosen.len() < most {
             let rank = |it: usize| match choice {
-                Choice::Unlike => -self.forecast.deviation(it),
-                Choice::Hopeful => self.hope(it),
+                Acquisition::MaxVariance => -self.process.deviation(it),
+                Acquisition::LowerBound => self.lower_bound(it),
             };
             let Some(&next) = left.iter().min_by(|&&a, &&b| rank(a).total_cmp(&rank(b))) else { break };
-            if choice == Choice::Hopeful && self.hope(next) > self.fear(among) {
+            if choice == Acquisition::LowerBound && self.lower_bound(next) > self.upper_bound(among) {
                 break;
             }
-            self.suppose(next);
+            self.fantasize(next);
             left.retain(|&it| it != next);
             chosen.push(next);
         }
@@ -131,26 +131,26 @@ impl Outlook {
     }
 }
 
-/// How alike candidates are, as learnt so far. The likeness is learnt anew when there are a fifth
-/// more observations, as that takes most of a forecast's time.
+/// How alike candidates are, as learnt so far. The kernel is learnt anew when there are a fifth
+/// more observations, as that takes most of a posterior's time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Learnt {
-    likeness: Option<Likeness>,
+    kernel: Option<Kernel>,
     observations: usize,
 }
 
 impl Learnt {
-    fn from(&mut self, observations: &[Observation], candidates: &[Candidate]) -> Likeness {
+    fn from(&mut self, observations: &[Observation], candidates: &[Candidate]) -> Kernel {
         let axes = candidates.first().map_or(0, |it| it.values.len());
-        let last = self.likeness.take().unwrap_or_else(|| Likeness::unknown(axes));
+        let last = self.kernel.take().unwrap_or_else(|| Kernel::unknown(axes));
         let is_due = observations.len() > self.observations + self.observations / 5;
-        let likeness = if is_due {
+        let kernel = if is_due {
             self.observations = observations.len();
             last.learnt(observations)
         } else {
             last
         };
-        self.likeness.insert(likeness).clone()
+        self.kernel.insert(kernel).clone()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The questions to a keeper.
+//! The questions to a target helper.
 
 use std::ffi::OsString;
 
@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 use writebench_model::questions;
 
 use super::copy::{CopyPlace, CopySource};
-use super::look::Look;
-use crate::workspace::LeftOver;
+use super::inspection::Inspection;
+use crate::workspace::Leftover;
 
 questions! {
     #[derive(Serialize, Deserialize)]
     pub(super) enum Asked {
         /// Inspects a target, and holds it open if it is a directory.
-        LookAt(OsString) -> Look,
+        Inspect(OsString) -> Inspection,
         /// Makes the workspace with that id. Returns its device and inode.
         Make(String) -> [u64; 2],
         /// Removes the workspace.
-        Remove() -> LeftOver,
+        Remove() -> Leftover,
         /// Lists directories with names of ours in a target.
-        ListLeftOvers(OsString) -> Vec<OsString>,
+        ListLeftovers(OsString) -> Vec<OsString>,
         /// Removes one of them.
-        RemoveLeftOver(OsString) -> LeftOver,
+        RemoveLeftover(OsString) -> Leftover,
         /// Inspects a file that is to be copied.
-        LookAtSource(OsString) -> CopySource,
+        InspectSource(OsString) -> CopySource,
         /// Inspects the place of a copy.
-        LookAtPlace(OsString) -> CopyPlace,
+        InspectCopyPlace(OsString) -> CopyPlace,
         /// Makes the copy.
         Copy(CopySource, CopyPlace) -> (),
         /// Empties an open file after an interrupted copy.

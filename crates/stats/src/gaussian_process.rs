@@ -27,7 +27,7 @@ pub struct Observation {
 
 /// How alike points are.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Likeness {
+pub struct Kernel {
     /// The factor of the correlation for a difference on each axis.
     axes: Vec<f64>,
     /// The factor for each step between levels.
@@ -48,14 +48,14 @@ const LEVEL_VARIANCE: f64 = 4.0;
 /// How often each choice is made anew, beside the others.
 const SWEEPS: usize = 2;
 
-impl Likeness {
-    /// The likeness before anything is measured.
+impl Kernel {
+    /// The kernel before anything is measured.
     #[must_use]
     pub fn unknown(axes: usize) -> Self {
         Self { axes: vec![0.8; axes], level: 0.97, variance: 0.36, noise: 0.0025 }
     }
 
-    /// The likeness that is most likely for these figures (in logarithms), chosen axis by axis from
+    /// The kernel that is most likely for these figures (in logarithms), chosen axis by axis from
     /// a few values.
     #[must_use]
     pub fn learnt(self, observations: &[Observation]) -> Self {
@@ -80,7 +80,7 @@ impl Likeness {
         best
     }
 
-    /// This likeness with each other value in one place: the axes, then the level, the variance and
+    /// This kernel with each other value in one place: the axes, then the level, the variance and
     /// the noise.
     fn others(&self, place: usize) -> Vec<Self> {
         let squares = |deviations: &[f64]| deviations.iter().map(|it| it * it).collect();
@@ -105,20 +105,20 @@ impl Likeness {
     fn covariance(&self, a: &Point, b: &Point) -> f64 {
         let steps = i32::from(a.level.abs_diff(b.level));
         let pairs = self.axes.iter().zip(a.values.iter().zip(&b.values));
-        let likeness: f64 = pairs.filter(|(_, (a, b))| a != b).map(|(factor, _)| factor).product();
+        let kernel: f64 = pairs.filter(|(_, (a, b))| a != b).map(|(factor, _)| factor).product();
         let of_level = if steps == 0 { LEVEL_VARIANCE } else { 0.0 };
-        of_level + self.variance * likeness * self.level.powi(steps)
+        of_level + self.variance * kernel * self.level.powi(steps)
     }
 
     /// The logarithm of the likelihood of these figures.
     fn likelihood(&self, points: &[Point], observations: &[Observation]) -> f64 {
-        let mut forecast = Forecast::new(self.clone(), points.to_vec());
+        let mut process = GaussianProcess::new(self.clone(), points.to_vec());
         (0..)
             .zip(observations)
             .map(|(index, &Observation { figure, samples, .. })| {
-                let variance = forecast.variance[index] + self.noise / samples;
-                let error = figure - forecast.means[index];
-                forecast.observe_among(index, Some(figure), samples, index + 1);
+                let variance = process.variance[index] + self.noise / samples;
+                let error = figure - process.means[index];
+                process.observe_among(index, Some(figure), samples, index + 1);
                 -0.5 * (variance.ln() + error * error / variance)
             })
             .sum()
@@ -127,8 +127,8 @@ impl Likeness {
 
 /// The expected figure of every point and its uncertainty, after each observation.
 #[derive(Debug, Clone)]
-pub struct Forecast {
-    likeness: Likeness,
+pub struct GaussianProcess {
+    kernel: Kernel,
     points: Vec<Point>,
     means: Vec<f64>,
     variance: Vec<f64>,
@@ -136,12 +136,12 @@ pub struct Forecast {
     columns: Vec<Vec<f64>>,
 }
 
-impl Forecast {
+impl GaussianProcess {
     /// A forecast that nothing is known for yet; the figures have a mean of about 0.
     #[must_use]
-    pub fn new(likeness: Likeness, points: Vec<Point>) -> Self {
-        let variance = points.iter().map(|point| likeness.covariance(point, point)).collect();
-        Self { means: vec![0.0; points.len()], variance, columns: Vec::new(), likeness, points }
+    pub fn new(kernel: Kernel, points: Vec<Point>) -> Self {
+        let variance = points.iter().map(|point| kernel.covariance(point, point)).collect();
+        Self { means: vec![0.0; points.len()], variance, columns: Vec::new(), kernel, points }
     }
 
     /// Takes in the figure of a point, the mean of that many samples.
@@ -151,18 +151,18 @@ impl Forecast {
 
     /// Takes in that a point will be observed: what its figure will be is not known, but how sure it will make
     /// the forecast is.
-    pub fn suppose(&mut self, index: usize) {
+    pub fn fantasize(&mut self, index: usize) {
         self.observe_among(index, None, 1.0, 0);
     }
 
     /// Takes in a figure for the points from `first` on only.
     fn observe_among(&mut self, index: usize, figure: Option<f64>, samples: f64, first: usize) {
-        let spread = (self.variance[index] + self.likeness.noise / samples).sqrt();
+        let spread = (self.variance[index] + self.kernel.noise / samples).sqrt();
         let step = figure.map_or(0.0, |figure| (figure - self.means[index]) / spread);
         let mut column: Vec<f64> = vec![0.0; self.points.len()];
         let own = &self.points[index];
         for (cell, point) in column.iter_mut().zip(&self.points).skip(first) {
-            *cell = self.likeness.covariance(own, point);
+            *cell = self.kernel.covariance(own, point);
         }
         for earlier in &self.columns {
             let factor = earlier[index];
@@ -208,11 +208,11 @@ mod tests {
         points.iter().map(|it| Observation { point: it.clone(), figure: figure(it), samples: 1.0 }).collect()
     }
 
-    fn forecast(likeness: Likeness, points: Vec<Point>, seen: &[usize]) -> Forecast {
+    fn process(kernel: Kernel, points: Vec<Point>, seen: &[usize]) -> GaussianProcess {
         let figures: Vec<f64> = points.iter().map(figure).collect();
-        let mut forecast = Forecast::new(likeness, points);
-        seen.iter().for_each(|&it| forecast.observe(it, figures[it], 1.0));
-        forecast
+        let mut process = GaussianProcess::new(kernel, points);
+        seen.iter().for_each(|&it| process.observe(it, figures[it], 1.0));
+        process
     }
 
     #[test]
@@ -220,43 +220,41 @@ mod tests {
         let all = points(0);
         let seen: Vec<usize> = (0..25).filter(|it| it % 5 == it / 5 || it % 5 == 0).collect();
         let few: Vec<Point> = seen.iter().map(|&it| all[it].clone()).collect();
-        let likeness = Likeness::unknown(2).learnt(&observed(&few));
-        assert!(likeness.axes[0] < likeness.axes[1], "{likeness:?}");
-        let forecast = forecast(likeness, all.clone(), &seen);
+        let kernel = Kernel::unknown(2).learnt(&observed(&few));
+        assert!(kernel.axes[0] < kernel.axes[1], "{kernel:?}");
+        let process = process(kernel, all.clone(), &seen);
         for (index, point) in all.iter().enumerate() {
-            let error = (forecast.mean(index) - figure(point)).abs();
+            let error = (process.mean(index) - figure(point)).abs();
             assert!(error < 0.25, "{point:?}: off by {error:.2}");
         }
     }
 
     #[test]
     fn an_observation_tells_most_about_what_is_like_it() {
-        let mut forecast = forecast(Likeness::unknown(2), points(0), &[]);
-        let before = forecast.deviation(24);
-        forecast.observe(0, -1.0, 1.0);
-        let [same, one, both] = [0, 1, 6].map(|it| forecast.deviation(it));
+        let mut process = process(Kernel::unknown(2), points(0), &[]);
+        let before = process.deviation(24);
+        process.observe(0, -1.0, 1.0);
+        let [same, one, both] = [0, 1, 6].map(|it| process.deviation(it));
         assert!(same < one && one < both && both < before, "{same} {one} {both} {before}");
-        assert!(forecast.mean(0) < forecast.mean(1) && forecast.mean(1) < forecast.mean(6));
+        assert!(process.mean(0) < process.mean(1) && process.mean(1) < process.mean(6));
     }
 
     #[test]
-    fn what_will_be_observed_narrows_the_forecast_and_does_not_move_it() {
-        let mut supposed = forecast(Likeness::unknown(2), points(0), &[3]);
-        let mut observed = supposed.clone();
-        let mean = supposed.mean(7);
-        supposed.suppose(8);
+    fn a_fantasized_observation_narrows_the_posterior_and_does_not_move_it() {
+        let mut fantasized = process(Kernel::unknown(2), points(0), &[3]);
+        let mut observed = fantasized.clone();
+        let mean = fantasized.mean(7);
+        fantasized.fantasize(8);
         observed.observe(8, 0.7, 1.0);
-        assert!((supposed.mean(7) - mean).abs() < 1e-12);
-        assert!((supposed.deviation(7) - observed.deviation(7)).abs() < 1e-12);
+        assert!((fantasized.mean(7) - mean).abs() < 1e-12);
+        assert!((fantasized.deviation(7) - observed.deviation(7)).abs() < 1e-12);
     }
 
     #[test]
     fn small_files_tell_the_order_of_large_ones() {
         let both = [points(0), points(1)].concat();
         let seen: Vec<usize> = (0..25).chain([25]).collect();
-        let forecast = forecast(Likeness::unknown(2), both, &seen);
-        assert!(
-            forecast.mean(25 + 2) < forecast.mean(25 + 12) && forecast.mean(25 + 12) < forecast.mean(25 + 22)
-        );
+        let process = process(Kernel::unknown(2), both, &seen);
+        assert!(process.mean(25 + 2) < process.mean(25 + 12) && process.mean(25 + 12) < process.mean(25 + 22));
     }
 }

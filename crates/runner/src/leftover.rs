@@ -11,10 +11,10 @@ use rustix::io::Errno;
 use crate::error::{RunnerError, failed};
 use crate::holders::lasting_holder;
 use crate::place::{Place, open_without_links};
-use crate::workspace::{ID_DIGITS, LeftOver, OWNER, PREFIX, is_empty_but_for, names_in, remove_all};
+use crate::workspace::{ID_DIGITS, Leftover, OWNER, PREFIX, is_empty_but_for, names_in, remove_all};
 
 /// The directories in a target with names of ours, whichever database lists them.
-pub(crate) fn left_overs_in(target: &Path) -> Result<Vec<PathBuf>, RunnerError> {
+pub(crate) fn leftovers_in(target: &Path) -> Result<Vec<PathBuf>, RunnerError> {
     let directory = open_without_links(target).map_err(failed("open", target))?;
     let names = names_in(&directory).map_err(failed("readdir", target))?;
     let paths = names.iter().map(|name| target.join(OsStr::from_bytes(name.to_bytes())));
@@ -24,31 +24,31 @@ pub(crate) fn left_overs_in(target: &Path) -> Result<Vec<PathBuf>, RunnerError> 
 /// Removes the directory of a run that died before it could. The directory itself shows its owner, so no database is
 /// asked: it belongs to this user, its name has a random id as only a run gives it, it is empty or has a file with that
 /// id, nobody holds the lock of either, and nobody has anything in it open.
-pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
+pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
     // The database is only a file, and may say anything.
     if id_of(path).is_none() {
-        return Ok(LeftOver::NotThere);
+        return Ok(Leftover::NotThere);
     }
     let place = match Place::of(path) {
         Ok(place) => place,
-        Err(RunnerError::Swapped { .. }) => return Ok(LeftOver::NotThere),
+        Err(RunnerError::Swapped { .. }) => return Ok(Leftover::NotThere),
         Err(RunnerError::Target { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(LeftOver::Away);
+            return Ok(Leftover::Away);
         }
         Err(error) => return Err(error),
     };
     let directory = match place.open() {
         Ok(directory) => directory,
-        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(LeftOver::NotThere),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Leftover::NotThere),
         Err(errno) => return Err(failed("open", path)(errno)),
     };
     let stat = rustix::fs::fstat(&directory).map_err(failed("stat", path))?;
     if stat.st_uid != rustix::process::geteuid().as_raw() {
-        return Ok(LeftOver::NotThere);
+        return Ok(Leftover::NotThere);
     }
     // A run that is making the directory holds this lock until the owner file exists.
     if rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
-        return Ok(LeftOver::InUse);
+        return Ok(Leftover::InUse);
     }
     // Opening a pipe would wait for its other end.
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -58,15 +58,15 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
         // empty.
         Err(Errno::NOENT) if place.is(&directory) => {
             return Ok(match place.remove_empty() {
-                Ok(()) => LeftOver::Removed,
-                Err(_) => LeftOver::NotThere,
+                Ok(()) => Leftover::Removed,
+                Err(_) => Leftover::NotThere,
             });
         }
-        Err(Errno::NOENT | Errno::LOOP) => return Ok(LeftOver::NotThere),
+        Err(Errno::NOENT | Errno::LOOP) => return Ok(Leftover::NotThere),
         Err(errno) => return Err(failed("open", &path.join(OWNER))(errno)),
     };
     if rustix::fs::flock(&owner, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return Ok(LeftOver::InUse);
+        return Ok(Leftover::InUse);
     }
     let mut id = [0; 64];
     let length = rustix::io::pread(&owner, &mut id, 0).map_err(failed("read", path))?;
@@ -76,10 +76,10 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     let is_new = || is_empty_but_for(&directory, Some(OWNER)).map_err(failed("read", path));
     let is_ours = expected == &id[..length] || (expected.starts_with(&id[..length]) && is_new()?);
     if !is_ours {
-        return Ok(LeftOver::NotThere);
+        return Ok(Leftover::NotThere);
     }
     if let Some(process) = lasting_holder(path) {
-        return Ok(LeftOver::Held(process));
+        return Ok(Leftover::Held(process));
     }
     remove_all(&place, &directory, Some(owner))
 }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     /// A directory as a killed run leaves it.
-    fn left_over(target: &Path) -> PathBuf {
+    fn leftover(target: &Path) -> PathBuf {
         let path = workspace_path(target, ID);
         std::fs::create_dir(&path).unwrap();
         std::fs::write(path.join(OWNER), ID).unwrap();
@@ -117,29 +117,29 @@ mod tests {
     }
 
     #[test]
-    fn a_left_over_is_removed_once_its_run_is_gone() {
+    fn a_leftover_is_removed_once_its_run_is_gone() {
         let target = tempfile::tempdir().unwrap();
         let workspace = created(target.path());
         let path = workspace_path(target.path(), ID);
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::InUse);
-        assert_eq!(workspace.remove().unwrap(), LeftOver::Removed);
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere);
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::InUse);
+        assert_eq!(workspace.remove().unwrap(), Leftover::Removed);
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere);
         let missing = workspace_path(&target.path().join("not mounted"), ID);
-        assert_eq!(remove_left_over(&missing).unwrap(), LeftOver::Away);
+        assert_eq!(remove_leftover(&missing).unwrap(), Leftover::Away);
         drop(created(target.path()));
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "its keeper was killed");
-        left_over(target.path());
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed);
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::Removed, "its helper was killed");
+        leftover(target.path());
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::Removed);
         std::fs::create_dir(&path).unwrap();
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "killed between two steps");
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::Removed, "killed between two steps");
         assert_eq!(files_in(target.path()), 0);
         std::fs::create_dir(&path).unwrap();
         File::create(path.join(OWNER)).unwrap();
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "killed before it wrote its id");
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::Removed, "killed before it wrote its id");
         assert_eq!(files_in(target.path()), 0);
         std::fs::create_dir(&path).unwrap();
         std::fs::write(path.join(OWNER), &ID[..7]).unwrap();
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "the disk was full");
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::Removed, "the disk was full");
         assert_eq!(files_in(target.path()), 0);
     }
 
@@ -151,20 +151,20 @@ mod tests {
         std::fs::write(theirs.join(OWNER), ID).unwrap();
         let path = workspace_path(target.path(), ID);
         std::os::unix::fs::symlink(&theirs, &path).unwrap();
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "a link");
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere, "a link");
         std::fs::remove_file(&path).unwrap();
         File::create(&path).unwrap();
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "a file");
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere, "a file");
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
         File::create(path.join("precious")).unwrap();
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "no owner");
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere, "no owner");
         std::fs::write(path.join(OWNER), "another").unwrap();
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "another owner");
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere, "another owner");
         File::create(path.join(OWNER)).unwrap();
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "an empty owner beside something");
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere, "an empty owner beside something");
         std::fs::write(path.join(OWNER), &ID[..7]).unwrap();
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "a part of the id beside something");
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere, "a part of the id beside something");
         assert!(path.join("precious").exists() && theirs.join(OWNER).exists());
     }
 
@@ -176,20 +176,20 @@ mod tests {
         for name in names.into_iter().chain([".writebench-0123456789ABCDEF0123456789ABCDEF"]) {
             let path = target.path().join(name.replace("../x", "x."));
             std::fs::create_dir_all(&path).unwrap();
-            assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "{name}");
+            assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere, "{name}");
             assert!(path.is_dir(), "{name}");
         }
-        assert_eq!(remove_left_over(Path::new("/")).unwrap(), LeftOver::NotThere);
+        assert_eq!(remove_leftover(Path::new("/")).unwrap(), Leftover::NotThere);
     }
 
     #[test]
     fn a_directory_that_became_a_link_since_is_not_gone_through() {
         let (target, theirs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        left_over(theirs.path());
+        leftover(theirs.path());
         let link = target.path().join("data");
         std::os::unix::fs::symlink(theirs.path(), &link).unwrap();
         let path = workspace_path(&link, ID);
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere);
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere);
         assert_eq!(files_in(theirs.path()), 1);
         assert_eq!(open_without_links(&link).err(), Some(Errno::LOOP));
     }
@@ -201,18 +201,18 @@ mod tests {
         std::fs::create_dir(&path).unwrap();
         let making = open_without_links(&path).unwrap();
         rustix::fs::flock(&making, FlockOperation::LockExclusive).unwrap();
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::InUse);
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::InUse);
         drop(making);
-        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed);
+        assert_eq!(remove_leftover(&path).unwrap(), Leftover::Removed);
     }
 
     #[test]
     fn names_of_ours_are_found_in_a_target() {
         let target = tempfile::tempdir().unwrap();
-        let ours = left_over(target.path());
+        let ours = leftover(target.path());
         File::create(target.path().join(".writebench-../x".replace('/', ""))).unwrap();
         File::create(target.path().join("writebench.db")).unwrap();
-        assert_eq!(left_overs_in(target.path()).unwrap(), [ours]);
+        assert_eq!(leftovers_in(target.path()).unwrap(), [ours]);
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
         let path = workspace_path(target.path(), ID);
         std::fs::create_dir(&path).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, path.join(OWNER), Mode::RWXU).unwrap();
-        assert!(remove_left_over(&path).is_err());
+        assert!(remove_leftover(&path).is_err());
         assert_eq!(files_in(&path), 1);
     }
 }

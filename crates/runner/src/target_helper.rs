@@ -1,13 +1,13 @@
-//! A target's keeper: a process that makes all calls on a target other than a sample's, so that the
+//! A target's target helper: a process that makes all calls on a target other than a sample's, so that the
 //! supervisor never waits for a filesystem that does not answer.
 //!
-//! The keeper inspects the target, holds its directory open, makes the run's workspace, keeps it locked,
+//! The target helper inspects the target, holds its directory open, makes the run's workspace, keeps it locked,
 //! fills the copy that stays, and removes the workspace. It is the same program with a hidden subcommand, as
 //! a worker is; each question and answer is a line of JSON.
 
 mod answering;
 mod copy;
-mod look;
+mod inspection;
 mod question;
 
 use std::path::{Path, PathBuf};
@@ -17,70 +17,70 @@ use std::time::Duration;
 use writebench_model::Outcome;
 use writebench_model::protocol::Question;
 
-pub use self::answering::keep;
+pub use self::answering::serve_target;
 pub use self::copy::{CopyPlace, CopySource, Found, open_source};
-pub use self::look::{Look, TargetKind};
+pub use self::inspection::{Inspection, TargetKind};
 use self::question::{
-    Copy, Empty, ListLeftOvers, LookAt, LookAtPlace, LookAtSource, Make, Remove, RemoveLeftOver,
+    Copy, Empty, Inspect, InspectCopyPlace, InspectSource, ListLeftovers, Make, Remove, RemoveLeftover,
 };
 use crate::error::RunnerError;
 use crate::holders::{children, is_held_by};
-use crate::worker::{Answer, Patience, Worker, WorkerCommand};
-use crate::workspace::{LeftOver, workspace_path};
+use crate::worker::{Answer, Deadline, Worker, WorkerCommand};
+use crate::workspace::{Leftover, workspace_path};
 
 /// The default time for a target's answer.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const TIMEOUT: Duration = Duration::from_secs(30);
 /// The time for removing the workspace in a stopped run.
 pub(crate) const GRACE: Duration = Duration::from_millis(1500);
 /// The longest delay of a run by the directory of an earlier one.
-const LEFT_OVER_PATIENCE: Duration = Duration::from_secs(10);
+const LEFTOVER_TIMEOUT: Duration = Duration::from_secs(10);
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-impl Patience<'static> {
+impl Deadline<'static> {
     /// The patience before signals are watched, while each of them ends the program.
     #[must_use]
     pub fn without_stop(limit: Option<Duration>) -> Self {
-        Self::until(limit.unwrap_or(PATIENCE), &NEVER)
+        Self::until(limit.unwrap_or(TIMEOUT), &NEVER)
     }
 }
 
-/// A workspace that a keeper made.
+/// A workspace that a target helper made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptWorkspace {
+pub struct HelperWorkspace {
     pub path: PathBuf,
     /// Device and inode, by which a worker checks it.
     pub identity: [u64; 2],
 }
 
-/// A target's keeper. Dropping it removes its workspace and ends its process.
-pub struct Keeper {
+/// A target's target helper. Dropping it removes its workspace and ends its process.
+pub struct TargetHelper {
     process: Worker,
     // For another attempt after this process has died.
     command: WorkerCommand,
     path: PathBuf,
-    workspace: Option<KeptWorkspace>,
+    workspace: Option<HelperWorkspace>,
     // Whether the process gave no answer, and may hang in the kernel.
     is_silent: bool,
 }
 
-impl Keeper {
-    /// Starts a keeper for the target at `path` and inspects the target.
+impl TargetHelper {
+    /// Starts a target helper for the target at `path` and inspects the target.
     ///
     /// # Errors
     /// No process can be started, the target does not exist, or it does not answer.
-    pub fn look_at(
+    pub fn inspect(
         command: &WorkerCommand,
         path: &Path,
-        patience: Patience<'_>,
-    ) -> Result<(Self, Look), RunnerError> {
-        let mut keeper = Self::start(command, path)?;
-        let look = keeper.ask(LookAt(path.into()), "looking at it", patience)?;
-        keeper.path.clone_from(&look.path);
-        Ok((keeper, look))
+        deadline: Deadline<'_>,
+    ) -> Result<(Self, Inspection), RunnerError> {
+        let mut helper = Self::start(command, path)?;
+        let inspection = helper.ask(Inspect(path.into()), "looking at it", deadline)?;
+        helper.path.clone_from(&inspection.path);
+        Ok((helper, inspection))
     }
 
-    /// Each keeper is a separate process: if it hangs, no other waits for it.
+    /// Each target helper is a separate process: if it hangs, no other waits for it.
     fn start(command: &WorkerCommand, path: &Path) -> Result<Self, RunnerError> {
         Ok(Self {
             process: Worker::start(command)?,
@@ -94,21 +94,21 @@ impl Keeper {
     /// Makes the workspace with that id in the target.
     ///
     /// # Errors
-    /// The workspace cannot be made. Its directory may exist nevertheless: [`Sweeper::remove`]
+    /// The workspace cannot be made. Its directory may exist nevertheless: [`StaleWorkspaces::remove`]
     /// finds out.
-    pub fn make(&mut self, id: &str, patience: Patience<'_>) -> Result<&KeptWorkspace, RunnerError> {
-        let identity = self.ask(Make(id.to_owned()), "making a directory in it", patience)?;
+    pub fn make(&mut self, id: &str, deadline: Deadline<'_>) -> Result<&HelperWorkspace, RunnerError> {
+        let identity = self.ask(Make(id.to_owned()), "making a directory in it", deadline)?;
         let path = workspace_path(&self.path, id);
-        Ok(self.workspace.insert(KeptWorkspace { path, identity }))
+        Ok(self.workspace.insert(HelperWorkspace { path, identity }))
     }
 
     /// The workspace, if it has been made.
     #[must_use]
-    pub fn workspace(&self) -> Option<&KeptWorkspace> {
+    pub fn workspace(&self) -> Option<&HelperWorkspace> {
         self.workspace.as_ref()
     }
 
-    /// The number of the keeper's process.
+    /// The number of the target helper's process.
     #[must_use]
     pub fn process(&self) -> u32 {
         self.process.id()
@@ -125,13 +125,13 @@ impl Keeper {
     ///
     /// # Errors
     /// A file cannot be removed, or the target does not answer.
-    pub fn remove(&mut self, patience: Patience<'_>) -> Result<LeftOver, RunnerError> {
-        let Some(workspace) = self.workspace.take() else { return Ok(LeftOver::NotThere) };
-        let graceful = Patience { grace: GRACE, ..patience };
+    pub fn remove(&mut self, deadline: Deadline<'_>) -> Result<Leftover, RunnerError> {
+        let Some(workspace) = self.workspace.take() else { return Ok(Leftover::NotThere) };
+        let graceful = Deadline { grace: GRACE, ..deadline };
         match self.ask(Remove(), "removing the run's directory", graceful) {
-            // The keeper was killed, which released its lock.
+            // The target helper was killed, which released its lock.
             Err(RunnerError::Worker { .. }) => {
-                Sweeper::new(self.command.clone()).remove(&workspace.path, patience)
+                StaleWorkspaces::new(self.command.clone()).remove(&workspace.path, deadline)
             }
             answer => answer,
         }
@@ -150,9 +150,9 @@ impl Keeper {
         &mut self,
         source: &CopySource,
         place: &CopyPlace,
-        patience: Patience<'_>,
+        deadline: Deadline<'_>,
     ) -> Result<(), RunnerError> {
-        self.ask(Copy(source.clone(), place.clone()), "copying a file", patience)
+        self.ask(Copy(source.clone(), place.clone()), "copying a file", deadline)
     }
 
     /// Empties an open file after the copy into it was interrupted.
@@ -160,32 +160,32 @@ impl Keeper {
     /// # Errors
     /// The file cannot be emptied, or there is no answer.
     pub fn empty(&self, place: &CopyPlace) -> Result<(), RunnerError> {
-        let patience = Patience::until(GRACE, &NEVER);
-        Self::start(&self.command, &place.path)?.ask(Empty(place.clone()), "emptying it", patience)
+        let deadline = Deadline::until(GRACE, &NEVER);
+        Self::start(&self.command, &place.path)?.ask(Empty(place.clone()), "emptying it", deadline)
     }
 
     fn ask<Q: Question>(
         &mut self,
         question: Q,
         doing: &'static str,
-        patience: Patience<'_>,
+        deadline: Deadline<'_>,
     ) -> Result<Q::Answer, RunnerError> {
         let path = || self.path.clone();
         if self.is_silent {
             return Err(RunnerError::Silent { path: path(), doing, after: Duration::ZERO });
         }
-        match self.process.ask(question, patience)? {
+        match self.process.ask(question, deadline)? {
             Answer::Reply(answer) => Ok(answer),
             Answer::Lost(Outcome::WorkerDied { detail, .. }) => {
-                let error = std::io::Error::other(format!("its keeper ended{detail}"));
+                let error = std::io::Error::other(format!("its helper ended{detail}"));
                 Err(RunnerError::Worker { doing, error })
             }
             Answer::Lost(_) => {
                 let path = path();
                 self.is_silent = true;
-                Err(match patience.stop.load(Ordering::Relaxed) {
+                Err(match deadline.stop.load(Ordering::Relaxed) {
                     true => RunnerError::Interrupted { path, doing },
-                    false => RunnerError::Silent { path, doing, after: patience.limit },
+                    false => RunnerError::Silent { path, doing, after: deadline.limit },
                 })
             }
             Answer::Stopped => Err(RunnerError::Interrupted { path: path(), doing }),
@@ -193,11 +193,11 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for TargetHelper {
     fn drop(&mut self) {
         let others = || children().into_iter().filter(|&child| child != self.process()).collect::<Vec<u32>>();
         if self.workspace.is_some() && !self.is_held_by(&others()) {
-            let _ = self.remove(Patience::until(GRACE, &NEVER));
+            let _ = self.remove(Deadline::until(GRACE, &NEVER));
         }
     }
 }
@@ -206,35 +206,35 @@ impl Drop for Keeper {
 ///
 /// # Errors
 /// The path cannot be opened or leads to no file, or there is no answer.
-pub fn look_at_source(
+pub fn inspect_source(
     command: &WorkerCommand,
     path: &Path,
-    patience: Patience<'_>,
+    deadline: Deadline<'_>,
 ) -> Result<CopySource, RunnerError> {
-    Keeper::start(command, path)?.ask(LookAtSource(path.into()), "looking at it", patience)
+    TargetHelper::start(command, path)?.ask(InspectSource(path.into()), "looking at it", deadline)
 }
 
 /// Inspects the place of a copy.
 ///
 /// # Errors
 /// No copy can go there, or there is no answer.
-pub fn look_at_copy_place(
+pub fn inspect_copy_place(
     command: &WorkerCommand,
     path: &Path,
-    patience: Patience<'_>,
+    deadline: Deadline<'_>,
 ) -> Result<CopyPlace, RunnerError> {
-    Keeper::start(command, path)?.ask(LookAtPlace(path.into()), "looking at it", patience)
+    TargetHelper::start(command, path)?.ask(InspectCopyPlace(path.into()), "looking at it", deadline)
 }
 
 /// Finds and removes directories of earlier runs, in a separate process: if it hangs, the next question uses
 /// another.
-pub struct Sweeper {
+pub struct StaleWorkspaces {
     command: WorkerCommand,
-    process: Option<Keeper>,
+    process: Option<TargetHelper>,
 }
 
-impl Sweeper {
-    /// A sweeper that starts keepers by that command.
+impl StaleWorkspaces {
+    /// Stale workspaces that starts target helpers by that command.
     #[must_use]
     pub fn new(command: WorkerCommand) -> Self {
         Self { command, process: None }
@@ -244,9 +244,9 @@ impl Sweeper {
     ///
     /// # Errors
     /// The target cannot be read or does not answer.
-    pub fn left_overs_in(&mut self, target: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>, RunnerError> {
-        let patience = Patience::until(LEFT_OVER_PATIENCE, stop);
-        let names = self.ask(ListLeftOvers(target.into()), target, "listing it", patience)?;
+    pub fn leftovers_in(&mut self, target: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>, RunnerError> {
+        let deadline = Deadline::until(LEFTOVER_TIMEOUT, stop);
+        let names = self.ask(ListLeftovers(target.into()), target, "listing it", deadline)?;
         Ok(names.into_iter().map(PathBuf::from).collect())
     }
 
@@ -254,9 +254,9 @@ impl Sweeper {
     ///
     /// # Errors
     /// The directory is ours and cannot be removed, or its target does not answer.
-    pub fn remove(&mut self, path: &Path, patience: Patience<'_>) -> Result<LeftOver, RunnerError> {
-        let patience = Patience { limit: patience.limit.min(LEFT_OVER_PATIENCE), ..patience };
-        self.ask(RemoveLeftOver(path.into()), path, "removing what an earlier run left", patience)
+    pub fn remove(&mut self, path: &Path, deadline: Deadline<'_>) -> Result<Leftover, RunnerError> {
+        let deadline = Deadline { limit: deadline.limit.min(LEFTOVER_TIMEOUT), ..deadline };
+        self.ask(RemoveLeftover(path.into()), path, "removing what an earlier run left", deadline)
     }
 
     fn ask<Q: Question>(
@@ -264,13 +264,13 @@ impl Sweeper {
         question: Q,
         path: &Path,
         doing: &'static str,
-        patience: Patience<'_>,
+        deadline: Deadline<'_>,
     ) -> Result<Q::Answer, RunnerError> {
         let process = match &mut self.process {
             Some(process) if !process.is_silent => process,
-            none => none.insert(Keeper::start(&self.command, path)?),
+            none => none.insert(TargetHelper::start(&self.command, path)?),
         };
         process.path = path.to_path_buf();
-        process.ask(question, doing, patience)
+        process.ask(question, doing, deadline)
     }
 }

@@ -15,9 +15,9 @@ use crate::error::{RunnerError, failed};
 use crate::place::open_without_links;
 use crate::question::path_bytes;
 
-/// A target as its keeper found it.
+/// A target as its target helper found it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Look {
+pub struct Inspection {
     /// The absolute path, without links.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
@@ -43,7 +43,7 @@ pub enum TargetKind {
 }
 
 /// Inspects a target, and opens it if it is a directory.
-pub(super) fn look(named: &Path) -> Result<(Look, Option<OwnedFd>), RunnerError> {
+pub(super) fn inspect(named: &Path) -> Result<(Inspection, Option<OwnedFd>), RunnerError> {
     let path = named.canonicalize().map_err(failed("realpath", named))?;
     let metadata = fs::metadata(&path).map_err(failed("stat", named))?;
     let kind = match metadata.file_type() {
@@ -58,7 +58,7 @@ pub(super) fn look(named: &Path) -> Result<(Look, Option<OwnedFd>), RunnerError>
     let directory = (kind == TargetKind::Directory).then(|| open_without_links(&path));
     let directory = directory.transpose().map_err(failed("open", &path))?;
     let not_writable = directory.as_ref().and_then(not_writable);
-    let look = Look { kind, filesystem_number: metadata.dev(), environment, space, not_writable, path };
+    let look = Inspection { kind, filesystem_number: metadata.dev(), environment, space, not_writable, path };
     Ok((look, directory))
 }
 

@@ -1,16 +1,16 @@
-//! The keeper's side: it answers questions until they end.
+//! The target helper's side: it answers questions until they end.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use super::question::Asked;
-use super::{copy, look};
+use super::{copy, inspection};
 use crate::error::{RunnerError, failed};
-use crate::left_over;
+use crate::leftover;
 use crate::place::open_without_links;
 use crate::question::{answer_all, answered};
-use crate::workspace::{LeftOver, Workspace};
+use crate::workspace::{Leftover, Workspace};
 
 /// The target, held open, and the workspace in it.
 #[derive(Default)]
@@ -24,7 +24,7 @@ struct Keeping {
 ///
 /// # Errors
 /// The supervisor cannot be read from or written to.
-pub fn keep() -> io::Result<()> {
+pub fn serve_target() -> io::Result<()> {
     let mut keeping = Keeping::default();
     answer_all(|question| keeping.answer(question))
 }
@@ -32,28 +32,28 @@ pub fn keep() -> io::Result<()> {
 impl Keeping {
     fn answer(&mut self, question: Asked) -> serde_json::Result<String> {
         match question {
-            Asked::LookAt(question) => answered(question, |it| self.look(it.0.as_ref())),
+            Asked::Inspect(question) => answered(question, |it| self.inspect(it.0.as_ref())),
             Asked::Make(question) => answered(question, |it| self.make(&it.0)),
             Asked::Remove(question) => {
-                answered(question, |_| self.workspace.take().map_or(Ok(LeftOver::NotThere), Workspace::remove))
+                answered(question, |_| self.workspace.take().map_or(Ok(Leftover::NotThere), Workspace::remove))
             }
-            Asked::ListLeftOvers(question) => answered(question, |it| {
-                Ok(left_over::left_overs_in(it.0.as_ref())?.into_iter().map(PathBuf::into_os_string).collect())
+            Asked::ListLeftovers(question) => answered(question, |it| {
+                Ok(leftover::leftovers_in(it.0.as_ref())?.into_iter().map(PathBuf::into_os_string).collect())
             }),
-            Asked::RemoveLeftOver(question) => {
-                answered(question, |it| left_over::remove_left_over(it.0.as_ref()))
+            Asked::RemoveLeftover(question) => {
+                answered(question, |it| leftover::remove_leftover(it.0.as_ref()))
             }
-            Asked::LookAtSource(question) => answered(question, |it| copy::source(it.0.as_ref())),
-            Asked::LookAtPlace(question) => answered(question, |it| copy::place(it.0.as_ref())),
+            Asked::InspectSource(question) => answered(question, |it| copy::source(it.0.as_ref())),
+            Asked::InspectCopyPlace(question) => answered(question, |it| copy::place(it.0.as_ref())),
             Asked::Copy(question) => answered(question, |it| self.copy(&it.0, &it.1)),
             Asked::Empty(question) => answered(question, |it| copy::empty(&it.0)),
         }
     }
 
-    fn look(&mut self, path: &Path) -> Result<look::Look, RunnerError> {
-        let (look, directory) = look::look(path)?;
-        self.target = directory.map(|directory| (look.path.clone(), directory));
-        Ok(look)
+    fn inspect(&mut self, path: &Path) -> Result<inspection::Inspection, RunnerError> {
+        let (inspection, directory) = inspection::inspect(path)?;
+        self.target = directory.map(|directory| (inspection.path.clone(), directory));
+        Ok(inspection)
     }
 
     fn make(&mut self, id: &str) -> Result<[u64; 2], RunnerError> {

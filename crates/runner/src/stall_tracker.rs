@@ -8,28 +8,28 @@ use writebench_probe::ControlGroups;
 
 /// Watches a child process, by a look at it several times a second, and this process, by a beat that is more frequent.
 #[derive(Debug)]
-pub(crate) struct HoldUps {
+pub(crate) struct StallTracker {
     process: u32,
     groups: ControlGroups,
-    last_look: Instant,
+    last_inspection: Instant,
     last_beat: Instant,
-    stopped: Spell,
-    frozen: Spell,
+    stopped: Stall,
+    frozen: Stall,
     // The time for which this process itself did not run.
     absent: Duration,
 }
 
 /// How long a state has lasted, and whether it still does.
 #[derive(Debug, Default)]
-struct Spell {
+struct Stall {
     was_seen: bool,
     lasts: bool,
     time: Duration,
 }
 
-impl Spell {
+impl Stall {
     /// The state has lasted for this interval, ended within it, or begins now.
-    fn look(&mut self, lasts: bool, since_last: Duration) {
+    fn inspect(&mut self, lasts: bool, since_last: Duration) {
         if self.lasts {
             self.time += since_last;
         }
@@ -48,32 +48,32 @@ fn absence(since_last: Duration) -> Duration {
     if since_last > SHORTEST { since_last } else { Duration::ZERO }
 }
 
-impl HoldUps {
+impl StallTracker {
     /// The interval between two beats. It is much shorter than an absence that is noticed, so none hides in it.
     pub(crate) const BEAT: Duration = Duration::from_millis(20);
-    const LOOK_AGAIN: Duration = Duration::from_millis(100);
+    const INSPECTION_INTERVAL: Duration = Duration::from_millis(100);
 
-    pub(crate) fn of(process: u32) -> Self {
+    pub(crate) fn for_process(process: u32) -> Self {
         Self {
             process,
             groups: ControlGroups::mounted(),
-            last_look: Instant::now(),
+            last_inspection: Instant::now(),
             last_beat: Instant::now(),
-            stopped: Spell::default(),
-            frozen: Spell::default(),
+            stopped: Stall::default(),
+            frozen: Stall::default(),
             absent: Duration::ZERO,
         }
     }
 
     /// This process has waited for others, which is no delay.
-    pub(crate) fn have_waited(&mut self) {
-        self.last_look = Instant::now();
-        self.last_beat = self.last_look;
+    pub(crate) fn reset(&mut self) {
+        self.last_inspection = Instant::now();
+        self.last_beat = self.last_inspection;
     }
 
     /// Forgets past delays, because another sample begins.
     pub(crate) fn begin(&mut self) {
-        self.look();
+        self.inspect();
         self.stopped.forget();
         self.frozen.forget();
         self.absent = Duration::ZERO;
@@ -86,23 +86,23 @@ impl HoldUps {
         let since_last = now.duration_since(std::mem::replace(&mut self.last_beat, now));
         let absent = absence(since_last);
         self.absent += absent;
-        if now.duration_since(self.last_look) >= Self::LOOK_AGAIN {
-            self.look_at_the_worker(now);
+        if now.duration_since(self.last_inspection) >= Self::INSPECTION_INTERVAL {
+            self.inspect_worker(now);
         }
         absent
     }
 
     /// Looks at once.
-    pub(crate) fn look(&mut self) {
+    pub(crate) fn inspect(&mut self) {
         self.beat();
-        self.look_at_the_worker(Instant::now());
+        self.inspect_worker(Instant::now());
     }
 
-    fn look_at_the_worker(&mut self, now: Instant) {
-        let since_last = now.duration_since(std::mem::replace(&mut self.last_look, now));
+    fn inspect_worker(&mut self, now: Instant) {
+        let since_last = now.duration_since(std::mem::replace(&mut self.last_inspection, now));
         let is_stopped = self.stop_events();
-        self.stopped.look(is_stopped, since_last);
-        self.frozen.look(self.groups.are_frozen(self.process), since_last);
+        self.stopped.inspect(is_stopped, since_last);
+        self.frozen.inspect(self.groups.are_frozen(self.process), since_last);
     }
 
     /// Whether the worker is stopped, by the events of waitid(2). An event that it continued also shows a
@@ -154,16 +154,14 @@ mod tests {
 
     #[test]
     fn absences_of_a_sample_are_added_and_the_next_sample_begins_without() {
-        let mut hold_ups = HoldUps::of(std::process::id());
+        let mut stalls = StallTracker::for_process(std::process::id());
         for _ in 0..2 {
-            hold_ups.last_beat = Instant::now().checked_sub(Duration::from_millis(300)).unwrap();
-            assert!(hold_ups.beat() >= Duration::from_millis(300));
+            stalls.last_beat = Instant::now().checked_sub(Duration::from_millis(300)).unwrap();
+            assert!(stalls.beat() >= Duration::from_millis(300));
         }
-        assert!(hold_ups.absent >= Duration::from_millis(600));
-        assert!(
-            hold_ups.reason().is_some_and(|reason| reason.starts_with("writebench itself did not run for"))
-        );
-        hold_ups.begin();
-        assert_eq!(hold_ups.reason(), None);
+        assert!(stalls.absent >= Duration::from_millis(600));
+        assert!(stalls.reason().is_some_and(|reason| reason.starts_with("writebench itself did not run for")));
+        stalls.begin();
+        assert_eq!(stalls.reason(), None);
     }
 }
