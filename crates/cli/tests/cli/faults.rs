@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-use writebench_model::{Axis, Case, Copying, Cursor, Method};
+use writebench_model::{Axis, Case, Copying, Cursor, Method, SyncCall};
 use writebench_testkit::{
     Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries,
 };
@@ -43,7 +43,9 @@ fn cases() -> Result<Vec<Case>> {
                 if method.name() == "write" { "set-len" } else { method.card().prepares[0].name() },
             ),
         ];
-        let values: Vec<_> = values.into_iter().filter(|(axis, _)| method.has_axis(*axis)).collect();
+        let is_synced = method.card().syncs.contains(&SyncCall::Fsync);
+        let fits = |(axis, _): &(Axis, _)| method.has_axis(*axis) && (*axis != Axis::Sync || is_synced);
+        let values: Vec<_> = values.into_iter().filter(fits).collect();
         Case::example(method, &values)
     };
     // FUSE shares no blocks, and MPI's methods work under mpirun only.

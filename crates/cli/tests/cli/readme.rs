@@ -69,6 +69,7 @@ const TRIALS: &[Trial] = &[
     trial("writebench runs", &[], "before"),
     trial("writebench runs delete", &["--yes"], ""),
     trial("writebench report", &[], ""),
+    trial("writebench show", &[], "vs. plain write"),
     trial("writebench show --export svg=charts", &[], ""),
     trial("writebench show --export json=results.json", &[], ""),
 ];
