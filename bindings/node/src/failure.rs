@@ -1,4 +1,4 @@
-//! Names of refusals, as programs for `@ronomon/direct-io` compare them.
+//! Names of errors, as programs for `@ronomon/direct-io` compare them.
 
 use direct_io::Error;
 use napi_derive::napi;
@@ -16,7 +16,7 @@ pub struct Failure {
     pub errno: Option<i32>,
     /// Its name, if there is no number.
     pub code: Option<String>,
-    /// The refused call.
+    /// The failed call.
     pub syscall: Option<String>,
 }
 

@@ -1,7 +1,7 @@
 //! The native half of the Node package `@writebench/direct-io`.
 //!
 //! `lib/` has the callback conventions and the argument checks. Arguments here have the right type and range;
-//! calls that may wait for a device run in libuv's thread pool; and refusals are returned as data, which
+//! calls that may wait for a device run in libuv's thread pool; and failures are returned as data, which
 //! `lib/` turns into an `Error`.
 
 mod call;

@@ -16,12 +16,12 @@ pub struct Request {
     call: Call,
 }
 
-/// The result. A refusal is data, too, which `lib/` turns into an `Error`.
+/// The result. A failure is data, too, which `lib/` turns into an `Error`.
 #[napi(object)]
-pub struct Answer {
+pub struct Outcome {
     /// Set only by `getBlockDevice`.
     pub device: Option<Device>,
-    /// The reason for a refusal.
+    /// The reason for a failure.
     pub failure: Option<Failure>,
 }
 
@@ -43,7 +43,7 @@ impl Request {
         AsyncTask::new(Self { descriptor, call })
     }
 
-    fn answer(&self) -> std::result::Result<Option<BlockDevice>, Failure> {
+    fn run(&self) -> std::result::Result<Option<BlockDevice>, Failure> {
         let done = with_file(self.descriptor, |file| match self.call {
             Call::BlockDevice => BlockDevice::from_file(file).map(Some),
             Call::NoCache(off) => direct_io::set_no_cache(file, off).map(|()| None),
@@ -57,18 +57,18 @@ impl Request {
 }
 
 impl Task for Request {
-    type Output = Answer;
-    type JsValue = Answer;
+    type Output = Outcome;
+    type JsValue = Outcome;
 
-    fn compute(&mut self) -> Result<Answer> {
-        Ok(match self.answer() {
-            Ok(device) => Answer { device: device.map(Device::from), failure: None },
-            Err(failure) => Answer { device: None, failure: Some(failure) },
+    fn compute(&mut self) -> Result<Outcome> {
+        Ok(match self.run() {
+            Ok(device) => Outcome { device: device.map(Device::from), failure: None },
+            Err(failure) => Outcome { device: None, failure: Some(failure) },
         })
     }
 
-    fn resolve(&mut self, _: Env, answer: Answer) -> Result<Answer> {
-        Ok(answer)
+    fn resolve(&mut self, _: Env, outcome: Outcome) -> Result<Outcome> {
+        Ok(outcome)
     }
 }
 

@@ -56,11 +56,11 @@ impl<'m> Ranks<'m> {
                 self.is_abandoned = true;
                 Err((Phase::Settle, CallError::other("another rank", "it failed".to_owned())))
             }
-            Err(error) => Err((Phase::Settle, CallError::of_io("waiting for the other ranks", &error))),
+            Err(error) => Err((Phase::Settle, CallError::from_io("waiting for the other ranks", &error))),
         }
     }
 
-    /// PhaseTimestamps a phase that took so long from `start`.
+    /// Marks a phase that took so long from `start`.
     pub(crate) fn mark(&mut self, phase: Phase, start: Instant, elapsed_ns: u64) {
         let began_ns = self.clock.at(start);
         self.marks.add(phase, began_ns, began_ns.saturating_add(elapsed_ns));

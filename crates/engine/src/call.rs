@@ -75,12 +75,12 @@ impl CallError {
     }
 
     /// An error that a library returned for a system call.
-    pub(crate) fn of_io(call: impl Into<Call>, error: &io::Error) -> Self {
+    pub(crate) fn from_io(call: impl Into<Call>, error: &io::Error) -> Self {
         Self::new(call, Errno::from_io_error(error).unwrap_or(Errno::IO))
     }
 
     /// An error of the library for direct I/O.
-    pub(crate) fn of(call: impl Into<Call>, error: &direct_io::Error) -> Self {
+    pub(crate) fn from_direct_io(call: impl Into<Call>, error: &direct_io::Error) -> Self {
         match error.raw_os_error() {
             Some(number) => Self::new(call, Errno::from_raw_os_error(number)),
             None => Self::other(call, error.to_string()),
@@ -99,9 +99,9 @@ impl CallError {
     }
 
     /// Adds the required alignment to the error of a direct transfer: EINVAL does not name it.
-    pub(crate) fn of_direct(mut self, file: BorrowedFd<'_>) -> Self {
+    pub(crate) fn with_alignment(mut self, file: BorrowedFd<'_>) -> Self {
         if self.errno == Some(Errno::INVAL.raw_os_error())
-            && let Some(needed) = DirectIo::for_file(file).ok().and_then(|it| it.alignment())
+            && let Some(needed) = DirectIo::for_file(file).ok().and_then(|direct| direct.alignment())
         {
             let (offset, memory) = (needed.offset_bytes, needed.memory_bytes);
             self.message +=
@@ -111,13 +111,13 @@ impl CallError {
     }
 
     /// Adds the file's name, unless there is one.
-    pub(crate) fn of_file(mut self, name: &str) -> Self {
+    pub(crate) fn with_path(mut self, name: &str) -> Self {
         self.path.get_or_insert_with(|| name.to_owned());
         self
     }
 
     /// Adds the offset in the file, unless there is one.
-    pub(crate) fn at_first(mut self, offset: u64) -> Self {
+    pub(crate) fn or_at(mut self, offset: u64) -> Self {
         self.offset.get_or_insert(offset);
         self
     }
@@ -154,7 +154,7 @@ impl CallError {
 }
 
 /// The result of a call of libc that returns 0, or -1 and sets errno.
-pub(crate) fn of_libc(result: std::ffi::c_int) -> rustix::io::Result<()> {
+pub(crate) fn libc_result(result: std::ffi::c_int) -> rustix::io::Result<()> {
     if result == 0 {
         return Ok(());
     }

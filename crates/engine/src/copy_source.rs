@@ -16,11 +16,11 @@ use crate::sync;
 pub(crate) struct CopySources {
     given: Option<OwnedFd>,
     // Our own files, by the number of the target.
-    made: HashMap<usize, Made>,
+    made: HashMap<usize, OwnSource>,
 }
 
 /// Our own file, open.
-struct Made {
+struct OwnSource {
     file: OwnedFd,
     bytes: u64,
     seed: u64,
@@ -34,7 +34,7 @@ impl CopySources {
 
     /// The file that a case copies into that target, if the case copies and the file exists. Each reader
     /// reopens it.
-    pub(crate) fn of(&self, case: &Case, target: usize) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn get(&self, case: &Case, target: usize) -> Option<BorrowedFd<'_>> {
         let made = || self.made.get(&target).map(|made| &made.file);
         self.given.as_ref().or_else(made).filter(|_| case.method().has_source_file()).map(AsFd::as_fd)
     }
@@ -47,8 +47,8 @@ impl CopySources {
         bytes: u64,
         seed: u64,
     ) -> Result<(), CallError> {
-        let will_do = |made: &Made| made.bytes >= bytes && made.seed == seed;
-        if self.given.is_some() || self.made.get(&number).is_some_and(will_do) {
+        let fits = |made: &OwnSource| made.bytes >= bytes && made.seed == seed;
+        if self.given.is_some() || self.made.get(&number).is_some_and(fits) {
             return Ok(());
         }
         self.made.remove(&number);
@@ -59,8 +59,8 @@ impl CopySources {
         file::remove(target, COPIED)?;
         let file = file::create_filled(directory, COPIED, bytes, seed)?;
         let file =
-            file::reopen_to_read(file.as_fd(), Cache::Buffered).map_err(|error| error.of_file(COPIED))?;
-        self.made.insert(number, Made { file, bytes, seed });
+            file::reopen_to_read(file.as_fd(), Cache::Buffered).map_err(|error| error.with_path(COPIED))?;
+        self.made.insert(number, OwnSource { file, bytes, seed });
         Ok(())
     }
 }
@@ -68,7 +68,7 @@ impl CopySources {
 /// Brings the copied bytes of the file into the page cache, or out of it, as the case requires, and checks
 /// the result. Returns a reason to doubt the sample if not all bytes complied.
 pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>, CallError> {
-    bring_in_or_out(file, case).map_err(|error| error.of_file(COPIED))
+    bring_in_or_out(file, case).map_err(|error| error.with_path(COPIED))
 }
 
 fn bring_in_or_out(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>, CallError> {

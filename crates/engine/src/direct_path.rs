@@ -15,7 +15,7 @@ use crate::file::{self, Target};
 use crate::methods::map::{Map, Mapping};
 use crate::source::SourceBuffer;
 use crate::threads::start_thread;
-use crate::{job, settle, sync, thread_state};
+use crate::{region, settle, sync, thread_state};
 
 /// Whether `O_DIRECT` writes into a file in that state go through the page cache, found with a file beside the sample's.
 /// The data is written in one call, so that the page cache would hold all of it at once.
@@ -73,8 +73,8 @@ fn most_bytes_in_page_cache(
         settle::old_content(directory, name, axes.size_bytes, seed, axes.cache)?;
     }
     let names = [name.to_owned()];
-    let parts = job::parts(case, 0, source.bytes(), None);
-    let mut state = thread_state::thread_states(target, case, &names, &parts, None).remove(0);
+    let regions = region::split(case, 0, source.bytes(), None);
+    let mut state = thread_state::thread_states(target, case, &names, &regions, None).remove(0);
     state.open()?;
     state.prepare()?;
     let file = file::open_to_read(target, name)?;
@@ -97,7 +97,7 @@ fn most_resident_bytes<T>(
     /// Much shorter than any device takes to write the expected pages.
     const INSPECTION_INTERVAL: Duration = Duration::from_micros(50);
     let (is_done, begun) = (AtomicBool::new(false), Barrier::new(2));
-    let look = || {
+    let observe = || {
         begun.wait();
         let mut most_bytes = 0;
         loop {
@@ -110,11 +110,11 @@ fn most_resident_bytes<T>(
         }
     };
     std::thread::scope(|scope| {
-        let looker = start_thread(scope, look)?;
+        let observer = start_thread(scope, observe)?;
         begun.wait();
         let done = work();
         is_done.store(true, Ordering::Release);
-        let panicked = |_| Err(CallError::other("mincore", "the thread that looked is gone".to_owned()));
-        Ok((done, looker.join().unwrap_or_else(panicked)))
+        let panicked = |_| Err(CallError::other("mincore", "the thread that observed is gone".to_owned()));
+        Ok((done, observer.join().unwrap_or_else(panicked)))
     })
 }

@@ -64,7 +64,7 @@ pub(crate) fn create_filled(
 ) -> Result<OwnedFd, CallError> {
     let options = OpenOptions::new().write(true).create_new(true);
     let file = open_with(Target::Directory(directory), name, Cache::Buffered, options)?;
-    fill(&file, length, seed).map_err(|error| error.of_file(name))?;
+    fill(&file, length, seed).map_err(|error| error.with_path(name))?;
     Ok(file)
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn remove(target: Target<'_>, name: &str) -> Result<(), CallError> {
         Err(Errno::NOENT) => Ok(()),
         other => other,
     })
-    .map_err(|error| error.of_file(name))
+    .map_err(|error| error.with_path(name))
 }
 
 /// Closes a file and reports late errors of the filesystem: see close(2) on NFS and quotas. After EINTR Linux
@@ -133,7 +133,7 @@ fn open_with(target: Target<'_>, name: &str, cache: Cache, options: OpenOptions)
     };
     let call = if cache == Cache::Direct { OPEN_DIRECT } else { "open".into() };
     file.map(OwnedFd::from).map_err(|error| {
-        let error = CallError::of(call, &error);
-        if name.is_empty() { error } else { error.of_file(name) }
+        let error = CallError::from_direct_io(call, &error);
+        if name.is_empty() { error } else { error.with_path(name) }
     })
 }

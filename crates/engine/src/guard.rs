@@ -52,9 +52,9 @@ pub(crate) fn run_guarded(words: &[OsString], phases: BorrowedFd<'_>, errors: Ow
     // A group of its own: the worker's is killed as a whole, and the guard must outlive that.
     let guard = command.stdin(OwnedFd::from(guards)).stdout(errors).process_group(0).spawn()?;
     drop(command);
-    let told = told(&mut own, guard);
+    let ended = read_report(&mut own, guard);
     end_children();
-    told
+    ended
 }
 
 /// What this process has from its parent is not for programs of the user's.
@@ -69,7 +69,7 @@ fn keep_inherited_descriptors() -> io::Result<()> {
     Ok(())
 }
 
-fn told(from: &mut UnixStream, mut guard: Child) -> io::Result<Ended> {
+fn read_report(from: &mut UnixStream, mut guard: Child) -> io::Result<Ended> {
     let mut text = String::new();
     let read = from.read_to_string(&mut text);
     let status = guard.wait()?;
@@ -124,11 +124,11 @@ fn run(words: &mut dyn Iterator<Item = OsString>) -> io::Result<(ExitStatus, u64
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words).stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(io::stdout().as_fd().try_clone_to_owned()?);
-    let before = Usage::of_children();
+    let before = Usage::children();
     let start = Instant::now();
     let status = command.spawn()?.wait()?;
     let elapsed_ns = nanoseconds(start.elapsed());
-    Ok((status, elapsed_ns, Usage::of_children().since(&before)))
+    Ok((status, elapsed_ns, Usage::children().since(&before)))
 }
 
 /// The time from the start of a process to its end, without any work.

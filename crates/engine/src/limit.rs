@@ -127,7 +127,7 @@ fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
 }
 
 fn missing(kind: LimitKind) -> Option<&'static str> {
-    let is_missing = kind == LimitKind::MemoryCopyNonTemporal && StreamingCopy::of_this_cpu().is_none();
+    let is_missing = kind == LimitKind::MemoryCopyNonTemporal && StreamingCopy::for_this_cpu().is_none();
     is_missing.then_some(streaming_copy::MISSING)
 }
 
@@ -189,7 +189,7 @@ impl Copier {
         self.began = Instant::now();
         match self.kind {
             LimitKind::MemoryCopyNonTemporal => {
-                if let Some(copy) = StreamingCopy::of_this_cpu() {
+                if let Some(copy) = StreamingCopy::for_this_cpu() {
                     copy.copy(&self.from, &mut self.to);
                 }
             }
@@ -227,7 +227,7 @@ mod tests {
         for kind in [LimitKind::MemoryCopy, LimitKind::MemoryCopyOneChunk] {
             assert!(of(kind).is_some_and(|rate| rate > 0), "{limits:?}");
         }
-        assert_eq!(of(LimitKind::MemoryCopyNonTemporal).is_some(), StreamingCopy::of_this_cpu().is_some());
+        assert_eq!(of(LimitKind::MemoryCopyNonTemporal).is_some(), StreamingCopy::for_this_cpu().is_some());
         assert!(limits.iter().all(|limit| limit.threads == 2));
     }
 

@@ -17,15 +17,15 @@ pub(crate) struct Usage {
 impl Usage {
     /// From getrusage(2).
     pub(crate) fn now() -> Self {
-        Self::of(UsageWho::RUSAGE_SELF)
+        Self::read(UsageWho::RUSAGE_SELF)
     }
 
     /// The counters of all processes that were started here and have ended.
-    pub(crate) fn of_children() -> Self {
-        Self::of(UsageWho::RUSAGE_CHILDREN)
+    pub(crate) fn children() -> Self {
+        Self::read(UsageWho::RUSAGE_CHILDREN)
     }
 
-    fn of(whom: UsageWho) -> Self {
+    fn read(whom: UsageWho) -> Self {
         let nanoseconds = |time: TimeVal| time.tv_sec() * 1_000_000_000 + time.tv_usec() * 1_000;
         // The call cannot fail with these arguments.
         getrusage(whom).map_or_else(
@@ -57,7 +57,7 @@ impl Usage {
 
     /// Writes a difference into a sample.
     pub(crate) fn write(self, sample: &mut Sample) {
-        let [user, system, faults, switches] = self.numbers().map(|it| u64::try_from(it).unwrap_or(0));
+        let [user, system, faults, switches] = self.numbers().map(|number| u64::try_from(number).unwrap_or(0));
         (sample.user_cpu_ns, sample.system_cpu_ns) = (user, system);
         (sample.page_faults, sample.context_switches) = (faults, switches);
     }

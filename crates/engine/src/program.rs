@@ -45,18 +45,18 @@ impl Program<'_> {
         let line = self.line()?;
         let program = line.first().map(|word| word.to_string_lossy()).unwrap_or_default();
         let [mut reported, mut words] = [memory_file("phases")?, memory_file("errors")?];
-        let errors = words.try_clone().map_err(|error| CallError::of_io("dup", &error))?;
+        let errors = words.try_clone().map_err(|error| CallError::from_io("dup", &error))?;
         let ended = run_guarded(&line, reported.as_fd(), errors.into());
         let cannot = |error: io::Error| format!("{program}: {}", Failure::io_message(&error));
         let ended = ended.map_err(|error| CallError::other("exec", cannot(error)))?;
         ended.usage.write(sample);
         sample.startup_ns = ended.startup_ns;
         if !ended.status.success() {
-            let said = last_words(&text_of(&mut words));
+            let said = last_words(&read_text(&mut words));
             let said = if said.is_empty() { said } else { format!(": {said}") };
             return Err(CallError::other("program", format!("{program} ended with {}{said}", ended.status)));
         }
-        sample.phases_ns = phases(&text_of(&mut reported), ended.elapsed_ns)
+        sample.phases_ns = phases(&read_text(&mut reported), ended.elapsed_ns)
             .map_err(|why| CallError::other(PHASES_FD, format!("{program}: {why}")))?;
         sample.bytes = case.axes().size_bytes;
         if ended.left > 0 {
@@ -73,8 +73,8 @@ impl Program<'_> {
                 "a program is given a file, not a device".to_owned(),
             ));
         };
-        let file = path_of(directory)?.join(self.name);
-        let source = self.source.map(path_of).transpose()?;
+        let file = path_to(directory)?.join(self.name);
+        let source = self.source.map(path_to).transpose()?;
         let filled = |word: &String| -> OsString {
             let mut word = replaced(word.as_ref(), FILE, &file);
             if let Some(source) = &source {
@@ -95,7 +95,7 @@ fn replaced(word: &std::ffi::OsStr, placeholder: &str, path: &Path) -> OsString 
     let (word, mark, path) = (word.as_bytes(), placeholder.as_bytes(), path.as_os_str().as_bytes());
     let mut filled = Vec::new();
     let mut rest = word;
-    while let Some(at) = rest.windows(mark.len()).position(|part| part == mark) {
+    while let Some(at) = rest.windows(mark.len()).position(|region| region == mark) {
         filled.extend_from_slice(&rest[..at]);
         filled.extend_from_slice(path);
         rest = &rest[at + mark.len()..];
@@ -104,9 +104,9 @@ fn replaced(word: &std::ffi::OsStr, placeholder: &str, path: &Path) -> OsString 
     OsString::from_vec(filled)
 }
 
-fn path_of(file: BorrowedFd<'_>) -> Result<PathBuf, CallError> {
+fn path_to(file: BorrowedFd<'_>) -> Result<PathBuf, CallError> {
     let link = format!("/proc/self/fd/{}", file.as_raw_fd());
-    std::fs::read_link(link).map_err(|error| CallError::of_io("readlink", &error))
+    std::fs::read_link(link).map_err(|error| CallError::from_io("readlink", &error))
 }
 
 /// A file in memory, which takes all that is written without a reader.
@@ -116,7 +116,7 @@ fn memory_file(name: &str) -> Result<File, CallError> {
     Ok(File::from(file))
 }
 
-fn text_of(file: &mut File) -> String {
+fn read_text(file: &mut File) -> String {
     let mut bytes = Vec::new();
     // A file in memory that cannot be read counts as empty.
     let _ = file.rewind().and_then(|()| file.read_to_end(&mut bytes));

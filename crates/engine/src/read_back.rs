@@ -8,22 +8,22 @@ use writebench_model::{Cache, Durability, Extent, ReadBack, ReadFrom};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, COPIED};
-use crate::job::Part;
 use crate::methods::map::Map;
+use crate::region::Region;
 use crate::verify::{Written, wrong};
 use crate::{pattern, source};
 
-/// The block size of a part that is read from memory: a page.
+/// The size of a block that is read from memory: a page.
 const PAGE_BYTES: u64 = 4096;
-/// The number of blocks of a part that is read from a device: for a large file, fewer and larger blocks take
+/// The number of blocks that are read from a device: for a large file, fewer and larger blocks take
 /// a fraction of the time.
 const DEVICE_BLOCKS: u64 = 256;
 const MOST_BLOCK_BYTES: u64 = 64 << 10;
-/// The blocks in a stripe. A part has at least one block of each stripe, so that it always includes some of a
+/// The blocks in a stripe. A selection has at least one block of each stripe, so that it always includes some of a
 /// lost write that is aligned and a stripe long, or twice that long.
 const STRIPE_BLOCKS: u64 = 16;
-/// A smaller part would hardly be faster than the whole.
-const LEAST_PART_BYTES: u64 = 1 << 20;
+/// A smaller selection would hardly be faster than the whole.
+const LEAST_SELECTED_BYTES: u64 = 1 << 20;
 /// The size of one read of a whole file.
 const WHOLE_STEP_BYTES: usize = 1 << 20;
 
@@ -34,11 +34,11 @@ pub(crate) fn read_back(
     request: &SampleRequest,
     extent: Extent,
 ) -> Result<ReadBack, CallError> {
-    let choice = match extent {
+    let selection = match extent {
         Extent::Whole => None,
         Extent::Part => {
             let bytes = written.handed_over_bytes.iter().sum();
-            Choice::of(bytes, chosen_by(request), block_bytes(written, bytes))
+            BlockSelection::new(bytes, selection_seed(request), block_bytes(written, bytes))
         }
     };
     let mut reader = Reader {
@@ -49,13 +49,15 @@ pub(crate) fn read_back(
         compared_bytes: 0,
     };
     let mut from = None;
-    for (part, &bytes) in written.parts.iter().zip(&written.handed_over_bytes).filter(|(_, bytes)| **bytes > 0)
+    for (region, &bytes) in
+        written.regions.iter().zip(&written.handed_over_bytes).filter(|(_, bytes)| **bytes > 0)
     {
-        let name = part.name(written.names);
-        let of_part = reader.part(part, bytes, choice).map_err(|error| error.of_file(name))?;
-        from = Some(weaker(from.unwrap_or(of_part), of_part));
+        let name = region.name(written.names);
+        let region_from =
+            reader.compare_region(region, bytes, selection).map_err(|error| error.with_path(name))?;
+        from = Some(weaker(from.unwrap_or(region_from), region_from));
     }
-    let extent = if choice.is_some() { Extent::Part } else { Extent::Whole };
+    let extent = if selection.is_some() { Extent::Part } else { Extent::Whole };
     Ok(ReadBack { extent, bytes: reader.compared_bytes, from: from.flatten() })
 }
 
@@ -80,23 +82,23 @@ fn weaker(a: Option<ReadFrom>, b: Option<ReadFrom>) -> Option<ReadFrom> {
 }
 
 /// The same blocks for the same seed, round and case.
-fn chosen_by(request: &SampleRequest) -> u64 {
+fn selection_seed(request: &SampleRequest) -> u64 {
     let seed = pattern::word(request.data_seed, u64::from(request.round));
     request.case.to_string().bytes().fold(seed, |seed, byte| pattern::word(seed, u64::from(byte)))
 }
 
-/// The choice of blocks for a part.
+/// The blocks of a file that are compared.
 #[derive(Clone, Copy)]
-struct Choice {
+struct BlockSelection {
     block_bytes: u64,
     stripe_blocks: u64,
     seed: u64,
 }
 
-impl Choice {
-    /// A part of `bytes`; none if it would include every block.
-    fn of(bytes: u64, seed: u64, block_bytes: u64) -> Option<Self> {
-        let stripe_blocks = (bytes / LEAST_PART_BYTES).min(STRIPE_BLOCKS);
+impl BlockSelection {
+    /// A selection from `bytes`; none if it would include every block.
+    fn new(bytes: u64, seed: u64, block_bytes: u64) -> Option<Self> {
+        let stripe_blocks = (bytes / LEAST_SELECTED_BYTES).min(STRIPE_BLOCKS);
         (stripe_blocks > 1).then_some(Self { block_bytes, stripe_blocks, seed })
     }
 
@@ -133,52 +135,52 @@ struct Reader<'r, 'w, 'a> {
 
 impl Reader<'_, '_, '_> {
     /// Compares the data of one thread; returns where it came from.
-    fn part(
+    fn compare_region(
         &mut self,
-        part: &Part<'_>,
+        region: &Region<'_>,
         bytes: u64,
-        choice: Option<Choice>,
+        selection: Option<BlockSelection>,
     ) -> Result<Option<ReadFrom>, CallError> {
-        let file = file::open_to_read(self.written.target, part.name(self.written.names))?;
+        let file = file::open_to_read(self.written.target, region.name(self.written.names))?;
         if self.written.case.contract().durability == Durability::Durable || self.written.is_of_another_rank {
             // Pages that stay nevertheless are found below.
             let _ = rustix::fs::fadvise(&file, 0, None, Advice::DontNeed);
         }
-        let from = source_of(&file, part.file_offset, part.span_bytes(bytes));
-        // Blocks of the file are chosen, or with blocks in turns those of the part.
-        let begin = if part.is_contiguous() { part.file_offset } else { 0 };
+        let from = find_origin(&file, region.file_offset, region.span_bytes(bytes));
+        // Blocks of the file are chosen, or with blocks in turns those of the region.
+        let begin = if region.is_contiguous() { region.file_offset } else { 0 };
         let end = begin + bytes;
-        let original = part.copy_from.map(|source| file::reopen_to_read(source, Cache::Buffered)).transpose();
-        let original = original.map_err(|error| error.of_file(COPIED))?;
-        let ranges: Vec<(u64, u64)> = match choice {
+        let original = region.copy_from.map(|source| file::reopen_to_read(source, Cache::Buffered)).transpose();
+        let original = original.map_err(|error| error.with_path(COPIED))?;
+        let ranges: Vec<(u64, u64)> = match selection {
             None => steps(begin, end).collect(),
-            Some(choice) => {
+            Some(selection) => {
                 for file in [Some(&file), original.as_ref()].into_iter().flatten() {
                     // The advice only avoids reading data that is not compared.
                     let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
                 }
-                let seed = pattern::word(choice.seed, part.index as u64);
-                Choice { seed, ..choice }.ranges(begin, end).collect()
+                let seed = pattern::word(selection.seed, region.index as u64);
+                BlockSelection { seed, ..selection }.ranges(begin, end).collect()
             }
         };
         for batch in ranges.chunks(BATCH_BLOCKS) {
-            let pieces: Vec<Part<'_>> =
-                batch.iter().flat_map(|(from, to)| part.contiguous(from - begin, to - from)).collect();
-            if choice.is_some() && from != Some(ReadFrom::PageCache) {
+            let pieces: Vec<Region<'_>> =
+                batch.iter().flat_map(|(from, to)| region.contiguous(from - begin, to - from)).collect();
+            if selection.is_some() && from != Some(ReadFrom::PageCache) {
                 pieces.iter().for_each(|piece| begin_to_read(&file, piece));
             }
             for piece in &pieces {
-                let before = piece.rank_offset - part.rank_offset;
-                self.piece(piece, before, &file, original.as_ref())?;
+                let before = piece.rank_offset - region.rank_offset;
+                self.compare_piece(piece, before, &file, original.as_ref())?;
             }
         }
         Ok(from)
     }
 
-    /// Compares a contiguous piece behind so many bytes of its part.
-    fn piece(
+    /// Compares a contiguous piece behind so many bytes of its region.
+    fn compare_piece(
         &mut self,
-        piece: &Part<'_>,
+        piece: &Region<'_>,
         before: u64,
         file: &OwnedFd,
         original: Option<&OwnedFd>,
@@ -189,15 +191,15 @@ impl Reader<'_, '_, '_> {
         read_exact(file.as_fd(), found, begin)?;
         match original {
             Some(original) => {
-                read_exact(original.as_fd(), expected, at).map_err(|error| error.of_file(COPIED))?;
+                read_exact(original.as_fd(), expected, at).map_err(|error| error.with_path(COPIED))?;
             }
             None => source::expected(self.written.case, self.data_seed, at, before, expected),
         }
         if found != expected {
             let pairs = found.iter().zip(expected.iter());
-            let place = pairs.take_while(|(found, expected)| found == expected).count();
+            let at = pairs.take_while(|(found, expected)| found == expected).count();
             let error = wrong("the content differs from what was written".to_owned());
-            return Err(error.at(begin + place as u64));
+            return Err(error.at(begin + at as u64));
         }
         self.compared_bytes += length;
         Ok(())
@@ -208,24 +210,24 @@ impl Reader<'_, '_, '_> {
 const BATCH_BLOCKS: usize = 1024;
 
 /// Starts a read without waiting; the later read waits and reports errors.
-fn begin_to_read(file: &OwnedFd, piece: &Part<'_>) {
+fn begin_to_read(file: &OwnedFd, piece: &Region<'_>) {
     let length = std::num::NonZeroU64::new(piece.range.length);
     let _ = rustix::fs::fadvise(file, piece.file_offset, length, Advice::WillNeed);
 }
 
 /// Where a range would be read from: one page in the page cache is enough to doubt the device. None if that
 /// cannot be found out.
-fn source_of(file: &OwnedFd, begin: u64, bytes: u64) -> Option<ReadFrom> {
+fn find_origin(file: &OwnedFd, begin: u64, bytes: u64) -> Option<ReadFrom> {
     // The first of these bytes show whether the page cache has the range.
-    const LOOK_BYTES: u64 = 16 << 20;
+    const INSPECTED_BYTES: u64 = 16 << 20;
     let mut at = 0;
     while at < bytes {
-        let look = LOOK_BYTES.min(bytes - at);
-        let map = Map::reading(file.as_fd(), begin + at, look).ok()?;
+        let length = INSPECTED_BYTES.min(bytes - at);
+        let map = Map::reading(file.as_fd(), begin + at, length).ok()?;
         if map.resident_bytes().ok()? > 0 {
             return Some(ReadFrom::PageCache);
         }
-        at += look;
+        at += length;
     }
     Some(ReadFrom::Device)
 }
@@ -249,8 +251,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn blocks(bytes: u64, seed: u64, begin: u64, block_bytes: u64) -> Vec<(u64, u64)> {
-        let choice = Choice::of(bytes, seed, block_bytes);
-        choice.map_or_else(Vec::new, |choice| choice.ranges(begin, begin + bytes).collect())
+        let selection = BlockSelection::new(bytes, seed, block_bytes);
+        selection.map_or_else(Vec::new, |selection| selection.ranges(begin, begin + bytes).collect())
     }
 
     proptest! {
@@ -262,7 +264,7 @@ mod tests {
             let ranges = blocks(bytes, seed, begin, block_bytes);
             let compared: u64 = ranges.iter().map(|(from, to)| to - from).sum();
             // Blocks at the ends may overlap the range by only a few bytes.
-            let least = (bytes / 16).max(LEAST_PART_BYTES) - 2 * block_bytes;
+            let least = (bytes / 16).max(LEAST_SELECTED_BYTES) - 2 * block_bytes;
             prop_assert!((least..bytes / 2 + 4 * block_bytes).contains(&compared), "{}", compared);
             prop_assert_eq!(ranges[0].0, begin);
             prop_assert_eq!(ranges[ranges.len() - 1].1, begin + bytes);
@@ -294,6 +296,6 @@ mod tests {
     #[test]
     fn another_seed_chooses_other_blocks_and_a_small_file_is_compared_whole() {
         assert_ne!(blocks(64 << 20, 1, 0, PAGE_BYTES), blocks(64 << 20, 2, 0, PAGE_BYTES));
-        assert!(Choice::of((2 << 20) - 1, 1, PAGE_BYTES).is_none());
+        assert!(BlockSelection::new((2 << 20) - 1, 1, PAGE_BYTES).is_none());
     }
 }

@@ -9,7 +9,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use writebench_model::{Latency, Sync, nanoseconds};
 
 use crate::call::CallError;
-use crate::job::Part;
+use crate::region::Region;
 use crate::timeline::{ProgressCurve, ProgressSampler};
 use crate::write_behind::WriteBehind;
 
@@ -23,7 +23,7 @@ pub(crate) struct Records {
     since_sync: u64,
     /// Methods with a loop of their own add to this.
     pub handed_over_bytes: u64,
-    meter: ProgressSampler,
+    sampler: ProgressSampler,
     behind: Option<WriteBehind>,
     start: Instant,
     last: Instant,
@@ -42,7 +42,7 @@ impl From<CallError> for Stop {
 }
 
 impl Records {
-    /// Records for a thread's part of a case with that sync and chunk size. The loop ends after `limit`, if
+    /// Records for a thread's region of a case with that sync and chunk size. The loop ends after `limit`, if
     /// records are on.
     pub(crate) fn new(sync: Sync, chunk_bytes: u64, limit: Option<Duration>) -> Self {
         const LONGEST_NS: u64 = 3_600_000_000_000;
@@ -56,7 +56,7 @@ impl Records {
                 .then(|| Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are right")),
             since_sync: 0,
             handed_over_bytes: 0,
-            meter: ProgressSampler::new(chunk_bytes),
+            sampler: ProgressSampler::new(chunk_bytes),
             behind: None,
             start: now,
             last: now,
@@ -68,56 +68,56 @@ impl Records {
         self.latencies.is_none()
     }
 
-    /// Hands over every chunk of a part as a record. `sync` receives the range of the file that has not been
+    /// Hands over every chunk of a region as a record. `sync` receives the range of the file that has not been
     /// synced.
     #[inline(always)]
     pub(crate) fn each<'a>(
         &mut self,
-        part: &Part<'a>,
+        region: &Region<'a>,
         hand_over: impl FnMut(&'a [u8], u64) -> Result<(), CallError>,
         sync: impl FnMut(u64, u64) -> Result<(), CallError>,
     ) -> Result<(), CallError> {
-        self.each_by_window(part, u64::MAX, |_| Ok(()), hand_over, sync)
+        self.each_by_window(region, u64::MAX, |_| Ok(()), hand_over, sync)
     }
 
-    /// Like [`Records::each`], with work before each window of the part. Data that is synced on the
+    /// Like [`Records::each`], with work before each window of the region. Data that is synced on the
     /// way has one window.
     #[inline(always)]
     pub(crate) fn each_by_window<'a>(
         &mut self,
-        part: &Part<'a>,
+        region: &Region<'a>,
         window_bytes: u64,
-        mut before: impl FnMut(&Part<'a>) -> Result<(), CallError>,
+        mut before: impl FnMut(&Region<'a>) -> Result<(), CallError>,
         mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), CallError>,
         mut sync: impl FnMut(u64, u64) -> Result<(), CallError>,
     ) -> Result<(), CallError> {
         if self.is_off() {
-            // Write-back is due at the first chunk behind its distance, which is seldom a border of the meter's pieces.
+            // Write-back is due at the first chunk behind its distance, which is seldom a border of the sampler's pieces.
             let distance = self.behind.as_ref().map_or(u64::MAX, |behind| behind.distance);
-            for (_, window) in part.pieces(window_bytes.min(distance)) {
+            for (_, window) in region.pieces(window_bytes.min(distance)) {
                 before(&window)?;
-                let done = window.rank_offset - part.rank_offset;
-                for (until, piece) in window.pieces(self.meter.step()) {
+                let done = window.rank_offset - region.rank_offset;
+                for (until, piece) in window.pieces(self.sampler.step()) {
                     piece.try_each_chunk(&mut hand_over)?;
                     self.reached(done + until)?;
                 }
             }
-            self.handed_over_bytes = part.range.length;
+            self.handed_over_bytes = region.range.length;
             return Ok(());
         }
-        before(part)?;
-        self.run(part, &mut sync, |records, sync| {
-            part.try_each_chunk(|chunk, offset| {
+        before(region)?;
+        self.run(region, &mut sync, |records, sync| {
+            region.try_each_chunk(|chunk, offset| {
                 hand_over(chunk, offset)?;
-                records.done(part, 1, chunk.len(), sync)
+                records.record(region, 1, chunk.len(), sync)
             })
         })
     }
 
-    /// Runs a loop that calls [`Records::done`], and syncs the rest at its end.
+    /// Runs a loop that calls [`Records::record`], and syncs the rest at its end.
     pub(crate) fn run<S: FnMut(u64, u64) -> Result<(), CallError>>(
         &mut self,
-        part: &Part<'_>,
+        region: &Region<'_>,
         sync: &mut S,
         work: impl FnOnce(&mut Self, &mut S) -> Result<(), Stop>,
     ) -> Result<(), CallError> {
@@ -126,26 +126,26 @@ impl Records {
             Ok(()) | Err(Stop::Limit) => {}
             Err(Stop::Failed(error)) => return Err(error),
         }
-        if self.every.is_some() { self.sync_rest(part, sync) } else { Ok(()) }
+        if self.every.is_some() { self.sync_rest(region, sync) } else { Ok(()) }
     }
 
     /// Records that these chunks with these bytes have been handed over: syncs if it is due, and takes the
     /// time.
-    pub(crate) fn done(
+    pub(crate) fn record(
         &mut self,
-        part: &Part<'_>,
+        region: &Region<'_>,
         chunks: u64,
         bytes: usize,
         sync: &mut impl FnMut(u64, u64) -> Result<(), CallError>,
     ) -> Result<(), Stop> {
         self.handed_over_bytes += bytes as u64;
-        self.meter.reached(self.handed_over_bytes);
+        self.sampler.reached(self.handed_over_bytes);
         self.since_sync += chunks;
         if self.every.is_some_and(|every| self.since_sync >= every) {
-            self.sync_rest(part, sync)?;
+            self.sync_rest(region, sync)?;
         }
         let now = Instant::now();
-        self.took(now - self.last);
+        self.record_latency(now - self.last);
         self.last = now;
         match self.limit {
             Some(limit) if now - self.start >= limit => Err(Stop::Limit),
@@ -155,32 +155,32 @@ impl Records {
 
     fn sync_rest(
         &mut self,
-        part: &Part<'_>,
+        region: &Region<'_>,
         sync: &mut impl FnMut(u64, u64) -> Result<(), CallError>,
     ) -> Result<(), CallError> {
         if self.since_sync == 0 {
             return Ok(());
         }
-        let end = part.file_offset + self.handed_over_bytes;
-        let unsynced = self.since_sync.saturating_mul(part.axes.chunk_size_bytes);
-        sync(end.saturating_sub(unsynced).max(part.file_offset), end)?;
+        let end = region.file_offset + self.handed_over_bytes;
+        let unsynced = self.since_sync.saturating_mul(region.axes.chunk_size_bytes);
+        sync(end.saturating_sub(unsynced).max(region.file_offset), end)?;
         self.since_sync = 0;
         Ok(())
     }
 
-    /// PhaseTimestamps the beginning of the loop.
+    /// Marks the beginning of the loop.
     pub(crate) fn begin(&mut self) {
         self.start = Instant::now();
         self.last = self.start;
     }
 
     /// Whether the time limit has passed.
-    pub(crate) fn is_over(&self) -> bool {
+    pub(crate) fn is_past_limit(&self) -> bool {
         !self.is_off() && self.limit.is_some_and(|limit| self.start.elapsed() >= limit)
     }
 
     /// Records the latency of a record.
-    pub(crate) fn took(&mut self, duration: Duration) {
+    pub(crate) fn record_latency(&mut self, duration: Duration) {
         if let Some(latencies) = &mut self.latencies {
             latencies.saturating_record(nanoseconds(duration));
         }
@@ -189,7 +189,7 @@ impl Records {
     /// Records the bytes that the loop has handed over since it began, and writes behind.
     #[inline(always)]
     pub(crate) fn reached(&mut self, bytes: u64) -> Result<(), CallError> {
-        self.meter.reached(bytes);
+        self.sampler.reached(bytes);
         match &mut self.behind {
             None => Ok(()),
             Some(behind) => behind.reached(bytes),
@@ -201,9 +201,9 @@ impl Records {
         self.behind = behind;
     }
 
-    /// The course of a phase that began at `began` and took `elapsed_ns`.
-    pub(crate) fn course(&self, began: Instant, elapsed_ns: u64) -> ProgressCurve {
-        self.meter.course(began, elapsed_ns, self.handed_over_bytes)
+    /// The course of a phase that began at `began` and record_latency `elapsed_ns`.
+    pub(crate) fn curve(&self, began: Instant, elapsed_ns: u64) -> ProgressCurve {
+        self.sampler.curve(began, elapsed_ns, self.handed_over_bytes)
     }
 
     /// Adds the records of another thread.

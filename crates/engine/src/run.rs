@@ -14,11 +14,11 @@ use crate::barrier::{RankBarrier, Ranks};
 use crate::call::{CallError, PhaseError};
 use crate::copy_source::{self, CopySources};
 use crate::file::Target;
-use crate::job;
 use crate::machine::Usage;
 use crate::program::Program;
 use crate::progress::Progress;
 use crate::records::Records;
+use crate::region;
 use crate::source::SourceBuffer;
 use crate::thread_state::{self, ThreadState};
 use crate::threads::{Shared, Threads};
@@ -95,20 +95,20 @@ impl<'p> Engine<'p> {
         let case = &request.case;
         let names = file::names(&request.file_stem, case, place.rank);
         let run = Run { target, case, names: &names, request, place };
-        let mut taken = run
+        let mut result = run
             .through_all_phases(self, &mut ranks)
             .map_err(|(phase, error)| error.outcome(phase, names.first().map(String::as_str)));
         self.progress.begin(Phase::Clean);
         for name in run.own_names() {
             let removed = file::remove(target, name);
-            taken = taken.and_then(|sample| match removed {
+            result = result.and_then(|sample| match removed {
                 Ok(()) => Ok(sample),
                 Err(error) => Err(error.outcome(Phase::Clean, Some(name))),
             });
         }
         // What is left of its data is written out now, so that an error is known to be this sample's.
         let written_out = settle::write_out(target, request.sync_all);
-        let mut sample = taken.unwrap_or_else(|outcome| Sample::without_figures(request.round, outcome));
+        let mut sample = result.unwrap_or_else(|outcome| Sample::without_figures(request.round, outcome));
         if let (Err(error), true) = (written_out, sample.outcome.is_ok()) {
             let (_, failure) = error.failure(Phase::Clean, None);
             let why = format!("its data was lost at write-back: {failure}");
@@ -138,12 +138,12 @@ impl Run<'_> {
         let (case, request, progress) = (self.case, self.request, engine.progress);
         let mut sample = Sample::without_figures(request.round, Outcome::Ok);
         ranks.wait(progress.phase(Phase::Settle, || self.settle(engine, &mut sample)))?;
-        let copy_from = engine.copy_sources.of(case, request.target);
-        let parts = job::parts(case, self.place.rank, engine.source.bytes(), copy_from);
+        let copy_from = engine.copy_sources.get(case, request.target);
+        let regions = region::split(case, self.place.rank, engine.source.bytes(), copy_from);
         let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
         let limit = request.write_limit_ns.map(Duration::from_nanos);
-        let states = thread_state::thread_states(self.target, case, self.names, &parts, limit);
-        // A rank that has waited long looks for the others seldom: the second barrier begins the clock for all.
+        let states = thread_state::thread_states(self.target, case, self.names, &regions, limit);
+        // A rank that has waited long checks_path for the others seldom: the second barrier begins the clock for all.
         ranks.wait(Ok(()))?;
         let program = request.program.as_deref().filter(|_| case.method().is_program());
         if let Some(words) = program {
@@ -151,21 +151,22 @@ impl Run<'_> {
             let program = Program { words, target: self.target, name, source: copy_from };
             progress.phase(Phase::Write, || program.run(case, &mut sample))?;
             note_end(watcher, &mut engine.memory, &mut sample);
-            progress.phase(Phase::Verify, || self.verify(&parts, vec![sample.bytes], &mut sample))?;
+            progress.phase(Phase::Verify, || self.verify(&regions, vec![sample.bytes], &mut sample))?;
             return Ok(sample);
         }
         let records = timed_phases(states, (case, self.place), progress, &mut sample, ranks)?;
         note_end(watcher, &mut engine.memory, &mut sample);
         sample.latency = records.merged.latency().map(Box::new);
-        let hand_overs = timeline::hand_overs(case, &parts);
-        let timeline = timeline::timeline(&records.courses, sample.phases_ns.write, hand_overs);
+        let hand_overs = timeline::hand_overs(case, &regions);
+        let timeline = timeline::timeline(&records.curves, sample.phases_ns.write, hand_overs);
         sample.timeline = timeline.map(Box::new);
 
         let mut verified =
-            progress.phase(Phase::Verify, || self.verify(&parts, records.handed_over_bytes, &mut sample));
-        let looks = request.read_back.is_some() && case.axes().cache == Cache::Direct && self.place.rank == 0;
-        if looks && verified.is_ok() {
-            verified = progress.phase(Phase::Verify, || self.goes_direct(engine));
+            progress.phase(Phase::Verify, || self.verify(&regions, records.handed_over_bytes, &mut sample));
+        let checks_path =
+            request.read_back.is_some() && case.axes().cache == Cache::Direct && self.place.rank == 0;
+        if checks_path && verified.is_ok() {
+            verified = progress.phase(Phase::Verify, || self.check_direct_path(engine));
         }
         // Files are removed when all ranks have read them.
         ranks.wait_last(verified)?;
@@ -175,7 +176,7 @@ impl Run<'_> {
     /// Filesystems that write through the page cache and drop the pages afterwards (btrfs for its checksums,
     /// ext2 and ext3 in a hole) can be caught only during the write. If the path cannot be found out, that is
     /// no reason to doubt the sample.
-    fn goes_direct(&self, engine: &mut Engine<'_>) -> Result<(), CallError> {
+    fn check_direct_path(&self, engine: &mut Engine<'_>) -> Result<(), CallError> {
         // A file without data has no path to check.
         let (Target::Directory(directory), 1..) = (self.target, self.case.axes().size_bytes) else {
             return Ok(());
@@ -206,8 +207,8 @@ impl Run<'_> {
             engine.source.make(case, self.place.rank, request.data_seed)?;
         }
         if let (Target::Directory(directory), true) = (self.target, case.axes().prepare.needs_old_content()) {
-            for (name, part) in self.own_names().iter().zip(job::parts(case, self.place.rank, &[], None)) {
-                settle::old_content(directory, name, part.file_length, request.data_seed, case.axes().cache)?;
+            for (name, region) in self.own_names().iter().zip(region::split(case, self.place.rank, &[], None)) {
+                settle::old_content(directory, name, region.file_length, request.data_seed, case.axes().cache)?;
             }
         }
         let start = Instant::now();
@@ -236,7 +237,7 @@ impl Run<'_> {
             0
         };
         sample.probe_ns[0] = engine.memory.prepare(warm_bytes, most_bytes);
-        if let Some(source) = engine.copy_sources.of(case, request.target) {
+        if let Some(source) = engine.copy_sources.get(case, request.target) {
             let doubt = copy_source::settle(source, case)?;
             sample.disturbed = sample.disturbed.take().or(doubt);
         }
@@ -246,7 +247,7 @@ impl Run<'_> {
     /// Checks that the file has all data, which took the path that the case names.
     fn verify(
         &self,
-        parts: &[job::Part<'_>],
+        regions: &[region::Region<'_>],
         handed_over_bytes: Vec<u64>,
         sample: &mut Sample,
     ) -> Result<(), CallError> {
@@ -255,14 +256,14 @@ impl Run<'_> {
             target: self.target,
             names: self.names,
             case,
-            parts,
+            regions,
             handed_over_bytes,
             is_of_another_rank: false,
         };
-        sample.bytes = all.sizes()?;
+        sample.bytes = all.check_sizes()?;
         sample.shares_blocks = all.shares_blocks()?;
-        all.past_the_page_cache()?;
-        all.zeros_are_written()?;
+        all.check_page_cache()?;
+        all.check_zeros()?;
         // A program that makes its own data is only held to its size.
         let is_known = request.program.as_deref().is_none_or(Program::is_given_its_data);
         let wanted = request.read_back.filter(|_| case.method().writes_data() && is_known);
@@ -274,11 +275,12 @@ impl Run<'_> {
         }
         // Another rank's data: in a run on several nodes, another node has sent it to the
         // filesystem.
-        let (names, parts) = (file::names(&request.file_stem, case, other), job::parts(case, other, &[], None));
-        let handed_over_bytes = parts.iter().map(|part| part.range.length).collect();
+        let (names, regions) =
+            (file::names(&request.file_stem, case, other), region::split(case, other, &[], None));
+        let handed_over_bytes = regions.iter().map(|region| region.range.length).collect();
         let others = verify::Written {
             names: &names,
-            parts: &parts,
+            regions: &regions,
             handed_over_bytes,
             is_of_another_rank: true,
             ..all
@@ -318,7 +320,7 @@ impl Clock<'_, '_> {
 struct AllRecords {
     merged: Records,
     handed_over_bytes: Vec<u64>,
-    courses: Vec<ProgressCurve>,
+    curves: Vec<ProgressCurve>,
 }
 
 /// The delays, the memory and the probe after the timed phases.
@@ -339,7 +341,7 @@ fn timed_phases(
 ) -> Result<AllRecords, PhaseError> {
     let attaches = states.iter().any(ThreadState::attaches);
     let merged = Records::new(case.axes().sync, 0, None);
-    let mut all = AllRecords { merged, handed_over_bytes: Vec::new(), courses: Vec::new() };
+    let mut all = AllRecords { merged, handed_over_bytes: Vec::new(), curves: Vec::new() };
     let states = Shared::new(states);
     std::thread::scope(|scope| {
         let threads = match Threads::start(scope, &states) {
@@ -355,7 +357,7 @@ fn timed_phases(
             all.handed_over_bytes.push(state.records.handed_over_bytes);
             all.merged.merge(&state.records);
             match &result {
-                Ok(began) => all.courses.push(state.records.course(*began, sample.phases_ns.write)),
+                Ok(began) => all.curves.push(state.records.curve(*began, sample.phases_ns.write)),
                 Err(_) => drop(state.close()),
             }
             Ok(())

@@ -25,7 +25,7 @@ pub(crate) fn old_content(
         // Pages that exist already are not dropped after write-back.
         retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed))?;
     }
-    file::close(file).map_err(|error| error.of_file(name))
+    file::close(file).map_err(|error| error.with_path(name))
 }
 
 /// Writes out the data of earlier samples, removals included, and waits until the kernel has only a trickle
@@ -76,12 +76,13 @@ pub(crate) fn page_cache_bytes(target: Target<'_>, case: &Case) -> u64 {
 
 /// None if the filesystem has no limit of its own.
 fn free_bytes(directory: BorrowedFd<'_>) -> Option<u64> {
-    let status = rustix::fs::fstatvfs(directory).ok().filter(|it| it.f_blocks > 0)?;
+    let status = rustix::fs::fstatvfs(directory).ok().filter(|status| status.f_blocks > 0)?;
     Some(status.f_bavail.saturating_mul(status.f_frsize))
 }
 
 fn is_in_memory(directory: BorrowedFd<'_>) -> bool {
     /// `TMPFS_MAGIC` of statfs(2).
     const TMPFS: u64 = 0x0102_1994;
-    rustix::fs::fstatfs(directory).is_ok_and(|it| u64::try_from(it.f_type).is_ok_and(|kind| kind == TMPFS))
+    rustix::fs::fstatfs(directory)
+        .is_ok_and(|status| u64::try_from(status.f_type).is_ok_and(|kind| kind == TMPFS))
 }

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use writebench_model::{Bytes, Case, Data, DataMemory, Source};
 
 use crate::call::{Call, CallError, Meaning};
-use crate::{job, pattern};
+use crate::{pattern, region};
 
 /// Source data, kept between samples while the next case needs the same.
 #[derive(Default)]
@@ -15,13 +15,13 @@ pub(crate) struct SourceBuffer {
     // None at first, as an empty mapping cannot exist.
     mapping: Option<MmapMut>,
     // The place of the data in the mapping.
-    place: Range<usize>,
-    made: Option<Made>,
+    data_range: Range<usize>,
+    content: Option<Content>,
 }
 
 /// The data that the memory holds: it depends on the case where ranks have its blocks in turns.
 #[derive(PartialEq)]
-struct Made {
+struct Content {
     data: Data,
     memory: DataMemory,
     seed: u64,
@@ -44,8 +44,8 @@ impl SourceBuffer {
             .map_err(|_| CallError::other("source", "larger than the address space".to_owned()))?;
         let is_share = case.axes().source == Source::File && (case.axes().ranks > 1 || case.stride().is_some());
         let share_of = is_share.then(|| (case.to_string(), rank));
-        let made = Some(Made { data, memory, seed, share_of });
-        if self.made == made && length <= self.bytes().len() {
+        let content = Some(Content { data, memory, seed, share_of });
+        if self.content == content && length <= self.bytes().len() {
             return Ok(());
         }
         *self = Self::default();
@@ -61,15 +61,15 @@ impl SourceBuffer {
             DataMemory::Any => border + MALLOC_BYTES,
             DataMemory::PageAligned | DataMemory::HugePages => border,
         };
-        let place = start..start + length;
+        let data_range = start..start + length;
         if memory == DataMemory::HugePages {
-            mapping.advise(Advice::HugePage).map_err(|error| CallError::of_io(MADVISE, &error))?;
+            mapping.advise(Advice::HugePage).map_err(|error| CallError::from_io(MADVISE, &error))?;
         }
         match data {
             Data::Random if is_share => {
-                let mut bytes = &mut mapping[place.clone()];
-                for part in job::parts(case, rank, &[], None) {
-                    for piece in part.contiguous(0, part.range.length) {
+                let mut bytes = &mut mapping[data_range.clone()];
+                for region in region::split(case, rank, &[], None) {
+                    for piece in region.contiguous(0, region.range.length) {
                         let length = usize::try_from(piece.range.length).unwrap_or(usize::MAX);
                         let (own, rest) = bytes.split_at_mut(length.min(bytes.len()));
                         pattern::fill(seed, piece.range.offset, own);
@@ -77,19 +77,19 @@ impl SourceBuffer {
                     }
                 }
             }
-            Data::Random => pattern::fill(seed, 0, &mut mapping[place.clone()]),
+            Data::Random => pattern::fill(seed, 0, &mut mapping[data_range.clone()]),
             // The zeros are written, because untouched memory is one shared page.
-            Data::Zero => mapping[place.clone()].fill(0),
+            Data::Zero => mapping[data_range.clone()].fill(0),
         }
         if memory == DataMemory::HugePages {
-            are_huge(&mapping[place.clone()])?;
+            check_huge_pages(&mapping[data_range.clone()])?;
         }
-        *self = Self { mapping: Some(mapping), place, made };
+        *self = Self { mapping: Some(mapping), data_range, content };
         Ok(())
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.mapping.as_deref().map_or(&[], |mapping| &mapping[self.place.clone()])
+        self.mapping.as_deref().map_or(&[], |mapping| &mapping[self.data_range.clone()])
     }
 
     /// Reads one byte of every page, so that no page has to be faulted in while the clock runs.
@@ -101,7 +101,7 @@ impl SourceBuffer {
 
 /// Fails unless the kernel has given huge pages for most of this memory, since it may take the advice and give
 /// none. If the kernel does not say, the memory is trusted.
-fn are_huge(bytes: &[u8]) -> Result<(), CallError> {
+fn check_huge_pages(bytes: &[u8]) -> Result<(), CallError> {
     let Ok(maps) = std::fs::read_to_string("/proc/self/smaps") else { return Ok(()) };
     let huge_bytes = huge_bytes_at(&maps, bytes.as_ptr().addr() as u64).unwrap_or(0);
     let length = bytes.len() as u64;
@@ -131,7 +131,7 @@ fn huge_bytes_at(maps: &str, address: u64) -> Option<u64> {
     None
 }
 
-/// The expected content at an offset of the data of all ranks, which is behind `before` bytes of its part.
+/// The expected content at an offset of the data of all ranks, which is behind `before` bytes of its region.
 pub(crate) fn expected(case: &Case, seed: u64, offset: u64, before: u64, bytes: &mut [u8]) {
     match (case.axes().data, case.axes().source) {
         (Data::Zero, _) => bytes.fill(0),
@@ -171,6 +171,9 @@ AnonHugePages:         0 kB
     #[test]
     fn memory_without_huge_pages_is_unsupported() {
         let small = vec![1u8; 4 << 20];
-        assert!(are_huge(&small).is_err_and(|error| error.reason().contains("the kernel gave huge pages for")));
+        assert!(
+            check_huge_pages(&small)
+                .is_err_and(|error| error.reason().contains("the kernel gave huge pages for"))
+        );
     }
 }

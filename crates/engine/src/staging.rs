@@ -5,16 +5,16 @@ use std::io::IoSlice;
 use memmap2::MmapMut;
 
 use crate::call::CallError;
-use crate::job::Part;
+use crate::region::Region;
 
-/// A buffer of one call, if the part's data must be copied. A program allocates it inside the clock, too.
+/// A buffer of one call, if the region's data must be copied. A program allocates it inside the clock, too.
 pub(crate) struct Staging(Option<MmapMut>);
 
 impl Staging {
-    /// Room for so many chunks of the part.
-    pub(crate) fn of(part: &Part<'_>, chunks: u64) -> Result<Self, CallError> {
-        let bytes = part.axes.chunk_size_bytes.saturating_mul(chunks).min(part.range.length);
-        if !part.axes.is_staged() || bytes == 0 {
+    /// Room for so many chunks of the region.
+    pub(crate) fn for_region(region: &Region<'_>, chunks: u64) -> Result<Self, CallError> {
+        let bytes = region.axes.chunk_size_bytes.saturating_mul(chunks).min(region.range.length);
+        if !region.axes.is_staged() || bytes == 0 {
             return Ok(Self(None));
         }
         let buffer = usize::try_from(bytes).map_err(std::io::Error::other).and_then(MmapMut::map_anon);

@@ -11,8 +11,10 @@ use crate::call::CallError;
 /// Applications Recover from fsync Failures?*, USENIX ATC 2020).
 pub(crate) fn sync(file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
     match call {
-        SyncCall::Fsync => direct_io::fsync(file).map_err(|error| CallError::of("fsync", &error)),
-        SyncCall::Fdatasync => direct_io::fdatasync(file).map_err(|error| CallError::of("fdatasync", &error)),
+        SyncCall::Fsync => direct_io::fsync(file).map_err(|error| CallError::from_direct_io("fsync", &error)),
+        SyncCall::Fdatasync => {
+            direct_io::fdatasync(file).map_err(|error| CallError::from_direct_io("fdatasync", &error))
+        }
         // Mappings sync themselves, write-through is done already, and `Case` refuses all other calls.
         SyncCall::None | SyncCall::Msync | SyncCall::ODsync | SyncCall::OSync | SyncCall::RwfDsync => Ok(()),
     }

@@ -8,17 +8,17 @@ use writebench_model::{Cache, Case, Cursor, Prepare};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
-use crate::job::Part;
 use crate::methods::{self, IoThread};
 use crate::records::Records;
+use crate::region::Region;
 use crate::write_behind::WriteBehind;
 
-/// A part, its open file, and the method at work on it.
+/// A region, its open file, and the method at work on it.
 pub(crate) struct ThreadState<'a> {
     target: Target<'a>,
     pub case: &'a Case,
     name: &'a str,
-    part: Part<'a>,
+    region: Region<'a>,
     thread: Box<dyn IoThread + 'a>,
     /// The data that was handed over.
     pub records: Records,
@@ -26,22 +26,22 @@ pub(crate) struct ThreadState<'a> {
     file: Option<Arc<OwnedFd>>,
 }
 
-/// One state per part; `names` has one common file or one per part. `limit` ends loops that read the clock.
+/// One state per region; `names` has one common file or one per region. `limit` ends loops that read the clock.
 pub(crate) fn thread_states<'a>(
     target: Target<'a>,
     case: &'a Case,
     names: &'a [String],
-    parts: &[Part<'a>],
+    regions: &[Region<'a>],
     limit: Option<Duration>,
 ) -> Vec<ThreadState<'a>> {
     let records = || Records::new(case.axes().sync, case.axes().chunk_size_bytes, limit);
-    let threads = methods::io_threads(case.method(), parts);
+    let threads = methods::io_threads(case.method(), regions);
     threads
         .into_iter()
-        .zip(parts)
-        .map(|(thread, &part)| {
-            let name = part.name(names);
-            ThreadState { target, case, name, part, thread, records: records(), file: None }
+        .zip(regions)
+        .map(|(thread, &region)| {
+            let name = region.name(names);
+            ThreadState { target, case, name, region, thread, records: records(), file: None }
         })
         .collect()
 }
@@ -66,10 +66,10 @@ impl ThreadState<'_> {
         self.seek()
     }
 
-    /// Sets the file's position to the part, for methods that write there.
+    /// Sets the file's position to the region, for methods that write there.
     fn seek(&self) -> Result<(), CallError> {
-        let position = rustix::fs::SeekFrom::Start(self.part.file_offset);
-        if self.case.method().card().cursor == Cursor::FilePosition && self.part.file_offset > 0 {
+        let position = rustix::fs::SeekFrom::Start(self.region.file_offset);
+        if self.case.method().card().cursor == Cursor::FilePosition && self.region.file_offset > 0 {
             retry("lseek", || rustix::fs::seek(self.file.as_ref().ok_or(rustix::io::Errno::BADF)?, position))
                 .map_err(|error| self.named(error))?;
         }
@@ -87,7 +87,7 @@ impl ThreadState<'_> {
     /// Gives the file its length and blocks, if the case's `prepare` does so.
     pub(crate) fn prepare(&mut self) -> Result<(), CallError> {
         let prepare = self.case.axes().prepare;
-        let (file, length) = (self.file()?, self.part.file_length);
+        let (file, length) = (self.file()?, self.region.file_length);
         let prepared = match prepare.call() {
             _ if prepare == Prepare::ZeroFill => {
                 methods::allocate::zero_fill(file.as_fd(), length, self.case.axes().cache)
@@ -108,12 +108,12 @@ impl ThreadState<'_> {
     pub(crate) fn write(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
         let axes = self.case.axes();
-        self.records.write_behind(WriteBehind::new(axes, &file, self.part.file_offset));
+        self.records.write_behind(WriteBehind::new(axes, &file, self.region.file_offset));
         let result = self.thread.write(file.as_fd(), &mut self.records);
         self.records.write_behind(None);
         let result = result.map_err(|error| self.named(error));
         if axes.cache == Cache::Direct {
-            return result.map_err(|error| error.of_direct(file.as_fd()));
+            return result.map_err(|error| error.with_alignment(file.as_fd()));
         }
         result
     }
@@ -132,7 +132,7 @@ impl ThreadState<'_> {
     }
 
     fn named(&self, error: CallError) -> CallError {
-        error.of_file(self.name)
+        error.with_path(self.name)
     }
 
     fn file(&self) -> Result<Arc<OwnedFd>, CallError> {

@@ -1,4 +1,4 @@
-//! The threads of a sample, one per part, which start before the clock and take their steps together.
+//! The threads of a sample, one per region, which start before the clock and take their steps together.
 
 use std::sync::{Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
@@ -15,32 +15,32 @@ const PTHREAD_CREATE: Call = Call {
 
 type Step<S> = fn(&mut S) -> Result<(), CallError>;
 
-/// The states of all parts, and the threads bound to them. A part's own thread does all its work; a single
-/// part has no thread, and the caller does its work.
+/// The states of all regions, and the threads bound to them. A region's own thread does all its work; a single
+/// region has no thread, and the caller does its work.
 pub(crate) struct Threads<'env, S> {
     shared: &'env Shared<S>,
 }
 
 /// The data that the threads share; it outlives their scope.
 pub(crate) struct Shared<S> {
-    states: Vec<Mutex<Place<S>>>,
-    border: Barrier,
+    states: Vec<Mutex<Slot<S>>>,
+    barrier: Barrier,
     step: Mutex<Option<Step<S>>>,
     // Whether all threads could be started; until this is known no thread waits at the barrier.
     complete: OnceLock<bool>,
 }
 
-struct Place<S> {
+struct Slot<S> {
     state: S,
     result: Result<(), CallError>,
 }
 
 impl<S: Send> Shared<S> {
-    /// Takes one state per part.
+    /// Takes one state per region.
     pub(crate) fn new(states: Vec<S>) -> Self {
         Self {
-            border: Barrier::new(states.len() + 1),
-            states: states.into_iter().map(|state| Mutex::new(Place { state, result: Ok(()) })).collect(),
+            barrier: Barrier::new(states.len() + 1),
+            states: states.into_iter().map(|state| Mutex::new(Slot { state, result: Ok(()) })).collect(),
             step: Mutex::new(None),
             complete: OnceLock::new(),
         }
@@ -48,44 +48,44 @@ impl<S: Send> Shared<S> {
 }
 
 impl<'env, S: Send> Threads<'env, S> {
-    /// Starts a thread per part, if there are several, and waits until all run.
+    /// Starts a thread per region, if there are several, and waits until all run.
     pub(crate) fn start<'scope>(
         scope: &'scope Scope<'scope, 'env>,
         shared: &'env Shared<S>,
     ) -> Result<Self, CallError> {
         if shared.states.len() > 1 {
-            let mut places = shared.states.iter();
+            let mut slots = shared.states.iter();
             let started =
-                places.try_for_each(|place| start_thread(scope, move || attend(shared, place)).map(|_| ()));
+                slots.try_for_each(|slot| start_thread(scope, move || take_steps(shared, slot)).map(|_| ()));
             shared.complete.get_or_init(|| started.is_ok());
             started?;
-            shared.border.wait();
+            shared.barrier.wait();
         }
         Ok(Self { shared })
     }
 
-    /// Takes one step of all parts in parallel. Returns the first error, by the order of the parts.
+    /// Takes one step of all regions in parallel. Returns the first error, by the order of the regions.
     pub(crate) fn together(&self, step: Step<S>) -> Result<(), CallError> {
         if self.shared.states.len() == 1 {
             return self.first(step);
         }
         *lock(&self.shared.step) = Some(step);
-        self.shared.border.wait();
-        self.shared.border.wait();
-        self.shared.states.iter().try_for_each(|place| std::mem::replace(&mut lock(place).result, Ok(())))
+        self.shared.barrier.wait();
+        self.shared.barrier.wait();
+        self.shared.states.iter().try_for_each(|slot| std::mem::replace(&mut lock(slot).result, Ok(())))
     }
 
-    /// Takes a step of the first part, in the caller's thread.
+    /// Takes a step of the first region, in the caller's thread.
     pub(crate) fn first(&self, step: Step<S>) -> Result<(), CallError> {
         step(&mut lock(&self.shared.states[0]).state)
     }
 
-    /// Takes a step of each part in turn, in the caller's thread.
+    /// Takes a step of each region in turn, in the caller's thread.
     pub(crate) fn in_turn(
         &self,
         mut step: impl FnMut(&mut S) -> Result<(), CallError>,
     ) -> Result<(), CallError> {
-        self.shared.states.iter().try_for_each(|place| step(&mut lock(place).state))
+        self.shared.states.iter().try_for_each(|slot| step(&mut lock(slot).state))
     }
 }
 
@@ -93,7 +93,7 @@ impl<S> Drop for Threads<'_, S> {
     fn drop(&mut self) {
         if self.shared.states.len() > 1 {
             *lock(&self.shared.step) = None;
-            self.shared.border.wait();
+            self.shared.barrier.wait();
         }
     }
 }
@@ -103,22 +103,22 @@ pub(crate) fn start_thread<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, T>, CallError> {
-    Builder::new().spawn_scoped(scope, work).map_err(|error| CallError::of_io(PTHREAD_CREATE, &error))
+    Builder::new().spawn_scoped(scope, work).map_err(|error| CallError::from_io(PTHREAD_CREATE, &error))
 }
 
-fn attend<S>(shared: &Shared<S>, place: &Mutex<Place<S>>) {
+fn take_steps<S>(shared: &Shared<S>, slot: &Mutex<Slot<S>>) {
     if !shared.complete.wait() {
         return;
     }
-    shared.border.wait();
+    shared.barrier.wait();
     loop {
-        shared.border.wait();
+        shared.barrier.wait();
         let Some(step) = *lock(&shared.step) else { return };
         {
-            let mut place = lock(place);
-            place.result = step(&mut place.state);
+            let mut slot = lock(slot);
+            slot.result = step(&mut slot.state);
         }
-        shared.border.wait();
+        shared.barrier.wait();
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use writebench_model::{Axis, Case, Timeline, nanoseconds};
 
-use crate::job::Part;
+use crate::region::Region;
 
 /// The least interval between readings, at first. Longer phases have longer intervals.
 const FIRST_INTERVAL: Duration = Duration::from_millis(100);
@@ -21,8 +21,8 @@ const FEWEST_INTERVALS: u64 = 5;
 /// The hand-overs that each interval should have, so that their exact times do not look like a change.
 const HAND_OVERS_EACH: u64 = 20;
 /// The size of a piece, unless 4096 hand-overs are less.
-const LOOK_BYTES: u64 = 256 << 10;
-const LOOK_HAND_OVERS: u64 = 4096;
+const PIECE_BYTES: u64 = 256 << 10;
+const PIECE_HAND_OVERS: u64 = 4096;
 
 /// The progress of a thread over time.
 pub(crate) struct ProgressSampler {
@@ -35,9 +35,9 @@ pub(crate) struct ProgressSampler {
 }
 
 impl ProgressSampler {
-    /// A meter for a loop with chunks of this size.
+    /// A sampler for a loop with chunks of this size.
     pub(crate) fn new(chunk_bytes: u64) -> Self {
-        let step = LOOK_BYTES.min(chunk_bytes.saturating_mul(LOOK_HAND_OVERS)).max(1);
+        let step = PIECE_BYTES.min(chunk_bytes.saturating_mul(PIECE_HAND_OVERS)).max(1);
         Self {
             border: step,
             step,
@@ -84,7 +84,7 @@ impl ProgressSampler {
     }
 
     /// The readings, in nanoseconds since the phase began, and the final number of bytes.
-    pub(crate) fn course(&self, began: Instant, elapsed_ns: u64, handed_over_bytes: u64) -> ProgressCurve {
+    pub(crate) fn curve(&self, began: Instant, elapsed_ns: u64, handed_over_bytes: u64) -> ProgressCurve {
         let since = |at: Instant| nanoseconds(at.saturating_duration_since(began));
         let mut readings: Vec<(u64, u64)> =
             self.readings.iter().map(|&(at, bytes)| (since(at), bytes)).collect();
@@ -111,14 +111,14 @@ impl ProgressCurve {
     }
 }
 
-/// The number of calls that hand over the data of all parts: a timeline cannot see into a call.
-pub(crate) fn hand_overs(case: &Case, parts: &[Part<'_>]) -> u64 {
+/// The number of calls that hand over the data of all regions: a timeline cannot see into a call.
+pub(crate) fn hand_overs(case: &Case, regions: &[Region<'_>]) -> u64 {
     let at_once = if case.method().has_axis(Axis::Vector) { case.axes().vector } else { 1 };
     let each = case.axes().chunk_size_bytes.saturating_mul(u64::from(at_once)).max(1);
     if !case.method().writes_data() {
         return 0;
     }
-    parts.iter().map(|part| part.range.length.div_ceil(each)).sum()
+    regions.iter().map(|region| region.range.length.div_ceil(each)).sum()
 }
 
 /// The data of all threads, in intervals of equal length; none if the phase was short or had few hand-overs.
@@ -143,26 +143,26 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn course(readings: impl IntoIterator<Item = (u64, u64)>) -> ProgressCurve {
+    fn curve(readings: impl IntoIterator<Item = (u64, u64)>) -> ProgressCurve {
         ProgressCurve { readings: readings.into_iter().collect(), spacing_ns: 100 * MS }
     }
 
     #[test]
-    fn intervals_have_one_length_and_hold_every_byte_of_all_lanes() {
+    fn intervals_have_one_length_and_hold_every_byte_of_all_threads() {
         // The readings come at odd times: 10 bytes per millisecond, and one from 1.5 s on.
         let bytes = |ms: u64| if ms < 1500 { ms * 10 } else { 15_000 + (ms - 1500) };
-        let thread = |times: &[u64]| course(times.iter().map(|&ms| (ms * MS, bytes(ms))));
+        let thread = |times: &[u64]| curve(times.iter().map(|&ms| (ms * MS, bytes(ms))));
         let threads = [thread(&[103, 199, 305, 420, 760, 1100, 1500, 1777, 2000]), thread(&[333, 1500, 2000])];
         let timeline = timeline(&threads, 2000 * MS, 100_000).unwrap();
         assert_eq!((timeline.interval_ns, timeline.bytes.len()), (100 * MS, 20));
         assert_eq!(timeline.bytes.iter().sum::<u64>(), 2 * bytes(2000));
-        assert!(timeline.bytes[..15].iter().all(|&it| it.abs_diff(2000) <= 2), "{timeline:?}");
-        assert!(timeline.bytes[15..].iter().all(|&it| it.abs_diff(200) <= 2), "{timeline:?}");
+        assert!(timeline.bytes[..15].iter().all(|&bytes| bytes.abs_diff(2000) <= 2), "{timeline:?}");
+        assert!(timeline.bytes[15..].iter().all(|&bytes| bytes.abs_diff(200) <= 2), "{timeline:?}");
     }
 
     #[test]
     fn a_short_phase_or_few_hand_overs_have_no_timeline() {
-        let thread = || [course((1..=20).map(|tenth| (tenth * 100 * MS, tenth)))];
+        let thread = || [curve((1..=20).map(|tenth| (tenth * 100 * MS, tenth)))];
         assert!(timeline(&thread(), 2000 * MS, 1000).is_some());
         assert_eq!(timeline(&thread(), 900 * MS, 1000), None);
         assert_eq!(timeline(&thread(), 2000 * MS, 4), None, "each call would be an interval");
@@ -175,7 +175,7 @@ mod tests {
         let of = |name: &str| {
             let case = Case::parse(name).unwrap();
             let source = vec![0; 1 << 20];
-            hand_overs(&case, &crate::job::parts(&case, 0, &source, None))
+            hand_overs(&case, &crate::region::split(&case, 0, &source, None))
         };
         assert_eq!(of("write,size=1MiB,chunk=4KiB"), 256);
         assert_eq!(of("write,size=1MiB,chunk=whole"), 1);
@@ -186,29 +186,29 @@ mod tests {
 
     #[test]
     fn a_long_phase_is_read_less_often() {
-        let mut meter = ProgressSampler::new(4096);
+        let mut sampler = ProgressSampler::new(4096);
         let began = Instant::now();
         let mut at = Duration::ZERO;
         for reading in 0..3000u64 {
-            at += meter.interval;
-            meter.take(began + at, reading);
+            at += sampler.interval;
+            sampler.take(began + at, reading);
         }
-        assert!(meter.readings.len() < MOST_READINGS && meter.interval > FIRST_INTERVAL);
+        assert!(sampler.readings.len() < MOST_READINGS && sampler.interval > FIRST_INTERVAL);
         let elapsed_ns = nanoseconds(at) + 1;
-        let timeline = timeline(&[meter.course(began, elapsed_ns, 3000)], elapsed_ns, 1 << 40).unwrap();
+        let timeline = timeline(&[sampler.curve(began, elapsed_ns, 3000)], elapsed_ns, 1 << 40).unwrap();
         assert!((100..=400).contains(&timeline.bytes.len()), "{}", timeline.bytes.len());
         assert_eq!(timeline.bytes.iter().sum::<u64>(), 3000);
     }
 
     #[test]
     fn the_clock_is_left_alone_between_borders() {
-        let mut meter = ProgressSampler::new(4096);
-        meter.last -= FIRST_INTERVAL;
-        meter.reached(LOOK_BYTES - 1);
-        assert!(meter.readings.is_empty());
-        meter.reached(LOOK_BYTES);
-        meter.reached(2 * LOOK_BYTES);
-        assert_eq!(meter.readings.len(), 1, "and readings are apart");
-        assert_eq!(ProgressSampler::new(1).step, LOOK_HAND_OVERS);
+        let mut sampler = ProgressSampler::new(4096);
+        sampler.last -= FIRST_INTERVAL;
+        sampler.reached(PIECE_BYTES - 1);
+        assert!(sampler.readings.is_empty());
+        sampler.reached(PIECE_BYTES);
+        sampler.reached(2 * PIECE_BYTES);
+        assert_eq!(sampler.readings.len(), 1, "and readings are apart");
+        assert_eq!(ProgressSampler::new(1).step, PIECE_HAND_OVERS);
     }
 }

@@ -8,8 +8,8 @@ use writebench_model::{Cache, Case, Content, Data, Failure, Files, Method, Prepa
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
-use crate::job::Part;
 use crate::methods::map::Map;
+use crate::region::Region;
 use crate::sync;
 
 /// The result of a sample.
@@ -18,9 +18,9 @@ pub(crate) struct Written<'w, 'a> {
     /// The names of the sample's files.
     pub names: &'w [String],
     pub case: &'w Case,
-    /// The parts, one per thread.
-    pub parts: &'w [Part<'a>],
-    /// The bytes of each part that were handed over: the total, unless the time was limited.
+    /// The regions, one per thread.
+    pub regions: &'w [Region<'a>],
+    /// The bytes of each region that were handed over: the total, unless the time was limited.
     pub handed_over_bytes: Vec<u64>,
     /// Whether another rank wrote the data: its pages that are cached here are dropped before
     /// reading.
@@ -30,23 +30,23 @@ pub(crate) struct Written<'w, 'a> {
 impl Written<'_, '_> {
     /// Checks the length of each file and, for a case that only reserves blocks, its blocks. Returns the
     /// bytes that were handed over, or the files' total length if none were.
-    pub(crate) fn sizes(&self) -> Result<u64, CallError> {
+    pub(crate) fn check_sizes(&self) -> Result<u64, CallError> {
         let mut lengths = 0;
         for (index, name) in self.names.iter().enumerate() {
             let Target::Directory(directory) = self.target else { break };
             let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
             let stat = retry("stat", || rustix::fs::statat(directory, name, flags))
-                .map_err(|error| error.of_file(name))?;
+                .map_err(|error| error.with_path(name))?;
             let length = u64::try_from(stat.st_size).unwrap_or(0);
             let expected = self.expected_length(index);
             if length != expected {
                 let message = format!("the file has {length} bytes and should have {expected}");
-                return Err(wrong(message).of_file(name));
+                return Err(wrong(message).with_path(name));
             }
             let reserved = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
             if self.case.contract().content == Content::Reserved && reserved < length {
                 let message = format!("the file has {reserved} bytes of blocks and should have {length}");
-                return Err(wrong(message).of_file(name));
+                return Err(wrong(message).with_path(name));
             }
             lengths += length;
         }
@@ -61,23 +61,23 @@ impl Written<'_, '_> {
         if self.case.contract().content == Content::Nothing {
             return 0;
         }
-        let whole = self.parts[index].file_length;
+        let whole = self.regions[index].file_length;
         let prepare = self.case.axes().prepare;
         let is_of_all_ranks = self.case.axes().ranks > 1 && self.case.axes().files == Files::Shared;
         if prepare.gives_length() || is_of_all_ranks || !self.case.method().writes_data() {
             return whole;
         }
-        let own = self.parts.iter().zip(&self.handed_over_bytes);
-        let own = own.filter(|(part, _)| self.names.len() == 1 || part.index == index);
+        let own = self.regions.iter().zip(&self.handed_over_bytes);
+        let own = own.filter(|(region, _)| self.names.len() == 1 || region.index == index);
         own.filter(|(_, bytes)| **bytes > 0)
-            .map(|(part, &bytes)| part.file_offset + part.span_bytes(bytes))
+            .map(|(region, &bytes)| region.file_offset + region.span_bytes(bytes))
             .max()
             .unwrap_or(0)
     }
 
     /// Whether zeros were written rather than left out: holes and reserved blocks read as zeros, too. The
     /// filesystem's extents show it, unless zeros or old content were in the file before.
-    pub(crate) fn zeros_are_written(&self) -> Result<(), CallError> {
+    pub(crate) fn check_zeros(&self) -> Result<(), CallError> {
         let axes = self.case.axes();
         let was_written = axes.prepare == Prepare::ZeroFill || axes.prepare.needs_old_content();
         let is_file = matches!(self.target, Target::Directory(_));
@@ -93,12 +93,13 @@ impl Written<'_, '_> {
                 return Ok(());
             };
             let is_written = |flags: FiemapExtentFlags| !flags.contains(FiemapExtentFlags::UNWRITTEN);
-            let written = extents.iter().filter(|it| is_written(it.fe_flags)).map(|it| it.fe_length);
+            let written =
+                extents.iter().filter(|extent| is_written(extent.fe_flags)).map(|extent| extent.fe_length);
             let (written, wanted) = (written.sum::<u64>(), self.expected_data(index));
             if written < wanted {
                 let message =
                     format!("only {written} of {wanted} bytes of zeros were written; the others are holes");
-                return Err(wrong(message).of_file(name));
+                return Err(wrong(message).with_path(name));
             }
         }
         Ok(())
@@ -106,8 +107,8 @@ impl Written<'_, '_> {
 
     /// The bytes of data that were handed over for a file.
     fn expected_data(&self, index: usize) -> u64 {
-        let own = self.parts.iter().zip(&self.handed_over_bytes);
-        own.filter(|(part, _)| self.names.len() == 1 || part.index == index).map(|(_, bytes)| bytes).sum()
+        let own = self.regions.iter().zip(&self.handed_over_bytes);
+        own.filter(|(region, _)| self.names.len() == 1 || region.index == index).map(|(_, bytes)| bytes).sum()
     }
 
     /// Whether most of a copy's blocks are shared with another file: FIEMAP of the kernel's
@@ -116,16 +117,16 @@ impl Written<'_, '_> {
         let (true, Some(name)) = (self.case.method().copies(), self.names.first()) else { return Ok(None) };
         let file = file::open_to_read(self.target, name)?;
         let Ok(extents) = Fiemap::new(file.as_fd()).collect::<Result<Vec<_>, _>>() else { return Ok(None) };
-        let shared = extents.iter().filter(|it| it.fe_flags.contains(FiemapExtentFlags::SHARED));
-        let shared_bytes: u64 = shared.map(|it| it.fe_length).sum();
+        let shared = extents.iter().filter(|extent| extent.fe_flags.contains(FiemapExtentFlags::SHARED));
+        let shared_bytes: u64 = shared.map(|extent| extent.fe_length).sum();
         Ok(Some(shared_bytes > self.case.axes().size_bytes / 2))
     }
 
     /// Whether direct I/O was direct, and whether `RWF_DONTCACHE` has dropped its pages. Some filesystems accept
     /// `O_DIRECT` and then use the page cache (tmpfs always, btrfs where it keeps checksums); pages in the cache
     /// afterwards prove it.
-    pub(crate) fn past_the_page_cache(&self) -> Result<(), CallError> {
-        // A page at the border of a part may be read first, or be another part's: such pages are not dropped.
+    pub(crate) fn check_page_cache(&self) -> Result<(), CallError> {
+        // A page at the border of a region may be read first, or be another region's: such pages are not dropped.
         let border_bytes = 2 * rustix::param::page_size() as u64;
         let (value, accepted, few) = match self.case.axes().cache {
             Cache::Buffered => return Ok(()),
@@ -134,16 +135,16 @@ impl Written<'_, '_> {
                 ("cache=dontcache", "RWF_DONTCACHE was accepted, but after write-back", border_bytes)
             }
         };
-        for (part, &bytes) in self.parts.iter().zip(&self.handed_over_bytes) {
+        for (region, &bytes) in self.regions.iter().zip(&self.handed_over_bytes) {
             if bytes == 0 {
                 continue;
             }
-            let file = file::open_to_read(self.target, part.name(self.names))?;
+            let file = file::open_to_read(self.target, region.name(self.names))?;
             if self.case.axes().cache == Cache::Dontcache {
                 // Pages are dropped when they have been written out.
                 sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
             }
-            let map = Map::reading(file.as_fd(), part.file_offset, part.span_bytes(bytes))?;
+            let map = Map::reading(file.as_fd(), region.file_offset, region.span_bytes(bytes))?;
             let there = map.resident_bytes()?;
             // Other readers may have cached a few.
             if there > bytes / 2 + few {

@@ -47,10 +47,10 @@ impl<'s> Watcher<'s> {
         let device_bytes = since(self.device_number.and_then(device_bytes), self.device_bytes);
         let steal_ns = steal_ns().unwrap_or(0).saturating_sub(self.steal_ns);
         let groups = self.cpu_stats.iter().zip(self.throttled_ns);
-        let held_up = groups.filter_map(|(path, then)| since(throttled_ns(path), then));
+        let delays = groups.filter_map(|(path, then)| since(throttled_ns(path), then));
         let watch = Watch {
             // A process waits for one group's limit at a time.
-            throttled_ns: held_up.max(),
+            throttled_ns: delays.max(),
             thermal_throttles: since(thermal_throttles(Path::new(CPUS)), self.before.thermal_throttles),
             ..self.before
         };

@@ -8,29 +8,29 @@ use std::sync::Arc;
 
 use writebench_model::{Axes, Drop};
 
-use crate::call::{CallError, of_libc, retry};
+use crate::call::{CallError, libc_result, retry};
 
-/// Data of one part that is written out behind the writer.
+/// Data of one region that is written out behind the writer.
 pub(crate) struct WriteBehind {
     file: Arc<OwnedFd>,
     file_offset: u64,
     /// The bytes after which write-back is due.
     pub(crate) distance: u64,
     drops: bool,
-    // The bytes of the part up to which write-back has been started, and has ended.
+    // The bytes of the region up to which write-back has been started, and has ended.
     started: u64,
     ended: u64,
 }
 
 impl WriteBehind {
-    /// Write-behind for a part that begins at that offset of the file, if the case has it.
+    /// Write-behind for a region that begins at that offset of the file, if the case has it.
     pub(crate) fn new(axes: &Axes, file: &Arc<OwnedFd>, file_offset: u64) -> Option<Self> {
         let distance = axes.writeback_bytes?;
         let (file, drops) = (file.clone(), axes.drop == Drop::Yes);
         Some(Self { file, file_offset, distance, drops, started: 0, ended: 0 })
     }
 
-    /// Starts the write-back that is due once `bytes` of the part have been handed over.
+    /// Starts the write-back that is due once `bytes` of the region have been handed over.
     #[inline(always)]
     pub(crate) fn reached(&mut self, bytes: u64) -> Result<(), CallError> {
         if bytes - self.started < self.distance { Ok(()) } else { self.advance(bytes) }
@@ -61,7 +61,9 @@ impl WriteBehind {
         let (at, length) = (self.file_offset + from, to - from);
         retry("sync_file_range", || {
             // SAFETY: the call takes numbers, and an open descriptor.
-            of_libc(unsafe { libc::sync_file_range(self.file.as_raw_fd(), offset(at), offset(length), flags) })
+            libc_result(unsafe {
+                libc::sync_file_range(self.file.as_raw_fd(), offset(at), offset(length), flags)
+            })
         })
         .map_err(|error| error.at(at))
     }

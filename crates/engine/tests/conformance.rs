@@ -198,16 +198,16 @@ fn assignments(layout: &'static str) -> Result<Vec<(Axis, &'static str)>> {
 /// Whether this combination is a case, by the method's card and the manual pages. If the model refused more,
 /// the test would otherwise miss it.
 fn makes_sense(method: Method, prepare: Prepare, size: u64, layout: &[(Axis, &str)]) -> bool {
-    let value = |axis| layout.iter().find(|(it, _)| *it == axis).map(|(_, value)| *value);
+    let value = |axis| layout.iter().find(|(other, _)| *other == axis).map(|(_, value)| *value);
     let has = |axis| value(axis).is_some();
     let threads: u64 = value(Axis::Threads).map_or(1, |threads| threads.parse().expect("a number"));
     let is_synced = value(Axis::Sync).is_none_or(|sync| match sync.split_once('/') {
         Some((call, every)) => {
             let is_vector_whole =
                 !method.has_axis(Axis::Vector) || every.parse::<u32>().unwrap_or(0) % VECTOR == 0;
-            is_vector_whole && method.card().syncs_on_the_way.iter().any(|it| it.name() == call)
+            is_vector_whole && method.card().syncs_on_the_way.iter().any(|sync| sync.name() == call)
         }
-        None => method.card().syncs.iter().any(|it| it.name() == sync),
+        None => method.card().syncs.iter().any(|known| known.name() == sync),
     });
     // Reserving, mapping or copying zero bytes is an error.
     let reserves = prepare.call().is_some_and(|call| call != AllocateCall::Ftruncate);
@@ -219,7 +219,7 @@ fn makes_sense(method: Method, prepare: Prepare, size: u64, layout: &[(Axis, &st
         Cursor::Offset | Cursor::NoData => true,
     };
     let dontcache = value(Axis::Cache) == Some("dontcache");
-    let has_flags = method.card().syncs.iter().any(|it| it.name() == "rwf-dsync");
+    let has_flags = method.card().syncs.iter().any(|call| call.name() == "rwf-dsync");
     let huge = (value(Axis::Huge) != Some("collapse") || size / threads >= HUGE)
         && (value(Axis::Memory) != Some("huge-pages") || size >= HUGE);
     let block = if value(Axis::Block) == Some("8KiB") { 2 * CHUNK } else { CHUNK };

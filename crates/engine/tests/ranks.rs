@@ -115,15 +115,18 @@ fn each_way(kind: Kind, method: &str) -> Result<()> {
         let name = format!("{method},size=100KiB,chunk=4KiB,ranks={RANKS},{way}");
         let Ok(case) = Case::parse(name.trim_end_matches(',')) else { continue };
         let samples = take([path; RANKS as usize], &case)?;
-        let outcomes: Vec<_> = samples.iter().map(|it| it.sample.outcome.name()).collect();
-        if samples.iter().any(|it| it.sample.outcome.name() == "unsupported") {
+        let outcomes: Vec<_> = samples.iter().map(|rank| rank.sample.outcome.name()).collect();
+        if samples.iter().any(|rank| rank.sample.outcome.name() == "unsupported") {
             ensure!(!outcomes.contains(&"ok"), "{name}: {outcomes:?}");
             continue;
         }
-        ensure!(samples.iter().all(|it| it.sample.outcome.is_ok()), "{name}: {samples:?}");
-        let bytes: u64 = samples.iter().map(|it| it.sample.bytes).sum();
-        let compared: u64 =
-            samples.iter().filter_map(|it| it.sample.read_back.as_ref()).map(|it| it.bytes).sum();
+        ensure!(samples.iter().all(|rank| rank.sample.outcome.is_ok()), "{name}: {samples:?}");
+        let bytes: u64 = samples.iter().map(|rank| rank.sample.bytes).sum();
+        let compared: u64 = samples
+            .iter()
+            .filter_map(|rank| rank.sample.read_back.as_ref())
+            .map(|read_back| read_back.bytes)
+            .sum();
         ensure!((bytes, compared) == (100 << 10, 100 << 10), "{name}: {bytes} and {compared}");
         ensure!(entries(path).is_empty(), "{name}: {:?}", entries(path));
         taken += 1;
@@ -157,7 +160,7 @@ fn one_fails() -> Result<()> {
     let Outcome::Failed(failure) = &samples[1].sample.outcome else { anyhow::bail!("{samples:?}") };
     ensure!((failure.phase, failure.call.as_str()) == (Phase::Open, "open"), "{failure:?}");
     ensure!(!samples[1].is_abandoned && samples[0].is_abandoned && samples[2].is_abandoned, "{samples:?}");
-    ensure!(samples.iter().all(|it| it.sample.phases_ns.total() == 0), "a failed sample has no figures");
+    ensure!(samples.iter().all(|rank| rank.sample.phases_ns.total() == 0), "a failed sample has no figures");
     ensure!(entries(directory.path()).is_empty(), "{:?}", entries(directory.path()));
     Ok(())
 }
@@ -166,7 +169,7 @@ fn barriers() -> Result<()> {
     let directory = directory_on(Kind::Tmpfs);
     let case = Case::parse("pwrite,size=3MiB,ranks=3,sync=fsync")?;
     let samples = take([directory.path(); RANKS as usize], &case)?;
-    let marks = |phase| samples.iter().filter_map(move |it| it.marks.get(phase));
+    let marks = |phase| samples.iter().filter_map(move |rank| rank.marks.get(phase));
     let ended = marks(Phase::Open).map(|[_, ended]| ended).max().context("a phase")?;
     let began = marks(Phase::Write).map(|[began, _]| began).min().context("a phase")?;
     ensure!(ended <= began, "open ends {} ns after write begins", ended - began);

@@ -42,7 +42,7 @@ pub fn block_device(path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
     let node = Target::inspect(path)?.node;
     let number = node.ok_or_else(|| ProbeError::NotABlockDevice { path: path.to_owned() })?;
     let canonical = fs::canonicalize(path).map_err(|error| ProbeError::call("realpath", path, error))?;
-    let device = BlockDevice::of_node(root, path, number)?;
+    let device = BlockDevice::from_node(root, path, number)?;
     let told = direct_io::BlockDevice::at(path).map_err(|error| ProbeError::call("look at", path, error))?;
     facts(canonical, &device, told.serial)
 }
@@ -58,7 +58,7 @@ pub fn open_block_device(descriptor: BorrowedFd<'_>, path: &Path) -> Result<Bloc
     if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice {
         return Err(ProbeError::NotABlockDevice { path: path.to_owned() });
     }
-    let device = BlockDevice::of_node(Path::new(ROOT), path, DeviceNumber::from_stat(stat.st_rdev))?;
+    let device = BlockDevice::from_node(Path::new(ROOT), path, DeviceNumber::from_stat(stat.st_rdev))?;
     let told = direct_io::BlockDevice::from_file(descriptor);
     let told = told.map_err(|error| ProbeError::call("look at", path, error))?;
     facts(path.to_owned(), &device, told.serial)
@@ -105,7 +105,7 @@ mod tests {
         root
     }
 
-    fn facts_of(root: &TempDir, number: &str) -> Result<BlockDeviceFacts, ProbeError> {
+    fn facts_for(root: &TempDir, number: &str) -> Result<BlockDeviceFacts, ProbeError> {
         let device = BlockDevice::find(root.path(), number.parse().unwrap()).unwrap();
         facts("/dev/sdz".into(), &device, None)
     }
@@ -122,7 +122,7 @@ mod tests {
             serial: None,
             read_only: false,
         };
-        assert_eq!(facts_of(&tree(), "8:65520").unwrap(), expected);
+        assert_eq!(facts_for(&tree(), "8:65520").unwrap(), expected);
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
         for file in ["size", "ro"] {
             fs::write(root.path().join("sys/devices/sdz/sdz1").join(file), "1\n").unwrap();
         }
-        let facts = facts_of(&root, "8:65521").unwrap();
+        let facts = facts_for(&root, "8:65521").unwrap();
         assert_eq!((facts.name.as_str(), facts.read_only, facts.logical_sector_bytes), ("sdz1", true, 512));
     }
 
@@ -140,7 +140,7 @@ mod tests {
         for file in ["size", "ro", "queue/logical_block_size"] {
             let root = tree();
             fs::remove_file(root.path().join("sys/devices/sdz").join(file)).unwrap();
-            let error = facts_of(&root, "8:65520").unwrap_err().to_string();
+            let error = facts_for(&root, "8:65520").unwrap_err().to_string();
             assert!(error.contains(file) && error.starts_with("read "), "{error}");
         }
     }

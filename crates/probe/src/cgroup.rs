@@ -25,31 +25,31 @@ impl Group {
 
 /// The two versions of control groups; each controller belongs to one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Generation {
-    First,
-    Second,
+enum Version {
+    V1,
+    V2,
 }
 
-impl Generation {
+impl Version {
     /// The files with the memory limit and the memory in use; and the lines of `memory.stat` whose sum can be
     /// reclaimed, including the groups below.
     fn memory_files(self) -> ([&'static str; 2], [&'static str; 2]) {
         match self {
-            Self::First => (
+            Version::V1 => (
                 ["memory.limit_in_bytes", "memory.usage_in_bytes"],
                 ["total_active_file", "total_inactive_file"],
             ),
-            Self::Second => (["memory.max", "memory.current"], ["active_file", "inactive_file"]),
+            Version::V2 => (["memory.max", "memory.current"], ["active_file", "inactive_file"]),
         }
     }
 }
 
 /// The group of this process and all groups around it, each of which limits it; for both versions, since
 /// either may have the memory controller.
-pub(crate) fn of_this_process(root: &Path, mounts: &[Mount]) -> Vec<Group> {
+pub(crate) fn for_this_process(root: &Path, mounts: &[Mount]) -> Vec<Group> {
     let memberships = kernel_file::text(&root.join("proc/self/cgroup")).unwrap_or_default();
     let folders = folders(&memberships, mounts, "memory").into_iter();
-    folders.map(|(folder, generation)| read(&below(root, &folder), generation)).collect()
+    folders.map(|(folder, version)| read(&below(root, &folder), version)).collect()
 }
 
 /// The files that show how control groups delay a process.
@@ -76,17 +76,17 @@ impl ControlGroups {
     /// Whether the process is frozen, with its group or with one around it.
     #[must_use]
     pub fn are_frozen(&self, process: u32) -> bool {
-        self.folders(process, "freezer").iter().any(|(folder, generation)| match generation {
+        self.folders(process, "freezer").iter().any(|(folder, version)| match version {
             // The file of each group includes the state of the groups around it.
-            Generation::First => {
+            Version::V1 => {
                 kernel_file::text(&folder.join("freezer.state")).is_some_and(|state| state != "THAWED")
             }
-            Generation::Second => kernel_file::text(&folder.join("cgroup.events"))
+            Version::V2 => kernel_file::text(&folder.join("cgroup.events"))
                 .is_some_and(|events| events.lines().any(|line| line == "frozen 1")),
         })
     }
 
-    fn folders(&self, process: u32, controller: &str) -> Vec<(PathBuf, Generation)> {
+    fn folders(&self, process: u32, controller: &str) -> Vec<(PathBuf, Version)> {
         let memberships = kernel_file::text(Path::new(&format!("/proc/{process}/cgroup")));
         folders(&memberships.unwrap_or_default(), &self.mounts, controller)
     }
@@ -96,8 +96,8 @@ fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-fn read(folder: &Path, generation: Generation) -> Group {
-    let ([limit, used], reclaimable) = generation.memory_files();
+fn read(folder: &Path, version: Version) -> Group {
+    let ([limit, used], reclaimable) = version.memory_files();
     let stat = kernel_file::text(&folder.join("memory.stat")).unwrap_or_default();
     Group {
         // "max", the word of version 2 for no limit, is no number.
@@ -113,32 +113,32 @@ fn stat_bytes(stat: &str, name: &str) -> Option<u64> {
 
 /// The folders of the groups that have, or may have, a controller and are named in `/proc/PID/cgroup`, from
 /// the innermost to the mounted root.
-fn folders(memberships: &str, mounts: &[Mount], controller: &str) -> Vec<(PathBuf, Generation)> {
+fn folders(memberships: &str, mounts: &[Mount], controller: &str) -> Vec<(PathBuf, Version)> {
     let mut folders = Vec::new();
-    for (group, generation) in memberships.lines().filter_map(|line| membership(line, controller)) {
-        let mut mounted = mounts.iter().filter(|mount| generation_at(mount, controller) == Some(generation));
-        if let Some((top, inside)) = mounted.find_map(|mount| place(mount, group)) {
-            folders.extend(inside.ancestors().map(|group| (top.join(group), generation)));
+    for (group, version) in memberships.lines().filter_map(|line| membership(line, controller)) {
+        let mut mounted = mounts.iter().filter(|mount| version_mounted(mount, controller) == Some(version));
+        if let Some((top, inside)) = mounted.find_map(|mount| locate(mount, group)) {
+            folders.extend(inside.ancestors().map(|group| (top.join(group), version)));
         }
     }
     folders
 }
 
 /// `0::/user.slice` or `4:memory:/docker/1f`.
-fn membership<'l>(line: &'l str, controller: &str) -> Option<(&'l Path, Generation)> {
+fn membership<'l>(line: &'l str, controller: &str) -> Option<(&'l Path, Version)> {
     let mut fields = line.splitn(3, ':').skip(1);
-    let generation = match fields.next()? {
-        "" => Generation::Second,
-        controllers if has(controllers, controller) => Generation::First,
+    let version = match fields.next()? {
+        "" => Version::V2,
+        controllers if has(controllers, controller) => Version::V1,
         _ => return None,
     };
-    fields.next().map(|group| (Path::new(group), generation))
+    fields.next().map(|group| (Path::new(group), version))
 }
 
-fn generation_at(mount: &Mount, controller: &str) -> Option<Generation> {
+fn version_mounted(mount: &Mount, controller: &str) -> Option<Version> {
     match mount.kind.as_str() {
-        "cgroup2" => Some(Generation::Second),
-        "cgroup" if has(&mount.super_options, controller) => Some(Generation::First),
+        "cgroup2" => Some(Version::V2),
+        "cgroup" if has(&mount.super_options, controller) => Some(Version::V1),
         _ => None,
     }
 }
@@ -149,7 +149,7 @@ fn has(list: &str, controller: &str) -> bool {
 
 /// The mount point, and the group's path below it. In a container the mount's root may be the container's
 /// group. A group outside the mount cannot be read.
-fn place<'p>(mount: &'p Mount, group: &'p Path) -> Option<(&'p Path, &'p Path)> {
+fn locate<'p>(mount: &'p Mount, group: &'p Path) -> Option<(&'p Path, &'p Path)> {
     let inside = group.strip_prefix(&mount.root).ok()?;
     let is_plain = inside.components().all(|part| matches!(part, Component::Normal(_)));
     is_plain.then_some((Path::new(&mount.mount_point), inside))

@@ -55,7 +55,7 @@ impl BlockDevice {
     }
 
     /// The device of a node.
-    pub(crate) fn of_node(root: &Path, node: &Path, number: DeviceNumber) -> Result<Self, ProbeError> {
+    pub(crate) fn from_node(root: &Path, node: &Path, number: DeviceNumber) -> Result<Self, ProbeError> {
         let missing = || ProbeError::NoSuchDevice { path: node.to_owned(), number: number.to_string() };
         Self::find(root, number).ok_or_else(missing)
     }

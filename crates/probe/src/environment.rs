@@ -26,7 +26,7 @@ pub fn environment(target: &Path) -> Result<Environment, ProbeError> {
     let device = device::below(root, &target, mount);
     let filesystem = match target.node {
         Some(number) => {
-            filesystem::of_block_device(target.path, &BlockDevice::of_node(root, target.path, number)?)?
+            filesystem::for_block_device(target.path, &BlockDevice::from_node(root, target.path, number)?)?
         }
         None => filesystem::facts(target.path, mount)?,
     };

@@ -14,7 +14,7 @@ const MOST_CHARACTERS: usize = 1000;
 
 /// The layout; none if the filesystem has no such tool, or its tool is not there or says nothing.
 pub(crate) fn for_new_files(kind: &str, source: &str, directory: &Path) -> Option<String> {
-    let words = said_by(command(kind, source, directory)?, TIMEOUT)?;
+    let words = run_within(command(kind, source, directory)?, TIMEOUT)?;
     let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
     let line: String = lines.collect::<Vec<_>>().join("; ").chars().take(MOST_CHARACTERS).collect();
     (!line.is_empty()).then_some(line)
@@ -36,7 +36,7 @@ fn command(kind: &str, source: &str, directory: &Path) -> Option<Command> {
 }
 
 /// The output of a program that succeeds within that time.
-fn said_by(mut command: Command, deadline: Duration) -> Option<String> {
+fn run_within(mut command: Command, timeout: Duration) -> Option<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let mut output = child.stdout.take()?;
@@ -46,7 +46,7 @@ fn said_by(mut command: Command, deadline: Duration) -> Option<String> {
         let _ = output.read_to_end(&mut text);
         let _ = sender.send(text);
     });
-    let Ok(text) = words.recv_timeout(deadline) else {
+    let Ok(text) = words.recv_timeout(timeout) else {
         let _ = child.kill();
         let _ = child.wait();
         return None;
@@ -80,11 +80,11 @@ mod tests {
         let said = |script: &str| {
             let mut command = Command::new("sh");
             command.args(["-c", script]);
-            said_by(command, Duration::from_millis(500))
+            run_within(command, Duration::from_millis(500))
         };
         assert_eq!(said("echo stripe_count: 4"), Some("stripe_count: 4\n".to_owned()));
         assert_eq!(said("echo no; exit 1"), None);
-        assert_eq!(said_by(Command::new("/nowhere/lfs"), TIMEOUT), None);
+        assert_eq!(run_within(Command::new("/nowhere/lfs"), TIMEOUT), None);
         let start = Instant::now();
         assert_eq!(said("exec sleep 100"), None);
         assert!(start.elapsed() < Duration::from_secs(50), "it is killed");

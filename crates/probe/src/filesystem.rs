@@ -19,9 +19,9 @@ const NONE: &str = "none";
 
 /// The stand-in for a filesystem if the target is a device: the node's own filesystem, usually devtmpfs, is
 /// irrelevant.
-pub(crate) fn of_block_device(target: &Path, device: &BlockDevice) -> Result<Filesystem, ProbeError> {
+pub(crate) fn for_block_device(target: &Path, device: &BlockDevice) -> Result<Filesystem, ProbeError> {
     let path = fs::canonicalize(target).map_err(|error| ProbeError::call("realpath", target, error))?;
-    let space = Space::of_block_device(device)?;
+    let space = Space::for_block_device(device)?;
     Ok(Filesystem {
         kind: Filesystem::BLOCK_DEVICE.to_owned(),
         source: path.to_string_lossy().into_owned(),

@@ -21,7 +21,7 @@ struct Meminfo {
 
 pub(crate) fn facts(root: &Path, mounts: &[Mount]) -> Memory {
     let Meminfo { total_bytes, available_bytes } = read(root).unwrap_or_else(|_| from_sysinfo());
-    let limit_bytes = cgroup::of_this_process(root, mounts).iter().filter_map(|group| group.limit_bytes).min();
+    let limit_bytes = cgroup::for_this_process(root, mounts).iter().filter_map(|group| group.limit_bytes).min();
     Memory {
         total_bytes,
         available_bytes,
@@ -43,7 +43,7 @@ pub fn available_memory_bytes() -> Result<u64, ProbeError> {
 
 fn available_bytes(root: &Path, mounts: &[Mount]) -> Result<u64, ProbeError> {
     let available_bytes = read(root)?.available_bytes;
-    let allowed_bytes = cgroup::of_this_process(root, mounts).iter().filter_map(Group::left_bytes).min();
+    let allowed_bytes = cgroup::for_this_process(root, mounts).iter().filter_map(Group::left_bytes).min();
     Ok(allowed_bytes.map_or(available_bytes, |allowed| allowed.min(available_bytes)))
 }
 

@@ -36,7 +36,7 @@ impl From<&StatVfs> for Space {
 
 impl Space {
     /// A device can be written completely.
-    pub(crate) fn of_block_device(device: &BlockDevice) -> Result<Self, ProbeError> {
+    pub(crate) fn for_block_device(device: &BlockDevice) -> Result<Self, ProbeError> {
         let size_bytes = device.size_bytes()?;
         Ok(Self {
             total_bytes: size_bytes,
@@ -54,7 +54,7 @@ impl Space {
 /// statvfs(3) fails on the target, or sysfs lacks the device's size.
 pub fn space(target: &Path) -> Result<Space, ProbeError> {
     match block_device_at(target) {
-        Some(number) => Space::of_block_device(&BlockDevice::of_node(Path::new(ROOT), target, number)?),
+        Some(number) => Space::for_block_device(&BlockDevice::from_node(Path::new(ROOT), target, number)?),
         None => statvfs(target).map(|stat| Space::from(&stat)),
     }
 }

@@ -14,7 +14,7 @@ use crate::kernel_file;
 /// The lowest device that holds the bytes, as far as it is known byte by byte. Device mapper and RAID count
 /// as the lowest, because sysfs does not show where their bytes are on the devices below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ground {
+enum Backing {
     Device(DeviceNumber),
     File { filesystem: u64, inode: u64 },
 }
@@ -22,23 +22,23 @@ enum Ground {
 /// A range of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
-    ground: Ground,
+    backing: Backing,
     start: u64,
     end: u64,
 }
 
 impl Extent {
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
-        self.ground == other.ground && self.start < other.end && other.start < self.end
+        self.backing == other.backing && self.start < other.end && other.start < self.end
     }
 
     /// The same bytes on the device below, on which they begin at `start`.
-    fn on(self, ground: Ground, start: u64) -> Self {
-        Self { ground, start: self.start.saturating_add(start), end: self.end.saturating_add(start) }
+    fn on(self, backing: Backing, start: u64) -> Self {
+        Self { backing, start: self.start.saturating_add(start), end: self.end.saturating_add(start) }
     }
 
     pub(crate) fn contains(&self, other: &Self) -> bool {
-        self.ground == other.ground && self.start <= other.start && other.end <= self.end
+        self.backing == other.backing && self.start <= other.start && other.end <= self.end
     }
 }
 
@@ -47,7 +47,7 @@ impl Extent {
 pub(crate) struct Node {
     pub(crate) device: BlockDevice,
     pub(crate) is_loop: bool,
-    /// The location of the device's bytes one level below, or its own ground if there is no level
+    /// The location of the device's bytes one level below, or its own bytes if there is no level
     /// below.
     shows: Extent,
 }
@@ -64,7 +64,7 @@ impl Node {
 
     /// Whether `other` is a loop device directly over this one.
     pub(crate) fn is_below(&self, other: &Self) -> bool {
-        other.is_loop && !other.is_partition() && other.shows.ground == Ground::Device(self.device.number)
+        other.is_loop && !other.is_partition() && other.shows.backing == Backing::Device(self.device.number)
     }
 }
 
@@ -102,12 +102,12 @@ impl Stack {
         let mut extent = node.shows;
         // No valid chain is longer, so that wrong data cannot cause an endless loop.
         for _ in &self.nodes {
-            let Ground::Device(number) = extent.ground else { break };
+            let Backing::Device(number) = extent.backing else { break };
             let Some(below) = self.node(number).map(|node| node.shows) else { break };
-            if below.ground == extent.ground {
+            if below.backing == extent.backing {
                 break;
             }
-            extent = extent.on(below.ground, below.start);
+            extent = extent.on(below.backing, below.start);
         }
         extent
     }
@@ -116,18 +116,18 @@ impl Stack {
 /// Whether the device is a loop device, and the location of its bytes one level below.
 fn shown(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<(bool, Extent), ProbeError> {
     let is_loop = device.disk.join("loop/backing_file").exists();
-    let own = Extent { ground: Ground::Device(device.number), start: 0, end: device.size_bytes()? };
+    let own = Extent { backing: Backing::Device(device.number), start: 0, end: device.size_bytes()? };
     let shows = if device.folder != device.disk {
         let start = kernel_file::needed_number(&device.folder.join("start"))?.saturating_mul(SECTOR_BYTES);
         let disk = all.iter().find(|other| other.folder == device.disk);
-        disk.map_or(own, |disk| own.on(Ground::Device(disk.number), start))
+        disk.map_or(own, |disk| own.on(Backing::Device(disk.number), start))
     } else if is_loop {
-        backing(root, device)?.map_or(own, |backing| {
-            let ground = match backing.device {
-                Some(number) => Ground::Device(DeviceNumber::from_stat(number)),
-                None => Ground::File { filesystem: backing.filesystem, inode: backing.inode },
+        loop_backing(root, device)?.map_or(own, |file| {
+            let backing = match file.device {
+                Some(number) => Backing::Device(DeviceNumber::from_stat(number)),
+                None => Backing::File { filesystem: file.filesystem, inode: file.inode },
             };
-            own.on(ground, backing.offset_bytes)
+            own.on(backing, file.offset_bytes)
         })
     } else {
         own
@@ -137,7 +137,7 @@ fn shown(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<(bool
 
 /// The name in `loop/backing_file` may be stale, or belong to a removed file or another mount namespace, so
 /// the kernel is asked for the file's numbers. A device that was detached meanwhile has no file.
-fn backing(root: &Path, device: &BlockDevice) -> Result<Option<LoopBacking>, ProbeError> {
+fn loop_backing(root: &Path, device: &BlockDevice) -> Result<Option<LoopBacking>, ProbeError> {
     let name = device.label();
     let path = root.join("dev").join(&name);
     let unknown = |call, error: io::Error| ProbeError::UnknownLoop {
@@ -161,18 +161,18 @@ mod tests {
 
     use super::*;
 
-    fn node(number: &str, size_bytes: u64, below: Option<(Ground, u64)>) -> Node {
+    fn node(number: &str, size_bytes: u64, below: Option<(Backing, u64)>) -> Node {
         let number: DeviceNumber = number.parse().unwrap();
         let folder = PathBuf::from(number.to_string());
-        let own = Extent { ground: Ground::Device(number), start: 0, end: size_bytes };
-        let shows = below.map_or(own, |(ground, start)| own.on(ground, start));
+        let own = Extent { backing: Backing::Device(number), start: 0, end: size_bytes };
+        let shows = below.map_or(own, |(backing, start)| own.on(backing, start));
         Node { device: BlockDevice { number, disk: folder.clone(), folder }, is_loop: false, shows }
     }
 
-    const FILE: Ground = Ground::File { filesystem: 1, inode: 2 };
+    const FILE: Backing = Backing::File { filesystem: 1, inode: 2 };
 
-    fn over(number: &str) -> Ground {
-        Ground::Device(number.parse().unwrap())
+    fn over(number: &str) -> Backing {
+        Backing::Device(number.parse().unwrap())
     }
 
     #[test]
@@ -185,7 +185,7 @@ mod tests {
             ],
         };
         let extent = stack.extent(&stack.nodes[2]);
-        assert_eq!(extent, Extent { ground: FILE, start: 350, end: 750 });
+        assert_eq!(extent, Extent { backing: FILE, start: 350, end: 750 });
         let [disk, partition, _] = &stack.nodes[..] else { panic!() };
         assert!(stack.extent(disk).contains(&stack.extent(partition)));
         assert!(!stack.extent(partition).contains(&stack.extent(disk)));
@@ -198,7 +198,7 @@ mod tests {
                 node("7:0", 100, Some((FILE, 0))),
                 node("7:1", 100, Some((FILE, 100))),
                 node("7:2", 2, Some((FILE, 99))),
-                node("7:3", 100, Some((Ground::File { filesystem: 1, inode: 3 }, 0))),
+                node("7:3", 100, Some((Backing::File { filesystem: 1, inode: 3 }, 0))),
             ],
         };
         let [first, second, middle, other] = [0, 1, 2, 3].map(|index| stack.extent(&stack.nodes[index]));

@@ -8,11 +8,11 @@ use writebench_model::{AllocateCall, Cache, SyncCall};
 
 use super::{IoThread, each_thread};
 use crate::call::{Call, CallError, Meaning, hand_over, retry};
-use crate::job::Part;
 use crate::records::Records;
+use crate::region::Region;
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(parts, |part| AllocateThread { part })
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(regions, |region| AllocateThread { region })
 }
 
 /// EINVAL from a filesystem without fallocate under O_DIRECT: there the C library writes a byte into each block, which
@@ -21,12 +21,12 @@ const POSIX_FALLOCATE: Call =
     Call { name: "posix_fallocate", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 
 struct AllocateThread<'a> {
-    part: Part<'a>,
+    region: Region<'a>,
 }
 
 impl IoThread for AllocateThread<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, _records: &mut Records) -> Result<(), CallError> {
-        allocate(file, self.part.axes.call, self.part.file_length)
+        allocate(file, self.region.axes.call, self.region.file_length)
     }
 }
 

@@ -7,8 +7,8 @@ use writebench_model::{Advice, Cache};
 use super::IoThread;
 use crate::call::{Call, CallError, retry};
 use crate::file::{self, COPIED};
-use crate::job::Part;
 use crate::records::Records;
+use crate::region::Region;
 
 /// The file that is copied, with a position and advice of its own: closing a descriptor ends its advice.
 #[derive(Default)]
@@ -17,14 +17,14 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens the file at the beginning of the part, with the case's advice for reading.
-    pub(super) fn open(&mut self, part: &Part<'_>) -> Result<(), CallError> {
-        let file = Self::open_unadvised(part)?;
-        if part.range.offset > 0 {
-            let position = rustix::fs::SeekFrom::Start(part.range.offset);
-            retry("lseek", || rustix::fs::seek(&file, position)).map_err(|error| error.of_file(COPIED))?;
+    /// Opens the file at the beginning of the region, with the case's advice for reading.
+    pub(super) fn open(&mut self, region: &Region<'_>) -> Result<(), CallError> {
+        let file = Self::open_unadvised(region)?;
+        if region.range.offset > 0 {
+            let position = rustix::fs::SeekFrom::Start(region.range.offset);
+            retry("lseek", || rustix::fs::seek(&file, position)).map_err(|error| error.with_path(COPIED))?;
         }
-        if part.axes.advice == Advice::Sequential {
+        if region.axes.advice == Advice::Sequential {
             for advice in [rustix::fs::Advice::WillNeed, rustix::fs::Advice::Sequential] {
                 retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, advice))?;
             }
@@ -34,15 +34,15 @@ impl Input {
     }
 
     /// Opens the file without advice.
-    pub(super) fn open_unadvised(part: &Part<'_>) -> Result<OwnedFd, CallError> {
-        Self::open_with(part, Cache::Buffered)
+    pub(super) fn open_unadvised(region: &Region<'_>) -> Result<OwnedFd, CallError> {
+        Self::open_with(region, Cache::Buffered)
     }
 
     /// Opens the file without advice, through the page cache or past it.
-    pub(super) fn open_with(part: &Part<'_>, cache: Cache) -> Result<OwnedFd, CallError> {
+    pub(super) fn open_with(region: &Region<'_>, cache: Cache) -> Result<OwnedFd, CallError> {
         let source =
-            part.copy_from.ok_or_else(|| CallError::other("copy", "there is no file to copy".to_owned()))?;
-        file::reopen_to_read(source, cache).map_err(|error| error.of_file(COPIED))
+            region.copy_from.ok_or_else(|| CallError::other("copy", "there is no file to copy".to_owned()))?;
+        file::reopen_to_read(source, cache).map_err(|error| error.with_path(COPIED))
     }
 
     pub(super) fn file(&self) -> Result<BorrowedFd<'_>, CallError> {
@@ -58,35 +58,35 @@ impl Input {
 
 /// A copy whose loop only needs the source to be open.
 pub(super) struct CopyThread<'a, L> {
-    part: Part<'a>,
+    region: Region<'a>,
     input: Input,
     copy: L,
 }
 
 impl<'a, L> CopyThread<'a, L>
 where
-    L: FnMut(&Part<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send,
+    L: FnMut(&Region<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send,
 {
     /// `copy` is the loop, from the first file to the second.
-    pub(super) fn new(part: Part<'a>, copy: L) -> Self {
-        Self { part, input: Input::default(), copy }
+    pub(super) fn new(region: Region<'a>, copy: L) -> Self {
+        Self { region, input: Input::default(), copy }
     }
 }
 
 impl<'a, L> IoThread for CopyThread<'a, L>
 where
-    L: FnMut(&Part<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send,
+    L: FnMut(&Region<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send,
 {
     fn attaches(&self) -> bool {
         true
     }
 
     fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
-        self.input.open(&self.part)
+        self.input.open(&self.region)
     }
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
-        (self.copy)(&self.part, self.input.file()?, file, records)
+        (self.copy)(&self.region, self.input.file()?, file, records)
     }
 
     fn detach(&mut self) -> Result<(), CallError> {
@@ -97,34 +97,34 @@ where
 /// A copy by one call that moves bytes from file to file inside the kernel: `step` moves at most the given number of
 /// bytes from the first file to the second, each at its own position.
 pub(super) fn in_kernel<'a>(
-    part: Part<'a>,
+    region: Region<'a>,
     call: impl Into<Call>,
     step: impl Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize> + Send,
 ) -> impl IoThread {
     let call = call.into();
     CopyThread::new(
-        part,
-        move |part: &Part<'a>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
-            move_all(part, call, records, |most, _| retry(call, || step(input, file, most)))
+        region,
+        move |region: &Region<'a>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
+            move_all(region, call, records, |most, _| retry(call, || step(input, file, most)))
         },
     )
 }
 
-/// Calls `step` with the most bytes that it may move, and the number moved before, until the part is
+/// Calls `step` with the most bytes that it may move, and the number moved before, until the region is
 /// complete. `step` returns the bytes that it moved.
 #[inline(always)]
 pub(super) fn move_all(
-    part: &Part<'_>,
+    region: &Region<'_>,
     call: impl Into<Call> + Copy,
     records: &mut Records,
     mut step: impl FnMut(usize, u64) -> Result<usize, CallError>,
 ) -> Result<(), CallError> {
     let mut at = 0;
-    while at < part.range.length {
-        let most = part.axes.chunk_size_bytes.min(part.range.length - at);
+    while at < region.range.length {
+        let most = region.axes.chunk_size_bytes.min(region.range.length - at);
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        match step(most, at).map_err(|error| error.at_first(part.range.offset + at))? {
-            0 => return Err(ended(call, part.range.offset + at)),
+        match step(most, at).map_err(|error| error.or_at(region.range.offset + at))? {
+            0 => return Err(ended(call, region.range.offset + at)),
             moved => at += moved as u64,
         }
         records.reached(at)?;
@@ -136,5 +136,5 @@ pub(super) fn move_all(
 /// The error if the source has become shorter.
 #[cold]
 pub(super) fn ended(call: impl Into<Call>, at: u64) -> CallError {
-    CallError::other(call, "the file that is copied ends too early".to_owned()).of_file(COPIED).at(at)
+    CallError::other(call, "the file that is copied ends too early".to_owned()).with_path(COPIED).at(at)
 }

@@ -5,7 +5,7 @@ use rustix::io::Errno;
 use super::copy::in_kernel;
 use super::{IoThread, each_thread};
 use crate::call::{Call, Meaning};
-use crate::job::Part;
+use crate::region::Region;
 
 /// Errors for copies between filesystems, or to a special file: copy_file_range(2).
 pub(super) const COPY_FILE_RANGE: Call = Call {
@@ -13,9 +13,9 @@ pub(super) const COPY_FILE_RANGE: Call = Call {
     meanings: &[(Errno::XDEV, Meaning::Unsupported), (Errno::INVAL, Meaning::Unsupported)],
 };
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(parts, |part| {
-        in_kernel(part, COPY_FILE_RANGE, |from, to, most| {
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(regions, |region| {
+        in_kernel(region, COPY_FILE_RANGE, |from, to, most| {
             rustix::fs::copy_file_range(from, None, to, None, most)
         })
     })

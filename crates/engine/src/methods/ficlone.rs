@@ -7,9 +7,9 @@ use rustix::io::Errno;
 
 use super::copy::CopyThread;
 use super::{IoThread, each_thread};
-use crate::call::{Call, CallError, Meaning, of_libc, retry};
-use crate::job::Part;
+use crate::call::{Call, CallError, Meaning, libc_result, retry};
 use crate::records::Records;
+use crate::region::Region;
 
 /// Errors for filesystems that share no blocks, for files on two filesystems, and for ranges that do not end
 /// with a block: ioctl_ficlonerange(2).
@@ -22,26 +22,26 @@ pub(super) const FICLONERANGE: Call = Call {
     ],
 };
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(parts, |part| CopyThread::new(part, clone_range))
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(regions, |region| CopyThread::new(region, clone_range))
 }
 
 fn clone_range(
-    part: &Part<'_>,
+    region: &Region<'_>,
     input: BorrowedFd<'_>,
     file: BorrowedFd<'_>,
     records: &mut Records,
 ) -> Result<(), CallError> {
-    let length = part.range.length;
+    let length = region.range.length;
     let range = libc::file_clone_range {
         src_fd: i64::from(input.as_raw_fd()),
-        src_offset: part.range.offset,
+        src_offset: region.range.offset,
         src_length: length,
-        dest_offset: part.file_offset,
+        dest_offset: region.file_offset,
     };
     retry(FICLONERANGE, || {
         // SAFETY: the kernel reads the range, which lives for the call, and changes no memory of ours.
-        of_libc(unsafe { libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const range) })
+        libc_result(unsafe { libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const range) })
     })?;
     records.handed_over_bytes += length;
     Ok(())

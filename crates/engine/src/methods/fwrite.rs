@@ -7,15 +7,15 @@ use std::ptr::NonNull;
 
 use super::{IoThread, each_thread};
 use crate::call::CallError;
-use crate::job::Part;
 use crate::records::Records;
+use crate::region::Region;
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(parts, |part| FwriteThread { part, stream: None })
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(regions, |region| FwriteThread { region, stream: None })
 }
 
 struct FwriteThread<'a> {
-    part: Part<'a>,
+    region: Region<'a>,
     stream: Option<Stream>,
 }
 
@@ -49,7 +49,7 @@ impl IoThread for FwriteThread<'_> {
                 unsafe { libc::fwrite(chunk.as_ptr().cast::<c_void>(), 1, chunk.len(), stream.as_ptr()) };
             if written == chunk.len() { Ok(()) } else { Err(last_error("fwrite")) }
         };
-        let written = records.each(&self.part, put, flush_only).and_then(|()| {
+        let written = records.each(&self.region, put, flush_only).and_then(|()| {
             // SAFETY: the stream is open.
             match unsafe { libc::fflush(stream.as_ptr()) } {
                 0 => Ok(()),
@@ -77,5 +77,5 @@ impl IoThread for FwriteThread<'_> {
 
 /// The error of the previous call. The C library's streams keep it in errno.
 fn last_error(call: &'static str) -> CallError {
-    CallError::of_io(call, &std::io::Error::last_os_error())
+    CallError::from_io(call, &std::io::Error::last_os_error())
 }

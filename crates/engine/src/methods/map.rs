@@ -15,7 +15,7 @@ use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags};
 use writebench_model::Case;
 
 use super::streaming_copy::StreamingCopy;
-use crate::call::{Call, CallError, Meaning, of_libc, retry};
+use crate::call::{Call, CallError, Meaning, libc_result, retry};
 
 /// The purpose of a mapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,19 +55,19 @@ const MADV_COLLAPSE: c_int = 25;
 
 /// Addresses that are ours, with part of a mapping among them.
 struct Reservation {
-    place: *mut c_void,
+    start: *mut c_void,
     reserved: usize,
 }
 
 impl Reservation {
     /// Unmaps all but these bytes, which lie in the reservation.
     fn release_around(self, kept: *mut c_void, length: usize) {
-        let before = kept.addr() - self.place.addr();
+        let before = kept.addr() - self.start.addr();
         let kept_pages = length.next_multiple_of(rustix::param::page_size());
         let unmap = |at: usize, length: usize| {
             if length > 0 {
                 // SAFETY: the offset lies in the reservation.
-                let address = unsafe { self.place.cast::<u8>().add(at) };
+                let address = unsafe { self.start.cast::<u8>().add(at) };
                 // SAFETY: these bytes of the reservation are mapped, and hold nothing.
                 let _ = unsafe { rustix::mm::munmap(address.cast(), length) };
             }
@@ -139,8 +139,8 @@ impl Map {
     /// the worker, and that is the sample's outcome.
     #[inline]
     pub(crate) fn store(&self, offset: u64, bytes: &[u8]) {
-        let to = self.place(&self.stores, offset, bytes.len());
-        // SAFETY: `place` has checked that so many bytes are mapped there for this map to store to. No other map has
+        let to = self.pointer(&self.stores, offset, bytes.len());
+        // SAFETY: `pointer` has checked that so many bytes are mapped there for this map to store to. No other map has
         // them, no other thread has this map, and nothing has a reference to them.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     }
@@ -148,7 +148,7 @@ impl Map {
     /// Like [`Map::store`], with stores that bypass the CPU's caches.
     #[inline]
     pub(crate) fn store_past_caches(&self, copy: StreamingCopy, offset: u64, bytes: &[u8]) {
-        let to = self.place(&self.stores, offset, bytes.len());
+        let to = self.pointer(&self.stores, offset, bytes.len());
         // SAFETY: as for `store`.
         unsafe { copy.run(bytes, to) };
     }
@@ -161,7 +161,7 @@ impl Map {
         offset: u64,
         most: usize,
     ) -> rustix::io::Result<usize> {
-        let to = self.place(&self.stores, offset, most).cast::<MaybeUninit<u8>>();
+        let to = self.pointer(&self.stores, offset, most).cast::<MaybeUninit<u8>>();
         // SAFETY: as for `store`; the slice ends with the call.
         let buffer = unsafe { std::slice::from_raw_parts_mut(to, most) };
         rustix::io::read(from, buffer).map(|(read, _)| read.len())
@@ -182,7 +182,7 @@ impl Map {
     /// no harm. If the file has lost its pages, the call fails with EFAULT, and a copy ends the worker by SIGBUS.
     #[inline]
     pub(crate) fn bytes(&self, offset: u64, length: usize) -> &[u8] {
-        let at = self.place(&self.reads, offset, length);
+        let at = self.pointer(&self.reads, offset, length);
         // SAFETY: the range is mapped for as long as the value lives, this map stores to none of it, and bytes have
         // no invalid values.
         unsafe { std::slice::from_raw_parts(at, length) }
@@ -190,10 +190,10 @@ impl Map {
 
     /// The address of these bytes of the file, which must be inside the mapping and `within`.
     #[inline]
-    fn place(&self, within: &Range<u64>, offset: u64, length: usize) -> *mut u8 {
+    fn pointer(&self, within: &Range<u64>, offset: u64, length: usize) -> *mut u8 {
         let end = offset.checked_add(length as u64);
-        assert!(offset >= within.start && end.is_some_and(|end| end <= within.end), "inside the map's part");
-        self.mapping.place(offset, length)
+        assert!(offset >= within.start && end.is_some_and(|end| end <= within.end), "inside the map's region");
+        self.mapping.pointer(offset, length)
     }
 }
 
@@ -208,27 +208,27 @@ impl Mapping {
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         let reserved = size(length.saturating_add(before).saturating_add(2 * huge));
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
-        let place = unsafe {
+        let start = unsafe {
             rustix::mm::mmap_anonymous(std::ptr::null_mut(), reserved, ProtFlags::empty(), MapFlags::PRIVATE)
         }
         .map_err(|errno| CallError::new(MMAP, errno))?;
-        let skipped = place.align_offset(size(huge));
+        let skipped = start.align_offset(size(huge));
         // SAFETY: the reservation has room for this offset.
-        let at = unsafe { place.cast::<u8>().add(skipped + size(before)) };
+        let at = unsafe { start.cast::<u8>().add(skipped + size(before)) };
         let length = size(length + (offset - page_offset));
         // SAFETY: the range lies in the reservation, which is ours and holds nothing.
         let mapped = unsafe {
             let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
             rustix::mm::mmap(at.cast(), length, protection, flags, file, page_offset)
         };
-        let reservation = Reservation { place, reserved };
+        let reservation = Reservation { start, reserved };
         match mapped {
             Ok(address) => {
                 reservation.release_around(address, length);
                 Self::at(address, length, page_offset)
             }
             Err(errno) => {
-                reservation.release_around(place, 0);
+                reservation.release_around(start, 0);
                 Err(CallError::new(MMAP, errno).at(offset))
             }
         }
@@ -260,7 +260,7 @@ impl Mapping {
 
     /// The address of these bytes of the file, which must be inside the mapping.
     #[inline]
-    fn place(&self, offset: u64, length: usize) -> *mut u8 {
+    fn pointer(&self, offset: u64, length: usize) -> *mut u8 {
         let at = usize::try_from(offset - self.file_offset).unwrap_or(usize::MAX);
         assert!(at.checked_add(length).is_some_and(|end| end <= self.length), "inside the mapping");
         // SAFETY: `at` is inside the mapping, as asserted.
@@ -285,10 +285,10 @@ impl Mapping {
     fn advise_range(&self, call: Call, from: u64, length: u64, advice: c_int) -> Result<(), CallError> {
         let before = from % rustix::param::page_size() as u64;
         let length = usize::try_from(length + before).unwrap_or(usize::MAX);
-        let address = self.place(from - before, length);
+        let address = self.pointer(from - before, length);
         retry(call, || {
             // SAFETY: the range is mapped, and none of these advices changes its content.
-            of_libc(unsafe { libc::madvise(address.cast(), length, advice) })
+            libc_result(unsafe { libc::madvise(address.cast(), length, advice) })
         })
         .map_err(|error| error.at(from))
     }
@@ -327,7 +327,7 @@ impl Mapping {
         // SAFETY: the range is mapped, and the vector has a byte for each of its pages.
         let result = unsafe { libc::mincore(self.address.as_ptr(), self.length, pages.as_mut_ptr()) };
         if result != 0 {
-            return Err(CallError::of_io("mincore", &std::io::Error::last_os_error()));
+            return Err(CallError::from_io("mincore", &std::io::Error::last_os_error()));
         }
         Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64 * page as u64)
     }
@@ -357,7 +357,7 @@ mod tests {
     use std::os::fd::AsFd;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    fn file_of(bytes: u64) -> std::fs::File {
+    fn file_with(bytes: u64) -> std::fs::File {
         let file = tempfile::tempfile().unwrap();
         file.set_len(bytes).unwrap();
         file
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn two_maps_never_store_to_the_same_bytes() {
-        let file = file_of(10_000);
+        let file = file_with(10_000);
         let mapping = Arc::new(Mapping::writable(file.as_fd(), 0, 10_000).unwrap());
         let first = Map::storing(&mapping, 0, 5000).unwrap();
         assert!(Map::storing(&mapping, 4999, 10).is_err());
@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn a_map_stores_to_no_bytes_but_its_own_and_to_none_that_it_reads() {
-        let file = file_of(10_000);
+        let file = file_with(10_000);
         let mapping = Arc::new(Mapping::writable(file.as_fd(), 0, 10_000).unwrap());
         let own = Map::storing(&mapping, 5000, 100).unwrap();
         let reads = Map::reading(file.as_fd(), 0, 10_000).unwrap();
@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn a_mapping_for_huge_pages_begins_at_any_offset() {
         let huge = Case::HUGE_PAGE_BYTES;
-        let file = file_of(3 * huge);
+        let file = file_with(3 * huge);
         for offset in [0, 1, 500_000, huge - 1, huge, huge + 500_000] {
             let mapping = Arc::new(Mapping::for_huge_pages(file.as_fd(), offset, 500_000).unwrap());
             assert_eq!(mapping.address.as_ptr().addr() as u64 % huge, mapping.file_offset % huge);

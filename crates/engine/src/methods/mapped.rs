@@ -9,7 +9,7 @@ use super::map::{Access, MMAP, Map, Mapping};
 use super::streaming_copy::{self, StreamingCopy};
 use super::{IoThread, each_thread};
 use crate::call::CallError;
-use crate::job::Part;
+use crate::region::Region;
 
 /// The mapping of a thread: the common one or its own.
 pub(super) struct Mapped {
@@ -18,33 +18,33 @@ pub(super) struct Mapped {
     map: Option<Map>,
 }
 
-/// Makes the same kind of thread for each part, with its mapping.
+/// Makes the same kind of thread for each region, with its mapping.
 pub(super) fn each_mapped_thread<'a, L: IoThread + 'a>(
-    parts: &[Part<'a>],
-    thread: impl Fn(Part<'a>, Mapped) -> L,
+    regions: &[Region<'a>],
+    thread: impl Fn(Region<'a>, Mapped) -> L,
 ) -> Vec<Box<dyn IoThread + 'a>> {
     let shared = Arc::new(Mutex::new(Weak::new()));
-    each_thread(parts, |part| thread(part, Mapped { shared: shared.clone(), map: None }))
+    each_thread(regions, |region| thread(region, Mapped { shared: shared.clone(), map: None }))
 }
 
 impl Mapped {
-    /// Maps the part's range of the file, or the whole file for all threads.
-    pub(super) fn attach(&mut self, part: &Part<'_>, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        let one_map = part.axes.map == MapSharing::Shared && part.axes.files == Files::Shared;
+    /// Maps the region's range of the file, or the whole file for all threads.
+    pub(super) fn attach(&mut self, region: &Region<'_>, file: BorrowedFd<'_>) -> Result<(), CallError> {
+        let one_map = region.axes.map == MapSharing::Shared && region.axes.files == Files::Shared;
         let mapping = if one_map {
             let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
             match shared.upgrade() {
                 Some(mapping) => mapping,
                 None => {
-                    let mapping = Arc::new(map(part.axes, file, 0, part.file_length)?);
+                    let mapping = Arc::new(map(region.axes, file, 0, region.file_length)?);
                     *shared = Arc::downgrade(&mapping);
                     mapping
                 }
             }
         } else {
-            Arc::new(map(part.axes, file, part.file_offset, part.range.length)?)
+            Arc::new(map(region.axes, file, region.file_offset, region.range.length)?)
         };
-        self.map = Some(Map::storing(&mapping, part.file_offset, part.range.length)?);
+        self.map = Some(Map::storing(&mapping, region.file_offset, region.range.length)?);
         Ok(())
     }
 
@@ -89,22 +89,27 @@ pub(super) fn prepare(axes: &Axes, map: &Map, from: u64, length: u64) -> Result<
     if axes.populate == Populate::None { Ok(()) } else { map.populate(from, length, Access::Write) }
 }
 
-/// Like [`prepare`], at the borders of windows, for a part whose loop is at `at`; `prepared` is the
+/// Like [`prepare`], at the borders of windows, for a region whose loop is at `at`; `prepared` is the
 /// number of bytes that are prepared.
 #[inline(always)]
-pub(super) fn prepare_from(part: &Part<'_>, map: &Map, at: u64, prepared: &mut u64) -> Result<(), CallError> {
+pub(super) fn prepare_from(
+    region: &Region<'_>,
+    map: &Map,
+    at: u64,
+    prepared: &mut u64,
+) -> Result<(), CallError> {
     if at < *prepared {
         return Ok(());
     }
-    let window = window_bytes(part.axes);
+    let window = window_bytes(region.axes);
     // A short call may end inside a window.
-    let end = (at / window).saturating_add(1).saturating_mul(window).min(part.range.length);
-    prepare(part.axes, map, part.file_offset + at, end - at)?;
+    let end = (at / window).saturating_add(1).saturating_mul(window).min(region.range.length);
+    prepare(region.axes, map, region.file_offset + at, end - at)?;
     *prepared = end;
     Ok(())
 }
 
 pub(super) fn streaming_copy() -> Result<StreamingCopy, CallError> {
     let missing = || CallError::unsupported("store=nontemporal", streaming_copy::MISSING.to_owned());
-    StreamingCopy::of_this_cpu().ok_or_else(missing)
+    StreamingCopy::for_this_cpu().ok_or_else(missing)
 }

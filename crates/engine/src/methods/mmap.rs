@@ -7,15 +7,15 @@ use writebench_model::{Store, SyncCall};
 use super::IoThread;
 use super::mapped::{self, Mapped, each_mapped_thread};
 use crate::call::CallError;
-use crate::job::Part;
 use crate::records::Records;
+use crate::region::Region;
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_mapped_thread(parts, |part, mapped| MmapThread { part, mapped })
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_mapped_thread(regions, |region, mapped| MmapThread { region, mapped })
 }
 
 struct MmapThread<'a> {
-    part: Part<'a>,
+    region: Region<'a>,
     mapped: Mapped,
 }
 
@@ -25,25 +25,25 @@ impl IoThread for MmapThread<'_> {
     }
 
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        self.mapped.attach(&self.part, file)
+        self.mapped.attach(&self.region, file)
     }
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
-        let (part, map) = (&self.part, self.mapped.map()?);
-        let window = mapped::window_bytes(part.axes);
+        let (region, map) = (&self.region, self.mapped.map()?);
+        let window = mapped::window_bytes(region.axes);
         let before =
-            |window: &Part<'_>| mapped::prepare(part.axes, map, window.file_offset, window.range.length);
-        let sync = |from, to| match part.axes.sync.call {
+            |window: &Region<'_>| mapped::prepare(region.axes, map, window.file_offset, window.range.length);
+        let sync = |from, to| match region.axes.sync.call {
             SyncCall::Msync => map.sync(from, to),
             call => crate::sync::sync(file, call),
         };
-        match part.axes.store {
+        match region.axes.store {
             Store::Plain => {
                 let store = |chunk: &[u8], offset| {
                     map.store(offset, chunk);
                     Ok(())
                 };
-                records.each_by_window(part, window, before, store, sync)
+                records.each_by_window(region, window, before, store, sync)
             }
             Store::Nontemporal => {
                 let copy = mapped::streaming_copy()?;
@@ -51,7 +51,7 @@ impl IoThread for MmapThread<'_> {
                     map.store_past_caches(copy, offset, chunk);
                     Ok(())
                 };
-                records.each_by_window(part, window, before, store, sync)
+                records.each_by_window(region, window, before, store, sync)
             }
         }
     }

@@ -10,15 +10,15 @@ use super::map::Map;
 use super::mapped::{self, Mapped, each_mapped_thread};
 use super::mmap_write::{map_source, populate_source};
 use crate::call::CallError;
-use crate::job::Part;
 use crate::records::Records;
+use crate::region::Region;
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_mapped_thread(parts, |part, mapped| MmapMmapThread { part, from: None, mapped })
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_mapped_thread(regions, |region, mapped| MmapMmapThread { region, from: None, mapped })
 }
 
 struct MmapMmapThread<'a> {
-    part: Part<'a>,
+    region: Region<'a>,
     from: Option<Map>,
     mapped: Mapped,
 }
@@ -29,30 +29,30 @@ impl IoThread for MmapMmapThread<'_> {
     }
 
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        self.from = Some(map_source(&self.part)?);
-        self.mapped.attach(&self.part, file)
+        self.from = Some(map_source(&self.region)?);
+        self.mapped.attach(&self.region, file)
     }
 
     fn write(&mut self, _file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let Some(from) = &self.from else { return Ok(()) };
-        let (part, to) = (&self.part, self.mapped.map()?);
+        let (region, to) = (&self.region, self.mapped.map()?);
         let (mut present, mut prepared) = (0, 0);
         let mut prepare = |at| {
-            populate_source(part, from, at, &mut present)?;
-            mapped::prepare_from(part, to, at, &mut prepared)
+            populate_source(region, from, at, &mut present)?;
+            mapped::prepare_from(region, to, at, &mut prepared)
         };
-        match part.axes.store {
-            Store::Plain => move_all(part, "memcpy", records, |most, at| {
+        match region.axes.store {
+            Store::Plain => move_all(region, "memcpy", records, |most, at| {
                 prepare(at)?;
-                to.store(part.file_offset + at, from.bytes(part.range.offset + at, most));
+                to.store(region.file_offset + at, from.bytes(region.range.offset + at, most));
                 Ok(most)
             }),
             Store::Nontemporal => {
                 let copy = mapped::streaming_copy()?;
-                move_all(part, "memcpy", records, |most, at| {
+                move_all(region, "memcpy", records, |most, at| {
                     prepare(at)?;
-                    let bytes = from.bytes(part.range.offset + at, most);
-                    to.store_past_caches(copy, part.file_offset + at, bytes);
+                    let bytes = from.bytes(region.range.offset + at, most);
+                    to.store_past_caches(copy, region.file_offset + at, bytes);
                     Ok(most)
                 })
             }

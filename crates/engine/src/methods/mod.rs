@@ -6,8 +6,8 @@ use writebench_model::{Method, SyncCall};
 
 use crate::call::CallError;
 use crate::file;
-use crate::job::Part;
 use crate::records::Records;
+use crate::region::Region;
 
 pub(crate) mod allocate;
 mod copy;
@@ -40,7 +40,7 @@ mod uring_copy;
 mod write;
 mod writev;
 
-/// A method at work on one part, in the part's own thread. Each function is called once, in this order.
+/// A method at work on one region, in the region's own thread. Each function is called once, in this order.
 pub(crate) trait IoThread: Send {
     /// Whether [`IoThread::attach`] and [`IoThread::detach`] do anything.
     fn attaches(&self) -> bool {
@@ -72,39 +72,39 @@ pub(crate) trait IoThread: Send {
     }
 }
 
-/// Makes a thread of the method for each part, with its buffers, before the clock.
-pub(crate) fn io_threads<'a>(method: Method, parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+/// Makes a thread of the method for each region, with its buffers, before the clock.
+pub(crate) fn io_threads<'a>(method: Method, regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
     match method {
-        Method::Write => write::io_threads(parts),
-        Method::Pwrite => pwrite::io_threads(parts),
-        Method::Writev => writev::io_threads(parts),
-        Method::Pwritev => pwritev::io_threads(parts),
-        Method::Fwrite => fwrite::io_threads(parts),
-        Method::Mmap => mmap::io_threads(parts),
-        Method::Uring => uring::io_threads(parts),
-        Method::Mpiio => mpiio::io_threads(parts),
-        Method::ReadWrite => read_write::io_threads(parts),
-        Method::MmapWrite => mmap_write::io_threads(parts),
-        Method::ReadMmap => read_mmap::io_threads(parts),
-        Method::MmapMmap => mmap_mmap::io_threads(parts),
-        Method::Pipeline => pipeline::io_threads(parts),
-        Method::UringCopy => uring_copy::io_threads(parts),
-        Method::Splice => splice::io_threads(parts),
-        Method::Sendfile => sendfile::io_threads(parts),
-        Method::CopyFileRange => copy_file_range::io_threads(parts),
-        Method::Ficlone => ficlone::io_threads(parts),
-        Method::Allocate => allocate::io_threads(parts),
-        Method::Null => null::io_threads(parts),
-        Method::Program | Method::CopyProgram => program::io_threads(parts),
+        Method::Write => write::io_threads(regions),
+        Method::Pwrite => pwrite::io_threads(regions),
+        Method::Writev => writev::io_threads(regions),
+        Method::Pwritev => pwritev::io_threads(regions),
+        Method::Fwrite => fwrite::io_threads(regions),
+        Method::Mmap => mmap::io_threads(regions),
+        Method::Uring => uring::io_threads(regions),
+        Method::Mpiio => mpiio::io_threads(regions),
+        Method::ReadWrite => read_write::io_threads(regions),
+        Method::MmapWrite => mmap_write::io_threads(regions),
+        Method::ReadMmap => read_mmap::io_threads(regions),
+        Method::MmapMmap => mmap_mmap::io_threads(regions),
+        Method::Pipeline => pipeline::io_threads(regions),
+        Method::UringCopy => uring_copy::io_threads(regions),
+        Method::Splice => splice::io_threads(regions),
+        Method::Sendfile => sendfile::io_threads(regions),
+        Method::CopyFileRange => copy_file_range::io_threads(regions),
+        Method::Ficlone => ficlone::io_threads(regions),
+        Method::Allocate => allocate::io_threads(regions),
+        Method::Null => null::io_threads(regions),
+        Method::Program | Method::CopyProgram => program::io_threads(regions),
     }
 }
 
-/// Makes the same kind of thread for each part.
+/// Makes the same kind of thread for each region.
 fn each_thread<'a, L: IoThread + 'a>(
-    parts: &[Part<'a>],
-    thread: impl Fn(Part<'a>) -> L,
+    regions: &[Region<'a>],
+    thread: impl Fn(Region<'a>) -> L,
 ) -> Vec<Box<dyn IoThread + 'a>> {
-    parts.iter().map(|&part| Box::new(thread(part)) as Box<dyn IoThread + 'a>).collect()
+    regions.iter().map(|&region| Box::new(thread(region)) as Box<dyn IoThread + 'a>).collect()
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ const CLASSES: &[(u32, Errno)] = &[
 impl Opener {
     /// All ranks of the case for a shared file, otherwise this one alone; none outside MPI. The ranks call this
     /// together.
-    pub(super) fn of(axes: &Axes) -> Option<Self> {
+    pub(super) fn for_axes(axes: &Axes) -> Option<Self> {
         if !mpi::is_initialized() {
             return None;
         }
@@ -47,15 +47,15 @@ impl Opener {
         // MPI loads its libraries for files with the first file, which is no sample's time.
         FIRST.call_once(|| {
             keep_memory();
-            let _ = Self::of_ranks(&own).and_then(|alone| alone.open(c"/dev/null").ok()?.close().ok());
+            let _ = Self::for_ranks(&own).and_then(|alone| alone.open(c"/dev/null").ok()?.close().ok());
         });
         match axes.files {
-            Files::Shared => Self::of_ranks(&(0..c_int::try_from(axes.ranks).ok()?).collect::<Vec<_>>()),
-            Files::PerThread | Files::PerRank => Self::of_ranks(&own),
+            Files::Shared => Self::for_ranks(&(0..c_int::try_from(axes.ranks).ok()?).collect::<Vec<_>>()),
+            Files::PerThread | Files::PerRank => Self::for_ranks(&own),
         }
     }
 
-    fn of_ranks(ranks: &[c_int]) -> Option<Self> {
+    fn for_ranks(ranks: &[c_int]) -> Option<Self> {
         let world = SimpleCommunicator::world();
         world.split_by_subgroup(&world.group().include(ranks)).map(Self)
     }
@@ -101,12 +101,15 @@ impl MpiFile {
     #[inline]
     fn write(&self, write_at: WriteAt, name: &'static str, bytes: &[u8], offset: u64) -> Result<(), CallError> {
         let mut status = MaybeUninit::<ffi::MPI_Status>::zeroed();
-        let (place, length) = (ffi::MPI_Offset::try_from(offset), c_int::try_from(bytes.len()));
-        let (Ok(place), Ok(length)) = (place, length) else { return Err(CallError::new(name, Errno::INVAL)) };
+        let (position, length) = (ffi::MPI_Offset::try_from(offset), c_int::try_from(bytes.len()));
+        let (Ok(position), Ok(length)) = (position, length) else {
+            return Err(CallError::new(name, Errno::INVAL));
+        };
         // SAFETY: a constant of the library.
         let byte = unsafe { ffi::RSMPI_UINT8_T };
         // SAFETY: the file is open, the memory has that many bytes, and the status is written to.
-        let code = unsafe { write_at(self.0, place, bytes.as_ptr().cast(), length, byte, status.as_mut_ptr()) };
+        let code =
+            unsafe { write_at(self.0, position, bytes.as_ptr().cast(), length, byte, status.as_mut_ptr()) };
         checked(name, code)?;
         let mut written = 0;
         // SAFETY: the call above has filled the status.

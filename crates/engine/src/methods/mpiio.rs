@@ -11,13 +11,13 @@ use writebench_model::{Collective, SyncCall};
 use super::mpi_file::{MpiFile, Opener};
 use super::{IoThread, each_thread};
 use crate::call::CallError;
-use crate::job::Part;
 use crate::records::Records;
+use crate::region::Region;
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(parts, |part| MpiioThread {
-        opener: Opener::of(part.axes),
-        part,
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(regions, |region| MpiioThread {
+        opener: Opener::for_axes(region.axes),
+        region,
         file: None,
         has_written: false,
         has_synced: false,
@@ -25,7 +25,7 @@ pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> 
 }
 
 struct MpiioThread<'a> {
-    part: Part<'a>,
+    region: Region<'a>,
     // None outside MPI.
     opener: Option<Opener>,
     file: Option<MpiFile>,
@@ -38,21 +38,21 @@ impl MpiioThread<'_> {
         self.file.as_ref().ok_or_else(|| CallError::new("MPI_File_open", rustix::io::Errno::BADF))
     }
 
-    /// Writes the chunks, with as many calls as the rank with the longest part makes.
+    /// Writes the chunks, with as many calls as the rank with the longest region makes.
     fn write_together(&self, records: &mut Records) -> Result<(), CallError> {
-        let (file, part) = (self.file()?, &self.part);
+        let (file, region) = (self.file()?, &self.region);
         let mut calls = 0;
         let mut result = records.each(
-            part,
+            region,
             |chunk, offset| {
                 calls += 1;
                 file.write_at_all(chunk, offset).map_err(|error| error.at(offset))
             },
             |_, _| Ok(()),
         );
-        while calls < part.longest_bytes.div_ceil(part.axes.chunk_size_bytes) {
+        while calls < region.longest_bytes.div_ceil(region.axes.chunk_size_bytes) {
             calls += 1;
-            result = result.and(file.write_at_all(&[], part.file_offset));
+            result = result.and(file.write_at_all(&[], region.file_offset));
         }
         result
     }
@@ -68,7 +68,7 @@ impl IoThread for MpiioThread<'_> {
             let why = "MPI-IO works among ranks: start a writebench with the feature mpi by mpirun or srun";
             return Err(CallError::unsupported("MPI_File_open", why.to_owned()));
         };
-        if self.part.axes.chunk_size_bytes.min(self.part.longest_bytes) > i32::MAX as u64 {
+        if self.region.axes.chunk_size_bytes.min(self.region.longest_bytes) > i32::MAX as u64 {
             let why = "counts of MPI are below 2 GiB: take smaller chunks";
             return Err(CallError::unsupported("MPI_File_write_at", why.to_owned()));
         }
@@ -79,12 +79,12 @@ impl IoThread for MpiioThread<'_> {
 
     fn write(&mut self, _file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         self.has_written = true;
-        if self.part.axes.collective == Collective::Yes {
+        if self.region.axes.collective == Collective::Yes {
             return self.write_together(records);
         }
         let file = self.file()?;
         let write = |chunk: &[u8], offset| file.write_at(chunk, offset).map_err(|error| error.at(offset));
-        records.each(&self.part, write, |_, _| Ok(()))
+        records.each(&self.region, write, |_, _| Ok(()))
     }
 
     fn sync(&mut self, _file: BorrowedFd<'_>, _call: SyncCall) -> Result<(), CallError> {
@@ -99,7 +99,7 @@ impl IoThread for MpiioThread<'_> {
             return Ok(());
         }
         // A rank that could not write goes through the others' calls all the same.
-        let synced = if self.part.axes.sync.is_at_end() && !self.has_synced { file.sync() } else { Ok(()) };
+        let synced = if self.region.axes.sync.is_at_end() && !self.has_synced { file.sync() } else { Ok(()) };
         file.close().and(synced)
     }
 }

@@ -11,7 +11,7 @@ pub(super) enum Opener {}
 pub(super) enum MpiFile {}
 
 impl Opener {
-    pub(super) fn of(_axes: &Axes) -> Option<Self> {
+    pub(super) fn for_axes(_axes: &Axes) -> Option<Self> {
         None
     }
 

@@ -10,20 +10,20 @@ use super::read_write::{buffers, no_buffer};
 use super::{IoThread, each_thread};
 use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
-use crate::job::Part;
 use crate::records::Records;
+use crate::region::Region;
 use crate::threads::start_thread;
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(parts, |part| {
-        let mut buffers = buffers(&part);
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(regions, |region| {
+        let mut buffers = buffers(&region);
         // The thread keeps the buffers after the loop, so that they are not freed inside the clock.
         let mut used = None;
         CopyThread::new(
-            part,
-            move |part: &Part<'_>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
+            region,
+            move |region: &Region<'_>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
                 let buffers = buffers.take().ok_or_else(no_buffer)?;
-                pass_round(part, buffers, &mut used, input, file, records)
+                pass_round(region, buffers, &mut used, input, file, records)
             },
         )
     })
@@ -33,7 +33,7 @@ pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> 
 type Filled = Result<(AlignedBuffer, usize), CallError>;
 
 fn pass_round(
-    part: &Part<'_>,
+    region: &Region<'_>,
     buffers: Vec<AlignedBuffer>,
     used: &mut Option<Receiver<AlignedBuffer>>,
     input: BorrowedFd<'_>,
@@ -49,33 +49,33 @@ fn pass_round(
     std::thread::scope(|scope| {
         // The reader ends when this thread has dropped its end of a channel.
         let reader = start_thread(scope, move || {
-            read_all(part, input, &emptied, &fill);
+            read_all(region, input, &emptied, &fill);
             emptied
         })?;
-        let written = write_all(part, file, records, filled, empty);
+        let written = write_all(region, file, records, filled, empty);
         let died = |_| CallError::other("read", "the thread that reads is gone".to_owned());
         *used = Some(reader.join().map_err(died)?);
         written
     })
 }
 
-/// Fills buffers with the part's bytes, until all are read, a call fails, or nobody wants more.
+/// Fills buffers with the region's bytes, until all are read, a call fails, or nobody wants more.
 fn read_all(
-    part: &Part<'_>,
+    region: &Region<'_>,
     input: BorrowedFd<'_>,
     emptied: &Receiver<AlignedBuffer>,
     fill: &SyncSender<Filled>,
 ) {
     let mut at = 0;
-    while at < part.range.length
+    while at < region.range.length
         && let Ok(mut buffer) = emptied.recv()
     {
-        let most = part.axes.chunk_size_bytes.min(part.range.length - at);
+        let most = region.axes.chunk_size_bytes.min(region.range.length - at);
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(buffer.len());
         let read = retry("read", || rustix::io::read(input, &mut buffer[..most]));
         let is_last = !matches!(read, Ok(1..));
         at += read.as_ref().map_or(0, |&read| read as u64);
-        let read = read.map_err(|error| error.of_file(COPIED));
+        let read = read.map_err(|error| error.with_path(COPIED));
         if fill.send(read.map(|read| (buffer, read))).is_err() || is_last {
             return;
         }
@@ -85,14 +85,14 @@ fn read_all(
 /// Writes the buffers as they come, and gives them back.
 #[expect(clippy::needless_pass_by_value, reason = "both ends of the channels are dropped here")]
 fn write_all(
-    part: &Part<'_>,
+    region: &Region<'_>,
     file: BorrowedFd<'_>,
     records: &mut Records,
     filled: Receiver<Filled>,
     empty: SyncSender<AlignedBuffer>,
 ) -> Result<(), CallError> {
-    let offset = part.file_offset;
-    move_all(part, "read", records, |_, at| {
+    let offset = region.file_offset;
+    move_all(region, "read", records, |_, at| {
         let Ok(next) = filled.recv() else { return Ok(0) };
         let (buffer, read) = next?;
         hand_over("write", &buffer[..read], offset + at, |bytes, _| rustix::io::write(file, bytes))?;

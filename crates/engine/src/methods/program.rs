@@ -5,16 +5,16 @@ use std::os::fd::BorrowedFd;
 
 use super::{IoThread, each_thread};
 use crate::call::CallError;
-use crate::job::Part;
 use crate::records::Records;
+use crate::region::Region;
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(parts, |part| NoThread { _part: part })
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(regions, |region| NoThread { _part: region })
 }
 
 /// Programs are started without threads of ours.
 struct NoThread<'a> {
-    _part: Part<'a>,
+    _part: Region<'a>,
 }
 
 impl IoThread for NoThread<'_> {

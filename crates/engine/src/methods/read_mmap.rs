@@ -8,15 +8,15 @@ use super::IoThread;
 use super::copy::{Input, move_all};
 use super::mapped::{self, Mapped, each_mapped_thread};
 use crate::call::{CallError, retry};
-use crate::job::Part;
 use crate::records::Records;
+use crate::region::Region;
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_mapped_thread(parts, |part, mapped| ReadMmapThread { part, input: Input::default(), mapped })
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_mapped_thread(regions, |region, mapped| ReadMmapThread { region, input: Input::default(), mapped })
 }
 
 struct ReadMmapThread<'a> {
-    part: Part<'a>,
+    region: Region<'a>,
     input: Input,
     mapped: Mapped,
 }
@@ -27,17 +27,17 @@ impl IoThread for ReadMmapThread<'_> {
     }
 
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        self.input.open(&self.part)?;
-        self.mapped.attach(&self.part, file)
+        self.input.open(&self.region)?;
+        self.mapped.attach(&self.region, file)
     }
 
     fn write(&mut self, _file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let input = self.input.file()?;
-        let (part, map) = (&self.part, self.mapped.map()?);
+        let (region, map) = (&self.region, self.mapped.map()?);
         let mut prepared = 0;
-        move_all(part, "read", records, |most, at| {
-            mapped::prepare_from(part, map, at, &mut prepared)?;
-            retry("read", || map.read_into(input, part.file_offset + at, most))
+        move_all(region, "read", records, |most, at| {
+            mapped::prepare_from(region, map, at, &mut prepared)?;
+            retry("read", || map.read_into(input, region.file_offset + at, most))
         })
     }
 

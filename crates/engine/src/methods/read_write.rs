@@ -8,16 +8,16 @@ use super::copy::{CopyThread, move_all};
 use super::{IoThread, each_thread};
 use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
-use crate::job::Part;
 use crate::records::Records;
+use crate::region::Region;
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(parts, |part| {
-        let mut buffer = buffer(&part);
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(regions, |region| {
+        let mut buffer = buffer(&region);
         CopyThread::new(
-            part,
-            move |part: &Part<'_>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
-                read_and_write(part, buffer.as_mut().ok_or_else(no_buffer)?, input, file, records)
+            region,
+            move |region: &Region<'_>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
+                read_and_write(region, buffer.as_mut().ok_or_else(no_buffer)?, input, file, records)
             },
         )
     })
@@ -26,16 +26,16 @@ pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> 
 const PAGE_BYTES: usize = 4096;
 
 /// A page-aligned buffer, touched before the clock starts.
-pub(super) fn buffer(part: &Part<'_>) -> Option<AlignedBuffer> {
-    let length = part.axes.chunk_size_bytes.min(part.range.length);
+pub(super) fn buffer(region: &Region<'_>) -> Option<AlignedBuffer> {
+    let length = region.axes.chunk_size_bytes.min(region.range.length);
     let mut buffer = AlignedBuffer::new(usize::try_from(length).ok()?, PAGE_BYTES).ok()?;
     buffer.fill(1);
     Some(buffer)
 }
 
 /// A buffer for each chunk that is under way at the same time; none if there is no memory.
-pub(super) fn buffers(part: &Part<'_>) -> Option<Vec<AlignedBuffer>> {
-    (0..part.axes.depth).map(|_| buffer(part)).collect()
+pub(super) fn buffers(region: &Region<'_>) -> Option<Vec<AlignedBuffer>> {
+    (0..region.axes.depth).map(|_| buffer(region)).collect()
 }
 
 /// There is no memory for a buffer.
@@ -44,16 +44,16 @@ pub(super) fn no_buffer() -> CallError {
 }
 
 fn read_and_write(
-    part: &Part<'_>,
+    region: &Region<'_>,
     buffer: &mut AlignedBuffer,
     input: BorrowedFd<'_>,
     file: BorrowedFd<'_>,
     records: &mut Records,
 ) -> Result<(), CallError> {
-    let offset = part.file_offset;
-    move_all(part, "read", records, |most, at| {
+    let offset = region.file_offset;
+    move_all(region, "read", records, |most, at| {
         let read = retry("read", || rustix::io::read(input, &mut buffer[..most]))
-            .map_err(|error| error.of_file(COPIED))?;
+            .map_err(|error| error.with_path(COPIED))?;
         hand_over("write", &buffer[..read], offset + at, |bytes, _| rustix::io::write(file, bytes))?;
         Ok(read)
     })

@@ -2,10 +2,10 @@
 
 use super::copy::in_kernel;
 use super::{IoThread, each_thread};
-use crate::job::Part;
+use crate::region::Region;
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(parts, |part| {
-        in_kernel(part, "sendfile", |from, to, most| rustix::fs::sendfile(to, from, None, most))
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(regions, |region| {
+        in_kernel(region, "sendfile", |from, to, most| rustix::fs::sendfile(to, from, None, most))
     })
 }

@@ -9,8 +9,8 @@ use super::copy::{Input, ended, move_all};
 use super::{IoThread, each_thread};
 use crate::call::{Call, CallError, Meaning, retry};
 use crate::file::{self, COPIED};
-use crate::job::Part;
 use crate::records::Records;
+use crate::region::Region;
 
 /// EPERM for more pipe memory than a user may have: pipe(7).
 pub(super) const SET_PIPE_SIZE: Call = Call {
@@ -18,12 +18,12 @@ pub(super) const SET_PIPE_SIZE: Call = Call {
     meanings: &[(Errno::PERM, Meaning::Forbidden("see fs.pipe-max-size and fs.pipe-user-pages-soft"))],
 };
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(parts, |part| SpliceThread { part, input: Input::default(), pipe: None })
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(regions, |region| SpliceThread { region, input: Input::default(), pipe: None })
 }
 
 struct SpliceThread<'a> {
-    part: Part<'a>,
+    region: Region<'a>,
     input: Input,
     pipe: Option<(OwnedFd, OwnedFd)>,
 }
@@ -38,9 +38,9 @@ impl IoThread for SpliceThread<'_> {
         const PIPE_MAX_BYTES: u64 = 1 << 20;
         // A pipe holds pages: a chunk that begins inside one takes one more.
         let page_bytes = rustix::param::page_size() as u64;
-        let chunk = self.part.axes.chunk_size_bytes;
+        let chunk = self.region.axes.chunk_size_bytes;
         let needed = if chunk.is_multiple_of(page_bytes) { chunk } else { chunk.saturating_add(page_bytes) };
-        self.input.open(&self.part)?;
+        self.input.open(&self.region)?;
         let pipe = retry("pipe2", || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC))?;
         let capacity = usize::try_from(needed.min(PIPE_MAX_BYTES)).unwrap_or(0);
         retry(SET_PIPE_SIZE, || rustix::pipe::fcntl_setpipe_size(&pipe.1, capacity))?;
@@ -51,11 +51,11 @@ impl IoThread for SpliceThread<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let input = self.input.file()?;
         let Some((from, into)) = &self.pipe else { return Ok(()) };
-        let offset = self.part.file_offset;
-        move_all(&self.part, "splice", records, |most, at| {
+        let offset = self.region.file_offset;
+        move_all(&self.region, "splice", records, |most, at| {
             let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
             let filled = retry("splice", || rustix::pipe::splice(input, None, into, None, most, flags))
-                .map_err(|error| error.of_file(COPIED))?;
+                .map_err(|error| error.with_path(COPIED))?;
             empty(from.as_fd(), file, filled, offset + at)?;
             Ok(filled)
         })

@@ -11,12 +11,12 @@ pub(crate) struct StreamingCopy(Copy);
 /// Copies so many bytes.
 type Copy = unsafe fn(*const u8, *mut u8, usize);
 
-/// The reason for [`StreamingCopy::of_this_cpu`] to be none.
+/// The reason for [`StreamingCopy::for_this_cpu`] to be none.
 pub(crate) const MISSING: &str = "writebench knows such stores of x86_64 and aarch64 only";
 
 impl StreamingCopy {
     /// None if writebench knows no such stores of this CPU's architecture.
-    pub(crate) fn of_this_cpu() -> Option<Self> {
+    pub(crate) fn for_this_cpu() -> Option<Self> {
         widest().map(Self)
     }
 
@@ -177,14 +177,14 @@ mod tests {
     fn every_byte_arrives_wherever_it_begins() {
         let from: Vec<u8> = (0..1000u16).map(|byte| byte.to_le_bytes()[0]).collect();
         for copy in copies() {
-            for (source, place, length) in
+            for (source, target, length) in
                 [(0, 0, 640), (1, 0, 640), (0, 7, 700), (3, 1, 5), (0, 0, 0), (9, 63, 65), (5, 64, 128)]
             {
                 let mut to = [255; 1000];
                 // SAFETY: the ranges lie in their buffers.
-                unsafe { copy(from[source..].as_ptr(), to[place..].as_mut_ptr(), length) };
-                assert_eq!(to[place..place + length], from[source..source + length]);
-                assert!(to[..place].iter().chain(&to[place + length..]).all(|&byte| byte == 255));
+                unsafe { copy(from[source..].as_ptr(), to[target..].as_mut_ptr(), length) };
+                assert_eq!(to[target..target + length], from[source..source + length]);
+                assert!(to[..target].iter().chain(&to[target + length..]).all(|&byte| byte == 255));
             }
         }
     }

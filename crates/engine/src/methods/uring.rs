@@ -12,8 +12,8 @@ use writebench_model::Registered;
 use self::queue::Queue;
 use super::{IoThread, each_thread};
 use crate::call::{Call, CallError, Meaning};
-use crate::job::Part;
 use crate::records::Records;
+use crate::region::Region;
 use crate::staging::Staging;
 
 /// EPERM if the kernel or a sandbox forbids io_uring: io_uring_setup(2).
@@ -22,12 +22,12 @@ pub(super) const IO_URING_SETUP: Call = Call {
     meanings: &[(Errno::PERM, Meaning::Forbidden("see kernel.io_uring_disabled and kernel.io_uring_group"))],
 };
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(parts, |part| UringThread { part, ring: None, staging: None })
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(regions, |region| UringThread { region, ring: None, staging: None })
 }
 
 struct UringThread<'a> {
-    part: Part<'a>,
+    region: Region<'a>,
     ring: Option<IoUring>,
     // Beside the ring, which may have it registered.
     staging: Option<Staging>,
@@ -39,16 +39,17 @@ impl IoThread for UringThread<'_> {
     }
 
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        let axes = self.part.axes;
+        let axes = self.region.axes;
         // Each write may have a linked sync.
-        let ring = IoUring::new(axes.depth * 2).map_err(|error| CallError::of_io(IO_URING_SETUP, &error))?;
-        let staging = self.staging.insert(Staging::of(&self.part, axes.depth.into())?);
-        if matches!(axes.registered, Registered::Buffers | Registered::Both) && !self.part.memory().is_empty() {
-            register_memory(&ring, staging.buffer().map_or(self.part.memory(), |buffer| buffer))?;
+        let ring = IoUring::new(axes.depth * 2).map_err(|error| CallError::from_io(IO_URING_SETUP, &error))?;
+        let staging = self.staging.insert(Staging::for_region(&self.region, axes.depth.into())?);
+        if matches!(axes.registered, Registered::Buffers | Registered::Both) && !self.region.memory().is_empty()
+        {
+            register_memory(&ring, staging.buffer().map_or(self.region.memory(), |buffer| buffer))?;
         }
         if matches!(axes.registered, Registered::Files | Registered::Both) {
             let registered = ring.submitter().register_files(&[file.as_raw_fd()]);
-            registered.map_err(|error| CallError::of_io("io_uring_register files", &error))?;
+            registered.map_err(|error| CallError::from_io("io_uring_register files", &error))?;
         }
         self.ring = Some(ring);
         Ok(())
@@ -57,7 +58,7 @@ impl IoThread for UringThread<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let Some(ring) = &mut self.ring else { return Ok(()) };
         let staging = self.staging.as_mut().and_then(Staging::buffer);
-        let mut queue = Queue::new(self.part, file, ring, staging);
+        let mut queue = Queue::new(self.region, file, ring, staging);
         let result = queue.run(records);
         if result.is_err() {
             // No operation may be under way when the file is closed and the memory is reused.
@@ -68,7 +69,7 @@ impl IoThread for UringThread<'_> {
 
     fn detach(&mut self) -> Result<(), CallError> {
         let Some(ring) = self.ring.take() else { return Ok(()) };
-        unregister(&ring, self.part.axes.registered, !self.part.memory().is_empty())
+        unregister(&ring, self.region.axes.registered, !self.region.memory().is_empty())
     }
 }
 
@@ -77,11 +78,11 @@ impl IoThread for UringThread<'_> {
 pub(super) fn unregister(ring: &IoUring, registered: Registered, has_memory: bool) -> Result<(), CallError> {
     if matches!(registered, Registered::Files | Registered::Both) {
         let done = ring.submitter().unregister_files();
-        done.map_err(|error| CallError::of_io("io_uring_register unregister files", &error))?;
+        done.map_err(|error| CallError::from_io("io_uring_register unregister files", &error))?;
     }
     if matches!(registered, Registered::Buffers | Registered::Both) && has_memory {
         let done = ring.submitter().unregister_buffers();
-        done.map_err(|error| CallError::of_io("io_uring_register unregister buffers", &error))?;
+        done.map_err(|error| CallError::from_io("io_uring_register unregister buffers", &error))?;
     }
     Ok(())
 }
@@ -94,7 +95,7 @@ pub(super) fn submit(ring: &IoUring, wanted: usize) -> Result<(), CallError> {
             Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
             // The kernel requires that its completions are taken first: io_uring_enter(2).
             Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EAGAIN)) => return Ok(()),
-            Err(error) => return Err(CallError::of_io("io_uring_enter", &error)),
+            Err(error) => return Err(CallError::from_io("io_uring_enter", &error)),
         }
     }
 }
@@ -123,5 +124,5 @@ fn register_memory(ring: &IoUring, memory: &[u8]) -> Result<(), CallError> {
         .collect();
     // SAFETY: the source stays in place for longer than the thread, and so the ring, lives; the thread has the other.
     unsafe { ring.submitter().register_buffers(&buffers) }
-        .map_err(|error| CallError::of_io("io_uring_register buffers", &error))
+        .map_err(|error| CallError::from_io("io_uring_register buffers", &error))
 }

@@ -16,15 +16,20 @@ use super::uring::IO_URING_SETUP;
 use super::{IoThread, each_thread};
 use crate::call::CallError;
 use crate::file::{self, COPIED};
-use crate::job::Part;
 use crate::records::Records;
+use crate::region::Region;
 
-pub(super) fn io_threads<'a>(parts: &[Part<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(parts, |part| UringCopyThread { part, buffers: buffers(&part), input: None, ring: None })
+pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    each_thread(regions, |region| UringCopyThread {
+        region,
+        buffers: buffers(&region),
+        input: None,
+        ring: None,
+    })
 }
 
 struct UringCopyThread<'a> {
-    part: Part<'a>,
+    region: Region<'a>,
     // None if there is no memory for the buffers.
     buffers: Option<Vec<AlignedBuffer>>,
     input: Option<OwnedFd>,
@@ -44,15 +49,15 @@ impl IoThread for UringCopyThread<'_> {
     }
 
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        let axes = self.part.axes;
-        let input = Input::open_with(&self.part, axes.cache)?;
-        let ring = IoUring::new(axes.depth * 2).map_err(|error| CallError::of_io(IO_URING_SETUP, &error))?;
+        let axes = self.region.axes;
+        let input = Input::open_with(&self.region, axes.cache)?;
+        let ring = IoUring::new(axes.depth * 2).map_err(|error| CallError::from_io(IO_URING_SETUP, &error))?;
         if matches!(axes.registered, Registered::Buffers | Registered::Both) {
             register(&ring, self.buffers.as_deref().unwrap_or_default())?;
         }
         if matches!(axes.registered, Registered::Files | Registered::Both) {
             let registered = ring.submitter().register_files(&[input.as_raw_fd(), file.as_raw_fd()]);
-            registered.map_err(|error| CallError::of_io("io_uring_register files", &error))?;
+            registered.map_err(|error| CallError::from_io("io_uring_register files", &error))?;
         }
         (self.input, self.ring) = (Some(input), Some(ring));
         Ok(())
@@ -64,13 +69,13 @@ impl IoThread for UringCopyThread<'_> {
         let slots = buffers.iter_mut().map(|buffer| Slot { buffer, at: 0, length: 0, read: 0, written: 0 });
         let slots: Vec<Slot<'_>> = slots.collect();
         let mut queue = Queue {
-            part: self.part,
+            region: self.region,
             files: [input.as_raw_fd(), file.as_raw_fd()],
             ring,
             free: (0..slots.len()).rev().collect(),
             slots,
             next: 0,
-            ended: 0,
+            completed_bytes: 0,
             under_way: 0,
         };
         let result = queue.run(records);
@@ -83,7 +88,7 @@ impl IoThread for UringCopyThread<'_> {
 
     fn detach(&mut self) -> Result<(), CallError> {
         if let Some(ring) = self.ring.take() {
-            let registered = self.part.axes.registered;
+            let registered = self.region.axes.registered;
             super::uring::unregister(&ring, registered, self.buffers.is_some())?;
         }
         self.input.take().map_or(Ok(()), file::close)
@@ -97,45 +102,45 @@ fn register(ring: &IoUring, buffers: &[AlignedBuffer]) -> Result<(), CallError> 
         .collect();
     // SAFETY: the thread keeps the buffers until it has unregistered them.
     unsafe { ring.submitter().register_buffers(&buffers) }
-        .map_err(|error| CallError::of_io("io_uring_register buffers", &error))
+        .map_err(|error| CallError::from_io("io_uring_register buffers", &error))
 }
 
 /// A chunk under way, with its buffer.
 struct Slot<'q> {
     buffer: &'q mut AlignedBuffer,
-    // The chunk's start in the part's range.
+    // The chunk's start in the region's range.
     at: u64,
     length: usize,
     read: usize,
     written: usize,
 }
 
-/// The chunks of one part: at most `depth` of them under way.
+/// The chunks of one region: at most `depth` of them under way.
 struct Queue<'q, 'a> {
-    part: Part<'a>,
+    region: Region<'a>,
     // The source and the copy.
     files: [i32; 2],
     ring: &'q mut IoUring,
     slots: Vec<Slot<'q>>,
     free: Vec<usize>,
     next: u64,
-    ended: u64,
+    completed_bytes: u64,
     under_way: usize,
 }
 
 /// The kind of operation, in the low bit of a completion's user data.
 const READ: u64 = 0;
 const WRITE: u64 = 1;
-const KINDS: u64 = 2;
+const OPERATIONS: u64 = 2;
 
 impl Queue<'_, '_> {
     fn run(&mut self, records: &mut Records) -> Result<(), CallError> {
-        let length = self.part.range.length;
+        let length = self.region.range.length;
         while self.next < length || self.under_way > 0 {
             while self.next < length
                 && let Some(index) = self.free.pop()
             {
-                let chunk = self.part.axes.chunk_size_bytes.min(MOST_BYTES).min(length - self.next);
+                let chunk = self.region.axes.chunk_size_bytes.min(MOST_BYTES).min(length - self.next);
                 let slot = &mut self.slots[index];
                 (slot.at, slot.read, slot.written) = (self.next, 0, 0);
                 slot.length = usize::try_from(chunk).unwrap_or(usize::MAX);
@@ -147,10 +152,10 @@ impl Queue<'_, '_> {
                 let next = self.ring.completion().next();
                 let Some(completion) = next else { break };
                 self.under_way -= 1;
-                let index = usize::try_from(completion.user_data() / KINDS).unwrap_or(usize::MAX);
-                match completion.user_data() % KINDS {
-                    READ => self.read(index, completion.result())?,
-                    _ => self.written(index, completion.result(), records)?,
+                let index = usize::try_from(completion.user_data() / OPERATIONS).unwrap_or(usize::MAX);
+                match completion.user_data() % OPERATIONS {
+                    READ => self.complete_read(index, completion.result())?,
+                    _ => self.complete_write(index, completion.result(), records)?,
                 }
             }
         }
@@ -174,18 +179,18 @@ impl Queue<'_, '_> {
         self.push(write)
     }
 
-    fn entry(&mut self, index: usize, kind: u64) -> Entry {
+    fn entry(&mut self, index: usize, operation: u64) -> Entry {
         let slot = &mut self.slots[index];
-        let (done, file, place, base) = match kind {
-            READ => (slot.read, self.files[0], SOURCE, self.part.range.offset),
-            _ => (slot.written, self.files[1], COPY, self.part.file_offset),
+        let (done, file, index_of_file, base) = match operation {
+            READ => (slot.read, self.files[0], SOURCE, self.region.range.offset),
+            _ => (slot.written, self.files[1], COPY, self.region.file_offset),
         };
         let memory = &mut slot.buffer[done..slot.length];
         let (pointer, length) = (memory.as_mut_ptr(), u32::try_from(memory.len()).unwrap_or(u32::MAX));
         let offset = base + slot.at + done as u64;
         let number = u16::try_from(index).unwrap_or(u16::MAX);
-        let (fd, fixed) = (Fd(file), Fixed(place));
-        let entry = match (self.part.axes.registered, kind) {
+        let (fd, fixed) = (Fd(file), Fixed(index_of_file));
+        let entry = match (self.region.axes.registered, operation) {
             (Registered::None, READ) => opcode::Read::new(fd, pointer, length).offset(offset).build(),
             (Registered::None, _) => opcode::Write::new(fd, pointer, length).offset(offset).build(),
             (Registered::Files, READ) => opcode::Read::new(fixed, pointer, length).offset(offset).build(),
@@ -203,7 +208,7 @@ impl Queue<'_, '_> {
                 opcode::WriteFixed::new(fixed, pointer, length, number).offset(offset).build()
             }
         };
-        entry.user_data(index as u64 * KINDS + kind)
+        entry.user_data(index as u64 * OPERATIONS + operation)
     }
 
     fn push(&mut self, entry: Entry) -> Result<(), CallError> {
@@ -222,9 +227,9 @@ impl Queue<'_, '_> {
         super::uring::submit(self.ring, wanted)
     }
 
-    fn read(&mut self, index: usize, result: i32) -> Result<(), CallError> {
+    fn complete_read(&mut self, index: usize, result: i32) -> Result<(), CallError> {
         let slot = &mut self.slots[index];
-        let offset = self.part.range.offset + slot.at + slot.read as u64;
+        let offset = self.region.range.offset + slot.at + slot.read as u64;
         match usize::try_from(result) {
             Ok(0) => Err(ended("io_uring read", offset)),
             Ok(read) => {
@@ -233,13 +238,13 @@ impl Queue<'_, '_> {
             }
             // The linked write is cancelled, and both operations are queued again.
             Err(_) if is_interrupted(result) => Ok(()),
-            Err(_) => Err(failed("io_uring read", result).of_file(COPIED).at(offset)),
+            Err(_) => Err(failed("io_uring read", result).with_path(COPIED).at(offset)),
         }
     }
 
-    fn written(&mut self, index: usize, result: i32, records: &mut Records) -> Result<(), CallError> {
+    fn complete_write(&mut self, index: usize, result: i32, records: &mut Records) -> Result<(), CallError> {
         let slot = &mut self.slots[index];
-        let offset = self.part.file_offset + slot.at + slot.written as u64;
+        let offset = self.region.file_offset + slot.at + slot.written as u64;
         if slot.read < slot.length {
             // The read was short, and the write has been cancelled, or has written what was not yet read.
             return self.push_both(index);
@@ -257,9 +262,9 @@ impl Queue<'_, '_> {
             let rest = self.entry(index, WRITE);
             return self.push(rest);
         }
-        self.ended += slot.length as u64;
+        self.completed_bytes += slot.length as u64;
         self.free.push(index);
-        records.reached(self.ended)
+        records.reached(self.completed_bytes)
     }
 
     /// Waits until no operation is under way, whatever the results.

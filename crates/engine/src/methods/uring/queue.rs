@@ -1,4 +1,4 @@
-//! The operations of one part: queued, under way and completed.
+//! The operations of one region: queued, under way and completed.
 #![expect(unsafe_code, reason = "the kernel reads memory that the queue refers to after the call")]
 
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -12,9 +12,9 @@ use writebench_model::{Registered, SyncCall};
 
 use super::{PIECE_BYTES, drain, submit};
 use crate::call::CallError;
-use crate::job::Part;
 use crate::methods::writev::flags;
 use crate::records::Records;
+use crate::region::Region;
 
 /// The most bytes of one write: write(2). The kernel cuts a longer one silently, and a linked sync would run
 /// before the rest is written.
@@ -23,7 +23,7 @@ const MOST_BYTES: usize = 0x7fff_f000;
 /// A chunk under way.
 #[derive(Clone, Copy)]
 struct Slot {
-    // The chunk's start in the part's range, and the number of bytes still to be written.
+    // The chunk's start in the region's range, and the number of bytes still to be written.
     begin: usize,
     left: usize,
     length: usize,
@@ -61,7 +61,7 @@ impl Ring for IoUring {
     }
 
     fn completed(&mut self) -> Option<(u64, i32)> {
-        self.completion().next().map(|it| (it.user_data(), it.result()))
+        self.completion().next().map(|entry| (entry.user_data(), entry.result()))
     }
 
     fn drain(&mut self, under_way: &mut usize) {
@@ -69,9 +69,9 @@ impl Ring for IoUring {
     }
 }
 
-/// The operations of one part: at most `depth` chunks under way, with every result checked.
+/// The operations of one region: at most `depth` chunks under way, with every result checked.
 pub(super) struct Queue<'q, 'a, R> {
-    part: Part<'a>,
+    region: Region<'a>,
     file: BorrowedFd<'q>,
     ring: &'q mut R,
     memory: &'a [u8],
@@ -82,7 +82,7 @@ pub(super) struct Queue<'q, 'a, R> {
     next: usize,
     length: usize,
     // Bytes of completed chunks, in any order.
-    ended: u64,
+    completed_bytes: u64,
     under_way: usize,
     // Chunks since the last sync that waits for all chunks before it.
     since_sync: u64,
@@ -93,28 +93,28 @@ pub(super) struct Queue<'q, 'a, R> {
 const WRITE: u64 = 0;
 const SYNC: u64 = 1;
 const BARRIER: u64 = 2;
-const KINDS: u64 = 4;
+const OPERATIONS: u64 = 4;
 
 impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
     pub(super) fn new(
-        part: Part<'a>,
+        region: Region<'a>,
         file: BorrowedFd<'q>,
         ring: &'q mut R,
         staging: Option<&'q mut [u8]>,
     ) -> Self {
-        let depth = part.axes.depth as usize;
-        let length = usize::try_from(part.range.length).unwrap_or(usize::MAX);
+        let depth = region.axes.depth as usize;
+        let length = usize::try_from(region.range.length).unwrap_or(usize::MAX);
         Self {
-            part,
+            region,
             file,
             ring,
-            memory: part.memory(),
+            memory: region.memory(),
             staging,
             slots: vec![None; depth],
             free: (0..depth).rev().collect(),
             next: 0,
             length,
-            ended: 0,
+            completed_bytes: 0,
             under_way: 0,
             since_sync: 0,
             sync_owed: false,
@@ -122,10 +122,10 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
     }
 
     pub(super) fn run(&mut self, records: &mut Records) -> Result<(), CallError> {
-        let chunk = usize::try_from(self.part.axes.chunk_size_bytes).unwrap_or(usize::MAX);
+        let chunk = usize::try_from(self.region.axes.chunk_size_bytes).unwrap_or(usize::MAX);
         records.begin();
         while self.next < self.length || self.under_way > 0 {
-            if records.is_over() {
+            if records.is_past_limit() {
                 // Operations under way are completed; no other begins.
                 self.length = self.next;
             }
@@ -141,7 +141,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
             self.reap(records)?;
         }
         if self.sync_owed || (self.waits_for_all() && self.since_sync > 0) {
-            crate::sync::sync(self.file, self.part.axes.sync.call)?;
+            crate::sync::sync(self.file, self.region.axes.sync.call)?;
         }
         records.handed_over_bytes += self.length as u64;
         Ok(())
@@ -149,12 +149,12 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
 
     /// Whether a sync is linked to each write.
     fn links(&self) -> bool {
-        self.part.axes.sync.every == Some(1)
+        self.region.axes.sync.every == Some(1)
     }
 
     /// Whether a sync follows several writes, and so must wait for all of them.
     fn waits_for_all(&self) -> bool {
-        self.part.axes.sync.every.is_some_and(|every| every > 1)
+        self.region.axes.sync.every.is_some_and(|every| every > 1)
     }
 
     fn begin(&mut self, index: usize, length: usize, submitted: Option<Instant>) -> Result<(), CallError> {
@@ -165,7 +165,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         self.push_write(index)?;
         if self.waits_for_all() {
             self.since_sync += 1;
-            if self.part.axes.sync.every.is_some_and(|every| self.since_sync >= u64::from(every)) {
+            if self.region.axes.sync.every.is_some_and(|every| self.since_sync >= u64::from(every)) {
                 self.push(self.sync_entry().flags(Flags::IO_DRAIN).user_data(BARRIER))?;
                 self.since_sync = 0;
             }
@@ -182,20 +182,21 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
 
     /// The write of the rest of a slot's chunk, and the linked sync.
     fn operations(&mut self, index: usize) -> Option<(Entry, Option<Entry>)> {
-        let (links, registered) = (self.links(), self.part.axes.registered);
+        let (links, registered) = (self.links(), self.region.axes.registered);
         let slot = self.slots[index].as_mut()?;
         let done = slot.length - slot.left;
-        let mut in_memory = match self.part.axes.source {
+        let mut in_memory = match self.region.axes.source {
             writebench_model::Source::File => slot.begin + done,
             writebench_model::Source::Chunk => done,
         };
         let mut memory = self.memory;
         if let Some(staging) = self.staging.as_deref_mut() {
             // No other operation uses the slot's place.
-            let chunk = usize::try_from(self.part.axes.chunk_size_bytes).unwrap_or(usize::MAX);
-            let place = index * chunk.min(self.length);
-            staging[place..place + slot.left].copy_from_slice(&memory[in_memory..in_memory + slot.left]);
-            (memory, in_memory) = (staging, place);
+            let chunk = usize::try_from(self.region.axes.chunk_size_bytes).unwrap_or(usize::MAX);
+            let staged_at = index * chunk.min(self.length);
+            staging[staged_at..staged_at + slot.left]
+                .copy_from_slice(&memory[in_memory..in_memory + slot.left]);
+            (memory, in_memory) = (staging, staged_at);
         }
         // A write may not cross the border of a registered buffer.
         let most = match registered {
@@ -206,9 +207,9 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         let bytes = (bytes.as_ptr(), bytes.len());
         slot.linked = links && bytes.1 == slot.left;
         let linked = slot.linked;
-        let offset = self.part.file_offset + (slot.begin + done) as u64;
+        let offset = self.region.file_offset + (slot.begin + done) as u64;
         let write = self.write_entry(bytes, offset, in_memory / PIECE_BYTES);
-        let data = index as u64 * KINDS;
+        let data = index as u64 * OPERATIONS;
         if !linked {
             return Some((write.user_data(data | WRITE), None));
         }
@@ -218,11 +219,11 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
 
     fn write_entry(&self, (pointer, length): (*const u8, usize), offset: u64, buffer: usize) -> Entry {
         let length = u32::try_from(length).unwrap_or(u32::MAX);
-        let flags = i32::try_from(flags(self.part.axes).bits()).unwrap_or(0);
+        let flags = i32::try_from(flags(self.region.axes).bits()).unwrap_or(0);
         let buffer = u16::try_from(buffer).unwrap_or(u16::MAX);
         let number = types::Fd(self.file.as_raw_fd());
         let write = |fd| opcode::Write::new(fd, pointer, length).offset(offset).rw_flags(flags).build();
-        match self.part.axes.registered {
+        match self.region.axes.registered {
             Registered::None => write(number),
             Registered::Files => {
                 opcode::Write::new(Fixed(0), pointer, length).offset(offset).rw_flags(flags).build()
@@ -238,7 +239,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
     }
 
     fn sync_entry(&self) -> Entry {
-        let flags = match self.part.axes.sync.call {
+        let flags = match self.region.axes.sync.call {
             SyncCall::Fdatasync => FsyncFlags::DATASYNC,
             SyncCall::Fsync => FsyncFlags::empty(),
             // `Case` has no other call on the way.
@@ -246,7 +247,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
                 unreachable!("a sync call on the way")
             }
         };
-        match self.part.axes.registered {
+        match self.region.axes.registered {
             Registered::Files | Registered::Both => opcode::Fsync::new(Fixed(0)).flags(flags).build(),
             _ => opcode::Fsync::new(types::Fd(self.file.as_raw_fd())).flags(flags).build(),
         }
@@ -272,18 +273,18 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
     fn reap(&mut self, records: &mut Records) -> Result<(), CallError> {
         while let Some((data, result)) = self.ring.completed() {
             self.under_way -= 1;
-            let index = usize::try_from(data / KINDS).unwrap_or(usize::MAX);
-            match data % KINDS {
-                WRITE => self.written(index, result, records)?,
-                SYNC => self.synced(index, result, records)?,
+            let index = usize::try_from(data / OPERATIONS).unwrap_or(usize::MAX);
+            match data % OPERATIONS {
+                WRITE => self.complete_write(index, result, records)?,
+                SYNC => self.complete_sync(index, result, records)?,
                 _ => sync_result(result)?,
             }
         }
         Ok(())
     }
 
-    fn written(&mut self, index: usize, result: i32, records: &mut Records) -> Result<(), CallError> {
-        let part_offset = self.part.file_offset;
+    fn complete_write(&mut self, index: usize, result: i32, records: &mut Records) -> Result<(), CallError> {
+        let part_offset = self.region.file_offset;
         let Some(slot) = self.slots.get_mut(index).and_then(Option::as_mut) else { return Ok(()) };
         let offset = part_offset + (slot.begin + slot.length - slot.left) as u64;
         let linked = slot.linked;
@@ -298,28 +299,28 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         }
         if slot.left == 0 {
             slot.write_ended = true;
-            return if linked { Ok(()) } else { self.end(index, records) };
+            return if linked { Ok(()) } else { self.complete_chunk(index, records) };
         }
         // The write was short. A linked sync is then cancelled, and both are queued again.
         self.sync_owed |= self.waits_for_all();
         if linked { Ok(()) } else { self.push_write(index) }
     }
 
-    fn synced(&mut self, index: usize, result: i32, records: &mut Records) -> Result<(), CallError> {
+    fn complete_sync(&mut self, index: usize, result: i32, records: &mut Records) -> Result<(), CallError> {
         let ended = self.slots.get(index).copied().flatten().is_some_and(|slot| slot.write_ended);
         if result < 0 && (ended || -result != libc::ECANCELED) {
             return Err(operation_failed("io_uring fsync", result));
         }
         // The sync was cancelled, or ran before the rest of the write.
-        if ended { self.end(index, records) } else { self.push_write(index) }
+        if ended { self.complete_chunk(index, records) } else { self.push_write(index) }
     }
 
-    fn end(&mut self, index: usize, records: &mut Records) -> Result<(), CallError> {
+    fn complete_chunk(&mut self, index: usize, records: &mut Records) -> Result<(), CallError> {
         if let Some(slot) = self.slots[index].take() {
-            self.ended += slot.length as u64;
-            records.reached(self.ended)?;
+            self.completed_bytes += slot.length as u64;
+            records.reached(self.completed_bytes)?;
             if let Some(submitted) = slot.submitted {
-                records.took(submitted.elapsed());
+                records.record_latency(submitted.elapsed());
             }
             self.free.push(index);
         }
@@ -343,7 +344,7 @@ fn operation_failed(call: &'static str, result: i32) -> CallError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job;
+    use crate::region;
     use std::os::fd::AsFd;
     use writebench_model::Case;
 
@@ -374,10 +375,10 @@ mod tests {
     fn with_queue(name: &str, test: impl FnOnce(&mut Queue<'_, '_, Idle>, &mut Records)) {
         let case = Case::parse(name).unwrap();
         let source = vec![7; 64 << 10];
-        let part = job::parts(&case, 0, &source, None)[0];
+        let region = region::split(&case, 0, &source, None)[0];
         let file = tempfile::tempfile().unwrap();
         let mut ring = Idle;
-        let mut queue = Queue::new(part, file.as_fd(), &mut ring, None);
+        let mut queue = Queue::new(region, file.as_fd(), &mut ring, None);
         test(&mut queue, &mut Records::new(case.axes().sync, 0, None));
     }
 
@@ -406,14 +407,14 @@ mod tests {
         with_queue("uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/1", |queue, records| {
             let index = queue.free.pop().unwrap();
             queue.begin(index, 16 << 10, None).unwrap();
-            queue.written(index, 4096, records).unwrap();
+            queue.complete_write(index, 4096, records).unwrap();
             assert_eq!(queue.under_way, 2, "nothing before the sync has come back");
-            queue.synced(index, -libc::ECANCELED, records).unwrap();
+            queue.complete_sync(index, -libc::ECANCELED, records).unwrap();
             let slot = queue.slots[index].unwrap();
             assert_eq!((slot.left, slot.linked, queue.under_way), (12 << 10, true, 4));
-            queue.written(index, 12 << 10, records).unwrap();
+            queue.complete_write(index, 12 << 10, records).unwrap();
             assert!(queue.slots[index].is_some(), "the sync is still to come");
-            queue.synced(index, 0, records).unwrap();
+            queue.complete_sync(index, 0, records).unwrap();
             assert!(queue.slots[index].is_none() && queue.free.contains(&index));
         });
     }
@@ -423,8 +424,8 @@ mod tests {
         with_queue("uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/1", |queue, records| {
             let index = queue.free.pop().unwrap();
             queue.begin(index, 16 << 10, None).unwrap();
-            queue.written(index, 4096, records).unwrap();
-            queue.synced(index, 0, records).unwrap();
+            queue.complete_write(index, 4096, records).unwrap();
+            queue.complete_sync(index, 0, records).unwrap();
             assert_eq!(queue.slots[index].unwrap().left, 12 << 10);
             assert_eq!(queue.under_way, 4, "the rest and a sync of its own");
         });
@@ -435,11 +436,11 @@ mod tests {
         with_queue("uring,size=64KiB,chunk=16KiB,depth=4", |queue, records| {
             let index = queue.free.pop().unwrap();
             queue.begin(index, 16 << 10, None).unwrap();
-            queue.written(index, -libc::EINTR, records).unwrap();
+            queue.complete_write(index, -libc::EINTR, records).unwrap();
             assert_eq!((queue.slots[index].unwrap().left, queue.under_way), (16 << 10, 2));
-            assert!(queue.written(index, -libc::EIO, records).is_err());
-            assert!(queue.written(index, 0, records).is_err(), "nothing written, and no error");
-            assert!(queue.synced(index, -libc::EIO, records).is_err());
+            assert!(queue.complete_write(index, -libc::EIO, records).is_err());
+            assert!(queue.complete_write(index, 0, records).is_err(), "nothing written, and no error");
+            assert!(queue.complete_sync(index, -libc::EIO, records).is_err());
         });
     }
 }

@@ -1,4 +1,4 @@
-//! A case split into one part per thread.
+//! A case split into one region per thread.
 
 use std::os::fd::BorrowedFd;
 
@@ -6,34 +6,34 @@ use writebench_model::{Axes, Case, Files, Range, Source, Stride};
 
 /// One thread's share of the data.
 #[derive(Clone, Copy)]
-pub(crate) struct Part<'a> {
+pub(crate) struct Region<'a> {
     pub axes: &'a Axes,
     /// The thread's number in its rank, from 0.
     pub index: usize,
-    /// The part's place in the data of all ranks.
+    /// The region's place in the data of all ranks.
     pub range: Range,
-    /// The part's place in the data of its rank.
+    /// The region's place in the data of its rank.
     pub rank_offset: u64,
-    /// The part's offset in its file.
+    /// The region's offset in its file.
     pub file_offset: u64,
-    /// The distance between the part's blocks, if it is not contiguous.
+    /// The distance between the region's blocks, if it is not contiguous.
     stride: Option<Stride>,
-    /// The final length of the part's file.
+    /// The final length of the region's file.
     pub file_length: u64,
-    /// The length of the longest part of all ranks.
+    /// The length of the longest region of all ranks.
     pub longest_bytes: u64,
     /// The file that is copied, for a copying method.
     pub copy_from: Option<BorrowedFd<'a>>,
     source: &'a [u8],
 }
 
-impl<'a> Part<'a> {
-    /// The name of the part's file: the common one or its own.
+impl<'a> Region<'a> {
+    /// The name of the region's file: the common one or its own.
     pub(crate) fn name<'n>(&self, names: &'n [String]) -> &'n str {
         &names[self.index.min(names.len() - 1)]
     }
 
-    /// The memory that holds the part's data: its own range, or the one chunk.
+    /// The memory that holds the region's data: its own range, or the one chunk.
     pub(crate) fn memory(&self) -> &'a [u8] {
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         match self.axes.source {
@@ -47,25 +47,25 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Splits the part into pieces of `bytes`, or of one chunk if that is larger, each with its end in the
-    /// part. Work between two pieces does not slow the loop over chunks. A piece is contiguous unless it has several
+    /// Splits the region into pieces of `bytes`, or of one chunk if that is larger, each with its end in the
+    /// region. Work between two pieces does not slow the loop over chunks. A piece is contiguous unless it has several
     /// blocks.
     pub(crate) fn pieces(&self, bytes: u64) -> impl Iterator<Item = (u64, Self)> + use<'a> {
-        let part = *self;
-        let chunk = part.axes.chunk_size_bytes.max(1);
+        let region = *self;
+        let chunk = region.axes.chunk_size_bytes.max(1);
         let each = bytes.div_ceil(chunk).saturating_mul(chunk);
         // Blocks are whole chunks.
-        let each = part
+        let each = region
             .stride
             .map_or(each, |Stride { block_bytes, .. }| each.div_ceil(block_bytes).saturating_mul(block_bytes));
-        (0..part.range.length.div_ceil(each)).map(move |index| {
+        (0..region.range.length.div_ceil(each)).map(move |index| {
             let from = index * each;
-            let length = each.min(part.range.length - from);
-            (from + length, part.piece(from, length))
+            let length = each.min(region.range.length - from);
+            (from + length, region.piece(from, length))
         })
     }
 
-    /// The piece of that length behind so many bytes of the part.
+    /// The piece of that length behind so many bytes of the region.
     fn piece(&self, from: u64, length: u64) -> Self {
         let distance = self.stride.map_or(from, |stride| stride.distance(from));
         let range = Range { offset: self.range.offset + distance, length };
@@ -79,24 +79,24 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Whether the part's bytes are one range of its file.
+    /// Whether the region's bytes are one range of its file.
     pub(crate) fn is_contiguous(&self) -> bool {
         self.stride.is_none()
     }
 
-    /// The distance in the file from the part's first byte to behind the last of so many.
+    /// The distance in the file from the region's first byte to behind the last of so many.
     pub(crate) fn span_bytes(&self, bytes: u64) -> u64 {
         self.stride.filter(|_| bytes > 0).map_or(bytes, |stride| stride.distance(bytes - 1) + 1)
     }
 
-    /// The contiguous pieces of a range of the part's bytes.
+    /// The contiguous pieces of a range of the region's bytes.
     pub(crate) fn contiguous(&self, from: u64, length: u64) -> impl Iterator<Item = Self> + use<'a> {
-        let (part, end) = (*self, from + length);
-        let block = part.stride.map_or(u64::MAX, |stride| stride.block_bytes);
+        let (region, end) = (*self, from + length);
+        let block = region.stride.map_or(u64::MAX, |stride| stride.block_bytes);
         let mut at = from;
         std::iter::from_fn(move || {
             let length = (block - at % block).min(end - at);
-            let piece = (at < end).then(|| part.piece(at, length));
+            let piece = (at < end).then(|| region.piece(at, length));
             at += length;
             piece
         })
@@ -145,13 +145,13 @@ impl<'a> Part<'a> {
     }
 }
 
-/// One part for each thread of a rank, of data in memory or in a file.
-pub(crate) fn parts<'a>(
+/// One region for each thread of a rank, of data in memory or in a file.
+pub(crate) fn split<'a>(
     case: &'a Case,
     rank: u32,
     source: &'a [u8],
     copy_from: Option<BorrowedFd<'a>>,
-) -> Vec<Part<'a>> {
+) -> Vec<Region<'a>> {
     let (axes, stride) = (case.axes(), case.stride());
     let threads = axes.threads as usize;
     let all = case.ranges();
@@ -167,7 +167,7 @@ pub(crate) fn parts<'a>(
                 Files::PerThread => (0, range.length),
                 Files::PerRank => (rank_offset, rank_bytes),
             };
-            let part = Part {
+            let region = Region {
                 axes,
                 index,
                 range,
@@ -180,7 +180,7 @@ pub(crate) fn parts<'a>(
                 source,
             };
             rank_offset += range.length;
-            part
+            region
         })
         .collect()
 }
@@ -199,11 +199,12 @@ mod tests {
             let case = Case::parse(name).unwrap();
             let mut owners = vec![0; 1000];
             for rank in 0..3 {
-                let bytes = parts(&case, rank, &[], None).iter().map(|part| part.range.length).sum::<u64>();
+                let bytes = split(&case, rank, &[], None).iter().map(|region| region.range.length).sum::<u64>();
                 let source = vec![0; usize::try_from(bytes).unwrap()];
                 let mut from_memory = 0;
-                for part in parts(&case, rank, &source, None) {
-                    let whole = part.pieces(30).flat_map(|(_, piece)| piece.contiguous(0, piece.range.length));
+                for region in split(&case, rank, &source, None) {
+                    let whole =
+                        region.pieces(30).flat_map(|(_, piece)| piece.contiguous(0, piece.range.length));
                     for piece in whole {
                         assert_eq!(piece.rank_offset, from_memory, "{name}");
                         let _ = piece.try_each_chunk(|chunk, offset| {
@@ -231,22 +232,22 @@ mod tests {
         ] {
             let case = Case::parse(name).unwrap();
             let source: Vec<u8> = (0..1000).map(|byte| u8::try_from(byte % 251).unwrap()).collect();
-            for part in parts(&case, 0, &source, None) {
-                let chunks = |part: &Part<'_>| {
+            for region in split(&case, 0, &source, None) {
+                let chunks = |region: &Region<'_>| {
                     let mut chunks = Vec::new();
-                    let _ = part.try_each_chunk(|chunk, offset| {
+                    let _ = region.try_each_chunk(|chunk, offset| {
                         chunks.push((chunk.to_vec(), offset));
                         Ok::<(), ()>(())
                     });
                     chunks
                 };
-                let pieces: Vec<_> = part.pieces(20).collect();
+                let pieces: Vec<_> = region.pieces(20).collect();
                 assert_eq!(
                     pieces.iter().flat_map(|(_, piece)| chunks(piece)).collect::<Vec<_>>(),
-                    chunks(&part)
+                    chunks(&region)
                 );
-                assert_eq!(pieces.last().map_or(0, |(until, _)| *until), part.range.length);
-                assert!(pieces.len() > 10 || part.range.length < 210, "{name}");
+                assert_eq!(pieces.last().map_or(0, |(until, _)| *until), region.range.length);
+                assert!(pieces.len() > 10 || region.range.length < 210, "{name}");
             }
         }
     }
