@@ -63,7 +63,7 @@ pub(crate) fn no_thread(purpose: &str, error: &io::Error) -> anyhow::Error {
 }
 
 /// The exit that an error asks for.
-pub(crate) fn of(error: &anyhow::Error) -> Exit {
+pub(crate) fn for_error(error: &anyhow::Error) -> Exit {
     if let Some(ending) = error.downcast_ref::<Ending>() {
         return ending.exit;
     }
@@ -95,6 +95,6 @@ mod tests {
     fn a_device_that_must_not_be_written_is_refused() {
         let device = "/dev/sdb".to_owned();
         let error = RunnerError::DeviceRefused { device, refusal: writebench_runner::DeviceRefusal::Busy };
-        assert_eq!(of(&error.into()), Exit::Refused);
+        assert_eq!(for_error(&error.into()), Exit::Refused);
     }
 }

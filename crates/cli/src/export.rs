@@ -36,11 +36,12 @@ pub(crate) struct ComparisonExportArguments {
 
 fn help() -> String {
     let (texts, directories): (Vec<&Format>, Vec<&Format>) =
-        FORMATS.iter().partition(|it| matches!(it.render, Render::Text(_)));
-    let summary = |it: &Format| it.summary.map_or(String::new(), |summary| format!(" ({summary})"));
-    let mut texts: Vec<String> = texts.iter().map(|it| format!("{}{}", it.name, summary(it))).collect();
+        FORMATS.iter().partition(|format| matches!(format.render, Render::Text(_)));
+    let summary = |format: &Format| format.summary.map_or(String::new(), |summary| format!(" ({summary})"));
+    let mut texts: Vec<String> =
+        texts.iter().map(|format| format!("{}{}", format.name, summary(format))).collect();
     let last = texts.pop().unwrap_or_default();
-    let directories = directories.iter().map(|it| format!("{}=DIR{}", it.name, summary(it)));
+    let directories = directories.iter().map(|format| format!("{}=DIR{}", format.name, summary(format)));
     format!(
         "Write the results to a file, or - for standard output: {} or {last}; or to a directory: {}; may be repeated",
         texts.join(", "),
@@ -49,18 +50,18 @@ fn help() -> String {
 }
 
 fn force_help() -> String {
-    let directories = FORMATS.iter().filter(|it| matches!(it.render, Render::Directory(_)));
-    let directories: Vec<String> = directories.map(|it| format!("{}=DIR", it.name)).collect();
+    let directories = FORMATS.iter().filter(|format| matches!(format.render, Render::Directory(_)));
+    let directories: Vec<String> = directories.map(|format| format!("{}=DIR", format.name)).collect();
     format!("Also replace files that writebench did not make, in the directory of {}", directories.join(" or "))
 }
 
 fn comparison_help() -> String {
-    let names = names(|it| it.compare.is_some());
+    let names = names(|format| format.compare.is_some());
     format!("Write the comparison to a file, or - for standard output: {names}; may be repeated")
 }
 
 fn names(are_meant: fn(&&Format) -> bool) -> String {
-    FORMATS.iter().filter(are_meant).map(|it| it.name).collect::<Vec<_>>().join(", ")
+    FORMATS.iter().filter(are_meant).map(|format| format.name).collect::<Vec<_>>().join(", ")
 }
 
 #[derive(Clone)]
@@ -74,9 +75,9 @@ impl FromStr for ExportArgument {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, file) = text.split_once('=').ok_or("expected FORMAT=FILE, such as json=results.json")?;
-        let format = FORMATS.iter().find(|it| it.name == name || it.alias == Some(name));
+        let format = FORMATS.iter().find(|format| format.name == name || format.alias == Some(name));
         let format = format.ok_or_else(|| {
-            let meant = did_you_mean(name, FORMATS.iter().map(|it| it.name));
+            let meant = did_you_mean(name, FORMATS.iter().map(|format| format.name));
             format!("unknown format '{name}': expected one of {}{meant}", names(|_| true))
         })?;
         match (&format.render, file) {
@@ -131,7 +132,7 @@ impl ComparisonExportArguments {
     pub(crate) fn find(&self, protected: ProtectedPaths) -> Result<Vec<FileExport<Comparison>>> {
         let renders = self.export.iter().map(|argument| {
             argument.format.compare.ok_or_else(|| {
-                let names = names(|it| it.compare.is_some());
+                let names = names(|format| format.compare.is_some());
                 usage!("{OPTION}: a comparison is written as {names} only: {names}=FILE")
             })
         });
@@ -218,6 +219,6 @@ pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Writes all exports that the run has not streamed, even if one of them fails.
 pub(crate) fn write_all(exports: &[Export], report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
-    let at_the_end = exports.iter().filter(|it| !it.file().is_some_and(|file| file.is_streamed));
+    let at_the_end = exports.iter().filter(|export| !export.file().is_some_and(|file| file.is_streamed));
     output.all_ok(at_the_end.map(|export| export.write(report, stop, output)))
 }

@@ -85,7 +85,7 @@ fn with_enough_stack() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         // The first rank reports the error for all. A launcher ends all ranks when one fails.
-        Err(_) if Launched::together().is_some_and(|it| it.rank > 0) => return Exit::Ok.into(),
+        Err(_) if Launched::together().is_some_and(|launched| launched.rank > 0) => return Exit::Ok.into(),
         Err(error)
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
@@ -136,7 +136,7 @@ fn ended(result: anyhow::Result<Exit>, output: &Output) -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => {
             output.error(&error);
-            exit::of(&error).into()
+            exit::for_error(&error).into()
         }
     }
 }

@@ -22,8 +22,8 @@ pub(crate) fn one_line(error: &clap::Error, interface: &Command, words: &[OsStri
 
 /// What is wrong, in clap's own words.
 fn what(error: &clap::Error) -> String {
-    let of = |kind| text(error, kind).unwrap_or_default();
-    let (argument, value) = (of(ContextKind::InvalidArg), of(ContextKind::InvalidValue));
+    let context = |kind| text(error, kind).unwrap_or_default();
+    let (argument, value) = (context(ContextKind::InvalidArg), context(ContextKind::InvalidValue));
     let why = std::error::Error::source(error).map_or(String::new(), |why| format!(": {why}"));
     match error.kind() {
         ErrorKind::InvalidValue if value.is_empty() => {
@@ -34,9 +34,9 @@ fn what(error: &clap::Error) -> String {
         }
         ErrorKind::UnknownArgument => format!("unexpected argument '{argument}' found"),
         ErrorKind::InvalidSubcommand => {
-            format!("unrecognized subcommand '{}'", of(ContextKind::InvalidSubcommand))
+            format!("unrecognized subcommand '{}'", context(ContextKind::InvalidSubcommand))
         }
-        ErrorKind::ArgumentConflict => match of(ContextKind::PriorArg) {
+        ErrorKind::ArgumentConflict => match context(ContextKind::PriorArg) {
             prior if prior == argument => format!("the argument '{argument}' cannot be used multiple times"),
             prior => format!("the argument '{argument}' cannot be used with '{prior}'"),
         },
@@ -90,7 +90,7 @@ fn meant(error: &clap::Error, interface: &Command, words: &[OsString]) -> Option
             if SAMPLES.contains(&option.as_str()) && has("samples") {
                 return Some("--samples".to_owned());
             }
-            let format = FORMATS.iter().find(|it| option.strip_prefix("--") == Some(it.name))?;
+            let format = FORMATS.iter().find(|format| option.strip_prefix("--") == Some(format.name))?;
             let to = if matches!(format.render, Render::Text(_)) { "-" } else { "DIRECTORY" };
             has("export").then(|| format!("--export {}={to}", format.name))
         }

@@ -52,11 +52,14 @@ pub(crate) fn named_runs(names: &[RunOn], db: Option<&Path>) -> Result<Vec<(Opti
 pub(crate) fn exported(path: &Path) -> Result<RunRecord> {
     let name = path.display();
     // Pipes end, as <(zcat run.json.gz) does; /dev/zero does not.
-    if path.metadata().is_ok_and(|it| it.file_type().is_char_device() || it.file_type().is_block_device()) {
+    if path
+        .metadata()
+        .is_ok_and(|metadata| metadata.file_type().is_char_device() || metadata.file_type().is_block_device())
+    {
         return Err(usage!("{name} is a device; name the file of an export"));
     }
     let mut text = String::new();
-    let read = File::open(path).and_then(|it| it.take(MOST_DOCUMENT_BYTES + 1).read_to_string(&mut text));
+    let read = File::open(path).and_then(|file| file.take(MOST_DOCUMENT_BYTES + 1).read_to_string(&mut text));
     read.map_err(|error| usage!("{name}: {}", Failure::io_message(&error)))?;
     if text.len() as u64 > MOST_DOCUMENT_BYTES {
         let most = Bytes(MOST_DOCUMENT_BYTES);

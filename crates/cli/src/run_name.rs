@@ -94,8 +94,8 @@ impl RunOn {
         let Some(target) = &self.target else { return Ok(run) };
         run.on_target(target).ok_or_else(|| {
             let names: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
-            let missing = run.missing.iter().find(|it| it.name == *target);
-            let why = missing.map_or(String::new(), |it| format!(" ({})", it.why));
+            let missing = run.missing.iter().find(|missing| missing.name == *target);
+            let why = missing.map_or(String::new(), |missing| format!(" ({})", missing.why));
             usage!("{}: no figures on '{target}'{why}; there are: {}", self.run, names.join(", "))
         })
     }

@@ -122,7 +122,8 @@ pub(crate) fn rows(
 pub(crate) fn check_records<'c>(records: &[Bytes], cases: impl IntoIterator<Item = &'c Case>) -> Result<()> {
     let is_too_large = |case: &&Case| {
         let axes = case.axes();
-        axes.chunk_size_bytes > axes.size_bytes && records.iter().any(|it| it.0 == axes.chunk_size_bytes)
+        axes.chunk_size_bytes > axes.size_bytes
+            && records.iter().any(|record| record.0 == axes.chunk_size_bytes)
     };
     let Some(case) = cases.into_iter().find(is_too_large) else { return Ok(()) };
     let (record, size) = (Bytes(case.axes().chunk_size_bytes), Bytes(case.axes().size_bytes));

@@ -32,7 +32,7 @@ pub use ownership::files;
 pub use read::RunSummary;
 pub use workspaces::WorkspaceRecord;
 
-/// PhaseTimestamps the file's header as writebench's: "wrbt".
+/// Marks the file's header as writebench's: "wrbt".
 const APPLICATION_ID: i32 = 0x7772_6274;
 
 /// An error of the database.

@@ -127,7 +127,7 @@ impl AdviseCommand {
             ));
         }
         place.check(std::slice::from_ref(&space.baseline), None, self.reserve, &[])?;
-        let mut field = Field::of(self.purpose, &space, &target, self.max_bytes)?;
+        let mut field = Field::for_target(self.purpose, &space, &target, self.max_bytes)?;
         if let Some(why) = field.left_out.first() {
             output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
         }
@@ -273,10 +273,15 @@ struct Field {
 impl Field {
     /// The cases that the machine has memory and the device has sectors for; cases of direct I/O
     /// only if the limit has room for finding out which way it goes.
-    fn of(purpose: Purpose, space: &Space, target: &TargetRecord, max_bytes: Option<Bytes>) -> Result<Self> {
+    fn for_target(
+        purpose: Purpose,
+        space: &Space,
+        target: &TargetRecord,
+        max_bytes: Option<Bytes>,
+    ) -> Result<Self> {
         let direct_check_bytes = direct_check_bytes_of(space.cases());
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
-        let mut field = Self { sizes: Sizes::of(purpose, space), ..Self::default() };
+        let mut field = Self { sizes: Sizes::for_purpose(purpose, space), ..Self::default() };
         let environment = &target.environment;
         let mut kept = Vec::new();
         for case in space.cases() {
@@ -305,7 +310,7 @@ impl Field {
                     .map(|other| other.map_or(real, |other| field.add(other, stage, is_baseline, target)))
                     .collect()
             };
-            let Sizes { screening_bytes, final_bytes } = Sizes::of(purpose, space);
+            let Sizes { screening_bytes, final_bytes } = Sizes::for_purpose(purpose, space);
             let screening = at(&screening_bytes, Stage::Screening);
             let finals = [vec![real], at(&final_bytes[1..], Stage::Final)].concat();
             if is_baseline {
@@ -329,7 +334,7 @@ impl Field {
         Ok(field)
     }
 
-    /// PhaseTimestamps the candidates of those names without a size; returns their number.
+    /// Marks the candidates with those names, which have no size. Returns their number.
     fn mark_finalists(&mut self, names: &HashSet<String>) -> usize {
         let mut count = 0;
         for candidate in &mut self.candidates {
@@ -425,7 +430,7 @@ impl Field {
 impl Sizes {
     /// In whole records: parts of the real size for the screening, and halves of it for the finals. Smaller files than
     /// the memory say nothing about larger ones.
-    fn of(purpose: Purpose, space: &Space) -> Self {
+    fn for_purpose(purpose: Purpose, space: &Space) -> Self {
         let size_bytes = space.baseline.axes().size_bytes;
         if purpose == Purpose::LargerThanMemory {
             let screening_bytes = size_bytes.checked_sub(1 << 20).into_iter().collect();
@@ -468,7 +473,10 @@ mod tests {
     fn sizes(purpose: Purpose, size: &str, record: Option<&str>) -> (Vec<u64>, Vec<u64>) {
         let record = record.map(|record| record.parse().unwrap());
         let size = Some(size.parse().unwrap());
-        let sizes = Sizes::of(purpose, &Space::for_purpose(purpose, size, record, DataMemory::Any, 1).unwrap());
+        let sizes = Sizes::for_purpose(
+            purpose,
+            &Space::for_purpose(purpose, size, record, DataMemory::Any, 1).unwrap(),
+        );
         (sizes.screening_bytes, sizes.final_bytes)
     }
 
@@ -478,19 +486,19 @@ mod tests {
 
     #[test]
     fn the_screening_writes_parts_of_the_file_and_the_finals_halves_that_are_not_too_small() {
-        let of = |size| sizes(Purpose::Stream, size, None);
-        assert_eq!(of("1GiB"), (mebibytes(&[16, 128]), mebibytes(&[1024, 512, 256, 64, 32, 8])));
-        assert_eq!(of("64MiB"), (mebibytes(&[4, 8]), mebibytes(&[64, 32, 16])));
-        assert_eq!(of("5MiB"), (mebibytes(&[2]), mebibytes(&[5])));
-        assert_eq!(of("4KiB"), (vec![2048], vec![4096]));
-        assert_eq!(of("1"), (vec![], vec![1]));
+        let sizes_of = |size| sizes(Purpose::Stream, size, None);
+        assert_eq!(sizes_of("1GiB"), (mebibytes(&[16, 128]), mebibytes(&[1024, 512, 256, 64, 32, 8])));
+        assert_eq!(sizes_of("64MiB"), (mebibytes(&[4, 8]), mebibytes(&[64, 32, 16])));
+        assert_eq!(sizes_of("5MiB"), (mebibytes(&[2]), mebibytes(&[5])));
+        assert_eq!(sizes_of("4KiB"), (vec![2048], vec![4096]));
+        assert_eq!(sizes_of("1"), (vec![], vec![1]));
     }
 
     #[test]
     fn files_of_records_are_whole_records_and_64_at_least() {
-        let of = |size, record| sizes(Purpose::Records, size, record);
-        assert_eq!(of("4MiB", None), (vec![256 << 10, 512 << 10], vec![4 << 20, 2 << 20, 1 << 20]));
-        assert_eq!(of("100kB", Some("100")), (vec![6400, 12_500], vec![100_000, 50_000, 25_000]));
-        assert_eq!(of("400", Some("100")), (vec![200], vec![400]));
+        let sizes_of = |size, record| sizes(Purpose::Records, size, record);
+        assert_eq!(sizes_of("4MiB", None), (vec![256 << 10, 512 << 10], vec![4 << 20, 2 << 20, 1 << 20]));
+        assert_eq!(sizes_of("100kB", Some("100")), (vec![6400, 12_500], vec![100_000, 50_000, 25_000]));
+        assert_eq!(sizes_of("400", Some("100")), (vec![200], vec![400]));
     }
 }

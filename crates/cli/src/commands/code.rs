@@ -94,12 +94,12 @@ fn cost(case: &Case, nearest: &Case, global: &Global) -> Option<String> {
     let store = database::open_existing(global.db.as_deref()).ok()?;
     store.runs().ok()?.into_iter().rev().find_map(|summary| {
         let report = Report::from_run(Some(summary.number), store.run(summary.number).ok()?);
-        let of = |case: &Case| {
+        let reported = |case: &Case| {
             let wanted = name_without_size(case);
-            report.cases.iter().filter(move |it| it.record.case.name_without(&[Axis::Size]) == wanted)
+            report.cases.iter().filter(move |row| row.record.case.name_without(&[Axis::Size]) == wanted)
         };
-        let times = of(case).find_map(|own| {
-            let other = of(nearest).find(|other| other.record.target == own.record.target)?;
+        let times = reported(case).find_map(|own| {
+            let other = reported(nearest).find(|other| other.record.target == own.record.target)?;
             Some(own.ratio_to(other)?.estimate)
         })?;
         Some(format!("{times:.2} times as fast in the rounds of run {}", summary.number))

@@ -115,7 +115,7 @@ fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit>
     }
     let of_each: Vec<String> = slower
         .iter()
-        .map(|it| format!("{} ({:.3} – {:.3})", it.case, it.speed_ratio.low, it.speed_ratio.high))
+        .map(|case| format!("{} ({:.3} – {:.3})", case.case, case.speed_ratio.low, case.speed_ratio.high))
         .collect();
     output.error(&anyhow::anyhow!("slower by more than {percent} %: {}", of_each.join(", ")));
     Ok(Exit::Slower)

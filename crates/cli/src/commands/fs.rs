@@ -81,7 +81,7 @@ impl FsCommand {
         let places = Place::find_different(&self.target, None, measuring.timeout)?;
         let selected = self.rows(USUAL_BLOCK_BYTES)?;
         selected.notes.iter().for_each(|note| output.note(note));
-        let images = Images::of(&self.images, &requests, &selected.rows)?;
+        let images = Images::plan(&self.images, &requests, &selected.rows)?;
         let paths: Vec<String> = places.iter().map(|place| place.path().display().to_string()).collect();
         let names = paths.iter().cloned().chain(requests.iter().map(|request| request.kind.to_string()));
         let cases = selection::different(selected.rows.iter().map(|row| row.case.clone()));
@@ -243,10 +243,10 @@ fn make_all(
 /// Each reason once, with the names of all filesystems that it prevented.
 fn reasons(missing: &[MissingTarget]) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for it in missing {
-        match reasons.iter_mut().find(|(why, _)| *why == it.why) {
-            Some((_, names)) => names.push(&it.name),
-            None => reasons.push((&it.why, vec![&it.name])),
+    for target in missing {
+        match reasons.iter_mut().find(|(why, _)| *why == target.why) {
+            Some((_, names)) => names.push(&target.name),
+            None => reasons.push((&target.why, vec![&target.name])),
         }
     }
     let texts = reasons.iter().map(|(why, names)| format!("{}: {why}", names.join(", ")));

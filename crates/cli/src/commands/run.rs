@@ -118,7 +118,7 @@ impl RunCommand {
         let limits = Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
         let sized = largest.map(|largest| SizedCases::new(&selected.rows, largest, &run.targets, &limits));
         let sized = sized.transpose()?;
-        let least = Cost { cases: sized.as_ref().map_or(&cases[..], |it| &it.smallest), ..cost.clone() };
+        let least = Cost { cases: sized.as_ref().map_or(&cases[..], |sized| &sized.smallest), ..cost.clone() };
         least.check_max_bytes(0)?;
         if measuring.dry_run {
             output.results(&cost.dry_run()?)?;
@@ -346,6 +346,9 @@ fn lasting_facts(environment: &Environment) -> impl PartialEq + use<> {
         filesystem.kind.clone(),
         filesystem.source.clone(),
         filesystem.mount_options.clone(),
-        environment.device.as_ref().map(|it| (it.model.clone(), it.size_bytes, it.logical_sector_bytes)),
+        environment
+            .device
+            .as_ref()
+            .map(|device| (device.model.clone(), device.size_bytes, device.logical_sector_bytes)),
     )
 }

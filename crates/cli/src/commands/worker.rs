@@ -81,17 +81,23 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     let available = || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
     let mut engine = Engine::new(copy_from, available, &enter);
     answer_all(|request| match request {
-        Request::SampleRequest(request) => {
-            answered(request, |it| Ok(run_sample(&mut engine, numbered(&targets, it.target)?, &it, &enter)))
-        }
-        Request::RankSampleRequest(request) => answered(request, |it| {
+        Request::SampleRequest(request) => answered(request, |request| {
+            Ok(run_sample(&mut engine, numbered(&targets, request.target)?, &request, &enter))
+        }),
+        Request::RankSampleRequest(request) => answered(request, |request| {
             let barrier =
                 barrier.as_mut().ok_or_else(|| RunnerError::Protocol("there are no ranks".to_owned()))?;
-            Ok(run_rank_sample(&mut engine, numbered(&targets, it.sample.target)?, &it, barrier, &enter))
+            Ok(run_rank_sample(
+                &mut engine,
+                numbered(&targets, request.sample.target)?,
+                &request,
+                barrier,
+                &enter,
+            ))
         }),
-        Request::LimitRequest(request) => answered(request, |it| {
+        Request::LimitRequest(request) => answered(request, |request| {
             enter(Phase::Settle);
-            Ok(engine.limits(numbered(&targets, it.target)?, &it))
+            Ok(engine.limits(numbered(&targets, request.target)?, &request))
         }),
     })?;
     Ok(Exit::Ok)

@@ -67,7 +67,8 @@ impl OutputFile {
         match (&self.place, &other.place) {
             (Sink::Results, Sink::Results) => true,
             (Sink::File(directory, name), Sink::File(others, other)) => {
-                name == other && directory.identity().is_some_and(|it| others.identity() == Some(it))
+                name == other
+                    && directory.identity().is_some_and(|identity| others.identity() == Some(identity))
             }
             _ => false,
         }

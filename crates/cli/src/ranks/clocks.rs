@@ -13,7 +13,7 @@ pub(super) struct Difference {
 
 impl Difference {
     /// By round trips: when a question left, the other's time in its answer, and when that came.
-    pub(super) fn of(trips: &[[u64; 3]]) -> Self {
+    pub(super) fn from_round_trips(trips: &[[u64; 3]]) -> Self {
         let shortest = trips.iter().min_by_key(|[left, _, came]| came.saturating_sub(*left));
         let Some(&[left, theirs, came]) = shortest else { return Self::default() };
         let middle = left + came.saturating_sub(left) / 2;
@@ -47,14 +47,14 @@ mod tests {
     #[test]
     fn the_shortest_round_trip_counts() {
         // The other clock is 1000 ahead; the first answer was held up on its way back.
-        let difference = Difference::of(&[[100, 1110, 900], [2000, 3010, 2020]]);
+        let difference = Difference::from_round_trips(&[[100, 1110, 900], [2000, 3010, 2020]]);
         assert_eq!(difference, Difference { ahead_ns: 1000, uncertainty_ns: 10 });
         assert_eq!(difference.own_time(3010), 2010);
     }
 
     #[test]
     fn a_clock_that_is_behind_is_known_too() {
-        let difference = Difference::of(&[[5000, 1010, 5020]]);
+        let difference = Difference::from_round_trips(&[[5000, 1010, 5020]]);
         assert_eq!(difference.ahead_ns, -4000);
         assert_eq!(difference.own_time(1010), 5010);
     }

@@ -18,14 +18,14 @@ const LAUNCHERS: &[(&str, &str)] = &[
 impl Launched {
     /// Read from the environment; none if this process was started alone.
     pub(crate) fn together() -> Option<Self> {
-        Self::of(|name| std::env::var(name).ok())
+        Self::from_variables(|name| std::env::var(name).ok())
     }
 
-    fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+    fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let number = |name: &str| variable(name)?.parse::<u32>().ok();
         let launched =
             LAUNCHERS.iter().find_map(|(rank, size)| Some(Self { rank: number(rank)?, size: number(size)? }));
-        launched.filter(|it| it.size > 1)
+        launched.filter(|launched| launched.size > 1)
     }
 }
 
@@ -36,7 +36,7 @@ mod tests {
     fn launched(variables: &[(&str, &str)]) -> Option<(u32, u32)> {
         let value =
             |name: &str| variables.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned());
-        Launched::of(value).map(|it| (it.rank, it.size))
+        Launched::from_variables(value).map(|launched| (launched.rank, launched.size))
     }
 
     #[test]

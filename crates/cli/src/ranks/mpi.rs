@@ -189,7 +189,7 @@ impl Ranks {
                 [left, theirs, monotonic_ns()]
             })
             .collect();
-        Difference::of(&trips)
+        Difference::from_round_trips(&trips)
     }
 }
 

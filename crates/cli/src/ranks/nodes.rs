@@ -64,7 +64,7 @@ impl Nodes {
         let ranks_beside = by_node[numbers[&self.first_beside(rank)]].len();
         // Behind each rank, by as many as a node has at most, there is one of another node.
         let all = by_node.concat();
-        let at = all.iter().position(|&it| it == rank).unwrap_or(0);
+        let at = all.iter().position(|&other| other == rank).unwrap_or(0);
         let verifies = all[(at + most) % all.len()];
         RankPlace { rank, verifies, ranks_beside: u32::try_from(ranks_beside).unwrap_or(u32::MAX) }
     }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn nodes_are_listed_by_their_first_ranks() {
         let nodes = nodes(&["b", "a", "b"]);
-        let list: Vec<(String, u32)> = nodes.list().into_iter().map(|it| (it.host, it.ranks)).collect();
+        let list: Vec<(String, u32)> = nodes.list().into_iter().map(|node| (node.host, node.ranks)).collect();
         assert_eq!(list, [("b".to_owned(), 2), ("a".to_owned(), 1)]);
         assert_eq!(nodes.others_first(3), [1]);
         assert_eq!([0, 1, 2].map(|rank| nodes.first_beside(rank)), [0, 1, 0]);

@@ -229,8 +229,8 @@ impl Session<'_> {
 }
 
 /// A part of some time, in millionths.
-fn ppm(part: Duration, of: Duration) -> u32 {
-    let share = part.as_micros().saturating_mul(1_000_000) / of.as_micros().max(1);
+fn ppm(part: Duration, whole: Duration) -> u32 {
+    let share = part.as_micros().saturating_mul(1_000_000) / whole.as_micros().max(1);
     u32::try_from(share.min(1_000_000)).unwrap_or(1_000_000)
 }
 

@@ -88,7 +88,7 @@ fn search() -> Result<()> {
     ensure!(is_proven || advice["recommended"] == advice["baseline"], "{advice}");
     let sentences = document["conclusions"].as_array().context("sentences")?;
     let said = |sentence: Option<&Value>, text: &str| {
-        sentence.and_then(Value::as_str).is_some_and(|it| it.contains(text))
+        sentence.and_then(Value::as_str).is_some_and(|sentence| sentence.contains(text))
     };
     ensure!(
         said(sentences.first(), "Recommended: ") && said(sentences.last(), "As code, `int write_file("),
@@ -116,7 +116,10 @@ fn without_some() -> Result<()> {
     ensure!(document["advice"]["failed"].as_u64().is_some_and(|count| count > 1), "{}", document["advice"]);
     let outcomes: Vec<&Value> =
         document["cases"].as_array().into_iter().flatten().map(|case| &case["outcome"]).collect();
-    ensure!(outcomes.iter().any(|it| *it == "failed") && outcomes.iter().any(|it| *it == "unsupported"));
+    ensure!(
+        outcomes.iter().any(|outcome| *outcome == "failed")
+            && outcomes.iter().any(|outcome| *outcome == "unsupported")
+    );
     let recommended = document["advice"]["recommended"].as_str().context("a name")?;
     ensure!(!recommended.contains("fallocate") && !recommended.starts_with("uring"), "{recommended}");
     Ok(())
@@ -199,7 +202,7 @@ fn records() -> Result<()> {
         ensure!(contract["durability"] == "durable" && contract["durable_every_bytes"] == 512, "{case}");
     }
     ensure!(
-        document["conclusions"][0].as_str().is_some_and(|it| it.contains("records/s")),
+        document["conclusions"][0].as_str().is_some_and(|conclusion| conclusion.contains("records/s")),
         "{}",
         document["conclusions"]
     );
@@ -310,7 +313,9 @@ fn precision() -> Result<()> {
     ensure!(document["run"]["settings"]["precision_ppm"] == 100, "{}", document["run"]);
     let warnings = document["warnings"].as_array().context("warnings")?;
     ensure!(
-        warnings.iter().any(|it| it.as_str().is_some_and(|it| it.contains("did not reach ± 0.01 %"))),
+        warnings
+            .iter()
+            .any(|warning| warning.as_str().is_some_and(|warning| warning.contains("did not reach ± 0.01 %"))),
         "{warnings:?}"
     );
     Ok(())

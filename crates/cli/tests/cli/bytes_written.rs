@@ -70,7 +70,7 @@ fn said() -> Result<()> {
     // More where samples were disturbed.
     let written = ended.stderr.split_once(" and wrote ").and_then(|(_, rest)| rest.split_once(" MiB."));
     let mebibytes = written.and_then(|(number, _)| number.parse::<u64>().ok());
-    ensure!(mebibytes.is_some_and(|it| it >= 12 && it.is_multiple_of(4)), "{ended:?}");
+    ensure!(mebibytes.is_some_and(|mebibytes| mebibytes >= 12 && mebibytes.is_multiple_of(4)), "{ended:?}");
     // The tables have the same number, now and later.
     let same = format!(" · {} MiB written", mebibytes.unwrap_or_default());
     let again = program.call(&["show"])?.stdout;

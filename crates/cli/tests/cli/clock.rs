@@ -66,12 +66,13 @@ fn set_back() -> Result<()> {
         Ok(serde_json::from_str(&shown.stdout)?)
     };
     let (first, newest) = (document(&["1"])?, document(&[])?);
-    let started = |of: &Value| of["run"]["started"].as_str().map(|it| it[..10].to_owned());
+    let started =
+        |document: &Value| document["run"]["started"].as_str().map(|started| started[..10].to_owned());
     ensure!(started(&first).as_deref() == Some("2037-06-01"), "{}", first["run"]);
     // Otherwise the clock was not set, and this test shows nothing.
     ensure!(started(&newest).as_deref() == Some("2001-02-03"), "{}", newest["run"]);
     ensure!(newest["run"]["number"] == 2, "the newest is the last that was begun: {}", newest["run"]);
-    for case in [&first, &newest].iter().flat_map(|of| of["cases"].as_array()).flatten() {
+    for case in [&first, &newest].iter().flat_map(|document| document["cases"].as_array()).flatten() {
         let samples = case["samples"].as_array().context("samples")?;
         ensure!(samples.len() >= 10 && case["outcome"] == "ok", "{case}");
         let rounds: Vec<_> = samples.iter().filter_map(|sample| sample["round"].as_u64()).collect();

@@ -191,8 +191,8 @@ fn of_database() -> Result<()> {
     std::fs::create_dir_all(usual.parent().context("a directory")?)?;
     let folder = directory.path().join("folder");
     std::os::unix::fs::symlink(directory.path(), &folder)?;
-    let beside =
-        ["-runs", "-journal", "-wal", "-shm"].map(|it| PathBuf::from(format!("{}{it}", named.display())));
+    let beside = ["-runs", "-journal", "-wal", "-shm"]
+        .map(|suffix| PathBuf::from(format!("{}{suffix}", named.display())));
     let places = [usual, named.clone(), other.clone(), folder.join("e.db")];
     for exists in [false, true] {
         for place in places.iter().chain(&beside) {
@@ -205,7 +205,10 @@ fn of_database() -> Result<()> {
             let output = program.command(&run).env("WRITEBENCH_DB", &other).output()?;
             let said = String::from_utf8_lossy(&output.stderr);
             ensure!(output.status.code() == Some(3) && said.contains("this is the database"), "{to}: {said}");
-            ensure!(place.exists() == exists && place.metadata().map_or(0, |it| it.len()) == 0, "{to}");
+            ensure!(
+                place.exists() == exists && place.metadata().map_or(0, |metadata| metadata.len()) == 0,
+                "{to}"
+            );
         }
     }
     // By redirection, too.
@@ -321,8 +324,8 @@ fn killed() -> Result<()> {
     let (from_text, to_text) = (from.to_str().context("UTF-8")?, to.to_str().context("UTF-8")?);
     let run = ["run", "--from", from_text, "--to", to_text, "--case", "sendfile", "--samples", "1"];
     let mut child = program.start(&[&run[..], &["--no-limits"]].concat())?;
-    let copy = || entries(directory.path()).into_iter().find_map(|it| it.join("copy").metadata().ok());
-    wait_for("the copy to begin", || copy().filter(|it| it.len() > 0))?;
+    let copy = || entries(directory.path()).into_iter().find_map(|entry| entry.join("copy").metadata().ok());
+    wait_for("the copy to begin", || copy().filter(|metadata| metadata.len() > 0))?;
     child.kill()?;
     child.wait()?;
     ensure!(!to.exists(), "half a copy looks like a whole one");

@@ -89,7 +89,7 @@ fn goes_bad(kind: &str, errno: Errno) -> Result<()> {
         ensure!(last["total_ns"] == 0, "{id}: {last}");
         let reason = last["reason"].as_str().context("a reason")?;
         ensure!(
-            ["(5)", "(28)", "(30)", "(108)", "SIGBUS (7)"].iter().any(|it| reason.contains(it)),
+            ["(5)", "(28)", "(30)", "(108)", "SIGBUS (7)"].iter().any(|error| reason.contains(error)),
             "{reason}"
         );
     }

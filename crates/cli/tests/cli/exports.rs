@@ -70,7 +70,7 @@ fn python_reads() -> Result<()> {
     let program = measured()?;
     let home = program.home().to_str().context("UTF-8")?.to_owned();
     let exports = ["csv=s.csv", "json=d.json", "jsonl=l.jsonl"];
-    let exports = exports.map(|it| it.replace('=', &format!("={home}/")));
+    let exports = exports.map(|export| export.replace('=', &format!("={home}/")));
     let mut arguments = vec!["show"];
     for export in &exports {
         arguments.extend(["--export", export]);
@@ -134,7 +134,8 @@ fn imported() -> Result<()> {
     let file = file.to_str().context("UTF-8")?;
     let said = call(&to, &["import", file], 0)?.stdout;
     ensure!(said == format!("{file} is run 1\n"), "{said}");
-    let shown = |program: &Program| call(program, &["show", "1", "--export", "json=-"], 0).map(|it| it.stdout);
+    let shown =
+        |program: &Program| call(program, &["show", "1", "--export", "json=-"], 0).map(|ended| ended.stdout);
     let (there, here): (Value, Value) =
         (serde_json::from_str(&shown(&from)?)?, serde_json::from_str(&shown(&to)?)?);
     ensure!(there == here, "the same run");

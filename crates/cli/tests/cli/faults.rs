@@ -129,8 +129,8 @@ impl Measured {
             let case = cases.iter().find(|case| case.to_string() == name).context("one of ours")?;
             let method = case.method();
             let operations: Vec<Operation> =
-                self.operations.iter().filter(|it| it.file == file).copied().collect();
-            hits += usize::from(operations.iter().any(|it| it.fault.is_some()));
+                self.operations.iter().filter(|operation| operation.file == file).copied().collect();
+            hits += usize::from(operations.iter().any(|operation| operation.fault.is_some()));
             faults += usize::from(!matches!(sample["outcome"].as_str(), Some("ok" | "unsupported")));
             judge(method, &operations, sample).with_context(|| format!("{sample:#} {operations:#?}"))?;
             let case = outcomes::case(&self.document, name)?;
@@ -154,13 +154,13 @@ impl Measured {
 }
 
 fn judge(method: Method, operations: &[Operation], sample: &Value) -> Result<()> {
-    let Some(hit) = operations.iter().position(|it| it.fault.is_some()) else {
+    let Some(hit) = operations.iter().position(|operation| operation.fault.is_some()) else {
         ensure!(sample["outcome"] == "ok" && sample["reason"].is_null(), "nothing went wrong");
         return Ok(());
     };
     let (before, hit) = (&operations[..hit], operations[hit]);
     let Some(What::Fail(errno)) = hit.fault else { return Ok(()) };
-    let expected = Expected::of(method, before, hit, errno);
+    let expected = Expected::for_fault(method, before, hit, errno);
     let reason = sample["reason"].as_str().unwrap_or_default();
     let found = match sample["cause"].clone() {
         Value::Null => Found::Ok,
@@ -208,9 +208,9 @@ enum Expected {
 }
 
 impl Expected {
-    fn of(method: Method, before: &[Operation], hit: Operation, errno: Errno) -> Self {
+    fn for_fault(method: Method, before: &[Operation], hit: Operation, errno: Errno) -> Self {
         let (write, close) = calls(method);
-        let is_closed = before.iter().any(|it| it.call == Call::Flush);
+        let is_closed = before.iter().any(|operation| operation.call == Call::Flush);
         let by_name = matches!(hit.call, Call::Create | Call::Open | Call::Lookup | Call::Unlink)
             || (hit.call == Call::Attributes && is_closed);
         // Interrupted calls are made again; a name that is stale the kernel looks up again.

@@ -287,7 +287,7 @@ fn options() -> Result<()> {
     let making = &ext4["making"];
     ensure!(making["mkfs_options"] == serde_json::json!(["-b", "1024", "-L", "a label"]), "{making}");
     ensure!(making["mount_options"] == "noatime,data=writeback", "{making}");
-    ensure!(making["commands"][0].as_str().is_some_and(|it| it.contains("-b 1024")), "{making}");
+    ensure!(making["commands"][0].as_str().is_some_and(|command| command.contains("-b 1024")), "{making}");
     ensure!(xfs["making"]["mount_options"].is_null(), "{xfs}");
     let bad = made.run(&[&["--on", "ext4,xfs", "--mkfs-options", "ext4=-b 77"], &SMALL[..]].concat(), 0)?;
     ensure!(bad["missing"][0]["name"] == "ext4", "{}", bad["missing"]);
@@ -337,7 +337,7 @@ fn dry_run() -> Result<()> {
     let made = Made::new()?;
     let shown = made.call(&[&["--on", "ext4,tmpfs,overlay", "--dry-run"], &SMALL[..]].concat(), 0)?.stdout;
     for line in ["ext4, in ", "tmpfs, in memory", "overlay:ext4, in ", "overlay:tmpfs, in memory"] {
-        ensure!(shown.lines().any(|it| it.starts_with(line)), "{line} in {shown}");
+        ensure!(shown.lines().any(|shown_line| shown_line.starts_with(line)), "{line} in {shown}");
     }
     let line =
         "1 case × 6 samples into ext4 and tmpfs and overlay:ext4 and overlay:tmpfs: 24 MiB to be written";

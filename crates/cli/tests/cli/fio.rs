@@ -166,7 +166,9 @@ fn makes_the_same_calls(case: &str) -> Result<()> {
 /// is.
 fn that_write(mut calls: Calls) -> Calls {
     let is_about_the_file = |call: &str| {
-        ["open ", "close", "lseek ", "munmap ", "fadvise64 ", "io_uring_"].iter().any(|it| call.starts_with(it))
+        ["open ", "close", "lseek ", "munmap ", "fadvise64 ", "io_uring_"]
+            .iter()
+            .any(|name| call.starts_with(name))
     };
     calls.retain(|call, _| !is_about_the_file(call));
     calls
@@ -221,7 +223,9 @@ fn about_as_fast() -> Result<()> {
             let words = ["--case", CASE, "--samples", "1", "--no-limits", "--verify", "never"];
             let document = program.run(target.path(), &words, 0)?;
             let samples = document["cases"][0]["samples"].as_array().context("samples")?;
-            ours.push(samples.last().and_then(|it| it["phases_ns"]["write"].as_f64()).context("a time")?);
+            ours.push(
+                samples.last().and_then(|sample| sample["phases_ns"]["write"].as_f64()).context("a time")?,
+            );
             let latencies = writes(fio(&job, target.path()))?.swap_remove(0)["write"]["lat_ns"].clone();
             let inside = |name: &str| latencies[name].as_f64().context("no latencies");
             theirs.push(inside("mean")? * inside("N")?);

@@ -96,8 +96,12 @@ fn supervisor(moments: &mut TestRng) -> Result<()> {
     ensure!(ended.code == Some(0), "{ended:?}");
     let (status, samples) = newest(&program)?.context("a run")?;
     ensure!(status == RunStatus::Complete, "{status:?}");
-    let calm = |of: &Vec<Sample>| of.iter().filter(|sample| sample.disturbed.is_none()).count();
-    ensure!(samples.len() == 3 && samples.values().all(|of| calm(of) == 12 || of.len() == 24), "{samples:?}");
+    let undisturbed =
+        |samples: &Vec<Sample>| samples.iter().filter(|sample| sample.disturbed.is_none()).count();
+    ensure!(
+        samples.len() == 3 && samples.values().all(|samples| undisturbed(samples) == 12 || samples.len() == 24),
+        "{samples:?}"
+    );
     ensure!(entries(target.path()).is_empty(), "left behind: {:?}", entries(target.path()));
     ensure!(Store::open(&database(&program))?.workspaces()?.is_empty());
     Ok(())
@@ -139,7 +143,7 @@ fn kill_workers(kills: usize, seed: u64) -> Result<Deaths> {
     arguments.extend(cases.iter().flat_map(|case| ["--case", case]));
     let run = program.start(&arguments)?;
     for (kill, &(file, call, _)) in calls.iter().enumerate() {
-        let held = || faulty.operations().into_iter().filter(|it| it.fault.is_some()).nth(kill);
+        let held = || faulty.operations().into_iter().filter(|operation| operation.fault.is_some()).nth(kill);
         let held = wait_for("a worker in the call", held).with_context(|| format!("kill {kill}"))?;
         ensure!(
             (held.file, held.call) == (file, call),

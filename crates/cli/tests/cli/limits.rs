@@ -139,7 +139,7 @@ fn shares() -> Result<()> {
     let document = program.run(target.path(), &arguments, 0)?;
     for (index, threads) in [(0, 1), (1, 2)] {
         let limits = document["targets"][0]["limits"].as_array().context("limits")?;
-        let limit = limits.iter().find(|it| it["kind"] == "memory-copy" && it["threads"] == threads);
+        let limit = limits.iter().find(|limit| limit["kind"] == "memory-copy" && limit["threads"] == threads);
         let limit = limit.context("of each number of threads")?["bytes_per_s"].as_f64().context("a figure")?;
         let estimate = &document["cases"][index]["estimate"];
         let throughput = estimate["throughput_bytes_per_s"]["value"].as_f64().context("a figure")?;

@@ -140,6 +140,7 @@ fn commands_of(program: &Program) -> Result<Vec<String>> {
     let (_, commands) = help.split_once("\nCommands:\n").context("a list of commands")?;
     let lines = commands.lines().take_while(|line| !line.is_empty());
     // Lines that go on are indented deeper.
-    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|it| !it.is_empty()));
+    let names =
+        lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|word| !word.is_empty()));
     Ok(names.map(str::to_owned).collect())
 }

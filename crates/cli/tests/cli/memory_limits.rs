@@ -111,7 +111,9 @@ fn killed() -> Result<()> {
     let samples = |id: &str| -> Option<Vec<Value>> {
         Some(case(&shown().ok()?, id).ok()?["samples"].as_array()?.clone())
     };
-    wait_for("samples", || all.iter().all(|id| samples(id).is_some_and(|it| it.len() > 1)).then_some(()))?;
+    wait_for("samples", || {
+        all.iter().all(|id| samples(id).is_some_and(|samples| samples.len() > 1)).then_some(())
+    })?;
     // All at once: no sample with a large source has time to begin between a first kill and the last byte.
     let mut takes = Command::new("fallocate");
     takes.args(["--length", "108MiB"]).arg(other.path().join("taken"));
@@ -127,7 +129,7 @@ fn killed() -> Result<()> {
     ensure!(last["outcome"] == "worker-died", "{last}");
     ensure!(last["reason"].as_str().is_some_and(|reason| reason.contains("SIGKILL (9)")), "{last}");
     let document = shown()?;
-    ensure!(SMALL.iter().any(|id| case(&document, id).is_ok_and(|it| it["outcome"] == "ok")), "{document}");
+    ensure!(SMALL.iter().any(|id| case(&document, id).is_ok_and(|case| case["outcome"] == "ok")), "{document}");
     for id in all {
         let of_case = samples(id).context("samples")?;
         ensure!(of_case.iter().filter(|sample| sample["outcome"] != "ok").count() <= 2, "{id}: {of_case:?}");

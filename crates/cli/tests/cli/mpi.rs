@@ -131,7 +131,7 @@ fn one_run() -> Result<()> {
             let least_of_all = sample["phases_ns"]["write"].as_u64().context("a time")?;
             if name.contains("ranks=") {
                 let phases = sample["ranks"]["phases"].as_array().context("phases")?;
-                let write = phases.iter().find(|it| it["phase"] == "write").context("write")?;
+                let write = phases.iter().find(|phase| phase["phase"] == "write").context("write")?;
                 ensure!(write["max_ns"].as_u64().context("a time")? <= least_of_all, "{sample}");
             } else {
                 ensure!(write.is_null(), "{sample}");
@@ -228,7 +228,7 @@ fn slow_and_failing() -> Result<()> {
     let taken = case(&document, "pwrite,size=16MiB,chunk=64KiB,ranks=4")?;
     for sample in samples(taken)? {
         let phases = sample["ranks"]["phases"].as_array().context("phases")?;
-        let write = phases.iter().find(|it| it["phase"] == "write").context("write")?;
+        let write = phases.iter().find(|phase| phase["phase"] == "write").context("write")?;
         ensure!(write["slowest"]["rank"] == 3 && write["slowest"]["host"] == "n2", "{write}");
     }
     let shown = program.call(&["show", "--all"])?;
@@ -268,7 +268,7 @@ impl<'p> Running<'p> {
 
     fn rows(&self) -> usize {
         let csv = self.program.call(&["show", "--export", "csv=-"]).ok();
-        csv.filter(|it| it.code == Some(0)).map_or(0, |it| it.stdout.lines().count())
+        csv.filter(|ended| ended.code == Some(0)).map_or(0, |ended| ended.stdout.lines().count())
     }
 
     /// The processes of the run by the word behind writebench's name, in the order of their start.
@@ -425,8 +425,8 @@ fn clocks() -> Result<()> {
             let time = |phase: &str| sample["phases_ns"][phase].as_u64().unwrap_or(0);
             let own = |phase: &str| {
                 let phases = sample["ranks"]["phases"].as_array().into_iter().flatten();
-                let phases = phases.filter(|it| it["phase"] == phase);
-                phases.filter_map(|it| it["max_ns"].as_u64()).max().unwrap_or(0)
+                let phases = phases.filter(|found| found["phase"] == phase);
+                phases.filter_map(|phase| phase["max_ns"].as_u64()).max().unwrap_or(0)
             };
             // The ranks' own times need no common clock. A rank may sync while another still writes.
             let writing = time("write");

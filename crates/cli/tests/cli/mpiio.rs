@@ -60,10 +60,10 @@ fn calls() -> Result<()> {
         ensure!(output.status.success(), "{output:?}");
         ensure!(document["cases"][0]["outcome"] == "ok", "{document}");
         let log = std::fs::read_to_string(&log)?;
-        let of = |call: &str| log.lines().filter(|line| line.contains(call)).count();
-        ensure!(of("65536, ") == of_this_rank, "{name}: {log}");
-        ensure!(of("pwrite64(") == of_this_rank, "{name}: {log}");
-        ensure!(of("fsync(") == 1, "{name}: {log}");
+        let count = |call: &str| log.lines().filter(|line| line.contains(call)).count();
+        ensure!(count("65536, ") == of_this_rank, "{name}: {log}");
+        ensure!(count("pwrite64(") == of_this_rank, "{name}: {log}");
+        ensure!(count("fsync(") == 1, "{name}: {log}");
     }
     Ok(())
 }

@@ -295,7 +295,9 @@ fn budget() -> Result<()> {
     ensure!(document["run"]["status"] == "limited", "{}", document["run"]);
     let warnings = document["warnings"].as_array().context("warnings")?;
     ensure!(
-        warnings.iter().any(|it| it.as_str().is_some_and(|it| it.contains("limit on time"))),
+        warnings
+            .iter()
+            .any(|warning| warning.as_str().is_some_and(|warning| warning.contains("limit on time"))),
         "{warnings:?}"
     );
     Ok(())

@@ -130,7 +130,7 @@ fn database() -> Result<()> {
     let (other, folder) = (program.home().join("other-name"), program.home().join("folder"));
     std::fs::hard_link(&database, &other)?;
     symlink(database.parent().context("a directory")?, &folder)?;
-    let beside = ["-wal", "-shm", "-journal", "-runs"].map(|it| format!("{}{it}", database.display()));
+    let beside = ["-wal", "-shm", "-journal", "-runs"].map(|suffix| format!("{}{suffix}", database.display()));
     let names = [database.clone(), other, folder.join("writebench.db")];
     for path in names.into_iter().chain(beside.map(PathBuf::from)) {
         all_refused(&program, &path, "this is the database, which would be lost")?;
@@ -221,7 +221,7 @@ fn killed() -> Result<()> {
     let start = Instant::now();
     ended(&program, &report, 0)?;
     let (takes, whole) = (start.elapsed(), std::fs::read(&page)?);
-    let seed = std::env::var("WRITEBENCH_KILL_SEED").ok().and_then(|it| it.parse().ok());
+    let seed = std::env::var("WRITEBENCH_KILL_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed = seed.unwrap_or_else(TestRng::any_seed);
     let mut rng = TestRng::new(seed);
     for _ in 0..40 {
@@ -366,7 +366,7 @@ impl Theirs {
         let output = child.wait_with_output()?;
         done?;
         let [stdout, stderr] =
-            [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
+            [output.stdout, output.stderr].map(|stream| String::from_utf8_lossy(&stream).into_owned());
         Ok(Ended { code: output.status.code(), stdout, stderr })
     }
 

@@ -255,7 +255,7 @@ fn foreign_text() -> Result<()> {
         let lines = shown.replace("\r\n", "\n");
         let without_ours = ["0", "1", "2", "31", "33"]
             .iter()
-            .fold(lines, |it, style| it.replace(&format!("\u{1b}[{style}m"), ""));
+            .fold(lines, |text, style| text.replace(&format!("\u{1b}[{style}m"), ""));
         let obeyed: Vec<char> = without_ours
             .chars()
             .filter(|c| {

@@ -55,7 +55,7 @@ impl Writer {
     }
 
     fn has_written(&self) -> Option<()> {
-        std::fs::metadata(self.file()).is_ok_and(|it| it.len() > 0).then_some(())
+        std::fs::metadata(self.file()).is_ok_and(|metadata| metadata.len() > 0).then_some(())
     }
 
     /// No process has the file's name among its words.
@@ -66,7 +66,7 @@ impl Writer {
                 .is_ok_and(|line| String::from_utf8_lossy(&line).contains(&*file.to_string_lossy()))
         };
         let mut processes = std::fs::read_dir("/proc").ok()?.flatten();
-        (!processes.any(|it| has_it(&it.path()))).then_some(())
+        (!processes.any(|process| has_it(&process.path()))).then_some(())
     }
 }
 

@@ -55,7 +55,7 @@ fn beside() -> Result<()> {
     for sample in samples(theirs)? {
         ensure!(sample["read_back"]["extent"] == "whole" && sample["bytes"] == 65536, "{sample:#}");
         let (startup, total) = (sample["startup_ns"].as_u64(), sample["total_ns"].as_u64());
-        ensure!(startup.is_some_and(|it| it > 0) && total > Some(0), "{sample:#}");
+        ensure!(startup.is_some_and(|startup| startup > 0) && total > Some(0), "{sample:#}");
     }
     // Disturbed samples are taken again, so there can be more.
     let is_in = |case: &Value, round: u64| -> Result<bool> {
@@ -140,8 +140,8 @@ fn hanging() -> Result<()> {
 fn sleeps(seconds: u32) -> bool {
     let wanted = format!("sleep\0{seconds}\0");
     let Ok(processes) = std::fs::read_dir("/proc") else { return false };
-    processes.flatten().any(|it| {
-        std::fs::read(it.path().join("cmdline")).is_ok_and(|line| line.starts_with(wanted.as_bytes()))
+    processes.flatten().any(|process| {
+        std::fs::read(process.path().join("cmdline")).is_ok_and(|line| line.starts_with(wanted.as_bytes()))
     })
 }
 

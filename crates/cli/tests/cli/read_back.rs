@@ -50,19 +50,34 @@ fn lost_writes() -> Result<()> {
     let lines = lines.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>()?;
     let samples: Vec<&Value> = lines.iter().filter_map(|line| line.get("sample")).collect();
     let operations = faulty.operations();
-    let lost: HashSet<usize> = operations.iter().filter(|it| it.fault.is_some()).map(|it| it.file).collect();
+    let lost: HashSet<usize> = operations
+        .iter()
+        .filter(|operation| operation.fault.is_some())
+        .map(|operation| operation.file)
+        .collect();
     // Each sample has one file.
     let is_failed = |sample: &Value| sample["outcome"] == "failed";
-    let of = |corrupted: bool| {
-        samples.iter().enumerate().filter(move |(file, _)| lost.contains(file) == corrupted).map(|(_, it)| *it)
+    let samples_that = |corrupted: bool| {
+        samples
+            .iter()
+            .enumerate()
+            .filter(move |(file, _)| lost.contains(file) == corrupted)
+            .map(|(_, sample)| *sample)
     };
-    ensure!(of.clone()(false).all(|sample| sample["outcome"] == "ok"), "samples that lost nothing are good");
-    let corrupted: HashSet<&str> = of.clone()(true).filter_map(|sample| sample["case"].as_str()).collect();
-    let failed: HashSet<&str> =
-        samples.iter().filter(|it| is_failed(it)).filter_map(|sample| sample["case"].as_str()).collect();
+    ensure!(
+        samples_that.clone()(false).all(|sample| sample["outcome"] == "ok"),
+        "samples that lost nothing are good"
+    );
+    let corrupted: HashSet<&str> =
+        samples_that.clone()(true).filter_map(|sample| sample["case"].as_str()).collect();
+    let failed: HashSet<&str> = samples
+        .iter()
+        .filter(|sample| is_failed(sample))
+        .filter_map(|sample| sample["case"].as_str())
+        .collect();
     ensure!(corrupted.len() >= 95, "{} cases lost something", corrupted.len());
     ensure!(failed.len() * 100 >= corrupted.len() * 95, "{} of {}", failed.len(), corrupted.len());
-    let later = of(true).filter(|sample| is_failed(sample) && sample["round"] != 0).count();
+    let later = samples_that(true).filter(|sample| is_failed(sample) && sample["round"] != 0).count();
     ensure!(later >= 5, "only {later} were found in a part of a later sample");
     Ok(())
 }
@@ -79,7 +94,7 @@ fn flipped() -> Result<()> {
     // The filesystem has its own blocks in memory after this.
     let before = program.run(stack.path(), &words, 0)?;
     let samples = case(&before, DURABLE)?["samples"].as_array().context("samples")?;
-    ensure!(samples.iter().all(|it| it["read_back"]["from"] == "device"), "{samples:?}");
+    ensure!(samples.iter().all(|sample| sample["read_back"]["from"] == "device"), "{samples:?}");
     for verify in ["sampled", "every", "first"] {
         faulty.follow(&[Fault { when: When::Each(Call::Read), what: What::Flip }]);
         let document = program.run(stack.path(), &[&words[..], &["--verify", verify]].concat(), 4)?;
@@ -106,9 +121,9 @@ fn in_part() -> Result<()> {
         ensure!(first["read_back"]["extent"] == "whole" && first["read_back"]["bytes"] == 8 << 20, "{first}");
         for sample in later {
             let (read_back, bytes) = (&sample["read_back"], sample["read_back"]["bytes"].as_u64());
-            ensure!(read_back["extent"] == "part" && bytes.is_some_and(|it| it >> 20 == 1), "{sample}");
+            ensure!(read_back["extent"] == "part" && bytes.is_some_and(|bytes| bytes >> 20 == 1), "{sample}");
         }
-        ensure!(samples.iter().all(|it| it["read_back"]["from"] == from), "{samples:?}");
+        ensure!(samples.iter().all(|sample| sample["read_back"]["from"] == from), "{samples:?}");
     }
     let csv = program.call(&["show", "--export", "csv=-"])?.stdout;
     ensure!(csv.contains(",part,") && csv.contains(",device,") && csv.contains(",page-cache,"), "{csv}");

@@ -85,7 +85,8 @@ fn commands() -> Result<()> {
     let readme = readme()?;
     let table = readme.split("## Use").nth(1).context("a section on its use")?;
     let rows = table.lines().filter(|line| line.starts_with("| "));
-    let commands: Vec<&str> = rows.flat_map(quoted).filter(|it| it.starts_with("writebench ")).collect();
+    let commands: Vec<&str> =
+        rows.flat_map(quoted).filter(|command| command.starts_with("writebench ")).collect();
     ensure!(commands.len() >= 15, "{commands:?}");
     let (program, data, scratch) = (program()?, directory_on(Kind::Ext4), directory_on(Kind::Ext4));
     let mut tried = 0;
@@ -93,8 +94,10 @@ fn commands() -> Result<()> {
         if ELSEWHERE.iter().any(|(elsewhere, _)| *elsewhere == command) {
             continue;
         }
-        let Some(trial) =
-            TRIALS.iter().filter(|it| command.starts_with(it.begins)).max_by_key(|it| it.begins.len())
+        let Some(trial) = TRIALS
+            .iter()
+            .filter(|trial| command.starts_with(trial.begins))
+            .max_by_key(|trial| trial.begins.len())
         else {
             bail!("nobody tries `{command}`");
         };
@@ -146,7 +149,11 @@ fn words() -> Result<()> {
     {
         let columns = words.split(' ').count();
         ensure!(
-            shown.split_whitespace().collect::<Vec<_>>().windows(columns).any(|it| it.join(" ") == words),
+            shown
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .windows(columns)
+                .any(|window| window.join(" ") == words),
             "{words}: {shown}"
         );
     }
@@ -177,11 +184,11 @@ fn example() -> Result<()> {
     let example = readme
         .split("```text\n$ writebench run")
         .nth(1)
-        .and_then(|it| it.split("```").next())
+        .and_then(|rest| rest.split("```").next())
         .context("an example")?;
     let heading = |text: &str| text.lines().find(|line| line.contains("fastest here")).map(str::to_owned);
     let columns = |line: String| {
-        line.split("  ").map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect::<Vec<_>>()
+        line.split("  ").map(|cell| cell.trim().to_owned()).filter(|cell| !cell.is_empty()).collect::<Vec<_>>()
     };
     let shown = columns(heading(&printed).context("a heading")?);
     for column in columns(heading(example).context("a heading in the example")?) {
@@ -214,8 +221,8 @@ fn links() -> Result<()> {
     let targets: Vec<&str> = readme
         .split("](")
         .skip(1)
-        .filter_map(|it| it.split(')').next())
-        .filter(|it| !it.starts_with("http"))
+        .filter_map(|rest| rest.split(')').next())
+        .filter(|link| !link.starts_with("http"))
         .collect();
     ensure!(targets.len() >= 15, "{targets:?}");
     for target in targets {

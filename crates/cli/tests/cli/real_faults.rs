@@ -202,9 +202,11 @@ fn full_below(kind: &str) -> Result<()> {
     // The filesystem decides which call hears of the fault first, and may then become read-only:
     // one of the case, or one before it, which ends the run.
     let reason = match case["outcome"].as_str() {
-        Some("failed") => case["reason"].as_str().filter(|reason| ERRNOS.iter().any(|it| reason.ends_with(it))),
+        Some("failed") => {
+            case["reason"].as_str().filter(|reason| ERRNOS.iter().any(|errno| reason.ends_with(errno)))
+        }
         Some("not-run") if ended.code == Some(1) => {
-            Some(ended.stderr.as_str()).filter(|said| ERRNOS.iter().any(|it| said.contains(it)))
+            Some(ended.stderr.as_str()).filter(|said| ERRNOS.iter().any(|errno| said.contains(errno)))
         }
         _ => None,
     };

@@ -92,7 +92,8 @@ fn several() -> Result<()> {
     ] {
         let place = Place::new(Caching::None, &script)?;
         let operations = expect(&place, name, &expected)?;
-        let met = operations.iter().filter(|it| it.file == 0 && it.fault.is_some()).count();
+        let met =
+            operations.iter().filter(|operation| operation.file == 0 && operation.fault.is_some()).count();
         // After an error nothing is tried but closing and removing.
         ensure!(met >= 2, "{name}: {operations:?}");
     }
@@ -245,8 +246,9 @@ fn threads_end() -> Result<()> {
     let place = Place::new(Caching::None, &[fails_at(Call::Write, 0), late])?;
     let expected = json!({"phase": "write", "call": "pwrite", "offset": 0});
     let operations = expect(&place, "pwrite,size=64KiB,chunk=4KiB,threads=4", &expected)?;
-    let last_write = operations.iter().rposition(|it| it.file == 0 && it.call == Call::Write);
-    let close = operations.iter().position(|it| it.file == 0 && it.call == Call::Flush);
+    let last_write =
+        operations.iter().rposition(|operation| operation.file == 0 && operation.call == Call::Write);
+    let close = operations.iter().position(|operation| operation.file == 0 && operation.call == Call::Flush);
     ensure!(last_write < close && close.is_some(), "{operations:?}");
     Ok(())
 }

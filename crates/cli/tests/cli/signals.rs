@@ -90,7 +90,8 @@ fn in_the_call(what: What) -> Result<(Place, Child)> {
 fn under_way_in(place: Place, arguments: &[&str]) -> Result<(Place, Child)> {
     let path = place.faulty.path().to_str().context("UTF-8")?;
     let child = place.program.start(&[&["run", path], arguments].concat())?;
-    let is_under_way = || place.faulty.operations().iter().any(|it| it.fault.is_some()).then_some(());
+    let is_under_way =
+        || place.faulty.operations().iter().any(|operation| operation.fault.is_some()).then_some(());
     wait_for("the call", is_under_way)?;
     Ok((place, child))
 }

@@ -68,12 +68,12 @@ impl Place {
         let found = case(&document, name)?;
         ensure!(found["outcome"] == outcome && found["reason"].as_str() == reason, "{reason:?}: {found:#}");
         ensure!(found["estimate"].is_object() == (outcome == "ok"), "{found:#}");
-        Ok(self.faulty.operations().into_iter().filter(|it| it.file == 0).collect())
+        Ok(self.faulty.operations().into_iter().filter(|operation| operation.file == 0).collect())
     }
 }
 
 pub(crate) fn count(operations: &[Operation], call: Call) -> usize {
-    operations.iter().filter(|it| it.call == call).count()
+    operations.iter().filter(|operation| operation.call == call).count()
 }
 
 fn short() -> Result<()> {
@@ -88,7 +88,11 @@ fn short() -> Result<()> {
         for method in Method::ALL.iter().copied().filter(writes) {
             let place = Place::new(caching, &[(When::At(Call::Write, 4096), What::Short)])?;
             let operations = place.expect(&format!("{},size=12KiB,chunk=4KiB", method.name()), "ok", None)?;
-            ensure!(operations.iter().any(|it| it.fault.is_some()), "{}: {operations:?}", method.name());
+            ensure!(
+                operations.iter().any(|operation| operation.fault.is_some()),
+                "{}: {operations:?}",
+                method.name()
+            );
         }
     }
     Ok(())
@@ -110,7 +114,7 @@ fn interrupted() -> Result<()> {
     for name in ["write,size=12KiB,chunk=4KiB,prepare=set-len", "uring,size=12KiB,chunk=4KiB,prepare=set-len"] {
         let place = Place::new(Caching::None, &CALLS.map(interrupt))?;
         let operations = place.expect(name, "ok", None)?;
-        let faults = operations.iter().filter(|it| it.fault.is_some()).count();
+        let faults = operations.iter().filter(|operation| operation.fault.is_some()).count();
         ensure!(faults >= CALLS.len() - 1, "{operations:?}");
     }
     let place = Place::new(Caching::None, &[interrupt(Call::Fsync)])?;
@@ -169,7 +173,9 @@ fn hung_file() -> Result<()> {
     let mut child = place.program.start(&words)?;
     let is_given_up = || std::fs::read_to_string(&lines).is_ok_and(|lines| lines.contains("timed-out"));
     wait_for("the end of the supervisor's deadline", || is_given_up().then_some(()))?;
-    let is_removed = || place.faulty.operations().iter().any(|it| it.file == 0 && it.call == Call::Unlink);
+    let is_removed = || {
+        place.faulty.operations().iter().any(|operation| operation.file == 0 && operation.call == Call::Unlink)
+    };
     ensure!(!is_removed(), "its file is still in use");
     place.faulty.release();
     wait_for("the removal of its file", || is_removed().then_some(()))?;
@@ -186,7 +192,7 @@ fn cut() -> Result<()> {
     let document = place.run(&[name], &["--samples", "1"], 4)?;
     let found = case(&document, name)?;
     ensure!(found["outcome"] == "worker-died" && found["estimate"].is_null(), "{found}");
-    ensure!(found["reason"].as_str().is_some_and(|it| it.contains("SIGBUS (7)")), "{found}");
+    ensure!(found["reason"].as_str().is_some_and(|reason| reason.contains("SIGBUS (7)")), "{found}");
     ensure!(found["samples"][0]["cause"]["phase"] == "write", "{found}");
     Ok(())
 }

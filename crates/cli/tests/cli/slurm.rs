@@ -149,7 +149,8 @@ fn steps() -> Result<()> {
     command.arg(program.binary()).args(words).stdout(Stdio::null()).stderr(Stdio::null());
     command.env("HOME", program.home()).env("XDG_DATA_HOME", program.home()).env_remove("WRITEBENCH_DB");
     let mut step = command.spawn()?;
-    let rows = || program.call(&["show", "2", "--export", "csv=-"]).map_or(0, |it| it.stdout.lines().count());
+    let rows =
+        || program.call(&["show", "2", "--export", "csv=-"]).map_or(0, |ended| ended.stdout.lines().count());
     wait_for("samples", || (rows() > 3).then_some(()))?;
     let jobs = slurm.command("squeue", &["-h", "-o", "%i"]).output()?;
     let job = String::from_utf8_lossy(&jobs.stdout).trim().to_owned();

@@ -186,7 +186,8 @@ fn supervisor_stopped() -> Result<()> {
     let path = place.faulty.path().to_str().context("UTF-8")?;
     let words = ["run", path, "--case", "write,size=12KiB,chunk=4KiB", "--samples", "1", "--timeout", "4s"];
     let child = place.program.start(&[&words[..], &["--no-limits"]].concat())?;
-    let is_under_way = || place.faulty.operations().iter().any(|it| it.fault.is_some()).then_some(());
+    let is_under_way =
+        || place.faulty.operations().iter().any(|operation| operation.fault.is_some()).then_some(());
     wait_for("the call", is_under_way)?;
     // Later samples take no longer than others.
     place.faulty.follow(&[]);

@@ -209,8 +209,8 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
     let is_mapped = |maps: &[Mapping], address: &str| maps.iter().any(|map| map.has(address));
     for (name, arguments, result) in all {
         let is_source = |argument: &str| argument.contains("/.writebench-") && argument.contains("/copied");
-        let of_sample = |index: usize| arguments.get(index).is_some_and(|it| is_sample(it));
-        let of_source = |index: usize| arguments.get(index).is_some_and(|it| is_source(it));
+        let of_sample = |index: usize| arguments.get(index).is_some_and(|argument| is_sample(argument));
+        let of_source = |index: usize| arguments.get(index).is_some_and(|argument| is_source(argument));
         let numbers = |from: usize| arguments[from.min(arguments.len())..].join(" ");
         let begun = !calls.is_empty();
         match name.as_str() {
@@ -225,7 +225,7 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
             "mmap" if of_sample(4) || (begun && of_source(4)) => {
                 let which = if of_source(4) { "source " } else { "" };
                 calls.push(format!("mmap {which}{} {}", arguments[1], arguments[5]));
-                maps.extend(Mapping::of(result, &arguments[1]));
+                maps.extend(Mapping::from_call(result, &arguments[1]));
             }
             "munmap" if maps.iter().any(|map| map.begins_at(&arguments[0])) => {
                 // Other memory may come to the same place.
@@ -283,7 +283,7 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
 struct Mapping(std::ops::Range<u64>);
 
 impl Mapping {
-    fn of(address: &str, length: &str) -> Option<Self> {
+    fn from_call(address: &str, length: &str) -> Option<Self> {
         let (start, length) = (number(address)?, length.parse::<u64>().ok()?);
         Some(Self(start..start + length))
     }

@@ -48,7 +48,10 @@ fn without_styles(line: &str) -> String {
     let mut parts = line.split("\u{1b}[");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        text += part.trim_start_matches(|it: char| !it.is_ascii_alphabetic()).get(1..).unwrap_or_default();
+        text += part
+            .trim_start_matches(|character: char| !character.is_ascii_alphabetic())
+            .get(1..)
+            .unwrap_or_default();
     }
     text
 }

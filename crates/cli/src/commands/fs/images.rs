@@ -21,7 +21,7 @@ pub(super) struct Images<'c> {
 }
 
 impl<'c> Images<'c> {
-    pub(super) fn of(below: &'c Path, requests: &'c [FilesystemRequest], rows: &[Row]) -> Result<Self> {
+    pub(super) fn plan(below: &'c Path, requests: &'c [FilesystemRequest], rows: &[Row]) -> Result<Self> {
         // A file that is copied stands beside the copy.
         let bytes = |case: &Case| {
             case.axes().size_bytes.saturating_mul(if case.method().has_source_file() { 2 } else { 1 })
