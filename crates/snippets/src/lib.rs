@@ -12,6 +12,7 @@ mod language_backend;
 mod languages;
 mod needs;
 mod unsupported;
+mod used_names;
 mod wrapped;
 
 pub use self::language::Language;

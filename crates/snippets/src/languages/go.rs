@@ -5,6 +5,7 @@ use writebench_model::{Axes, Axis, Case, Method, Opening, Prepare, Store};
 use super::templates;
 use crate::case_view::CaseView;
 use crate::language_backend::{LanguageBackend, UnsupportedValue};
+use crate::used_names::UsedNames;
 
 templates! {
     "go/write.go": Write | Pwrite | Writev | Pwritev;
@@ -44,13 +45,8 @@ const PACKAGES: &[&str] = &[
 /// Go refuses an unused import, and names the systems for which a file is: both follow from the
 /// code.
 fn with_imports(text: String) -> String {
-    let code: String =
-        text.lines().filter_map(|line| line.split("//").next()).flat_map(|code| [code, "\n"]).collect();
-    let uses = |name: &str| {
-        let is_of_name =
-            |before: &str| before.ends_with(|last: char| last.is_alphanumeric() || last == '.' || last == '_');
-        code.match_indices(&format!("{name}.")).any(|(at, _)| !is_of_name(&code[..at]))
-    };
+    let names = UsedNames::in_text(&text, &["//"]);
+    let uses = |package: &str| names.has(&format!("{package}."));
     let imports: Vec<String> = PACKAGES
         .iter()
         .filter(|package| uses(package.rsplit('/').next().unwrap_or(package)))
@@ -61,7 +57,7 @@ fn with_imports(text: String) -> String {
         several => format!("import (\n\t{}\n)", several.join("\n\t")),
     };
     // Raw calls take offsets in one register.
-    let build = match (code.contains("syscall.Syscall"), uses("syscall")) {
+    let build = match (names.has_any(&["syscall.Syscall", "syscall.Syscall6"]), uses("syscall")) {
         (true, _) => "//go:build linux && (amd64 || arm64)\n\n",
         (false, true) => "//go:build linux\n\n",
         (false, false) => "",

@@ -8,6 +8,7 @@ use writebench_model::{
 use super::templates;
 use crate::case_view::CaseView;
 use crate::language_backend::{LanguageBackend, UnsupportedValue};
+use crate::used_names::UsedNames;
 
 templates! {
     "java/write.java": Write | Pwrite | Writev;
@@ -70,68 +71,51 @@ const BLOCK_BYTES: u64 = 4096;
 /// The most that Linux moves in a call, which is nearly the most that a buffer holds, too.
 const MOST_BYTES: u64 = (1 << 31) - 4096;
 
-/// Classes and constants with their packages, in the order of their imports.
-const IMPORTS: &[(&str, &str)] = &[
-    ("EOFException", "java.io"),
-    ("IOException", "java.io"),
-    ("InterruptedIOException", "java.io"),
-    ("UncheckedIOException", "java.io"),
-    ("ByteBuffer", "java.nio"),
-    ("MappedByteBuffer", "java.nio"),
-    ("FileChannel", "java.nio.channels"),
-    ("ReadableByteChannel", "java.nio.channels"),
-    ("FileSystemException", "java.nio.file"),
-    ("Files", "java.nio.file"),
-    ("OpenOption", "java.nio.file"),
-    ("Path", "java.nio.file"),
-    ("FileAttribute", "java.nio.file.attribute"),
-    ("PosixFileAttributeView", "java.nio.file.attribute"),
-    ("PosixFileAttributes", "java.nio.file.attribute"),
-    ("PosixFilePermissions", "java.nio.file.attribute"),
-    ("ArrayList", "java.util"),
-    ("Arrays", "java.util"),
-    ("HashSet", "java.util"),
-    ("List", "java.util"),
-    ("Set", "java.util"),
-    ("ArrayBlockingQueue", "java.util.concurrent"),
-    ("BlockingQueue", "java.util.concurrent"),
-    ("Callable", "java.util.concurrent"),
-    ("ExecutionException", "java.util.concurrent"),
-    ("ExecutorService", "java.util.concurrent"),
-    ("Executors", "java.util.concurrent"),
-    ("Future", "java.util.concurrent"),
+/// Packages and the classes that code may use of them, in the order of their imports.
+const CLASSES: &[(&str, &[&str])] = &[
+    ("java.io", &["EOFException", "IOException", "InterruptedIOException", "UncheckedIOException"]),
+    ("java.nio", &["ByteBuffer", "MappedByteBuffer"]),
+    ("java.nio.channels", &["FileChannel", "ReadableByteChannel"]),
+    ("java.nio.file", &["FileSystemException", "Files", "OpenOption", "Path"]),
+    (
+        "java.nio.file.attribute",
+        &["FileAttribute", "PosixFileAttributeView", "PosixFileAttributes", "PosixFilePermissions"],
+    ),
+    ("java.util", &["ArrayList", "Arrays", "HashSet", "List", "Set"]),
+    (
+        "java.util.concurrent",
+        &[
+            "ArrayBlockingQueue",
+            "BlockingQueue",
+            "Callable",
+            "ExecutionException",
+            "ExecutorService",
+            "Executors",
+            "Future",
+        ],
+    ),
 ];
-const STATIC_IMPORTS: &[(&str, &str)] = &[
-    ("DIRECT", "com.sun.nio.file.ExtendedOpenOption"),
-    ("READ_ONLY", "java.nio.channels.FileChannel.MapMode"),
-    ("READ_WRITE", "java.nio.channels.FileChannel.MapMode"),
-    ("ATOMIC_MOVE", "java.nio.file.StandardCopyOption"),
-    ("APPEND", "java.nio.file.StandardOpenOption"),
-    ("CREATE_NEW", "java.nio.file.StandardOpenOption"),
-    ("DSYNC", "java.nio.file.StandardOpenOption"),
-    ("READ", "java.nio.file.StandardOpenOption"),
-    ("SYNC", "java.nio.file.StandardOpenOption"),
-    ("TRUNCATE_EXISTING", "java.nio.file.StandardOpenOption"),
-    ("WRITE", "java.nio.file.StandardOpenOption"),
+/// Classes and their constants.
+const CONSTANTS: &[(&str, &[&str])] = &[
+    ("com.sun.nio.file.ExtendedOpenOption", &["DIRECT"]),
+    ("java.nio.channels.FileChannel.MapMode", &["READ_ONLY", "READ_WRITE"]),
+    ("java.nio.file.StandardCopyOption", &["ATOMIC_MOVE"]),
+    (
+        "java.nio.file.StandardOpenOption",
+        &["APPEND", "CREATE_NEW", "DSYNC", "READ", "SYNC", "TRUNCATE_EXISTING", "WRITE"],
+    ),
 ];
 
 /// The text with imports of what it names.
 fn with_imports(text: String) -> String {
     let (_, code) = text.split_once("\nIMPORTS\n").expect("a place for imports");
-    let without_comments =
-        |line: &str| line.split("//").next().is_some_and(|code| !code.trim_start().starts_with('/'));
-    let words: Vec<&str> = code
-        .lines()
-        .filter(|line| without_comments(line))
-        .flat_map(|line| {
-            line.split("//").next().unwrap_or_default().split(|c: char| !c.is_alphanumeric() && c != '_')
-        })
-        .collect();
-    let lines = |how: &str, imports: &[(&str, &str)]| -> String {
-        let named = imports.iter().filter(|(name, _)| words.contains(name));
-        named.map(|(name, from)| format!("{how} {from}.{name};\n")).collect()
+    let names = UsedNames::in_text(code, &["//", "/*"]);
+    let lines = |how: &str, all: &[(&str, &[&str])]| -> String {
+        let all = all.iter().flat_map(|(from, names)| names.iter().map(move |name| (from, name)));
+        let used = all.filter(|(_, name)| names.has(name));
+        used.map(|(from, name)| format!("{how} {from}.{name};\n")).collect()
     };
-    let all = format!("\n{}\n{}", lines("import", IMPORTS), lines("import static", STATIC_IMPORTS));
+    let all = format!("\n{}\n{}", lines("import", CLASSES), lines("import static", CONSTANTS));
     text.replacen("\nIMPORTS\n", &all, 1)
 }
 

@@ -5,6 +5,7 @@ use writebench_model::{Axes, Axis, Case, Drop, Huge, MapSharing, Method, Populat
 use super::templates;
 use crate::case_view::CaseView;
 use crate::language_backend::{LanguageBackend, UnsupportedValue};
+use crate::used_names::UsedNames;
 
 templates! {
     "python/write.py": Write | Pwrite | Writev | Pwritev;
@@ -17,11 +18,17 @@ templates! {
     none: "Python's standard library has no io_uring", Uring => Pwrite, UringCopy => ReadWrite;
 }
 
-pub(crate) static BACKEND: LanguageBackend =
-    LanguageBackend { template, unsupported, complete: with_empty_lines };
+pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: styled };
 
-/// Two empty lines are before a function, as its language's style has it.
-fn with_empty_lines(text: String) -> String {
+/// Modules of the standard library that templates use.
+const MODULES: &[&str] = &["contextlib", "ctypes", "errno", "fcntl", "mmap", "os", "struct", "sys", "time"];
+
+/// The text with imports of the modules that it uses, and two empty lines before a function.
+fn styled(text: String) -> String {
+    let names = UsedNames::in_text(&text, &["#"]);
+    let used = MODULES.iter().filter(|module| names.has(&format!("{module}.")));
+    let imports: String = used.map(|module| format!("import {module}\n")).collect();
+    let text = text.replacen("IMPORTS\n", &imports, 1);
     text.replace("\n\ndef ", "\n\n\ndef ").replace("\n\nif __name__", "\n\n\nif __name__")
 }
 
@@ -63,30 +70,6 @@ fn threads_wait(case: &Case) -> bool {
 }
 
 impl CaseView<'_> {
-    /// The modules that are imported.
-    pub(crate) fn modules_python(&self) -> Vec<&'static str> {
-        let reads = !self.maps_source() && !self.is(Method::Ficlone);
-        let is_aligned =
-            self.is(Method::ReadWrite) || self.is(Method::Pipeline) || self.is_direct() && !self.copies();
-        let maps = self.maps_target() || self.maps_source() || is_aligned;
-        let has_content = self.main() && !self.copies() && !self.streams();
-        let refuses = self.reserves() && !self.is_set_len() || self.populates() || self.is_direct();
-        let has_context =
-            self.maps_target() || self.is(Method::Splice) || self.creates_name() || self.makes_huge_pages();
-        let modules = [
-            (has_context, "contextlib"),
-            (self.makes_huge_pages(), "ctypes"),
-            (self.copies() && reads || has_content || refuses || self.loops_writing(), "errno"),
-            (self.is_direct() || self.is(Method::Splice) || self.is(Method::Ficlone), "fcntl"),
-            (maps || has_content || self.streams(), "mmap"),
-            (true, "os"),
-            (self.is(Method::Ficlone), "struct"),
-            (self.main(), "sys"),
-            (self.main() || self.atomic(), "time"),
-        ];
-        modules.iter().filter(|(is_there, _)| *is_there).map(|(_, module)| *module).collect()
-    }
-
     /// The bytes of a chunk, where the calls have chunks.
     pub(crate) fn chunk_python(&self) -> Option<String> {
         self.chunk().filter(|_| !self.is(Method::Ficlone))

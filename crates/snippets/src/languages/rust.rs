@@ -5,6 +5,7 @@ use writebench_model::{Method, Opening, Prepare};
 use super::templates;
 use crate::case_view::CaseView;
 use crate::language_backend::LanguageBackend;
+use crate::used_names::UsedNames;
 
 templates! {
     "rust/write.rs": Write | Pwrite | Writev | Pwritev;
@@ -18,121 +19,88 @@ templates! {
 }
 
 pub(crate) static BACKEND: LanguageBackend =
-    LanguageBackend { template, unsupported: |_, _| None, complete: |text| text };
+    LanguageBackend { template, unsupported: |_, _| None, complete: with_imports };
+
+/// Modules and the names that code may use of them, in the order of their imports.
+const STD_NAMES: &[(&str, &[&str])] = &[
+    ("std", &["env"]),
+    ("std::ffi", &["c_void"]),
+    ("std::fs", &["self", "File", "OpenOptions"]),
+    ("std::io", &["self", "IoSlice", "Read", "Seek", "SeekFrom", "Write"]),
+    ("std::num", &["NonZeroU64"]),
+    ("std::os::fd", &["AsRawFd", "FromRawFd", "IntoRawFd"]),
+    ("std::os::unix::fs", &["FileExt", "MetadataExt", "OpenOptionsExt", "PermissionsExt"]),
+    ("std::path", &["Path", "PathBuf"]),
+    ("std::process", &["ExitCode"]),
+    ("std::sync::mpsc", &["self", "Receiver", "SyncSender"]),
+    ("std", &["thread"]),
+    ("std::time", &["Instant", "SystemTime"]),
+];
+const RUSTIX_NAMES: &[(&str, &[&str])] = &[
+    ("rustix::io", &["Errno", "ReadWriteFlags", "retry_on_intr"]),
+    ("rustix::mm", &["Advice", "MapFlags", "MsyncFlags", "ProtFlags"]),
+    ("rustix::pipe", &["PipeFlags", "SpliceFlags"]),
+];
+
+/// The functions by which code uses a trait that it does not name.
+const TRAIT_FUNCTIONS: &[(&str, &[&str])] = &[
+    ("Read", &[".read_exact("]),
+    ("Seek", &[".seek("]),
+    ("Write", &[".write_all("]),
+    ("AsRawFd", &[".as_raw_fd("]),
+    ("FromRawFd", &["File::from_raw_fd("]),
+    ("IntoRawFd", &[".into_raw_fd("]),
+    ("FileExt", &[".write_all_at("]),
+    ("MetadataExt", &[".gid("]),
+    ("OpenOptionsExt", &[".custom_flags(", ".mode(mode)"]),
+    ("PermissionsExt", &["fs::Permissions::from_mode("]),
+];
+
+/// The text with the imports and the dependencies of what it names, and no others: compilers warn of these.
+fn with_imports(text: String) -> String {
+    let names = UsedNames::in_text(&text, &["//"]);
+    let libraries = [STD_NAMES, RUSTIX_NAMES].map(|library| imports(&names, library));
+    let features: Vec<_> = ["fs", "mm", "pipe"]
+        .into_iter()
+        .filter(|module| names.has(&format!("rustix::{module}::")) || libraries[1].contains(module))
+        .map(|feature| format!("\"{feature}\""))
+        .collect();
+    let rustix = match &features[..] {
+        [] if names.has("rustix::") || !libraries[1].is_empty() => ", rustix = \"1.1\"".to_owned(),
+        [] => String::new(),
+        _ => format!(", rustix = {{ version = \"1.1\", features = [{}] }}", features.join(", ")),
+    };
+    text.replacen("RUSTIX", &rustix, 1).replacen("IMPORTS", libraries.join("\n").trim_end(), 1)
+}
+
+/// The imports of a library's names that are used, each in a line.
+fn imports(names: &UsedNames, library: &[(&str, &[&str])]) -> String {
+    let mut lines = String::new();
+    for (module, all) in library {
+        let last = module.rsplit("::").next().unwrap_or_default();
+        let is_used = |name: &&&str| match **name {
+            "self" => names.has(&format!("{last}::")),
+            name => {
+                let functions = TRAIT_FUNCTIONS.iter().find(|(of, _)| *of == name);
+                names.has(name) || functions.is_some_and(|(_, functions)| names.has_any(functions))
+            }
+        };
+        let used: Vec<&str> = all.iter().filter(is_used).copied().collect();
+        lines += &match used[..] {
+            [] => continue,
+            ["self"] => format!("use {module};\n"),
+            [name] => format!("use {module}::{name};\n"),
+            _ => format!("use {module}::{{{}}};\n", used.join(", ")),
+        };
+    }
+    lines
+}
 
 /// rustfmt breaks longer chains and arguments.
 const CHAIN_COLUMNS: usize = 60;
 
 /// Rust's own questions.
 impl CaseView<'_> {
-    /// The line of Cargo.toml, with the features of rustix that are needed.
-    fn dependencies_rust(&self) -> String {
-        let libc = "libc = \"0.2\"";
-        let has_calls = self.is_vectored() || self.has_flags() || self.copies();
-        let is_fs = self.syncs_at_end() && !self.syncs_map()
-            || self.sync_every().is_some() && !self.syncs_map()
-            || self.creates_name() && self.is_durable()
-            || self.is_direct()
-            || self.drops()
-            || self.is_sequential()
-            || self.is(Method::Sendfile)
-            || self.is(Method::CopyFileRange)
-            || self.fills_with_zeros()
-            || self.reserves_by_rustix();
-        let is_mm = self.maps_target() || self.maps_source() || self.makes_huge_pages();
-        let features = [(is_fs, "\"fs\""), (is_mm, "\"mm\""), (self.is(Method::Splice), "\"pipe\"")];
-        let features: Vec<_> =
-            features.iter().filter(|(is_there, _)| *is_there).map(|(_, feature)| *feature).collect();
-        match (&features[..], has_calls && !self.is(Method::Ficlone)) {
-            ([], false) => libc.to_owned(),
-            ([], true) => format!("{libc}, rustix = \"1.1\""),
-            _ => format!("{libc}, rustix = {{ version = \"1.1\", features = [{}] }}", features.join(", ")),
-        }
-    }
-
-    fn reserves_by_rustix(&self) -> bool {
-        self.reserves() && !self.is_set_len() && !self.is_posix_fallocate()
-    }
-
-    /// Lines that import what the code uses, and nothing else: compilers warn of it.
-    fn imports_rust(&self) -> Vec<String> {
-        let is_in_threads = self.threads() > 1;
-        let seeks = is_in_threads && (self.copies() || self.has_own_descriptors() && self.is_at_position());
-        let reads = self.main() && !self.copies() || self.streams();
-        let maps = self.maps_target() || self.maps_source();
-        let madvises = self.maps_target() && (self.populates() || self.maps_huge() && !self.huge_is_collapse())
-            || self.maps_source() && (self.populates() || self.is_sequential());
-        let msyncs = self.syncs_map();
-        let retries = self.is_moving_rust();
-        let by_number = self.is_posix_fallocate() || self.writeback().is_some() || self.is(Method::Ficlone);
-        let at_offset = self.fills_with_zeros()
-            || self.is(Method::Pwrite) && !self.has_flags()
-            || self.is_direct() && !self.copies() && !self.streams();
-        let of_open = self.is_direct() || self.atomic() || !self.open_flags_rust(false).starts_with('0');
-        let lines = [
-            used("std", &[(self.main(), "env")]),
-            used("std::ffi", &[(maps, "c_void")]),
-            used("std::fs", &[(self.removes_on_error(), "self"), (true, "File"), (true, "OpenOptions")]),
-            used(
-                "std::io",
-                &[
-                    (true, "self"),
-                    (self.is_vectored() || self.has_flags(), "IoSlice"),
-                    (reads, "Read"),
-                    (seeks, "Seek"),
-                    (seeks, "SeekFrom"),
-                    (self.main() || self.is_written_by_std(), "Write"),
-                ],
-            ),
-            used("std::num", &[(self.drops(), "NonZeroU64")]),
-            used("std::os::fd", &[(by_number, "AsRawFd"), (self.main(), "FromRawFd"), (true, "IntoRawFd")]),
-            used(
-                "std::os::unix::fs",
-                &[
-                    (at_offset, "FileExt"),
-                    (self.atomic(), "MetadataExt"),
-                    (of_open, "OpenOptionsExt"),
-                    (self.atomic(), "PermissionsExt"),
-                ],
-            ),
-            used("std::path", &[(true, "Path"), (self.main(), "PathBuf")]),
-            used("std::process", &[(self.main(), "ExitCode")]),
-            used(
-                "std::sync::mpsc",
-                &[
-                    (self.is(Method::Pipeline), "self"),
-                    (self.is(Method::Pipeline), "Receiver"),
-                    (self.is(Method::Pipeline), "SyncSender"),
-                ],
-            ),
-            used("std", &[(is_in_threads || self.is(Method::Pipeline), "thread")]),
-            used("std::time", &[(self.main(), "Instant"), (self.atomic(), "SystemTime")]),
-            // Other crates come after an empty line.
-            Some(String::new()),
-            used(
-                "rustix::io",
-                &[
-                    (self.is_vectored() || self.has_flags(), "Errno"),
-                    (self.has_flags(), "ReadWriteFlags"),
-                    (retries, "retry_on_intr"),
-                ],
-            ),
-            used(
-                "rustix::mm",
-                &[(madvises, "Advice"), (maps, "MapFlags"), (msyncs, "MsyncFlags"), (maps, "ProtFlags")],
-            ),
-            used(
-                "rustix::pipe",
-                &[(self.is(Method::Splice), "PipeFlags"), (self.is(Method::Splice), "SpliceFlags")],
-            ),
-        ];
-        let mut lines: Vec<_> = lines.into_iter().flatten().collect();
-        if lines.last().is_some_and(|line| !line.is_empty()) {
-            lines.push(String::new());
-        }
-        lines
-    }
-
     /// Whether a loop has a call that moves bytes from one file, and may be interrupted.
     fn is_moving_rust(&self) -> bool {
         self.copies() && !self.maps_source() && !self.is(Method::Ficlone)
@@ -456,16 +424,5 @@ fn signature(name: &str, arguments: &[(bool, &str)]) -> String {
     match format!("fn {name}({}) -> io::Result<()>", arguments.join(", ")) {
         line if line.len() <= COLUMNS => line,
         _ => format!("fn {name}(\n    {},\n) -> io::Result<()>", arguments.join(",\n    ")),
-    }
-}
-
-/// The import of the names that are used; none if there are none.
-fn used(module: &str, names: &[(bool, &str)]) -> Option<String> {
-    let names: Vec<_> = names.iter().filter(|(is_used, _)| *is_used).map(|(_, name)| *name).collect();
-    match &names[..] {
-        [] => None,
-        ["self"] => Some(format!("use {module};")),
-        [name] => Some(format!("use {module}::{name};")),
-        _ => Some(format!("use {module}::{{{}}};", names.join(", "))),
     }
 }

@@ -18,9 +18,7 @@ its blocks with os.posix_fallocate where that matters{% endif %}.
 Python 3.10 or later, on Linux{% if case.main() %}: python3 FILE.py SOURCE TARGET{% else %}.{% endif %}
 """
 
-{% for module in case.modules_python() -%}
-import {{ module }}
-{% endfor -%}
+IMPORTS
 {% if case.threads() > 1 || case.is(Method::Pipeline) -%}
 from concurrent.futures import ThreadPoolExecutor
 {% endif -%}

@@ -16,12 +16,11 @@
 //! If the source is made shorter meanwhile, {% if case.maps_target() %}so does that{% else %}the error is EFAULT{% endif %}.
 {%- endif %}
 //! Edition 2024, and in Cargo.toml:
-//! {{ case.dependencies_rust() }}
+//! libc = "0.2"RUSTIX
 
-{% for line in case.imports_rust() -%}
-{{ line }}
-{% endfor %}
-{%- if let Some(chunk) = case.chunk_rust() %}
+IMPORTS
+
+{% if let Some(chunk) = case.chunk_rust() -%}
 const CHUNK: usize = {{ chunk }};
 {%- endif %}
 {%- if case.threads() > 1 %}
