@@ -1,20 +1,20 @@
-//! Requests to a worker and its answers, each a line of JSON.
+//! Requests to a worker and its responses, each a line of JSON.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use writebench_model::protocol::{LimitRequest, Question, Request, SampleRequest};
+use writebench_model::protocol::{LimitRequest, Request, SampleRequest, WorkerRequest};
 
-fn answer<Q: Question>(line: &str) {
-    if let Ok(answer) = serde_json::from_str::<Q::Answer>(line) {
-        let _ = serde_json::to_string(&answer).unwrap();
+fn read_response<R: Request>(line: &str) {
+    if let Ok(response) = serde_json::from_str::<R::Response>(line) {
+        let _ = serde_json::to_string(&response).unwrap();
     }
 }
 
 fuzz_target!(|line: &str| {
-    if let Ok(request) = serde_json::from_str::<Request>(line) {
+    if let Ok(request) = serde_json::from_str::<WorkerRequest>(line) {
         let written = serde_json::to_string(&request).unwrap();
-        assert_eq!(serde_json::from_str::<Request>(&written).unwrap(), request);
+        assert_eq!(serde_json::from_str::<WorkerRequest>(&written).unwrap(), request);
     }
-    answer::<SampleRequest>(line);
-    answer::<LimitRequest>(line);
+    read_response::<SampleRequest>(line);
+    read_response::<LimitRequest>(line);
 });

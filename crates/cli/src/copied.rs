@@ -11,7 +11,7 @@ use clap::{Args, ValueHint};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use writebench_model::{Bytes, Failure, Settings, path_of_text, path_text};
-use writebench_runner::{CopyPlace, CopySource, Deadline, Found, RunnerError, TargetHelper};
+use writebench_runner::{CopyDestination, CopySource, Deadline, DestinationKind, RunnerError, TargetHelper};
 
 use crate::exit::{refused, usage};
 use crate::output_file::ProtectedPaths;
@@ -30,7 +30,7 @@ pub(crate) struct CopyArguments {
 /// A file to copy that was given, and where its copy goes, if that was given, too.
 pub(crate) struct Copied {
     pub source: CopySource,
-    to: Option<CopyPlace>,
+    to: Option<CopyDestination>,
     // Descriptors without CLOEXEC, for the processes that open the files behind them.
     _redirections: Vec<OwnedFd>,
 }
@@ -77,7 +77,7 @@ impl Copied {
         let source = writebench_runner::inspect_source(&processes::command()?, from, deadline)
             .map_err(|error| of_option("--from", from, error))?;
         let copied = Self::new(source, None, Vec::new())?;
-        let to = to.map(|to| copy_place(to, &copied.source, recorded, deadline)).transpose()?;
+        let to = to.map(|to| copy_destination(to, &copied.source, recorded, deadline)).transpose()?;
         Ok(Self { to, ..copied })
     }
 
@@ -92,8 +92,10 @@ impl Copied {
         let command = processes::command()?;
         let source = writebench_runner::inspect_source(&command, &name(&stdin), deadline);
         let Ok(source) = source else { return Ok(None) };
-        let place = writebench_runner::inspect_copy_place(&command, &name(&stdout), deadline)?;
-        let Found::Descriptor { identity, size_bytes, .. } = place.found else { return Ok(None) };
+        let destination = writebench_runner::inspect_copy_destination(&command, &name(&stdout), deadline)?;
+        let DestinationKind::Descriptor { identity, size_bytes, .. } = destination.kind else {
+            return Ok(None);
+        };
         if !source.is_regular {
             return Ok(None);
         }
@@ -107,10 +109,10 @@ impl Copied {
         if identity == source.identity {
             return Err(usage!("standard input and output are the same file"));
         }
-        Self::new(source, Some(place), vec![stdin, stdout]).map(Some)
+        Self::new(source, Some(destination), vec![stdin, stdout]).map(Some)
     }
 
-    fn new(source: CopySource, to: Option<CopyPlace>, redirections: Vec<OwnedFd>) -> Result<Self> {
+    fn new(source: CopySource, to: Option<CopyDestination>, redirections: Vec<OwnedFd>) -> Result<Self> {
         let refuse = |why: &str| usage!("{}: {why}", source.path.display());
         if !source.is_regular {
             return Err(refuse("not a regular file; only those can be copied"));
@@ -141,7 +143,7 @@ impl Copied {
 
     /// Whether standard output is taken by the copy, so that results go elsewhere.
     pub(crate) fn takes_stdout(&self) -> bool {
-        self.to.as_ref().is_some_and(|to| matches!(to.found, Found::Descriptor { .. }))
+        self.to.as_ref().is_some_and(|to| matches!(to.kind, DestinationKind::Descriptor { .. }))
     }
 
     /// The directory that the copy goes to, and so the one to measure in.
@@ -197,40 +199,42 @@ impl Copied {
 
 /// The file that `--to` names; it is looked at and not touched. A run that goes on copies to the path that was
 /// `recorded`, and not over a file that has come to be there since.
-fn copy_place(
+fn copy_destination(
     named: &Path,
     source: &CopySource,
     recorded: Option<&Path>,
     deadline: Deadline<'_>,
-) -> Result<CopyPlace> {
+) -> Result<CopyDestination> {
     let refuse = |why: &str| usage!("--to {}: {why}", named.display());
-    let place = writebench_runner::inspect_copy_place(&processes::command()?, named, deadline)
+    let destination = writebench_runner::inspect_copy_destination(&processes::command()?, named, deadline)
         .map_err(|error| of_option("--to", named, error))?;
-    if let Some(recorded) = recorded.filter(|&recorded| recorded != place.path) {
+    if let Some(recorded) = recorded.filter(|&recorded| recorded != destination.path) {
         return Err(refuse(&format!("the run copies to {}", recorded.display())));
     }
-    match &place.found {
-        Found::Nothing => {}
-        Found::Link { to } => {
+    match &destination.kind {
+        DestinationKind::Nothing => {}
+        DestinationKind::Link { to } => {
             return Err(refused!(
                 "--to {} is a symbolic link to {}, which somebody else may have made; name that file",
                 named.display(),
                 to.display()
             ));
         }
-        Found::Descriptor { .. } | Found::Other => return Err(refuse("not a regular file")),
-        Found::File { identity, .. } if *identity == source.identity => {
+        DestinationKind::Descriptor { .. } | DestinationKind::Other => {
+            return Err(refuse("not a regular file"));
+        }
+        DestinationKind::File { identity, .. } if *identity == source.identity => {
             return Err(refuse("the same file as --from"));
         }
-        Found::File { size_bytes, .. } if recorded.is_some() && *size_bytes > 0 => {
+        DestinationKind::File { size_bytes, .. } if recorded.is_some() && *size_bytes > 0 => {
             return Err(refuse("holds something now, and a run that is resumed copies into no such file"));
         }
-        Found::File { is_writable: false, .. } => {
+        DestinationKind::File { is_writable: false, .. } => {
             return Err(refuse(&Failure::io_message(&Errno::ACCESS.into())));
         }
-        Found::File { .. } => {}
+        DestinationKind::File { .. } => {}
     }
-    Ok(place)
+    Ok(destination)
 }
 
 fn of_option(option: &str, path: &Path, error: RunnerError) -> anyhow::Error {

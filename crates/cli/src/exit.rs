@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn a_device_that_must_not_be_written_is_refused() {
         let device = "/dev/sdb".to_owned();
-        let error = RunnerError::DeviceRefused { device, refusal: writebench_runner::DeviceRefusal::Busy };
+        let error = RunnerError::DeviceRefused { device, reason: writebench_runner::ClaimError::Busy };
         assert_eq!(for_error(&error.into()), Exit::Refused);
     }
 }

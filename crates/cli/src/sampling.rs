@@ -44,12 +44,12 @@ pub(crate) fn run_sample(
 pub(crate) fn run_rank_sample(
     engine: &mut Engine<'_>,
     target: Target<'_>,
-    RankSampleRequest { sample: request, place }: &RankSampleRequest,
+    RankSampleRequest { sample: request, role }: &RankSampleRequest,
     barrier: &mut dyn RankBarrier,
     enter: &dyn Fn(Phase),
 ) -> Result<RankSample, InsufficientSpace> {
     enter(Phase::Settle);
-    let room = if place.rank == 0 { make_room(target, request) } else { Ok(Ok(())) };
+    let room = if role.rank == 0 { make_room(target, request) } else { Ok(Ok(())) };
     let all = barrier.wait(matches!(room, Ok(Ok(()))), false);
     let failed = |outcome, is_abandoned| RankSample {
         sample: Sample::without_figures(request.round, outcome),
@@ -58,7 +58,7 @@ pub(crate) fn run_rank_sample(
     };
     Ok(match (room?, all) {
         (Err(outcome), _) => failed(outcome, false),
-        (Ok(()), Ok(true)) => engine.rank_sample(target, request, *place, barrier),
+        (Ok(()), Ok(true)) => engine.rank_sample(target, request, *role, barrier),
         (Ok(()), _) => {
             let detail = ": another rank has failed".to_owned();
             failed(Outcome::WorkerDied { phase: Phase::Settle, signal: None, detail }, true)

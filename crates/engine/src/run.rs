@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use writebench_model::protocol::{RankPlace, RankSample, SampleRequest};
+use writebench_model::protocol::{RankRole, RankSample, SampleRequest};
 use writebench_model::{
     Cache, Case, Descriptor, Failure, Files, MapSharing, Outcome, Phase, PhasesNs, Prepare, Sample, SyncCall,
     nanoseconds,
@@ -70,31 +70,31 @@ impl<'p> Engine<'p> {
     /// Takes one sample in a directory that must be ours alone, or on a device. No file of the
     /// sample remains; a file made for copying stays for the next sample.
     pub fn sample(&mut self, target: Target<'_>, request: &SampleRequest) -> Sample {
-        self.run_sample(target, request, RankPlace::ALONE, Ranks::new(None)).sample
+        self.run_sample(target, request, RankRole::ALONE, Ranks::new(None)).sample
     }
 
     /// Takes one rank's share of a sample that several ranks take together. Each rank calls this
-    /// with its own place, and waits for the others between phases.
+    /// with its own role, and waits for the others between phases.
     pub fn rank_sample(
         &mut self,
         target: Target<'_>,
         request: &SampleRequest,
-        place: RankPlace,
+        role: RankRole,
         barrier: &mut dyn RankBarrier,
     ) -> RankSample {
-        self.run_sample(target, request, place, Ranks::new(Some(barrier)))
+        self.run_sample(target, request, role, Ranks::new(Some(barrier)))
     }
 
     fn run_sample(
         &mut self,
         target: Target<'_>,
         request: &SampleRequest,
-        place: RankPlace,
+        role: RankRole,
         mut ranks: Ranks<'_>,
     ) -> RankSample {
         let case = &request.case;
-        let names = file::names(&request.file_stem, case, place.rank);
-        let run = Run { target, case, names: &names, request, place };
+        let names = file::names(&request.file_stem, case, role.rank);
+        let run = Run { target, case, names: &names, request, role };
         let mut result = run
             .through_all_phases(self, &mut ranks)
             .map_err(|(phase, error)| error.outcome(phase, names.first().map(String::as_str)));
@@ -124,14 +124,14 @@ struct Run<'r> {
     case: &'r Case,
     names: &'r [String],
     request: &'r SampleRequest,
-    place: RankPlace,
+    role: RankRole,
 }
 
 impl Run<'_> {
     /// The files that this rank makes and removes: the first rank does that for all.
     fn own_names(&self) -> &[String] {
         let is_shared = self.case.axes().files == Files::Shared;
-        if is_shared && self.place.rank > 0 { &[] } else { self.names }
+        if is_shared && self.role.rank > 0 { &[] } else { self.names }
     }
 
     fn through_all_phases(&self, engine: &mut Engine<'_>, ranks: &mut Ranks<'_>) -> Result<Sample, PhaseError> {
@@ -139,11 +139,11 @@ impl Run<'_> {
         let mut sample = Sample::without_figures(request.round, Outcome::Ok);
         ranks.wait(progress.phase(Phase::Settle, || self.settle(engine, &mut sample)))?;
         let copy_from = engine.copy_sources.get(case, request.target);
-        let regions = region::split(case, self.place.rank, engine.source.bytes(), copy_from);
+        let regions = region::split(case, self.role.rank, engine.source.bytes(), copy_from);
         let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
         let limit = request.write_limit_ns.map(Duration::from_nanos);
         let states = thread_state::thread_states(self.target, case, self.names, &regions, limit);
-        // A rank that has waited long checks_path for the others seldom: the second barrier begins the clock for all.
+        // A rank that has waited long looks for the others seldom: the second barrier begins the clock for all.
         ranks.wait(Ok(()))?;
         let program = request.program.as_deref().filter(|_| case.method().is_program());
         if let Some(words) = program {
@@ -154,7 +154,7 @@ impl Run<'_> {
             progress.phase(Phase::Verify, || self.verify(&regions, vec![sample.bytes], &mut sample))?;
             return Ok(sample);
         }
-        let records = timed_phases(states, (case, self.place), progress, &mut sample, ranks)?;
+        let records = timed_phases(states, (case, self.role), progress, &mut sample, ranks)?;
         note_end(watcher, &mut engine.memory, &mut sample);
         sample.latency = records.merged.latency().map(Box::new);
         let hand_overs = timeline::hand_overs(case, &regions);
@@ -164,7 +164,7 @@ impl Run<'_> {
         let mut verified =
             progress.phase(Phase::Verify, || self.verify(&regions, records.handed_over_bytes, &mut sample));
         let checks_path =
-            request.read_back.is_some() && case.axes().cache == Cache::Direct && self.place.rank == 0;
+            request.read_back.is_some() && case.axes().cache == Cache::Direct && self.role.rank == 0;
         if checks_path && verified.is_ok() {
             verified = progress.phase(Phase::Verify, || self.check_direct_path(engine));
         }
@@ -204,10 +204,10 @@ impl Run<'_> {
             let bytes = case.axes().size_bytes;
             engine.copy_sources.make(request.target, self.target, bytes, request.data_seed)?;
         } else {
-            engine.source.make(case, self.place.rank, request.data_seed)?;
+            engine.source.make(case, self.role.rank, request.data_seed)?;
         }
         if let (Target::Directory(directory), true) = (self.target, case.axes().prepare.needs_old_content()) {
-            for (name, region) in self.own_names().iter().zip(region::split(case, self.place.rank, &[], None)) {
+            for (name, region) in self.own_names().iter().zip(region::split(case, self.role.rank, &[], None)) {
                 settle::old_content(directory, name, region.file_length, request.data_seed, case.axes().cache)?;
             }
         }
@@ -232,7 +232,7 @@ impl Run<'_> {
         let most_bytes = if request.warm {
             let available =
                 (engine.available_memory)().map_err(|why| CallError::other("available memory", why))?;
-            available / 2 / u64::from(self.place.ranks_beside.max(1))
+            available / 2 / u64::from(self.role.ranks_beside.max(1))
         } else {
             0
         };
@@ -268,8 +268,8 @@ impl Run<'_> {
         let is_known = request.program.as_deref().is_none_or(Program::is_given_its_data);
         let wanted = request.read_back.filter(|_| case.method().writes_data() && is_known);
         let Some(extent) = wanted else { return Ok(()) };
-        let other = self.place.verifies;
-        if other == self.place.rank {
+        let other = self.role.verifies;
+        if other == self.role.rank {
             sample.read_back = Some(read_back::read_back(&all, request, extent)?);
             return Ok(());
         }
@@ -334,7 +334,7 @@ fn note_end(watcher: Watcher<'_>, memory: &mut WarmMemory, sample: &mut Sample) 
 /// flushed at exit, into whichever file has its number by then.
 fn timed_phases(
     states: Vec<ThreadState<'_>>,
-    (case, place): (&Case, RankPlace),
+    (case, role): (&Case, RankRole),
     progress: Progress<'_>,
     sample: &mut Sample,
     ranks: &mut Ranks<'_>,
@@ -350,7 +350,7 @@ fn timed_phases(
         };
         let before = Usage::now();
         let clock = Clock { phases: &mut sample.phases_ns, progress, ranks: &mut *ranks };
-        let result = steps(&threads, (case, place), attaches, clock);
+        let result = steps(&threads, (case, role), attaches, clock);
         Usage::now().since(&before).write(sample);
         // The result is already decided, and an error must not keep the next thread from closing.
         let _ = threads.in_turn(|state| {
@@ -372,7 +372,7 @@ fn timed_phases(
 /// Returns the time at which phase write began.
 fn steps(
     threads: &Threads<'_, ThreadState<'_>>,
-    (case, place): (&Case, RankPlace),
+    (case, role): (&Case, RankRole),
     attaches: bool,
     mut clock: Clock<'_, '_>,
 ) -> Result<Instant, PhaseError> {
@@ -394,7 +394,7 @@ fn steps(
         })
     });
     // The first rank gives a shared file its length for all.
-    let prepares = axes.prepare.has_step() && (axes.files != Files::Shared || place.rank == 0);
+    let prepares = axes.prepare.has_step() && (axes.files != Files::Shared || role.rank == 0);
     if prepares && so_far.is_ok() {
         so_far = clock.time(Phase::Prepare, || {
             if own_files { threads.together(ThreadState::prepare) } else { threads.first(ThreadState::prepare) }

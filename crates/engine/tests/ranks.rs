@@ -9,7 +9,7 @@ use std::sync::{Arc, Barrier};
 
 use anyhow::{Context, Result, ensure};
 use writebench_engine::{Engine, RankBarrier, Target};
-use writebench_model::protocol::{PhaseTimestamps, RankPlace, RankSample, SampleRequest};
+use writebench_model::protocol::{PhaseTimestamps, RankRole, RankSample, SampleRequest};
 use writebench_model::{Axis, Case, Extent, Method, Outcome, Phase};
 use writebench_testkit::{Kind, Need, Trials, directory_on, entries};
 
@@ -96,10 +96,10 @@ fn take(directories: [&Path; RANKS as usize], case: &Case) -> Result<Vec<RankSam
         let ranks = (0..RANKS).zip(directories).map(|(rank, directory)| {
             let (mut together, request) = (together.clone(), &request);
             scope.spawn(move || {
-                let place = RankPlace { rank, verifies: (rank + 1) % RANKS, ranks_beside: 1 };
+                let role = RankRole { rank, verifies: (rank + 1) % RANKS, ranks_beside: 1 };
                 let directory = std::fs::File::open(directory)?;
                 let target = Target::Directory(directory.as_fd());
-                Ok(Engine::default().rank_sample(target, request, place, &mut together))
+                Ok(Engine::default().rank_sample(target, request, role, &mut together))
             })
         });
         let ranks: Vec<_> = ranks.collect();

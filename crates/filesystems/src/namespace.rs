@@ -38,7 +38,7 @@ fn choose(candidates: &[PathBuf], needed: &[&Path]) -> Result<PathBuf, Error> {
     let needed: Vec<_> = needed.iter().map(|path| real(path)).collect();
     let fits = |candidate: &&PathBuf| {
         // Covering a link would cover its target, which the list does not check.
-        candidate.symlink_metadata().is_ok_and(|it| it.is_dir())
+        candidate.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
             && !needed.iter().any(|path| path.starts_with(candidate))
     };
     let tried = || candidates.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" or ");

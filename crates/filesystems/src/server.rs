@@ -25,7 +25,7 @@ pub(crate) fn mount(
     point: &Path,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<(String, Child), Error> {
-    let device = || rustix::fs::stat(point).map(|it| it.st_dev);
+    let device = || rustix::fs::stat(point).map(|stat| stat.st_dev);
     let below = device();
     let mut command = Command::new(file);
     command.args(words).env("LC_ALL", "C");

@@ -1,5 +1,5 @@
-//! The protocol between runner and worker: one JSON document per line, questions on the worker's stdin,
-//! answers on its stdout.
+//! The protocol between runner and worker: one JSON document per line, requests on the worker's stdin,
+//! responses on its stdout.
 //!
 //! Beside the pipes both hold an anonymous file of one byte, in which the worker keeps its current
 //! [`crate::Phase`], so that the runner knows the phase of a dead worker.
@@ -16,49 +16,49 @@ use crate::sample::{Extent, Sample};
 use crate::target::Limit;
 use crate::value::{Cache, Prepare};
 
-/// A question that one process asks another, and its answer's type.
-pub trait Question {
-    /// The union of all questions that the other process accepts.
-    type Asked: Serialize;
-    /// The answer; an error may come instead.
-    type Answer: Serialize + DeserializeOwned;
+/// A request from one process to another, and the type of its response.
+pub trait Request {
+    /// The union of all requests that the other process accepts.
+    type Message: Serialize;
+    /// The response; an error may come instead.
+    type Response: Serialize + DeserializeOwned;
 
-    /// The question in the form that the pipe carries.
-    fn asked(self) -> Self::Asked;
+    /// The request in the form that the pipe carries.
+    fn into_message(self) -> Self::Message;
 }
 
-/// Declares the questions that a process answers, each with the type of its answer; and the type of the
-/// question itself if its fields are given.
+/// Declares the requests that a process accepts, each with the type of its response; and the type of the
+/// request itself if its fields are given.
 #[macro_export]
-macro_rules! questions {
-    ($(#[$about:meta])* $visibility:vis enum $Asked:ident {
-        $($(#[$about_one:meta])* $Question:ident $(($($field:ty),*))? -> $Answer:ty,)*
+macro_rules! requests {
+    ($(#[$about:meta])* $visibility:vis enum $Message:ident {
+        $($(#[$about_one:meta])* $Request:ident $(($($field:ty),*))? -> $Response:ty,)*
     }) => {
         $(#[$about])*
-        $visibility enum $Asked {
-            $($(#[$about_one])* $Question($Question),)*
+        $visibility enum $Message {
+            $($(#[$about_one])* $Request($Request),)*
         }
 
         $($(
             #[derive(serde::Serialize, serde::Deserialize)]
-            $visibility struct $Question($($visibility $field),*);
+            $visibility struct $Request($($visibility $field),*);
         )?)*
 
-        $(impl $crate::protocol::Question for $Question {
-            type Asked = $Asked;
-            type Answer = $Answer;
+        $(impl $crate::protocol::Request for $Request {
+            type Message = $Message;
+            type Response = $Response;
 
-            fn asked(self) -> $Asked {
-                $Asked::$Question(self)
+            fn into_message(self) -> $Message {
+                $Message::$Request(self)
             }
         })*
     };
 }
 
-questions! {
+requests! {
     /// A request to a worker.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-    pub enum Request {
+    pub enum WorkerRequest {
         /// Takes a sample. Other programs may have filled the target meanwhile.
         SampleRequest -> Result<Sample, InsufficientSpace>,
         /// Takes one rank's share of a sample, and waits for the other ranks on the way.
@@ -168,12 +168,12 @@ impl SampleRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankSampleRequest {
     pub sample: SampleRequest,
-    pub place: RankPlace,
+    pub role: RankRole,
 }
 
 /// One of the ranks that take a sample together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RankPlace {
+pub struct RankRole {
     /// The number, from 0.
     pub rank: u32,
     /// The rank whose data this one reads back: on another node, if there are several.
@@ -182,7 +182,7 @@ pub struct RankPlace {
     pub ranks_beside: u32,
 }
 
-impl RankPlace {
+impl RankRole {
     /// The only rank.
     pub const ALONE: Self = Self { rank: 0, verifies: 0, ranks_beside: 1 };
 }
@@ -232,7 +232,7 @@ impl PhaseTimestamps {
     }
 }
 
-/// The answer to a request for limits.
+/// The response to a request for limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasuredLimits {
     /// One limit of each requested kind.

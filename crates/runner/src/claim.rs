@@ -8,8 +8,8 @@ use rustix::io::Errno;
 use writebench_model::Bytes;
 use writebench_probe::{BlockDeviceFacts, DeviceAlias, DeviceUses, ProbeError};
 
+use crate::claim_error::{ClaimError, one_line};
 use crate::error::{RunnerError, failed};
-use crate::refusal::{DeviceRefusal, one_line};
 use crate::signature;
 
 /// A block device that is ours to overwrite: while this lives, the kernel lets no other program mount it,
@@ -97,9 +97,7 @@ pub fn check_claim(target: &Path, destroy_data: bool) -> Result<(), RunnerError>
 /// The uses of the device, or an error if one of them prevents overwriting.
 fn check(target: &Path, facts: &BlockDeviceFacts, destroy_data: bool) -> Result<DeviceUses, RunnerError> {
     let uses = writebench_probe::device_uses(&facts.number).map_err(|error| match error {
-        ProbeError::UnknownLoop { .. } => {
-            refused(target, DeviceRefusal::UnknownUse(one_line(&error.to_string())))
-        }
+        ProbeError::UnknownLoop { .. } => refused(target, ClaimError::UnknownUse(one_line(&error.to_string()))),
         error => error.into(),
     })?;
     check_use(target, facts, &uses, destroy_data)?;
@@ -113,17 +111,17 @@ fn check_use(
     destroy_data: bool,
 ) -> Result<(), RunnerError> {
     if let Some(first) = uses.uses.first() {
-        return Err(refused(target, DeviceRefusal::Used(first.clone())));
+        return Err(refused(target, ClaimError::Used(first.clone())));
     }
     if facts.read_only {
-        return Err(refused(target, DeviceRefusal::ReadOnly));
+        return Err(refused(target, ClaimError::ReadOnly));
     }
     let (size_bytes, sector_bytes) = (facts.size_bytes, facts.logical_sector_bytes);
     if size_bytes < sector_bytes {
-        return Err(refused(target, DeviceRefusal::TooSmall { size_bytes, sector_bytes }));
+        return Err(refused(target, ClaimError::TooSmall { size_bytes, sector_bytes }));
     }
     if !uses.partitions.is_empty() && !destroy_data {
-        return Err(refused(target, DeviceRefusal::Partitioned(uses.partitions.join(", "))));
+        return Err(refused(target, ClaimError::Partitioned(uses.partitions.join(", "))));
     }
     Ok(())
 }
@@ -134,12 +132,12 @@ fn open_alone(target: &Path, seen: &BlockDeviceFacts) -> Result<OwnedFd, RunnerE
     // inherits the descriptor.
     let flags = OFlags::RDWR | OFlags::EXCL | OFlags::NOCTTY;
     let descriptor = rustix::fs::open(&seen.path, flags, Mode::empty()).map_err(|errno| match errno {
-        Errno::BUSY => refused(target, DeviceRefusal::Busy),
-        Errno::ROFS => refused(target, DeviceRefusal::ReadOnly),
+        Errno::BUSY => refused(target, ClaimError::Busy),
+        Errno::ROFS => refused(target, ClaimError::ReadOnly),
         errno => failed("open", target)(errno),
     })?;
     if !is_device(&descriptor, &seen.number).map_err(failed("fstat", target))? {
-        return Err(refused(target, DeviceRefusal::Changed));
+        return Err(refused(target, ClaimError::Changed));
     }
     Ok(descriptor)
 }
@@ -150,11 +148,11 @@ fn open_alias(target: &Path, alias: &DeviceAlias) -> Result<OwnedFd, RunnerError
     let path = Path::new("/dev").join(&alias.name);
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NOCTTY;
     let descriptor = rustix::fs::open(&path, flags, Mode::empty()).map_err(|errno| match errno {
-        Errno::BUSY => refused(target, DeviceRefusal::AliasBusy(one_line(&alias.name))),
+        Errno::BUSY => refused(target, ClaimError::AliasBusy(one_line(&alias.name))),
         errno => failed("open", &path)(errno),
     })?;
     if !is_device(&descriptor, &alias.number).map_err(failed("fstat", &path))? {
-        return Err(refused(&path, DeviceRefusal::Changed));
+        return Err(refused(&path, ClaimError::Changed));
     }
     Ok(descriptor)
 }
@@ -167,15 +165,15 @@ fn is_device(descriptor: &OwnedFd, number: &str) -> Result<bool, Errno> {
 
 /// blkid can read beside our claim, as it does not open exclusively.
 fn check_contents(target: &Path, device: BorrowedFd<'_>) -> Result<(), RunnerError> {
-    match signature::of(device) {
+    match signature::find(device) {
         Ok(None) => Ok(()),
-        Ok(Some(found)) => Err(refused(target, DeviceRefusal::CarriesData(found))),
-        Err(reason) => Err(refused(target, DeviceRefusal::CannotTell(reason))),
+        Ok(Some(found)) => Err(refused(target, ClaimError::CarriesData(found))),
+        Err(reason) => Err(refused(target, ClaimError::CannotTell(reason))),
     }
 }
 
-fn refused(target: &Path, refusal: DeviceRefusal) -> RunnerError {
-    RunnerError::DeviceRefused { device: target.display().to_string(), refusal }
+fn refused(target: &Path, reason: ClaimError) -> RunnerError {
+    RunnerError::DeviceRefused { device: target.display().to_string(), reason }
 }
 
 #[cfg(test)]

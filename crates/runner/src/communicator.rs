@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use writebench_model::protocol::{
-    InsufficientSpace, PhaseTimestamps, RankPlace, RankSample, RankSampleRequest, SampleRequest,
+    InsufficientSpace, PhaseTimestamps, RankRole, RankSample, RankSampleRequest, SampleRequest,
 };
 use writebench_model::{RankName, Sample};
 
@@ -32,11 +32,11 @@ pub trait Coordinator: Communicator {
     /// The number of ranks, this one included.
     fn size(&self) -> u32;
 
-    /// Has that many ranks, this one first, take their shares of a sample; returns this rank's name and place.
+    /// Has that many ranks, this one first, take their shares of a sample; returns this rank's name and role.
     ///
     /// # Errors
     /// A rank is gone, or the run is stopped.
-    fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankPlace)>;
+    fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankRole)>;
 
     /// The reports of all ranks of the sample, in their order, with times of this rank's clock.
     ///

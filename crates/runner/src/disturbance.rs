@@ -29,7 +29,7 @@ impl Disturbance {
 
     /// A rule with earlier probes to judge later ones by.
     #[must_use]
-    pub fn of(mut probes_ns: Vec<u64>) -> Self {
+    pub fn from_probes(mut probes_ns: Vec<u64>) -> Self {
         probes_ns.retain(|&probe| probe > 0);
         probes_ns.sort_unstable();
         Self { probes_ns }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_slow_copy_on_either_side_marks_a_sample() {
-        let mut rule = Disturbance::of(vec![1000; 15]);
+        let mut rule = Disturbance::from_probes(vec![1000; 15]);
         assert_eq!(rule.judge(&sample([1000, 1400], 0, 1)), None);
         assert!(rule.judge(&sample([1600, 1000], 0, 1)).is_some());
         assert!(rule.judge(&sample([1000, 1600], 0, 1)).is_some());
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn stolen_time_marks_a_sample_when_it_is_much() {
-        let mut rule = Disturbance::of(vec![1000; 15]);
+        let mut rule = Disturbance::from_probes(vec![1000; 15]);
         assert_eq!(rule.judge(&sample([1000; 2], 20_000_000, 50_000_000)), None, "two ticks say nothing");
         assert_eq!(rule.judge(&sample([1000; 2], 40_000_000, 1_000_000_000)), None, "4 %");
         let reason = rule.judge(&sample([1000; 2], 400_000_000, 1_000_000_000)).unwrap();
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_limit_on_the_group_or_heat_marks_a_sample() {
-        let mut rule = Disturbance::of(vec![1000; 15]);
+        let mut rule = Disturbance::from_probes(vec![1000; 15]);
         let with = |throttled_ns, thermal_throttles| {
             let mut sample = sample([1000; 2], 0, 1_000_000);
             (sample.watch.throttled_ns, sample.watch.thermal_throttles) = (throttled_ns, thermal_throttles);
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn memory_that_went_back_marks_a_sample_that_could_have_escaped() {
-        let mut rule = Disturbance::of(vec![1000; 15]);
+        let mut rule = Disturbance::from_probes(vec![1000; 15]);
         let with = |given_back_bytes, write_ns| {
             let mut sample = sample([1000; 2], 0, write_ns);
             (sample.bytes, sample.watch.given_back_bytes) = (100 << 20, given_back_bytes);
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_cause_of_the_longer_delay_is_named() {
-        let mut rule = Disturbance::of(vec![1000; 15]);
+        let mut rule = Disturbance::from_probes(vec![1000; 15]);
         let reason = |rule: &mut Disturbance, steal_ns, throttled_ns| {
             let mut sample = sample([1000; 2], steal_ns, 1_000_000_000);
             sample.watch.throttled_ns = Some(throttled_ns);
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_usual_time_is_the_median_of_all_probes() {
-        let mut rule = Disturbance::of(vec![30, 0, 10]);
+        let mut rule = Disturbance::from_probes(vec![30, 0, 10]);
         assert_eq!(rule.normal_ns(), Some(20.0));
         for (probes_ns, median) in [([40, 0], 30.0), ([20, 5], 20.0), ([10, 10], 10.0), ([99, 99], 20.0)] {
             rule.learn(probes_ns);
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_machine_that_became_slower_for_good_becomes_normal() {
-        let mut rule = Disturbance::of(vec![1000; 15]);
+        let mut rule = Disturbance::from_probes(vec![1000; 15]);
         let marked = (0..40).filter(|_| rule.judge(&sample([2000; 2], 0, 1)).is_some()).count();
         assert!((5..15).contains(&marked), "{marked}");
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use writebench_model::Failure;
 
-use crate::refusal::DeviceRefusal;
+use crate::claim_error::ClaimError;
 
 /// An error that ends a run, or prevents it.
 #[derive(Debug, thiserror::Error)]
@@ -63,11 +63,11 @@ pub enum RunnerError {
     #[error("{0}")]
     Unfit(String),
     /// A block device must not be written to.
-    #[error("{device} {refusal}")]
+    #[error("{device} {reason}")]
     DeviceRefused {
         /// The name that the user gave, with the partition concerned, if any.
         device: String,
-        refusal: DeviceRefusal,
+        reason: ClaimError,
     },
     /// Facts about the machine are unknown.
     #[error(transparent)]

@@ -58,7 +58,7 @@ impl FirstLook {
             budget: settings.budget_ns.map(Duration::from_nanos),
             max_bytes: settings.max_bytes,
             rounds: settings.samples,
-            each: EachCase::of(settings),
+            each: EachCase::for_settings(settings),
             done: Vec::new(),
             begin: None,
             chosen: None,

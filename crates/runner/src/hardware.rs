@@ -11,7 +11,7 @@ use writebench_model::{
 use writebench_probe::Space;
 
 use crate::error::RunnerError;
-use crate::worker::Answer;
+use crate::worker::RequestOutcome;
 use crate::workers::Workers;
 
 /// The total time for all limits, before and after: two seconds for each target with a measured device, or a
@@ -46,7 +46,11 @@ impl Hardware {
     ///
     /// # Errors
     /// The machine's facts cannot be read.
-    pub fn of(cases: &[Case], settings: &Settings, targets: &[Option<Space>]) -> Result<Self, RunnerError> {
+    pub fn for_cases(
+        cases: &[Case],
+        settings: &Settings,
+        targets: &[Option<Space>],
+    ) -> Result<Self, RunnerError> {
         let mut hardware = Self {
             requests: Vec::new(),
             memory: Vec::new(),
@@ -134,7 +138,7 @@ impl Hardware {
     /// # Errors
     /// As [`Self::measure`].
     pub fn measure_memory(&mut self, workers: Workers<'_>) -> Result<(), RunnerError> {
-        let is_memory = |it: &&LimitRequest| matches!(it.of, LimitOf::Memory { .. });
+        let is_memory = |request: &&LimitRequest| matches!(request.of, LimitOf::Memory { .. });
         self.measure_these(self.requests.iter().filter(is_memory).cloned().collect(), workers)
     }
 
@@ -150,14 +154,14 @@ impl Hardware {
             }
             let limit = Duration::from_nanos(request.time_ns) * 10 + TIMEOUT;
             let how = match workers.ask(request.target, request.clone(), limit)? {
-                Answer::Reply(MeasuredLimits { limits, bytes_written }) => {
+                RequestOutcome::Response(MeasuredLimits { limits, bytes_written }) => {
                     self.bytes_written += bytes_written;
                     limits.into_iter().for_each(|limit| self.learn(request.target, limit));
                     continue;
                 }
-                Answer::Stopped => return Ok(()),
-                Answer::Lost(Outcome::WorkerDied { detail, .. }) => format!("the worker ended{detail}"),
-                Answer::Lost(_) => format!("no answer after {limit:?}"),
+                RequestOutcome::Stopped => return Ok(()),
+                RequestOutcome::Lost(Outcome::WorkerDied { detail, .. }) => format!("the worker ended{detail}"),
+                RequestOutcome::Lost(_) => format!("no answer after {limit:?}"),
             };
             let (kind, threads) = match request.of {
                 LimitOf::Memory { threads, .. } => (LimitKind::MemoryCopy, threads),
@@ -175,7 +179,7 @@ impl Hardware {
                 &mut self.memory
             }
         };
-        match limits.iter_mut().find(|it| it.kind == limit.kind && it.threads == limit.threads) {
+        match limits.iter_mut().find(|known| known.kind == limit.kind && known.threads == limit.threads) {
             Some(known) if limit.bytes_per_s > known.bytes_per_s => *known = limit,
             Some(_) => {}
             None => limits.push(limit),
@@ -192,8 +196,8 @@ impl Hardware {
             && axes.ranks == 1
             && sample.outcome.is_ok();
         let per_s = u128::from(sample.bytes) * 1_000_000_000 / u128::from(sample.phases_ns.total().max(1));
-        let is_it = |it: &&Limit| it.kind == LimitKind::MemoryCopy && it.threads == axes.threads;
-        let limit = self.memory.iter().find(is_it).and_then(|it| it.bytes_per_s);
+        let is_own = |limit: &&Limit| limit.kind == LimitKind::MemoryCopy && limit.threads == axes.threads;
+        let limit = self.memory.iter().find(is_own).and_then(|limit| limit.bytes_per_s);
         is_limited && limit.is_some_and(|limit| per_s > u128::from(limit))
     }
 
@@ -265,7 +269,7 @@ mod tests {
     fn memory_is_asked_for_with_every_number_of_threads_and_the_device_only_for_what_is_on_it() {
         let here = [Some(SPACE)];
         let some = cases(&["pwrite,size=1MiB", "write,size=2MiB", "pwrite,size=1MiB,threads=3"]);
-        let hardware = Hardware::of(&some, &settings(None, None), &here).unwrap();
+        let hardware = Hardware::for_cases(&some, &settings(None, None), &here).unwrap();
         let of: Vec<&LimitOf> = hardware.requests.iter().map(|request| &request.of).collect();
         assert_eq!(
             of,
@@ -273,7 +277,7 @@ mod tests {
         );
         assert_eq!(hardware.bytes(), 0);
         let durable = cases(&["write,size=1MiB,sync=fsync"]);
-        let hardware = Hardware::of(&durable, &settings(None, None), &here).unwrap();
+        let hardware = Hardware::for_cases(&durable, &settings(None, None), &here).unwrap();
         assert!(matches!(hardware.requests[..], [LimitRequest { of: LimitOf::Device(_), .. }]));
         assert!(hardware.bytes() > 0);
     }
@@ -282,7 +286,7 @@ mod tests {
     fn the_device_is_left_out_where_the_samples_need_the_bytes() {
         let durable = cases(&["write,size=1MiB,sync=fsync"]);
         let here = [Some(SPACE)];
-        let hardware = Hardware::of(&durable, &settings(Some(10 << 20), None), &here).unwrap();
+        let hardware = Hardware::for_cases(&durable, &settings(Some(10 << 20), None), &here).unwrap();
         assert!(hardware.requests.is_empty() && hardware.bytes() == 0);
         let limits = hardware.limits(0);
         let [limit] = limits.as_slice() else { panic!("{limits:?}") };
@@ -293,14 +297,14 @@ mod tests {
     fn together_they_take_a_twentieth_of_a_short_budget_and_two_seconds_at_most() {
         let some = cases(&["pwrite,size=1MiB", "pwrite,size=1MiB,threads=3"]);
         let total = |budget_ns| -> u64 {
-            let hardware = Hardware::of(&some, &settings(None, budget_ns), &[None]).unwrap();
+            let hardware = Hardware::for_cases(&some, &settings(None, budget_ns), &[None]).unwrap();
             hardware.requests.iter().map(|request| request.time_ns * 2).sum()
         };
         assert_eq!(total(Some(10_000_000_000)), 500_000_000);
         assert_eq!(total(Some(600_000_000_000)), 2_000_000_000);
         assert_eq!(total(None), 2_000_000_000);
         let large = cases(&["write,size=1GiB"]);
-        let hardware = Hardware::of(&large, &settings(None, Some(2_000_000_000)), &[None]).unwrap();
+        let hardware = Hardware::for_cases(&large, &settings(None, Some(2_000_000_000)), &[None]).unwrap();
         let of = &hardware.requests[0].of;
         assert_eq!(*of, LimitOf::Memory { threads: 1, bytes: 50_000_000 }, "less to copy in 50 ms");
     }
@@ -308,7 +312,8 @@ mod tests {
     #[test]
     fn memory_is_measured_once_and_every_target_has_a_device_of_its_own() {
         let some = cases(&["write,size=1MiB", "write,size=1MiB,sync=fsync"]);
-        let mut hardware = Hardware::of(&some, &settings(None, None), &[Some(SPACE), Some(SPACE)]).unwrap();
+        let mut hardware =
+            Hardware::for_cases(&some, &settings(None, None), &[Some(SPACE), Some(SPACE)]).unwrap();
         let targets: Vec<usize> = hardware.requests.iter().map(|request| request.target).collect();
         assert_eq!(targets, [0, 0, 1]);
         let limit =
@@ -324,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_sample_that_is_faster_than_its_limit_shows_that_the_limit_is_too_low() {
-        let mut hardware = Hardware::of(&[], &settings(None, None), &[None]).unwrap();
+        let mut hardware = Hardware::for_cases(&[], &settings(None, None), &[None]).unwrap();
         let limit = |kind| Limit { kind, threads: 1, bytes_per_s: Some(1_000_000_000), how: String::new() };
         hardware.learn(0, limit(LimitKind::MemoryCopy));
         let mut sample = Sample::without_figures(0, Outcome::Ok);
@@ -342,7 +347,7 @@ mod tests {
 
     #[test]
     fn the_best_of_both_times_counts() {
-        let mut hardware = Hardware::of(&[], &settings(None, None), &[None]).unwrap();
+        let mut hardware = Hardware::for_cases(&[], &settings(None, None), &[None]).unwrap();
         let limit =
             |bytes_per_s| Limit { kind: LimitKind::MemoryCopy, threads: 1, bytes_per_s, how: String::new() };
         for bytes_per_s in [None, Some(5), Some(7), Some(6), None] {

@@ -9,7 +9,11 @@ use std::time::{Duration, Instant};
 
 /// Another process that has a file in the directory open.
 pub(crate) fn lasting_holder(directory: &Path) -> Option<u32> {
-    lasting(|| processes().filter(|&process| process != std::process::id()).find(|&it| has_open(it, directory)))
+    lasting(|| {
+        processes()
+            .filter(|&process| process != std::process::id())
+            .find(|&process| has_open(process, directory))
+    })
 }
 
 /// Whether one of these processes has a file in the directory open.
@@ -44,7 +48,7 @@ fn processes() -> impl Iterator<Item = u32> {
 fn has_open(process: u32, directory: &Path) -> bool {
     let threads = entries(&PathBuf::from(format!("/proc/{process}/task")));
     let mut descriptors = threads.flat_map(|thread| entries(&thread.join("fd")));
-    descriptors.any(|it| fs::read_link(it).is_ok_and(|file| file.starts_with(directory)))
+    descriptors.any(|descriptor| fs::read_link(descriptor).is_ok_and(|file| file.starts_with(directory)))
 }
 
 /// The parent: proc_pid_stat(5). The name before it may contain any character.

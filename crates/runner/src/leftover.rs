@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::directory_entry::{DirectoryEntry, open_without_links};
 use crate::error::{RunnerError, failed};
 use crate::holders::lasting_holder;
-use crate::place::{Place, open_without_links};
 use crate::workspace::{ID_DIGITS, Leftover, OWNER, PREFIX, is_empty_but_for, names_in, remove_all};
 
 /// The directories in a target with names of ours, whichever database lists them.
@@ -29,15 +29,15 @@ pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
     if id_of(path).is_none() {
         return Ok(Leftover::NotThere);
     }
-    let place = match Place::of(path) {
-        Ok(place) => place,
+    let entry = match DirectoryEntry::at(path) {
+        Ok(entry) => entry,
         Err(RunnerError::Swapped { .. }) => return Ok(Leftover::NotThere),
         Err(RunnerError::Target { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
             return Ok(Leftover::Away);
         }
         Err(error) => return Err(error),
     };
-    let directory = match place.open() {
+    let directory = match entry.open() {
         Ok(directory) => directory,
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Leftover::NotThere),
         Err(errno) => return Err(failed("open", path)(errno)),
@@ -56,8 +56,8 @@ pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
         Ok(owner) => owner,
         // The run died right after making the directory or right before removing it, so it is
         // empty.
-        Err(Errno::NOENT) if place.is(&directory) => {
-            return Ok(match place.remove_empty() {
+        Err(Errno::NOENT) if entry.leads_to(&directory) => {
+            return Ok(match entry.remove_directory() {
                 Ok(()) => Leftover::Removed,
                 Err(_) => Leftover::NotThere,
             });
@@ -81,7 +81,7 @@ pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
     if let Some(process) = lasting_holder(path) {
         return Ok(Leftover::Held(process));
     }
-    remove_all(&place, &directory, Some(owner))
+    remove_all(&entry, &directory, Some(owner))
 }
 
 /// The id in a valid name of a workspace.

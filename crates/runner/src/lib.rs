@@ -6,7 +6,9 @@
 
 mod barrier;
 mod claim;
+mod claim_error;
 mod communicator;
+mod directory_entry;
 mod disturbance;
 mod error;
 mod first_look;
@@ -15,11 +17,9 @@ mod holders;
 mod leftover;
 mod limits;
 mod order;
-mod place;
-mod question;
+mod pipe;
 mod race;
 mod ranks;
-mod refusal;
 mod schedule;
 mod signature;
 mod space;
@@ -33,6 +33,7 @@ mod written;
 
 pub use barrier::BarrierClient;
 pub use claim::{ClaimedDevice, check_claim, claim_device, device_description};
+pub use claim_error::ClaimError;
 pub use communicator::{Communicator, Coordinator, Report, Share};
 pub use disturbance::Disturbance;
 pub use error::RunnerError;
@@ -41,17 +42,16 @@ pub use hardware::Hardware;
 pub use holders::children;
 pub use limits::{Pace, check_device, check_memory, check_sectors, deadline};
 pub use order::Planned;
-pub use question::{answer_all, answered};
+pub use pipe::{respond, serve_requests};
 pub use race::{Candidate, Race, RaceLimits, coordinates};
-pub use refusal::DeviceRefusal;
 pub use schedule::{EachCase, SampleSummary, Schedule, Spent};
 pub use space::{check_space, shortage_of_sample};
 pub use supervise::{End, Observer, Plan, PlannedTarget, supervise};
 pub use target_helper::{
-    CopyPlace, CopySource, Found, HelperWorkspace, Inspection, StaleWorkspaces, TIMEOUT, TargetHelper,
-    TargetKind, inspect_copy_place, inspect_source, open_source, serve_target,
+    CopyDestination, CopySource, DestinationKind, HelperWorkspace, Inspection, StaleWorkspaces, TIMEOUT,
+    TargetHelper, TargetKind, inspect_copy_destination, inspect_source, open_source, serve_target,
 };
-pub use worker::{Answer, Deadline, ProgressRecord, WorkerCommand};
+pub use worker::{Deadline, ProgressRecord, RequestOutcome, WorkerCommand};
 pub use workers::{LostWorkers, Workers};
 pub use workspace::{Leftover, remove_samples, workspace_path};
 pub use written::Written;

@@ -211,9 +211,10 @@ impl Race {
             || spent.elapsed + next > self.limits.budget.mul_f64(MOST_OF_BUDGET);
         while !self.is_over {
             let mut batch = std::mem::take(&mut self.batch);
-            batch.retain(|&(it, _)| !self.candidates[it].has_failed(&taken[self.case(it)]));
+            batch.retain(|&(index, _)| !self.candidates[index].has_failed(&taken[self.case(index)]));
             self.batch = batch;
-            let is_complete = !self.batch.iter().any(|&(it, until)| counted(&taken[self.case(it)]) < until);
+            let is_complete =
+                !self.batch.iter().any(|&(index, until)| counted(&taken[self.case(index)]) < until);
             match self.stage {
                 Stage::Final if is_complete => self.end_final_round(taken, spent),
                 Stage::Scouting(level)
@@ -257,13 +258,13 @@ impl Race {
 
     fn posterior(&mut self, level: usize, taken: &[Vec<SampleSummary>]) -> Posterior {
         let levels: Vec<(LevelOf, u64)> = (0..=self.real()).map(|level| self.of_level(level)).collect();
-        Posterior::of(&self.candidates, &levels, level, taken, &mut self.learnt)
+        Posterior::from_samples(&self.candidates, &levels, level, taken, &mut self.learnt)
     }
 
     /// The rivals without a failed sample.
     fn able(&self, taken: &[Vec<SampleSummary>]) -> Vec<usize> {
-        let is_able = |&it: &usize| {
-            let candidate = &self.candidates[it];
+        let is_able = |&index: &usize| {
+            let candidate = &self.candidates[index];
             let mut cases = candidate.screening.iter().chain(&candidate.finals);
             cases.all(|&case| taken.get(case).is_none_or(|samples| !candidate.has_failed(samples)))
         };
@@ -271,27 +272,29 @@ impl Race {
     }
 
     fn rivals(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.candidates.len()).filter(|&it| !self.candidates[it].is_clone)
+        (0..self.candidates.len()).filter(|&index| !self.candidates[index].is_clone)
     }
 
     /// Wants one more sample of each chosen candidate on a level.
     fn want(&mut self, stage: Stage, chosen: Vec<usize>, taken: &[Vec<SampleSummary>]) {
         self.stage = stage;
-        let until = |it: usize| taken.get(self.case(it)).map_or(0, |samples| counted(samples)) + 1;
-        self.batch = chosen.into_iter().map(|it| (it, until(it))).collect();
+        let until = |index: usize| taken.get(self.case(index)).map_or(0, |samples| counted(samples)) + 1;
+        self.batch = chosen.into_iter().map(|index| (index, until(index))).collect();
     }
 
     /// The baseline, the simplest other, those that an earlier race has found, and some that are unlike them and
     /// each other.
     fn scout(&mut self, level: usize, taken: &[Vec<SampleSummary>]) {
         let mut posterior = Posterior::unknown(&self.candidates);
-        let others = self.rivals().filter(|&it| it != self.baseline);
-        let simplest = others.min_by_key(|&it| self.candidates[it].effort);
+        let others = self.rivals().filter(|&index| index != self.baseline);
+        let simplest = others.min_by_key(|&index| self.candidates[index].effort);
         let mut chosen: Vec<usize> = std::iter::once(self.baseline).chain(simplest).collect();
-        let found: Vec<usize> = self.rivals().filter(|&it| self.candidates[it].was_finalist).collect();
-        chosen.extend(found.into_iter().filter(|it| !chosen.contains(it)).take(FINALISTS).collect::<Vec<_>>());
-        chosen.iter().for_each(|&it| posterior.fantasize(it));
-        let rest: Vec<usize> = self.rivals().filter(|it| !chosen.contains(it)).collect();
+        let found: Vec<usize> = self.rivals().filter(|&index| self.candidates[index].was_finalist).collect();
+        chosen.extend(
+            found.into_iter().filter(|index| !chosen.contains(index)).take(FINALISTS).collect::<Vec<_>>(),
+        );
+        chosen.iter().for_each(|&index| posterior.fantasize(index));
+        let rest: Vec<usize> = self.rivals().filter(|index| !chosen.contains(index)).collect();
         chosen.extend(posterior.choose(&rest, SCOUTS.saturating_sub(chosen.len()), Acquisition::MaxVariance));
         self.want(Stage::Scouting(level), chosen, taken);
     }
@@ -322,7 +325,7 @@ impl Race {
         let left = self.left(level, spent);
         if left > 0 {
             let mut able = self.able(taken);
-            able.retain(|&it| counted(&taken[self.case_on(level, it)]) < MOST_SCREENED);
+            able.retain(|&index| counted(&taken[self.case_on(level, index)]) < MOST_SCREENED);
             let most = (left / BATCHES).max(LEAST_BATCH).min(left);
             let chosen = self.posterior(level, taken).choose(&able, most, Acquisition::LowerBound);
             if !chosen.is_empty() {
@@ -351,25 +354,29 @@ impl Race {
             return;
         }
         // A whole method may be slower at this size: the best of some others are checked, too.
-        let method = |it: usize| self.candidates[it].values.first();
-        able.retain(|&it| it != self.baseline);
+        let method = |index: usize| self.candidates[index].values.first();
+        able.retain(|&index| index != self.baseline);
         able.sort_by(|&a, &b| posterior.mean(a).total_cmp(&posterior.mean(b)));
         let others: Vec<usize> =
-            able.iter().copied().filter(|&it| posterior.times(it) <= LARGEST_CLIFF).collect();
+            able.iter().copied().filter(|&index| posterior.times(index) <= LARGEST_CLIFF).collect();
         posterior.fantasize(self.baseline);
         // Finalists of an earlier race are checked, whatever smaller files say of them.
         let most_found = FINALISTS.min(self.left(self.real(), spent).saturating_sub(most));
-        let found: Vec<usize> =
-            able.iter().copied().filter(|&it| self.candidates[it].was_finalist).take(most_found).collect();
-        found.iter().for_each(|&it| posterior.fantasize(it));
-        able.retain(|it| !found.contains(it));
+        let found: Vec<usize> = able
+            .iter()
+            .copied()
+            .filter(|&index| self.candidates[index].was_finalist)
+            .take(most_found)
+            .collect();
+        found.iter().for_each(|&index| posterior.fantasize(index));
+        able.retain(|index| !found.contains(index));
         let mut chosen = posterior.choose(&able, most - 1 - most / OTHERS, Acquisition::LowerBound);
-        for it in others {
-            if chosen.len() + 1 < most && !chosen.iter().any(|&other| method(other) == method(it)) {
-                chosen.push(it);
+        for index in others {
+            if chosen.len() + 1 < most && !chosen.iter().any(|&other| method(other) == method(index)) {
+                chosen.push(index);
             }
         }
-        chosen.extend(found.into_iter().filter(|it| !chosen.contains(it)).collect::<Vec<_>>());
+        chosen.extend(found.into_iter().filter(|index| !chosen.contains(index)).collect::<Vec<_>>());
         chosen.push(self.baseline);
         self.want(Stage::Check, chosen, taken);
     }
@@ -378,18 +385,18 @@ impl Race {
     /// comes the final.
     fn end_check(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         let posterior = self.posterior(self.real(), taken);
-        let is_unknown = |it: &usize| taken[self.case(*it)].is_empty();
+        let is_unknown = |index: &usize| taken[self.case(*index)].is_empty();
         let mut chosen = self.finalists(FINALISTS, &posterior, taken);
         chosen.retain(is_unknown);
         let mut fantasized = posterior.clone();
-        chosen.iter().for_each(|&it| fantasized.fantasize(it));
+        chosen.iter().for_each(|&index| fantasized.fantasize(index));
         let mut others = self.able(taken);
-        others.retain(|it| is_unknown(it) && !chosen.contains(it));
+        others.retain(|index| is_unknown(index) && !chosen.contains(index));
         chosen.extend(fantasized.choose(&others, CHECKED_AGAIN, Acquisition::LowerBound));
         let left = self.left(self.real(), spent);
         if chosen.is_empty() || chosen.len() + HALVED * (HALVED_SAMPLES - 1) >= left {
             chosen = self.finalists(HALVED, &posterior, taken);
-            chosen.retain(|&it| counted(&taken[self.case(it)]) < HALVED_SAMPLES);
+            chosen.retain(|&index| counted(&taken[self.case(index)]) < HALVED_SAMPLES);
         }
         if chosen.is_empty() || chosen.len() >= left {
             self.enter_finals(&posterior, taken, spent);
@@ -404,14 +411,15 @@ impl Race {
     /// simple ones must stay.
     fn finalists(&self, most: usize, posterior: &Posterior, taken: &[Vec<SampleSummary>]) -> Vec<usize> {
         let mut ranked = self.able(taken);
-        ranked.retain(|&it| it != self.baseline);
+        ranked.retain(|&index| index != self.baseline);
         ranked.sort_by(|&a, &b| posterior.mean(a).total_cmp(&posterior.mean(b)));
-        let tie = ranked.first().map_or(0.0, |&it| posterior.mean(it) + SCREENING_TIE.ln());
+        let tie = ranked.first().map_or(0.0, |&index| posterior.mean(index) + SCREENING_TIE.ln());
         let (fastest, rest) = ranked.split_at(most.div_ceil(2).min(ranked.len()));
-        let effort = |it: usize| if posterior.mean(it) <= tie { self.candidates[it].effort } else { u32::MAX };
+        let effort =
+            |index: usize| if posterior.mean(index) <= tie { self.candidates[index].effort } else { u32::MAX };
         let mut rest = rest.to_vec();
         // The sort is stable, so that the faster of two equally simple candidates comes first.
-        rest.sort_by_key(|&it| effort(it));
+        rest.sort_by_key(|&index| effort(index));
         fastest.iter().copied().chain(rest).take(most).collect()
     }
 }

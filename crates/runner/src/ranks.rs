@@ -1,15 +1,13 @@
 //! Samples that several ranks take together: each rank's process has a worker of its own, and the first one makes one
 //! sample of what all of them report.
 
-use writebench_model::protocol::{
-    InsufficientSpace, PhaseTimestamps, RankPlace, RankSample, RankSampleRequest,
-};
+use writebench_model::protocol::{InsufficientSpace, PhaseTimestamps, RankRole, RankSample, RankSampleRequest};
 use writebench_model::{Outcome, Phase, PhasesNs, RankName, RankTimes, ReadBack, Sample, Spread};
 
 use crate::barrier::WaitRequest;
 use crate::communicator::{Communicator, Coordinator, Report, Share};
 use crate::error::RunnerError;
-use crate::worker::Answer;
+use crate::worker::RequestOutcome;
 use crate::workers::Workers;
 
 impl Report {
@@ -17,7 +15,7 @@ impl Report {
     pub fn of_share(
         workers: &mut Workers<'_>,
         share: &Share,
-        (rank, place): (RankName, RankPlace),
+        (rank, role): (RankName, RankRole),
         communicator: &mut dyn Communicator,
     ) -> Self {
         let round = share.request.round;
@@ -31,17 +29,17 @@ impl Report {
             clock_uncertainty_ns: 0,
         };
         let mut sample = share.request.clone();
-        if place.rank > 0 {
+        if role.rank > 0 {
             // The request has the device and the files of the first rank's node.
             sample.device_number = None;
             sample.cpu_stats = workers.cpu_stats();
         }
-        let request = RankSampleRequest { sample, place };
+        let request = RankSampleRequest { sample, role };
         let (target, mut is_over) = (share.request.target, false);
         let answer = if share.is_of_mpi {
             let taken = communicator.run_sample(request);
             is_over = taken.is_ok();
-            taken.map(Answer::Reply)
+            taken.map(RequestOutcome::Response)
         } else {
             let mut on_wait = |wait: WaitRequest| {
                 let all = communicator.wait(wait.has_succeeded);
@@ -55,20 +53,20 @@ impl Report {
             communicator.wait(false);
         }
         let outcome = match answer {
-            Ok(Answer::Reply(Ok(RankSample { sample, marks, is_abandoned }))) => {
+            Ok(RequestOutcome::Response(Ok(RankSample { sample, marks, is_abandoned }))) => {
                 let held_up = workers.held_up();
                 let disturbed = sample.disturbed.clone().or(held_up);
                 return Self { sample: Sample { disturbed, ..sample }, marks, is_abandoned, ..report };
             }
-            Ok(Answer::Reply(Err(shortage))) => {
+            Ok(RequestOutcome::Response(Err(shortage))) => {
                 report.shortage = Some(shortage);
                 lost("no room")
             }
-            Ok(Answer::Lost(outcome)) => {
+            Ok(RequestOutcome::Lost(outcome)) => {
                 report.is_unclean = true;
                 outcome
             }
-            Ok(Answer::Stopped) => {
+            Ok(RequestOutcome::Stopped) => {
                 (report.is_unclean, report.is_abandoned) = (true, true);
                 lost("stopped")
             }
@@ -87,21 +85,21 @@ pub(crate) fn by_ranks(
     workers: &mut Workers<'_>,
     coordinator: &mut dyn Coordinator,
     share: &Share,
-) -> Result<Answer<Result<Sample, InsufficientSpace>>, RunnerError> {
+) -> Result<RequestOutcome<Result<Sample, InsufficientSpace>>, RunnerError> {
     let began = coordinator.begin(share);
-    let reports = began.and_then(|place| {
-        let own = Report::of_share(workers, share, place, coordinator);
+    let reports = began.and_then(|role| {
+        let own = Report::of_share(workers, share, role, coordinator);
         coordinator.gather(own)
     });
     if workers.is_stopped() {
-        return Ok(Answer::Stopped);
+        return Ok(RequestOutcome::Stopped);
     }
     let reports = reports
         .map_err(|error| RunnerError::Protocol(format!("the other ranks cannot be reached: {error}")))?;
     if reports.iter().any(|report| report.is_unclean) {
         workers.lost_workers.mark_dirty(share.request.target);
     }
-    Ok(Answer::Reply(match reports.iter().find_map(|report| report.shortage) {
+    Ok(RequestOutcome::Response(match reports.iter().find_map(|report| report.shortage) {
         Some(shortage) => Err(shortage),
         None => Ok(merged(share.request.round, &reports)),
     }))
@@ -113,7 +111,7 @@ pub(crate) fn by_ranks(
 #[must_use]
 pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
     let is_cause = |report: &&Report| !report.sample.outcome.is_ok() && !report.is_abandoned;
-    let failed = reports.iter().find(is_cause).or(reports.iter().find(|it| !it.sample.outcome.is_ok()));
+    let failed = reports.iter().find(is_cause).or(reports.iter().find(|report| !report.sample.outcome.is_ok()));
     if let Some(Report { rank, sample, .. }) = failed {
         let ranks = RankTimes { failed: Some(rank.clone()), ..RankTimes::default() };
         let failed = Sample::without_figures(round, sample.outcome.clone());
@@ -130,15 +128,15 @@ pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
     };
     Sample {
         phases_ns: phases(reports),
-        bytes: sum(|it| it.bytes),
-        user_cpu_ns: sum(|it| it.user_cpu_ns),
-        system_cpu_ns: sum(|it| it.system_cpu_ns),
-        page_faults: sum(|it| it.page_faults),
-        context_switches: sum(|it| it.context_switches),
+        bytes: sum(|share| share.bytes),
+        user_cpu_ns: sum(|share| share.user_cpu_ns),
+        system_cpu_ns: sum(|share| share.system_cpu_ns),
+        page_faults: sum(|share| share.page_faults),
+        context_switches: sum(|share| share.context_switches),
         read_back: read_back(reports),
-        settle_ns: shares().map(|it| it.settle_ns).max().unwrap_or(0),
+        settle_ns: shares().map(|share| share.settle_ns).max().unwrap_or(0),
         disturbed: disturbed.map(|(rank, why)| format!("{rank}: {why}")),
-        write_back: shares().find_map(|it| it.write_back.clone()),
+        write_back: shares().find_map(|share| share.write_back.clone()),
         ranks: Some(Box::new(times)),
         // Ranks of a node copy memory at the same time, which says nothing of the node.
         probe_ns: [0, 0],
@@ -151,16 +149,16 @@ pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
 
 /// The weakest of all ranks' checks; none if one rank has checked only sizes.
 fn read_back(reports: &[Report]) -> Option<ReadBack> {
-    let all: Option<Vec<&ReadBack>> = reports.iter().map(|it| it.sample.read_back.as_ref()).collect();
+    let all: Option<Vec<&ReadBack>> = reports.iter().map(|report| report.sample.read_back.as_ref()).collect();
     let all = all?;
-    let bytes = all.iter().map(|it| it.bytes).sum();
+    let bytes = all.iter().map(|check| check.bytes).sum();
     let first = all.first()?;
-    let from = all.iter().all(|it| it.from == first.from).then_some(first.from).flatten();
+    let from = all.iter().all(|check| check.from == first.from).then_some(first.from).flatten();
     Some(ReadBack { extent: first.extent, bytes, from })
 }
 
 fn phases(reports: &[Report]) -> PhasesNs {
-    let marks = |phase: Phase| reports.iter().filter_map(move |it| it.marks.get(phase));
+    let marks = |phase: Phase| reports.iter().filter_map(move |report| report.marks.get(phase));
     let began = |phase| marks(phase).map(|[began, _]| began).min();
     let ended = |phase| marks(phase).map(|[_, ended]| ended).max();
     let (Some(open), Some(write), Some(end)) = (began(Phase::Open), began(Phase::Write), ended(Phase::Close))
@@ -183,7 +181,7 @@ fn phases(reports: &[Report]) -> PhasesNs {
 
 /// The ranks' own times in a phase; none if no rank has it.
 fn spread(phase: Phase, reports: &[Report]) -> Option<Spread> {
-    let own = |it: &Report| it.marks.get(phase).map(|[began, ended]| ended.saturating_sub(began));
+    let own = |report: &Report| report.marks.get(phase).map(|[began, ended]| ended.saturating_sub(began));
     let mut times: Vec<(u64, &RankName)> =
         reports.iter().filter_map(|report| Some((own(report)?, &report.rank))).collect();
     times.sort();
@@ -282,7 +280,7 @@ mod tests {
     #[test]
     #[expect(clippy::print_stdout, reason = "figures for the documentation")]
     fn ten_thousand_ranks_are_gathered_in_little_memory() {
-        let moments = [[100, 110], [130, 190], [210, 220], [220, 225]].map(|it| it.map(|ns| ns << 30));
+        let moments = [[100, 110], [130, 190], [210, 220], [220, 225]].map(|moment| moment.map(|ns| ns << 30));
         let texts: Vec<String> =
             (0..10_000).map(|rank| serde_json::to_string(&report(rank, moments)).unwrap()).collect();
         let bytes: usize = texts.iter().map(String::len).sum();

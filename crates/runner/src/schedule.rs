@@ -72,7 +72,7 @@ const MOST_ACCIDENTS: usize = 2;
 
 impl EachCase {
     #[must_use]
-    pub fn of(settings: &Settings) -> Self {
+    pub fn for_settings(settings: &Settings) -> Self {
         let precision = settings.precision_ppm.map(|ppm| f64::from(ppm) / 1e6);
         Self { samples: settings.samples as usize, precision, looked: Vec::new(), wanted: Vec::new() }
     }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     fn wanted(settings: &Settings, samples: Vec<SampleSummary>) -> usize {
-        EachCase::of(settings).wanted(&[samples], Spent::default())[0]
+        EachCase::for_settings(settings).wanted(&[samples], Spent::default())[0]
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_case_that_has_another_sample_wants_one_less() {
-        let mut schedule = EachCase::of(&settings(2, None));
+        let mut schedule = EachCase::for_settings(&settings(2, None));
         let mut taken = vec![Vec::new(), Vec::new()];
         assert_eq!(schedule.wanted(&taken, Spent::default()), [2, 2]);
         taken[1] = samples(&[9]);

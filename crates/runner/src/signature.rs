@@ -13,7 +13,7 @@ const SYSTEM_FOLDERS: &str = "/usr/sbin:/sbin";
 ///
 /// # Errors
 /// The content is unknown, which is never the same as blank; the error is the reason.
-pub(crate) fn of(device: BorrowedFd<'_>) -> Result<Option<String>, String> {
+pub(crate) fn find(device: BorrowedFd<'_>) -> Result<Option<String>, String> {
     ask(OsStr::new("blkid"), device)
 }
 
@@ -120,6 +120,6 @@ mod tests {
         for program in ["/no such folder/blkid", "/dev/null", "true", "false"] {
             assert!(ask(OsStr::new(program), null.as_fd()).is_err(), "{program}");
         }
-        assert!(of(null.as_fd()).is_err());
+        assert!(find(null.as_fd()).is_err());
     }
 }

@@ -15,7 +15,7 @@ use crate::order::{Planned, order};
 use crate::ranks::by_ranks;
 use crate::schedule::{SampleSummary, Schedule, Spent};
 use crate::space::insufficient_space;
-use crate::worker::Answer;
+use crate::worker::RequestOutcome;
 use crate::workers::Workers;
 use crate::written::Written;
 
@@ -92,7 +92,7 @@ pub fn supervise(
         schedule,
         workers,
         taken,
-        disturbance: Disturbance::of(probes_ns),
+        disturbance: Disturbance::from_probes(probes_ns),
         written,
         start: Instant::now(),
         taken_here: 0,
@@ -147,7 +147,8 @@ impl Run<'_, '_> {
         // A case that begins to want samples during the round waits for the next one, with all others that
         // do.
         let due = self.wanted().to_vec();
-        let last = |run: &Self, index: usize| run.taken[index].last().copied().filter(|it| it.round == round);
+        let last =
+            |run: &Self, index: usize| run.taken[index].last().copied().filter(|sample| sample.round == round);
         for &index in &order {
             if due[index] > 0
                 && last(self, index).is_none()
@@ -248,21 +249,21 @@ impl Run<'_, '_> {
         let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
         self.written.add_sample(*target, case, self.reads_back());
         let mut sample = match self.taken_by_all(*target, case, request, limit)? {
-            Answer::Reply(Ok(sample)) => {
+            RequestOutcome::Response(Ok(sample)) => {
                 // A rank's worker may have been lost.
                 if remove_first && !sample.outcome.is_loss() {
                     self.workers.lost_workers.mark_clean(*target);
                 }
                 sample
             }
-            Answer::Reply(Err(shortage)) => {
+            RequestOutcome::Response(Err(shortage)) => {
                 return Err(insufficient_space(&planned_target.path, case, shortage));
             }
-            Answer::Lost(outcome) => {
+            RequestOutcome::Lost(outcome) => {
                 self.written.end_worker();
                 Sample::without_figures(round, outcome)
             }
-            Answer::Stopped => return Ok(None),
+            RequestOutcome::Stopped => return Ok(None),
         };
         if sample.outcome.is_ok() {
             let judged = self.disturbance.judge(&sample);
@@ -280,7 +281,7 @@ impl Run<'_, '_> {
         case: &Case,
         request: SampleRequest,
         limit: Duration,
-    ) -> Result<Answer<Result<Sample, InsufficientSpace>>, RunnerError> {
+    ) -> Result<RequestOutcome<Result<Sample, InsufficientSpace>>, RunnerError> {
         let ranks = case.axes().ranks;
         // Outside MPI, the worker says that its methods are not supported.
         let is_of_mpi = case.method().is_of_mpi() && self.workers.coordinator.is_some();

@@ -3,29 +3,29 @@
 //!
 //! The target helper inspects the target, holds its directory open, makes the run's workspace, keeps it locked,
 //! fills the copy that stays, and removes the workspace. It is the same program with a hidden subcommand, as
-//! a worker is; each question and answer is a line of JSON.
+//! a worker is; each request and response is a line of JSON.
 
-mod answering;
 mod copy;
 mod inspection;
-mod question;
+mod request;
+mod serve;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use writebench_model::Outcome;
-use writebench_model::protocol::Question;
+use writebench_model::protocol::Request;
 
-pub use self::answering::serve_target;
-pub use self::copy::{CopyPlace, CopySource, Found, open_source};
+pub use self::copy::{CopyDestination, CopySource, DestinationKind, open_source};
 pub use self::inspection::{Inspection, TargetKind};
-use self::question::{
-    Copy, Empty, Inspect, InspectCopyPlace, InspectSource, ListLeftovers, Make, Remove, RemoveLeftover,
+use self::request::{
+    Copy, Empty, Inspect, InspectCopyDestination, InspectSource, ListLeftovers, Make, Remove, RemoveLeftover,
 };
+pub use self::serve::serve_target;
 use crate::error::RunnerError;
 use crate::holders::{children, is_held_by};
-use crate::worker::{Answer, Deadline, Worker, WorkerCommand};
+use crate::worker::{Deadline, RequestOutcome, Worker, WorkerCommand};
 use crate::workspace::{Leftover, workspace_path};
 
 /// The default time for a target's answer.
@@ -118,7 +118,7 @@ impl TargetHelper {
     /// kernel does. Removal would hang, too.
     #[must_use]
     pub fn is_held_by(&self, processes: &[u32]) -> bool {
-        self.workspace.as_ref().is_some_and(|it| is_held_by(processes, &it.path))
+        self.workspace.as_ref().is_some_and(|workspace| is_held_by(processes, &workspace.path))
     }
 
     /// Removes the workspace.
@@ -142,45 +142,45 @@ impl TargetHelper {
         self.workspace = None;
     }
 
-    /// Copies the whole source to that place, and compares byte by byte.
+    /// Copies the whole source to that destination, and compares byte by byte.
     ///
     /// # Errors
     /// A file cannot be read or written, one of them has changed, or the target does not answer.
     pub fn copy(
         &mut self,
         source: &CopySource,
-        place: &CopyPlace,
+        destination: &CopyDestination,
         deadline: Deadline<'_>,
     ) -> Result<(), RunnerError> {
-        self.ask(Copy(source.clone(), place.clone()), "copying a file", deadline)
+        self.ask(Copy(source.clone(), destination.clone()), "copying a file", deadline)
     }
 
     /// Empties an open file after the copy into it was interrupted.
     ///
     /// # Errors
     /// The file cannot be emptied, or there is no answer.
-    pub fn empty(&self, place: &CopyPlace) -> Result<(), RunnerError> {
+    pub fn empty(&self, destination: &CopyDestination) -> Result<(), RunnerError> {
         let deadline = Deadline::until(GRACE, &NEVER);
-        Self::start(&self.command, &place.path)?.ask(Empty(place.clone()), "emptying it", deadline)
+        Self::start(&self.command, &destination.path)?.ask(Empty(destination.clone()), "emptying it", deadline)
     }
 
-    fn ask<Q: Question>(
+    fn ask<R: Request>(
         &mut self,
-        question: Q,
+        request: R,
         doing: &'static str,
         deadline: Deadline<'_>,
-    ) -> Result<Q::Answer, RunnerError> {
+    ) -> Result<R::Response, RunnerError> {
         let path = || self.path.clone();
         if self.is_silent {
             return Err(RunnerError::Silent { path: path(), doing, after: Duration::ZERO });
         }
-        match self.process.ask(question, deadline)? {
-            Answer::Reply(answer) => Ok(answer),
-            Answer::Lost(Outcome::WorkerDied { detail, .. }) => {
+        match self.process.ask(request, deadline)? {
+            RequestOutcome::Response(answer) => Ok(answer),
+            RequestOutcome::Lost(Outcome::WorkerDied { detail, .. }) => {
                 let error = std::io::Error::other(format!("its helper ended{detail}"));
                 Err(RunnerError::Worker { doing, error })
             }
-            Answer::Lost(_) => {
+            RequestOutcome::Lost(_) => {
                 let path = path();
                 self.is_silent = true;
                 Err(match deadline.stop.load(Ordering::Relaxed) {
@@ -188,7 +188,7 @@ impl TargetHelper {
                     false => RunnerError::Silent { path, doing, after: deadline.limit },
                 })
             }
-            Answer::Stopped => Err(RunnerError::Interrupted { path: path(), doing }),
+            RequestOutcome::Stopped => Err(RunnerError::Interrupted { path: path(), doing }),
         }
     }
 }
@@ -214,19 +214,19 @@ pub fn inspect_source(
     TargetHelper::start(command, path)?.ask(InspectSource(path.into()), "looking at it", deadline)
 }
 
-/// Inspects the place of a copy.
+/// Inspects the destination of a copy.
 ///
 /// # Errors
 /// No copy can go there, or there is no answer.
-pub fn inspect_copy_place(
+pub fn inspect_copy_destination(
     command: &WorkerCommand,
     path: &Path,
     deadline: Deadline<'_>,
-) -> Result<CopyPlace, RunnerError> {
-    TargetHelper::start(command, path)?.ask(InspectCopyPlace(path.into()), "looking at it", deadline)
+) -> Result<CopyDestination, RunnerError> {
+    TargetHelper::start(command, path)?.ask(InspectCopyDestination(path.into()), "looking at it", deadline)
 }
 
-/// Finds and removes directories of earlier runs, in a separate process: if it hangs, the next question uses
+/// Finds and removes directories of earlier runs, in a separate process: if it hangs, the next request uses
 /// another.
 pub struct StaleWorkspaces {
     command: WorkerCommand,
@@ -234,7 +234,7 @@ pub struct StaleWorkspaces {
 }
 
 impl StaleWorkspaces {
-    /// Stale workspaces that starts target helpers by that command.
+    /// Finds and removes by target helpers of that command.
     #[must_use]
     pub fn new(command: WorkerCommand) -> Self {
         Self { command, process: None }
@@ -259,18 +259,18 @@ impl StaleWorkspaces {
         self.ask(RemoveLeftover(path.into()), path, "removing what an earlier run left", deadline)
     }
 
-    fn ask<Q: Question>(
+    fn ask<R: Request>(
         &mut self,
-        question: Q,
+        request: R,
         path: &Path,
         doing: &'static str,
         deadline: Deadline<'_>,
-    ) -> Result<Q::Answer, RunnerError> {
+    ) -> Result<R::Response, RunnerError> {
         let process = match &mut self.process {
             Some(process) if !process.is_silent => process,
             none => none.insert(TargetHelper::start(&self.command, path)?),
         };
         process.path = path.to_path_buf();
-        process.ask(question, doing, deadline)
+        process.ask(request, doing, deadline)
     }
 }

@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use writebench_model::protocol::Question;
+use writebench_model::protocol::Request;
 use writebench_model::{Outcome, Phase, nanoseconds};
 
 use crate::barrier::{BarrierServer, WaitRequest};
 use crate::error::RunnerError;
-use crate::question::{question_line, understood};
+use crate::pipe::{parse_response, request_line};
 use crate::stall_tracker::StallTracker;
 
 /// The command of a worker. The descriptor number of the progress record is appended.
@@ -78,14 +78,14 @@ pub(crate) struct Worker {
     last_words: Option<JoinHandle<String>>,
     progress: ProgressRecord,
     barrier: Option<BarrierServer>,
-    /// The delays since the last question.
+    /// The delays since the last request.
     pub(crate) stalls: StallTracker,
     killed: bool,
     // Whether the process was waited for.
     has_ended: bool,
 }
 
-/// The wait for an answer, and what ends it early.
+/// The wait for a response, and what ends it early.
 #[derive(Clone, Copy)]
 pub struct Deadline<'s> {
     /// The longest wait.
@@ -104,14 +104,14 @@ impl<'s> Deadline<'s> {
     }
 }
 
-/// The result of a question.
+/// How a request ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer<R> {
-    /// A reply in time.
-    Reply(R),
-    /// No reply: the worker was killed at the deadline, or died.
+pub enum RequestOutcome<R> {
+    /// A response in time.
+    Response(R),
+    /// No response: the worker was killed at the deadline, or died.
     Lost(Outcome),
-    /// No reply: the run was stopped, and the worker killed.
+    /// No response: the run was stopped, and the worker killed.
     Stopped,
 }
 
@@ -161,24 +161,24 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Asks a question, and waits for the answer.
-    pub(crate) fn ask<Q: Question>(
+    /// Sends a request, and waits for the response.
+    pub(crate) fn ask<R: Request>(
         &mut self,
-        question: Q,
+        request: R,
         wait: Deadline<'_>,
-    ) -> Result<Answer<Q::Answer>, RunnerError> {
-        self.ask_with_barrier(question, wait, None)
+    ) -> Result<RequestOutcome<R::Response>, RunnerError> {
+        self.ask_with_barrier(request, wait, None)
     }
 
     /// Like [`Self::ask`], for a worker that waits for other ranks on the way. The deadline stands
     /// still while it waits for them.
-    pub(crate) fn ask_with_barrier<Q: Question>(
+    pub(crate) fn ask_with_barrier<R: Request>(
         &mut self,
-        question: Q,
+        request: R,
         wait: Deadline<'_>,
         mut on_wait: Option<&mut OnWait<'_>>,
-    ) -> Result<Answer<Q::Answer>, RunnerError> {
-        let line = question_line(question).map_err(|error| RunnerError::Protocol(error.to_string()))?;
+    ) -> Result<RequestOutcome<R::Response>, RunnerError> {
+        let line = request_line(request).map_err(|error| RunnerError::Protocol(error.to_string()))?;
         self.stalls.begin();
         // If the worker is dead, its answer is missing below.
         let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));
@@ -191,7 +191,7 @@ impl Worker {
                 is_stopped = true;
                 if wait.grace.is_zero() {
                     self.kill();
-                    return Ok(Answer::Stopped);
+                    return Ok(RequestOutcome::Stopped);
                 }
                 limit = limit.min(start.elapsed() + wait.grace);
             }
@@ -216,7 +216,7 @@ impl Worker {
             {
                 Ok(reply) => {
                     self.stalls.inspect();
-                    return understood(&reply).map(Answer::Reply);
+                    return parse_response(&reply).map(RequestOutcome::Response);
                 }
                 // What it started may hold its output open: the look kills that if the worker is dead.
                 Err(RecvTimeoutError::Timeout) => _ = self.is_gone(),
@@ -227,18 +227,18 @@ impl Worker {
         }
     }
 
-    fn timed_out<R>(&mut self, wait: Deadline<'_>) -> Answer<R> {
+    fn timed_out<R>(&mut self, wait: Deadline<'_>) -> RequestOutcome<R> {
         let phase = self.progress.phase();
         self.kill();
-        Answer::Lost(Outcome::TimedOut { phase, limit_ns: nanoseconds(wait.limit) })
+        RequestOutcome::Lost(Outcome::TimedOut { phase, limit_ns: nanoseconds(wait.limit) })
     }
 
-    fn died<R>(&mut self) -> Result<Answer<R>, RunnerError> {
+    fn died<R>(&mut self) -> Result<RequestOutcome<R>, RunnerError> {
         let phase = self.progress.phase();
         let status = self.child.wait().map_err(|error| RunnerError::Worker { doing: "wait", error })?;
         let last_words = self.last_words.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
         let (signal, detail) = (status.signal(), detail(status, &last_words));
-        Ok(Answer::Lost(Outcome::WorkerDied { phase, signal, detail }))
+        Ok(RequestOutcome::Lost(Outcome::WorkerDied { phase, signal, detail }))
     }
 
     /// The number of the process.

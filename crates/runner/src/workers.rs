@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use writebench_model::protocol::Question;
+use writebench_model::protocol::Request;
 
 use crate::communicator::Coordinator;
 use crate::error::RunnerError;
-use crate::worker::{Answer, Deadline, OnWait, Worker, WorkerCommand};
+use crate::worker::{Deadline, OnWait, RequestOutcome, Worker, WorkerCommand};
 
-/// One worker at a time: started for a question, and abandoned if it does not answer.
+/// One worker at a time: started for a request, and abandoned if it does not answer.
 pub struct Workers<'w> {
     command: &'w WorkerCommand,
     stop: &'w AtomicBool,
@@ -47,7 +47,7 @@ impl<'w> Workers<'w> {
         self.at_work.as_ref().and_then(|worker| worker.stalls.reason())
     }
 
-    /// The worker for the next question.
+    /// The worker for the next request.
     pub(crate) fn at_work(&mut self) -> Result<&mut Worker, RunnerError> {
         Ok(match &mut self.at_work {
             Some(worker) => worker,
@@ -55,33 +55,33 @@ impl<'w> Workers<'w> {
         })
     }
 
-    /// Asks a question about a target, and waits at most `limit`.
+    /// Sends a request about a target, and waits at most `limit`.
     ///
     /// # Errors
     /// No worker can be started or understood, or it answers with an error. A hung or dead worker is no
     /// error.
-    pub fn ask<Q: Question>(
+    pub fn ask<R: Request>(
         &mut self,
         target: usize,
-        question: Q,
+        request: R,
         limit: Duration,
-    ) -> Result<Answer<Q::Answer>, RunnerError> {
-        self.ask_with_barrier(target, question, limit, None)
+    ) -> Result<RequestOutcome<R::Response>, RunnerError> {
+        self.ask_with_barrier(target, request, limit, None)
     }
 
-    pub(crate) fn ask_with_barrier<Q: Question>(
+    pub(crate) fn ask_with_barrier<R: Request>(
         &mut self,
         target: usize,
-        question: Q,
+        request: R,
         limit: Duration,
         on_wait: Option<&mut OnWait<'_>>,
-    ) -> Result<Answer<Q::Answer>, RunnerError> {
+    ) -> Result<RequestOutcome<R::Response>, RunnerError> {
         if self.stop.load(Ordering::Relaxed) {
-            return Ok(Answer::Stopped);
+            return Ok(RequestOutcome::Stopped);
         }
         let deadline = Deadline::until(limit, self.stop);
-        let answer = self.at_work()?.ask_with_barrier(question, deadline, on_wait)?;
-        if !matches!(answer, Answer::Reply(_))
+        let answer = self.at_work()?.ask_with_barrier(request, deadline, on_wait)?;
+        if !matches!(answer, RequestOutcome::Response(_))
             && let Some(worker) = self.at_work.take()
         {
             self.lost_workers.add(target, worker);
@@ -146,7 +146,7 @@ mod tests {
     use writebench_model::protocol::{LimitOf, LimitRequest, MeasuredLimits};
 
     /// A worker that is a shell command; the progress record's number becomes its `$0`.
-    fn ask(line: &str, limit: Duration, stop: bool) -> Result<Answer<MeasuredLimits>, RunnerError> {
+    fn ask(line: &str, limit: Duration, stop: bool) -> Result<RequestOutcome<MeasuredLimits>, RunnerError> {
         let command = WorkerCommand {
             program: "sh".into(),
             arguments: vec!["-c".into(), line.into()],
@@ -161,11 +161,13 @@ mod tests {
 
     #[test]
     fn a_worker_that_hangs_or_dies_is_an_outcome_with_a_reason() {
-        let Answer::Lost(hung) = ask("sleep 60", Duration::from_millis(200), false).unwrap() else {
+        let RequestOutcome::Lost(hung) = ask("sleep 60", Duration::from_millis(200), false).unwrap() else {
             panic!("it hung")
         };
         assert!(hung.reason().unwrap().starts_with("no end after 200ms"), "{hung:?}");
-        let Answer::Lost(dead) = ask("read it; kill -9 $$", LONG, false).unwrap() else { panic!("it died") };
+        let RequestOutcome::Lost(dead) = ask("read it; kill -9 $$", LONG, false).unwrap() else {
+            panic!("it died")
+        };
         assert!(matches!(dead, Outcome::WorkerDied { signal: Some(9), .. }), "{dead:?}");
     }
 
@@ -188,7 +190,7 @@ mod tests {
     #[test]
     fn a_worker_that_dies_takes_its_group_with_it() {
         let line = "sleep 60 & echo $! >&2; read it; kill -9 $$";
-        let Answer::Lost(Outcome::WorkerDied { detail, .. }) = ask(line, LONG, false).unwrap() else {
+        let RequestOutcome::Lost(Outcome::WorkerDied { detail, .. }) = ask(line, LONG, false).unwrap() else {
             panic!("it died")
         };
         let child = Pid::from_raw(detail.trim_start_matches(": ").parse().unwrap()).unwrap();
@@ -205,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_stop_is_no_error_and_a_refusal_is_one() {
-        assert_eq!(ask("sleep 60", LONG, true).unwrap(), Answer::Stopped);
+        assert_eq!(ask("sleep 60", LONG, true).unwrap(), RequestOutcome::Stopped);
         let refused = ask(r#"read it; echo '{"Err":{"protocol":"a device"}}'"#, LONG, false);
         assert_eq!(refused.unwrap_err().to_string(), "worker: a device");
     }

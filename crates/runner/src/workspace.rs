@@ -13,8 +13,8 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use crate::directory_entry::DirectoryEntry;
 use crate::error::{RunnerError, failed};
-use crate::place::Place;
 
 /// The prefix of our names.
 pub(crate) const PREFIX: &str = ".writebench-";
@@ -35,7 +35,7 @@ const LATE_CLOSE: Duration = Duration::from_secs(3);
 
 /// A directory of our own in the target: mode 0700, with a unique name.
 pub(crate) struct Workspace {
-    place: Place,
+    entry: DirectoryEntry,
     directory: OwnedFd,
     // Kept open for its lock.
     owner: OwnedFd,
@@ -73,19 +73,19 @@ impl Workspace {
         let path = workspace_path(path, id);
         for _ in 0..TRIES {
             let parent = target.try_clone().map_err(failed("dup", &path))?;
-            let place = Place::in_directory(parent, &path)?;
-            rustix::fs::mkdirat(&place.parent, &place.name, Mode::RWXU).map_err(failed("mkdir", &path))?;
-            let directory = match place.open() {
+            let entry = DirectoryEntry::in_directory(parent, &path)?;
+            rustix::fs::mkdirat(&entry.parent, &entry.name, Mode::RWXU).map_err(failed("mkdir", &path))?;
+            let directory = match entry.open() {
                 Ok(directory) => directory,
                 Err(Errno::NOENT) => continue,
                 Err(errno) => {
-                    let _ = place.remove_empty();
+                    let _ = entry.remove_directory();
                     return Err(failed("open", &path)(errno));
                 }
             };
             // A run that cleans up takes this lock before it removes a directory without an owner file.
             let _ = rustix::fs::flock(&directory, FlockOperation::LockExclusive);
-            if !place.is(&directory) {
+            if !entry.leads_to(&directory) {
                 continue;
             }
             // A directory that another process put here meanwhile is neither filled nor removed.
@@ -95,12 +95,12 @@ impl Workspace {
             let owner = match make_owner(&directory, &path, id) {
                 Ok(owner) => owner,
                 Err(error) => {
-                    let _ = remove_all(&place, &directory, None);
+                    let _ = remove_all(&entry, &directory, None);
                     return Err(error);
                 }
             };
             let _ = rustix::fs::flock(&directory, FlockOperation::Unlock);
-            return Ok(Self { place, directory, owner });
+            return Ok(Self { entry, directory, owner });
         }
         Err(RunnerError::Swapped { path })
     }
@@ -111,13 +111,13 @@ impl Workspace {
 
     /// Device and inode of stat(2), by which the worker checks it.
     pub(crate) fn identity(&self) -> Result<[u64; 2], RunnerError> {
-        let stat = rustix::fs::fstat(&self.directory).map_err(failed("stat", &self.place.path))?;
+        let stat = rustix::fs::fstat(&self.directory).map_err(failed("stat", &self.entry.path))?;
         Ok([stat.st_dev, stat.st_ino])
     }
 
     /// Removes the workspace with all files.
     pub(crate) fn remove(self) -> Result<Leftover, RunnerError> {
-        remove_all(&self.place, &self.directory, Some(self.owner))
+        remove_all(&self.entry, &self.directory, Some(self.owner))
     }
 }
 
@@ -149,15 +149,15 @@ fn make_owner(directory: &OwnedFd, path: &Path, id: &str) -> Result<OwnedFd, Run
 /// Removes the directory and its files. `owner` is closed before it is unlinked: a filesystem that renames
 /// removed open files would keep the directory, too.
 pub(crate) fn remove_all(
-    place: &Place,
+    entry: &DirectoryEntry,
     directory: &OwnedFd,
     owner: Option<OwnedFd>,
 ) -> Result<Leftover, RunnerError> {
-    remove_samples(directory).or_else(busy_is_kept).map_err(failed("unlink", &place.path))?;
+    remove_samples(directory).or_else(busy_is_kept).map_err(failed("unlink", &entry.path))?;
     drop(owner);
     let start = Instant::now();
     loop {
-        match remove_now_empty(place, directory) {
+        match remove_now_empty(entry, directory) {
             Err(RunnerError::Target { error, .. }) if is_kept(&error) => {}
             result => return result.map(|()| Leftover::Removed),
         }
@@ -165,7 +165,7 @@ pub(crate) fn remove_all(
             return Ok(Leftover::KeepsFiles);
         }
         sleep(Duration::from_millis(50));
-        remove_samples(directory).or_else(busy_is_kept).map_err(failed("unlink", &place.path))?;
+        remove_samples(directory).or_else(busy_is_kept).map_err(failed("unlink", &entry.path))?;
     }
 }
 
@@ -177,24 +177,24 @@ fn busy_is_kept(errno: Errno) -> rustix::io::Result<()> {
 fn is_kept(error: &io::Error) -> bool {
     [Errno::NOTEMPTY, Errno::EXIST, Errno::BUSY]
         .iter()
-        .any(|it| error.raw_os_error() == Some(it.raw_os_error()))
+        .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-fn remove_now_empty(place: &Place, directory: &OwnedFd) -> Result<(), RunnerError> {
+fn remove_now_empty(entry: &DirectoryEntry, directory: &OwnedFd) -> Result<(), RunnerError> {
     // The owner file goes last, so that a directory without it is empty.
     match rustix::fs::unlinkat(directory, OWNER, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
-        Err(errno) => return Err(failed("unlink", &place.path)(errno)),
+        Err(errno) => return Err(failed("unlink", &entry.path)(errno)),
     }
-    if !place.is(directory) {
+    if !entry.leads_to(directory) {
         // Another process removed the directory. If its filesystem was unmounted instead, it still
         // exists and can be removed later.
         return match rustix::fs::fstat(directory) {
             Ok(stat) if stat.st_nlink == 0 => Ok(()),
-            _ => Err(RunnerError::Swapped { path: place.path.clone() }),
+            _ => Err(RunnerError::Swapped { path: entry.path.clone() }),
         };
     }
-    place.remove_empty().map_err(failed("rmdir", &place.path))
+    entry.remove_directory().map_err(failed("rmdir", &entry.path))
 }
 
 /// Removes files by name in the open directory of a workspace. A subdirectory is not ours and stays.
@@ -214,7 +214,7 @@ pub fn remove_samples(directory: impl AsFd) -> rustix::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::open_without_links;
+    use crate::directory_entry::open_without_links;
     use std::fs::File;
 
     const ID: &str = "0123456789abcdef0123456789abcdef";

@@ -162,7 +162,7 @@ impl AdviseCommand {
         // The race has no part in the bytes that the limits of the hardware and the check of direct I/O take.
         let limits_for = one_for_each_limit(&space);
         let unlimited = Settings { max_bytes: self.max_bytes.map(|bytes| bytes.0), ..settings.clone() };
-        let limit_bytes = Hardware::of(&limits_for, &unlimited, &[place.space()])?.bytes();
+        let limit_bytes = Hardware::for_cases(&limits_for, &unlimited, &[place.space()])?.bytes();
         let max_bytes = if self.max_bytes.is_some() {
             max_bytes
         } else {

@@ -12,8 +12,8 @@ use rustix::process::Signal;
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
 use writebench_engine::{Engine, RankBarrier};
 use writebench_model::Phase;
-use writebench_model::protocol::Request;
-use writebench_runner::{BarrierClient, ProgressRecord, RunnerError, answer_all, answered};
+use writebench_model::protocol::WorkerRequest;
+use writebench_runner::{BarrierClient, ProgressRecord, RunnerError, respond, serve_requests};
 
 use crate::exit::Exit;
 use crate::sampling::{OpenTarget, numbered, open_directories, run_rank_sample, run_sample};
@@ -80,11 +80,11 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     let enter = |phase| progress.enter(phase);
     let available = || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
     let mut engine = Engine::new(copy_from, available, &enter);
-    answer_all(|request| match request {
-        Request::SampleRequest(request) => answered(request, |request| {
+    serve_requests(|request| match request {
+        WorkerRequest::SampleRequest(request) => respond(request, |request| {
             Ok(run_sample(&mut engine, numbered(&targets, request.target)?, &request, &enter))
         }),
-        Request::RankSampleRequest(request) => answered(request, |request| {
+        WorkerRequest::RankSampleRequest(request) => respond(request, |request| {
             let barrier =
                 barrier.as_mut().ok_or_else(|| RunnerError::Protocol("there are no ranks".to_owned()))?;
             Ok(run_rank_sample(
@@ -95,7 +95,7 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
                 &enter,
             ))
         }),
-        Request::LimitRequest(request) => answered(request, |request| {
+        WorkerRequest::LimitRequest(request) => respond(request, |request| {
             enter(Phase::Settle);
             Ok(engine.limits(numbered(&targets, request.target)?, &request))
         }),

@@ -5,7 +5,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use writebench_runner::CopyPlace;
+use writebench_runner::CopyDestination;
 
 use super::Named;
 use super::directory::{Directory, Identity, identity, identity_at};
@@ -56,19 +56,23 @@ impl ProtectedPaths {
     pub(super) fn check(
         &self,
         output: &Named,
-        place: Option<(&Directory, &OsStr)>,
+        destination: Option<(&Directory, &OsStr)>,
         now: Option<&Metadata>,
     ) -> Result<()> {
-        let path = place.map(|(directory, name)| directory.real_path().join(name));
-        let parent = place.and_then(|(directory, _)| directory.identity());
+        let path = destination.map(|(directory, name)| directory.real_path().join(name));
+        let parent = destination.and_then(|(directory, _)| directory.identity());
         let refused = self.reason(path.as_deref(), parent, now.map(identity)).map(|why| output.refused(&why));
         refused.map_or(Ok(()), Err)
     }
 
     /// Refuses a protected file as the place of a copy, on which this process makes no call.
-    pub(crate) fn check_copy(&self, place: &CopyPlace) -> Result<()> {
-        let path = &place.path;
-        match self.reason(Some(path), place.directory.map(Into::into), place.identity().map(Into::into)) {
+    pub(crate) fn check_copy(&self, destination: &CopyDestination) -> Result<()> {
+        let path = &destination.path;
+        match self.reason(
+            Some(path),
+            destination.directory.map(Into::into),
+            destination.identity().map(Into::into),
+        ) {
             Some(why) => Err(refused!("--to {}: {why}", path.display())),
             None => Ok(()),
         }

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use writebench_model::protocol::{InsufficientSpace, RankPlace, RankSample, RankSampleRequest};
+use writebench_model::protocol::{InsufficientSpace, RankRole, RankSample, RankSampleRequest};
 use writebench_model::{Cluster, RankName};
 use writebench_runner::{Communicator, Coordinator, Report, RunnerError, Share};
 
@@ -69,12 +69,12 @@ impl Coordinator for Leader {
         self.ranks.size()
     }
 
-    fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankPlace)> {
+    fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankRole)> {
         self.give(&Order::RunSample(Box::new(share.clone())))?;
         self.sample_ranks = share.ranks;
         self.ranks.join_group(share.ranks);
         self.before = self.ranks.compare_clocks(share.ranks);
-        Ok((self.ranks.nodes.name(0), self.ranks.nodes.place(0, share.ranks)))
+        Ok((self.ranks.nodes.name(0), self.ranks.nodes.role(0, share.ranks)))
     }
 
     fn gather(&mut self, own: Report) -> io::Result<Vec<Report>> {

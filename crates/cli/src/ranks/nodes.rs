@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use writebench_model::protocol::RankPlace;
+use writebench_model::protocol::RankRole;
 use writebench_model::{Node, RankName};
 
 pub(super) struct Nodes {
@@ -48,9 +48,9 @@ impl Nodes {
         (1..ranks).filter(|&rank| self.first_beside(rank) == rank).collect()
     }
 
-    /// The place of a rank among the first so many. Each reads back what one other has written, so that all is read: a
+    /// The role of a rank among the first so many. Each reads back what one other has written, so that all is read: a
     /// rank of another node, unless one node has more than half of the ranks.
-    pub(super) fn place(&self, rank: u32, ranks: u32) -> RankPlace {
+    pub(super) fn role(&self, rank: u32, ranks: u32) -> RankRole {
         let mut by_node: Vec<Vec<u32>> = Vec::new();
         let mut numbers: HashMap<u32, usize> = HashMap::new();
         for number in 0..ranks {
@@ -66,7 +66,7 @@ impl Nodes {
         let all = by_node.concat();
         let at = all.iter().position(|&other| other == rank).unwrap_or(0);
         let verifies = all[(at + most) % all.len()];
-        RankPlace { rank, verifies, ranks_beside: u32::try_from(ranks_beside).unwrap_or(u32::MAX) }
+        RankRole { rank, verifies, ranks_beside: u32::try_from(ranks_beside).unwrap_or(u32::MAX) }
     }
 }
 
@@ -80,7 +80,7 @@ mod tests {
 
     fn verified(hosts: &[&str]) -> Vec<u32> {
         let ranks = u32::try_from(hosts.len()).unwrap();
-        (0..ranks).map(|rank| nodes(hosts).place(rank, ranks).verifies).collect()
+        (0..ranks).map(|rank| nodes(hosts).role(rank, ranks).verifies).collect()
     }
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
             }
         }
         let nodes = nodes(&["a", "a", "b", "b"]);
-        assert_eq!(nodes.place(0, 2), RankPlace { rank: 0, verifies: 0, ranks_beside: 2 }, "one node");
+        assert_eq!(nodes.role(0, 2), RankRole { rank: 0, verifies: 0, ranks_beside: 2 }, "one node");
     }
 
     #[test]

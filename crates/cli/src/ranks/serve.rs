@@ -78,9 +78,9 @@ fn take_shares(
         }
         ranks.compare_clocks(share.ranks);
         let rank = ranks.rank();
-        let place = (ranks.nodes.name(rank), ranks.nodes.place(rank, share.ranks));
+        let role = (ranks.nodes.name(rank), ranks.nodes.role(rank, share.ranks));
         let mut communicator = Group { ranks, size: share.ranks, in_process: &mut in_process };
-        let report = Report::of_share(&mut workers, &share, place, &mut communicator);
+        let report = Report::of_share(&mut workers, &share, role, &mut communicator);
         ranks.gather(share.ranks, &serde_json::to_string(&report)?);
         ranks.compare_clocks(share.ranks);
     }

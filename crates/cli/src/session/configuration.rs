@@ -29,7 +29,7 @@ impl Configuration {
     /// As many samples of each case as the run's settings demand, and no other measurements.
     pub(crate) fn new(settings: Settings, cases: Vec<Case>, copied: Option<Copied>) -> Self {
         Self {
-            schedule: Box::new(EachCase::of(&settings)),
+            schedule: Box::new(EachCase::for_settings(&settings)),
             deferred: Vec::new(),
             limits_for: Vec::new(),
             image_bytes: 0,

@@ -145,7 +145,7 @@ impl Cost<'_> {
         let copied = self.copied_bytes().saturating_mul(count);
         let direct = direct_check_bytes_of(self.cases).saturating_mul(count);
         let direct = if_wanted(self.settings.verify != Verify::Never, direct);
-        let limits = if_wanted(self.limits, Hardware::of(self.cases, self.settings, &spaces)?.bytes());
+        let limits = if_wanted(self.limits, Hardware::for_cases(self.cases, self.settings, &spaces)?.bytes());
         Ok([
             ("Up to ", copied, "are files to be copied"),
             ("Up to ", direct, "show whether O_DIRECT goes past the page cache"),

@@ -193,7 +193,7 @@ impl Session<'_> {
         }
         let spaces: Vec<_> = self.workspaces.places.iter().map(|place| place.space).collect();
         let settings = Settings { max_bytes: self.written.left_bytes(), ..self.config.settings.clone() };
-        let hardware = Hardware::of(&self.config.limits_for, &settings, &spaces)?;
+        let hardware = Hardware::for_cases(&self.config.limits_for, &settings, &spaces)?;
         self.written.add(hardware.bytes());
         Ok(Some(hardware))
     }

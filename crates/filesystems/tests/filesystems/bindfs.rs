@@ -64,7 +64,8 @@ fn direct() -> Result<()> {
 fn open_flags(process: u32, path: &Path) -> Result<OFlags> {
     let inode = fs::metadata(path)?.ino();
     for descriptor in entries(Path::new(&format!("/proc/{process}/fd"))) {
-        let is_file = fs::metadata(&descriptor).is_ok_and(|it| it.ino() == inode && it.is_file());
+        let is_file =
+            fs::metadata(&descriptor).is_ok_and(|metadata| metadata.ino() == inode && metadata.is_file());
         let name = descriptor.file_name().context("a number")?.to_string_lossy().into_owned();
         let info = fs::read_to_string(format!("/proc/{process}/fdinfo/{name}"))?;
         let flags = info.lines().find_map(|line| line.strip_prefix("flags:")).context("flags")?;
@@ -164,7 +165,7 @@ fn threads() -> Result<()> {
             }
         };
         let threads: Vec<_> = (0..4).map(|number| scope.spawn(write(number))).collect();
-        threads.into_iter().try_for_each(|it| it.join().map_err(|_| anyhow::anyhow!("a thread"))?)
+        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| anyhow::anyhow!("a thread"))?)
     })?;
     for number in 0..4 {
         ensure!(fs::read(below.join(number.to_string()))? == vec![number; 32 * MIB]);

@@ -175,7 +175,8 @@ impl Outside {
 
     /// The traces that exist now.
     fn left(&self) -> Result<Vec<String>> {
-        let mut left: Vec<_> = loops_over(&self.images).iter().map(|it| it.display().to_string()).collect();
+        let mut left: Vec<_> =
+            loops_over(&self.images).iter().map(|device| device.display().to_string()).collect();
         left.extend(entries(&self.images).iter().map(|path| path.display().to_string()));
         left.extend(
             self.children.iter().map(|pid| format!("/proc/{pid}")).filter(|path| Path::new(path).exists()),

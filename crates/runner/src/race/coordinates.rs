@@ -19,7 +19,7 @@ pub fn coordinates(cases: &[&Case]) -> Vec<Vec<u16>> {
                     Some(axis) if case.method().has_axis(axis) => case.axes().get(axis),
                     Some(_) => String::new(),
                 };
-                let number = seen.iter().position(|it| *it == text).unwrap_or_else(|| {
+                let number = seen.iter().position(|known| *known == text).unwrap_or_else(|| {
                     seen.push(text);
                     seen.len() - 1
                 });

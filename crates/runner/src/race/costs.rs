@@ -47,7 +47,7 @@ impl Costs {
         if is_before_all {
             return;
         }
-        let at = self.sizes.binary_search_by_key(&bytes, |it| it.bytes).unwrap_or_else(|at| {
+        let at = self.sizes.binary_search_by_key(&bytes, |size| size.bytes).unwrap_or_else(|at| {
             self.sizes.insert(at, OfSize { bytes, ..OfSize::default() });
             at
         });
@@ -59,7 +59,7 @@ impl Costs {
 
     /// Whether there are enough samples to plan with.
     pub(super) fn are_known(&self) -> bool {
-        self.sizes.iter().map(|it| it.samples).sum::<u64>() >= FEWEST
+        self.sizes.iter().map(|size| size.samples).sum::<u64>() >= FEWEST
     }
 
     /// The mean seconds of a sample with files of this size. Between the sizes that were measured the
@@ -69,8 +69,8 @@ impl Costs {
         let known: Vec<(f64, f64)> = self
             .sizes
             .iter()
-            .filter(|it| it.samples > 0)
-            .map(|it| (as_f64(it.bytes.max(1)), it.sample_s()))
+            .filter(|size| size.samples > 0)
+            .map(|size| (as_f64(size.bytes.max(1)), size.sample_s()))
             .collect();
         let bytes = as_f64(bytes.max(1));
         let above = known.iter().position(|(known, _)| *known >= bytes).unwrap_or(known.len());

@@ -33,8 +33,8 @@ impl Race {
             chosen.push(self.baseline);
         }
         // Clones have no part in the check.
-        chosen.extend((0..self.candidates.len()).filter(|&it| self.candidates[it].is_clone));
-        let is_checked = |&it: &usize| !taken[self.case_on(self.real(), it)].is_empty();
+        chosen.extend((0..self.candidates.len()).filter(|&index| self.candidates[index].is_clone));
+        let is_checked = |&index: &usize| !taken[self.case_on(self.real(), index)].is_empty();
         self.rounds = if chosen.iter().all(is_checked) { 2 } else { 1 };
         self.want(Stage::Final, chosen, taken);
         self.is_over = self.batch.is_empty();
@@ -42,7 +42,7 @@ impl Race {
 
     pub(super) fn end_final_round(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         let (clones, alive): (Vec<usize>, Vec<usize>) =
-            self.batch.iter().map(|(it, _)| *it).partition(|&it| self.candidates[it].is_clone);
+            self.batch.iter().map(|(index, _)| *index).partition(|&index| self.candidates[index].is_clone);
         let rounds = self.rounds_of_final(taken);
         let time = |&candidate: &usize| Some((rounds.value(candidate)?, candidate));
         let Some((_, leader)) = alive.iter().filter_map(time).min_by(|a, b| a.0.total_cmp(&b.0)) else {
@@ -90,9 +90,9 @@ impl Race {
 
     /// The model of all samples at the size of the final, by candidate. Copies that share blocks are no rivals.
     fn rounds_of_final(&self, taken: &[Vec<SampleSummary>]) -> Rounds {
-        let times = |it: usize| match self.candidates[it].is_clone {
+        let times = |index: usize| match self.candidates[index].is_clone {
             true => Vec::new(),
-            false => by_round(&taken[self.case_on(self.real(), it)]),
+            false => by_round(&taken[self.case_on(self.real(), index)]),
         };
         Rounds::fit(&(0..self.candidates.len()).map(times).collect::<Vec<_>>())
     }

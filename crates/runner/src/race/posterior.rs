@@ -28,7 +28,7 @@ pub(super) enum Acquisition {
 
 impl Posterior {
     /// The posterior on `level` from the samples on all `levels`, each with the bytes of a sample.
-    pub(super) fn of(
+    pub(super) fn from_samples(
         candidates: &[Candidate],
         levels: &[(LevelOf, u64)],
         level: usize,
@@ -59,16 +59,18 @@ impl Posterior {
                 }
             }
             // A failed candidate counts as the slowest, so that those like it are not tried first.
-            let slowest = observations[first..].iter().map(|it| it.figure).reduce(f64::max);
+            let slowest = observations[first..].iter().map(|observation| observation.figure).reduce(f64::max);
             let failed = failed.into_iter().zip(slowest.into_iter().cycle());
             observations.extend(failed.map(|((_, point), figure)| Observation { point, figure, samples: 1.0 }));
         }
-        let mean =
-            observations.iter().map(|it| it.figure).sum::<f64>() / as_f64(observations.len().max(1) as u64);
-        observations.iter_mut().for_each(|it| it.figure -= mean);
+        let mean = observations.iter().map(|observation| observation.figure).sum::<f64>()
+            / as_f64(observations.len().max(1) as u64);
+        observations.iter_mut().for_each(|observation| observation.figure -= mean);
         let kernel = learnt.from(&observations, candidates);
-        let here = candidates.iter().map(|it| Point { level: number_of(level), values: it.values.clone() });
-        let points = here.chain(observations.iter().map(|it| it.point.clone())).collect();
+        let here = candidates
+            .iter()
+            .map(|candidate| Point { level: number_of(level), values: candidate.values.clone() });
+        let points = here.chain(observations.iter().map(|observation| observation.point.clone())).collect();
         let mut process = GaussianProcess::new(kernel, points);
         for (index, Observation { figure, samples, .. }) in (candidates.len()..).zip(&observations) {
             process.observe(index, *figure, *samples);
@@ -78,8 +80,9 @@ impl Posterior {
 
     /// The posterior before any sample.
     pub(super) fn unknown(candidates: &[Candidate]) -> Self {
-        let axes = candidates.first().map_or(0, |it| it.values.len());
-        let points = candidates.iter().map(|it| Point { level: 0, values: it.values.clone() }).collect();
+        let axes = candidates.first().map_or(0, |candidate| candidate.values.len());
+        let points =
+            candidates.iter().map(|candidate| Point { level: 0, values: candidate.values.clone() }).collect();
         Self { process: GaussianProcess::new(Kernel::unknown(axes), points), candidates: candidates.len() }
     }
 
@@ -90,7 +93,7 @@ impl Posterior {
 
     /// How many times slower than the fastest a candidate is, by the posterior.
     pub(super) fn times(&self, candidate: usize) -> f64 {
-        let best = (0..self.candidates).map(|it| self.mean(it)).fold(f64::INFINITY, f64::min);
+        let best = (0..self.candidates).map(|index| self.mean(index)).fold(f64::INFINITY, f64::min);
         (self.mean(candidate) - best).exp()
     }
 
@@ -101,7 +104,7 @@ impl Posterior {
 
     /// The most that the logarithm of the time per byte may be for the fastest of `among`.
     fn upper_bound(&self, among: &[usize]) -> f64 {
-        let upper_bound = |&it: &usize| self.process.mean(it) + DOUBT * self.process.deviation(it);
+        let upper_bound = |&index: &usize| self.process.mean(index) + DOUBT * self.process.deviation(index);
         among.iter().map(upper_bound).fold(f64::INFINITY, f64::min)
     }
 
@@ -115,16 +118,16 @@ impl Posterior {
         let mut left = among.to_vec();
         let mut chosen = Vec::new();
         while chosen.len() < most {
-            let rank = |it: usize| match choice {
-                Acquisition::MaxVariance => -self.process.deviation(it),
-                Acquisition::LowerBound => self.lower_bound(it),
+            let rank = |index: usize| match choice {
+                Acquisition::MaxVariance => -self.process.deviation(index),
+                Acquisition::LowerBound => self.lower_bound(index),
             };
             let Some(&next) = left.iter().min_by(|&&a, &&b| rank(a).total_cmp(&rank(b))) else { break };
             if choice == Acquisition::LowerBound && self.lower_bound(next) > self.upper_bound(among) {
                 break;
             }
             self.fantasize(next);
-            left.retain(|&it| it != next);
+            left.retain(|&index| index != next);
             chosen.push(next);
         }
         chosen
@@ -141,7 +144,7 @@ pub(super) struct Learnt {
 
 impl Learnt {
     fn from(&mut self, observations: &[Observation], candidates: &[Candidate]) -> Kernel {
-        let axes = candidates.first().map_or(0, |it| it.values.len());
+        let axes = candidates.first().map_or(0, |candidate| candidate.values.len());
         let last = self.kernel.take().unwrap_or_else(|| Kernel::unknown(axes));
         let is_due = observations.len() > self.observations + self.observations / 5;
         let kernel = if is_due {

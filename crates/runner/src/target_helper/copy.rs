@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{RunnerError, failed};
-use crate::question::path_bytes;
+use crate::pipe::path_bytes;
 use crate::workspace::Workspace;
 
 /// A file that is copied. Each process opens it separately, and the supervisor never does.
@@ -32,21 +32,21 @@ pub struct CopySource {
     pub is_regular: bool,
 }
 
-/// The place of a copy.
+/// The destination of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CopyPlace {
+pub struct CopyDestination {
     /// The path, in a directory without links.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
     /// Device and inode of the directory; none of an open file.
     pub directory: Option<[u64; 2]>,
-    pub found: Found,
+    pub kind: DestinationKind,
 }
 
-/// The file that exists at the place of a copy.
+/// The file that exists at the destination of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Found {
+pub enum DestinationKind {
     Nothing,
     /// A file that the copy replaces, keeping owner and mode.
     File {
@@ -74,13 +74,15 @@ pub enum Found {
     Other,
 }
 
-impl CopyPlace {
+impl CopyDestination {
     /// Device and inode of the existing file.
     #[must_use]
     pub fn identity(&self) -> Option<[u64; 2]> {
-        match self.found {
-            Found::File { identity, .. } | Found::Descriptor { identity, .. } => Some(identity),
-            Found::Nothing | Found::Link { .. } | Found::Other => None,
+        match self.kind {
+            DestinationKind::File { identity, .. } | DestinationKind::Descriptor { identity, .. } => {
+                Some(identity)
+            }
+            DestinationKind::Nothing | DestinationKind::Link { .. } | DestinationKind::Other => None,
         }
     }
 }
@@ -124,44 +126,44 @@ pub fn open_source(name: &Path, identity_then: [u64; 2]) -> Result<File, RunnerE
     Ok(file)
 }
 
-pub(super) fn place(named: &Path) -> Result<CopyPlace, RunnerError> {
+pub(super) fn destination(named: &Path) -> Result<CopyDestination, RunnerError> {
     if named.starts_with(DESCRIPTORS) {
         let metadata = named.metadata().map_err(failed("stat", named))?;
-        let found = match metadata.is_file() {
-            true => Found::Descriptor {
+        let kind = match metadata.is_file() {
+            true => DestinationKind::Descriptor {
                 name: named.to_path_buf(),
                 identity: identity(&metadata),
                 size_bytes: metadata.len(),
             },
-            false => Found::Other,
+            false => DestinationKind::Other,
         };
         let path = named.read_link().map_err(failed("readlink", named))?;
-        return Ok(CopyPlace { path, directory: None, found });
+        return Ok(CopyDestination { path, directory: None, kind });
     }
     let parent = named.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = named.file_name().ok_or(ErrorKind::InvalidFilename).map_err(failed("open", named))?;
     let directory = parent.metadata().map_err(failed("stat", parent))?;
     let path = parent.canonicalize().map_err(failed("realpath", named))?.join(name);
-    let found = match path.symlink_metadata() {
-        Err(error) if error.kind() == ErrorKind::NotFound => Found::Nothing,
+    let kind = match path.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => DestinationKind::Nothing,
         Err(error) => return Err(failed("stat", named)(error)),
         Ok(metadata) if metadata.is_symlink() => {
-            Found::Link { to: path.read_link().map_err(failed("readlink", named))? }
+            DestinationKind::Link { to: path.read_link().map_err(failed("readlink", named))? }
         }
-        Ok(metadata) if metadata.is_file() => Found::File {
+        Ok(metadata) if metadata.is_file() => DestinationKind::File {
             identity: identity(&metadata),
             size_bytes: metadata.len(),
             is_writable: rustix::fs::access(&path, Access::WRITE_OK).is_ok(),
         },
-        Ok(_) => Found::Other,
+        Ok(_) => DestinationKind::Other,
     };
-    Ok(CopyPlace { path, directory: Some(identity(&directory)), found })
+    Ok(CopyDestination { path, directory: Some(identity(&directory)), kind })
 }
 
-/// Copies the whole source to its place: in the open directory `target`, unless it is a descriptor.
+/// Copies the whole source to its destination: in the open directory `target`, unless it is a descriptor.
 pub(super) fn copy(
     source: &CopySource,
-    place: &CopyPlace,
+    destination: &CopyDestination,
     target: &OwnedFd,
     workspace: &Workspace,
 ) -> Result<(), RunnerError> {
@@ -173,58 +175,66 @@ pub(super) fn copy(
             "{path} has {length} bytes now, and had {before} when it was measured"
         )));
     }
-    match &place.found {
-        Found::Descriptor { name, .. } => {
-            let to =
-                OpenOptions::new().read(true).write(true).open(name).map_err(failed("open", &place.path))?;
-            to.set_len(0).map_err(failed("ftruncate", &place.path))?;
-            let filled = fill(&from, &to, (source, place));
+    match &destination.kind {
+        DestinationKind::Descriptor { name, .. } => {
+            let to = OpenOptions::new()
+                .read(true)
+                .write(true)
+                .open(name)
+                .map_err(failed("open", &destination.path))?;
+            to.set_len(0).map_err(failed("ftruncate", &destination.path))?;
+            let filled = fill(&from, &to, (source, destination));
             if filled.is_err() {
                 // A partial copy would look complete.
                 let _ = to.set_len(0);
             }
             filled
         }
-        Found::Nothing | Found::File { .. } => {
-            let to = unfinished(place, workspace)?;
-            fill(&from, &to, (source, place))?;
-            to.sync_data().map_err(failed("fdatasync", &place.path))?;
-            put_in_place(place, target, workspace)
+        DestinationKind::Nothing | DestinationKind::File { .. } => {
+            let to = unfinished(destination, workspace)?;
+            fill(&from, &to, (source, destination))?;
+            to.sync_data().map_err(failed("fdatasync", &destination.path))?;
+            rename_to_destination(destination, target, workspace)
         }
-        Found::Link { .. } | Found::Other => {
-            Err(RunnerError::Told(format!("{} is no file that a copy can go to", place.path.display())))
+        DestinationKind::Link { .. } | DestinationKind::Other => {
+            Err(RunnerError::Told(format!("{} is no file that a copy can go to", destination.path.display())))
         }
     }
 }
 
 /// Empties a file after the copy into it was interrupted.
-pub(super) fn empty(place: &CopyPlace) -> Result<(), RunnerError> {
-    let Found::Descriptor { name, .. } = &place.found else { return Ok(()) };
+pub(super) fn empty(destination: &CopyDestination) -> Result<(), RunnerError> {
+    let DestinationKind::Descriptor { name, .. } = &destination.kind else { return Ok(()) };
     let emptied = OpenOptions::new().write(true).open(name).and_then(|file| file.set_len(0));
-    emptied.map_err(failed("ftruncate", &place.path))
+    emptied.map_err(failed("ftruncate", &destination.path))
 }
 
 /// A new file in the workspace, with the owner and mode of the copy.
-fn unfinished(place: &CopyPlace, workspace: &Workspace) -> Result<File, RunnerError> {
+fn unfinished(destination: &CopyDestination, workspace: &Workspace) -> Result<File, RunnerError> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_bits_truncate(0o666);
     let file = rustix::fs::openat(workspace.directory(), UNFINISHED, flags, mode)
-        .map_err(failed("open", &place.path))?;
-    if matches!(place.found, Found::File { .. }) {
-        let now = rustix::fs::statat(CWD, &place.path, AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(failed("stat", &place.path))?;
+        .map_err(failed("open", &destination.path))?;
+    if matches!(destination.kind, DestinationKind::File { .. }) {
+        let now = rustix::fs::statat(CWD, &destination.path, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(failed("stat", &destination.path))?;
         let (owner, group) = (Uid::from_raw(now.st_uid), Gid::from_raw(now.st_gid));
         // Only root may change the owner: another user's file becomes this user's when it is replaced.
         let _ = rustix::fs::fchown(&file, Some(owner), Some(group));
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(now.st_mode)).map_err(failed("fchmod", &place.path))?;
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(now.st_mode))
+            .map_err(failed("fchmod", &destination.path))?;
     }
     Ok(file.into())
 }
 
 /// Copies, and compares byte by byte.
-fn fill(from: &File, to: &File, (source, place): (&CopySource, &CopyPlace)) -> Result<(), RunnerError> {
+fn fill(
+    from: &File,
+    to: &File,
+    (source, destination): (&CopySource, &CopyDestination),
+) -> Result<(), RunnerError> {
     let read = failed("read", &source.path);
-    let written = failed("write", &place.path);
+    let written = failed("write", &destination.path);
     let (mut block, mut copied) = (vec![0; BLOCK_BYTES], vec![0; BLOCK_BYTES]);
     let blocks = (0..source.size_bytes).step_by(BLOCK_BYTES).map(|offset| {
         let left = usize::try_from(source.size_bytes - offset).unwrap_or(usize::MAX);
@@ -240,7 +250,7 @@ fn fill(from: &File, to: &File, (source, place): (&CopySource, &CopyPlace)) -> R
         if block[..length] != copied[..length] {
             return Err(RunnerError::Told(format!(
                 "{} differs from {}; did somebody write to one of them?",
-                place.path.display(),
+                destination.path.display(),
                 source.path.display()
             )));
         }
@@ -248,16 +258,20 @@ fn fill(from: &File, to: &File, (source, place): (&CopySource, &CopyPlace)) -> R
     Ok(())
 }
 
-/// Renames the finished copy to its place, if the place has not changed.
-fn put_in_place(place: &CopyPlace, target: &OwnedFd, workspace: &Workspace) -> Result<(), RunnerError> {
-    let swapped = || RunnerError::Swapped { path: place.path.clone() };
-    let name = place.path.file_name().ok_or_else(swapped)?;
+/// Renames the finished copy to its destination, if that has not changed.
+fn rename_to_destination(
+    destination: &CopyDestination,
+    target: &OwnedFd,
+    workspace: &Workspace,
+) -> Result<(), RunnerError> {
+    let swapped = || RunnerError::Swapped { path: destination.path.clone() };
+    let name = destination.path.file_name().ok_or_else(swapped)?;
     let now = match rustix::fs::statat(target, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Some([stat.st_dev, stat.st_ino]),
         Err(Errno::NOENT) => None,
-        Err(errno) => return Err(failed("stat", &place.path)(errno)),
+        Err(errno) => return Err(failed("stat", &destination.path)(errno)),
     };
-    if now != place.identity() {
+    if now != destination.identity() {
         return Err(swapped());
     }
     let flags = if now.is_none() { RenameFlags::NOREPLACE } else { RenameFlags::empty() };
@@ -271,12 +285,12 @@ fn put_in_place(place: &CopyPlace, target: &OwnedFd, workspace: &Workspace) -> R
     };
     match renamed {
         Err(Errno::EXIST) => return Err(swapped()),
-        renamed => renamed.map_err(failed("rename", &place.path))?,
+        renamed => renamed.map_err(failed("rename", &destination.path))?,
     }
     // Without it, a loss of power takes the name back.
     match rustix::fs::fsync(target) {
         // A filesystem that syncs no directories.
         Err(Errno::INVAL) => Ok(()),
-        synced => synced.map_err(failed("fsync of the directory of", &place.path)),
+        synced => synced.map_err(failed("fsync of the directory of", &destination.path)),
     }
 }

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use writebench_model::Environment;
 use writebench_probe::Space;
 
+use crate::directory_entry::open_without_links;
 use crate::error::{RunnerError, failed};
-use crate::place::open_without_links;
-use crate::question::path_bytes;
+use crate::pipe::path_bytes;
 
 /// A target as its target helper found it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,8 +47,8 @@ pub(super) fn inspect(named: &Path) -> Result<(Inspection, Option<OwnedFd>), Run
     let path = named.canonicalize().map_err(failed("realpath", named))?;
     let metadata = fs::metadata(&path).map_err(failed("stat", named))?;
     let kind = match metadata.file_type() {
-        it if it.is_dir() => TargetKind::Directory,
-        it if it.is_block_device() => TargetKind::BlockDevice,
+        file_type if file_type.is_dir() => TargetKind::Directory,
+        file_type if file_type.is_block_device() => TargetKind::BlockDevice,
         _ => TargetKind::Other,
     };
     let (environment, space) = match kind {

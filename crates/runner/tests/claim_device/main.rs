@@ -362,8 +362,9 @@ fn an_exchanged_node() -> Result<()> {
         };
         let exchanges = scope.spawn(exchange);
         let number = writebench_probe::block_device(blank.path())?.number;
-        let wrong =
-            (0..150).filter_map(|_| claim_device(&node, false).ok()).find(|it| it.facts().number != number);
+        let wrong = (0..150)
+            .filter_map(|_| claim_device(&node, false).ok())
+            .find(|device| device.facts().number != number);
         is_over.store(true, Ordering::Relaxed);
         exchanges.join().expect("no panic")?;
         ensure!(wrong.is_none(), "{wrong:?}");

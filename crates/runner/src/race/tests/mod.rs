@@ -192,8 +192,8 @@ fn a_method_that_is_fast_with_small_files_only_is_found_out_by_the_check() {
     let searches = ten_searches(|world| {
         let best = (0..world.count()).min_by(|&a, &b| world.regret(a).total_cmp(&world.regret(b))).unwrap();
         let method = world.values[best][0];
-        for it in (0..world.count()).filter(|&it| world.values[it][0] == method).collect::<Vec<_>>() {
-            (REAL..LEVELS).for_each(|level| world.cliffs[level][it] *= 1.5);
+        for index in (0..world.count()).filter(|&index| world.values[index][0] == method).collect::<Vec<_>>() {
+            (REAL..LEVELS).for_each(|level| world.cliffs[level][index] *= 1.5);
         }
     });
     assert!(searches.within_3_percent >= 9 && searches.worst < 1.1, "{searches:?}");
@@ -204,12 +204,13 @@ fn every_value_of_every_axis_has_a_sample() {
     let mut world = six_hundred(0.08, 5);
     world.run(0);
     let measured: Vec<&Vec<u16>> = (0..world.count())
-        .filter(|&it| (0..LEVELS).any(|level| !world.on(level)[it].is_empty()))
-        .map(|it| &world.values[it])
+        .filter(|&index| (0..LEVELS).any(|level| !world.on(level)[index].is_empty()))
+        .map(|index| &world.values[index])
         .collect();
     assert!(measured.len() < 400, "{}", measured.len());
-    for (axis, values) in (0..8).map(|axis| (axis, world.values.iter().map(move |it| it[axis]))) {
-        let missing: Vec<u16> = values.filter(|it| !measured.iter().any(|own| own[axis] == *it)).collect();
+    for (axis, values) in (0..8).map(|axis| (axis, world.values.iter().map(move |values| values[axis]))) {
+        let missing: Vec<u16> =
+            values.filter(|value| !measured.iter().any(|own| own[axis] == *value)).collect();
         assert!(missing.is_empty(), "axis {axis}: {missing:?}");
     }
 }
@@ -218,7 +219,7 @@ fn every_value_of_every_axis_has_a_sample() {
 fn few_samples_are_lost_to_methods_that_fail() {
     let mut world = six_hundred(0.04, 9);
     let count = world.count();
-    let fails = |it: &usize| [3, 8].contains(&world.values[it % count][0]);
+    let fails = |index: &usize| [3, 8].contains(&world.values[index % count][0]);
     world.fails = (0..LEVELS * count).filter(fails).collect();
     let pick = world.run(0);
     assert!(!world.fails.contains(&pick));

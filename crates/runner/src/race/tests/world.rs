@@ -169,12 +169,12 @@ impl World {
 
     /// The seconds of six samples of each candidate at the real size.
     pub(super) fn grid_s(&self) -> f64 {
-        (0..self.count()).map(|it| 6.0 * (self.seconds(REAL, it) + self.around_s)).sum()
+        (0..self.count()).map(|index| 6.0 * (self.seconds(REAL, index) + self.around_s)).sum()
     }
 
     /// How many times slower than the fastest at the real size a candidate is.
     pub(super) fn regret(&self, candidate: usize) -> f64 {
-        let best = (0..self.count()).map(|it| self.seconds(REAL, it)).fold(f64::INFINITY, f64::min);
+        let best = (0..self.count()).map(|index| self.seconds(REAL, index)).fold(f64::INFINITY, f64::min);
         self.seconds(REAL, candidate) / best
     }
 }

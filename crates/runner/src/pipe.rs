@@ -1,5 +1,5 @@
-//! Both ends of a pipe between two processes of this program: one line of JSON per question, and one per
-//! answer or error.
+//! Both ends of a pipe between two processes of this program: one line of JSON per request, and one per
+//! response or error.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -8,20 +8,20 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use writebench_model::protocol::Question;
+use writebench_model::protocol::Request;
 
 use crate::error::RunnerError;
 
-/// Answers questions from standard input until it ends.
+/// Responds to requests from standard input until it ends.
 ///
 /// # Errors
 /// The other process cannot be read from, understood or written to.
-pub fn answer_all<Asked: DeserializeOwned>(
-    mut answer: impl FnMut(Asked) -> serde_json::Result<String>,
+pub fn serve_requests<Message: DeserializeOwned>(
+    mut respond: impl FnMut(Message) -> serde_json::Result<String>,
 ) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     for line in io::stdin().lock().lines() {
-        let mut line = answer(serde_json::from_str(&line?)?)?;
+        let mut line = respond(serde_json::from_str(&line?)?)?;
         line.push('\n');
         stdout.write_all(line.as_bytes())?;
         stdout.flush()?;
@@ -29,38 +29,38 @@ pub fn answer_all<Asked: DeserializeOwned>(
     Ok(())
 }
 
-/// The answer to a question, in the form that the pipe carries.
+/// The response to a request, in the form that the pipe carries.
 ///
 /// # Errors
-/// The answer cannot be encoded as JSON.
-pub fn answered<Q: Question>(
-    question: Q,
-    answer: impl FnOnce(Q) -> Result<Q::Answer, RunnerError>,
+/// The response cannot be encoded as JSON.
+pub fn respond<R: Request>(
+    request: R,
+    handle: impl FnOnce(R) -> Result<R::Response, RunnerError>,
 ) -> serde_json::Result<String> {
-    serde_json::to_string(&answer(question).map_err(Fault::from))
+    serde_json::to_string(&handle(request).map_err(RemoteError::from))
 }
 
-pub(crate) fn question_line(question: impl Question) -> serde_json::Result<String> {
-    Ok(serde_json::to_string(&question.asked())? + "\n")
+pub(crate) fn request_line(request: impl Request) -> serde_json::Result<String> {
+    Ok(serde_json::to_string(&request.into_message())? + "\n")
 }
 
-pub(crate) fn understood<A: DeserializeOwned>(line: &str) -> Result<A, RunnerError> {
-    let answer = serde_json::from_str::<Result<A, Fault>>(line);
-    let answer = answer.map_err(|error| RunnerError::Protocol(format!("said '{line}': {error}")))?;
-    answer.map_err(RunnerError::from)
+pub(crate) fn parse_response<R: DeserializeOwned>(line: &str) -> Result<R, RunnerError> {
+    let response = serde_json::from_str::<Result<R, RemoteError>>(line);
+    let response = response.map_err(|error| RunnerError::Protocol(format!("said '{line}': {error}")))?;
+    response.map_err(RunnerError::from)
 }
 
 /// An error in the form that the pipe carries.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Fault {
+enum RemoteError {
     Call { call: String, path: OsString, errno: Option<i32>, message: String },
     Swapped(OsString),
     Protocol(String),
     Told(String),
 }
 
-impl From<RunnerError> for Fault {
+impl From<RunnerError> for RemoteError {
     fn from(error: RunnerError) -> Self {
         match error {
             RunnerError::Target { call, path, error } => Self::Call {
@@ -76,16 +76,16 @@ impl From<RunnerError> for Fault {
     }
 }
 
-impl From<Fault> for RunnerError {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::Call { call, path, errno, message } => {
+impl From<RemoteError> for RunnerError {
+    fn from(error: RemoteError) -> Self {
+        match error {
+            RemoteError::Call { call, path, errno, message } => {
                 let error = errno.map_or_else(|| io::Error::other(message), io::Error::from_raw_os_error);
                 Self::Target { call: Cow::Owned(call), path: path.into(), error }
             }
-            Fault::Swapped(path) => Self::Swapped { path: path.into() },
-            Fault::Protocol(why) => Self::Protocol(why),
-            Fault::Told(text) => Self::Told(text),
+            RemoteError::Swapped(path) => Self::Swapped { path: path.into() },
+            RemoteError::Protocol(why) => Self::Protocol(why),
+            RemoteError::Told(text) => Self::Told(text),
         }
     }
 }

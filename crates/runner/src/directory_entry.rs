@@ -10,13 +10,13 @@ use rustix::io::Errno;
 use crate::error::{RunnerError, failed};
 
 /// A name in an open directory, which nobody can replace by another directory.
-pub(crate) struct Place {
+pub(crate) struct DirectoryEntry {
     pub(crate) path: PathBuf,
     pub(crate) parent: OwnedFd,
     pub(crate) name: OsString,
 }
 
-impl Place {
+impl DirectoryEntry {
     /// The last part of `path` in the open directory `parent`.
     pub(crate) fn in_directory(parent: OwnedFd, path: &Path) -> Result<Self, RunnerError> {
         let name = path.file_name().ok_or_else(|| failed("open", path)(Errno::INVAL))?;
@@ -25,7 +25,7 @@ impl Place {
 
     /// No component before the name may be a symbolic link: links were resolved earlier, so a link found now
     /// is new.
-    pub(crate) fn of(path: &Path) -> Result<Self, RunnerError> {
+    pub(crate) fn at(path: &Path) -> Result<Self, RunnerError> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(failed("open", path)(Errno::INVAL));
         };
@@ -41,13 +41,13 @@ impl Place {
     }
 
     /// Whether the name still belongs to that directory.
-    pub(crate) fn is(&self, directory: &OwnedFd) -> bool {
+    pub(crate) fn leads_to(&self, directory: &OwnedFd) -> bool {
         let stat = rustix::fs::statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW);
         let identity = |stat: Stat| (stat.st_dev, stat.st_ino);
         matches!((stat, rustix::fs::fstat(directory)), (Ok(a), Ok(b)) if identity(a) == identity(b))
     }
 
-    pub(crate) fn remove_empty(&self) -> rustix::io::Result<()> {
+    pub(crate) fn remove_directory(&self) -> rustix::io::Result<()> {
         rustix::fs::unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR)
     }
 }

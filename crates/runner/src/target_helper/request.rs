@@ -1,17 +1,17 @@
-//! The questions to a target helper.
+//! The requests to a target helper.
 
 use std::ffi::OsString;
 
 use serde::{Deserialize, Serialize};
-use writebench_model::questions;
+use writebench_model::requests;
 
-use super::copy::{CopyPlace, CopySource};
+use super::copy::{CopyDestination, CopySource};
 use super::inspection::Inspection;
 use crate::workspace::Leftover;
 
-questions! {
+requests! {
     #[derive(Serialize, Deserialize)]
-    pub(super) enum Asked {
+    pub(super) enum TargetRequest {
         /// Inspects a target, and holds it open if it is a directory.
         Inspect(OsString) -> Inspection,
         /// Makes the workspace with that id. Returns its device and inode.
@@ -24,11 +24,11 @@ questions! {
         RemoveLeftover(OsString) -> Leftover,
         /// Inspects a file that is to be copied.
         InspectSource(OsString) -> CopySource,
-        /// Inspects the place of a copy.
-        InspectCopyPlace(OsString) -> CopyPlace,
+        /// Inspects the destination of a copy.
+        InspectCopyDestination(OsString) -> CopyDestination,
         /// Makes the copy.
-        Copy(CopySource, CopyPlace) -> (),
+        Copy(CopySource, CopyDestination) -> (),
         /// Empties an open file after an interrupted copy.
-        Empty(CopyPlace) -> (),
+        Empty(CopyDestination) -> (),
     }
 }

@@ -4,7 +4,7 @@ use writebench_probe::{DeviceUse, Edge, UseEnd};
 
 /// The reason not to write to a block device. The text follows the device's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DeviceRefusal {
+pub enum ClaimError {
     /// The device's bytes are in use.
     #[error("{}", in_words(.0))]
     Used(DeviceUse),
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn refusal(edges: &[Edge], end: UseEnd) -> String {
-        DeviceRefusal::Used(DeviceUse { edges: edges.to_vec(), end }).to_string()
+        ClaimError::Used(DeviceUse { edges: edges.to_vec(), end }).to_string()
     }
 
     fn mounted(points: &[&str]) -> UseEnd {

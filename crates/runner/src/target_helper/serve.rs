@@ -1,0 +1,106 @@
+//! The target helper's side: it responds to requests until they end.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use super::request::{
+    Copy, Empty, Inspect, InspectCopyDestination, InspectSource, ListLeftovers, Make, RemoveLeftover,
+    TargetRequest,
+};
+use super::{copy, inspection};
+use crate::directory_entry::open_without_links;
+use crate::error::{RunnerError, failed};
+use crate::leftover;
+use crate::pipe::{respond, serve_requests};
+use crate::workspace::{Leftover, Workspace};
+
+/// The target, held open, and the workspace in it.
+#[derive(Default)]
+struct TargetState {
+    target: Option<(PathBuf, OwnedFd)>,
+    workspace: Option<Workspace>,
+}
+
+/// Responds to the supervisor's requests. A workspace that still exists at their end stays: this process's end
+/// releases its lock, and a later run removes it.
+///
+/// # Errors
+/// The supervisor cannot be read from or written to.
+pub fn serve_target() -> io::Result<()> {
+    let mut state = TargetState::default();
+    serve_requests(|request| state.respond(request))
+}
+
+impl TargetState {
+    fn respond(&mut self, request: TargetRequest) -> serde_json::Result<String> {
+        match request {
+            TargetRequest::Inspect(request) => respond(request, |Inspect(path)| self.inspect(path.as_ref())),
+            TargetRequest::Make(request) => respond(request, |Make(id)| self.make(&id)),
+            TargetRequest::Remove(request) => {
+                respond(request, |_| self.workspace.take().map_or(Ok(Leftover::NotThere), Workspace::remove))
+            }
+            TargetRequest::ListLeftovers(request) => respond(request, |ListLeftovers(target)| {
+                let leftovers = leftover::leftovers_in(target.as_ref())?;
+                Ok(leftovers.into_iter().map(PathBuf::into_os_string).collect())
+            }),
+            TargetRequest::RemoveLeftover(request) => {
+                respond(request, |RemoveLeftover(path)| leftover::remove_leftover(path.as_ref()))
+            }
+            TargetRequest::InspectSource(request) => {
+                respond(request, |InspectSource(path)| copy::source(path.as_ref()))
+            }
+            TargetRequest::InspectCopyDestination(request) => {
+                respond(request, |InspectCopyDestination(path)| copy::destination(path.as_ref()))
+            }
+            TargetRequest::Copy(request) => {
+                respond(request, |Copy(source, destination)| self.copy(&source, &destination))
+            }
+            TargetRequest::Empty(request) => respond(request, |Empty(destination)| copy::empty(&destination)),
+        }
+    }
+
+    fn inspect(&mut self, path: &Path) -> Result<inspection::Inspection, RunnerError> {
+        let (inspection, directory) = inspection::inspect(path)?;
+        self.target = directory.map(|directory| (inspection.path.clone(), directory));
+        Ok(inspection)
+    }
+
+    fn make(&mut self, id: &str) -> Result<[u64; 2], RunnerError> {
+        let (path, directory) = self.target()?;
+        // The path must still lead to the inspected directory.
+        let now = open_without_links(path).map_err(|errno| match errno {
+            rustix::io::Errno::LOOP => RunnerError::Swapped { path: path.to_path_buf() },
+            errno => failed("open", path)(errno),
+        })?;
+        let identity = |directory| {
+            let stat = rustix::fs::fstat(directory).map_err(failed("stat", path))?;
+            Ok::<_, RunnerError>((stat.st_dev, stat.st_ino))
+        };
+        if identity(&now)? != identity(directory)? {
+            return Err(RunnerError::Swapped { path: path.to_path_buf() });
+        }
+        let workspace = Workspace::create(directory, path, id)?;
+        let made = workspace.identity();
+        self.workspace = Some(workspace);
+        made
+    }
+
+    fn target(&self) -> Result<(&Path, &OwnedFd), RunnerError> {
+        match &self.target {
+            Some((path, directory)) => Ok((path, directory)),
+            None => Err(RunnerError::Told("the target is no directory".to_owned())),
+        }
+    }
+
+    fn copy(&self, source: &copy::CopySource, destination: &copy::CopyDestination) -> Result<(), RunnerError> {
+        let workspace = self.workspace.as_ref();
+        let workspace = workspace.ok_or_else(|| RunnerError::Told("there is no workspace".to_owned()))?;
+        let (path, directory) = self.target()?;
+        let is_descriptor = matches!(destination.kind, copy::DestinationKind::Descriptor { .. });
+        if !is_descriptor && destination.path.parent() != Some(path) {
+            return Err(RunnerError::Told(format!("{} is not in the target", destination.path.display())));
+        }
+        copy::copy(source, destination, directory, workspace)
+    }
+}
