@@ -12,6 +12,13 @@ pub struct Alignment {
     pub offset_bytes: u64,
 }
 
+/// The smallest alignment of a buffer: that of a pointer on 64-bit systems. It holds on 32-bit systems too, so that code
+/// tried only there works everywhere.
+pub const ALIGNMENT_MIN_BYTES: usize = 8;
+
+/// The largest alignment of a buffer: more than any device asks for.
+pub const ALIGNMENT_MAX_BYTES: usize = 4 << 20;
+
 /// The part of a direct transfer that was misaligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use crate::Alignment;
 use crate::sys::memory::Allocation;
+use crate::{ALIGNMENT_MAX_BYTES, ALIGNMENT_MIN_BYTES, Alignment, BufferError};
 
 /// A zero-filled buffer whose address is a multiple of its alignment.
 ///
@@ -28,46 +28,6 @@ use crate::sys::memory::Allocation;
 pub struct AlignedBuffer {
     memory: Allocation,
     alignment: usize,
-}
-
-/// The smallest alignment: that of a pointer on 64-bit systems. It holds on 32-bit systems too, so that code
-/// tried only there works everywhere.
-pub const ALIGNMENT_MIN_BYTES: usize = 8;
-
-/// The largest alignment: more than any device asks for.
-pub const ALIGNMENT_MAX_BYTES: usize = 4 << 20;
-
-/// The rule that a buffer would have broken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BufferError {
-    /// The size is zero.
-    #[error("size must not be 0")]
-    SizeZero,
-    /// The size, rounded up to the alignment, would exceed `isize::MAX` bytes, the limit of any allocation.
-    #[error("size must be at most {max} bytes")]
-    SizeTooLarge {
-        /// The largest size with that alignment, in bytes.
-        max: usize,
-    },
-    /// The alignment is zero.
-    #[error("alignment must not be 0")]
-    AlignmentZero,
-    /// The alignment is no power of two, such as 12 or 1000.
-    #[error("alignment must be a power of 2")]
-    AlignmentNotPowerOfTwo,
-    /// The alignment is below [`ALIGNMENT_MIN_BYTES`].
-    #[error("alignment must be at least {ALIGNMENT_MIN_BYTES} bytes")]
-    AlignmentTooSmall,
-    /// The alignment is above [`ALIGNMENT_MAX_BYTES`].
-    #[error("alignment must be at most {ALIGNMENT_MAX_BYTES} bytes")]
-    AlignmentTooLarge,
-    /// The allocator has no memory of that size.
-    #[error("insufficient memory for {size} bytes")]
-    OutOfMemory {
-        /// The requested size, in bytes.
-        size: usize,
-    },
 }
 
 impl AlignedBuffer {

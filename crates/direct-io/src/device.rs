@@ -2,39 +2,7 @@
 
 use std::path::Path;
 
-use crate::{AsFile, Error, sys};
-
-/// A block device, or a character device for a disk on FreeBSD and macOS. A value that the system does not
-/// tell, or reports as zero, is `None`.
-///
-/// ```no_run
-/// use direct_io::{BlockDevice, OpenOptions};
-///
-/// let disk = OpenOptions::new().read(true).open("/dev/sda")?;
-/// let device = BlockDevice::from_file(&disk)?;
-/// println!("{:?} bytes in sectors of {:?}", device.capacity_bytes, device.physical_sector_bytes);
-/// # Ok::<(), direct_io::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct BlockDevice {
-    /// The unit of its addresses, in bytes: smaller direct I/O is refused. `BLKSSZGET` on Linux,
-    /// `DKIOCGETBLOCKSIZE` on macOS, `DIOCGSECTORSIZE` on FreeBSD, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows,
-    /// or `IOCTL_DISK_GET_DRIVE_GEOMETRY_EX` if the driver does not answer that.
-    pub logical_sector_bytes: Option<u64>,
-    /// The unit of its writes, in bytes: for a smaller write the device reads first. `BLKPBSZGET` on Linux,
-    /// `DKIOCGETPHYSICALBLOCKSIZE` on macOS, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows. On FreeBSD
-    /// `DIOCGSTRIPESIZE`, which for RAID is the size of a stripe.
-    pub physical_sector_bytes: Option<u64>,
-    /// The capacity in bytes. `BLKGETSIZE64` on Linux, `DKIOCGETBLOCKCOUNT` on macOS, `DIOCGMEDIASIZE` on
-    /// FreeBSD, `IOCTL_DISK_GET_LENGTH_INFO` on Windows, or the disk's geometry. `None` for a card reader
-    /// without a card.
-    pub capacity_bytes: Option<u64>,
-    /// The serial number, trimmed. From sysfs on Linux (NVMe, virtio, memory cards, and page 0x80 of SCSI's
-    /// vital product data), `DIOCGIDENT` on FreeBSD, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows; macOS tells
-    /// none.
-    pub serial: Option<String>,
-}
+use crate::{AsFile, BlockDevice, Error, LoopBacking, sys};
 
 impl BlockDevice {
     /// The device that `file` is.
@@ -81,6 +49,18 @@ impl BlockDevice {
         self.serial =
             self.serial.map(|serial| serial.trim_matches(blank).to_owned()).filter(|serial| !serial.is_empty());
         self
+    }
+}
+
+impl LoopBacking {
+    /// The file behind an open loop device: `ioctl(LOOP_GET_STATUS64)`, for which a readable descriptor is
+    /// enough. `None` if no file is attached.
+    ///
+    /// # Errors
+    /// The device is no loop device (`ENOTTY`), or the filesystem of the file does not answer.
+    /// [`Error::Unsupported`] on systems other than Linux.
+    pub fn from_device(device: impl AsFile) -> Result<Option<Self>, Error> {
+        sys::loop_backing(sys::borrow(&device))
     }
 }
 

@@ -2,19 +2,7 @@
 
 use std::io;
 
-use crate::{Alignment, AsFile, BlockDevice, Error, sys};
-
-/// Support for direct I/O on a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DirectIo {
-    /// Direct I/O works with this alignment.
-    Supported(Alignment),
-    /// The system reports no direct I/O: the file is encrypted, compressed, or on a filesystem without it.
-    Unsupported,
-    /// The system does not tell. Direct I/O may work; a multiple of the device's physical sector is a good
-    /// guess.
-    Unknown,
-}
+use crate::{Alignment, AsFile, BlockDevice, DirectIo, Error, sys};
 
 impl DirectIo {
     /// The support for direct I/O on `file`, whether or not it was opened for it.
@@ -30,25 +18,6 @@ impl DirectIo {
     /// The system refuses to tell.
     pub fn for_file(file: impl AsFile) -> Result<Self, Error> {
         sys::direct(sys::borrow(&file))
-    }
-
-    /// The alignment by the sectors, if the device tells both sizes.
-    pub(crate) fn by(memory_bytes: Option<u64>, offset_bytes: Option<u64>) -> Self {
-        match (memory_bytes.and_then(|bytes| usize::try_from(bytes).ok()), offset_bytes) {
-            (Some(memory_bytes @ 1..), Some(offset_bytes @ 1..)) => {
-                Self::Supported(Alignment { memory_bytes, offset_bytes })
-            }
-            _ => Self::Unknown,
-        }
-    }
-
-    /// The alignment, if it is known.
-    #[must_use]
-    pub fn alignment(&self) -> Option<Alignment> {
-        match self {
-            Self::Supported(alignment) => Some(*alignment),
-            Self::Unsupported | Self::Unknown => None,
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{BufferError, Misaligned};
+use crate::{ALIGNMENT_MAX_BYTES, ALIGNMENT_MIN_BYTES, Misaligned};
 
 /// The reason for a failure.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +46,39 @@ pub enum Error {
     /// The buffer's size or alignment is invalid, or there is no memory.
     #[error(transparent)]
     Buffer(#[from] BufferError),
+}
+
+/// The rule that a buffer would have broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BufferError {
+    /// The size is zero.
+    #[error("size must not be 0")]
+    SizeZero,
+    /// The size, rounded up to the alignment, would exceed `isize::MAX` bytes, the limit of any allocation.
+    #[error("size must be at most {max} bytes")]
+    SizeTooLarge {
+        /// The largest size with that alignment, in bytes.
+        max: usize,
+    },
+    /// The alignment is zero.
+    #[error("alignment must not be 0")]
+    AlignmentZero,
+    /// The alignment is no power of two, such as 12 or 1000.
+    #[error("alignment must be a power of 2")]
+    AlignmentNotPowerOfTwo,
+    /// The alignment is below [`ALIGNMENT_MIN_BYTES`].
+    #[error("alignment must be at least {ALIGNMENT_MIN_BYTES} bytes")]
+    AlignmentTooSmall,
+    /// The alignment is above [`ALIGNMENT_MAX_BYTES`].
+    #[error("alignment must be at most {ALIGNMENT_MAX_BYTES} bytes")]
+    AlignmentTooLarge,
+    /// The allocator has no memory of that size.
+    #[error("insufficient memory for {size} bytes")]
+    OutOfMemory {
+        /// The requested size, in bytes.
+        size: usize,
+    },
 }
 
 impl Error {

@@ -1,4 +1,4 @@
-//! Checks that a crate's modules form no circle, and that layers only use those below them.
+//! Checks that a crate's modules and folders form no cycle, and that layers only use those below them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,25 +7,33 @@ use anyhow::{Context, Result};
 use super::source::Source;
 use super::{Finding, finding};
 
-/// The layers of a crate's sources, from the lowest; each may use those before it.
-const FLOORS: &[(&str, &[&[&str]])] =
+/// A crate's folder of sources and its layers, from the lowest: the modules of a layer may use those before it.
+type Layers = (&'static str, &'static [&'static [&'static str]]);
+
+const LAYERS: &[Layers] =
     &[("crates/report/src", &[&["numbers"], &["sentences"], &["tables", "charts"], &["formats"]])];
 
-/// The files of one crate by module path: `[]` is its root, `["a", "b"]` is `crate::a::b`.
+/// `[]` is the root of a crate, `["a", "b"]` is `crate::a::b`.
+type ModulePath = [String];
+
+/// The modules of one crate.
 struct Crate {
     modules: BTreeMap<Vec<String>, Source>,
 }
 
-/// For each pair of files, the first line where one uses a definition of the other.
-type Uses = BTreeMap<(String, String), usize>;
+/// For each pair of modules, the first line where one uses a definition of the other.
+type Uses<'c> = BTreeMap<(&'c ModulePath, &'c ModulePath), usize>;
 
-/// All circles, and all uses of an upper layer by a lower one, among the files below a folder `src`.
+/// All cycles, and all uses of an upper layer by a lower one, among the files below a folder `src`.
 pub(super) fn tangled(folder: &str, files: &[(String, String)]) -> Result<Vec<Finding>> {
-    let uses = Crate::read(folder, files)?.uses();
-    let floors = FLOORS.iter().find(|(home, _)| *home == folder);
-    let of_floors =
-        floors.map(|(_, floors)| [upwards(folder, floors, &uses), missing(folder, floors, files)].concat());
-    Ok([circles(&uses), of_floors.unwrap_or_default()].concat())
+    let modules = Crate::read(folder, files)?;
+    let uses = modules.uses();
+    let mut found = modules.cycles(&uses);
+    for layers in LAYERS.iter().filter(|(home, _)| *home == folder) {
+        found.extend(modules.upwards(layers, &uses));
+        found.extend(modules.missing(layers));
+    }
+    Ok(found)
 }
 
 impl Crate {
@@ -45,18 +53,70 @@ impl Crate {
         Ok(Self { modules })
     }
 
-    fn uses(&self) -> Uses {
+    fn uses(&self) -> Uses<'_> {
         let mut uses = Uses::new();
         for (name, module) in &self.modules {
             for (words, line) in &module.mentions {
                 let definition = self.absolute(name, words).and_then(|path| self.definition(&path, 0));
                 // A module may use its parent.
-                if let Some((_, other)) = definition.filter(|(whole, _)| !name.starts_with(whole)) {
-                    uses.entry((module.path.clone(), other.path.clone())).or_insert(*line);
+                if let Some((other, _)) = definition.filter(|(whole, _)| !name.starts_with(whole)) {
+                    uses.entry((name, other)).or_insert(*line);
                 }
             }
         }
         uses
+    }
+
+    /// Uses of a neighbour that needs this module in turn. A module stands for all that is in its folder.
+    ///
+    /// This also finds cycles of files: at least two of them are in different children of the innermost module that
+    /// has them all, since a child's use of that module does not count.
+    fn cycles(&self, uses: &Uses<'_>) -> Vec<Finding> {
+        let edges: BTreeSet<_> = uses.keys().filter_map(|(from, to)| neighbours(from, to)).collect();
+        let needs = |module, goal| {
+            let mut open = vec![module];
+            let mut found = BTreeSet::new();
+            while let Some(module) = open.pop() {
+                let next = edges.iter().filter(|(from, _)| *from == module).map(|(_, to)| *to);
+                open.extend(next.filter(|to| found.insert(*to)));
+            }
+            found.contains(goal)
+        };
+        let mut found = Vec::new();
+        for ((from, to), line) in uses {
+            if let Some((this, other)) = neighbours(from, to).filter(|(this, other)| needs(*other, *this)) {
+                let what =
+                    format!("uses {}, but {} needs {}", self.path(to), other.join("::"), this.join("::"));
+                found.push(finding(self.path(from), *line, format!("{what}: a cycle")));
+            }
+        }
+        found
+    }
+
+    fn path(&self, module: &ModulePath) -> &str {
+        &self.modules[module].path
+    }
+
+    /// Layers that were renamed, and so would not be checked.
+    fn missing(&self, (folder, layers): &Layers) -> Vec<Finding> {
+        let absent =
+            layers.concat().into_iter().filter(|layer| !self.modules.contains_key(&[layer.to_string()][..]));
+        absent.map(|layer| finding(folder, 1, format!("has no '{layer}', which is a layer to tidy"))).collect()
+    }
+
+    /// Uses of an upper layer by a lower one.
+    fn upwards(&self, (_, layers): &Layers, uses: &Uses<'_>) -> Vec<Finding> {
+        let height = |module: &ModulePath| {
+            let top = module.first()?;
+            layers.iter().position(|layer| layer.contains(&top.as_str()))
+        };
+        let is_rising = |from, to| height(from).zip(height(to)).is_some_and(|(from, to)| from < to);
+        let rising = uses.iter().filter(|((from, to), _)| is_rising(from, to));
+        rising
+            .map(|((from, to), line)| {
+                finding(self.path(from), *line, format!("uses {}, of an upper layer", self.path(to)))
+            })
+            .collect()
     }
 
     /// The path from the root of the crate; none for external code.
@@ -99,47 +159,10 @@ impl Crate {
     }
 }
 
-/// Each set of files that all depend on each other.
-fn circles(uses: &Uses) -> Vec<Finding> {
-    let needed = |from: &str| {
-        let mut found = BTreeSet::new();
-        let mut open = vec![from];
-        while let Some(file) = open.pop() {
-            let next = uses.keys().filter(|(from, _)| from == file).map(|(_, to)| to.as_str());
-            open.extend(next.filter(|file| found.insert(*file)).collect::<Vec<_>>());
-        }
-        found
-    };
-    let needed: BTreeMap<&str, _> = uses.keys().map(|(file, _)| (file.as_str(), needed(file))).collect();
-    let needs = |a: &str, b: &str| needed.get(a).is_some_and(|files| files.contains(b));
-    let mut found = Vec::new();
-    for (first, files) in &needed {
-        let circle: BTreeSet<&str> = files.iter().copied().filter(|file| needs(file, first)).collect();
-        if circle.first() == Some(first) {
-            let inside = uses.iter().filter(|((a, b), _)| circle.contains(&a[..]) && circle.contains(&b[..]));
-            let lines = inside.map(|((from, to), line)| format!("\n  {from}:{line} uses {to}"));
-            found.push(finding(first, 1, format!("modules form a circle:{}", lines.collect::<String>())));
-        }
-    }
-    found
-}
-
-/// Layers that were renamed, and so would not be checked.
-fn missing(folder: &str, floors: &[&[&str]], files: &[(String, String)]) -> Vec<Finding> {
-    let is_empty = |room: &str| !files.iter().any(|(path, _)| path.starts_with(&format!("{folder}/{room}")));
-    let rooms = floors.concat().into_iter().filter(|room| is_empty(room));
-    rooms.map(|room| finding(folder, 1, format!("has no '{room}', which tidy has a floor for"))).collect()
-}
-
-/// Uses of an upper layer by a lower one.
-fn upwards(folder: &str, floors: &[&[&str]], uses: &Uses) -> Vec<Finding> {
-    let floor_of = |path: &str| {
-        let room = path.strip_prefix(folder)?.split('/').nth(1)?.trim_end_matches(".rs");
-        floors.iter().position(|rooms| rooms.contains(&room))
-    };
-    let rising =
-        uses.iter().filter(|((from, to), _)| floor_of(from).zip(floor_of(to)).is_some_and(|(a, b)| a < b));
-    rising.map(|((from, to), line)| finding(from, *line, format!("uses {to}, of an upper floor"))).collect()
+/// The two children of the innermost common module that have them, or are them; none if one is that module.
+fn neighbours<'m>(from: &'m ModulePath, to: &'m ModulePath) -> Option<(&'m ModulePath, &'m ModulePath)> {
+    let common = from.iter().zip(to).take_while(|(a, b)| a == b).count();
+    Some((from.get(..=common)?, to.get(..=common)?))
 }
 
 #[cfg(test)]
@@ -154,25 +177,25 @@ mod tests {
     }
 
     #[test]
-    fn two_files_that_name_each_others_items_are_a_circle() {
+    fn two_files_that_name_each_others_items_are_a_cycle() {
         let files = [
             ("lib.rs", "mod a; mod b;"),
             ("a.rs", "\nuse crate::b::B;\nstruct A;"),
             ("b.rs", "fn b() -> super::a::A {}\nstruct B;"),
         ];
-        let circle = "x/src/a.rs:1: modules form a circle:\n  x/src/a.rs:2 uses x/src/b.rs\n  x/src/b.rs:1 uses x/src/a.rs";
-        assert_eq!(found(&files), [circle]);
+        let there = "x/src/a.rs:2: uses x/src/b.rs, but b needs a: a cycle";
+        let back = "x/src/b.rs:1: uses x/src/a.rs, but a needs b: a cycle";
+        assert_eq!(found(&files), [there, back]);
     }
 
     #[test]
-    fn a_circle_may_go_through_folders_macros_and_groups() {
+    fn a_cycle_may_go_through_folders_macros_and_groups() {
         let files = [
             ("a/mod.rs", "use crate::{b::{self, Other}, c};\nfn f() { b::g(); }"),
             ("b.rs", "pub fn g() { println!(\"{}\", crate::c::h()); }"),
             ("c.rs", "use super::a::f as other;\npub fn h() {}"),
         ];
-        assert_eq!(found(&files).len(), 1);
-        assert_eq!(found(&files)[0].matches(" uses ").count(), 3);
+        assert_eq!(found(&files).len(), 3);
     }
 
     #[test]
@@ -181,12 +204,9 @@ mod tests {
         let parts = [whole, ("a/b.rs", "pub struct B(super::A, crate::a::C);"), ("a/c.rs", "pub struct C;")];
         assert_eq!(found(&parts), [""; 0]);
         let among_each_other = [whole, parts[1], ("a/c.rs", "use super::B;\npub struct C(B);")];
-        assert_eq!(
-            found(&among_each_other),
-            [
-                "x/src/a/b.rs:1: modules form a circle:\n  x/src/a/b.rs:1 uses x/src/a/c.rs\n  x/src/a/c.rs:1 uses x/src/a/b.rs"
-            ]
-        );
+        let there = "x/src/a/b.rs:1: uses x/src/a/c.rs, but a::c needs a::b: a cycle";
+        let back = "x/src/a/c.rs:1: uses x/src/a/b.rs, but a::b needs a::c: a cycle";
+        assert_eq!(found(&among_each_other), [there, back]);
     }
 
     #[test]
@@ -207,22 +227,57 @@ mod tests {
     fn an_inline_module_is_its_file() {
         let a = ("a.rs", "use crate::b::B; pub struct A;");
         assert_eq!(found(&[a, ("b.rs", "mod inside { fn f(_: super::A) {} }\nstruct A;")]), [""; 0]);
-        assert_eq!(found(&[a, ("b.rs", "mod inside { fn f(_: crate::a::A) {} }")]).len(), 1);
+        assert_eq!(found(&[a, ("b.rs", "mod inside { fn f(_: crate::a::A) {} }")]).len(), 2);
     }
 
     #[test]
-    fn an_upper_floor_rests_on_lower_ones_and_never_the_other_way() {
-        const FLOORS: &[&[&str]] = &[&["numbers"], &["tables", "charts"]];
-        let uses = |from: &str, to: &str| Uses::from([((format!("x/src/{from}"), format!("x/src/{to}")), 7)]);
-        let found = upwards("x/src", FLOORS, &uses("numbers/rank.rs", "charts.rs"));
-        assert_eq!(found, [finding("x/src/numbers/rank.rs", 7, "uses x/src/charts.rs, of an upper floor")]);
-        for (from, to) in
-            [("tables/a.rs", "numbers/b.rs"), ("tables/a.rs", "charts/b.rs"), ("numbers/a.rs", "c.rs")]
-        {
-            assert_eq!(upwards("x/src", FLOORS, &uses(from, to)), [""; 0]);
+    fn a_folder_and_its_file_are_one_module_to_their_neighbours() {
+        let outside = ("c.rs", "pub struct C(crate::a::d::D);");
+        for whole in ["a.rs", "a/mod.rs"] {
+            let files = [
+                (whole, "pub mod b; pub mod d;"),
+                ("a/b.rs", "\nuse crate::c::C;"),
+                ("a/d.rs", "pub struct D;"),
+                outside,
+            ];
+            let there = "x/src/a/b.rs:2: uses x/src/c.rs, but c needs a: a cycle";
+            let back = "x/src/c.rs:1: uses x/src/a/d.rs, but a needs c: a cycle";
+            assert_eq!(found(&files), [there, back], "no file is in a cycle, but the folder is");
         }
-        let files = ["numbers/rank.rs", "tables.rs"].map(|name| (format!("x/src/{name}"), String::new()));
-        let found = missing("x/src", FLOORS, &files);
-        assert_eq!(found, [finding("x/src", 1, "has no 'charts', which tidy has a floor for")]);
+        let inside = [("a.rs", "pub mod d;"), ("a/d.rs", "use super::A;\npub struct D;"), outside];
+        assert_eq!(found(&inside), [""; 0]);
+    }
+
+    #[test]
+    fn folders_at_any_depth_are_modules_to_their_neighbours() {
+        let files = [
+            ("a/b/one.rs", "use crate::a::c::two::Two;"),
+            ("a/b/other.rs", "pub struct Other;"),
+            ("a/c/two.rs", "pub struct Two;"),
+            ("a/c/more.rs", "use crate::a::b::other::Other;"),
+        ];
+        assert_eq!(found(&files).len(), 2);
+        assert_eq!(found(&files[..3]), [""; 0]);
+    }
+
+    #[test]
+    fn an_upper_layer_uses_lower_ones_and_never_the_other_way() {
+        const LAYERS: Layers = ("x/src", &[&["numbers"], &["tables", "charts"]]);
+        let upwards = |from: &str, to: &str| {
+            let files = [
+                (format!("x/src/{from}.rs"), format!("\nuse crate::{}::Item;", to.replace('/', "::"))),
+                (format!("x/src/{to}.rs"), String::new()),
+            ];
+            let modules = Crate::read("x/src", &files).unwrap();
+            modules.upwards(&LAYERS, &modules.uses())
+        };
+        let what = "uses x/src/charts.rs, of an upper layer";
+        assert_eq!(upwards("numbers/rank", "charts"), [finding("x/src/numbers/rank.rs", 2, what)]);
+        for (from, to) in [("tables/a", "numbers/b"), ("tables/a", "charts/b"), ("numbers/a", "c")] {
+            assert_eq!(upwards(from, to), [""; 0]);
+        }
+        let files = ["numbers/mod.rs", "tables.rs"].map(|name| (format!("x/src/{name}"), String::new()));
+        let found = Crate::read("x/src", &files).unwrap().missing(&LAYERS);
+        assert_eq!(found, [finding("x/src", 1, "has no 'charts', which is a layer to tidy")]);
     }
 }
