@@ -46,19 +46,19 @@ function logTicks([from, to], unit, floor) {
 
 // The charts that are read together: all of throughput, and others where they stand beside each other.
 function peersOf(chart, beside) {
-  if (chart.y.unit !== "B/s") return beside.every((it) => it.kind === chart.kind && it.y.unit === chart.y.unit) ? beside : [chart];
-  return data.charts.filter((it) => it.kind === chart.kind && it.y.unit === "B/s" && (it.of === "over-time") === (chart.of === "over-time"));
+  if (chart.y.unit !== "B/s") return beside.every((peer) => peer.kind === chart.kind && peer.y.unit === chart.y.unit) ? beside : [chart];
+  return data.charts.filter((other) => other.kind === chart.kind && other.y.unit === "B/s" && (other.of === "over-time") === (chart.of === "over-time"));
 }
 
 // What they have in common: whether it is logarithmic, and from where to where it goes.
 function scaleOf(peers) {
   const shown = peers.map(shownSeries);
-  const isLog = peers.some((it) => it.y.scale === "log10");
+  const isLog = peers.some((peer) => peer.y.scale === "log10");
   const values = peers.flatMap((peer, index) => extent(peer, shown[index]));
   const floors = peers.map((peer, index) => floorOf(peer, shown[index])).filter((floor) => floor !== undefined);
   const floor = floors.length > 0 ? least(floors) : undefined;
   // One wide interval must not make all bars too short to be compared.
-  const bars = peers.flatMap((peer, index) => (peer.kind === "bars" ? shown[index].flatMap((it) => it.points.map((point) => point.median ?? 0)) : []));
+  const bars = peers.flatMap((peer, index) => (peer.kind === "bars" ? shown[index].flatMap(({ points }) => points.map((point) => point.median ?? 0)) : []));
   const top = bars.length > 0 ? Math.min(most(values), 1.6 * most(bars)) : most(values);
   const range = isLog ? [floor === undefined ? least(values) / 1.3 : floor / 1.3, top * 1.3] : [0, top * 1.05];
   return { isLog, floor, range: isLog ? range.map(Math.log10) : range };
@@ -66,7 +66,7 @@ function scaleOf(peers) {
 
 // Colours show medians, and no intervals.
 function mediansRange(peers) {
-  const medians = peers.flatMap(shownSeries).flatMap((it) => it.points).filter((point) => point.has && point.median > 0).map((point) => point.median);
+  const medians = peers.flatMap(shownSeries).flatMap(({ points }) => points).filter((point) => point.has && point.median > 0).map((point) => point.median);
   return [least(medians), most(medians)];
 }
 
@@ -82,10 +82,10 @@ function figureAxis(chart, { isLog, floor, range }) {
 function apart(places, text, width) {
   const pixels = (from, to) => (Math.log(to / from) / Math.log(places.at(-1) / places[0])) * (width - 100);
   let last = 0;
-  return text.map((it, index) => {
-    if (index > 0 && pixels(places[last], places[index]) < 8 * it.length) return "";
+  return text.map((name, index) => {
+    if (index > 0 && pixels(places[last], places[index]) < 8 * name.length) return "";
     last = index;
-    return it;
+    return name;
   });
 }
 
@@ -125,11 +125,11 @@ function categoryAxis(categories) {
 // Traces, layout, height in pixels, and what is to be said below.
 function picture(chart, peers, width) {
   const isNarrow = width < 900;
-  const all = shownSeries(chart).filter((it) => chart.kind !== "lines" || it.points.some((point) => point.has));
+  const all = shownSeries(chart).filter(({ points }) => chart.kind !== "lines" || points.some((point) => point.has));
   const series = chart.kind === "lines" ? all.slice(0, MOST_LINES) : all;
-  const count = series.reduce((sum, it) => sum + it.points.filter((point) => point.has).length, 0);
+  const count = series.reduce((sum, { points }) => sum + points.filter((point) => point.has).length, 0);
   if (count === 0) return { empty: true };
-  const legendLines = Math.ceil(series.filter((it) => it.points.length > 0).length / 3);
+  const legendLines = Math.ceil(series.filter(({ points }) => points.length > 0).length / 3);
   // Which axis has ticks of ours, to be made anew when it is zoomed.
   const scale = scaleOf(peersOf(chart, peers));
   const ticked = scale.isLog ? { axis: "yaxis", unit: chart.y.unit, floor: scale.floor } : undefined;
@@ -140,7 +140,7 @@ function picture(chart, peers, width) {
       return { traces, layout: layout({ xaxis: placeAxis(chart, width), yaxis: figureAxis(chart, scale) }), height: 400 + 20 * legendLines, ticked, more: all.length - series.length, what: "line" };
     }
     case "heat-map": {
-      const rows = series.filter((it) => it.points.length > 0).length;
+      const rows = series.filter(({ points }) => points.length > 0).length;
       return {
         traces: heatTraces(chart, series, mediansRange(peersOf(chart, peers)), isNarrow),
         layout: layout({ xaxis: axis(chart.x.label, { type: "category" }), yaxis: axis("", { type: "category", autorange: "reversed" }) }),
@@ -182,7 +182,7 @@ function ratioPicture(compared) {
 function pictureOf(plot) {
   if (plot.dataset.chart === undefined) return ratioPicture(data.comparisons[plot.dataset.ratios]);
   const beside = plot.closest(".beside")?.querySelectorAll("[data-chart]") ?? [];
-  const peers = [...beside].map((it) => data.charts[it.dataset.chart]);
+  const peers = [...beside].map((figure) => data.charts[figure.dataset.chart]);
   return picture(data.charts[plot.dataset.chart], peers, plot.clientWidth);
 }
 
@@ -194,7 +194,7 @@ function say(plot, text) {
 function draw(plot) {
   drawn.set(plot, true);
   const made = pictureOf(plot);
-  plot.parentElement.querySelectorAll(":scope > .more-of-it").forEach((it) => it.remove());
+  plot.parentElement.querySelectorAll(":scope > .more-of-it").forEach((note) => note.remove());
   if (plot.data || plot.classList.contains("empty")) {
     Plotly.purge(plot);
     plot.replaceChildren();
@@ -224,7 +224,7 @@ function tickAgain(plot, { axis, unit, floor }, change) {
   Plotly.relayout(plot, Object.fromEntries(Object.entries(ticks).map(([name, value]) => [`${axis}.${name}`, value])));
 }
 
-const isVisible = (it) => it.checkVisibility();
+const isVisible = (node) => node.checkVisibility();
 
 function buildCharts() {
   const plots = [...document.querySelectorAll(".plot")];

@@ -2,7 +2,7 @@
 
 let saidUntil;
 
-const copyCommand = (it) => copyText(it.command, it.command);
+const copyCommand = (entry) => copyText(entry.command, entry.command);
 
 async function copyText(text, name) {
   const done = await copied(text);
@@ -35,10 +35,10 @@ function copiedFromField(text) {
 }
 
 // A case's name, which copies its command. Lines break at commas.
-function copyButton(it) {
-  const parts = it.case.split(/(?<=,)/).flatMap((part) => [part, element("wbr")]);
-  const button = element("button", { type: "button", class: "copy case", title: `Copy: ${it.command}` }, ...parts);
-  button.addEventListener("click", () => copyCommand(it));
+function copyButton(entry) {
+  const parts = entry.case.split(/(?<=,)/).flatMap((part) => [part, element("wbr")]);
+  const button = element("button", { type: "button", class: "copy case", title: `Copy: ${entry.command}` }, ...parts);
+  button.addEventListener("click", () => copyCommand(entry));
   return button;
 }
 

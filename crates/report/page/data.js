@@ -5,18 +5,18 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const PHASES = ["prepare", "open", "write", "sync", "close"];
 
 // Cases with names for numbers; `row` is what charts call them by.
-const cases = data.cases.map((it, row) => {
-  const run = data.runs[it.run];
-  const target = run.targets[it.target];
+const cases = data.cases.map((entry, row) => {
+  const run = data.runs[entry.run];
+  const target = run.targets[entry.target];
   return {
-    ...it,
+    ...entry,
     row,
     run: run.name,
     target: target.name,
     filesystem: target.filesystem,
-    suite: data.sections[it.section][0],
-    command: `${target.command} ${it.options ?? `--case ${quoted(it.case)}`}`,
-    searched: `${it.case} ${it.label ?? ""}`.toLowerCase(),
+    suite: data.sections[entry.section][0],
+    command: `${target.command} ${entry.options ?? `--case ${quoted(entry.case)}`}`,
+    searched: `${entry.case} ${entry.label ?? ""}`.toLowerCase(),
   };
 });
 
@@ -29,13 +29,13 @@ function quoted(word) {
 }
 
 // Where a case was measured, as far as that is not the same for all.
-function place(it) {
-  const parts = [severalRuns ? it.run : "", severalTargets ? it.target : ""];
+function place(entry) {
+  const parts = [severalRuns ? entry.run : "", severalTargets ? entry.target : ""];
   return parts.filter((part) => part !== "").join(" · ");
 }
 
 // The time of each phase of a good sample, in nanoseconds, and of all together.
-function sampleTimes(it, index) {
-  const phases = PHASES.map((phase) => it.samples[phase]?.[index] ?? 0);
+function sampleTimes(entry, index) {
+  const phases = PHASES.map((phase) => entry.samples[phase]?.[index] ?? 0);
   return { phases, total: phases.reduce((sum, ns) => sum + ns, 0) };
 }

@@ -12,9 +12,9 @@ const PROPERTIES = [
 
 const filters = { left: new Map(), words: "", shown: [], listeners: [] };
 
-function isShown(it) {
-  for (const [property, left] of filters.left) if (left.has(it[property])) return false;
-  return filters.words === "" || filters.words.split(" ").every((word) => it.searched.includes(word));
+function isShown(entry) {
+  for (const [property, left] of filters.left) if (left.has(entry[property])) return false;
+  return filters.words === "" || filters.words.split(" ").every((word) => entry.searched.includes(word));
 }
 
 function applyFilters() {
@@ -48,7 +48,7 @@ function choice(property, value, count) {
 
 function fieldsets(property, legend) {
   const counts = new Map();
-  for (const it of cases) counts.set(it[property], (counts.get(it[property]) ?? 0) + 1);
+  for (const entry of cases) counts.set(entry[property], (counts.get(entry[property]) ?? 0) + 1);
   if (counts.size < 2) return [];
   const set = element("fieldset", { "data-property": property }, element("legend", {}, legend));
   if (counts.size > 2) {

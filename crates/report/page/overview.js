@@ -18,30 +18,30 @@ const gigabytes = (bytesPerSecond) => {
 };
 
 // What is measured side by side: each run and each target.
-const seriesNames = [...new Set(cases.filter((it) => it.goal !== undefined).map(place))];
+const seriesNames = [...new Set(cases.filter((entry) => entry.goal !== undefined).map(place))];
 
 // A case with its figures, one of each series.
 function rankedRows(goal, list) {
   const rows = new Map();
-  for (const it of list) {
-    const row = rows.get(it.case) ?? { name: it.case, lanes: new Map() };
+  for (const entry of list) {
+    const row = rows.get(entry.case) ?? { name: entry.case, lanes: new Map() };
     // The same case may stand in several tables.
-    if (!row.lanes.has(place(it))) row.lanes.set(place(it), it);
-    rows.set(it.case, row);
+    if (!row.lanes.has(place(entry))) row.lanes.set(place(entry), entry);
+    rows.set(entry.case, row);
   }
-  const best = (row) => most([...row.lanes.values()].map((it) => it.figures.throughput[0]));
+  const best = (row) => most([...row.lanes.values()].map((entry) => entry.figures.throughput[0]));
   // One sample is a first impression, and stands below what was measured again.
-  const isOnce = (row) => [...row.lanes.values()].every((it) => it.figures.samples === 1);
+  const isOnce = (row) => [...row.lanes.values()].every((entry) => entry.figures.samples === 1);
   const sorted = [...rows.values()].map((row) => ({ ...row, best: best(row) })).sort((a, b) => isOnce(a) - isOnce(b) || b.best - a.best);
-  return { goal, rows: sorted, isPlain: (row) => [...row.lanes.values()].some((it) => it.plain) };
+  return { goal, rows: sorted, isPlain: (row) => [...row.lanes.values()].some((entry) => entry.plain) };
 }
 
 function rankedGoals() {
   const byGoal = new Map();
-  for (const it of cases) {
-    if (it.goal === undefined || !filters.shown[it.row]) continue;
-    if (!byGoal.has(it.goal)) byGoal.set(it.goal, []);
-    byGoal.get(it.goal).push(it);
+  for (const entry of cases) {
+    if (entry.goal === undefined || !filters.shown[entry.row]) continue;
+    if (!byGoal.has(entry.goal)) byGoal.set(entry.goal, []);
+    byGoal.get(entry.goal).push(entry);
   }
   return [...byGoal].map(([goal, list]) => rankedRows(goal, list));
 }
@@ -50,8 +50,8 @@ function rankedGoals() {
 function axisEnd(goals) {
   const written = goals.filter(({ goal }) => !data.goals[goal].is_copy);
   const lanes = (written.length > 0 ? written : goals).flatMap(({ rows }) => rows.flatMap((row) => [...row.lanes.values()]));
-  const longest = most(lanes.map((it) => it.figures.throughput[0]));
-  return Math.min(most(lanes.map((it) => it.figures.throughput[2])), WIDEST * longest) * 1.02;
+  const longest = most(lanes.map((entry) => entry.figures.throughput[0]));
+  return Math.min(most(lanes.map((entry) => entry.figures.throughput[2])), WIDEST * longest) * 1.02;
 }
 
 const percentOf = (value, end) => `${Math.min(100, (value / end) * 100).toFixed(2)}%`;
@@ -66,42 +66,42 @@ function coloured(made, number) {
   return styled(made, { "--light": light, "--dark": dark });
 }
 
-function lane(it, plain, end) {
-  const [median, low, high] = it.figures.throughput;
+function lane(entry, plain, end) {
+  const [median, low, high] = entry.figures.throughput;
   const bar = styled(element("span", { class: median > end ? "bar beyond" : "bar" }), { width: percentOf(median, end) });
   const parts = [bar];
   if (high > low) parts.push(styled(element("span", { class: "interval" }), { left: percentOf(low, end), width: percentOf(Math.min(high, end) - Math.min(low, end), end) }));
-  if (plain && plain !== it) parts.push(styled(element("span", { class: "plain-write" }), { left: percentOf(plain.figures.throughput[0], end) }));
-  const cell = element("td", { class: "scale", title: caseLines(it).join("\n").replace(/<br>/g, " ").replace(/<[^>]*>/g, "") }, ...parts);
-  cell.addEventListener("click", () => copyCommand(it));
+  if (plain && plain !== entry) parts.push(styled(element("span", { class: "plain-write" }), { left: percentOf(plain.figures.throughput[0], end) }));
+  const cell = element("td", { class: "scale", title: caseLines(entry).join("\n").replace(/<br>/g, " ").replace(/<[^>]*>/g, "") }, ...parts);
+  cell.addEventListener("click", () => copyCommand(entry));
   return cell;
 }
 
-function figureCell(it) {
-  const [median, low, high] = it.figures.throughput;
-  const range = it.figures.samples === 1 ? "one sample" : interval(it.figures, low, high, gigabytes);
+function figureCell(entry) {
+  const [median, low, high] = entry.figures.throughput;
+  const range = entry.figures.samples === 1 ? "one sample" : interval(entry.figures, low, high, gigabytes);
   return element("td", { class: "figure" }, gigabytes(median), " ", element("span", { class: "quiet" }, range));
 }
 
-function wayButton(it, isPlain) {
-  const button = element("button", { type: "button", class: "copy", title: `Copy: ${it.command}` }, it.way);
-  button.addEventListener("click", () => copyCommand(it));
+function wayButton(entry, isPlain) {
+  const button = element("button", { type: "button", class: "copy", title: `Copy: ${entry.command}` }, entry.way);
+  button.addEventListener("click", () => copyCommand(entry));
   return isPlain ? [button, element("span", { class: "quiet" }, " (plain write)")] : [button];
 }
 
 function caseRows(ranked, row, plains, end, colour) {
-  return [...row.lanes].map(([name, it], index) => {
+  return [...row.lanes].map(([name, entry], index) => {
     const lanes = row.lanes.size;
-    const head = index > 0 ? [] : [element("th", { scope: "row", rowspan: lanes }, ...wayButton(it, ranked.isPlain(row)))];
+    const head = index > 0 ? [] : [element("th", { scope: "row", rowspan: lanes }, ...wayButton(entry, ranked.isPlain(row)))];
     const series = seriesNames.length > 1 ? [element("td", { class: "where", title: name }, name)] : [];
-    const made = element("tr", { class: index === 0 ? "case-row" : "" }, ...head, ...series, lane(it, plains.get(name), end), figureCell(it));
+    const made = element("tr", { class: index === 0 ? "case-row" : "" }, ...head, ...series, lane(entry, plains.get(name), end), figureCell(entry));
     return coloured(made, seriesNames.length > 1 ? seriesNames.indexOf(name) : colour);
   });
 }
 
 // All cases of a goal in one line, where there is no row for each.
 function strip(rows, end, colour) {
-  const all = rows.flatMap((row) => [...row.lanes.values()].map((it) => it.figures.throughput[0]));
+  const all = rows.flatMap((row) => [...row.lanes.values()].map((entry) => entry.figures.throughput[0]));
   const marks = all.map((value) => `M${((Math.min(value, end) / end) * 1000).toFixed(1)} 0v10`);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 1000 10");
@@ -165,7 +165,7 @@ function scaleHeading(end) {
 function legend() {
   const names = seriesNames.length > 1 ? seriesNames : [];
   const swatches = names.map((name, index) => coloured(element("span", { class: "swatch" }, name), index));
-  return [...swatches, ...(cases.some((it) => it.plain) ? [element("span", { class: "swatch-line" }, "plain write")] : [])];
+  return [...swatches, ...(cases.some((entry) => entry.plain) ? [element("span", { class: "swatch-line" }, "plain write")] : [])];
 }
 
 function renderOverview() {
@@ -176,7 +176,7 @@ function renderOverview() {
   const { head, step } = scaleHeading(end);
   const count = goals.reduce((sum, { rows }) => sum + rows.length, 0);
   const table = element("table", { class: "overview" }, element("caption", { class: "hidden" }, "Throughput of all cases that have a rank"), head,
-    ...goals.slice(0, opened.goals).map((it, index) => goalBody(it, index, count > ALL_CASES, end)));
+    ...goals.slice(0, opened.goals).map((ranked, index) => goalBody(ranked, index, count > ALL_CASES, end)));
   if (goals.length > opened.goals) {
     table.append(element("tbody", {}, moreRow(seriesNames.length > 1 ? 4 : 3, `Show ${counted(goals.length - opened.goals, "more goal")}`, () => (opened.goals = goals.length))));
   }

@@ -10,44 +10,44 @@ function column(heading, value, text, more = {}) {
   return { heading, value, text, ...more };
 }
 
-const caseColumn = column("case", (it) => it.case, (it) => copyButton(it), { isName: true });
-const labelColumn = column("name", (it) => it.label ?? "", (it) => it.label ?? "", { isText: true });
+const caseColumn = column("case", (entry) => entry.case, (entry) => copyButton(entry), { isName: true });
+const labelColumn = column("name", (entry) => entry.label ?? "", (entry) => entry.label ?? "", { isText: true });
 const placeColumns = [
-  ...(severalRuns ? [column("run", (it) => it.run, (it) => it.run, { isText: true })] : []),
-  ...(severalTargets ? [column("target", (it) => it.target, (it) => it.target, { isText: true })] : []),
+  ...(severalRuns ? [column("run", (entry) => entry.run, (entry) => entry.run, { isText: true })] : []),
+  ...(severalTargets ? [column("target", (entry) => entry.target, (entry) => entry.target, { isText: true })] : []),
 ];
-const outcomeColumn = column("outcome", (it) => it.outcome, (it) => it.outcome, { isText: true });
+const outcomeColumn = column("outcome", (entry) => entry.outcome, (entry) => entry.outcome, { isText: true });
 
 const ofFigures = (heading, value, text) =>
-  column(heading, (it) => it.figures && value(it.figures), (it) => (it.figures && value(it.figures) !== undefined ? text(value(it.figures), it.figures) : ""));
+  column(heading, (entry) => entry.figures && value(entry.figures), (entry) => (entry.figures && value(entry.figures) !== undefined ? text(value(entry.figures), entry.figures) : ""));
 
 const FIGURE_COLUMNS = [
-  ofFigures("throughput", (it) => it.throughput[0], perSecond),
-  ofFigures("interval", (it) => it.throughput[1], (_, it) => interval(it, it.throughput[1], it.throughput[2], perSecond)),
-  ofFigures("of limit", (it) => it.share, percent),
-  ofFigures("records/s", (it) => it.records, (value) => Math.round(value).toLocaleString("en")),
-  ofFigures("elapsed", (it) => it.elapsed, nanoseconds),
-  ...PHASES.map((phase, index) => ofFigures(phase, (it) => it.phases[index], (ns) => (ns > 0 ? nanoseconds(ns) : "0"))),
-  ...["p50", "p90", "p99", "p99.9", "longest"].map((name, index) => ofFigures(name, (it) => it.latency?.[index], nanoseconds)),
-  ofFigures("user CPU", (it) => it.user, (ns) => (ns > 0 ? nanoseconds(ns) : "0")),
-  ofFigures("system CPU", (it) => it.system, (ns) => (ns > 0 ? nanoseconds(ns) : "0")),
-  ofFigures("samples", (it) => it.samples, (value, it) => `${value}${it.disturbed && !it.only_disturbed ? ` + ${it.disturbed} disturbed` : it.only_disturbed ? " (disturbed)" : ""}`),
+  ofFigures("throughput", (figures) => figures.throughput[0], perSecond),
+  ofFigures("interval", (figures) => figures.throughput[1], (_, figures) => interval(figures, figures.throughput[1], figures.throughput[2], perSecond)),
+  ofFigures("of limit", (figures) => figures.share, percent),
+  ofFigures("records/s", (figures) => figures.records, (value) => Math.round(value).toLocaleString("en")),
+  ofFigures("elapsed", (figures) => figures.elapsed, nanoseconds),
+  ...PHASES.map((phase, index) => ofFigures(phase, (figures) => figures.phases[index], (ns) => (ns > 0 ? nanoseconds(ns) : "0"))),
+  ...["p50", "p90", "p99", "p99.9", "longest"].map((name, index) => ofFigures(name, (figures) => figures.latency?.[index], nanoseconds)),
+  ofFigures("user CPU", (figures) => figures.user, (ns) => (ns > 0 ? nanoseconds(ns) : "0")),
+  ofFigures("system CPU", (figures) => figures.system, (ns) => (ns > 0 ? nanoseconds(ns) : "0")),
+  ofFigures("samples", (figures) => figures.samples, (value, figures) => `${value}${figures.disturbed && !figures.only_disturbed ? ` + ${figures.disturbed} disturbed` : figures.only_disturbed ? " (disturbed)" : ""}`),
 ];
 
 function caseTable(number) {
-  const rows = () => cases.filter((it) => it.section === number && filters.shown[it.row]);
-  const all = cases.filter((it) => it.section === number);
+  const rows = () => cases.filter((entry) => entry.section === number && filters.shown[entry.row]);
+  const all = cases.filter((entry) => entry.section === number);
   // A column that no case of the section has says nothing.
-  const used = FIGURE_COLUMNS.filter((column) => all.some((it) => column.text(it) !== "" && column.value(it) !== 0));
-  const labels = all.some((it) => it.label) ? [labelColumn] : [];
+  const used = FIGURE_COLUMNS.filter((column) => all.some((entry) => column.text(entry) !== "" && column.value(entry) !== 0));
+  const labels = all.some((entry) => entry.label) ? [labelColumn] : [];
   const [suite, section] = data.sections[number];
   return { caption: `All cases of ${suite}, ${section}`, columns: [caseColumn, ...labels, ...placeColumns, ...used, outcomeColumn], rows };
 }
 
 function troubledTable() {
-  const rows = () => cases.filter((it) => it.outcome !== "ok" && filters.shown[it.row]);
-  const cause = column("cause", (it) => it.reason ?? "", (it) => it.reason ?? "", { isText: true });
-  const good = column("good samples", (it) => it.figures?.samples ?? 0, (it) => `${it.figures?.samples ?? 0}`);
+  const rows = () => cases.filter((entry) => entry.outcome !== "ok" && filters.shown[entry.row]);
+  const cause = column("cause", (entry) => entry.reason ?? "", (entry) => entry.reason ?? "", { isText: true });
+  const good = column("good samples", (entry) => entry.figures?.samples ?? 0, (entry) => `${entry.figures?.samples ?? 0}`);
   return {
     caption: "Cases whose last sample is no figure, and why",
     columns: [caseColumn, ...placeColumns, { ...outcomeColumn, isFault: true }, cause, good], rows,
@@ -56,19 +56,19 @@ function troubledTable() {
 
 function comparedTable(number) {
   const compared = data.comparisons[number];
-  const of = (heading, value, text) => column(heading, (it) => value(it.compared), (it) => text(value(it.compared), it.compared));
+  const ofPair = (heading, value, text) => column(heading, ({ pair }) => value(pair), ({ pair }) => text(value(pair), pair));
   const rows = () =>
     compared.cases
-      .filter((it) => filters.shown[it.rows[0]] || filters.shown[it.rows[1]])
-      .map((it) => ({ ...cases[it.rows[1]], compared: it }));
+      .filter(({ rows: [a, b] }) => filters.shown[a] || filters.shown[b])
+      .map((pair) => ({ ...cases[pair.rows[1]], pair }));
   return {
     caption: `B: ${data.runs[compared.b].name}, compared with A: ${data.runs[compared.a].name}`,
     columns: [
       caseColumn,
-      ...(severalTargets ? [column("target", (it) => it.target, (it) => it.target, { isText: true })] : []),
-      of("A", (it) => it.bytes_per_s[0], perSecond),
-      of("B", (it) => it.bytes_per_s[1], perSecond),
-      of("B / A", (it) => it.ratio, (value) => value.toFixed(3)),
+      ...(severalTargets ? [column("target", (entry) => entry.target, (entry) => entry.target, { isText: true })] : []),
+      ofPair("A", (pair) => pair.bytes_per_s[0], perSecond),
+      ofPair("B", (pair) => pair.bytes_per_s[1], perSecond),
+      ofPair("B / A", (pair) => pair.ratio, (value) => value.toFixed(3)),
     ],
     rows,
   };
@@ -79,7 +79,7 @@ function placesOf(chart, series) {
   const { scale, ticks } = chart.x;
   if (scale === "categories" || scale === "log2") return ticks;
   const places = new Map();
-  for (const point of series.flatMap((it) => it.points)) if (!places.has(point.x)) places.set(point.x, point.text);
+  for (const point of series.flatMap(({ points }) => points)) if (!places.has(point.x)) places.set(point.x, point.text);
   return [...places].sort(([a], [b]) => a - b).map(([at, text]) => [at, text ?? placeText(chart, at)]);
 }
 
@@ -89,11 +89,11 @@ function aligned(chart, series) {
   const { scale } = chart.x;
   if (scale === "linear") {
     const first = series.reduce((one, other) => (other.points.length > one.points.length ? other : one), { points: [] });
-    return series.map((it) => ({ ...it, points: it.points.map((point, index) => ({ ...point, x: first.points[index].x })) }));
+    return series.map(({ name, points }) => ({ name, points: points.map((point, index) => ({ ...point, x: first.points[index].x })) }));
   }
   if (scale === "percentile") {
-    const last = (it) => it.points.map((point, index) => (index === it.points.length - 1 ? { ...point, x: Infinity, text: "the longest" } : point));
-    return series.map((it) => ({ ...it, points: last(it) }));
+    const last = (points) => points.map((point, index) => (index === points.length - 1 ? { ...point, x: Infinity, text: "the longest" } : point));
+    return series.map(({ name, points }) => ({ name, points: last(points) }));
   }
   return series;
 }
@@ -104,7 +104,7 @@ function chartTable(number) {
   const series = aligned(chart, shownSeries(chart));
   const isSideways = chart.kind === "heat-map";
   const places = placesOf(chart, series);
-  const byPlace = series.map((it) => new Map(it.points.map((point) => [point.x, point])));
+  const byPlace = series.map(({ points }) => new Map(points.map((point) => [point.x, point])));
   const cellText = (point) => {
     if (point === undefined) return "";
     if (!point.has) return `none: ${cases[point.row].outcome}`;
@@ -112,23 +112,23 @@ function chartTable(number) {
     return valueText(point.median, chart.y.unit) + range;
   };
   const caption = document.querySelector(`[data-chart="${number}"]`).closest("figure").querySelector("figcaption strong").textContent;
-  const used = places.filter(([at]) => byPlace.some((it) => it.has(at)));
-  const head = (heading) => column(heading, (it) => it.order, (it) => it.name, { isName: true });
+  const used = places.filter(([at]) => byPlace.some((pointAt) => pointAt.has(at)));
+  const head = (heading) => column(heading, (row) => row.order, (row) => row.name, { isName: true });
   if (isSideways) {
-    const columns = used.map(([at, text]) => column(text, (it) => it.points.get(at)?.median, (it) => cellText(it.points.get(at))));
-    const rows = () => series.map((it, order) => ({ name: it.name, order, points: byPlace[order] })).filter((it) => it.points.size > 0);
+    const columns = used.map(([at, text]) => column(text, ({ points }) => points.get(at)?.median, ({ points }) => cellText(points.get(at))));
+    const rows = () => series.map(({ name }, order) => ({ name, order, points: byPlace[order] })).filter(({ points }) => points.size > 0);
     return { caption, columns: [head(""), ...columns], rows };
   }
-  const columns = series.map((it, index) => column(it.name, (row) => byPlace[index].get(row.at)?.median, (row) => cellText(byPlace[index].get(row.at))));
+  const columns = series.map(({ name }, index) => column(name, (row) => byPlace[index].get(row.at)?.median, (row) => cellText(byPlace[index].get(row.at))));
   return { caption, columns: [head(chart.x.label), ...columns.filter((_, index) => byPlace[index].size > 0)], rows: () => used.map(([at, name], order) => ({ at, name, order })) };
 }
 
 const TABLES = { cases: caseTable, troubled: troubledTable, compared: comparedTable, chart: chartTable };
 
-function cell(column, it) {
+function cell(column, row) {
   const name = column.isName ? "th" : "td";
-  const kind = column.isFault && it.outcome !== "unsupported" && it.outcome !== "not-run" ? { class: "fault" } : column.isName || column.isText ? {} : { class: "figure" };
-  return element(name, { ...(column.isName ? { scope: "row" } : {}), ...kind }, column.text(it));
+  const kind = column.isFault && row.outcome !== "unsupported" && row.outcome !== "not-run" ? { class: "fault" } : column.isName || column.isText ? {} : { class: "figure" };
+  return element(name, { ...(column.isName ? { scope: "row" } : {}), ...kind }, column.text(row));
 }
 
 function compare(a, b) {
@@ -145,7 +145,7 @@ function heading(column, state, render) {
     state.by = column.heading;
     render();
     // The button was made anew.
-    [...state.host.querySelectorAll("thead button")].find((it) => it.textContent === column.heading)?.focus();
+    [...state.host.querySelectorAll("thead button")].find((button) => button.textContent === column.heading)?.focus();
   });
   const sorted = isSorted ? { "aria-sort": state.direction > 0 ? "ascending" : "descending" } : {};
   const kind = column.isName || column.isText ? {} : { class: "figure" };
@@ -154,9 +154,9 @@ function heading(column, state, render) {
 }
 
 function sorted(rows, table, state) {
-  const column = table.columns.find((it) => it.heading === state.by);
+  const column = table.columns.find(({ heading }) => heading === state.by);
   if (!column) return rows;
-  const value = (it) => column.value(it);
+  const value = (row) => column.value(row);
   return [...rows].sort((a, b) => {
     const [one, other] = [value(a), value(b)];
     return one === undefined || other === undefined ? compare(one, other) : state.direction * compare(one, other);
@@ -171,8 +171,8 @@ function renderTable(state) {
   const shown = printing.now ? rows : rows.slice(0, state.limit);
   const render = () => renderTable(state);
   const made = element("table", {}, element("caption", {}, `${table.caption} (${counted(rows.length, "row")})`),
-    element("thead", {}, element("tr", {}, ...table.columns.map((it) => heading(it, state, render)))),
-    element("tbody", {}, ...shown.map((it) => element("tr", {}, ...table.columns.map((column) => cell(column, it))))));
+    element("thead", {}, element("tr", {}, ...table.columns.map((column) => heading(column, state, render)))),
+    element("tbody", {}, ...shown.map((row) => element("tr", {}, ...table.columns.map((column) => cell(column, row))))));
   const scroll = element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": table.caption }, made);
   // Browsers lay out what is in view; for the rest they take this guess, so that the page does not jump.
   scroll.style.containIntrinsicHeight = `auto ${2 * (shown.length + 2)}rem`;

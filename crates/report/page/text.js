@@ -57,13 +57,13 @@ function interval(figures, low, high, text) {
 }
 
 // What a case's samples say, in lines for whoever points at it.
-function caseLines(it) {
-  const lines = [`<b>${broken(it.case, 60)}</b>`];
-  if (it.label) lines.push(plain(it.label));
-  const where = place(it);
+function caseLines(entry) {
+  const lines = [`<b>${broken(entry.case, 60)}</b>`];
+  if (entry.label) lines.push(plain(entry.label));
+  const where = place(entry);
   if (where) lines.push(plain(where));
-  const figures = it.figures;
-  if (!figures) return [...lines, plain(`${it.outcome}: ${it.reason ?? ""}`)];
+  const figures = entry.figures;
+  if (!figures) return [...lines, plain(`${entry.outcome}: ${entry.reason ?? ""}`)];
   const [median, low, high, least, most] = figures.throughput;
   lines.push(
     `${perSecond(median)} (${interval(figures, low, high, perSecond)}, ${figures.samples} ${figures.samples === 1 ? "sample" : "samples"})`,
@@ -80,6 +80,6 @@ function caseLines(it) {
   );
   if (figures.share !== undefined) lines.push(`${percent(figures.share)} of the limit`);
   if (figures.cut) lines.push(`cut short in ${counted(figures.cut, "sample")}`);
-  if (it.outcome !== "ok") lines.push(plain(`${it.outcome}: ${it.reason ?? ""}`));
+  if (entry.outcome !== "ok") lines.push(plain(`${entry.outcome}: ${entry.reason ?? ""}`));
   return lines;
 }

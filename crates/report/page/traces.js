@@ -39,7 +39,7 @@ function hoverText(point, chart, where) {
 
 // All figures of a chart that are above 0, with the ends of their intervals; of bars in parts, of whole bars.
 function extent(chart, series) {
-  const points = series.flatMap((it) => it.points).filter((point) => point.has);
+  const points = series.flatMap(({ points }) => points).filter((point) => point.has);
   if (chart.kind !== "stacked") {
     const samples = ({ row }) => (chart.kind === "bars" ? cases[row].samples.round.map((_, index) => sampleTimes(cases[row], index).total / 1e9) : []);
     return points.flatMap((point) => [point.low, point.median, point.high, ...samples(point)]).filter((value) => value > 0);
@@ -54,7 +54,7 @@ const most = (values) => values.reduce((one, other) => Math.max(one, other), -In
 
 // A logarithmic axis has no place for 0: it stands below everything else. None where there is no 0.
 function floorOf(chart, series) {
-  const points = series.flatMap((it) => it.points).filter((point) => point.has);
+  const points = series.flatMap(({ points }) => points).filter((point) => point.has);
   if (chart.y.scale !== "log10" || points.every((point) => point.low > 0)) return undefined;
   const positive = extent(chart, series);
   return positive.length > 0 ? least(positive) / 2 : 1;
@@ -79,30 +79,29 @@ function placeText(chart, x) {
 
 function lineTraces(chart, series, { floor }) {
   const raised = raisedTo(floor);
-  return series.flatMap((it, index) => {
-    const drawn = it.points;
+  return series.flatMap(({ name, colour, points: drawn }, index) => {
     if (!drawn.some((point) => point.has)) return [];
     const x = drawn.map((point) => point.x);
-    const group = { legendgroup: `${index}`, name: plain(it.name) };
+    const group = { legendgroup: `${index}`, name: plain(name) };
     const edge = (end, piece) => ({
       ...group, type: "scatter", mode: "lines", x: piece.map((point) => point.x), y: piece.map((point) => raised(point[end])),
-      line: { width: 0, color: it.colour }, hoverinfo: "skip", showlegend: false,
+      line: { width: 0, color: colour }, hoverinfo: "skip", showlegend: false,
     });
     const isLongest = (point) => chart.x.scale === "percentile" && point === drawn.at(-1);
-    const where = (point) => `${plain(it.name)}, ${isLongest(point) ? "the longest" : `${chart.x.label} ${placeText(chart, point.x)}`}`;
+    const where = (point) => `${plain(name)}, ${isLongest(point) ? "the longest" : `${chart.x.label} ${placeText(chart, point.x)}`}`;
     const line = {
       ...group, type: "scatter", mode: drawn.length > 60 ? "lines" : "lines+markers", x,
       // A case without a figure breaks its line.
       y: drawn.map((point) => (point.has ? raised(point.median) : null)), connectgaps: false,
-      line: { color: it.colour, width: 2, dash: index < 7 ? "solid" : index < 14 ? "dash" : "dot" },
+      line: { color: colour, width: 2, dash: index < 7 ? "solid" : index < 14 ? "dash" : "dot" },
       marker: {
-        color: it.colour, size: 8, symbol: index % 12,
+        color: colour, size: 8, symbol: index % 12,
         line: { width: drawn.map((point) => (cases[point.row].figures?.only_disturbed ? 2 : 0)), color: "#b57a00" },
       },
       hovertext: drawn.map((point) => (point.has ? hoverText(point, chart, where(point)) : "")),
       hoverinfo: "text", customdata: drawn.map((point) => point.row),
     };
-    const fill = { fill: "tonexty", fillcolor: faded(it.colour, series.length > 3 ? 0.1 : 0.18) };
+    const fill = { fill: "tonexty", fillcolor: faded(colour, series.length > 3 ? 0.1 : 0.18) };
     return [...unbroken(drawn).flatMap((piece) => [edge("low", piece), { ...edge("high", piece), ...fill }]), line];
   });
 }
@@ -119,19 +118,19 @@ function unbroken(points) {
 
 function groupTraces(chart, series, { floor }) {
   const raised = raisedTo(floor);
-  return series.map((it, index) => {
-    const drawn = it.points.filter((point) => point.has);
+  return series.map(({ name, colour, points }, index) => {
+    const drawn = points.filter((point) => point.has);
     const offset = series.length < 2 ? 0 : (index / (series.length - 1) - 0.5) * 0.7;
     return {
-      type: "scatter", mode: "markers", name: plain(it.name),
+      type: "scatter", mode: "markers", name: plain(name),
       x: drawn.map((point) => point.x + offset), y: drawn.map((point) => raised(point.median)),
       error_y: {
-        type: "data", symmetric: false, thickness: 1.5, width: 3, color: it.colour,
+        type: "data", symmetric: false, thickness: 1.5, width: 3, color: colour,
         array: drawn.map((point) => raised(point.high) - raised(point.median)),
         arrayminus: drawn.map((point) => raised(point.median) - raised(point.low)),
       },
-      marker: { color: it.colour, size: 8, symbol: index % 12 },
-      hovertext: drawn.map((point) => hoverText(point, chart, `${plain(it.name)}, ${tickText(chart, point.x)}`)),
+      marker: { color: colour, size: 8, symbol: index % 12 },
+      hovertext: drawn.map((point) => hoverText(point, chart, `${plain(name)}, ${tickText(chart, point.x)}`)),
       hoverinfo: "text", customdata: drawn.map((point) => point.row),
     };
   });
@@ -139,7 +138,7 @@ function groupTraces(chart, series, { floor }) {
 
 // Categories that have a figure left, from top to bottom, and how many are left out of the picture.
 function shownCategories(series, chart) {
-  const used = new Set(series.flatMap((it) => it.points.filter((point) => point.has).map((point) => point.x)));
+  const used = new Set(series.flatMap(({ points }) => points.filter((point) => point.has).map((point) => point.x)));
   const all = chart.x.ticks.filter(([at]) => used.has(at));
   return { shown: all.slice(0, MOST_CATEGORIES), more: all.length - Math.min(all.length, MOST_CATEGORIES) };
 }
@@ -166,10 +165,10 @@ function barTraces(chart, series, categories) {
 function dots(drawn, place, colour) {
   const found = [];
   for (const point of drawn) {
-    const it = cases[point.row];
-    for (let index = 0; index < it.samples.round.length; index += 1) {
-      const { phases, total } = sampleTimes(it, index);
-      const disturbed = it.samples.disturbed?.[index] === 1;
+    const entry = cases[point.row];
+    for (let index = 0; index < entry.samples.round.length; index += 1) {
+      const { phases, total } = sampleTimes(entry, index);
+      const disturbed = entry.samples.disturbed?.[index] === 1;
       found.push({ row: point.row, y: place.get(point.x), x: total / 1e9, phases, index, disturbed });
     }
   }
@@ -181,10 +180,10 @@ function dots(drawn, place, colour) {
     return found.length < 4000 || (!met.has(key) && met.add(key));
   });
   const text = (dot) => {
-    const it = cases[dot.row];
+    const entry = cases[dot.row];
     const phases = PHASES.map((phase, index) => `${phase} ${nanoseconds(dot.phases[index])}`).filter((_, index) => dot.phases[index] > 0);
     const state = dot.disturbed ? ", disturbed" : "";
-    return [`sample of round ${it.samples.round[dot.index]}${state}: ${valueText(dot.x, "s")}`, phases.join(", "), `<b>${broken(it.case, 60)}</b>`].join("<br>");
+    return [`sample of round ${entry.samples.round[dot.index]}${state}: ${valueText(dot.x, "s")}`, phases.join(", "), `<b>${broken(entry.case, 60)}</b>`].join("<br>");
   };
   return {
     type: "scatter", mode: "markers", showlegend: false, name: "samples",
@@ -200,13 +199,13 @@ function dots(drawn, place, colour) {
 
 function stackTraces(chart, series, categories) {
   const place = new Map(categories.shown.map(([at], index) => [at, index]));
-  return series.map((it) => {
-    const drawn = it.points.filter((point) => point.has && place.has(point.x));
+  return series.map(({ name, colour, points }) => {
+    const drawn = points.filter((point) => point.has && place.has(point.x));
     return {
-      type: "bar", orientation: "h", name: plain(it.name), width: 0.75,
+      type: "bar", orientation: "h", name: plain(name), width: 0.75,
       y: drawn.map((point) => place.get(point.x)), x: drawn.map((point) => point.median),
-      marker: { color: it.colour },
-      hovertext: drawn.map((point) => [`${plain(it.name)}: ${valueText(point.median, chart.y.unit)}`, ...caseLines(cases[point.row])].join("<br>")),
+      marker: { color: colour },
+      hovertext: drawn.map((point) => [`${plain(name)}: ${valueText(point.median, chart.y.unit)}`, ...caseLines(cases[point.row])].join("<br>")),
       hoverinfo: "text", customdata: drawn.map((point) => point.row),
     };
   });
@@ -214,10 +213,9 @@ function stackTraces(chart, series, categories) {
 
 // Colours by the logarithm, since one call more per chunk costs a multiple.
 function heatTraces(chart, series, range, isNarrow) {
-  const rows = series.filter((it) => it.points.length > 0);
-  const columns = chart.x.ticks.filter(([at]) => rows.some((it) => it.points.some((point) => point.x === at)));
-  const cell = (it, at) => it.points.find((point) => point.x === at);
-  const grid = (value) => rows.map((it) => columns.map(([at]) => value(cell(it, at), it)));
+  const rows = series.filter(({ points }) => points.length > 0);
+  const columns = chart.x.ticks.filter(([at]) => rows.some(({ points }) => points.some((point) => point.x === at)));
+    const grid = (value) => rows.map(({ name, points }) => columns.map(([at]) => value(points.find((point) => point.x === at), name)));
   const values = grid((point) => (point?.has && point.median > 0 ? Math.log10(point.median) : null));
   const [from, to] = range.map(Math.log10);
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => from + part * (to - from));
@@ -230,7 +228,7 @@ function heatTraces(chart, series, range, isNarrow) {
   };
   return [{
     type: "heatmap", z: values, zmin: from, zmax: to,
-    x: columns.map(([, text]) => plain(text)), y: rows.map((it) => (isNarrow ? broken(it.name.replaceAll(" + ", " +,"), 16).replaceAll(",", " ") : plain(it.name))),
+    x: columns.map(([, text]) => plain(text)), y: rows.map(({ name }) => (isNarrow ? broken(name.replaceAll(" + ", " +,"), 16).replaceAll(",", " ") : plain(name))),
     xgap: 2, ygap: 2,
     colorscale: data.heat.map((colours, index) => [index / (data.heat.length - 1), pick(colours)]),
     colorbar: {
@@ -238,7 +236,7 @@ function heatTraces(chart, series, range, isNarrow) {
       tickfont: { color: ink() },
     },
     text: grid(cellText), texttemplate: "%{text}",
-    hovertext: grid((point, it) => (point ? (point.has ? hoverText(point, chart, plain(it.name)) : caseLines(cases[point.row]).join("<br>")) : "")),
+    hovertext: grid((point, name) => (point ? (point.has ? hoverText(point, chart, plain(name)) : caseLines(cases[point.row]).join("<br>")) : "")),
     hoverinfo: "text", customdata: grid((point) => point?.row ?? null),
   }];
 }
@@ -246,17 +244,17 @@ function heatTraces(chart, series, range, isNarrow) {
 // Ratios of two runs, from the slowest.
 function ratioTraces(compared) {
   const drawn = compared.cases
-    .filter((it) => filters.shown[it.rows[0]] || filters.shown[it.rows[1]])
+    .filter((pair) => filters.shown[pair.rows[0]] || filters.shown[pair.rows[1]])
     .sort((a, b) => a.ratio - b.ratio);
   return [{
     type: "scatter", mode: "markers", showlegend: false,
-    x: drawn.map((it) => it.ratio), y: drawn.map((_, index) => index),
+    x: drawn.map((pair) => pair.ratio), y: drawn.map((_, index) => index),
     marker: { size: 9, color: pick(["#59636e", "#9aa5b1"]) },
-    hovertext: drawn.map((it) => [
-      `<b>${broken(cases[it.rows[1]].case, 60)}</b>`,
-      `B / A: ${it.ratio.toFixed(3)}`,
-      `A ${perSecond(it.bytes_per_s[0])}, B ${perSecond(it.bytes_per_s[1])}`,
+    hovertext: drawn.map((pair) => [
+      `<b>${broken(cases[pair.rows[1]].case, 60)}</b>`,
+      `B / A: ${pair.ratio.toFixed(3)}`,
+      `A ${perSecond(pair.bytes_per_s[0])}, B ${perSecond(pair.bytes_per_s[1])}`,
     ].join("<br>")),
-    hoverinfo: "text", customdata: drawn.map((it) => it.rows[1]),
+    hoverinfo: "text", customdata: drawn.map((pair) => pair.rows[1]),
   }];
 }

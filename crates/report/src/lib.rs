@@ -9,7 +9,7 @@ mod sentences;
 mod tables;
 
 pub use import::run_of_export;
-pub use numbers::{ComparedRun, Comparison, Side, Unit};
+pub use numbers::{ComparedRun, Comparison, ObservationUnit, Side};
 pub use sentences::arranged::Sort;
 pub use sentences::comparison::FOUR_RUNS;
 pub use sentences::machine::machine_lines;

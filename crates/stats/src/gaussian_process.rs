@@ -59,7 +59,7 @@ impl Kernel {
     /// a few values.
     #[must_use]
     pub fn learnt(self, observations: &[Observation]) -> Self {
-        let points: Vec<Point> = observations.iter().map(|it| it.point.clone()).collect();
+        let points: Vec<Point> = observations.iter().map(|observation| observation.point.clone()).collect();
         let mut best = self;
         let mut best_likelihood = best.likelihood(&points, observations);
         for _ in 0..SWEEPS {
@@ -83,7 +83,7 @@ impl Kernel {
     /// This kernel with each other value in one place: the axes, then the level, the variance and
     /// the noise.
     fn others(&self, place: usize) -> Vec<Self> {
-        let squares = |deviations: &[f64]| deviations.iter().map(|it| it * it).collect();
+        let squares = |deviations: &[f64]| deviations.iter().map(|deviation| deviation * deviation).collect();
         let choices: Vec<f64> = match place.checked_sub(self.axes.len()) {
             Some(1) => squares(&SPREADS),
             Some(2) => squares(&NOISES),
@@ -205,21 +205,24 @@ mod tests {
     }
 
     fn observed(points: &[Point]) -> Vec<Observation> {
-        points.iter().map(|it| Observation { point: it.clone(), figure: figure(it), samples: 1.0 }).collect()
+        points
+            .iter()
+            .map(|point| Observation { point: point.clone(), figure: figure(point), samples: 1.0 })
+            .collect()
     }
 
     fn process(kernel: Kernel, points: Vec<Point>, seen: &[usize]) -> GaussianProcess {
         let figures: Vec<f64> = points.iter().map(figure).collect();
         let mut process = GaussianProcess::new(kernel, points);
-        seen.iter().for_each(|&it| process.observe(it, figures[it], 1.0));
+        seen.iter().for_each(|&index| process.observe(index, figures[index], 1.0));
         process
     }
 
     #[test]
     fn which_axis_decides_is_learnt_and_tells_the_rest() {
         let all = points(0);
-        let seen: Vec<usize> = (0..25).filter(|it| it % 5 == it / 5 || it % 5 == 0).collect();
-        let few: Vec<Point> = seen.iter().map(|&it| all[it].clone()).collect();
+        let seen: Vec<usize> = (0..25).filter(|index| index % 5 == index / 5 || index % 5 == 0).collect();
+        let few: Vec<Point> = seen.iter().map(|&index| all[index].clone()).collect();
         let kernel = Kernel::unknown(2).learnt(&observed(&few));
         assert!(kernel.axes[0] < kernel.axes[1], "{kernel:?}");
         let process = process(kernel, all.clone(), &seen);
@@ -234,7 +237,7 @@ mod tests {
         let mut process = process(Kernel::unknown(2), points(0), &[]);
         let before = process.deviation(24);
         process.observe(0, -1.0, 1.0);
-        let [same, one, both] = [0, 1, 6].map(|it| process.deviation(it));
+        let [same, one, both] = [0, 1, 6].map(|index| process.deviation(index));
         assert!(same < one && one < both && both < before, "{same} {one} {both} {before}");
         assert!(process.mean(0) < process.mean(1) && process.mean(1) < process.mean(6));
     }

@@ -70,8 +70,9 @@ impl Ratios {
     fn between(&self, above: f64, limit: f64) -> Vec<f64> {
         let (mut ratios, mut first, mut end) = (Vec::new(), 0, 0);
         for numerator in &self.numerator {
-            let is_above =
-                |at: usize, limit: f64| self.denominator.get(at).is_some_and(|it| numerator / it > limit);
+            let is_above = |at: usize, limit: f64| {
+                self.denominator.get(at).is_some_and(|denominator| numerator / denominator > limit)
+            };
             while is_above(first, limit) {
                 first += 1;
             }
@@ -121,8 +122,9 @@ mod tests {
                 )
             };
             let ratios = Ratios { numerator: side(40, 3), denominator: side(25, 11) };
-            let of_one =
-                |numerator: &f64| ratios.denominator.iter().map(|it| numerator / it).collect::<Vec<_>>();
+            let of_one = |numerator: &f64| {
+                ratios.denominator.iter().map(|denominator| numerator / denominator).collect::<Vec<_>>()
+            };
             let all = sorted(&ratios.numerator.iter().flat_map(of_one).collect::<Vec<_>>());
             let found: Vec<f64> = (1..=all.len()).map(|rank| ratios.smallest(rank)).collect();
             assert_eq!(found, all);
@@ -136,7 +138,7 @@ mod tests {
         assert_eq!(independent_ratio(&[f64::NAN], &[1.0], 0.95), None);
         assert!(
             independent_ratio(&[3.0], &[2.0], 0.95)
-                .is_some_and(|it| it.estimate == 1.5 && it.confidence == 0.0)
+                .is_some_and(|ratio| ratio.estimate == 1.5 && ratio.confidence == 0.0)
         );
     }
 

@@ -1,9 +1,11 @@
 //! The median with a nonparametric interval.
 
+use serde::Serialize;
+
 use crate::{CONFIDENCE, median, sorted};
 
 /// A figure and its confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
     pub estimate: f64,
     pub low: f64,
@@ -11,6 +13,7 @@ pub struct Interval {
     /// The actual confidence, from 0 to 1.
     pub confidence: f64,
     /// The number of values that it rests on.
+    #[serde(skip)]
     pub count: usize,
 }
 

@@ -3,21 +3,21 @@
 
 #![expect(clippy::cast_precision_loss, reason = "numbers of samples are far below 2^52")]
 
-mod course;
 mod gaussian_process;
 mod independent;
 mod interval;
 mod mann_whitney;
 mod outliers;
 mod rounds;
+mod stability;
 mod verdict;
 
-pub use course::{Burst, Course, course};
 pub use gaussian_process::{GaussianProcess, Kernel, Observation, Point};
 pub use independent::independent_ratio;
 pub use interval::{Interval, median_interval};
 pub use outliers::count_outliers;
 pub use rounds::Rounds;
+pub use stability::{Burst, Stability, stability};
 pub use verdict::Verdict;
 
 /// The confidence of all intervals in this program.

@@ -1,9 +1,12 @@
 //! Verdicts on the interval of a ratio of two times.
 
+use serde::Serialize;
+
 use crate::Interval;
 
 /// The verdict on two cases, by the interval of the ratio of their times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The interval lies below 1.
     Faster,
@@ -113,9 +116,9 @@ mod tests {
 
     #[test]
     fn five_rounds_are_too_few_and_six_are_enough() {
-        let of = |rounds: usize| {
+        let verdict_after = |rounds: usize| {
             Verdict::from_ratio(&median_interval(&vec![2.0; rounds], CONFIDENCE).unwrap(), 0.05)
         };
-        assert_eq!((of(5), of(6)), (Verdict::Inconclusive, Verdict::Slower));
+        assert_eq!((verdict_after(5), verdict_after(6)), (Verdict::Inconclusive, Verdict::Slower));
     }
 }

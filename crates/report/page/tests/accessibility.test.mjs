@@ -16,7 +16,7 @@ const STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best
 async function oneOfEachKind(page) {
   const numbers = await page.evaluate(() => {
     const { charts } = JSON.parse(document.getElementById("data").textContent);
-    return [...new Set(charts.map((it) => it.kind))].map((kind) => charts.findIndex((it) => it.kind === kind));
+    return [...new Set(charts.map((chart) => chart.kind))].map((kind) => charts.findIndex((chart) => chart.kind === kind));
   });
   assert.ok(numbers.length >= 4, `${numbers.length} kinds of charts`);
   return numbers.map((number) => page.locator(`[data-chart="${number}"]`));
@@ -52,7 +52,7 @@ describe("the page is for everyone", () => {
       }
       await page.evaluate(AXE);
       const { violations } = await page.evaluate((standards) => axe.run(document, { runOnly: standards }), STANDARDS);
-      const found = violations.map((it) => `${it.id}: ${it.help}: ${it.nodes.slice(0, 3).map((node) => `${node.target} ${node.failureSummary}`).join("; ")}`);
+      const found = violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 3).map((node) => `${node.target} ${node.failureSummary}`).join("; ")}`);
       assert.deepEqual(found, []);
       await close();
     });
@@ -87,7 +87,7 @@ describe("the page is for everyone", () => {
       rules: { "doctype-style": "off", "no-inline-style": "off", "require-sri": "off", "long-title": "off" },
     });
     const report = await validator.validateString(text);
-    const found = report.results.flatMap((it) => it.messages).map((it) => `${it.line}:${it.column} ${it.ruleId}: ${it.message}`);
+    const found = report.results.flatMap(({ messages }) => messages).map((message) => `${message.line}:${message.column} ${message.ruleId}: ${message.message}`);
     assert.deepEqual(found, []);
   });
 });

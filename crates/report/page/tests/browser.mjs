@@ -38,8 +38,8 @@ export async function open(browser, file, options = {}) {
 
 /** Opens what is folded, brings a chart into view, and waits until it is drawn. */
 export async function drawn(page, plot) {
-  await plot.evaluate((it) => {
-    for (let details = it.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
+  await plot.evaluate((host) => {
+    for (let details = host.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
   });
   await plot.scrollIntoViewIfNeeded();
   await plot.locator(".main-svg, p").first().waitFor();

@@ -89,7 +89,7 @@ describe("a page of a hundred thousand samples", { skip: !hasBrowser && "no Chro
     const limits = `below 20 MB, opens in less than ${MOST_TIMES} times a small page's time, takes below 500 MB`;
     test(`in ${runs} run(s), ${samplesOfEach} of each case: ${limits}`, async (t) => {
       const many = manySamples(run, runs, samplesOfEach);
-      many.forEach((it, index) => workplace.imported(`large-${runs}-${index}.json`, it));
+      many.forEach((run, index) => workplace.imported(`large-${runs}-${index}.json`, run));
       const file = workplace.page(`large-${runs}.html`, ...many.map((_, index) => workplace.file(`large-${runs}-${index}.json`)));
       const { size } = statSync(file);
       // In turns, since the machine has others to serve.
@@ -98,7 +98,7 @@ describe("a page of a hundred thousand samples", { skip: !hasBrowser && "no Chro
         ofLarge.push(await opening(file));
         ofSmall.push(await opening(small));
       }
-      const times = median(ofLarge.map((it) => it.ms)) / median(ofSmall.map((it) => it.ms));
+      const times = median(ofLarge.map(({ ms }) => ms)) / median(ofSmall.map(({ ms }) => ms));
       const held = ofLarge.at(-1).held;
       assert.ok(held.largestRenderer > 20e6, "the page was found among the processes");
       const text = `${(size / 1e6).toFixed(1)} MB; opened in ${seconds(ofLarge)}, a small page in ${seconds(ofSmall)}: ${times.toFixed(2)} times as long; ` +

@@ -37,10 +37,10 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     hostile.run.arguments.push(HOSTILE);
     hostile.targets[0].name = hostile.targets[0].path = `/mnt/${HOSTILE}`;
     hostile.targets[0].environment.filesystem.mount_point = hostile.targets[0].path;
-    for (const it of hostile.cases) {
-      it.target = hostile.targets[0].name;
-      it.label = HOSTILE;
-      it.section = `${it.section} ${HOSTILE}`;
+    for (const entry of hostile.cases) {
+      entry.target = hostile.targets[0].name;
+      entry.label = HOSTILE;
+      entry.section = `${entry.section} ${HOSTILE}`;
     }
     Object.assign(hostile.cases[0].samples.at(-1), endedBy("failed", HOSTILE));
     workplace.imported("hostile.json", hostile);
@@ -62,9 +62,9 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
 
   // The longest bar, and the case that it is of. Dots, which would be nearer to the pointer, are hidden.
   async function longestBar(plot) {
-    const [index, row] = await plot.evaluate(async (it) => {
-      await Plotly.restyle(it, { visible: false }, [1]);
-      const [bars] = it.data;
+    const [index, row] = await plot.evaluate(async (host) => {
+      await Plotly.restyle(host, { visible: false }, [1]);
+      const [bars] = host.data;
       const index = bars.x.indexOf(Math.max(...bars.x));
       return [index, bars.customdata[index]];
     });
@@ -104,7 +104,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       for (const wanted of [/chunk size/i, /threads/i, /flags/i, /fastest/i, /latenc|percentile|how long/i, /buffer size/i, /phase|where the time/i]) {
         assert.match(titles, wanted);
       }
-      const question = (of) => page.evaluate((of) => JSON.parse(document.getElementById("data").textContent).charts.filter((it) => it.of === of).length, of);
+      const question = (of) => page.evaluate((of) => JSON.parse(document.getElementById("data").textContent).charts.filter((chart) => chart.of === of).length, of);
       for (const of of ["throughput-by-chunk", "throughput-by-threads", "flags", "ranked", "latency", "cpu-time", "phases"]) {
         assert.ok((await question(of)) > 0, of);
       }
@@ -135,7 +135,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     withPage(files.firstLook, async (page) => {
       const rows = await page.locator(".overview tr.case-row").evaluateAll((all) =>
         all.map((row) => [Number(/[\d.]+/.exec(row.querySelector(".figure").textContent)[0]), row.querySelector(".bar").offsetWidth / row.querySelector(".scale").clientWidth]));
-      const shown = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).cases.filter((it) => it.goal !== undefined).length);
+      const shown = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).cases.filter((entry) => entry.goal !== undefined).length);
       assert.equal(rows.length, shown);
       const end = Number(await page.locator(".overview").getAttribute("data-end")) / 1e9;
       for (const [figure, part] of rows) assert.ok(Math.abs(figure / end - part) < 0.02, `${figure} of ${end} is ${part}`);
@@ -164,12 +164,12 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     withPage(files.two, async (page) => {
       const numbers = await page.evaluate(() => {
         const { charts } = JSON.parse(document.getElementById("data").textContent);
-        return charts.flatMap((it, number) => (it.kind === "lines" && it.y.unit === "B/s" && it.of !== "over-time" ? [number] : []));
+        return charts.flatMap((chart, number) => (chart.kind === "lines" && chart.y.unit === "B/s" && chart.of !== "over-time" ? [number] : []));
       });
       const ranges = new Set();
       for (const number of numbers) {
         const plot = await drawn(page, page.locator(`[data-chart="${number}"]`));
-        ranges.add(await plot.evaluate((it) => `${it.layout.yaxis.type} ${it.layout.yaxis.range}`));
+        ranges.add(await plot.evaluate((host) => `${host.layout.yaxis.type} ${host.layout.yaxis.range}`));
       }
       assert.ok(numbers.length >= 4, `${numbers.length} charts`);
       assert.equal(ranges.size, 1, [...ranges].join(" | "));
@@ -179,14 +179,14 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     withPage(files.one, async (page) => {
       const number = await page.evaluate(() => {
         const { charts } = JSON.parse(document.getElementById("data").textContent);
-        return charts.findIndex((it) => it.kind === "lines" && it.of === "cpu-time" && it.y.scale === "log10");
+        return charts.findIndex((chart) => chart.kind === "lines" && chart.of === "cpu-time" && chart.y.scale === "log10");
       });
       const plot = await drawn(page, page.locator(`[data-chart="${number}"]`));
       for (const decades of [undefined, 2, 0.7, 0.2]) {
         if (decades) {
-          await plot.evaluate((it, decades) => {
-            const [from] = it.layout.yaxis.range;
-            return Plotly.relayout(it, { "yaxis.range": [from, from + decades] });
+          await plot.evaluate((host, decades) => {
+            const [from] = host.layout.yaxis.range;
+            return Plotly.relayout(host, { "yaxis.range": [from, from + decades] });
           }, decades);
         }
         const texts = await plot.locator(".ytick text").allTextContents();
@@ -210,7 +210,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.equal(await page.locator("#shown").textContent(), `all ${all} cases`);
       await page.locator("#filters summary").click();
       await setting(page, "suite", "buffer").uncheck();
-      const left = run.cases.filter((it) => it.suite !== "buffer").length;
+      const left = run.cases.filter((entry) => entry.suite !== "buffer").length;
       assert.match(await page.locator("#shown").textContent(), new RegExp(`^${left} of ${all} cases`));
       const buffer = page.locator(".section", { has: page.getByRole("heading", { name: "By buffer size" }) });
       const plot = await drawn(page, buffer.locator(".plot").first());
@@ -221,13 +221,13 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       for (const property of ["method", "prepare"]) {
         const value = await page.locator(`fieldset[data-property="${property}"] input`).first().getAttribute("value");
         await setting(page, property, value).uncheck();
-        const of = (it) => (property === "method" ? it.method : it.axes.prepare);
-        const left = run.cases.filter((it) => of(it) !== value).length;
+        const valueOf = (entry) => (property === "method" ? entry.method : entry.axes.prepare);
+        const left = run.cases.filter((entry) => valueOf(entry) !== value).length;
         assert.match(await page.locator("#shown").textContent(), new RegExp(`^${left} of ${all} cases`), property);
         await page.locator("#reset").click();
       }
       await page.locator("#words").fill("fwrite chunk=16KiB");
-      const words = run.cases.filter((it) => it.id.includes("fwrite") && it.id.includes("chunk=16KiB")).length;
+      const words = run.cases.filter((entry) => entry.id.includes("fwrite") && entry.id.includes("chunk=16KiB")).length;
       assert.ok(words > 0);
       assert.match(await page.locator("#shown").textContent(), new RegExp(`^${words} of ${all} cases`));
     }));
@@ -244,7 +244,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       // It is one that writebench takes.
       workplace.writebench(...command.split(" ").slice(1), "--dry-run");
 
-      const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((it) => it.of === "ranked"));
+      const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((chart) => chart.of === "ranked"));
       const plot = await drawn(page, page.locator(`[data-chart="${ranked}"]`));
       const { bar, row: slowest } = await longestBar(plot);
       await bar.click(inBar);
@@ -254,7 +254,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
 
   test("pointing at a figure shows its samples' figures and the case", () =>
     withPage(files.one, async (page) => {
-      const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((it) => it.of === "ranked"));
+      const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((chart) => chart.of === "ranked"));
       const plot = await drawn(page, page.locator(`[data-chart="${ranked}"]`));
       const { bar } = await longestBar(plot);
       await bar.hover(inBar);
@@ -265,18 +265,18 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
   test("no button of a chart sends anything anywhere", () =>
     withPage(files.one, async (page) => {
       const plot = await drawn(page, page.locator(".plot").first());
-      const titles = await plot.locator(".modebar-btn").evaluateAll((buttons) => buttons.map((it) => it.dataset.title ?? it.getAttribute("aria-label")));
+      const titles = await plot.locator(".modebar-btn").evaluateAll((buttons) => buttons.map((button) => button.dataset.title ?? button.getAttribute("aria-label")));
       assert.equal(titles.length, 6, titles.join(", "));
       for (const title of titles) assert.match(title, /^(Download plot|Zoom|Pan|Zoom in|Zoom out|Reset axes)/);
     }));
 
   test("every good sample of a ranked case is a dot", () =>
     withPage(files.one, async (page) => {
-      const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((it) => it.of === "ranked"));
+      const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((chart) => chart.of === "ranked"));
       const plot = await drawn(page, page.locator(`[data-chart="${ranked}"]`));
-      const dots = await plot.evaluate((it) => it.data[1].x.length);
-      const copies = run.cases.filter((it) => it.suite === "copy" && it.estimate);
-      assert.equal(dots, copies.flatMap((it) => it.samples.filter((sample) => sample.outcome === "ok")).length);
+      const dots = await plot.evaluate((host) => host.data[1].x.length);
+      const copies = run.cases.filter((entry) => entry.suite === "copy" && entry.estimate);
+      assert.equal(dots, copies.flatMap((entry) => entry.samples.filter((sample) => sample.outcome === "ok")).length);
     }));
 
   test("tables are sorted by their headings, with and without a mouse", () =>
@@ -319,7 +319,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
   test("a case without a figure breaks its line", () =>
     withPage(files.two, async (page) => {
       const elapsed = await drawn(page, page.locator(".plot[data-chart]").first());
-      const gaps = await elapsed.evaluate((it) => it.data.filter((trace) => trace.mode?.includes("markers")).map((trace) => trace.y.filter((y) => y === null).length));
+      const gaps = await elapsed.evaluate((host) => host.data.filter((trace) => trace.mode?.includes("markers")).map((trace) => trace.y.filter((y) => y === null).length));
       assert.deepEqual(gaps, [0, 1], "of the second run, whose second case is unsupported");
     }));
 
@@ -327,8 +327,8 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     for (const kind of ["firstLook", "one", "two", "search", "filesystems"]) {
       await withPage(files[kind], async (page) => {
         const width = await page.evaluate(() => {
-          document.querySelectorAll("details").forEach((it) => (it.open = true));
-          document.querySelectorAll(".code > p, .answers .way, .overview .copy").forEach((it) => (it.textContent = `uring,${"registered=both,".repeat(8)}`));
+          document.querySelectorAll("details").forEach((details) => (details.open = true));
+          document.querySelectorAll(".code > p, .answers .way, .overview .copy").forEach((node) => (node.textContent = `uring,${"registered=both,".repeat(8)}`));
           return document.documentElement.scrollWidth;
         });
         assert.ok(width <= 390, `${kind}: ${width}`);
@@ -341,7 +341,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       const heights = await page.evaluate(() => {
         const [first] = document.querySelectorAll(".overview tr.case-row .copy");
         first.textContent = "a name in many lines ".repeat(20);
-        return [...document.querySelectorAll(".overview .bar")].map((it) => it.getBoundingClientRect().height);
+        return [...document.querySelectorAll(".overview .bar")].map((bar) => bar.getBoundingClientRect().height);
       });
       assert.equal(new Set(heights).size, 1, heights.join());
     }));
@@ -371,7 +371,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
   test("a finger scrolls past a chart", () =>
     withPage(files.one, async (page) => {
       const plot = await drawn(page, page.locator(".plot").first());
-      const [touch, mode] = await plot.evaluate((it) => [getComputedStyle(it.querySelector(".nsewdrag")).touchAction, it._fullLayout.dragmode]);
+      const [touch, mode] = await plot.evaluate((host) => [getComputedStyle(host.querySelector(".nsewdrag")).touchAction, host._fullLayout.dragmode]);
       assert.equal(mode, false);
       assert.notEqual(touch, "none");
     }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }));
@@ -389,13 +389,13 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
         const cells = await row.locator("th, td").allTextContents();
         assert.ok(Math.abs(Number(cells[ratio]) - 0.5) < 0.01, cells.join(" | "));
       }
-      const legends = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.flatMap((it) => it.series.map((series) => series.name)));
+      const legends = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.flatMap((chart) => chart.series.map((series) => series.name)));
       assert.ok(legends.some((name) => name.startsWith("after · ")) && legends.some((name) => name.startsWith("before · ")), legends.slice(0, 5).join());
       const beside = page.locator(".beside", { has: page.locator("figure:nth-child(2)") }).first();
       const ranges = [];
       for (const plot of await beside.locator(".plot").all()) {
         await drawn(page, plot);
-        ranges.push(await plot.evaluate((it) => it.layout.yaxis.range.join()));
+        ranges.push(await plot.evaluate((host) => host.layout.yaxis.range.join()));
       }
       assert.ok(ranges.length === 2 && ranges[0] === ranges[1], ranges.join(" | "));
       await page.locator("#filters summary").click();

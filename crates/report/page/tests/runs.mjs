@@ -73,9 +73,9 @@ export function together(first, ...others) {
 export function sideBySide(run, kinds) {
   const all = kinds.map((kind, index) => {
     const { targets: [target], cases } = slowed(copyOf(run, "filesystems"), 1 + index / 2);
-    return { target: { ...target, name: kind }, cases: cases.map((it) => ({ ...it, target: kind })) };
+    return { target: { ...target, name: kind }, cases: cases.map((entry) => ({ ...entry, target: kind })) };
   });
-  return { ...copyOf(run, "filesystems"), targets: all.map((it) => it.target), cases: all.flatMap((it) => it.cases) };
+  return { ...copyOf(run, "filesystems"), targets: all.map(({ target }) => target), cases: all.flatMap(({ cases }) => cases) };
 }
 
 /** Every sample of it takes that many times as long. */

@@ -50,6 +50,7 @@ pub(super) fn percentiles(label: &str, count: u64) -> XAxis {
 pub(super) fn y_scale(series: &[Series]) -> YScale {
     let figures = series.iter().flat_map(|series| &series.points).filter_map(|point| point.figure);
     let positive = figures.map(|figure| figure.value).filter(|&median| median > 0.0);
-    let (min, max) = positive.fold((f64::INFINITY, 0.0_f64), |(min, max), it| (min.min(it), max.max(it)));
+    let (min, max) =
+        positive.fold((f64::INFINITY, 0.0_f64), |(min, max), value| (min.min(value), max.max(value)));
     if max > 10.0 * min { YScale::Log10 } else { YScale::Linear }
 }

@@ -4,7 +4,7 @@
 use writebench_model::{Axis, Bytes};
 use writebench_stats::as_f64;
 
-use super::data::{Chart, ChartData, ChartKind, Point, Question, Series, Unit, XAxis, YAxis};
+use super::data::{Chart, ChartData, ChartFamily, ChartKind, Point, Series, Unit, XAxis, YAxis};
 use super::matrix::chunk_sizes;
 use super::point::{figures_are, line_of, point};
 use super::rows::{ChartCase, grouped};
@@ -35,7 +35,7 @@ pub(super) fn charts(rows: &[ChartCase<'_>]) -> Vec<ChartData> {
         for time in &TIMES {
             let mut draw = |by: &str, chart: Chart| {
                 let stem = format!("{}-by-{by}{suffix}", time.stem);
-                charts.push(ChartData { of: Question::CpuTime, stem, chart });
+                charts.push(ChartData { family: ChartFamily::CpuTime, stem, chart });
             };
             draw("buffer-size", by_buffer_size(time, work, rows));
             if notes::targets(rows).len() > 1 {

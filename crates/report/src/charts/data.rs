@@ -9,22 +9,22 @@ pub(crate) struct NamedChart {
     pub file_stem: String,
     pub suite: String,
     pub section: String,
-    pub of: Question,
+    pub family: ChartFamily,
     pub chart: Chart,
 }
 
 /// A chart of a family, and the end of its name after suite and section.
 #[derive(Clone)]
 pub(super) struct ChartData {
-    pub of: Question,
+    pub family: ChartFamily,
     pub stem: String,
     pub chart: Chart,
 }
 
-/// The question of a family of charts.
+/// A family of charts, by its question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Question {
+pub(crate) enum ChartFamily {
     /// How fast is each chunk size?
     ThroughputByChunk,
     /// Do more threads write faster?
@@ -45,8 +45,8 @@ pub(crate) enum Question {
     OverTime,
 }
 
-impl Question {
-    /// Whether the question is a suite's own, rather than one for many suites.
+impl ChartFamily {
+    /// Whether its question is a suite's own, rather than one for many suites.
     pub(crate) fn is_main(self) -> bool {
         !matches!(self, Self::Latency | Self::Phases | Self::OverTime)
     }

@@ -2,7 +2,7 @@
 
 use writebench_model::Axis;
 
-use super::data::{Chart, ChartData, ChartKind, Point, Question, Series, Unit, YAxis};
+use super::data::{Chart, ChartData, ChartFamily, ChartKind, Point, Series, Unit, YAxis};
 use super::point::{throughput_lines, throughput_point};
 use super::rows::{ChartCase, OfTarget, each_contract, grouped, places};
 use super::{axis, contracts, names, notes};
@@ -21,7 +21,7 @@ pub(super) fn charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
         let (subject, x) = (format!("{section}. {contract}"), axis::chunks("chunk size", &sizes));
         let chart = throughput_lines(title, &subject, x, &on.rows, lines(&on.rows), |row| row.chunk_bytes());
         let stem = format!("throughput-by-chunk-size{}", on.suffix);
-        Some(ChartData { of: Question::ThroughputByChunk, stem, chart })
+        Some(ChartData { family: ChartFamily::ThroughputByChunk, stem, chart })
     };
     each_contract(rows, contracts::by_chunk, contracts::promise).into_iter().filter_map(chart).collect()
 }

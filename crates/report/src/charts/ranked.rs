@@ -3,7 +3,7 @@
 use writebench_model::{Contract, Sample};
 use writebench_stats::as_f64;
 
-use super::data::{Chart, ChartData, ChartKind, Dot, Point, Question, Series, Unit, YAxis, YScale};
+use super::data::{Chart, ChartData, ChartFamily, ChartKind, Dot, Point, Series, Unit, YAxis, YScale};
 use super::point::{figures_are, point};
 use super::rows::{ChartCase, OfTarget, each_contract};
 use super::{axis, notes};
@@ -18,7 +18,7 @@ pub(super) fn charts(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
             return None;
         }
         let chart = chart(format!("{title}, {}", on.target), &contract.to_string(), &on.rows, &drawn);
-        Some(ChartData { of: Question::Ranked, stem: format!("elapsed-ranked{}", on.suffix), chart })
+        Some(ChartData { family: ChartFamily::Ranked, stem: format!("elapsed-ranked{}", on.suffix), chart })
     };
     each_contract(rows, |row| row.case.record.contract.clone(), durability)
         .into_iter()

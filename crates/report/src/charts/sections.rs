@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use writebench_model::{CaseOrigin, Layout};
 
-use super::data::{Chart, ChartData, NamedChart, Question};
+use super::data::{Chart, ChartData, ChartFamily, NamedChart};
 use super::rows::{ChartCase, OfTarget, each_target, grouped};
 use super::{cpu_time, latency, matrix, over_time, phases, ranked, writers};
 use crate::numbers::CaseReport;
@@ -59,13 +59,13 @@ pub(super) fn of_rows(rows: &[ChartCase<'_>]) -> Vec<NamedChart> {
     for ((suite, section), rows) in &sections {
         let several = sections.iter().filter(|((other, _), _)| other == suite).count() > 1;
         let head = if several { format!("{suite}-{section}") } else { (*suite).to_owned() };
-        for ChartData { of, stem, chart } in section_charts(section, rows) {
+        for ChartData { family, stem, chart } in section_charts(section, rows) {
             let stem = slug(&format!("{head}-{stem}"));
             let numbered = (2..).map(|number| format!("{stem}-{number}"));
             let mut file_stems = std::iter::once(stem.clone()).chain(numbered);
             let file_stem = file_stems.find(|stem| names.insert(stem.clone())).unwrap_or_default();
             let (suite, section) = ((*suite).to_owned(), (*section).to_owned());
-            charts.push(NamedChart { file_stem, suite, section, of, chart });
+            charts.push(NamedChart { file_stem, suite, section, family, chart });
         }
     }
     charts
@@ -73,10 +73,10 @@ pub(super) fn of_rows(rows: &[ChartCase<'_>]) -> Vec<NamedChart> {
 
 /// The suite's own question first, and then those for every case.
 fn section_charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
-    let on_each_target = |of, stem: &str, chart: fn(&str, &str, &[ChartCase<'_>]) -> Option<Chart>| {
+    let on_each_target = |family, stem: &str, chart: fn(&str, &str, &[ChartCase<'_>]) -> Option<Chart>| {
         let drawn = |on: OfTarget<'_>| {
             let chart = chart(section, on.target, &on.rows)?;
-            Some(ChartData { of, stem: format!("{stem}{}", on.suffix), chart })
+            Some(ChartData { family, stem: format!("{stem}{}", on.suffix), chart })
         };
         each_target(rows).into_iter().filter_map(drawn).collect::<Vec<_>>()
     };
@@ -88,7 +88,7 @@ fn section_charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
         Layout::CpuTime => cpu_time::charts(rows),
         Layout::Ranked => ranked::charts(&format!("{section}, from the fastest"), rows),
         Layout::Matrix => {
-            let flags = on_each_target(Question::Flags, "throughput-by-chunk-and-flags", matrix::heat_map);
+            let flags = on_each_target(ChartFamily::Flags, "throughput-by-chunk-and-flags", matrix::heat_map);
             [flags, matrix::charts(section, rows)].concat()
         }
         // A section without labels is drawn by method, if it is about chunk sizes.
@@ -96,9 +96,9 @@ fn section_charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
         Layout::Records => Vec::new(),
     };
     charts.extend(writers::charts(section, rows));
-    charts.extend(on_each_target(Question::Latency, "latency", latency::chart));
-    charts.extend(on_each_target(Question::Phases, "phases", phases::chart));
-    charts.extend(on_each_target(Question::OverTime, "over-time", over_time::chart));
+    charts.extend(on_each_target(ChartFamily::Latency, "latency", latency::chart));
+    charts.extend(on_each_target(ChartFamily::Phases, "phases", phases::chart));
+    charts.extend(on_each_target(ChartFamily::OverTime, "over-time", over_time::chart));
     charts
 }
 

@@ -69,8 +69,8 @@ pub(crate) fn chart_named<'c>(charts: &'c [NamedChart], file_stem: &str) -> &'c 
 }
 
 /// The charts of a family.
-pub(crate) fn answering(charts: &[NamedChart], of: Question) -> Vec<NamedChart> {
-    charts.iter().filter(|named| named.of == of).cloned().collect()
+pub(crate) fn answering(charts: &[NamedChart], family: ChartFamily) -> Vec<NamedChart> {
+    charts.iter().filter(|named| named.family == family).cloned().collect()
 }
 
 fn stems(charts: &[NamedChart]) -> Vec<&str> {
@@ -115,7 +115,7 @@ fn a_chart_is_plain_data() {
 fn times_are_drawn_by_buffer_size_and_by_target() {
     let charts = charts_of(&study(&TWELVE, &SIZES));
     assert_eq!(
-        stems(&answering(&charts, Question::CpuTime)),
+        stems(&answering(&charts, ChartFamily::CpuTime)),
         [
             "buffer-elapsed-by-buffer-size",
             "buffer-elapsed-by-target",
@@ -137,7 +137,7 @@ fn times_are_drawn_by_buffer_size_and_by_target() {
 fn a_run_with_one_target_calls_it_by_its_filesystem_and_compares_it_with_none() {
     let cases = SIZES.iter().map(|&size| case_of(size, samples(size, 400))).collect();
     let report = Report::from_run(None, writebench_model::RunRecord { cases, ..example_run() });
-    let charts = answering(&charts(std::slice::from_ref(&report)), Question::CpuTime);
+    let charts = answering(&charts(std::slice::from_ref(&report)), ChartFamily::CpuTime);
     assert_eq!(charts.len(), 3, "{:?}", stems(&charts));
     assert_eq!(charts[0].chart.series[0].name, "ext4");
 }
@@ -167,7 +167,7 @@ fn files_of_two_sizes_are_in_two_charts() {
     }
     let charts = charts_of(&cases);
     assert!(stems(&charts).contains(&"buffer-elapsed-by-buffer-size-write-size-64mib"), "{:?}", stems(&charts));
-    let times = answering(&charts, Question::CpuTime);
+    let times = answering(&charts, ChartFamily::CpuTime);
     assert!(times.iter().all(|named| named.chart.series.len() == 1));
 }
 
@@ -175,8 +175,7 @@ fn files_of_two_sizes_are_in_two_charts() {
 fn a_case_without_a_figure_stays_in_the_data_and_has_a_note() {
     let charts = charts_of(&troubled());
     let chart = chart_named(&charts, "buffer-elapsed-by-buffer-size");
-    let figures: Vec<bool> =
-        chart.series.iter().flat_map(|it| &it.points).map(|it| it.figure.is_some()).collect();
+    let figures: Vec<bool> = chart.points().map(|point| point.figure.is_some()).collect();
     assert_eq!(figures, [true, false, true, true, false, true, true, false]);
     assert!(chart.series[0].points[2].only_disturbed);
     assert_eq!(
@@ -204,7 +203,7 @@ fn only_cases_of_one_contract_share_a_chart_of_throughput() {
             cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone())));
         }
     }
-    let charts = answering(&charts_of(&cases), Question::ThroughputByChunk);
+    let charts = answering(&charts_of(&cases), ChartFamily::ThroughputByChunk);
     assert_eq!(charts.len(), 2, "{:?}", stems(&charts));
     assert_eq!(charts[1].chart.series.len(), 1);
     assert!(charts[1].chart.subtitle.contains("durable every chunk"), "{}", charts[1].chart.subtitle);
@@ -215,7 +214,7 @@ fn only_cases_of_one_contract_share_a_chart_of_throughput() {
 fn a_legend_names_only_what_series_differ_in() {
     let mut cases = Vec::new();
     for (method, size) in
-        ["write", "fwrite,sync=fsync"].into_iter().flat_map(|it| [1, 2, 4].map(|size| (it, size)))
+        ["write", "fwrite,sync=fsync"].into_iter().flat_map(|method| [1, 2, 4].map(|size| (method, size)))
     {
         let mut record = case_of(size, samples(size, 400));
         record.origin = section_of("write", "By buffer size");
@@ -287,5 +286,5 @@ fn rows_count_through_the_cases_of_all_runs() {
     let rows = |index: usize| elapsed[index].points.iter().map(|point| point.row).collect::<Vec<_>>();
     assert_eq!((rows(0), rows(1)), (vec![0, 1, 2], vec![3, 4, 5]));
     assert_eq!((charts[0].suite.as_str(), charts[0].section.as_str()), ("buffer", "By buffer size"));
-    assert_eq!(serde_json::to_value(charts[0].of).unwrap(), "cpu-time");
+    assert_eq!(serde_json::to_value(charts[0].family).unwrap(), "cpu-time");
 }

@@ -2,7 +2,7 @@
 
 use writebench_model::{Axes, Axis, Contract, Files};
 
-use super::data::{ChartData, Question};
+use super::data::{ChartData, ChartFamily};
 use super::point::throughput_lines;
 use super::rows::{ChartCase, OfTarget, each_contract, grouped, places};
 use super::{axis, contracts};
@@ -17,7 +17,7 @@ struct Writers {
     count: fn(&Axes) -> u32,
     /// The value of axis `files` with which each writer has a file of its own.
     own_files: Files,
-    question: Question,
+    family: ChartFamily,
 }
 
 const THREADS: Writers = Writers {
@@ -25,14 +25,14 @@ const THREADS: Writers = Writers {
     words: "threads",
     count: |axes| axes.threads,
     own_files: Files::PerThread,
-    question: Question::ThroughputByThreads,
+    family: ChartFamily::ThroughputByThreads,
 };
 const RANKS: Writers = Writers {
     axis: Axis::Ranks,
     words: "ranks",
     count: |axes| axes.ranks,
     own_files: Files::PerRank,
-    question: Question::ThroughputByRanks,
+    family: ChartFamily::ThroughputByRanks,
 };
 
 /// A chart for each kind of writers, target and contract. With a file for each writer, the number of files is the axis,
@@ -55,7 +55,7 @@ impl Writers {
             let lines = grouped(&on.rows, |row| self.name(row, grows));
             let chart = throughput_lines(title, &subject, x, &on.rows, lines, count);
             let stem = format!("throughput-by-{}{}", self.words, on.suffix);
-            ChartData { of: self.question, stem, chart }
+            ChartData { family: self.family, stem, chart }
         };
         let parts = each_contract(&long, |row| self.contract(row, grows), contracts::promise);
         parts.into_iter().map(chart).collect()
@@ -72,8 +72,8 @@ impl Writers {
             self.number(row).map(|number| (bytes, bytes.checked_rem(number), bytes.checked_div(number)))
         };
         let all: Vec<_> = rows.iter().filter_map(sizes).collect();
-        let is_shared = |it: &(u64, Option<u64>, Option<u64>)| it.1 == Some(0) && it.2 == all[0].2;
-        all.iter().all(is_shared) && all.iter().any(|it| it.0 != all[0].0)
+        all.iter().all(|(_, rest, share)| *rest == Some(0) && *share == all[0].2)
+            && all.iter().any(|(bytes, ..)| *bytes != all[0].0)
     }
 
     /// The name that all points of a line share.

@@ -24,8 +24,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn eighths(text: &str) -> usize {
-        let of = |block| PARTS.iter().position(|part| *part == block).map_or(8, |part| part + 1);
-        text.chars().map(of).sum()
+        let length = |block| PARTS.iter().position(|part| *part == block).map_or(8, |part| part + 1);
+        text.chars().map(length).sum()
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::numbers::{CaseReport, Fall, OverTime, Reached};
 use crate::sentences::Report;
 
 /// A sample with its case and its report.
-struct Row<'r> {
+struct SampleRow<'r> {
     report: &'r Report,
     case: &'r CaseReport,
     sample: &'r Sample,
@@ -15,7 +15,7 @@ struct Row<'r> {
     over_time: Option<OverTime>,
 }
 
-type Column = (&'static str, fn(&Row<'_>) -> String);
+type Column = (&'static str, fn(&SampleRow<'_>) -> String);
 
 const COLUMNS: &[Column] = &[
     ("run_id", |row| row.report.run.id.clone()),
@@ -72,7 +72,7 @@ const COLUMNS: &[Column] = &[
     ("limit_kind", |row| text(row.limit.map(|limit| limit.kind))),
     ("limit_bytes_per_s", |row| text(row.limit.map(|limit| limit.bytes_per_s))),
     ("of_limit", |row| text(row.limit.map(|limit| limit.share))),
-    ("over_time", |row| text(row.over_time.map(|over_time| over_time.course.name()))),
+    ("over_time", |row| text(row.over_time.map(|over_time| over_time.stability.name()))),
     ("burst_bytes_per_s", |row| row.fall(|fall| fall.bytes_per_s)),
     ("burst_ns", |row| row.fall(|fall| fall.until_ns)),
     ("then_bytes_per_s", |row| row.fall(|fall| fall.then_bytes_per_s)),
@@ -87,7 +87,7 @@ pub(super) fn render(report: &Report) -> Result<String, csv::Error> {
     writer.write_record(COLUMNS.iter().map(|(heading, _)| heading))?;
     for case in &report.cases {
         for sample in &case.record.samples {
-            let row = Row::for_sample(report, case, sample);
+            let row = SampleRow::for_sample(report, case, sample);
             writer.write_record(cells(COLUMNS.iter().map(|(_, cell)| cell(&row))))?;
         }
     }
@@ -109,7 +109,7 @@ fn text(value: Option<impl ToString>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-impl<'r> Row<'r> {
+impl<'r> SampleRow<'r> {
     fn for_sample(report: &'r Report, case: &'r CaseReport, sample: &'r Sample) -> Self {
         let throughput = as_f64(sample.bytes) * 1e9 / as_f64(sample.phases_ns.total().max(1));
         let limits = case.target(&report.run).map_or(&[][..], |target| &target.limits);

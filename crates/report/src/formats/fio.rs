@@ -135,8 +135,8 @@ fn figures(case: &CaseReport) -> Vec<String> {
         let why = case.reason.as_deref().unwrap_or("no good sample");
         return vec![format!("no figure: {}: {why}", case.outcome_name())];
     };
-    let figure = |what: &str, it: &Figure| {
-        format!("{what} {} GB/s ({})", gigabytes_per_s(it.value), range(it, &GIGABYTES_PER_S))
+    let figure = |what: &str, figure: &Figure| {
+        format!("{what} {} GB/s ({})", gigabytes_per_s(figure.value), range(figure, &GIGABYTES_PER_S))
     };
     let phases = PHASES.map(|(name, ns)| format!("{name} {}", milliseconds(ns(&estimate.phases_ns))));
     let mut lines = vec![

@@ -63,15 +63,18 @@ pub struct RenderDirectory {
 
 /// All formats, in the order of the help.
 pub static FORMATS: &[Format] = &[
-    Format { compare: Some(|it| Ok(comparison::json(it))), ..text("json", |it| Ok(json::render(it)?)) },
+    Format {
+        compare: Some(|comparison| Ok(comparison::json(comparison))),
+        ..text("json", |report| Ok(json::render(report)?))
+    },
     Format {
         summary: Some("a line for each sample, while it runs"),
         is_streamed: true,
-        ..text("jsonl", |it| Ok(jsonl::render(it)?))
+        ..text("jsonl", |report| Ok(jsonl::render(report)?))
     },
-    text("csv", |it| Ok(csv::render(it)?)),
-    Format { alias: Some("md"), ..text("markdown", |it| Ok(markdown::render(it))) },
-    Format { summary: Some("a page"), ..text("html", |it| html::render(std::slice::from_ref(it))) },
+    text("csv", |report| Ok(csv::render(report)?)),
+    Format { alias: Some("md"), ..text("markdown", |report| Ok(markdown::render(report))) },
+    Format { summary: Some("a page"), ..text("html", |report| html::render(std::slice::from_ref(report))) },
     directory("svg", "charts", RenderDirectory { each: "chart", always: &[], files: svg::files }),
     directory(
         "fio",

@@ -112,13 +112,14 @@ fn where_throughput_fell_and_how_near_the_limit_it_was_stand_in_the_table() {
 }
 
 #[test]
-fn programs_get_limit_and_course_of_samples_and_cases() {
+fn programs_get_limit_and_stability_of_samples_and_cases() {
     let csv = super::csv::render(&burst()).unwrap();
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let headings = reader.headers().unwrap().clone();
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    let cell =
-        |row: usize, name: &str| rows[row][headings.iter().position(|it| it == name).unwrap()].to_owned();
+    let cell = |row: usize, name: &str| {
+        rows[row][headings.iter().position(|heading| heading == name).unwrap()].to_owned()
+    };
     assert_eq!((cell(0, "over_time"), cell(0, "burst_ns")), ("burst".to_owned(), "3100000000".to_owned()));
     assert_eq!(
         (cell(0, "limit_kind"), cell(0, "limit_bytes_per_s")),

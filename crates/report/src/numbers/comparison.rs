@@ -14,7 +14,7 @@ use crate::numbers::sides::{
 /// The unit of observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Unit {
+pub enum ObservationUnit {
     /// A round, where the sides are two targets of one run.
     Round,
     /// A run. Runs differ by more than their samples do (Kalibera and Jones, *Rigorous Benchmarking in Reasonable
@@ -36,25 +36,9 @@ pub struct ComparedCase {
     /// The number of B's observations.
     pub b_count: usize,
     /// B's speed over A's.
-    #[serde(with = "Ratio")]
     pub speed_ratio: Interval,
     /// How B's time compares with A's.
-    #[serde(serialize_with = "name")]
     pub verdict: Verdict,
-}
-
-fn name<S: serde::Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(verdict.name())
-}
-
-/// The form of the interval for programs.
-#[derive(Serialize)]
-#[serde(remote = "Interval")]
-struct Ratio {
-    estimate: f64,
-    low: f64,
-    high: f64,
-    confidence: f64,
 }
 
 /// A case of a run without a comparable figure.
@@ -73,7 +57,7 @@ pub struct Comparison {
     pub a: Side,
     /// The compared side.
     pub b: Side,
-    pub unit: Unit,
+    pub unit: ObservationUnit,
     /// The cases with figures on both sides, in A's order.
     pub cases: Vec<ComparedCase>,
     pub only_in_a: Vec<CaseOn>,
@@ -100,7 +84,7 @@ impl Comparison {
         }
         let is_of_one_run =
             matches!((a.runs.as_slice(), b.runs.as_slice()), ([a], [b]) if a.run.id == b.run.id);
-        let unit = if is_of_one_run { Unit::Round } else { Unit::Run };
+        let unit = if is_of_one_run { ObservationUnit::Round } else { ObservationUnit::Run };
         let (cases_of_a, cases_of_b) = (take_cases(&mut a, with_target), take_cases(&mut b, with_target));
         let mut left_out = Vec::new();
         let mut cases = Vec::new();
@@ -115,7 +99,7 @@ impl Comparison {
     /// Whether each side is one run, so that a drift between them looks like a difference.
     #[must_use]
     pub fn is_of_single_runs(&self) -> bool {
-        self.unit == Unit::Run && self.a.runs.len() == 1 && self.b.runs.len() == 1
+        self.unit == ObservationUnit::Run && self.a.runs.len() == 1 && self.b.runs.len() == 1
     }
 
     /// The number of cases with too few rounds or runs for an interval of 95 %.
@@ -196,7 +180,7 @@ fn with_rank<'r>(runs: &'r Cases, case: &CaseOn, left_out: &mut Vec<LeftOut>) ->
 }
 
 /// A slower side takes longer: A's time over B's is B's speed over A's.
-fn compared(case: CaseOn, unit: Unit, a: &[&CaseReport], b: &[&CaseReport]) -> Option<ComparedCase> {
+fn compared(case: CaseOn, unit: ObservationUnit, a: &[&CaseReport], b: &[&CaseReport]) -> Option<ComparedCase> {
     let times = |side: &[&CaseReport]| side.iter().map(|case| case.time_ns()).collect::<Vec<f64>>();
     let bytes_per_s = |side: &[&CaseReport]| {
         let estimates = side.iter().filter_map(|case| case.estimate.as_ref());
@@ -207,10 +191,13 @@ fn compared(case: CaseOn, unit: Unit, a: &[&CaseReport], b: &[&CaseReport]) -> O
     let (times_of_a, times_of_b) = (times(a), times(b));
     let ratio = writebench_stats::median(&times_of_a)? / writebench_stats::median(&times_of_b)?;
     let speed_ratio = match unit {
-        Unit::Round => a.first()?.ratio_to(b.first()?)?,
-        Unit::Run => writebench_stats::independent_ratio(&times_of_a, &times_of_b, CONFIDENCE)?.around(ratio),
+        ObservationUnit::Round => a.first()?.ratio_to(b.first()?)?,
+        ObservationUnit::Run => {
+            writebench_stats::independent_ratio(&times_of_a, &times_of_b, CONFIDENCE)?.around(ratio)
+        }
     };
-    let count = |side: &[&CaseReport]| if unit == Unit::Round { speed_ratio.count } else { side.len() };
+    let count =
+        |side: &[&CaseReport]| if unit == ObservationUnit::Round { speed_ratio.count } else { side.len() };
     Some(ComparedCase {
         case,
         a_bytes_per_s: bytes_per_s(a)?,

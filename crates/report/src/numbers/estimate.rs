@@ -53,7 +53,7 @@ pub struct Estimate {
     /// The latencies as a curve, for charts.
     #[serde(skip)]
     pub latency_curve: Option<LatencyCurve>,
-    /// The course over time; none if no sample was long enough, or had enough calls.
+    /// Whether throughput held; none if no sample was long enough, or had enough calls.
     pub over_time: Option<OverTime>,
     /// The limit of the hardware for the case; none if it was not measured.
     pub limit: Option<Reached>,

@@ -72,7 +72,11 @@ pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCu
         max: at(1.0),
     };
     let place = |(quantile, looked_up): (f64, f64)| {
-        let of_each = || each.iter().filter(|it| it.count() > 0).map(|it| it.longest_of(looked_up));
+        let of_each = || {
+            each.iter()
+                .filter(|durations| durations.count() > 0)
+                .map(|durations| durations.longest_of(looked_up))
+        };
         let of_all = at(looked_up);
         let ns = [of_each().min().unwrap_or(of_all), of_all, of_each().max().unwrap_or(of_all)];
         LatencyPlace { quantile, ns }
@@ -100,9 +104,9 @@ impl Durations {
     /// None if there are no durations.
     fn together(each: &[Self]) -> Option<Self> {
         let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
-        for of in each {
+        for durations in each {
             let mut before = 0;
-            for &(ns, up_to) in &of.0 {
+            for &(ns, up_to) in &durations.0 {
                 let count = counts.entry(ns).or_default();
                 *count = u64::checked_add(*count, up_to - before)?;
                 before = up_to;

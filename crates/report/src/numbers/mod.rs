@@ -14,11 +14,11 @@ mod tests;
 
 pub(crate) use self::case::{CaseReport, across_targets, by_contract, by_rank, cases};
 pub(crate) use self::comparison::ComparedCase;
-pub use self::comparison::{Comparison, Unit};
+pub use self::comparison::{Comparison, ObservationUnit};
 pub(crate) use self::estimate::{Estimate, Figure, PHASES, PhaseNs};
 pub(crate) use self::grouped::{distinct, grouped};
 pub(crate) use self::latency::{LatencyCurve, LatencyEstimate, LatencyPlace};
-pub(crate) use self::over_time::{CourseName, Fall, OverTime, rates};
+pub(crate) use self::over_time::{Fall, OverTime, rates};
 pub(crate) use self::reached::{Reached, limit_kind};
 pub(crate) use self::rounds::{geometric_mean, ratio_in_rounds, total};
 pub(crate) use self::sides::{CaseOn, CompareError};

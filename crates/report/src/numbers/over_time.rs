@@ -1,31 +1,8 @@
-//! The course of a case's throughput over time.
+//! Whether a case's throughput holds over time.
 
 use serde::Serialize;
 use writebench_model::{Sample, Timeline};
-use writebench_stats::{Burst, Course, as_f64};
-
-/// The course of throughput.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CourseName {
-    /// Throughput stayed constant.
-    Steady,
-    /// Throughput was neither constant nor a burst.
-    Unsteady,
-    /// Throughput was high, and then lower.
-    Burst,
-}
-
-impl CourseName {
-    /// The word in tables and exports.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Steady => "steady",
-            Self::Unsteady => "unsteady",
-            Self::Burst => "burst",
-        }
-    }
-}
+use writebench_stats::{Stability, as_f64};
 
 /// The fall of throughput.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -38,18 +15,17 @@ pub struct Fall {
     pub then_bytes_per_s: f64,
 }
 
-/// The course of a sample with a timeline, and its fall if it is a burst.
-fn course(sample: &Sample) -> Option<(CourseName, Option<Fall>)> {
+/// The stability of a sample with a timeline, and its fall if it is a burst.
+fn stability(sample: &Sample) -> Option<(Stability, Option<Fall>)> {
     let timeline = sample.timeline.as_ref().filter(|_| sample.outcome.is_ok())?;
     let elapsed_ns = as_f64(timeline.interval_ns) * as_f64(timeline.bytes.len() as u64);
-    Some(match writebench_stats::course(&rates(timeline))? {
-        Course::Steady => (CourseName::Steady, None),
-        Course::Unsteady => (CourseName::Unsteady, None),
-        Course::Burst(Burst { before, until, after }) => {
-            let fall = Fall { bytes_per_s: before, until_ns: until * elapsed_ns, then_bytes_per_s: after };
-            (CourseName::Burst, Some(fall))
-        }
-    })
+    let (stability, burst) = writebench_stats::stability(&rates(timeline))?;
+    let fall = burst.map(|burst| Fall {
+        bytes_per_s: burst.before,
+        until_ns: burst.until * elapsed_ns,
+        then_bytes_per_s: burst.after,
+    });
+    Some((stability, fall))
 }
 
 /// Throughput of each interval.
@@ -58,11 +34,12 @@ pub(crate) fn rates(timeline: &Timeline) -> Vec<f64> {
     timeline.bytes.iter().map(|&bytes| as_f64(bytes) * 1e9 / interval_ns).collect()
 }
 
-/// The course of samples: that of most of them; of a tie, the worse.
+/// The stability of throughput over samples: that of most of them; of a tie, the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OverTime {
-    pub course: CourseName,
-    /// The number of samples with this course.
+    #[serde(rename = "course")]
+    pub stability: Stability,
+    /// The number of samples with this stability.
     pub samples: usize,
     /// The number of samples that were long enough.
     pub of: usize,
@@ -71,12 +48,15 @@ pub struct OverTime {
 }
 
 impl OverTime {
-    /// The course over the samples of the figures; none if none of them has a timeline.
+    /// None if no sample of the figures has a timeline.
     pub(crate) fn from_samples(samples: &[&Sample]) -> Option<Self> {
-        let courses: Vec<_> = samples.iter().filter_map(|sample| course(sample)).collect();
-        let count = |wanted| courses.iter().filter(|(name, _)| *name == wanted).count();
-        let course = courses.iter().map(|(name, _)| *name).max_by_key(|&name| (count(name), name))?;
-        let falls: Vec<Fall> = courses.iter().filter_map(|(_, fall)| *fall).collect();
+        let all: Vec<_> = samples.iter().filter_map(|sample| stability(sample)).collect();
+        let count = |wanted| all.iter().filter(|(stability, _)| *stability == wanted).count();
+        let stability = all
+            .iter()
+            .map(|(stability, _)| *stability)
+            .max_by_key(|&stability| (count(stability), stability))?;
+        let falls: Vec<Fall> = all.iter().filter_map(|(_, fall)| *fall).collect();
         let median =
             |value: fn(&Fall) -> f64| writebench_stats::median(&falls.iter().map(value).collect::<Vec<f64>>());
         let fall = || {
@@ -86,8 +66,8 @@ impl OverTime {
                 then_bytes_per_s: median(|fall| fall.then_bytes_per_s)?,
             })
         };
-        let fall = if course == CourseName::Burst { fall() } else { None };
-        Some(Self { course, samples: count(course), of: courses.len(), fall })
+        let fall = if stability == Stability::Burst { fall() } else { None };
+        Some(Self { stability, samples: count(stability), of: all.len(), fall })
     }
 }
 
@@ -105,10 +85,10 @@ mod tests {
 
     #[test]
     fn a_burst_is_told_in_bytes_per_second_and_time() {
-        let course =
+        let over_time =
             OverTime::from_samples(&[&sample([[460_000_000; 10], [50_000_000; 10]].concat())]).unwrap();
-        assert_eq!(course.course, CourseName::Burst);
-        let fall = course.fall.unwrap();
+        assert_eq!(over_time.stability, Stability::Burst);
+        let fall = over_time.fall.unwrap();
         assert!(
             (fall.bytes_per_s - 4.6e9).abs() < 1.0 && (fall.then_bytes_per_s - 0.5e9).abs() < 1.0,
             "{fall:?}"
@@ -117,14 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn most_samples_give_a_case_its_course_and_the_worse_of_two() {
+    fn most_samples_give_a_case_its_stability_and_the_worse_of_two() {
         let (steady, burst) = (sample([5; 20]), sample([[50; 10], [5; 10]].concat()));
         let short = Sample::without_figures(0, Outcome::Ok);
         let over_time = OverTime::from_samples(&[&steady, &steady, &burst, &short]).unwrap();
-        assert_eq!((over_time.course, over_time.samples, over_time.of), (CourseName::Steady, 2, 3));
+        assert_eq!((over_time.stability, over_time.samples, over_time.of), (Stability::Steady, 2, 3));
         assert_eq!(over_time.fall, None);
         let over_time = OverTime::from_samples(&[&steady, &burst]).unwrap();
-        assert_eq!((over_time.course, over_time.samples, over_time.of), (CourseName::Burst, 1, 2));
+        assert_eq!((over_time.stability, over_time.samples, over_time.of), (Stability::Burst, 1, 2));
         assert!(over_time.fall.is_some());
         assert_eq!(OverTime::from_samples(&[&short]), None);
     }

@@ -68,13 +68,13 @@ mod tests {
     #[test]
     fn each_contract_is_held_against_the_work_that_it_cannot_do_without() {
         use {Durability::*, Feed::*, LimitKind::*};
-        let of = |durability, source| limit_kind(&case(durability, source, "4"));
-        assert_eq!(of(Cached, Memory), Some((MemoryCopy, 4)));
-        assert_eq!(of(Cached, Chunk), Some((MemoryCopyOneChunk, 4)));
-        assert_eq!(of(Cached, WarmFile), Some((MemoryCopy, 4)));
-        assert_eq!(of(Cached, ColdFile), None, "reading is what it waits for");
-        assert_eq!(of(Durable, Memory), Some((DeviceWrite, 1)), "whatever the threads");
-        assert_eq!(of(Device, Chunk), Some((DeviceWrite, 1)));
+        let limit = |durability, source| limit_kind(&case(durability, source, "4"));
+        assert_eq!(limit(Cached, Memory), Some((MemoryCopy, 4)));
+        assert_eq!(limit(Cached, Chunk), Some((MemoryCopyOneChunk, 4)));
+        assert_eq!(limit(Cached, WarmFile), Some((MemoryCopy, 4)));
+        assert_eq!(limit(Cached, ColdFile), None, "reading is what it waits for");
+        assert_eq!(limit(Durable, Memory), Some((DeviceWrite, 1)), "whatever the threads");
+        assert_eq!(limit(Device, Chunk), Some((DeviceWrite, 1)));
         let mut nothing = case(Cached, Memory, "1");
         nothing.contract.content = Content::Hole;
         assert_eq!(limit_kind(&nothing), None);

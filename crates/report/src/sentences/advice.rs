@@ -158,8 +158,9 @@ impl Advice {
                 _ if name == self.fastest && is_faster(case) => "fastest",
                 _ => "",
             };
-            let beside =
-                baseline.filter(|_| !is_baseline).and_then(|it| it.ratio_to(case)).map(|it| compared(&it));
+            let beside = baseline
+                .filter(|_| !is_baseline)
+                .and_then(|baseline| Some(compared(&baseline.ratio_to(case)?)));
             Finding::for_case(goal.to_owned(), case, estimate, beside.unwrap_or_else(|| NOTHING.to_owned()))
         };
         finals.into_iter().map(finding).collect()

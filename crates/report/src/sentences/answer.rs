@@ -15,7 +15,7 @@ const NAMED: usize = 3;
 
 /// The answer for those who want what a contract promises.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct ContractAnswer {
     /// The contract that all cases satisfy.
     pub contract: Contract,
     /// How many different cases satisfy the contract.
@@ -32,19 +32,21 @@ pub struct Answer {
 
 /// An answer for each contract. Contracts without a sample are left out, unless there are no
 /// others.
-pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<Answer> {
+pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<ContractAnswer> {
     let mut contracts = by_contract(cases);
     let is_measured = |cases: &[&CaseReport]| cases.iter().any(|case| !case.record.samples.is_empty());
     if contracts.iter().any(|(_, cases)| is_measured(cases)) {
         contracts.retain(|(_, cases)| is_measured(cases));
     }
-    let mut answers: Vec<Answer> =
-        contracts.into_iter().map(|(contract, cases)| Answer::for_contract(contract, run, cases)).collect();
+    let mut answers: Vec<ContractAnswer> = contracts
+        .into_iter()
+        .map(|(contract, cases)| ContractAnswer::for_contract(contract, run, cases))
+        .collect();
     tell_sizes_apart(answers.iter_mut().map(|answer| (&mut answer.finding, &answer.contract)));
     answers
 }
 
-impl Answer {
+impl ContractAnswer {
     fn for_contract(contract: &Contract, run: &RunRecord, cases: Vec<&CaseReport>) -> Self {
         // A case may be in several tables. Those without a figure come last.
         let mut cases: Vec<&CaseReport> = distinct(cases, |case| &case.name);
@@ -274,7 +276,8 @@ fn distance(best: &CaseReport, next: &CaseReport, cases: usize) -> String {
 /// The rounds that compare both: `6 rounds`, `5 to 6 rounds`.
 fn rounds(best: &CaseReport, others: &[&CaseReport]) -> String {
     let counts = others.iter().map(|other| other.ratio_to(best).map_or(0, |ratio| ratio.count));
-    let (least, most) = counts.fold((usize::MAX, 0), |(least, most), it| (least.min(it), most.max(it)));
+    let (least, most) =
+        counts.fold((usize::MAX, 0), |(least, most), count| (least.min(count), most.max(count)));
     if least == most { counted(most, "round") } else { format!("{least} to {}", counted(most, "round")) }
 }
 
@@ -319,7 +322,7 @@ mod tests {
         Report::from_run(None, RunRecord { targets, cases: cases.collect(), ..example_run() })
     }
 
-    fn answer(cases: Vec<CaseRecord>) -> Answer {
+    fn answer(cases: Vec<CaseRecord>) -> ContractAnswer {
         on_data(cases).answers[0].clone()
     }
 

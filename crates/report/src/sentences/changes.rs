@@ -65,8 +65,8 @@ fn facts(run: &RunRecord) -> Facts {
     facts.extend(run.targets.first().map_or(Vec::new(), |target| machine_facts(&target.environment)));
     for target in &run.targets {
         // With several targets, each fact names its target.
-        let of = if run.targets.len() > 1 { format!("{}: ", target.name) } else { String::new() };
-        facts.extend(target_facts(target).into_iter().map(|(name, value)| (format!("{of}{name}"), value)));
+        let prefix = if run.targets.len() > 1 { format!("{}: ", target.name) } else { String::new() };
+        facts.extend(target_facts(target).into_iter().map(|(name, value)| (format!("{prefix}{name}"), value)));
     }
     facts.push(fact("--verify", run.settings.verify.to_string()));
     facts.push(fact("--from", or_none(run.settings.copy_from.as_ref())));

@@ -5,8 +5,8 @@ use writebench_snippets::{EmitOptions, Language, code};
 
 /// The code of a case in each language that supports it.
 pub(crate) fn codes(case: &Case) -> Vec<(Language, String)> {
-    let of = |&language: &Language| Some((language, code(case, language, EmitOptions::default()).ok()?));
-    Language::ALL.iter().filter_map(of).collect()
+    let code = |&language: &Language| Some((language, code(case, language, EmitOptions::default()).ok()?));
+    Language::ALL.iter().filter_map(code).collect()
 }
 
 /// The command that prints the code, with the first line of the function.

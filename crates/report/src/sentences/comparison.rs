@@ -2,7 +2,7 @@
 
 use writebench_stats::Verdict;
 
-use crate::numbers::{ComparedCase, Comparison, Side, Unit, grouped};
+use crate::numbers::{ComparedCase, Comparison, ObservationUnit, Side, grouped};
 use crate::sentences::words::{counted, list};
 
 /// How many names are shown before the rest is counted.
@@ -38,9 +38,9 @@ pub(crate) fn verdict(case: &ComparedCase, comparison: &Comparison) -> String {
     let name = case.verdict.name();
     match comparison.unit {
         _ if case.speed_ratio.is_sure() => name.to_owned(),
-        Unit::Round => format!("{name}: too few rounds"),
-        Unit::Run if comparison.is_of_single_runs() => format!("{name}: one run per side"),
-        Unit::Run => format!("{name}: too few runs"),
+        ObservationUnit::Round => format!("{name}: too few rounds"),
+        ObservationUnit::Run if comparison.is_of_single_runs() => format!("{name}: one run per side"),
+        ObservationUnit::Run => format!("{name}: too few runs"),
     }
 }
 
@@ -48,16 +48,18 @@ pub(crate) fn verdict(case: &ComparedCase, comparison: &Comparison) -> String {
 pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     notes.push(match comparison.unit {
-        Unit::Round => "Both were measured in the same run and are compared round by round.".to_owned(),
-        Unit::Run if comparison.is_of_single_runs() => format!(
+        ObservationUnit::Round => {
+            "Both were measured in the same run and are compared round by round.".to_owned()
+        }
+        ObservationUnit::Run if comparison.is_of_single_runs() => format!(
             "Two single runs also differ by what drifted between them. {FOUR_RUNS}: compare 1,3,5,7 2,4,6,8."
         ),
-        Unit::Run => "The unit is the run: runs differ by more than their samples do.".to_owned(),
+        ObservationUnit::Run => "The unit is the run: runs differ by more than their samples do.".to_owned(),
     });
     if comparison.too_few() > 0 && !comparison.is_of_single_runs() {
         notes.push(match comparison.unit {
-            Unit::Round => "95 % takes at least 6 rounds.".to_owned(),
-            Unit::Run => "95 % takes at least 4 runs per side, or 3 and 5, or 2 and 8.".to_owned(),
+            ObservationUnit::Round => "95 % takes at least 6 rounds.".to_owned(),
+            ObservationUnit::Run => "95 % takes at least 4 runs per side, or 3 and 5, or 2 and 8.".to_owned(),
         });
     }
     let told = comparison.count(Verdict::Faster) + comparison.count(Verdict::Slower);

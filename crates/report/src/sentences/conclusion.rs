@@ -3,12 +3,12 @@
 use writebench_model::RunRecord;
 
 use crate::numbers::{CaseReport, distinct};
-use crate::sentences::answer::Answer;
+use crate::sentences::answer::ContractAnswer;
 use crate::sentences::{image_share, startup};
 
 /// The meaning of many comparisons for the answers, and the share of images in them.
-pub(crate) fn remarks(run: &RunRecord, answers: &[Answer], cases: &[CaseReport]) -> Vec<String> {
-    let compares_many = |answer: &Answer| {
+pub(crate) fn remarks(run: &RunRecord, answers: &[ContractAnswer], cases: &[CaseReport]) -> Vec<String> {
+    let compares_many = |answer: &ContractAnswer| {
         let of_answer = cases.iter().filter(|case| case.record.contract == answer.contract && case.is_ranked());
         distinct(of_answer, |case| &case.name).len() > 2
     };

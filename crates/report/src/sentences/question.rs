@@ -54,29 +54,29 @@ mod tests {
 
     #[test]
     fn each_part_of_a_contract_is_in_its_question() {
-        let of = |change: fn(&mut Contract)| {
+        let asked = |change: fn(&mut Contract)| {
             let mut contract = example_case("test", "write", Vec::new()).contract;
             change(&mut contract);
             question(&contract, Some(&example_target("/data")))
         };
         let questions = [
-            of(|_| {}),
-            of(|contract| contract.content = Content::Zero),
-            of(|contract| contract.bytes = 4097),
-            of(|contract| contract.files = 4),
-            of(|contract| contract.start = Start::Existing),
-            of(|contract| contract.source = Feed::Chunk),
-            of(|contract| contract.memory = DataMemory::HugePages),
-            of(|contract| contract.memory = DataMemory::PageAligned),
-            of(|contract| contract.durability = Durability::Durable),
-            of(|contract| {
+            asked(|_| {}),
+            asked(|contract| contract.content = Content::Zero),
+            asked(|contract| contract.bytes = 4097),
+            asked(|contract| contract.files = 4),
+            asked(|contract| contract.start = Start::Existing),
+            asked(|contract| contract.source = Feed::Chunk),
+            asked(|contract| contract.memory = DataMemory::HugePages),
+            asked(|contract| contract.memory = DataMemory::PageAligned),
+            asked(|contract| contract.durability = Durability::Durable),
+            asked(|contract| {
                 (contract.durability, contract.durable_every_bytes) = (Durability::Durable, Some(4096));
             }),
-            of(|contract| (contract.content, contract.source) = (Content::Copy, Feed::WarmFile)),
-            of(|contract| (contract.content, contract.source) = (Content::Copy, Feed::ColdFile)),
-            of(|contract| contract.content = Content::Reserved),
-            of(|contract| contract.content = Content::Hole),
-            of(|contract| contract.content = Content::Nothing),
+            asked(|contract| (contract.content, contract.source) = (Content::Copy, Feed::WarmFile)),
+            asked(|contract| (contract.content, contract.source) = (Content::Copy, Feed::ColdFile)),
+            asked(|contract| contract.content = Content::Reserved),
+            asked(|contract| contract.content = Content::Hole),
+            asked(|contract| contract.content = Content::Nothing),
         ];
         insta::assert_snapshot!(questions.join("\n"));
         let different: std::collections::HashSet<&String> = questions.iter().collect();

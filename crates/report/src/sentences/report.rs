@@ -4,7 +4,7 @@ use writebench_model::{FIRST_LOOK, RunRecord};
 
 use crate::numbers::{CaseReport, cases};
 use crate::sentences::advice::{Advice, without_advice};
-use crate::sentences::answer::{Answer, answers};
+use crate::sentences::answer::{ContractAnswer, answers};
 use crate::sentences::conclusion::remarks;
 use crate::sentences::finding::Finding;
 use crate::sentences::warning::warnings;
@@ -22,7 +22,7 @@ pub struct Report {
     /// The advice of a search; none for other runs.
     pub advice: Option<Advice>,
     /// The answer for each contract; empty for a search.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<ContractAnswer>,
     /// A line for each goal; of a search, for each of its finalists.
     pub findings: Vec<Finding>,
     /// All answers in sentences, or the advice.
@@ -55,7 +55,7 @@ impl Report {
         let conclusions = match &advice {
             Some(advice) => advice.sentences(&cases, &run),
             None if is_search => vec![without_advice(&cases)],
-            None => answers.iter().map(Answer::text).chain(remarks.clone()).collect(),
+            None => answers.iter().map(ContractAnswer::text).chain(remarks.clone()).collect(),
         };
         Self {
             read_back: read_back::sentence(&cases),

@@ -1,6 +1,6 @@
 //! Two sides case by case.
 
-use crate::numbers::{ComparedCase, Comparison, Unit};
+use crate::numbers::{ComparedCase, Comparison, ObservationUnit};
 use crate::sentences::comparison::verdict;
 use crate::sentences::{NOTHING, THOUSANDTHS, gigabytes_per_s};
 use crate::tables::table::{self, Table};
@@ -8,7 +8,7 @@ use crate::tables::table::{self, Table};
 type Cells<'c> = table::Cells<'c, &'c ComparedCase>;
 
 pub(crate) fn table<'c>(cases: impl Iterator<Item = &'c ComparedCase>, comparison: &'c Comparison) -> Table {
-    let counts = if comparison.unit == Unit::Run { "runs A / B" } else { "rounds A / B" };
+    let counts = if comparison.unit == ObservationUnit::Run { "runs A / B" } else { "rounds A / B" };
     let interval = |case: &ComparedCase| match case.speed_ratio.is_sure() {
         true => THOUSANDTHS.between(case.speed_ratio.low, case.speed_ratio.high),
         false => NOTHING.to_owned(),

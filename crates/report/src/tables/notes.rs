@@ -1,9 +1,9 @@
 //! The lines below a table that say what its words and shares mean.
 
 use writebench_model::{Limit, LimitKind};
-use writebench_stats::as_f64;
+use writebench_stats::{Stability, as_f64};
 
-use crate::numbers::{CaseReport, CourseName, limit_kind};
+use crate::numbers::{CaseReport, limit_kind};
 use crate::sentences::{counted, gigabytes_per_s, seconds_short, share};
 
 /// The limits that the shares are of, and the places where throughput fell.
@@ -88,7 +88,7 @@ pub(super) fn intervals(cases: &[CaseReport]) -> Option<String> {
 /// `write: burst: 4.60 GB/s for the first 3.1 s, then 0.500 GB/s (5 of 6 samples)`.
 fn fall_note(case: &CaseReport) -> Option<String> {
     let over_time =
-        case.estimate.as_ref()?.over_time.filter(|over_time| over_time.course == CourseName::Burst)?;
+        case.estimate.as_ref()?.over_time.filter(|over_time| over_time.stability == Stability::Burst)?;
     let fall = over_time.fall?;
     let (before, after) = (gigabytes_per_s(fall.bytes_per_s), gigabytes_per_s(fall.then_bytes_per_s));
     let until = seconds_short(fall.until_ns);

@@ -48,17 +48,17 @@ fn cpu_and_samples<'c>(rank: u8) -> [Cells<'c>; 3] {
 
 /// The share of the hardware's limit, and whether throughput held (left out before it): columns
 /// that appear if a case has them.
-fn limit_and_course<'c>(cases: &[&'c CaseReport], rank: u8) -> Vec<Cells<'c>> {
+fn limit_and_stability<'c>(cases: &[&'c CaseReport], rank: u8) -> Vec<Cells<'c>> {
     let any = |has: fn(&Estimate) -> bool| cases.iter().any(|case| case.estimate.as_ref().is_some_and(has));
     let mut columns = Vec::new();
     if any(|estimate| estimate.limit.is_some()) {
         columns.push(figures("of", "limit", rank, |estimate| limit_cell(Some(estimate))));
     }
     if any(|estimate| estimate.over_time.is_some()) {
-        let course = |estimate: &Estimate| {
-            or_nothing(estimate.over_time, |over_time| over_time.course.name().to_owned())
+        let stability = |estimate: &Estimate| {
+            or_nothing(estimate.over_time, |over_time| over_time.stability.name().to_owned())
         };
-        columns.push(figures("over", "time", rank + 2, course));
+        columns.push(figures("over", "time", rank + 2, stability));
     }
     columns
 }
@@ -72,7 +72,7 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
             or_nothing(every_bytes, |_| RECORDS.value(estimate))
         }));
     }
-    columns.extend(limit_and_course(cases, 1));
+    columns.extend(limit_and_stability(cases, 1));
     columns.extend([
         extremes(&THROUGHPUT),
         figures("write alone", "GB/s", 3, |estimate| gigabytes_per_s(estimate.write_alone_bytes_per_s.value)),
@@ -91,7 +91,7 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
         })
     }
     let mut columns = vec![value(&RECORDS, "total"), interval(&RECORDS), value(&ELAPSED, "")];
-    columns.extend(limit_and_course(cases, 3));
+    columns.extend(limit_and_stability(cases, 3));
     columns.extend([
         latency("µs/call:", "p50", |latency| latency.p50),
         latency("", "p90", |latency| latency.p90),
@@ -118,7 +118,7 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
         extremes(&ELAPSED),
         figures("", "GB/s", 2, |estimate| gigabytes_per_s(estimate.throughput_bytes_per_s.value)),
     ];
-    columns.extend(limit_and_course(&cases, 2));
+    columns.extend(limit_and_stability(&cases, 2));
     columns.extend(cpu_and_samples(5));
     let bars = Bars::for_rows(&measured(&cases), 1, &ELAPSED, |estimate| estimate.cut == 0);
     Table { bars, ..table(title, &cases, columns) }

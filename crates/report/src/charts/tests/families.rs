@@ -5,8 +5,8 @@ use super::*;
 use crate::charts::scale::stacked;
 
 /// The only chart of a family.
-fn only(cases: &[(String, CaseReport)], of: Question) -> Chart {
-    let mut charts = answering(&charts_of(cases), of);
+fn only(cases: &[(String, CaseReport)], family: ChartFamily) -> Chart {
+    let mut charts = answering(&charts_of(cases), family);
     assert_eq!(charts.len(), 1, "{:?}", stems(&charts));
     charts.remove(0).chart
 }
@@ -23,21 +23,21 @@ fn tick_texts(chart: &Chart) -> Vec<&str> {
 fn other_programs_find_these_words() {
     let words = |values: serde_json::Result<serde_json::Value>| values.unwrap().as_str().unwrap().to_owned();
     assert_eq!(
-        [ChartKind::HeatMap, ChartKind::Stacked].map(|it| words(serde_json::to_value(it))),
+        [ChartKind::HeatMap, ChartKind::Stacked].map(|kind| words(serde_json::to_value(kind))),
         ["heat-map", "stacked"]
     );
-    let scales = [XScale::Linear, XScale::Percentile].map(|it| words(serde_json::to_value(it)));
+    let scales = [XScale::Linear, XScale::Percentile].map(|scale| words(serde_json::to_value(scale)));
     assert_eq!(scales, ["linear", "percentile"]);
     let questions = [
-        Question::ThroughputByChunk,
-        Question::ThroughputByThreads,
-        Question::ThroughputByRanks,
-        Question::Flags,
-        Question::Ranked,
-        Question::Latency,
-        Question::CpuTime,
-        Question::Phases,
-        Question::OverTime,
+        ChartFamily::ThroughputByChunk,
+        ChartFamily::ThroughputByThreads,
+        ChartFamily::ThroughputByRanks,
+        ChartFamily::Flags,
+        ChartFamily::Ranked,
+        ChartFamily::Latency,
+        ChartFamily::CpuTime,
+        ChartFamily::Phases,
+        ChartFamily::OverTime,
     ];
     let expected = [
         "throughput-by-chunk",
@@ -50,12 +50,12 @@ fn other_programs_find_these_words() {
         "phases",
         "over-time",
     ];
-    assert_eq!(questions.map(|it| words(serde_json::to_value(it))), expected);
+    assert_eq!(questions.map(|question| words(serde_json::to_value(question))), expected);
 }
 
 #[test]
 fn threads_are_an_axis_and_what_differs_in_nothing_else_is_a_line() {
-    let chart = only(&parallel(), Question::ThroughputByThreads);
+    let chart = only(&parallel(), ChartFamily::ThroughputByThreads);
     assert_eq!(names(&chart), ["pwrite", "pwrite,files=per-thread"]);
     assert_eq!(tick_texts(&chart), ["1", "2", "4", "8", "16"]);
     assert!(
@@ -68,7 +68,7 @@ fn threads_are_an_axis_and_what_differs_in_nothing_else_is_a_line() {
 
 #[test]
 fn ranks_are_an_axis_also_where_each_of_them_has_the_same_size() {
-    let chart = only(&scaling(), Question::ThroughputByRanks);
+    let chart = only(&scaling(), ChartFamily::ThroughputByRanks);
     assert_eq!(names(&chart), ["pwrite", "pwrite,files=per-rank"]);
     assert_eq!(tick_texts(&chart), ["1", "2", "4"]);
     let subtitle = &chart.subtitle;
@@ -85,14 +85,14 @@ fn two_numbers_of_threads_are_no_axis_and_unequal_contracts_no_chart() {
         .into_iter()
         .filter(|(_, case)| case.record.case.value(writebench_model::Axis::Threads).unwrap().len() == 2)
         .collect();
-    assert!(answering(&charts_of(&few), Question::ThroughputByThreads).is_empty());
+    assert!(answering(&charts_of(&few), ChartFamily::ThroughputByThreads).is_empty());
     let mut cases = parallel();
     for (_, case) in cases.iter_mut().skip(5) {
         let mut record = case.record.clone();
         record.contract.durability = writebench_model::Durability::Durable;
         *case = CaseReport::from_record(record.clone());
     }
-    let charts = answering(&charts_of(&cases), Question::ThroughputByThreads);
+    let charts = answering(&charts_of(&cases), ChartFamily::ThroughputByThreads);
     assert_eq!(
         stems(&charts),
         ["parallel-throughput-by-threads-cached", "parallel-throughput-by-threads-durable"]
@@ -101,7 +101,7 @@ fn two_numbers_of_threads_are_no_axis_and_unequal_contracts_no_chart() {
 
 #[test]
 fn flags_are_rows_chunk_sizes_columns_and_a_cell_without_a_figure_has_a_note() {
-    let chart = only(&direct(), Question::Flags);
+    let chart = only(&direct(), ChartFamily::Flags);
     assert_eq!((chart.kind, chart.x.scale), (ChartKind::HeatMap, XScale::Categories));
     assert_eq!(names(&chart), ["BUFFERED", "BUFFERED + ALIGNED", "O_DIRECT", "AMORTIZED_FSYNC + O_DIRECT"]);
     assert_eq!(chart.x.ticks.len(), 14);
@@ -113,7 +113,7 @@ fn flags_are_rows_chunk_sizes_columns_and_a_cell_without_a_figure_has_a_note() {
 
 #[test]
 fn every_good_sample_of_a_ranked_case_is_a_dot_that_the_page_does_not_get_twice() {
-    let chart = only(&copies(&["splice", "sendfile"]), Question::Ranked);
+    let chart = only(&copies(&["splice", "sendfile"]), ChartFamily::Ranked);
     let points = &chart.series[0].points;
     assert_eq!(points[0].dots.len(), 6);
     let disturbed: Vec<usize> =
@@ -126,7 +126,7 @@ fn every_good_sample_of_a_ranked_case_is_a_dot_that_the_page_does_not_get_twice(
 
 #[test]
 fn latencies_go_from_the_shortest_call_to_the_longest_of_all_samples() {
-    let chart = only(&durable(), Question::Latency);
+    let chart = only(&durable(), ChartFamily::Latency);
     assert_eq!(names(&chart), ["append", "overwrite"]);
     assert_eq!(chart.x.scale, XScale::Percentile);
     // 6 samples of 1280 calls.
@@ -148,13 +148,13 @@ fn latencies_go_from_the_shortest_call_to_the_longest_of_all_samples() {
 
 #[test]
 fn a_few_calls_are_no_distribution() {
-    assert!(answering(&charts_of(&durable_in(3)), Question::Latency).is_empty());
-    assert_eq!(answering(&charts_of(&durable_in(4)), Question::Latency).len(), 1);
+    assert!(answering(&charts_of(&durable_in(3)), ChartFamily::Latency).is_empty());
+    assert_eq!(answering(&charts_of(&durable_in(4)), ChartFamily::Latency).len(), 1);
 }
 
 #[test]
 fn phases_are_the_same_five_parts_of_every_case() {
-    let chart = only(&durable(), Question::Phases);
+    let chart = only(&durable(), ChartFamily::Phases);
     assert_eq!(chart.kind, ChartKind::Stacked);
     assert_eq!(names(&chart), ["prepare", "open", "write", "sync", "close"]);
     assert_eq!(tick_texts(&chart), ["append", "overwrite", "all at once"]);
@@ -175,14 +175,14 @@ fn a_single_case_has_its_phases_and_one_without_a_good_sample_has_none() {
 
 #[test]
 fn phases_are_called_by_label_and_chunk_where_the_label_alone_says_too_little() {
-    let chart = only(&direct(), Question::Phases);
+    let chart = only(&direct(), ChartFamily::Phases);
     assert_eq!(tick_texts(&chart)[..2], ["BUFFERED, 4 KiB", "BUFFERED, 8 KiB"]);
 }
 
 #[test]
 fn over_time_the_sample_in_the_middle_is_drawn_and_named() {
     let cases = long(2);
-    let chart = only(&cases, Question::OverTime);
+    let chart = only(&cases, ChartFamily::OverTime);
     assert_eq!((chart.x.scale, names(&chart)), (XScale::Linear, vec!["write,chunk=4KiB", "write,chunk=8KiB"]));
     assert_eq!(tick_texts(&chart), ["0", "1 s", "2 s", "3 s", "4 s"]);
     let points = &chart.series[0].points;
@@ -198,7 +198,7 @@ fn over_time_the_sample_in_the_middle_is_drawn_and_named() {
     let mut record = cases[1].1.record.clone();
     record.samples.truncate(1);
     cases[1].1 = CaseReport::from_record(record.clone());
-    let notes = only(&cases, Question::OverTime).notes;
+    let notes = only(&cases, ChartFamily::OverTime).notes;
     assert!(notes[0].ends_with("; of round 0 for write,chunk=8KiB."), "{notes:?}");
 }
 
@@ -212,7 +212,7 @@ fn many_cases_that_were_cut_short_are_counted() {
         *case = CaseReport::from_record(record.clone());
     }
     cases.extend(copies(&["f"]));
-    let chart = only(&cases, Question::Phases);
+    let chart = only(&cases, ChartFamily::Phases);
     assert_eq!(chart.notes.len(), 1, "{:?}", chart.notes);
     assert!(chart.notes[0].ends_with("and 2 more: cut short after 1 MiB to 5 MiB"), "{:?}", chart.notes);
 }

@@ -20,7 +20,7 @@ fn case(name: &str) -> CaseRecord {
     record.contract.bytes = 1 << 20;
     if record.case.known().is_none() {
         let (method, axes) = name.split_once(',').unwrap_or((name, ""));
-        let axes = axes.split(',').filter_map(|it| it.split_once('='));
+        let axes = axes.split(',').filter_map(|axis| axis.split_once('='));
         let axes = axes.map(|(axis, value)| (axis.to_owned(), value.to_owned())).collect();
         record.case = RecordedCase::unknown(name.to_owned(), method.to_owned(), axes);
     }
@@ -209,7 +209,11 @@ fn no_text_of_strangers_becomes_an_option() {
         assert_eq!(headings, ["[global]", "[writes-0]"], "{}", text);
         assert!(text.lines().all(|line| line.len() < 4000 && !line.contains('\u{7}')), "{}", text);
         assert!(text.lines().all(|line| line.starts_with('#') || !line.contains('$')), "{}", text);
-        assert!(name.chars().all(|it| it.is_ascii_alphanumeric() || "=,@-.".contains(it)), "{}", name);
+        assert!(
+            name.chars().all(|letter| letter.is_ascii_alphanumeric() || "=,@-.".contains(letter)),
+            "{}",
+            name
+        );
         assert!(!name.starts_with(['.', '-']) && name.len() < 255, "{}", name);
     }
 }

@@ -11,7 +11,7 @@ use crate::numbers::{CompareError, Comparison, distinct, grouped};
 use crate::sentences::{Report, codes, counted, run_lines};
 use crate::tables::sections::section_notes;
 
-pub(super) struct Content<'r> {
+pub(super) struct PageContent<'r> {
     pub title: String,
     pub runs: Vec<Run<'r>>,
     /// Of the first run with each other run.
@@ -71,7 +71,7 @@ pub(super) struct Chart<'r> {
 /// How many answers of all runs are read at once, so that the chart of all cases is on the first screen, too.
 const ANSWERS: usize = 4;
 
-impl<'r> Content<'r> {
+impl<'r> PageContent<'r> {
     pub(super) fn from_reports(
         reports: &'r [Report],
         names: &'r [String],
@@ -124,7 +124,10 @@ fn run<'r>(report: &'r Report, name: &'r str, at_once: usize) -> Run<'r> {
 
 fn code_of(report: &Report) -> Option<Code> {
     let case = report.advice.as_ref()?.recommended_case(&report.cases)?;
-    let texts = codes(case).into_iter().map(|(it, text)| (it.title(), highlighted(&text, it))).collect();
+    let texts = codes(case)
+        .into_iter()
+        .map(|(language, text)| (language.title(), highlighted(&text, language)))
+        .collect();
     Some(Code { case: case.to_string(), texts })
 }
 
@@ -164,10 +167,11 @@ fn charts_of<'r>(
 ) -> (Vec<Vec<Chart<'r>>>, Vec<Chart<'r>>) {
     let is_of_section = |named: &NamedChart| (named.suite.as_str(), named.section.as_str()) == section;
     let of_section: Vec<(usize, &NamedChart)> =
-        charts.iter().enumerate().filter(|(_, it)| is_of_section(it)).collect();
-    let has_main = of_section.iter().any(|(_, it)| it.of.is_main());
-    let first = of_section.first().map(|(_, it)| it.of);
-    let is_main = |named: &NamedChart| if has_main { named.of.is_main() } else { Some(named.of) == first };
+        charts.iter().enumerate().filter(|(_, named)| is_of_section(named)).collect();
+    let has_main = of_section.iter().any(|(_, named)| named.family.is_main());
+    let first = of_section.first().map(|(_, named)| named.family);
+    let is_main =
+        |named: &NamedChart| if has_main { named.family.is_main() } else { Some(named.family) == first };
     let mut met: HashMap<_, usize> = HashMap::new();
     let (mut main, mut more) = (Vec::new(), Vec::new());
     for (number, named) in of_section {
@@ -178,7 +182,7 @@ fn charts_of<'r>(
         }
         // A chart's subject is its question, its figures, and the contract of its first case.
         let (run, contract) = first_case(named, reports).unzip();
-        let asked = (named.of, named.chart.y.label.as_str(), contract);
+        let asked = (named.family, named.chart.y.label.as_str(), contract);
         // If one run has several charts of a subject, the second is beside the second of the other run.
         let turn = met.entry((asked.clone(), run)).or_default();
         main.push(((asked, *turn), chart));

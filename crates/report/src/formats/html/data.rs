@@ -195,7 +195,7 @@ fn drawn(named: &NamedChart, numbers: &HashMap<(&str, &str), usize>) -> Value {
     let ticks = chart.x.ticks.iter().map(|tick| (place(chart.x.scale, tick.at), tick.text.as_str()));
     json!({
         "section": numbers[&(named.suite.as_str(), named.section.as_str())],
-        "of": named.of,
+        "of": named.family,
         "kind": chart.kind,
         "x": { "label": chart.x.label, "scale": chart.x.scale, "ticks": ticks.collect::<Vec<_>>() },
         "y": chart.y,

@@ -15,7 +15,7 @@ use askama::Template;
 use base64::Engine as _;
 use sha2::{Digest, Sha256};
 
-use self::content::Content;
+use self::content::PageContent;
 use self::data::data;
 use super::rendered::FormatError;
 use crate::charts;
@@ -41,7 +41,7 @@ const SCRIPTS: [&str; 9] = [
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'r> {
-    content: Content<'r>,
+    content: PageContent<'r>,
     style: &'static str,
     plotly: &'static str,
     script: String,
@@ -62,7 +62,7 @@ pub fn render(reports: &[Report]) -> Result<String, FormatError> {
     let data = serde_json::to_string(&data(reports, &names, &charts, &comparisons))?;
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
     let page = Page {
-        content: Content::from_reports(reports, &names, &charts, &comparisons),
+        content: PageContent::from_reports(reports, &names, &charts, &comparisons),
         style: STYLE,
         plotly: PLOTLY,
         script_hashes: [PLOTLY, &script].map(hash).join(" "),

@@ -105,14 +105,14 @@ pub(super) fn clean(words: &str) -> String {
 
 /// An estimate of the width of text, rather too large, as the font is unknown.
 pub(super) fn width(words: &str, size: f64) -> f64 {
-    let of = |c: char| match c {
+    let share = |c: char| match c {
         'i' | 'l' | '.' | ',' | ':' | ' ' | '|' | '\'' => 0.34,
         'm' | 'w' | 'M' | 'W' | '@' => 0.95,
         c if c.is_ascii_uppercase() => 0.72,
         c if c.is_ascii() => 0.58,
         _ => 1.0,
     };
-    words.chars().map(of).sum::<f64>() * size
+    words.chars().map(share).sum::<f64>() * size
 }
 
 /// The width of the widest text.

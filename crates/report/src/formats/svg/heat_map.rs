@@ -112,7 +112,9 @@ impl<'c> Cells<'c> {
         let width = KEY.0 / as_f64(self.colours.len() as u64);
         // The steps overlap a little, so that there are no gaps.
         let places = (0u32..).map(|step| left + f64::from(step) * width);
-        parts.extend(places.zip(&self.colours).map(|(x, it)| filled((x, top), (width + 0.4, KEY.1), it)));
+        parts.extend(
+            places.zip(&self.colours).map(|(x, colour)| filled((x, top), (width + 0.4, KEY.1), colour)),
+        );
         let mut free_from = f64::NEG_INFINITY;
         for (part, words) in self.scale.ticks().into_iter().filter_map(|tick| Some((tick.part, tick.text?))) {
             let (x, half) = (left + KEY.0 * part, self::width(&words, 11.0) / 2.0);

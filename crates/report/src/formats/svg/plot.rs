@@ -309,5 +309,5 @@ fn evenly(scale: XScale, at: f64) -> f64 {
 fn ends(chart: &Chart) -> (f64, f64) {
     let points = chart.points().map(|point| point.x);
     let places = chart.x.ticks.iter().map(|tick| tick.at).chain(points).map(|at| evenly(chart.x.scale, at));
-    places.fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), it| (first.min(it), last.max(it)))
+    places.fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), place| (first.min(place), last.max(place)))
 }

@@ -5,7 +5,7 @@ use roxmltree::Document;
 use super::render;
 use crate::charts::tests::examples::{self, copies, direct, durable, parallel};
 use crate::charts::tests::{SIZES, TWELVE, answering, chart_named, charts_of, study, troubled};
-use crate::charts::{Chart, NamedChart, Question};
+use crate::charts::{Chart, ChartFamily, NamedChart};
 use crate::numbers::CaseReport;
 
 const HOSTILE: &str = "<script>alert(\"1\")</script> & 'x' ]]>\n\u{0}\u{1b}[0m";
@@ -17,7 +17,7 @@ fn shown(document: &Document<'_>) -> Vec<String> {
 }
 
 fn hostile() -> Vec<NamedChart> {
-    answering(&charts_of(&study(&[HOSTILE, "ext4"], &[1, 64])), Question::CpuTime)
+    answering(&charts_of(&study(&[HOSTILE, "ext4"], &[1, 64])), ChartFamily::CpuTime)
 }
 
 #[test]
@@ -42,7 +42,10 @@ fn names_that_try_to_be_markup_are_words() {
 fn pictures_of_every_family_are_well_formed_and_legible_on_dark_screens() {
     let cases = [ways_to_copy(), direct(), durable(), parallel(), examples::long(3)].concat();
     let charts = charts_of(&cases);
-    assert_eq!(charts.iter().map(|named| named.of as u8).collect::<std::collections::HashSet<_>>().len(), 7);
+    assert_eq!(
+        charts.iter().map(|named| named.family as u8).collect::<std::collections::HashSet<_>>().len(),
+        7
+    );
     for named in charts {
         let picture = render(&named.chart);
         let document = Document::parse(&picture).unwrap_or_else(|why| panic!("{}: {why}", named.file_stem));
@@ -56,13 +59,14 @@ fn pictures_of_every_family_are_well_formed_and_legible_on_dark_screens() {
 
 #[test]
 fn the_same_chart_gives_the_same_bytes() {
-    let pictures = || charts_of(&study(&TWELVE, &SIZES)).iter().map(|it| render(&it.chart)).collect::<Vec<_>>();
+    let pictures =
+        || charts_of(&study(&TWELVE, &SIZES)).iter().map(|named| render(&named.chart)).collect::<Vec<_>>();
     assert_eq!(pictures(), pictures());
 }
 
 #[test]
 fn every_series_is_in_the_picture_and_in_the_legend() {
-    for named in answering(&charts_of(&study(&TWELVE, &SIZES)), Question::CpuTime) {
+    for named in answering(&charts_of(&study(&TWELVE, &SIZES)), ChartFamily::CpuTime) {
         let picture = render(&named.chart);
         let document = Document::parse(&picture).unwrap();
         let words = shown(&document);
@@ -82,7 +86,9 @@ fn looks(chart: &Chart, tag: &str) -> Vec<String> {
     let document = Document::parse(&picture).unwrap();
     let items = document.descendants().filter(|node| {
         let title = node.children().find(|child| child.has_tag_name("title"));
-        title.and_then(|it| it.text()).is_some_and(|text| chart.series.iter().any(|it| it.name == text))
+        title
+            .and_then(|title| title.text())
+            .is_some_and(|text| chart.series.iter().any(|series| series.name == text))
     });
     let look = |item: roxmltree::Node<'_, '_>| {
         let sample = item.descendants().find(|node| node.has_tag_name("g") && *node != item).unwrap();
@@ -210,8 +216,8 @@ fn one_wide_interval_does_not_make_all_bars_short() {
 }
 
 /// The pictures of a family, and the words that are shown in the only one.
-fn pictured(cases: &[(String, CaseReport)], of: Question) -> (String, Vec<String>) {
-    let charts = answering(&charts_of(cases), of);
+fn pictured(cases: &[(String, CaseReport)], family: ChartFamily) -> (String, Vec<String>) {
+    let charts = answering(&charts_of(cases), family);
     assert_eq!(charts.len(), 1);
     let picture = render(&charts[0].chart);
     let words = shown(&Document::parse(&picture).unwrap());
@@ -220,7 +226,7 @@ fn pictured(cases: &[(String, CaseReport)], of: Question) -> (String, Vec<String
 
 #[test]
 fn a_heat_map_has_its_figures_in_its_cells_and_hatches_where_there_is_none() {
-    let (picture, words) = pictured(&direct(), Question::Flags);
+    let (picture, words) = pictured(&direct(), ChartFamily::Flags);
     for word in ["BUFFERED + ALIGNED", "4 KiB", "32 MiB", "Hatched: no figure."] {
         assert!(words.contains(&word.to_owned()), "{word}: {words:?}");
     }
@@ -231,7 +237,7 @@ fn a_heat_map_has_its_figures_in_its_cells_and_hatches_where_there_is_none() {
 
 #[test]
 fn parts_of_a_bar_stand_behind_each_other_and_their_sum_behind_them() {
-    let (picture, words) = pictured(&durable(), Question::Phases);
+    let (picture, words) = pictured(&durable(), ChartFamily::Phases);
     for word in ["append", "all at once", "prepare", "close"] {
         assert!(words.contains(&word.to_owned()), "{word}: {words:?}");
     }
@@ -239,7 +245,7 @@ fn parts_of_a_bar_stand_behind_each_other_and_their_sum_behind_them() {
     let parts: Vec<(f64, f64)> = document
         .descendants()
         .filter(|node| {
-            node.has_tag_name("title") && node.text().is_some_and(|it| it.starts_with("write,sync=fsync,"))
+            node.has_tag_name("title") && node.text().is_some_and(|text| text.starts_with("write,sync=fsync,"))
         })
         .map(|title| {
             let part = title.parent().unwrap().children().find(|node| node.has_tag_name("rect")).unwrap();
@@ -255,16 +261,16 @@ fn parts_of_a_bar_stand_behind_each_other_and_their_sum_behind_them() {
 fn what_does_not_fit_into_a_picture_is_counted() {
     let labels: Vec<String> = (0..70).map(|index| format!("way {index}")).collect();
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-    let (_, words) = pictured(&copies(&labels), Question::Phases);
+    let (_, words) = pictured(&copies(&labels), ChartFamily::Phases);
     assert!(words.contains(&"The first 60 of 70 cases; 10 more do not fit into the picture.".to_owned()));
     assert_eq!(words.iter().filter(|word| word.starts_with("way ")).count(), 60);
-    let (_, words) = pictured(&examples::long(15), Question::OverTime);
+    let (_, words) = pictured(&examples::long(15), ChartFamily::OverTime);
     assert!(words.contains(&"The first 12 of 15 lines; 3 more do not fit into the picture.".to_owned()));
 }
 
 #[test]
 fn samples_are_dots_and_disturbed_ones_crosses() {
-    let (picture, words) = pictured(&ways_to_copy(), Question::Ranked);
+    let (picture, words) = pictured(&ways_to_copy(), ChartFamily::Ranked);
     assert!(words.contains(&"A dot below a bar: a sample; a cross: a disturbed one.".to_owned()), "{words:?}");
     // A dot is a line without length.
     assert_eq!(picture.matches("h0").count(), 4 * 6);
@@ -280,14 +286,14 @@ fn of_thousands_of_samples_those_on_the_same_pixel_are_drawn_once() {
         record.samples = samples.into_iter().cycle().take(1500).collect();
         *case = CaseReport::from_record(record.clone());
     }
-    let (picture, _) = pictured(&cases, Question::Ranked);
+    let (picture, _) = pictured(&cases, ChartFamily::Ranked);
     let dots = picture.matches("h0").count();
     assert!((4 * 6..4 * 6 * 9).contains(&dots), "{dots}");
 }
 
 #[test]
 fn the_rarest_calls_are_as_wide_as_the_usual_ones() {
-    let (picture, words) = pictured(&durable(), Question::Latency);
+    let (picture, words) = pictured(&durable(), ChartFamily::Latency);
     assert!(words.contains(&"99.9 %".to_owned()), "{words:?}");
     let document = Document::parse(&picture).unwrap();
     let place = |words: &str| -> f64 {

@@ -119,14 +119,14 @@ fn cpu_time() {
 
 #[test]
 fn no_table_is_wider_than_the_terminal_and_figures_are_in_all_of_them() {
-    let of = |suite: &str, label: Option<&str>| {
+    let report = |suite: &str, label: Option<&str>| {
         vec![case(suite, label, "write,chunk=4KiB", 900), case(suite, label, "mmap,chunk=1MiB", 300)]
     };
     for (suite, label) in
         [("write", None), ("copy", Some("a label")), ("durable", Some("a label")), ("buffer", None)]
     {
         for width in 50..240 {
-            let text = shown(of(suite, label), width);
+            let text = shown(report(suite, label), width);
             assert!(text.contains("interval") && text.contains("write,chunk=4KiB"), "{width}: {text}");
         }
     }

@@ -49,7 +49,7 @@ fn a_side_that_takes_twice_as_long_has_half_the_speed() {
     let (fast, slow) = ([case("write", &FAST)], [case("write", &SLOW)]);
     let compared = four_each(&fast, &slow);
     assert!((compared.cases[0].speed_ratio.estimate - 0.5).abs() < 1e-9, "{:?}", compared.cases);
-    assert_eq!((compared.unit, verdicts(&compared)), (Unit::Run, vec![Verdict::Slower]));
+    assert_eq!((compared.unit, verdicts(&compared)), (ObservationUnit::Run, vec![Verdict::Slower]));
     assert_eq!((compared.slower_than(0.45).len(), compared.slower_than(0.55).len()), (1, 0));
     let turned = four_each(&slow, &fast);
     assert_eq!((verdicts(&turned), turned.slower_than(0.0).len()), (vec![Verdict::Faster], 0));
@@ -59,7 +59,7 @@ fn a_side_that_takes_twice_as_long_has_half_the_speed() {
 #[test]
 fn one_run_per_side_is_inconclusive_however_far_apart_they_are() {
     let compared = two(vec![case("write", &FAST)], vec![case("write", &SLOW)]).unwrap();
-    assert_eq!((compared.unit, verdicts(&compared)), (Unit::Run, vec![Verdict::Inconclusive]));
+    assert_eq!((compared.unit, verdicts(&compared)), (ObservationUnit::Run, vec![Verdict::Inconclusive]));
     assert!(compared.is_of_single_runs() && compared.slower_than(0.05).is_empty());
     let text = crate::formats::tests::plain(&terminal(&compared, Some(80)));
     assert!(text.contains("0.500") && text.contains("inconclusive: one run per side"), "{text}");
@@ -74,7 +74,7 @@ fn two_targets_of_one_run_are_compared_in_its_rounds() {
         side(target, vec![ComparedRun { name: target.to_owned(), run }])
     };
     let compared = Comparison::from_sides(on("ext4", &FAST), on("xfs", &SLOW)).unwrap();
-    assert_eq!((compared.unit, verdicts(&compared)), (Unit::Round, vec![Verdict::Slower]));
+    assert_eq!((compared.unit, verdicts(&compared)), (ObservationUnit::Round, vec![Verdict::Slower]));
     assert!(!compared.is_of_single_runs());
     let of_it = &compared.cases[0];
     assert!((of_it.b_bytes_per_s / of_it.a_bytes_per_s - of_it.speed_ratio.estimate).abs() < 1e-9, "{of_it:?}");
@@ -89,7 +89,7 @@ fn with_several_runs_the_run_is_the_unit() {
     let compare =
         |a: &[u64], b: &[u64]| Comparison::from_sides(side("A", runs(1, a)), side("B", runs(11, b))).unwrap();
     let apart = compare(&[100, 101], &[120, 121]);
-    assert_eq!((apart.unit, verdicts(&apart)), (Unit::Run, vec![Verdict::Inconclusive]));
+    assert_eq!((apart.unit, verdicts(&apart)), (ObservationUnit::Run, vec![Verdict::Inconclusive]));
     let enough = compare(&[100, 101, 102, 103], &[120, 121, 122, 123]);
     assert_eq!((enough.cases[0].a_count, verdicts(&enough)), (4, vec![Verdict::Slower]));
     let mixed = compare(&[100, 121, 102, 123], &[120, 101, 122, 103]);
@@ -135,7 +135,7 @@ fn what_only_one_side_has_is_listed_and_what_has_no_figure_says_why() {
         (vec!["old".to_owned()], vec!["new".to_owned()])
     );
     assert!(compared.cases.is_empty());
-    let why: Vec<&str> = compared.left_out.iter().map(|it| it.why.as_str()).collect();
+    let why: Vec<&str> = compared.left_out.iter().map(|left| left.why.as_str()).collect();
     assert_eq!(why, ["every sample was disturbed", "not measured: the run ended before its turn"]);
     let nothing = two(vec![case("old", &FAST)], vec![case("new", &FAST)]).unwrap_err();
     assert_eq!(nothing, CompareError::NothingInCommon { a: "A".to_owned(), b: "B".to_owned() });

@@ -92,9 +92,9 @@ fn compare(a: &[Vec<u64>], b: &[Vec<u64>]) -> Comparison {
 /// A possible outcome of a comparison.
 type Outcome = fn(&Comparison) -> bool;
 
-const SLOWER: Outcome = |it| it.cases[0].verdict == Verdict::Slower;
-const DIFFERENT: Outcome = |it| it.cases[0].verdict.is_difference();
-const FAILS_A_BUILD: Outcome = |it| !it.slower_than(0.05).is_empty();
+const SLOWER: Outcome = |comparison| comparison.cases[0].verdict == Verdict::Slower;
+const DIFFERENT: Outcome = |comparison| comparison.cases[0].verdict.is_difference();
+const FAILS_A_BUILD: Outcome = |comparison| !comparison.slower_than(0.05).is_empty();
 
 /// The number of experiments with that outcome for two sides whose runs alternate.
 fn outcomes_in_turns(recorded: &[u64], runs: usize, samples: usize, factor: f64, outcome: Outcome) -> usize {
@@ -177,16 +177,18 @@ fn a_case_is_told_from_itself_no_more_often_than_promised() {
 /// `ext4-fdatasync`.
 #[test]
 fn five_percent_are_found_in_rounds_as_often_as_the_documentation_says() {
-    let found = [6, 20, 40].map(|rounds| of_each(|it| told_apart_in_rounds(it, rounds, 1.05)).map(in_percent));
+    let found = [6, 20, 40]
+        .map(|rounds| of_each(|recorded| told_apart_in_rounds(recorded, rounds, 1.05)).map(in_percent));
     assert_eq!(found, [[12, 45, 4], [19, 93, 10], [36, 99, 18]]);
 }
 
 #[test]
 fn several_runs_in_turns_are_not_misled_by_drift_and_find_what_the_documentation_says() {
-    let wrong =
-        [4, 8].map(|runs| of_each(|it| outcomes_in_turns(it, runs, 20, 1.0, DIFFERENT)).map(in_percent));
+    let wrong = [4, 8]
+        .map(|runs| of_each(|recorded| outcomes_in_turns(recorded, runs, 20, 1.0, DIFFERENT)).map(in_percent));
     assert_eq!(wrong, [[0, 0, 0], [0, 0, 0]]);
-    let found = [4, 8].map(|runs| of_each(|it| outcomes_in_turns(it, runs, 20, 1.05, SLOWER)).map(in_percent));
+    let found = [4, 8]
+        .map(|runs| of_each(|recorded| outcomes_in_turns(recorded, runs, 20, 1.05, SLOWER)).map(in_percent));
     assert_eq!(found, [[0, 79, 0], [0, 97, 0]]);
 }
 
@@ -194,13 +196,15 @@ fn several_runs_in_turns_are_not_misled_by_drift_and_find_what_the_documentation
 /// verdicts per thousand comparisons with nine equal cases.
 #[test]
 fn of_equal_cases_the_fastest_is_told_from_no_more_than_7_percent() {
-    let told =
-        [6, 20].map(|rounds| of_each(|it| told_from_the_fastest(it, rounds)).map(|told| told * 1000 / 1800));
+    let told = [6, 20].map(|rounds| {
+        of_each(|recorded| told_from_the_fastest(recorded, rounds)).map(|told| told * 1000 / 1800)
+    });
     assert_eq!(told, [[47, 21, 50], [48, 7, 63]]);
 }
 
 #[test]
 fn a_build_that_is_the_same_does_not_fail_with_several_runs() {
-    let fails = |runs| of_each(|it| outcomes_in_turns(it, runs, 20, 1.0, FAILS_A_BUILD)).map(in_percent);
+    let fails =
+        |runs| of_each(|recorded| outcomes_in_turns(recorded, runs, 20, 1.0, FAILS_A_BUILD)).map(in_percent);
     assert_eq!([fails(4), fails(8)], [[0; 3]; 2]);
 }

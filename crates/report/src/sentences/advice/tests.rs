@@ -209,18 +209,18 @@ proptest! {
         let cases: Vec<CaseRecord> = names.iter().zip(&table).map(record).collect();
         let report = crate::Report::from_run(None, RunRecord { cases, ..example_run() });
         let Some(advice) = &report.advice else { return Ok(()) };
-        let finding = |name: &str| report.findings.iter().find(|it| it.case.as_deref() == Some(name));
-        let of = |name: &str| report.cases.iter().find(|case| case.record.case.name() == name).unwrap();
+        let finding = |name: &str| report.findings.iter().find(|finding| finding.case.as_deref() == Some(name));
+        let case_named = |name: &str| report.cases.iter().find(|case| case.record.case.name() == name).unwrap();
         prop_assert_eq!(&report.findings[0].goal, "recommended");
         prop_assert!(finding(&advice.recommended).is_some() && finding(&advice.baseline).is_some());
         for row in &report.findings {
-            let case = of(row.case.as_deref().unwrap());
+            let case = case_named(row.case.as_deref().unwrap());
             let value = |case: &CaseReport| case.estimate.as_ref().unwrap().throughput_bytes_per_s.value;
-            let Some(ratio) = of(&advice.baseline).ratio_to(case) else { continue };
-            prop_assert!((value(case) / value(of(&advice.baseline)) / ratio.estimate - 1.0).abs() < 1e-9);
+            let Some(ratio) = case_named(&advice.baseline).ratio_to(case) else { continue };
+            prop_assert!((value(case) / value(case_named(&advice.baseline)) / ratio.estimate - 1.0).abs() < 1e-9);
             prop_assert_eq!(row.compared.contains('×'), ratio.is_sure() && row.case.as_deref() != Some(&advice.baseline));
-            let is_beaten = report.findings.iter().any(|it| {
-                it.goal != "recommended" && of(it.case.as_deref().unwrap()).time_ns() < case.time_ns()
+            let is_beaten = report.findings.iter().any(|other| {
+                other.goal != "recommended" && case_named(other.case.as_deref().unwrap()).time_ns() < case.time_ns()
             });
             prop_assert!(row.goal != "fastest" || !is_beaten);
         }

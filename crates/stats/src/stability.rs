@@ -1,13 +1,28 @@
-//! The course of a rate over time.
+//! Whether a rate holds over time.
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Course {
+use serde::Serialize;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stability {
     /// The rate stayed constant.
     Steady,
-    /// The rate was high, and then lower.
-    Burst(Burst),
     /// The rate fluctuated, or rose.
     Unsteady,
+    /// The rate was high, and then lower.
+    Burst,
+}
+
+impl Stability {
+    /// The form for programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Steady => "steady",
+            Self::Unsteady => "unsteady",
+            Self::Burst => "burst",
+        }
+    }
 }
 
 /// A rate that fell.
@@ -28,7 +43,7 @@ const RANGE: f64 = 0.2;
 /// The largest rise or fall of the line through the windows' means, as a part of their mean.
 const SLOPE: f64 = 0.1;
 /// The least drop that counts as a fall.
-const FALL: f64 = 0.2;
+const LEAST_FALL: f64 = 0.2;
 /// The least part of the variance that a fall must explain.
 const EXPLAINED: f64 = 0.5;
 
@@ -37,19 +52,19 @@ const EXPLAINED: f64 = 0.5;
 /// least-squares line within 10 %): the time is cut into five windows, and the rate is steady if their means
 /// stay within both. Otherwise the cut in two with the least squares is a burst, if the rate after it is
 /// lower by at least a fifth and the cut explains half the variance. None for fewer than five intervals, or
-/// rates of zero.
+/// rates of zero. Only a rate that fell has a [`Burst`].
 #[must_use]
-pub fn course(rates: &[f64]) -> Option<Course> {
+pub fn stability(rates: &[f64]) -> Option<(Stability, Option<Burst>)> {
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
     if rates.len() < WINDOWS || !mean.is_finite() || mean <= 0.0 {
         return None;
     }
     if is_steady(&windows(rates), mean) {
-        return Some(Course::Steady);
+        return Some((Stability::Steady, None));
     }
-    let (burst, explained) = fall(rates, mean);
-    let is_burst = burst.after <= (1.0 - FALL) * burst.before && explained >= EXPLAINED;
-    Some(if is_burst { Course::Burst(burst) } else { Course::Unsteady })
+    let (burst, explained) = largest_fall(rates, mean);
+    let is_burst = burst.after <= (1.0 - LEAST_FALL) * burst.before && explained >= EXPLAINED;
+    Some(if is_burst { (Stability::Burst, Some(burst)) } else { (Stability::Unsteady, None) })
 }
 
 /// The means of the windows; an interval across two windows is split between them.
@@ -78,7 +93,7 @@ fn is_steady(windows: &[f64; WINDOWS], mean: f64) -> bool {
 }
 
 /// The cut in two with the least squares, and the part of the variance that it explains.
-fn fall(rates: &[f64], mean: f64) -> (Burst, f64) {
+fn largest_fall(rates: &[f64], mean: f64) -> (Burst, f64) {
     let count = rates.len() as f64;
     let (total, all): (f64, f64) = (
         rates.iter().sum(),
@@ -111,10 +126,14 @@ mod tests {
     }
 
     fn burst(rates: &[f64]) -> Burst {
-        match course(rates) {
-            Some(Course::Burst(burst)) => burst,
+        match stability(rates) {
+            Some((Stability::Burst, Some(burst))) => burst,
             other => panic!("{other:?}"),
         }
+    }
+
+    fn name(rates: &[f64]) -> Option<&'static str> {
+        stability(rates).map(|(stability, _)| stability.name())
     }
 
     #[test]
@@ -152,18 +171,18 @@ mod tests {
     #[test]
     fn noise_around_a_rate_that_holds_is_steady() {
         for seed in 0..200 {
-            assert_eq!(course(&noisy((0..100).map(|_| 1.0), 0.15, seed)), Some(Course::Steady), "seed {seed}");
+            assert_eq!(name(&noisy((0..100).map(|_| 1.0), 0.15, seed)), Some("steady"), "seed {seed}");
         }
         let pauses: Vec<f64> = (0..100).map(|tenth| if tenth % 5 == 0 { 0.0 } else { 1.0 }).collect();
-        assert_eq!(course(&pauses), Some(Course::Steady), "the same in each window");
+        assert_eq!(name(&pauses), Some("steady"), "the same in each window");
     }
 
     #[test]
     fn a_rate_that_swings_or_rises_is_neither() {
         let swings: Vec<f64> = (0..100).map(|tenth| if tenth / 15 % 2 == 0 { 2.0 } else { 1.0 }).collect();
-        assert_eq!(course(&swings), Some(Course::Unsteady));
+        assert_eq!(name(&swings), Some("unsteady"));
         let rises: Vec<f64> = (0..100).map(|tenth| if tenth < 30 { 0.5 } else { 4.0 }).collect();
-        assert_eq!(course(&rises), Some(Course::Unsteady));
+        assert_eq!(name(&rises), Some("unsteady"));
     }
 
     /// Rates that fall by 8 % and by 12 % over the whole time: the first stays within the line's tenth, the
@@ -172,30 +191,24 @@ mod tests {
     fn the_line_and_the_range_are_the_specifications() {
         let falling =
             |part: f64| (0..100).map(|tenth| 1.0 - part * f64::from(tenth) / 100.0).collect::<Vec<_>>();
-        assert_eq!(course(&falling(0.08)), Some(Course::Steady));
-        assert_eq!(course(&falling(0.14)), Some(Course::Unsteady), "within the range, and no fall by a fifth");
+        assert_eq!(name(&falling(0.08)), Some("steady"));
+        assert_eq!(name(&falling(0.14)), Some("unsteady"), "within the range, and no fall by a fifth");
         let range = |high: f64| [1.0, 1.0, high, 1.0, 1.0];
-        assert_eq!(course(&range(1.19)), Some(Course::Steady));
-        assert_eq!(course(&range(1.3)), Some(Course::Unsteady));
+        assert_eq!(name(&range(1.19)), Some("steady"));
+        assert_eq!(name(&range(1.3)), Some("unsteady"));
     }
 
     #[test]
-    fn too_little_has_no_course() {
-        assert_eq!(course(&[1.0; 4]), None);
-        assert_eq!(course(&[0.0; 10]), None);
+    fn too_few_rates_have_no_stability() {
+        assert_eq!(name(&[1.0; 4]), None);
+        assert_eq!(name(&[0.0; 10]), None);
     }
 
     proptest! {
         #[test]
         fn units_do_not_matter(rates in prop::collection::vec(0.1..10.0f64, 5..60), unit in 1.0..1e9f64) {
-            let name = |course| match course {
-                Some(Course::Steady) => 0,
-                Some(Course::Burst(_)) => 1,
-                Some(Course::Unsteady) => 2,
-                None => 3,
-            };
             let scaled: Vec<f64> = rates.iter().map(|rate| rate * unit).collect();
-            prop_assert_eq!(name(course(&rates)), name(course(&scaled)));
+            prop_assert_eq!(name(&rates), name(&scaled));
         }
     }
 }
