@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use writebench_model::{Bytes, Failure, Settings, path_of_text, path_text};
+use writebench_model::{Bytes, Failure, Settings, path_from_text, path_text};
 use writebench_runner::{CopyDestination, CopySource, Deadline, DestinationKind, RunnerError, TargetHelper};
 
 use crate::exit::{refused, usage};
@@ -60,8 +60,8 @@ impl CopyArguments {
             ((Some(source), None), (None, _)) => add(&format!("--from {source}")),
             ((Some(source), Some(copy)), (None, _) | (_, None)) => add(&format!("--from {source} --to {copy}")),
             ((Some(source), copy), (Some(from), to)) => {
-                let copied = Copied::open(from, to, copy.as_deref().map(path_of_text).as_deref(), limit)?;
-                if copied.source.path != path_of_text(source) {
+                let copied = Copied::open(from, to, copy.as_deref().map(path_from_text).as_deref(), limit)?;
+                if copied.source.path != path_from_text(source) {
                     return refuse("--from", from, &format!("the run copies {source}"));
                 }
                 Ok(Some(copied))

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use writebench_model::{Axis, Bytes, Case, CaseOrigin, Row, Settings};
+use writebench_model::{Axis, Bytes, Case, CaseOrigin, SelectedCase, Settings};
 
 use crate::exit::usage;
 
@@ -59,7 +59,7 @@ impl ProgramArguments {
     }
 
     /// A row for each program, of the size of the other rows.
-    pub(crate) fn rows(&self, others: &[Row], sizes: &[Bytes]) -> Result<Vec<Row>> {
+    pub(crate) fn rows(&self, others: &[SelectedCase], sizes: &[Bytes]) -> Result<Vec<SelectedCase>> {
         let name = if self.copies { "copy-program" } else { "program" };
         let others = others.first().map(|row| Bytes(row.case.axes().size_bytes));
         let size = self.bytes.or(others).or(sizes.first().copied());
@@ -73,7 +73,7 @@ impl ProgramArguments {
         let row = |(number, command): (usize, &String)| {
             let name = format!("{name},{}={number}", Axis::Program);
             let case = Case::parse(&name).map_err(|why| usage!("{why}"))?;
-            Ok(Row { origin: CaseOrigin::Named, label: Some(command.clone()), case })
+            Ok(SelectedCase { origin: CaseOrigin::Named, label: Some(command.clone()), case })
         };
         (1..).zip(&self.command).map(row).collect()
     }

@@ -53,7 +53,7 @@ pub(crate) fn run_rank_sample(
     let all = barrier.wait(matches!(room, Ok(Ok(()))), false);
     let failed = |outcome, is_abandoned| RankSample {
         sample: Sample::without_figures(request.round, outcome),
-        marks: PhaseTimestamps::default(),
+        timestamps: PhaseTimestamps::default(),
         is_abandoned,
     };
     Ok(match (room?, all) {

@@ -3,8 +3,8 @@
 use anyhow::Result;
 use clap::Args;
 use writebench_model::{
-    Axis, Bytes, Case, CaseOrigin, CaseRecord, Data, FIRST_LOOK, Method, Origin, Row, Suite, TargetRecord,
-    did_you_mean, suite_named,
+    Axis, Bytes, Case, CaseOrigin, CaseRecord, Data, FIRST_LOOK, Method, Origin, SelectedCase, Suite,
+    TargetRecord, did_you_mean, suite_named,
 };
 
 use crate::arguments::{names, suite_names};
@@ -41,7 +41,7 @@ pub(crate) const USUAL_BLOCK_BYTES: u64 = 4096;
 const COPY: &str = "copy";
 
 pub(crate) struct Selected {
-    pub rows: Vec<Row>,
+    pub rows: Vec<SelectedCase>,
     /// Notes on omitted cases, with the reason.
     pub notes: Vec<String>,
     /// Undisturbed samples of each case, unless the user said otherwise.
@@ -89,16 +89,17 @@ pub(crate) fn rows(
         let overrides = if copies_only(&suite) { &of_copies } else { &overrides };
         let of_suite = suite.rows(overrides, block_size_bytes).map_err(|error| usage!("{error}"))?;
         let is_sized = overrides.iter().any(|(axis, _)| *axis == Axis::Size);
-        let grown =
-            |row: Row| if suite.size_is_per_rank && !is_sized { with_size_per_rank(row) } else { Ok(row) };
-        rows.extend(of_suite.rows.into_iter().map(grown).collect::<Result<Vec<Row>>>()?);
+        let grown = |row: SelectedCase| {
+            if suite.size_is_per_rank && !is_sized { with_size_per_rank(row) } else { Ok(row) }
+        };
+        rows.extend(of_suite.rows.into_iter().map(grown).collect::<Result<Vec<SelectedCase>>>()?);
         samples = samples.max(suite.samples.unwrap_or(SAMPLES));
         notes.extend(of_suite.left_out.iter().map(|(label, error)| format!("Left out '{label}': {error}")));
     }
     for name in &selection.case {
         let copies = name.split(',').next().is_some_and(copies);
         for case in named_cases(name, if copies { &of_copies } else { &overrides })? {
-            let row = Row { origin: CaseOrigin::Named, label: None, case };
+            let row = SelectedCase { origin: CaseOrigin::Named, label: None, case };
             // A case that is named again is the same.
             if !rows.contains(&row) {
                 rows.push(row);
@@ -131,11 +132,11 @@ pub(crate) fn check_records<'c>(records: &[Bytes], cases: impl IntoIterator<Item
 }
 
 /// A row whose size is that of one rank, for all its ranks.
-fn with_size_per_rank(row: Row) -> Result<Row> {
+fn with_size_per_rank(row: SelectedCase) -> Result<SelectedCase> {
     let axes = row.case.axes();
     let size = Bytes(axes.size_bytes.saturating_mul(u64::from(axes.ranks))).to_string();
     let case = row.case.with(Axis::Size, &size).map_err(|error| usage!("{error}"))?;
-    Ok(Row { case, ..row })
+    Ok(SelectedCase { case, ..row })
 }
 
 /// Checks that there are enough ranks for each case.
@@ -211,17 +212,17 @@ fn copies(method: &str) -> bool {
 }
 
 fn copies_only(suite: &Suite) -> bool {
-    suite.sections.iter().flat_map(|section| &section.heads).all(|head| copies(&head.method))
+    suite.sections.iter().flat_map(|section| &section.prefixes).all(|prefix| copies(&prefix.method))
 }
 
 /// Rows as the database holds them, without samples: each once for every target.
-pub(crate) fn records(rows: &[Row], targets: &[TargetRecord]) -> Vec<CaseRecord> {
+pub(crate) fn records(rows: &[SelectedCase], targets: &[TargetRecord]) -> Vec<CaseRecord> {
     let on_all = |row| targets.iter().map(move |target| record(row, &target.name));
     rows.iter().flat_map(on_all).collect()
 }
 
 /// A row as the database holds it, on one target, without samples.
-pub(crate) fn record(row: &Row, target: &str) -> CaseRecord {
+pub(crate) fn record(row: &SelectedCase, target: &str) -> CaseRecord {
     CaseRecord {
         target: target.to_owned(),
         origin: row.origin.clone(),

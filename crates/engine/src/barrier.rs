@@ -25,12 +25,12 @@ pub(crate) struct Ranks<'m> {
     // Whether the sample ended because another rank has failed.
     pub(crate) is_abandoned: bool,
     pub(crate) clock: Clock,
-    pub(crate) marks: PhaseTimestamps,
+    pub(crate) timestamps: PhaseTimestamps,
 }
 
 impl<'m> Ranks<'m> {
     pub(crate) fn new(barrier: Option<&'m mut dyn RankBarrier>) -> Self {
-        Self { barrier, is_abandoned: false, clock: Clock::now(), marks: PhaseTimestamps::default() }
+        Self { barrier, is_abandoned: false, clock: Clock::now(), timestamps: PhaseTimestamps::default() }
     }
 
     /// Waits for the other ranks before the next phase, unless one of them has failed.
@@ -63,7 +63,7 @@ impl<'m> Ranks<'m> {
     /// Marks a phase that took so long from `start`.
     pub(crate) fn mark(&mut self, phase: Phase, start: Instant, elapsed_ns: u64) {
         let began_ns = self.clock.at(start);
-        self.marks.add(phase, began_ns, began_ns.saturating_add(elapsed_ns));
+        self.timestamps.add(phase, began_ns, began_ns.saturating_add(elapsed_ns));
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use direct_io::AlignedBuffer;
 use memmap2::{Advice, MmapMut};
-use writebench_model::protocol::{DeviceWrites, LimitOf, LimitRequest, MeasuredLimits, SampleRequest};
+use writebench_model::protocol::{DeviceWrites, LimitRequest, LimitedHardware, MeasuredLimits, SampleRequest};
 use writebench_model::{Bytes, Case, Limit, LimitKind, nanoseconds};
 
 use crate::call::CallError;
@@ -25,10 +25,10 @@ impl Engine<'_> {
     pub fn limits(&mut self, target: Target<'_>, request: &LimitRequest) -> MeasuredLimits {
         let time = Duration::from_nanos(request.time_ns);
         match &request.of {
-            LimitOf::Memory { threads, bytes } => {
+            LimitedHardware::Memory { threads, bytes } => {
                 MeasuredLimits { limits: memory(*threads, *bytes, time), bytes_written: 0 }
             }
-            LimitOf::Device(writes) => self.device_limit(target, request.target, writes, time),
+            LimitedHardware::Device(writes) => self.device_limit(target, request.target, writes, time),
         }
     }
 

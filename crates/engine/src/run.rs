@@ -115,7 +115,7 @@ impl<'p> Engine<'p> {
             sample.disturbed = sample.disturbed.or(Some(why));
             sample.write_back = Some(Box::new(failure));
         }
-        RankSample { sample, marks: ranks.marks, is_abandoned: ranks.is_abandoned }
+        RankSample { sample, timestamps: ranks.timestamps, is_abandoned: ranks.is_abandoned }
     }
 }
 

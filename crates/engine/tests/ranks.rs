@@ -169,10 +169,10 @@ fn barriers() -> Result<()> {
     let directory = directory_on(Kind::Tmpfs);
     let case = Case::parse("pwrite,size=3MiB,ranks=3,sync=fsync")?;
     let samples = take([directory.path(); RANKS as usize], &case)?;
-    let marks = |phase| samples.iter().filter_map(move |rank| rank.marks.get(phase));
-    let ended = marks(Phase::Open).map(|[_, ended]| ended).max().context("a phase")?;
-    let began = marks(Phase::Write).map(|[began, _]| began).min().context("a phase")?;
+    let timestamps = |phase| samples.iter().filter_map(move |rank| rank.timestamps.get(phase));
+    let ended = timestamps(Phase::Open).map(|[_, ended]| ended).max().context("a phase")?;
+    let began = timestamps(Phase::Write).map(|[began, _]| began).min().context("a phase")?;
     ensure!(ended <= began, "open ends {} ns after write begins", ended - began);
-    ensure!(PhaseTimestamps::PHASES.len() == 5 && marks(Phase::Prepare).next().is_none());
+    ensure!(PhaseTimestamps::PHASES.len() == 5 && timestamps(Phase::Prepare).next().is_none());
     Ok(())
 }

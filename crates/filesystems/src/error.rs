@@ -42,7 +42,7 @@ pub enum Error {
         path: PathBuf,
         error: io::Error,
     },
-    /// There is no room for the images.
+    /// The images do not fit.
     #[error(
         "not enough free space in {} for images of {}: {} are free and {} of them stay in reserve; use a smaller --size, another --images, or a smaller --reserve",
         .path.display(), Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate(),

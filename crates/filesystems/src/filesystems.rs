@@ -1,4 +1,4 @@
-//! FilesystemSpec and removing filesystems.
+//! Making and removing filesystems.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -9,7 +9,7 @@ use writebench_model::{FilesystemSpec, Image, Reserve};
 use crate::cleanup::{CleanupAction, clean_up_to};
 use crate::error::Error;
 use crate::image::ImageDirectory;
-use crate::kind::{Kind, Layer};
+use crate::kind::{FilesystemKind, Layer};
 use crate::loop_device::LoopDevice;
 use crate::recipe::Recipe;
 use crate::{bindfs, namespace, program};
@@ -17,7 +17,7 @@ use crate::{bindfs, namespace, program};
 /// A requested filesystem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilesystemRequest {
-    pub kind: Kind,
+    pub kind: FilesystemKind,
     /// Arguments for `mkfs`, after ours. For a layer such as `overlay:` they apply to the filesystem at the
     /// bottom.
     pub mkfs_options: Vec<String>,
@@ -28,10 +28,10 @@ pub struct FilesystemRequest {
 
 /// A finished filesystem.
 #[derive(Debug, Clone)]
-pub struct Made {
+pub struct MadeFilesystem {
     /// The mount point, for this process and its children.
     pub path: PathBuf,
-    pub making: FilesystemSpec,
+    pub spec: FilesystemSpec,
 }
 
 /// The filesystems of this process, in its private mount namespace.
@@ -85,7 +85,7 @@ impl Filesystems {
         self
     }
 
-    /// Makes a filesystem with room for twice that much content (see [`Kind::size_bytes`]).
+    /// Makes a filesystem with room for twice that much content (see [`FilesystemKind::size_bytes`]).
     ///
     /// `interrupted` is polled while images are written, and stops the work when it returns true. A
     /// filesystem in memory uses memory as it is written; the caller checks whether there is enough.
@@ -98,11 +98,11 @@ impl Filesystems {
         request: &FilesystemRequest,
         content_bytes: u64,
         interrupted: &dyn Fn() -> bool,
-    ) -> Result<Made, Error> {
+    ) -> Result<MadeFilesystem, Error> {
         let before = self.stack.len();
         let mut order = Order::for_request(request, content_bytes, interrupted);
         match self.make_all(&mut order) {
-            Ok(path) => Ok(Made { path, making: order.making }),
+            Ok(path) => Ok(MadeFilesystem { path, spec: order.spec }),
             Err(error) => {
                 // The first error counts.
                 let _ = clean_up_to(&mut self.stack, before);
@@ -154,14 +154,14 @@ impl Filesystems {
         if !recipe.is_in_memory() {
             devices = self.attach_images(recipe.devices, order)?;
             let words = recipe.mkfs_words(&order.request.mkfs_options, &devices);
-            program::run(&mkfs, recipe.package(), &words, &mut order.making.commands)?;
+            program::run(&mkfs, recipe.package(), &words, &mut order.spec.commands)?;
             self.loops().try_for_each(LoopDevice::fill_holes)?;
         }
         let source = devices.first().map_or(recipe.family.as_str(), String::as_str);
         let is_top = order.request.kind.layer.is_none();
         let options =
             recipe.mount_options(order.size_bytes, &devices, order.mount_options().filter(|_| is_top));
-        self.mount(&recipe.family, source, &options, &mut order.making)
+        self.mount(&recipe.family, source, &options, &mut order.spec)
     }
 
     /// Makes images and attaches them to as many devices; returns the devices.
@@ -173,7 +173,7 @@ impl Filesystems {
             let device = LoopDevice::attach(self.images.image(image_bytes, order.interrupted)?)?;
             nodes.push(device.node());
             self.bytes_written += image_bytes;
-            order.making.images.push(Image {
+            order.spec.images.push(Image {
                 directory: self.images.path.to_string_lossy().into_owned(),
                 directory_filesystem: self.images.filesystem.clone(),
                 directory_device: self.images.device.clone(),
@@ -201,14 +201,14 @@ impl Filesystems {
         family: &str,
         source: &str,
         options: &str,
-        making: &mut FilesystemSpec,
+        spec: &mut FilesystemSpec,
     ) -> Result<PathBuf, Error> {
-        let point = self.new_point(&making.kind)?;
+        let point = self.new_point(&spec.kind)?;
         let target = point.to_string_lossy();
         let options = if options.is_empty() { vec![] } else { vec!["-o", options] };
         let words = [&["-n", "-t", family], &options[..], &[source, &target]].concat();
         let words: Vec<_> = words.into_iter().map(str::to_owned).collect();
-        program::run("mount", Some("mount"), &words, &mut making.commands)?;
+        program::run("mount", Some("mount"), &words, &mut spec.commands)?;
         self.stack.push(CleanupAction::Mount(point.clone()));
         Ok(point)
     }
@@ -221,16 +221,16 @@ impl Filesystems {
         }
         options.extend(order.mount_options().map(str::to_owned));
         require_kernel("overlay")?;
-        self.mount("overlay", "overlay", &options.join(","), &mut order.making)
+        self.mount("overlay", "overlay", &options.join(","), &mut order.spec)
     }
 
     fn mount_bindfs(&mut self, base: &Path, order: &mut Order<'_>) -> Result<PathBuf, Error> {
         require_kernel("fuse")?;
         let source = made_directory(&base.join("source"))?;
-        let point = self.new_point(&order.making.kind)?;
+        let point = self.new_point(&order.spec.kind)?;
         let options = order.mount_options();
         let (line, server) = bindfs::mount(&source, &point, options, order.interrupted)?;
-        order.making.commands.push(line);
+        order.spec.commands.push(line);
         self.stack.push(CleanupAction::Server(server));
         self.stack.push(CleanupAction::Mount(point.clone()));
         Ok(point)
@@ -249,7 +249,7 @@ struct Order<'a> {
     request: &'a FilesystemRequest,
     size_bytes: u64,
     interrupted: &'a dyn Fn() -> bool,
-    making: FilesystemSpec,
+    spec: FilesystemSpec,
 }
 
 impl<'a> Order<'a> {
@@ -258,14 +258,14 @@ impl<'a> Order<'a> {
         content_bytes: u64,
         interrupted: &'a dyn Fn() -> bool,
     ) -> Self {
-        let making = FilesystemSpec {
+        let spec = FilesystemSpec {
             kind: request.kind.to_string(),
             images: Vec::new(),
             commands: Vec::new(),
             mkfs_options: request.mkfs_options.clone(),
             mount_options: request.mount_options.clone(),
         };
-        Self { request, size_bytes: request.kind.size_bytes(content_bytes), interrupted, making }
+        Self { request, size_bytes: request.kind.size_bytes(content_bytes), interrupted, spec }
     }
 
     fn mount_options(&self) -> Option<&'a str> {

@@ -34,7 +34,7 @@ impl ImageDirectory {
         let mount = rustix::fs::statx(&directory, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID);
         let mount = mount.map_err(failed("statx"))?.stx_mnt_id;
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let filesystem = filesystem_of(mount, &mounts).unwrap_or_else(|| "unknown".to_owned());
+        let filesystem = mount_kind(mount, &mounts).unwrap_or_else(|| "unknown".to_owned());
         let number = rustix::fs::fstat(&directory).map_err(failed("fstat"))?.st_dev;
         let device = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
         Ok(Self {
@@ -161,7 +161,7 @@ impl ImageFile {
 }
 
 /// The kind of a mount in `/proc/self/mountinfo`, by the mount's number.
-fn filesystem_of(mount: u64, mounts: &str) -> Option<String> {
+fn mount_kind(mount: u64, mounts: &str) -> Option<String> {
     let number = mount.to_string();
     let line = mounts.lines().find(|line| line.split(' ').next() == Some(&number))?;
     // Optional fields end with a lone dash: proc_pid_mountinfo(5).
@@ -177,9 +177,9 @@ mod tests {
     fn the_kind_of_a_mount_is_found_by_its_number() {
         let mounts =
             "27 1 254:0 / / rw shared:1 - ext4 /dev/vda rw\n7 27 0:23 / /dev/shm rw - tmpfs tmpfs rw\n";
-        assert_eq!(filesystem_of(27, mounts).as_deref(), Some("ext4"));
-        assert_eq!(filesystem_of(7, mounts).as_deref(), Some("tmpfs"));
-        assert_eq!(filesystem_of(2, mounts), None);
+        assert_eq!(mount_kind(27, mounts).as_deref(), Some("ext4"));
+        assert_eq!(mount_kind(7, mounts).as_deref(), Some("tmpfs"));
+        assert_eq!(mount_kind(2, mounts), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::recipe::{self, Recipe};
 /// `fuse:KIND` stand on a filesystem of that kind; any other word is a kind that `mkfs.KIND` makes and
 /// `mount -t KIND` mounts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Kind {
+pub struct FilesystemKind {
     pub(crate) layer: Option<Layer>,
     /// The kind at the bottom.
     pub(crate) base: String,
@@ -46,7 +46,7 @@ impl Layer {
 
 const MIB: u64 = 1 << 20;
 
-impl Kind {
+impl FilesystemKind {
     /// The kinds of a run that names none. The others are compared with the first.
     #[must_use]
     pub fn defaults() -> Vec<Self> {
@@ -82,7 +82,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FilesystemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.layer {
             Some(layer) => write!(f, "{}:{}", layer.name(), self.base),
@@ -94,7 +94,7 @@ impl fmt::Display for Kind {
 const WORD: &str = "letters a-z, digits, '.' and '-', such as ext4, xfs, btrfs-raid0, tmpfs or f2fs";
 const LAYERS: &str = "overlay:KIND or fuse:KIND, where KIND stands on no other, such as overlay:ext4";
 
-impl FromStr for Kind {
+impl FromStr for FilesystemKind {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
@@ -120,28 +120,28 @@ mod tests {
 
     #[test]
     fn a_kind_parses_from_its_own_text() {
-        for kind in Kind::defaults() {
-            assert_eq!(kind.to_string().parse::<Kind>().unwrap(), kind);
+        for kind in FilesystemKind::defaults() {
+            assert_eq!(kind.to_string().parse::<FilesystemKind>().unwrap(), kind);
         }
         for name in ["f2fs", "overlay:btrfs-raid0", "fuse:tmpfs", "ntfs-3g", "a.b"] {
-            assert_eq!(name.parse::<Kind>().unwrap().to_string(), name);
+            assert_eq!(name.parse::<FilesystemKind>().unwrap().to_string(), name);
         }
     }
 
     #[test]
     fn an_unknown_kind_is_refused_with_the_accepted_names() {
         for name in ["", "Ext4", "../sh", "-t", ".", "ext4 ", "a_b", "overlay:", "fuse:-x"] {
-            assert!(name.parse::<Kind>().unwrap_err().to_string().contains(WORD), "{name}");
+            assert!(name.parse::<FilesystemKind>().unwrap_err().to_string().contains(WORD), "{name}");
         }
         for name in ["overlay", "fuse", "overlay:fuse:ext4", "fuse:overlay", "ext4:xfs", ":ext4", "overlay:a:b"]
         {
-            assert!(name.parse::<Kind>().unwrap_err().to_string().contains(LAYERS), "{name}");
+            assert!(name.parse::<FilesystemKind>().unwrap_err().to_string().contains(LAYERS), "{name}");
         }
     }
 
     #[test]
     fn a_filesystem_in_memory_needs_no_images() {
-        let kind = |name: &str| name.parse::<Kind>().unwrap();
+        let kind = |name: &str| name.parse::<FilesystemKind>().unwrap();
         for name in ["tmpfs", "tmpfs-huge", "overlay:tmpfs"] {
             assert_eq!(kind(name).image_bytes(MIB), 0);
             assert_eq!(kind(name).size_bytes(MIB), 514 * MIB);

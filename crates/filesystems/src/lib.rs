@@ -27,5 +27,5 @@ mod recipe;
 mod server;
 
 pub use error::Error;
-pub use filesystems::{FilesystemRequest, Filesystems, Made};
-pub use kind::{Kind, Layer};
+pub use filesystems::{FilesystemRequest, Filesystems, MadeFilesystem};
+pub use kind::{FilesystemKind, Layer};

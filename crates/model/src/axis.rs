@@ -176,7 +176,7 @@ axes! {
     Chunk = "chunk" {
         chunk_size_bytes: u64 as Chunk = 1 << 20,
         summary: "bytes handed over in one call, or in one element of a vector: a record; cut to the thread's range",
-        words: Phrase::of_chunk,
+        words: Phrase::for_chunk,
         // Larger buffers take more memory than a program should.
         effort: |bytes| u32::from(bytes > 1 << 20),
         fio: |_| SUPPORTED,
@@ -340,7 +340,7 @@ axes! {
     Call = "call" {
         call: AllocateCall = AllocateCall::PosixFallocate,
         summary: "the call that gives the file its length and blocks",
-        words: Phrase::of_allocation,
+        words: Phrase::for_allocation,
         effort: |_| 0, fio: |_| Err("nothing is written"), code: |_| Supported,
     }
     Program = "program" {
@@ -353,7 +353,7 @@ axes! {
     Prepare = "prepare" {
         prepare: Prepare = Prepare::Create,
         summary: "the state that the file is put in first; what it costs is phase `prepare` or `open`",
-        words: Phrase::of_prepare,
+        words: Phrase::for_prepare,
         effort: |prepare| if prepare == Prepare::ZeroFill { 3 } else { 1 },
         fio: |_| SUPPORTED,
         code: |_| Supported,
@@ -408,7 +408,7 @@ axes! {
         sync: Sync = Sync::NONE,
         summary: "the call that makes the data durable: once at the end (phase `sync`), after every N chunks, or \
                   in each write (phase `write`)",
-        words: Phrase::of_sync,
+        words: Phrase::for_sync,
         effort: |_| 0, fio: |_| SUPPORTED, code: |_| Supported,
     }
     Data = "data" {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::axis::{Axes, Axis};
-use crate::contract::{Content, Contract, Durability, Feed, Start};
+use crate::contract::{Content, Contract, DataSource, Durability, Start};
 use crate::method::{Copying, Cursor, Method};
 use crate::phrase::Phrase;
 use crate::quantity::{Range, Stride, split};
@@ -189,10 +189,10 @@ impl Case {
             (None, _, Data::Zero) => Content::Zero,
         };
         let source = match (self.method.card().copying, axes.source, axes.origin) {
-            (Some(_), _, Origin::Warm) => Feed::WarmFile,
-            (Some(_), _, Origin::Cold) => Feed::ColdFile,
-            (None, Source::File, _) => Feed::Memory,
-            (None, Source::Chunk, _) => Feed::Chunk,
+            (Some(_), _, Origin::Warm) => DataSource::WarmFile,
+            (Some(_), _, Origin::Cold) => DataSource::ColdFile,
+            (None, Source::File, _) => DataSource::Memory,
+            (None, Source::Chunk, _) => DataSource::Chunk,
         };
         Contract {
             content,

@@ -16,7 +16,7 @@ pub struct Contract {
     pub files: u32,
     /// Whether a file existed before: its blocks, and perhaps its pages, exist already.
     pub start: Start,
-    pub source: Feed,
+    pub source: DataSource,
     /// The memory that the data must be in; documents of schema 5 have no such field.
     #[serde(default = "anywhere")]
     pub memory: DataMemory,
@@ -50,7 +50,7 @@ named_values! {
     }
 
     /// The source of the data.
-    Feed {
+    DataSource {
         /// Memory as large as the file.
         Memory = "file",
         /// One chunk in memory, repeatedly.
@@ -140,14 +140,14 @@ impl Contract {
 impl fmt::Display for Contract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let content = match (self.content, self.source) {
-            (Content::Random, Feed::Chunk) => "of incompressible data (one chunk again and again)",
+            (Content::Random, DataSource::Chunk) => "of incompressible data (one chunk again and again)",
             (Content::Random, _) => "of incompressible data",
-            (Content::Zero, Feed::Chunk) => "of zeros (one chunk again and again)",
+            (Content::Zero, DataSource::Chunk) => "of zeros (one chunk again and again)",
             (Content::Zero, _) => "of zeros",
             (Content::Reserved, _) => "of reserved blocks",
             (Content::Hole, _) => "of length without blocks",
             (Content::Nothing, _) => "passed over without a call",
-            (Content::Copy, Feed::ColdFile) => "copied from a file that is not in the page cache",
+            (Content::Copy, DataSource::ColdFile) => "copied from a file that is not in the page cache",
             (Content::Copy, _) => "copied from a file in the page cache",
             (Content::SharedCopy, _) => "that share their blocks with the copied file",
         };

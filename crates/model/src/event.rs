@@ -23,7 +23,7 @@ pub enum RunEvent {
         written: u64,
     },
     /// A row is added to the run's tables.
-    Row(Box<CaseRecord>),
+    Case(Box<CaseRecord>),
     /// A sample has been taken.
     Sample { target: usize, case: RecordedCase, sample: Box<Sample> },
     /// The hardware's limits are known, or better known.
@@ -73,7 +73,7 @@ impl FoldedRun {
         let run = &mut self.run;
         match event {
             RunEvent::Started { .. } => {}
-            RunEvent::Row(row) => self.add_row(*row),
+            RunEvent::Case(row) => self.add_row(*row),
             RunEvent::Sample { target, case, sample } => self.add_sample(target, &case, *sample),
             RunEvent::Limits { target, limits } => run.targets[target].limits = limits,
             RunEvent::Cluster(cluster) => run.cluster = Some(cluster),

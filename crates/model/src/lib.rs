@@ -35,11 +35,11 @@ pub use axis::{Axes, Axis, InCode, WriteBehind};
 pub use bounded::at_most;
 pub use case::{Assignment, Case, CaseError};
 pub use case_record::{CaseOrigin, CaseRecord, Layout, RecordedCase, Stage, distinct_rows};
-pub use contract::{Content, Contract, Durability, Feed, Start};
+pub use contract::{Content, Contract, DataSource, Durability, Start};
 pub use environment::{Cpu, Device, Environment, Filesystem, Memory, System};
 pub use event::{FoldedRun, RunEvent};
 pub use method::{Copying, Cursor, FioEngine, Method, MethodCard};
-pub use path_text::{path_of_text, path_text};
+pub use path_text::{path_from_text, path_text};
 pub use phase::Phase;
 pub use quantity::{Bytes, Range, Stride, nanoseconds, parse_duration, split};
 pub use ranks::{Cluster, Node, RankName, RankTimes, Spread};
@@ -52,7 +52,8 @@ pub use similar::did_you_mean;
 pub use size::{LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch};
 pub use space::{Purpose, Space};
 pub use suite::{
-    FIRST_LOOK, Head, Overrides, Row, Rows, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named,
+    CasePrefix, FIRST_LOOK, Overrides, SUITES, Section, SelectedCase, SelectedCases, Suite, SuiteError,
+    built_in_suites, suite_named,
 };
 pub use sync::{Sync, SyncCall};
 pub use target::{FilesystemSpec, Image, Limit, LimitKind, MissingTarget, TargetRecord};

@@ -20,7 +20,7 @@ pub fn path_text(path: &Path) -> String {
 
 /// The path of such a text.
 #[must_use]
-pub fn path_of_text(text: &str) -> PathBuf {
+pub fn path_from_text(text: &str) -> PathBuf {
     let (mut bytes, mut rest) = (Vec::new(), text);
     while let Some(at) = rest.find('\\') {
         bytes.extend(rest[..at].bytes());
@@ -56,12 +56,12 @@ mod tests {
             let path = PathBuf::from(OsString::from_vec(bytes));
             let text = path_text(&path);
             prop_assert!(!text.contains(|c: char| c.is_ascii_control()));
-            prop_assert_eq!(path_of_text(&text), path);
+            prop_assert_eq!(path_from_text(&text), path);
         }
 
         #[test]
         fn no_text_makes_it_panic(text in ".{0,24}") {
-            let _ = path_of_text(&text);
+            let _ = path_from_text(&text);
         }
     }
 
@@ -70,6 +70,6 @@ mod tests {
         assert_eq!(path_text(Path::new("/data/größer (2)")), "/data/größer (2)");
         let odd = PathBuf::from(OsString::from_vec(b"/a\nb\xff\\x0a".to_vec()));
         assert_eq!(path_text(&odd), "/a\\x0ab\\xff\\x5cx0a");
-        assert_eq!(path_of_text("/a\\b\\x"), Path::new("/a\\b\\x"), "as it was recorded before");
+        assert_eq!(path_from_text("/a\\b\\x"), Path::new("/a\\b\\x"), "as it was recorded before");
     }
 }

@@ -13,7 +13,7 @@ named_values! {
         Prepare = "prepare",
         /// Handing over the data.
         Write = "write",
-        /// FilesystemSpec it durable.
+        /// Making it durable.
         Sync = "sync",
         /// `close` and the calls that detach a method: `fclose`, `munmap`.
         Close = "close",

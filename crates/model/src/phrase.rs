@@ -23,7 +23,7 @@ pub(crate) enum Phrase {
 
 impl Phrase {
     /// The portions in which data is handed over, unless they have the usual size.
-    pub(crate) fn of_chunk(bytes: u64) -> Self {
+    pub(crate) fn for_chunk(bytes: u64) -> Self {
         Self::How(match bytes {
             Chunk::WHOLE => "in one call".to_owned(),
             bytes => format!("in {} chunks", Bytes(bytes).in_words()),
@@ -31,12 +31,12 @@ impl Phrase {
     }
 
     /// The call that allocates the file.
-    pub(crate) fn of_allocation(call: AllocateCall) -> Self {
+    pub(crate) fn for_allocation(call: AllocateCall) -> Self {
         Self::Instead(call_words(call))
     }
 
     /// How the file gets its state before the first byte is written.
-    pub(crate) fn of_prepare(prepare: Prepare) -> Self {
+    pub(crate) fn for_prepare(prepare: Prepare) -> Self {
         match prepare {
             Prepare::Create => Self::Silent,
             Prepare::Truncate => Self::How("after O_TRUNC".to_owned()),
@@ -53,7 +53,7 @@ impl Phrase {
     }
 
     /// When the data becomes durable, and by which call.
-    pub(crate) fn of_sync(sync: Sync) -> Self {
+    pub(crate) fn for_sync(sync: Sync) -> Self {
         let call = match sync.call {
             SyncCall::None => return Self::Silent,
             SyncCall::Fsync => "fsync(2)",

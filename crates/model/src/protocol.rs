@@ -71,7 +71,7 @@ requests! {
 /// A limit of the hardware to be measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitRequest {
-    pub of: LimitOf,
+    pub of: LimitedHardware,
     /// The number of the worker's target, from 0.
     pub target: usize,
     /// The approximate time allowed.
@@ -81,7 +81,7 @@ pub struct LimitRequest {
 /// The hardware whose limit is measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LimitOf {
+pub enum LimitedHardware {
     /// Memory, by copies.
     Memory {
         /// The number of threads that copy at the same time.
@@ -193,7 +193,7 @@ pub struct RankSample {
     /// The share, with this rank's own times.
     pub sample: Sample,
     /// The times of the phases' borders.
-    pub marks: PhaseTimestamps,
+    pub timestamps: PhaseTimestamps,
     /// Whether the share ended because another rank has failed.
     pub is_abandoned: bool,
 }
@@ -275,7 +275,7 @@ pub fn direct_check_bytes(prepare: Prepare) -> u64 {
 }
 
 /// The total of [`direct_check_bytes`] for all states that the direct cases have.
-pub fn direct_check_bytes_of<'c>(cases: impl IntoIterator<Item = &'c Case>) -> u64 {
+pub fn total_direct_check_bytes<'c>(cases: impl IntoIterator<Item = &'c Case>) -> u64 {
     let direct = cases.into_iter().filter(|case| case.axes().cache == Cache::Direct);
     let states: HashSet<Prepare> = direct.map(|case| case.axes().prepare).collect();
     states.into_iter().map(direct_check_bytes).sum()

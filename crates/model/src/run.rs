@@ -81,7 +81,7 @@ pub struct Settings {
 impl Settings {
     /// The words of a case's program; none for other cases.
     #[must_use]
-    pub fn program_of(&self, case: &Case) -> Option<Vec<String>> {
+    pub fn program_for(&self, case: &Case) -> Option<Vec<String>> {
         let number = (case.axes().program as usize).checked_sub(1)?;
         self.programs.get(number).filter(|_| case.method().is_program()).cloned()
     }

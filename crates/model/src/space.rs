@@ -81,8 +81,8 @@ impl Space {
         over.push((Axis::Ranks, vec![ranks.to_string()]));
         let (mut baseline, mut others) = (None, Vec::new());
         for section in &suite.sections {
-            for head in &section.heads {
-                let candidates = section.combined(head, &over, 1);
+            for prefix in &section.prefixes {
+                let candidates = section.combined(prefix, &over, 1);
                 for candidate in candidates.map_err(|error| suite.error(section, error))? {
                     match (candidate, &baseline) {
                         (Ok(case), None) => baseline = Some(case),

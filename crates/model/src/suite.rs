@@ -28,7 +28,7 @@ pub const SUITES: &[&str] = &[
 pub const FIRST_LOOK: &str = "quick";
 
 /// A named list of cases: every section is a table, with a row for every combination of its axes' values and
-/// each of its heads. The file has the same form.
+/// each of its prefixes. The file has the same form.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
@@ -69,13 +69,13 @@ pub struct Section {
     pub title: String,
     methods: Option<Vec<String>>,
     /// Labels, each with the beginning of a case's name.
-    rows: Option<Vec<Head>>,
+    rows: Option<Vec<CasePrefix>>,
     /// The section's own values.
     #[serde(default, deserialize_with = "values")]
     axes: Values,
     /// The first part of each row, as the outermost loop: the section's own methods or rows, or the suite's.
     #[serde(skip)]
-    pub heads: Vec<Head>,
+    pub prefixes: Vec<CasePrefix>,
     /// The suite's values, for the other axes.
     #[serde(skip)]
     common: Values,
@@ -84,7 +84,7 @@ pub struct Section {
 /// A method, perhaps with fixed values and a label.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "[String; 2]")]
-pub struct Head {
+pub struct CasePrefix {
     pub label: Option<String>,
     pub method: String,
     /// Fixed values of the rows; if there are several, none is overridden, since the label names
@@ -94,7 +94,7 @@ pub struct Head {
 
 /// A row of a suite's table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct SelectedCase {
     pub origin: CaseOrigin,
     /// The label in the table, beside the case's name.
     pub label: Option<String>,
@@ -103,9 +103,9 @@ pub struct Row {
 
 /// The rows of a suite with a user's overrides.
 #[derive(Debug)]
-pub struct Rows {
+pub struct SelectedCases {
     /// In the order of the tables.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SelectedCase>,
     /// The labels of rows that the overrides make impossible, with the reasons.
     pub left_out: Vec<(String, SuiteError)>,
 }
@@ -125,10 +125,10 @@ impl Suite {
         let mut suite: Self = toml::from_str(text).map_err(|error| form(error.message()))?;
         for section in &mut suite.sections {
             let methods = section.methods.as_ref().or(suite.methods.as_ref());
-            let plain = |names: &Vec<String>| names.iter().map(|name| Head::parse(None, name)).collect();
-            let heads = section.rows.take().map(Ok).or_else(|| methods.map(plain));
+            let plain = |names: &Vec<String>| names.iter().map(|name| CasePrefix::parse(None, name)).collect();
+            let prefixes = section.rows.take().map(Ok).or_else(|| methods.map(plain));
             let none = || form(&format!("section '{}' has no methods and no rows", section.title));
-            section.heads = heads.ok_or_else(none)?.map_err(|why: String| form(&why))?;
+            section.prefixes = prefixes.ok_or_else(none)?.map_err(|why: String| form(&why))?;
             section.common.clone_from(&suite.axes);
         }
         Ok(suite)
@@ -143,15 +143,15 @@ impl Suite {
     ///
     /// # Errors
     /// A combination is no case, or no section is left.
-    pub fn rows(&self, overrides: &Overrides, block_size_bytes: u64) -> Result<Rows, SuiteError> {
-        let mut rows: Vec<Row> = Vec::new();
+    pub fn rows(&self, overrides: &Overrides, block_size_bytes: u64) -> Result<SelectedCases, SuiteError> {
+        let mut rows: Vec<SelectedCase> = Vec::new();
         let mut left_out = Vec::new();
         for section in self.sections.iter().filter(|section| !section.is_contradicted(overrides)) {
             let first_of_section = rows.len();
-            for head in section.heads.iter().filter(|head| !head.is_contradicted(overrides)) {
-                let combined = section.combined(head, overrides, block_size_bytes);
+            for prefix in section.prefixes.iter().filter(|prefix| !prefix.is_contradicted(overrides)) {
+                let combined = section.combined(prefix, overrides, block_size_bytes);
                 let cases: Vec<Case> =
-                    match (combined.and_then(|cases| cases.into_iter().collect()), &head.label) {
+                    match (combined.and_then(|cases| cases.into_iter().collect()), &prefix.label) {
                         (Ok(cases), _) => cases,
                         (Err(error @ CaseError::Contradiction(_)), Some(label)) if !overrides.is_empty() => {
                             left_out.push((label.clone(), self.error(section, error)));
@@ -160,7 +160,7 @@ impl Suite {
                         (Err(error), _) => return Err(self.error(section, error)),
                     };
                 for case in cases {
-                    let row = Row { origin: self.origin(section), label: head.label.clone(), case };
+                    let row = SelectedCase { origin: self.origin(section), label: prefix.label.clone(), case };
                     if !rows[first_of_section..].contains(&row) {
                         rows.push(row);
                     }
@@ -176,7 +176,7 @@ impl Suite {
             ))),
             last => {
                 left_out.extend(last);
-                Ok(Rows { rows, left_out })
+                Ok(SelectedCases { rows, left_out })
             }
         }
     }
@@ -199,7 +199,7 @@ fn contradicts(overrides: &Overrides, axis: Axis, value: &String) -> bool {
     overrides.iter().any(|(over, values)| *over == axis && !values.contains(value))
 }
 
-impl Head {
+impl CasePrefix {
     /// By a method, and perhaps values, as in the beginning of a case's name.
     fn parse(label: Option<String>, name: &str) -> Result<Self, String> {
         let mut parts = name.split(',');
@@ -223,17 +223,17 @@ impl Section {
         })
     }
 
-    /// The case of each combination of values for that head, or the reason why it is none.
+    /// The case of each combination of values for that prefix, or the reason why it is none.
     pub(crate) fn combined(
         &self,
-        head: &Head,
+        prefix: &CasePrefix,
         overrides: &Overrides,
         block_size_bytes: u64,
     ) -> Result<Vec<Result<Case, CaseError>>, CaseError> {
-        let method = Case::parse(&head.method)?.method();
+        let method = Case::parse(&prefix.method)?.method();
         let over = |axis: &Axis| overrides.iter().find(|(over, _)| over == axis).map(|(_, values)| values);
         let fixed: Values =
-            head.fixed.iter().map(|(axis, value)| (*axis, vec![in_bytes(value, block_size_bytes)])).collect();
+            prefix.fixed.iter().map(|(axis, value)| (*axis, vec![in_bytes(value, block_size_bytes)])).collect();
         let own = self.axes.iter().map(|(axis, values)| match named_value(*axis, values) {
             Some(_) => (axis, values),
             None => (axis, over(axis).unwrap_or(values)),
@@ -281,7 +281,7 @@ fn axis_named(name: &str) -> Result<Axis, String> {
     Axis::from_name(name).ok_or_else(unknown)
 }
 
-impl TryFrom<[String; 2]> for Head {
+impl TryFrom<[String; 2]> for CasePrefix {
     type Error = String;
 
     fn try_from([label, name]: [String; 2]) -> Result<Self, String> {

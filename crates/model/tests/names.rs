@@ -141,7 +141,7 @@ fn a_label_keeps_its_numbers_and_its_row_is_told_of_where_values_make_it_impossi
         let overrides = [(axis, vec![value.to_owned()])];
         writebench_model::suite_named(suite).unwrap().rows(&overrides, 1024).unwrap()
     };
-    let name = |rows: &writebench_model::Rows, label: &str| {
+    let name = |rows: &writebench_model::SelectedCases, label: &str| {
         let row = rows.rows.iter().find(|row| row.label.as_deref() == Some(label));
         row.map(|row| row.case.to_string())
     };

@@ -64,7 +64,7 @@ pub struct Report {
     /// The rank's share of the sample.
     pub sample: Sample,
     /// The times of the phases.
-    pub marks: PhaseTimestamps,
+    pub timestamps: PhaseTimestamps,
     /// Whether the share ended because another rank has failed.
     pub is_abandoned: bool,
     /// Whether the target lacks space.

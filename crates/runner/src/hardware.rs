@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use writebench_model::protocol::{DeviceWrites, LimitOf, LimitRequest, MeasuredLimits};
+use writebench_model::protocol::{DeviceWrites, LimitRequest, LimitedHardware, MeasuredLimits};
 use writebench_model::{
-    Bytes, Case, Content, Durability, Feed, Limit, LimitKind, Outcome, Sample, Settings, nanoseconds,
+    Bytes, Case, Content, DataSource, Durability, Limit, LimitKind, Outcome, Sample, Settings, nanoseconds,
 };
 
 use writebench_probe::Space;
@@ -71,7 +71,7 @@ impl Hardware {
             let with = cached.iter().filter(|case| case.axes().threads == threads);
             let largest = with.map(|case| case.axes().size_bytes).max().unwrap_or(0);
             let bytes = largest.min(most_memory).max(u64::from(threads));
-            hardware.ask(0, LimitOf::Memory { threads, bytes });
+            hardware.ask(0, LimitedHardware::Memory { threads, bytes });
         }
         if let Some(largest) = beyond.iter().map(|case| case.axes().size_bytes).max() {
             let all = cases.iter().map(Case::bytes_written).sum::<u64>();
@@ -89,14 +89,14 @@ impl Hardware {
         let each_ns = nanoseconds(each);
         for request in &mut hardware.requests {
             request.time_ns = each_ns;
-            if let LimitOf::Memory { bytes, .. } = &mut request.of {
+            if let LimitedHardware::Memory { bytes, .. } = &mut request.of {
                 *bytes = (*bytes).min(each_ns.max(LEAST_MEMORY_BYTES));
             }
         }
         Ok(hardware)
     }
 
-    fn ask(&mut self, target: usize, of: LimitOf) {
+    fn ask(&mut self, target: usize, of: LimitedHardware) {
         self.requests.push(LimitRequest { of, target, time_ns: 0 });
     }
 
@@ -122,7 +122,10 @@ impl Hardware {
         }
         self.device_bytes += most_bytes;
         let (file_stem, data_seed) = ("limit".to_owned(), settings.seed);
-        self.ask(target, LimitOf::Device(DeviceWrites { file_stem, data_seed, file_bytes, most_bytes }));
+        self.ask(
+            target,
+            LimitedHardware::Device(DeviceWrites { file_stem, data_seed, file_bytes, most_bytes }),
+        );
     }
 
     /// Measures all limits once more; the best value counts.
@@ -138,7 +141,7 @@ impl Hardware {
     /// # Errors
     /// As [`Self::measure`].
     pub fn measure_memory(&mut self, workers: Workers<'_>) -> Result<(), RunnerError> {
-        let is_memory = |request: &&LimitRequest| matches!(request.of, LimitOf::Memory { .. });
+        let is_memory = |request: &&LimitRequest| matches!(request.of, LimitedHardware::Memory { .. });
         self.measure_these(self.requests.iter().filter(is_memory).cloned().collect(), workers)
     }
 
@@ -149,7 +152,7 @@ impl Hardware {
     ) -> Result<(), RunnerError> {
         const TIMEOUT: Duration = Duration::from_secs(60);
         for mut request in requests {
-            if let LimitOf::Device(DeviceWrites { file_stem, .. }) = &mut request.of {
+            if let LimitedHardware::Device(DeviceWrites { file_stem, .. }) = &mut request.of {
                 *file_stem = workers.lost_workers.file_stem(file_stem);
             }
             let limit = Duration::from_nanos(request.time_ns) * 10 + TIMEOUT;
@@ -164,8 +167,8 @@ impl Hardware {
                 RequestOutcome::Lost(_) => format!("no answer after {limit:?}"),
             };
             let (kind, threads) = match request.of {
-                LimitOf::Memory { threads, .. } => (LimitKind::MemoryCopy, threads),
-                LimitOf::Device(_) => (LimitKind::DeviceWrite, 1),
+                LimitedHardware::Memory { threads, .. } => (LimitKind::MemoryCopy, threads),
+                LimitedHardware::Device(_) => (LimitKind::DeviceWrite, 1),
             };
             self.learn(request.target, Limit { kind, threads, bytes_per_s: None, how });
         }
@@ -191,7 +194,7 @@ impl Hardware {
     pub fn is_exceeded_by(&self, case: &Case, sample: &Sample) -> bool {
         let (contract, axes) = (case.contract(), case.axes());
         let is_limited = contract.durability == Durability::Cached
-            && matches!(contract.source, Feed::Memory | Feed::WarmFile)
+            && matches!(contract.source, DataSource::Memory | DataSource::WarmFile)
             && contract.content.has_own_bytes()
             && axes.ranks == 1
             && sample.outcome.is_ok();
@@ -270,15 +273,18 @@ mod tests {
         let here = [Some(SPACE)];
         let some = cases(&["pwrite,size=1MiB", "write,size=2MiB", "pwrite,size=1MiB,threads=3"]);
         let hardware = Hardware::for_cases(&some, &settings(None, None), &here).unwrap();
-        let of: Vec<&LimitOf> = hardware.requests.iter().map(|request| &request.of).collect();
+        let of: Vec<&LimitedHardware> = hardware.requests.iter().map(|request| &request.of).collect();
         assert_eq!(
             of,
-            [&LimitOf::Memory { threads: 1, bytes: 2 << 20 }, &LimitOf::Memory { threads: 3, bytes: 1 << 20 }]
+            [
+                &LimitedHardware::Memory { threads: 1, bytes: 2 << 20 },
+                &LimitedHardware::Memory { threads: 3, bytes: 1 << 20 }
+            ]
         );
         assert_eq!(hardware.bytes(), 0);
         let durable = cases(&["write,size=1MiB,sync=fsync"]);
         let hardware = Hardware::for_cases(&durable, &settings(None, None), &here).unwrap();
-        assert!(matches!(hardware.requests[..], [LimitRequest { of: LimitOf::Device(_), .. }]));
+        assert!(matches!(hardware.requests[..], [LimitRequest { of: LimitedHardware::Device(_), .. }]));
         assert!(hardware.bytes() > 0);
     }
 
@@ -306,7 +312,7 @@ mod tests {
         let large = cases(&["write,size=1GiB"]);
         let hardware = Hardware::for_cases(&large, &settings(None, Some(2_000_000_000)), &[None]).unwrap();
         let of = &hardware.requests[0].of;
-        assert_eq!(*of, LimitOf::Memory { threads: 1, bytes: 50_000_000 }, "less to copy in 50 ms");
+        assert_eq!(*of, LimitedHardware::Memory { threads: 1, bytes: 50_000_000 }, "less to copy in 50 ms");
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(crate) fn leftovers_in(target: &Path) -> Result<Vec<PathBuf>, RunnerError> {
     let directory = open_without_links(target).map_err(failed("open", target))?;
     let names = names_in(&directory).map_err(failed("readdir", target))?;
     let paths = names.iter().map(|name| target.join(OsStr::from_bytes(name.to_bytes())));
-    Ok(paths.filter(|path| id_of(path).is_some()).collect())
+    Ok(paths.filter(|path| workspace_id(path).is_some()).collect())
 }
 
 /// Removes the directory of a run that died before it could. The directory itself shows its owner, so no database is
@@ -26,7 +26,7 @@ pub(crate) fn leftovers_in(target: &Path) -> Result<Vec<PathBuf>, RunnerError> {
 /// id, nobody holds the lock of either, and nobody has anything in it open.
 pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
     // The database is only a file, and may say anything.
-    if id_of(path).is_none() {
+    if workspace_id(path).is_none() {
         return Ok(Leftover::NotThere);
     }
     let entry = match DirectoryEntry::at(path) {
@@ -70,7 +70,7 @@ pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
     }
     let mut id = [0; 64];
     let length = rustix::io::pread(&owner, &mut id, 0).map_err(failed("read", path))?;
-    let expected = id_of(path).unwrap_or_default();
+    let expected = workspace_id(path).unwrap_or_default();
     // The run died, or the disk was full, before it had written the id: then there is nothing
     // beside that file.
     let is_new = || is_empty_but_for(&directory, Some(OWNER)).map_err(failed("read", path));
@@ -85,7 +85,7 @@ pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
 }
 
 /// The id in a valid name of a workspace.
-fn id_of(path: &Path) -> Option<&[u8]> {
+fn workspace_id(path: &Path) -> Option<&[u8]> {
     let id = path.file_name()?.as_bytes().strip_prefix(PREFIX.as_bytes())?;
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     (id.len() == ID_DIGITS && id.iter().all(is_digit)).then_some(id)

@@ -41,7 +41,7 @@ pub use first_look::{FirstLook, OfSize};
 pub use hardware::Hardware;
 pub use holders::children;
 pub use limits::{Pace, check_device, check_memory, check_sectors, deadline};
-pub use order::Planned;
+pub use order::PlannedCase;
 pub use pipe::{respond, serve_requests};
 pub use race::{Candidate, Race, RaceLimits, coordinates};
 pub use schedule::{EachCase, SampleSummary, Schedule, Spent};

@@ -9,7 +9,7 @@ use writebench_model::Case;
 
 /// A case on one of the run's targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Planned {
+pub struct PlannedCase {
     /// The number of the target, from 0.
     pub target: usize,
     pub case: Case,
@@ -18,12 +18,12 @@ pub struct Planned {
 /// The order of all cases in that round: random, but the same for the same seed, so that a run can be resumed
 /// or repeated. A case runs on all its targets in a row, again in random order, so that drift within the
 /// round affects the compared targets alike.
-pub(crate) fn order(seed: u64, round: u32, planned: &[Planned]) -> Vec<usize> {
+pub(crate) fn order(seed: u64, round: u32, planned: &[PlannedCase]) -> Vec<usize> {
     let stream = u128::from(seed) << 64 | u128::from(round) << 1 | 1;
     let mut random = Pcg64Mcg::from_seed(stream.to_le_bytes());
     let mut targets_of_case: Vec<Vec<usize>> = Vec::new();
     let mut places: HashMap<&Case, usize> = HashMap::new();
-    for (index, Planned { case, .. }) in planned.iter().enumerate() {
+    for (index, PlannedCase { case, .. }) in planned.iter().enumerate() {
         let place = *places.entry(case).or_insert(targets_of_case.len());
         match targets_of_case.get_mut(place) {
             Some(targets) => targets.push(index),
@@ -42,10 +42,10 @@ mod tests {
     use super::*;
 
     /// That many cases on each of the targets, with the targets of a case side by side.
-    fn planned(cases: usize, targets: usize) -> Vec<Planned> {
+    fn planned(cases: usize, targets: usize) -> Vec<PlannedCase> {
         let case = |size: usize| Case::parse(&format!("write,size={size}")).unwrap();
         (0..cases)
-            .flat_map(|size| (0..targets).map(move |target| Planned { target, case: case(size) }))
+            .flat_map(|size| (0..targets).map(move |target| PlannedCase { target, case: case(size) }))
             .collect()
     }
 

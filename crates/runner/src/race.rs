@@ -19,7 +19,7 @@ use writebench_stats::as_f64;
 
 use self::costs::Costs;
 use self::figures::{by_round, counted, floor, is_clear_loss, verdict};
-use self::posterior::{Acquisition, Learnt, Posterior};
+use self::posterior::{Acquisition, LearntKernel, Posterior};
 use crate::schedule::{SampleSummary, Schedule, Spent};
 
 mod coordinates;
@@ -60,12 +60,12 @@ impl Candidate {
 
 /// Where a level's cases are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LevelOf {
+enum LevelCases {
     Screening(usize),
     Final(usize),
 }
 
-impl LevelOf {
+impl LevelCases {
     fn case(self, candidate: &Candidate) -> usize {
         match self {
             Self::Screening(level) => candidate.screening[level],
@@ -104,7 +104,7 @@ pub struct Race {
     // The rounds of the final, with the one of the check.
     rounds: usize,
     costs: Costs,
-    learnt: Learnt,
+    learnt: LearntKernel,
     wanted: Vec<usize>,
 }
 
@@ -157,7 +157,7 @@ impl Race {
     pub fn new(candidates: Vec<Candidate>, baseline: usize, limits: RaceLimits) -> Self {
         let mut race = Self {
             costs: Costs::default(),
-            learnt: Learnt::default(),
+            learnt: LearntKernel::default(),
             is_over: candidates.is_empty(),
             candidates,
             baseline,
@@ -187,15 +187,15 @@ impl Race {
         }
     }
 
-    fn of_level(&self, level: usize) -> (LevelOf, u64) {
+    fn level_cases(&self, level: usize) -> (LevelCases, u64) {
         match self.limits.screening_bytes.get(level) {
-            Some(&bytes) => (LevelOf::Screening(level), bytes),
-            None => (LevelOf::Final(self.size), self.limits.final_bytes[self.size]),
+            Some(&bytes) => (LevelCases::Screening(level), bytes),
+            None => (LevelCases::Final(self.size), self.limits.final_bytes[self.size]),
         }
     }
 
     fn case_on(&self, level: usize, candidate: usize) -> usize {
-        self.of_level(level).0.case(&self.candidates[candidate])
+        self.level_cases(level).0.case(&self.candidates[candidate])
     }
 
     fn case(&self, candidate: usize) -> usize {
@@ -204,9 +204,9 @@ impl Race {
 
     /// Ends complete rounds and levels, until a candidate wants a sample or the race is over.
     fn advance(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
-        self.costs.count(self.of_level(self.level()).1, taken.iter().map(Vec::len).sum(), spent.elapsed);
+        self.costs.count(self.level_cases(self.level()).1, taken.iter().map(Vec::len).sum(), spent.elapsed);
         // A sample with the largest files may take long, and the run is to end near its time.
-        let next = Duration::from_secs_f64(self.costs.sample_s(self.of_level(self.level()).1));
+        let next = Duration::from_secs_f64(self.costs.sample_s(self.level_cases(self.level()).1));
         self.is_over |= spent.elapsed >= self.limits.budget
             || spent.elapsed + next > self.limits.budget.mul_f64(MOST_OF_BUDGET);
         while !self.is_over {
@@ -235,7 +235,7 @@ impl Race {
 
     /// The number of samples that are left for a level of the screening, and all before it.
     fn left(&self, level: usize, spent: Spent) -> usize {
-        let (own_bytes, smallest) = (self.of_level(level).1.max(1), self.limits.final_bytes.last());
+        let (own_bytes, smallest) = (self.level_cases(level).1.max(1), self.limits.final_bytes.last());
         // Six rounds of the smallest final come first.
         let rounds = as_f64(ROUNDS as u64 * (LEAST_FINALISTS as u64 + 1)) / TIME_RESERVE;
         let final_s = smallest.map_or(0.0, |&bytes| rounds * self.costs.sample_s(bytes));
@@ -257,7 +257,7 @@ impl Race {
     }
 
     fn posterior(&mut self, level: usize, taken: &[Vec<SampleSummary>]) -> Posterior {
-        let levels: Vec<(LevelOf, u64)> = (0..=self.real()).map(|level| self.of_level(level)).collect();
+        let levels: Vec<(LevelCases, u64)> = (0..=self.real()).map(|level| self.level_cases(level)).collect();
         Posterior::from_samples(&self.candidates, &levels, level, taken, &mut self.learnt)
     }
 

@@ -12,7 +12,7 @@ use crate::workers::Workers;
 
 impl Report {
     /// Takes a rank's share with its own worker, or without one, and waits for the others in its place where it cannot itself.
-    pub fn of_share(
+    pub fn for_share(
         workers: &mut Workers<'_>,
         share: &Share,
         (rank, role): (RankName, RankRole),
@@ -22,7 +22,7 @@ impl Report {
         let mut report = Self {
             rank,
             sample: Sample::default(),
-            marks: PhaseTimestamps::default(),
+            timestamps: PhaseTimestamps::default(),
             is_abandoned: false,
             shortage: None,
             is_unclean: false,
@@ -53,14 +53,14 @@ impl Report {
             communicator.wait(false);
         }
         let outcome = match answer {
-            Ok(RequestOutcome::Response(Ok(RankSample { sample, marks, is_abandoned }))) => {
-                let held_up = workers.held_up();
-                let disturbed = sample.disturbed.clone().or(held_up);
-                return Self { sample: Sample { disturbed, ..sample }, marks, is_abandoned, ..report };
+            Ok(RequestOutcome::Response(Ok(RankSample { sample, timestamps, is_abandoned }))) => {
+                let stall_reason = workers.stall_reason();
+                let disturbed = sample.disturbed.clone().or(stall_reason);
+                return Self { sample: Sample { disturbed, ..sample }, timestamps, is_abandoned, ..report };
             }
             Ok(RequestOutcome::Response(Err(shortage))) => {
                 report.shortage = Some(shortage);
-                lost("no room")
+                lost("not enough space")
             }
             Ok(RequestOutcome::Lost(outcome)) => {
                 report.is_unclean = true;
@@ -88,7 +88,7 @@ pub(crate) fn by_ranks(
 ) -> Result<RequestOutcome<Result<Sample, InsufficientSpace>>, RunnerError> {
     let began = coordinator.begin(share);
     let reports = began.and_then(|role| {
-        let own = Report::of_share(workers, share, role, coordinator);
+        let own = Report::for_share(workers, share, role, coordinator);
         coordinator.gather(own)
     });
     if workers.is_stopped() {
@@ -158,15 +158,16 @@ fn read_back(reports: &[Report]) -> Option<ReadBack> {
 }
 
 fn phases(reports: &[Report]) -> PhasesNs {
-    let marks = |phase: Phase| reports.iter().filter_map(move |report| report.marks.get(phase));
-    let began = |phase| marks(phase).map(|[began, _]| began).min();
-    let ended = |phase| marks(phase).map(|[_, ended]| ended).max();
+    let timestamps = |phase: Phase| reports.iter().filter_map(move |report| report.timestamps.get(phase));
+    let began = |phase| timestamps(phase).map(|[began, _]| began).min();
+    let ended = |phase| timestamps(phase).map(|[_, ended]| ended).max();
     let (Some(open), Some(write), Some(end)) = (began(Phase::Open), began(Phase::Write), ended(Phase::Close))
     else {
         return PhasesNs::default();
     };
     let before_write = write.saturating_sub(open);
-    let prepare = marks(Phase::Prepare).map(|[began, ended]| ended.saturating_sub(began)).max().unwrap_or(0);
+    let prepare =
+        timestamps(Phase::Prepare).map(|[began, ended]| ended.saturating_sub(began)).max().unwrap_or(0);
     let prepare = prepare.min(before_write);
     let write_end = ended(Phase::Write).unwrap_or(end).clamp(write, end.max(write));
     let sync_end = ended(Phase::Sync).unwrap_or(write_end).clamp(write_end, end.max(write_end));
@@ -181,7 +182,7 @@ fn phases(reports: &[Report]) -> PhasesNs {
 
 /// The ranks' own times in a phase; none if no rank has it.
 fn spread(phase: Phase, reports: &[Report]) -> Option<Spread> {
-    let own = |report: &Report| report.marks.get(phase).map(|[began, ended]| ended.saturating_sub(began));
+    let own = |report: &Report| report.timestamps.get(phase).map(|[began, ended]| ended.saturating_sub(began));
     let mut times: Vec<(u64, &RankName)> =
         reports.iter().filter_map(|report| Some((own(report)?, &report.rank))).collect();
     times.sort();
@@ -205,14 +206,14 @@ mod tests {
     /// A rank's share with phases from and to these moments: open, write, sync, close.
     fn report(rank: u32, moments: [[u64; 2]; 4]) -> Report {
         let phases = [Phase::Open, Phase::Write, Phase::Sync, Phase::Close];
-        let mut marks = PhaseTimestamps::default();
-        phases.into_iter().zip(moments).for_each(|(phase, [began, ended])| marks.add(phase, began, ended));
+        let mut timestamps = PhaseTimestamps::default();
+        phases.into_iter().zip(moments).for_each(|(phase, [began, ended])| timestamps.add(phase, began, ended));
         let read_back = Some(ReadBack { extent: Extent::Whole, bytes: 8, from: None });
         let sample = Sample { bytes: 8, user_cpu_ns: 3, read_back, ..Sample::without_figures(5, Outcome::Ok) };
         Report {
             rank: RankName { rank, host: format!("n{}", rank / 2) },
             sample,
-            marks,
+            timestamps,
             is_abandoned: false,
             shortage: None,
             is_unclean: false,

@@ -77,7 +77,7 @@ impl EachCase {
         Self { samples: settings.samples as usize, precision, looked: Vec::new(), wanted: Vec::new() }
     }
 
-    fn wanted_of(&self, samples: &[SampleSummary]) -> usize {
+    fn still_wanted(&self, samples: &[SampleSummary]) -> usize {
         let accidents = samples.iter().filter(|sample| sample.is_accident).count();
         if accidents >= MOST_ACCIDENTS || samples.iter().any(|sample| !sample.is_ok && !sample.is_accident) {
             return 0;
@@ -100,7 +100,7 @@ impl Schedule for EachCase {
         // Between two samples of ten thousand cases, one case has changed.
         for (index, samples) in taken.iter().enumerate() {
             if self.looked[index].replace(samples.len()) != Some(samples.len()) {
-                self.wanted[index] = self.wanted_of(samples);
+                self.wanted[index] = self.still_wanted(samples);
             }
         }
         &self.wanted

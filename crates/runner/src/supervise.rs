@@ -11,7 +11,7 @@ use crate::communicator::Share;
 use crate::disturbance::Disturbance;
 use crate::error::RunnerError;
 use crate::limits::deadline;
-use crate::order::{Planned, order};
+use crate::order::{PlannedCase, order};
 use crate::ranks::by_ranks;
 use crate::schedule::{SampleSummary, Schedule, Spent};
 use crate::space::insufficient_space;
@@ -21,7 +21,7 @@ use crate::written::Written;
 
 pub struct Plan {
     /// The cases, all different.
-    pub cases: Vec<Planned>,
+    pub cases: Vec<PlannedCase>,
     /// The samples that each case already has in a resumed run; as long as `cases`.
     pub taken: Vec<Vec<SampleSummary>>,
     /// The times of the memory-copy probes beside those samples.
@@ -184,8 +184,8 @@ impl Run<'_, '_> {
         if self.budget_ends_within(1) {
             return Ok(Some(End::Budget));
         }
-        let Planned { target, case } = &self.plan.cases[index];
-        let bytes = self.written.of_sample(*target, case, self.reads_back());
+        let PlannedCase { target, case } = &self.plan.cases[index];
+        let bytes = self.written.needed_bytes(*target, case, self.reads_back());
         if self.written.left_bytes().is_some_and(|left| bytes > left) {
             return Ok(Some(End::MaxBytes));
         }
@@ -225,12 +225,13 @@ impl Run<'_, '_> {
 
     /// Takes one sample of a case; none if the run was stopped.
     fn sample(&mut self, index: usize, round: u32) -> Result<Option<Sample>, RunnerError> {
-        let (plan, Planned { target, case }) = (self.plan, &self.plan.cases[index]);
+        let (plan, PlannedCase { target, case }) = (self.plan, &self.plan.cases[index]);
         let planned_target = plan.targets.get(*target).cloned().unwrap_or_default();
+        self.workers.lost_workers.reap();
         let remove_first = self.workers.lost_workers.has_files_in(*target);
         let request = SampleRequest {
             case: case.clone(),
-            program: plan.settings.program_of(case),
+            program: plan.settings.program_for(case),
             target: *target,
             sync_all: planned_target.sync_all,
             round,
@@ -267,9 +268,9 @@ impl Run<'_, '_> {
         };
         if sample.outcome.is_ok() {
             let judged = self.disturbance.judge(&sample);
-            let held_up = self.workers.at_work()?.stalls.reason();
+            let stall_reason = self.workers.at_work()?.stalls.reason();
             // The engine's own reason comes first.
-            sample.disturbed = sample.disturbed.or(held_up).or(judged);
+            sample.disturbed = sample.disturbed.or(stall_reason).or(judged);
         }
         Ok(Some(sample))
     }

@@ -219,8 +219,8 @@ impl Worker {
                     return parse_response(&reply).map(RequestOutcome::Response);
                 }
                 // What it started may hold its output open: the look kills that if the worker is dead.
-                Err(RecvTimeoutError::Timeout) => _ = self.is_gone(),
-                Err(RecvTimeoutError::Disconnected) if self.is_gone() => return self.died(),
+                Err(RecvTimeoutError::Timeout) => _ = self.try_reap(),
+                Err(RecvTimeoutError::Disconnected) if self.try_reap() => return self.died(),
                 // The worker has closed its output; its end can take longer if files close slowly.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(5)),
             }
@@ -246,9 +246,9 @@ impl Worker {
         self.child.id()
     }
 
-    /// Whether the process has ended, and all that it started: a guard of a program keeps the worker's error
+    /// Reaps the process if it has ended; returns whether it has, and all that it started: a guard of a program keeps the worker's error
     /// output open until the program's processes are dead.
-    pub(crate) fn is_gone(&mut self) -> bool {
+    pub(crate) fn try_reap(&mut self) -> bool {
         if !self.has_ended {
             let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
             if matches!(waitid(WaitId::Pid(Pid::from_child(&self.child)), ended), Ok(None)) {
@@ -277,7 +277,7 @@ impl Worker {
         }
         // A worker that hangs in the kernel cannot be killed now, and ends when the kernel lets it.
         let start = Instant::now();
-        while start.elapsed() < KILL_WAIT && !self.is_gone() {
+        while start.elapsed() < KILL_WAIT && !self.try_reap() {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -285,7 +285,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        if !self.is_gone() {
+        if !self.try_reap() {
             self.kill();
         }
     }

@@ -43,7 +43,7 @@ impl<'w> Workers<'w> {
     }
 
     /// The reason why the last sample was held up, if it was.
-    pub(crate) fn held_up(&self) -> Option<String> {
+    pub(crate) fn stall_reason(&self) -> Option<String> {
         self.at_work.as_ref().and_then(|worker| worker.stalls.reason())
     }
 
@@ -102,7 +102,7 @@ impl LostWorkers {
     /// Takes a worker that was killed or died while it worked in a target.
     fn add(&mut self, target: usize, mut worker: Worker) {
         self.unclean.insert(target);
-        if !worker.is_gone() {
+        if !worker.try_reap() {
             self.hung.push((target, worker));
         }
     }
@@ -122,7 +122,7 @@ impl LostWorkers {
 
     /// Whether the next worker must remove files in a target. While a worker hangs there, the files stay:
     /// removing the file that it waits for would hang, too.
-    pub(crate) fn has_files_in(&mut self, target: usize) -> bool {
+    pub(crate) fn has_files_in(&self, target: usize) -> bool {
         self.unclean.contains(&target) && !self.hangs_in(target)
     }
 
@@ -131,9 +131,14 @@ impl LostWorkers {
         self.unclean.remove(&target);
     }
 
-    /// Whether a worker still hangs in a target.
-    pub fn hangs_in(&mut self, target: usize) -> bool {
-        self.hung.retain_mut(|(_, worker)| !worker.is_gone());
+    /// Forgets the hung workers that have ended meanwhile.
+    pub fn reap(&mut self) {
+        self.hung.retain_mut(|(_, worker)| !worker.try_reap());
+    }
+
+    /// Whether a worker hangs in a target.
+    #[must_use]
+    pub fn hangs_in(&self, target: usize) -> bool {
         self.hung.iter().any(|(of, _)| *of == target)
     }
 }
@@ -143,7 +148,7 @@ mod tests {
     use super::*;
     use rustix::process::{Pid, Signal, kill_process_group};
     use writebench_model::Outcome;
-    use writebench_model::protocol::{LimitOf, LimitRequest, MeasuredLimits};
+    use writebench_model::protocol::{LimitRequest, LimitedHardware, MeasuredLimits};
 
     /// A worker that is a shell command; the progress record's number becomes its `$0`.
     fn ask(line: &str, limit: Duration, stop: bool) -> Result<RequestOutcome<MeasuredLimits>, RunnerError> {
@@ -152,7 +157,8 @@ mod tests {
             arguments: vec!["-c".into(), line.into()],
             has_barrier: false,
         };
-        let request = LimitRequest { of: LimitOf::Memory { threads: 1, bytes: 1 }, target: 0, time_ns: 1 };
+        let request =
+            LimitRequest { of: LimitedHardware::Memory { threads: 1, bytes: 1 }, target: 0, time_ns: 1 };
         let (stop, mut lost_workers) = (AtomicBool::new(stop), LostWorkers::default());
         Workers::new(&command, &stop, &mut lost_workers).ask(0, request, limit)
     }
@@ -183,6 +189,7 @@ mod tests {
         kill_process_group(process, Signal::KILL).unwrap();
         while lost_workers.hangs_in(0) {
             std::thread::sleep(Duration::from_millis(1));
+            lost_workers.reap();
         }
         assert!(lost_workers.has_files_in(0));
     }

@@ -53,7 +53,7 @@ impl Written {
     /// The bytes that a sample of the case writes, including preparations: the file that it copies and, if it
     /// is read back, the files that show the path of direct I/O.
     #[must_use]
-    pub fn of_sample(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
+    pub fn needed_bytes(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
         self.sample_and_source(target, case).saturating_add(self.direct_check(target, case, is_read_back))
     }
 
@@ -112,15 +112,15 @@ mod tests {
     #[test]
     fn a_file_to_be_copied_counts_when_it_is_made() {
         let mut written = Written::default();
-        assert_eq!(written.of_sample(0, &case("read-write,size=10"), true), 20);
+        assert_eq!(written.needed_bytes(0, &case("read-write,size=10"), true), 20);
         written.add_sample(0, &case("read-write,size=10"), true);
-        assert_eq!(written.of_sample(0, &case("read-write,size=4"), true), 4, "it is there");
-        assert_eq!(written.of_sample(0, &case("read-write,size=11"), true), 22, "it is too small");
-        assert_eq!(written.of_sample(1, &case("read-write,size=10"), true), 20, "it is elsewhere");
+        assert_eq!(written.needed_bytes(0, &case("read-write,size=4"), true), 4, "it is there");
+        assert_eq!(written.needed_bytes(0, &case("read-write,size=11"), true), 22, "it is too small");
+        assert_eq!(written.needed_bytes(1, &case("read-write,size=10"), true), 20, "it is elsewhere");
         written.end_worker();
-        assert_eq!(written.of_sample(0, &case("read-write,size=10"), true), 20, "it went with its worker");
+        assert_eq!(written.needed_bytes(0, &case("read-write,size=10"), true), 20, "it went with its worker");
         assert_eq!(
-            Written::new(None, true).of_sample(0, &case("read-write,size=10"), true),
+            Written::new(None, true).needed_bytes(0, &case("read-write,size=10"), true),
             10,
             "it is somebody's"
         );
@@ -132,18 +132,18 @@ mod tests {
         let (new, old) =
             (case("write,size=4KiB,cache=direct"), case("write,size=4KiB,cache=direct,prepare=overwrite"));
         let check = direct_check_bytes(Prepare::Create);
-        assert_eq!(written.of_sample(0, &new, true), 4096 + check);
-        assert_eq!(written.of_sample(0, &new, false), 4096, "nobody reads it back");
+        assert_eq!(written.needed_bytes(0, &new, true), 4096 + check);
+        assert_eq!(written.needed_bytes(0, &new, false), 4096, "nobody reads it back");
         written.add_sample(0, &new, true);
-        assert_eq!(written.of_sample(0, &new, true), 4096, "it is known");
-        assert_eq!(written.of_sample(1, &new, true), 4096 + check, "on another target it is not");
+        assert_eq!(written.needed_bytes(0, &new, true), 4096, "it is known");
+        assert_eq!(written.needed_bytes(1, &new, true), 4096 + check, "on another target it is not");
         assert_eq!(
-            written.of_sample(0, &old, true),
+            written.needed_bytes(0, &old, true),
             2 * (4096 + check),
             "nor in another state, with old content"
         );
         written.end_worker();
-        assert_eq!(written.of_sample(0, &new, true), 4096 + check);
+        assert_eq!(written.needed_bytes(0, &new, true), 4096 + check);
     }
 
     #[test]

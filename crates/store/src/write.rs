@@ -76,7 +76,7 @@ fn write(connection: &Connection, run: i64, event: &RunEvent) -> rusqlite::Resul
     let execute = |update: &str, values: &[&dyn ToSql]| connection.execute(update, values).map(|_| ());
     match event {
         RunEvent::Started { .. } => Ok(()),
-        RunEvent::Row(row) => insert_row(connection, run, row),
+        RunEvent::Case(row) => insert_row(connection, run, row),
         RunEvent::Sample { target, case, sample } => {
             insert_sample(connection, run, *target, case.name(), sample)
         }

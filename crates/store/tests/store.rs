@@ -146,7 +146,7 @@ fn a_run_is_read_as_its_events_have_made_it_in_memory() {
     let before = [
         RunEvent::Limits { target: 0, limits: Vec::new() },
         RunEvent::Limits { target: 0, limits: vec![limit] },
-        RunEvent::Row(on("xfs", "pwrite").into()),
+        RunEvent::Case(on("xfs", "pwrite").into()),
         started,
         taken(1, &samples()[0]),
     ];
@@ -165,7 +165,7 @@ fn a_run_is_read_as_its_events_have_made_it_in_memory() {
     let summary = &store.runs().unwrap()[0];
     assert_eq!((summary.target.as_str(), summary.cases, summary.samples), ("ext4, xfs, jfs", 3, 6));
     assert_eq!(summary.status, "complete");
-    let nowhere = store.record(number, &RunEvent::Row(on("btrfs", "write").into()));
+    let nowhere = store.record(number, &RunEvent::Case(on("btrfs", "write").into()));
     assert!(nowhere.unwrap_err().to_string().contains("record the run"), "a target that the run does not have");
 }
 
@@ -258,7 +258,7 @@ fn writing_to_a_database_that_was_moved_is_an_error() {
     };
     gone(store.check_in_place());
     gone(store.record(number, &taken(0, &samples()[0])));
-    gone(store.record(number, &RunEvent::Row(run().cases[0].clone().into())));
+    gone(store.record(number, &RunEvent::Case(run().cases[0].clone().into())));
     gone(store.record(number, &RunEvent::Limits { target: 0, limits: Vec::new() }));
     gone(store.record(number, &RunEvent::Status(RunStatus::Complete)));
     assert_eq!(store.run(number).unwrap().cases[0].samples.len(), 1, "what was written is read");

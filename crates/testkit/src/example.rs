@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use writebench_model::{
-    Axes, Axis, Case, CaseOrigin, CaseRecord, Content, Contract, Cpu, DataMemory, Device, Durability,
-    Environment, Feed, Filesystem, Layout, Memory, Method, RecordedCase, RunRecord, RunStatus, Sample,
+    Axes, Axis, Case, CaseOrigin, CaseRecord, Content, Contract, Cpu, DataMemory, DataSource, Device,
+    Durability, Environment, Filesystem, Layout, Memory, Method, RecordedCase, RunRecord, RunStatus, Sample,
     Settings, Start, Suite, System, TargetRecord, Verify, built_in_suites,
 };
 
@@ -155,7 +155,7 @@ pub fn example_case(section: &str, name: &str, samples: Vec<Sample>) -> CaseReco
             bytes: 1 << 30,
             files: 1,
             start: Start::New,
-            source: Feed::Memory,
+            source: DataSource::Memory,
             memory: DataMemory::Any,
             durability: Durability::Cached,
             durable_every_bytes: None,

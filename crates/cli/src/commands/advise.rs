@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
-use writebench_model::protocol::direct_check_bytes_of;
+use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Content, DataMemory, Durability, Purpose, Reserve, Row,
-    RunRecord, Settings, Space, Stage, TargetRecord, Verify, nanoseconds,
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Content, DataMemory, Durability, Purpose, Reserve,
+    RunRecord, SelectedCase, Settings, Space, Stage, TargetRecord, Verify, nanoseconds,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
@@ -133,7 +133,7 @@ impl AdviseCommand {
         }
         let real_bytes = space.baseline.bytes_written();
         // Workers write these bytes to find out which way direct I/O goes.
-        let direct_check_bytes = direct_check_bytes_of(&field.cases);
+        let direct_check_bytes = total_direct_check_bytes(&field.cases);
         let most_bytes = field.most_bytes(real_bytes).saturating_add(direct_check_bytes);
         // A search does not ask: it does without what would need consent.
         let unasked_bytes = if self.yes { u64::MAX } else { most_unasked_bytes(None) };
@@ -279,7 +279,7 @@ impl Field {
         target: &TargetRecord,
         max_bytes: Option<Bytes>,
     ) -> Result<Self> {
-        let direct_check_bytes = direct_check_bytes_of(space.cases());
+        let direct_check_bytes = total_direct_check_bytes(space.cases());
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
         let mut field = Self { sizes: Sizes::for_purpose(purpose, space), ..Self::default() };
         let environment = &target.environment;
@@ -420,7 +420,7 @@ impl Field {
         let name = name_without_size(&case);
         let label = if is_baseline { format!("baseline: {name}") } else { name };
         let origin = CaseOrigin::Search { stage, is_baseline };
-        let row = Row { origin, label: Some(label), case: case.clone() };
+        let row = SelectedCase { origin, label: Some(label), case: case.clone() };
         self.deferred.push(vec![selection::record(&row, &target.name)]);
         self.cases.push(case);
         self.cases.len() - 1

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
-use writebench_filesystems::{FilesystemRequest, Filesystems, Kind};
+use writebench_filesystems::{FilesystemKind, FilesystemRequest, Filesystems};
 use writebench_model::{Bytes, Case, MissingTarget};
 use writebench_report::visible;
 use writebench_store::Store;
@@ -46,10 +46,10 @@ pub(crate) struct FsCommand {
     images: PathBuf,
     /// Words for mkfs, added to ours: KIND=WORDS, such as 'ext4=-b 1024'; may be repeated
     #[arg(long, value_name = "KIND=WORDS", value_parser = of_kind, allow_hyphen_values = true)]
-    mkfs_options: Vec<(Kind, String)>,
+    mkfs_options: Vec<(FilesystemKind, String)>,
     /// Options for the mount, added to ours: KIND=OPTIONS, such as ext4=noatime,data=writeback; may be repeated
     #[arg(long, value_name = "KIND=OPTIONS", value_parser = of_kind)]
-    mount_options: Vec<(Kind, String)>,
+    mount_options: Vec<(FilesystemKind, String)>,
     #[command(flatten)]
     selection: SelectionArguments,
     #[command(flatten)]
@@ -224,8 +224,8 @@ fn make_all(
         }
         match filesystems.make(request, content_bytes, &is_stopped) {
             Ok(made) => {
-                output.note(&format!("Made {name}: {}", made.making.commands.join(" && ")));
-                all.places.push(Place::find_made(&made.path, name, made.making)?);
+                output.note(&format!("Made {name}: {}", made.spec.commands.join(" && ")));
+                all.places.push(Place::find_made(&made.path, name, made.spec)?);
             }
             Err(writebench_filesystems::Error::Interrupted) => return Ok(None),
             Err(error) => {

@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::{
-    Axis, Environment, Row, RunEvent, RunRecord, RunStatus, Settings, TargetRecord, path_of_text, path_text,
+    Axis, Environment, RunEvent, RunRecord, RunStatus, SelectedCase, Settings, TargetRecord, path_from_text,
+    path_text,
 };
 use writebench_store::Store;
 
@@ -176,7 +177,7 @@ impl RunCommand {
 
     /// The size of the suites' files, if the budget may choose a smaller one: nobody has named a size, in an option or
     /// by a case, a program or a file of their own.
-    fn sized_to(&self, rows: &[Row], is_copy: bool, has_budget: bool) -> Option<u64> {
+    fn sized_to(&self, rows: &[SelectedCase], is_copy: bool, has_budget: bool) -> Option<u64> {
         let SelectionArguments { case, size, set, .. } = &self.selection;
         let is_given = !size.is_empty() || set.iter().any(|(axis, _)| *axis == Axis::Size);
         let is_own = is_copy || !case.is_empty() || !self.programs.is_empty();
@@ -254,7 +255,7 @@ impl RunCommand {
         let copied = self.copying.find_again(&run.settings, limit)?;
         let exports = measuring.exports.find(protected(copied.as_ref(), global.db.as_deref())?)?;
         let destroy = self.device.destroy.as_deref();
-        let find = |target: &TargetRecord| Place::find(&path_of_text(&target.path), destroy, limit);
+        let find = |target: &TargetRecord| Place::find(&path_from_text(&target.path), destroy, limit);
         let places = run.targets.iter().map(find).collect::<Result<Vec<Place>>>()?;
         let is_as_before = |(now, then): (&Place, &TargetRecord)| {
             lasting_facts(&now.environment) == lasting_facts(&then.environment)

@@ -84,7 +84,7 @@ impl Coordinator for Leader {
         let mut reports = texts.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         for report in &mut reports {
             let difference = self.difference(report.rank.rank, &after);
-            report.marks = report.marks.moved(|time| difference.own_time(time));
+            report.timestamps = report.timestamps.moved(|time| difference.own_time(time));
             report.clock_uncertainty_ns = difference.uncertainty_ns;
         }
         Ok(reports)

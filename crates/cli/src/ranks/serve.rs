@@ -80,7 +80,7 @@ fn take_shares(
         let rank = ranks.rank();
         let role = (ranks.nodes.name(rank), ranks.nodes.role(rank, share.ranks));
         let mut communicator = Group { ranks, size: share.ranks, in_process: &mut in_process };
-        let report = Report::of_share(&mut workers, &share, role, &mut communicator);
+        let report = Report::for_share(&mut workers, &share, role, &mut communicator);
         ranks.gather(share.ranks, &serde_json::to_string(&report)?);
         ranks.compare_clocks(share.ranks);
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use writebench_model::protocol::direct_check_bytes_of;
+use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{Bytes, Case, Settings, Verify};
 use writebench_probe::Space;
 use writebench_report::{counted, visible};
@@ -105,7 +105,7 @@ impl Cost<'_> {
         let Some(most) = self.settings.max_bytes else { return Ok(()) };
         let written = Written::new(None, self.settings.copy_from.is_some());
         let reads_back = self.settings.verify != Verify::Never;
-        let of_case = |case: &Case| (written.of_sample(0, case, reads_back), case.to_string());
+        let of_case = |case: &Case| (written.needed_bytes(0, case, reads_back), case.to_string());
         let Some((sample, case)) = self.cases.iter().map(of_case).max() else { return Ok(()) };
         // The lock of a run's directory is less than this.
         let locks = (self.targets.len() as u64).saturating_mul(64);
@@ -143,7 +143,7 @@ impl Cost<'_> {
         let spaces: Vec<Option<Space>> = self.targets.iter().map(|(_, space)| *space).collect();
         let if_wanted = |is_wanted: bool, bytes: u64| if is_wanted { bytes } else { 0 };
         let copied = self.copied_bytes().saturating_mul(count);
-        let direct = direct_check_bytes_of(self.cases).saturating_mul(count);
+        let direct = total_direct_check_bytes(self.cases).saturating_mul(count);
         let direct = if_wanted(self.settings.verify != Verify::Never, direct);
         let limits = if_wanted(self.limits, Hardware::for_cases(self.cases, self.settings, &spaces)?.bytes());
         Ok([

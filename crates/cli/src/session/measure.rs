@@ -9,7 +9,7 @@ use anyhow::Result;
 use writebench_model::{Bytes, Case, CaseRecord, RunEvent, RunStatus, Settings, distinct_rows};
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
-use writebench_runner::{Coordinator, End, Hardware, Plan, Planned, SampleSummary, WorkerCommand, Workers};
+use writebench_runner::{Coordinator, End, Hardware, Plan, PlannedCase, SampleSummary, WorkerCommand, Workers};
 
 use super::configuration::Session;
 use super::place::AcquiredTarget;
@@ -157,7 +157,7 @@ impl Session<'_> {
                         if settings.search_bytes.is_none() {
                             bar.suspend(|| output.note(&size_line(&rows, settings, written)));
                         }
-                        rows.into_iter().try_for_each(|row| recorder.record(RunEvent::Row(row.into())))?;
+                        rows.into_iter().try_for_each(|row| recorder.record(RunEvent::Case(row.into())))?;
                     }
                     progress::started(&bar, &case, left);
                 }
@@ -215,7 +215,7 @@ impl Session<'_> {
         for case in std::mem::take(&mut self.config.cases) {
             let recorded = case.clone().into();
             for target in 0..run.so_far().targets.len() {
-                planned.push(Planned { target, case: case.clone() });
+                planned.push(PlannedCase { target, case: case.clone() });
                 let before = run.samples(target, &recorded).unwrap_or_default();
                 taken.push(before.iter().map(SampleSummary::from).collect());
                 probes_ns.extend(before.iter().flat_map(|sample| sample.probe_ns));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use writebench_model::{
-    Bytes, Reserve, Row, RunRecord, RunStatus, Settings, TargetRecord, Verify, nanoseconds,
+    Bytes, Reserve, RunRecord, RunStatus, SelectedCase, Settings, TargetRecord, Verify, nanoseconds,
 };
 
 use crate::arguments::{names, positive_duration};
@@ -91,7 +91,7 @@ pub(crate) fn seed(asked: Option<u64>) -> u64 {
 pub(crate) fn new_run(
     label: Option<String>,
     settings: Settings,
-    rows: &[Row],
+    rows: &[SelectedCase],
     targets: Vec<TargetRecord>,
 ) -> RunRecord {
     RunRecord {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueHint};
-use writebench_filesystems::Kind;
+use writebench_filesystems::FilesystemKind;
 use writebench_model::{Case, Environment, Failure, FilesystemSpec, Reserve, TargetRecord, path_text};
 use writebench_probe::Space;
 use writebench_runner::{
@@ -195,7 +195,7 @@ impl Place {
             reserve: self.reserve(reserve),
             // The kernel syncs a FUSE filesystem without asking its server to sync what it has written elsewhere.
             sync_all: making
-                .is_some_and(|making| making.kind.parse().is_ok_and(|kind: Kind| kind.has_server())),
+                .is_some_and(|making| making.kind.parse().is_ok_and(|kind: FilesystemKind| kind.has_server())),
         };
         let (space, is_made) = (self.space(), self.made.is_some());
         let hold = match self.helper {

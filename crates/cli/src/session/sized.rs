@@ -1,7 +1,7 @@
 //! The cases of a run that finds out how large its files can be.
 
 use anyhow::Result;
-use writebench_model::{Axis, Bytes, Case, CaseRecord, Row, Settings, TargetRecord};
+use writebench_model::{Axis, Bytes, Case, CaseRecord, SelectedCase, Settings, TargetRecord};
 use writebench_runner::{FirstLook, OfSize};
 
 use crate::exit::usage;
@@ -24,7 +24,7 @@ pub(crate) struct SizedCases {
 }
 
 /// The size of all files, if it is one.
-pub(crate) fn only_size(rows: &[Row]) -> Option<u64> {
+pub(crate) fn only_size(rows: &[SelectedCase]) -> Option<u64> {
     let size = rows.first()?.case.axes().size_bytes;
     rows.iter().all(|row| row.case.axes().size_bytes == size).then_some(size)
 }
@@ -32,7 +32,7 @@ pub(crate) fn only_size(rows: &[Row]) -> Option<u64> {
 impl SizedCases {
     /// Makes the cases from rows of that size: the largest size of which all rounds fit into the limits is taken.
     pub(crate) fn new(
-        rows: &[Row],
+        rows: &[SelectedCase],
         largest: u64,
         targets: &[TargetRecord],
         settings: &Settings,
@@ -85,9 +85,10 @@ fn pass_sizes(largest: u64, sizes: &[u64]) -> Vec<u64> {
 }
 
 /// None if a row cannot have that size.
-fn of_size(rows: &[Row], size: u64) -> Option<Vec<Row>> {
+fn of_size(rows: &[SelectedCase], size: u64) -> Option<Vec<SelectedCase>> {
     let size = Bytes(size).to_string();
-    let sized = |row: &Row| Some(Row { case: row.case.with(Axis::Size, &size).ok()?, ..row.clone() });
+    let sized =
+        |row: &SelectedCase| Some(SelectedCase { case: row.case.with(Axis::Size, &size).ok()?, ..row.clone() });
     rows.iter().map(sized).collect()
 }
 

@@ -74,6 +74,7 @@ impl<'s> Workspaces<'s> {
         // Workers that were killed and have not ended.
         let others: Vec<u32> =
             writebench_runner::children().into_iter().filter(|child| !keepers.contains(child)).collect();
+        lost_workers.reap();
         let (stop, output, deadline) = (self.stop, self.output, self.deadline());
         let forget = |path: &Path| self.store.unless_stopped(stop, || self.store.forget_workspace(path));
         let removed = self.places.iter_mut().enumerate().filter_map(|(target, place)| {

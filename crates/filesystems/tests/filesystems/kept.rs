@@ -30,7 +30,7 @@ pub(crate) fn keep(mut words: impl Iterator<Item = OsString>) -> Result<()> {
         };
         let made = filesystems.make(&request, content_bytes, &|| false);
         say(&match made {
-            Ok(made) => json!({ "path": made.path, "making": made.making }),
+            Ok(made) => json!({ "path": made.path, "making": made.spec }),
             Err(error) => json!({ "error": error.to_string() }),
         })?;
     }

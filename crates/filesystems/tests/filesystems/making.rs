@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use rustix::fs::{Advice, SeekFrom};
-use writebench_filesystems::Kind;
+use writebench_filesystems::FilesystemKind;
 use writebench_testkit::{Caching, Faulty, Image, Need, Trials, entries};
 
 use crate::kept::{Kept, loops_over, request};
@@ -15,7 +15,7 @@ use crate::kept::{Kept, loops_over, request};
 const MIB: u64 = 1 << 20;
 
 pub(crate) fn add(trials: &mut Trials) {
-    for kind in Kind::defaults() {
+    for kind in FilesystemKind::defaults() {
         let base = kind.to_string().split(':').next_back().unwrap_or_default().to_owned();
         let mut needs = vec![Need::LoopDevice];
         // The first part of a variant's name is its mkfs.
@@ -34,7 +34,8 @@ pub(crate) fn add(trials: &mut Trials) {
     let ext4 = [Need::Image("ext4"), Need::Filesystem(writebench_testkit::Kind::Ext4)];
     trials.add("loop devices over ext4 are direct, as recorded", &ext4, direct_over_ext4);
     trials.add("over tmpfs the record agrees with sysfs", &ext4, recorded_over_tmpfs);
-    trials.add("images have neither names nor holes", &ext4, no_names_and_no_holes);
+    let all = [Need::Image("xfs"), Need::Image("btrfs")].into_iter().chain(ext4).collect::<Vec<_>>();
+    trials.add("images have neither names nor holes", &all, no_names_and_no_holes);
     let bindfs = [Need::Image("ext4"), Need::Bindfs];
     trials.add("options are recorded and in effect", &bindfs, options_are_in_effect);
     let faulty = [Need::Image("ext4"), Need::Fuse];
@@ -47,7 +48,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("images on btrfs are not copied on write", &btrfs, images_on_btrfs);
 }
 
-fn holds_what_is_written(kind: &Kind) -> Result<()> {
+fn holds_what_is_written(kind: &FilesystemKind) -> Result<()> {
     let kept = Kept::start(writebench_testkit::Kind::Ext4, 64 * MIB, &[request(&kind.to_string(), &[], None)])?
         .made()?;
     let making = kept.making(0)?;

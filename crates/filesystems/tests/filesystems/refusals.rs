@@ -45,15 +45,15 @@ fn says_why() -> Result<()> {
 }
 
 fn no_bindfs() -> Result<()> {
-    is_missing("fuse:ext4", "bindfs is not installed: install the package bindfs (Debian's name)")
+    reports_missing("fuse:ext4", "bindfs is not installed: install the package bindfs (Debian's name)")
 }
 
 fn no_mkfs() -> Result<()> {
-    is_missing("f2fs", "mkfs.f2fs is not installed: install the package f2fs-tools")
+    reports_missing("f2fs", "mkfs.f2fs is not installed: install the package f2fs-tools")
 }
 
 /// Makes a filesystem without any program.
-fn is_missing(kind: &str, expected: &str) -> Result<()> {
+fn reports_missing(kind: &str, expected: &str) -> Result<()> {
     let images = directory_on(Kind::Tmpfs);
     let mut command = Command::new(std::env::current_exe()?);
     command.env("PATH", "/nowhere").arg(COMMAND).arg(images.path()).arg("0");

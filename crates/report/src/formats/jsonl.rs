@@ -54,7 +54,7 @@ pub fn line(run: &RunRecord, event: &RunEvent) -> Result<Option<String>, serde_j
         }
         RunEvent::Status(status) => Line::End { status: status.name() },
         RunEvent::Started { .. }
-        | RunEvent::Row(_)
+        | RunEvent::Case(_)
         | RunEvent::Limits { .. }
         | RunEvent::Cluster(_)
         | RunEvent::Totals { .. } => return Ok(None),

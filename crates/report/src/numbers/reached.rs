@@ -1,7 +1,7 @@
 //! A case's share of the hardware's limit.
 
 use serde::Serialize;
-use writebench_model::{Case, CaseRecord, Durability, Feed, Limit, LimitKind, Store};
+use writebench_model::{Case, CaseRecord, DataSource, Durability, Limit, LimitKind, Store};
 use writebench_stats::as_f64;
 
 /// The limit of a case, and the share that it reached.
@@ -33,12 +33,14 @@ pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
     }
     let threads = axes.map_or(1, |axes| axes.threads);
     match contract.source {
-        Feed::Memory | Feed::WarmFile if axes.is_some_and(|axes| axes.store == Store::Nontemporal) => {
+        DataSource::Memory | DataSource::WarmFile
+            if axes.is_some_and(|axes| axes.store == Store::Nontemporal) =>
+        {
             Some((LimitKind::MemoryCopyNonTemporal, threads))
         }
-        Feed::Memory | Feed::WarmFile => Some((LimitKind::MemoryCopy, threads)),
-        Feed::Chunk => Some((LimitKind::MemoryCopyOneChunk, threads)),
-        Feed::ColdFile => None,
+        DataSource::Memory | DataSource::WarmFile => Some((LimitKind::MemoryCopy, threads)),
+        DataSource::Chunk => Some((LimitKind::MemoryCopyOneChunk, threads)),
+        DataSource::ColdFile => None,
     }
 }
 
@@ -57,7 +59,7 @@ mod tests {
     use super::*;
     use writebench_model::Content;
 
-    fn case(durability: Durability, source: Feed, threads: &str) -> CaseRecord {
+    fn case(durability: Durability, source: DataSource, threads: &str) -> CaseRecord {
         let mut case =
             writebench_testkit::example_case("test", &format!("pwrite,threads={threads}"), Vec::new());
         case.contract.durability = durability;
@@ -67,7 +69,7 @@ mod tests {
 
     #[test]
     fn each_contract_is_held_against_the_work_that_it_cannot_do_without() {
-        use {Durability::*, Feed::*, LimitKind::*};
+        use {DataSource::*, Durability::*, LimitKind::*};
         let limit = |durability, source| limit_kind(&case(durability, source, "4"));
         assert_eq!(limit(Cached, Memory), Some((MemoryCopy, 4)));
         assert_eq!(limit(Cached, Chunk), Some((MemoryCopyOneChunk, 4)));
@@ -90,7 +92,7 @@ mod tests {
         };
         let limits = [limit(1, Some(1000)), limit(4, Some(4000)), limit(8, None)];
         let share = |threads| {
-            Reached::for_case(&case(Durability::Cached, Feed::Memory, threads), 500.0, &limits)
+            Reached::for_case(&case(Durability::Cached, DataSource::Memory, threads), 500.0, &limits)
                 .map(|reached| reached.share)
         };
         assert_eq!((share("1"), share("4")), (Some(0.5), Some(0.125)));

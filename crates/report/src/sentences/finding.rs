@@ -1,7 +1,7 @@
 //! The lines of the first screen: goals, and the fastest way to each.
 
 use serde::Serialize;
-use writebench_model::{Bytes, CaseRecord, Content, Contract, Durability, Feed, Start, TargetRecord};
+use writebench_model::{Bytes, CaseRecord, Content, Contract, DataSource, Durability, Start, TargetRecord};
 use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::{CaseReport, Estimate, Figure};
@@ -127,9 +127,9 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String
         Content::Nothing => ", no data",
     };
     let source = match contract.source {
-        Feed::Memory | Feed::WarmFile => "",
-        Feed::Chunk => " from one buffer",
-        Feed::ColdFile => " a cold one",
+        DataSource::Memory | DataSource::WarmFile => "",
+        DataSource::Chunk => " from one buffer",
+        DataSource::ColdFile => " a cold one",
     };
     let memory = contract.memory.words().map_or(String::new(), |words| format!(" {words}"));
     let kept = match (contract.durability, contract.durable_every_bytes) {

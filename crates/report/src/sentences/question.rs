@@ -1,6 +1,6 @@
 //! The question that a contract answers.
 
-use writebench_model::{Bytes, Content, Contract, Feed, Start, TargetRecord};
+use writebench_model::{Bytes, Content, Contract, DataSource, Start, TargetRecord};
 
 /// `To stream 1GiB into a new file on /data, in the page cache`. Of several targets the answer names one.
 pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>) -> String {
@@ -23,12 +23,12 @@ pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>) -> St
     format!("To {what} {}, {}", place(contract, target), contract.kept())
 }
 
-fn source(source: Feed) -> &'static str {
+fn source(source: DataSource) -> &'static str {
     match source {
-        Feed::Memory => "",
-        Feed::Chunk => " from one chunk of memory, again and again,",
-        Feed::WarmFile => " from a file in the page cache",
-        Feed::ColdFile => " from a file that is not in the page cache",
+        DataSource::Memory => "",
+        DataSource::Chunk => " from one chunk of memory, again and again,",
+        DataSource::WarmFile => " from a file in the page cache",
+        DataSource::ColdFile => " from a file that is not in the page cache",
     }
 }
 
@@ -65,15 +65,15 @@ mod tests {
             asked(|contract| contract.bytes = 4097),
             asked(|contract| contract.files = 4),
             asked(|contract| contract.start = Start::Existing),
-            asked(|contract| contract.source = Feed::Chunk),
+            asked(|contract| contract.source = DataSource::Chunk),
             asked(|contract| contract.memory = DataMemory::HugePages),
             asked(|contract| contract.memory = DataMemory::PageAligned),
             asked(|contract| contract.durability = Durability::Durable),
             asked(|contract| {
                 (contract.durability, contract.durable_every_bytes) = (Durability::Durable, Some(4096));
             }),
-            asked(|contract| (contract.content, contract.source) = (Content::Copy, Feed::WarmFile)),
-            asked(|contract| (contract.content, contract.source) = (Content::Copy, Feed::ColdFile)),
+            asked(|contract| (contract.content, contract.source) = (Content::Copy, DataSource::WarmFile)),
+            asked(|contract| (contract.content, contract.source) = (Content::Copy, DataSource::ColdFile)),
             asked(|contract| contract.content = Content::Reserved),
             asked(|contract| contract.content = Content::Hole),
             asked(|contract| contract.content = Content::Nothing),

@@ -6,7 +6,7 @@ use writebench_stats::as_f64;
 
 /// The samples of one size.
 #[derive(Debug, Clone, Default)]
-struct OfSize {
+struct SizeCost {
     bytes: u64,
     seconds: f64,
     // The dearest sample's share of the seconds.
@@ -14,7 +14,7 @@ struct OfSize {
     samples: u64,
 }
 
-impl OfSize {
+impl SizeCost {
     /// The mean without the dearest: the first sample of a race pays for memory that nobody has touched yet, and one
     /// that waits for another program is no rule either.
     fn sample_s(&self) -> f64 {
@@ -32,7 +32,7 @@ const FEWEST: u64 = 4;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Costs {
     // By bytes.
-    sizes: Vec<OfSize>,
+    sizes: Vec<SizeCost>,
     elapsed: Duration,
     samples: usize,
 }
@@ -48,7 +48,7 @@ impl Costs {
             return;
         }
         let at = self.sizes.binary_search_by_key(&bytes, |size| size.bytes).unwrap_or_else(|at| {
-            self.sizes.insert(at, OfSize { bytes, ..OfSize::default() });
+            self.sizes.insert(at, SizeCost { bytes, ..SizeCost::default() });
             at
         });
         let size = &mut self.sizes[at];

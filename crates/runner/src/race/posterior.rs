@@ -3,7 +3,7 @@
 use writebench_stats::{GaussianProcess, Kernel, Observation, Point, as_f64};
 
 use super::figures::{by_round, usable};
-use super::{Candidate, LevelOf};
+use super::{Candidate, LevelCases};
 use crate::schedule::SampleSummary;
 
 /// The posterior of the time per byte of all candidates on one level, in logarithms.
@@ -30,10 +30,10 @@ impl Posterior {
     /// The posterior on `level` from the samples on all `levels`, each with the bytes of a sample.
     pub(super) fn from_samples(
         candidates: &[Candidate],
-        levels: &[(LevelOf, u64)],
+        levels: &[(LevelCases, u64)],
         level: usize,
         taken: &[Vec<SampleSummary>],
-        learnt: &mut Learnt,
+        learnt: &mut LearntKernel,
     ) -> Self {
         let mut observations = Vec::new();
         for (number, &(of, bytes)) in levels.iter().enumerate() {
@@ -45,7 +45,7 @@ impl Posterior {
                 if levels[number + 1..].iter().any(|(other, _)| other.case(candidate) == case) {
                     continue;
                 }
-                let point = Point { level: number_of(number), values: candidate.values.clone() };
+                let point = Point { level: level_number(number), values: candidate.values.clone() };
                 let samples = &taken[case];
                 if candidate.has_failed(samples) {
                     failed.push((index, point));
@@ -69,7 +69,7 @@ impl Posterior {
         let kernel = learnt.from(&observations, candidates);
         let here = candidates
             .iter()
-            .map(|candidate| Point { level: number_of(level), values: candidate.values.clone() });
+            .map(|candidate| Point { level: level_number(level), values: candidate.values.clone() });
         let points = here.chain(observations.iter().map(|observation| observation.point.clone())).collect();
         let mut process = GaussianProcess::new(kernel, points);
         for (index, Observation { figure, samples, .. }) in (candidates.len()..).zip(&observations) {
@@ -137,12 +137,12 @@ impl Posterior {
 /// How alike candidates are, as learnt so far. The kernel is learnt anew when there are a fifth
 /// more observations, as that takes most of a posterior's time.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Learnt {
+pub(super) struct LearntKernel {
     kernel: Option<Kernel>,
     observations: usize,
 }
 
-impl Learnt {
+impl LearntKernel {
     fn from(&mut self, observations: &[Observation], candidates: &[Candidate]) -> Kernel {
         let axes = candidates.first().map_or(0, |candidate| candidate.values.len());
         let last = self.kernel.take().unwrap_or_else(|| Kernel::unknown(axes));
@@ -157,6 +157,6 @@ impl Learnt {
     }
 }
 
-fn number_of(level: usize) -> u16 {
+fn level_number(level: usize) -> u16 {
     u16::try_from(level).unwrap_or(u16::MAX)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use writebench_filesystems::FilesystemRequest;
-use writebench_model::{Bytes, Case, Row};
+use writebench_model::{Bytes, Case, SelectedCase};
 use writebench_report::visible;
 
 use crate::exit::{refused, usage};
@@ -21,7 +21,11 @@ pub(super) struct Images<'c> {
 }
 
 impl<'c> Images<'c> {
-    pub(super) fn plan(below: &'c Path, requests: &'c [FilesystemRequest], rows: &[Row]) -> Result<Self> {
+    pub(super) fn plan(
+        below: &'c Path,
+        requests: &'c [FilesystemRequest],
+        rows: &[SelectedCase],
+    ) -> Result<Self> {
         // A file that is copied stands beside the copy.
         let bytes = |case: &Case| {
             case.axes().size_bytes.saturating_mul(if case.method().has_source_file() { 2 } else { 1 })

@@ -1,7 +1,7 @@
 //! `--on`, `--mkfs-options`, `--mount-options`: from words to requests.
 
 use anyhow::Result;
-use writebench_filesystems::{FilesystemRequest, Kind, Layer};
+use writebench_filesystems::{FilesystemKind, FilesystemRequest, Layer};
 use writebench_model::did_you_mean;
 
 use crate::exit::usage;
@@ -9,10 +9,10 @@ use crate::exit::usage;
 /// The kinds of the command line, in its order, each once.
 pub(super) fn requests(
     on: &[String],
-    mkfs_options: &[(Kind, String)],
-    mount_options: &[(Kind, String)],
+    mkfs_options: &[(FilesystemKind, String)],
+    mount_options: &[(FilesystemKind, String)],
 ) -> Result<Vec<FilesystemRequest>> {
-    let kinds = if on.is_empty() { Kind::defaults() } else { kinds(on)? };
+    let kinds = if on.is_empty() { FilesystemKind::defaults() } else { kinds(on)? };
     let mut requests: Vec<FilesystemRequest> = Vec::new();
     for kind in kinds {
         if requests.iter().any(|request| request.kind == kind) {
@@ -40,7 +40,7 @@ pub(super) fn requests(
 
 fn request<'w>(
     requests: &'w mut [FilesystemRequest],
-    kind: &Kind,
+    kind: &FilesystemKind,
     option: &str,
 ) -> Result<&'w mut FilesystemRequest> {
     let names: Vec<String> = requests.iter().map(|request| request.kind.to_string()).collect();
@@ -50,13 +50,13 @@ fn request<'w>(
         .ok_or_else(|| usage!("{option} {kind}: not among the kinds that are made: {}", names.join(", ")))
 }
 
-fn kinds(words: &[String]) -> Result<Vec<Kind>> {
+fn kinds(words: &[String]) -> Result<Vec<FilesystemKind>> {
     let is_alone = |word: &&String| Layer::named(word).is_none() && !word.contains(':');
     let others: Vec<&String> = words.iter().filter(is_alone).collect();
     let mut kinds = Vec::new();
     for word in words {
         if Layer::named(word).is_none() {
-            kinds.push(word.parse::<Kind>().map_err(|error| usage!("--on: {error}{}", meant(word)))?);
+            kinds.push(word.parse::<FilesystemKind>().map_err(|error| usage!("--on: {error}{}", meant(word)))?);
             continue;
         }
         if others.is_empty() {
@@ -65,7 +65,7 @@ fn kinds(words: &[String]) -> Result<Vec<Kind>> {
             ));
         }
         for other in &others {
-            let kind = format!("{word}:{other}").parse::<Kind>();
+            let kind = format!("{word}:{other}").parse::<FilesystemKind>();
             kinds.push(kind.map_err(|error| usage!("--on: {error}"))?);
         }
     }
@@ -74,12 +74,12 @@ fn kinds(words: &[String]) -> Result<Vec<Kind>> {
 
 /// A hint at the kind that an unknown word may mean.
 pub(super) fn meant(word: &str) -> String {
-    let known = Kind::defaults().into_iter().map(|kind| kind.to_string());
+    let known = FilesystemKind::defaults().into_iter().map(|kind| kind.to_string());
     did_you_mean(word, known.chain(Layer::ALL.map(|layer| layer.name().to_owned())))
 }
 
 /// `ext4=noatime`.
-pub(super) fn of_kind(text: &str) -> Result<(Kind, String), String> {
+pub(super) fn of_kind(text: &str) -> Result<(FilesystemKind, String), String> {
     let (kind, options) = text.split_once('=').ok_or("expected KIND=OPTIONS, such as ext4=noatime")?;
     Ok((kind.parse().map_err(|error: writebench_filesystems::Error| error.to_string())?, options.to_owned()))
 }
