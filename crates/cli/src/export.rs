@@ -171,7 +171,7 @@ impl<T> FileExport<T> {
 
     /// Writes the export; waits for the reader of a pipe until `stop` is set.
     pub(crate) fn write(&self, what: &T, stop: &AtomicBool, output: &Output) -> Result<()> {
-        self.to.write(&(self.render)(what)?, stop, output)
+        self.to.write(&(self.render)(what), stop, output)
     }
 }
 

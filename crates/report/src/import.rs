@@ -127,7 +127,7 @@ mod tests {
     }
 
     fn document() -> serde_json::Value {
-        serde_json::from_str(&render(&Report::from_run(Some(3), run())).unwrap()).unwrap()
+        serde_json::from_str(&render(&Report::from_run(Some(3), run()))).unwrap()
     }
 
     #[test]

@@ -67,6 +67,14 @@ impl Verdict {
     }
 }
 
+impl Interval {
+    /// The verdict on this ratio of times, with [`Verdict::MARGIN`].
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        Verdict::from_ratio(self, Verdict::MARGIN)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

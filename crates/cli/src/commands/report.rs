@@ -44,7 +44,7 @@ impl ReportCommand {
         let to = OutputFile::find("--output", &self.output, &Rc::new(protected(names.iter(), db)))?;
         let runs = named_runs(&names, db)?.into_iter();
         let reports: Vec<Report> = runs.map(|(number, named)| Report::from_run(number, named.run)).collect();
-        let page = formats::html::render(&reports)?;
+        let page = formats::html::render(&reports);
         to.write(&page, &NEVER, output)?;
         if !to.is_for_results() {
             output.note(&format!("{} is a page for any browser.", self.output.display()));

@@ -35,7 +35,7 @@ impl<'o> Streams<'o> {
         stop: &'o AtomicBool,
         output: &'o Output,
     ) -> Result<Self> {
-        let beginning = jsonl::begin(Some(number), run)?;
+        let beginning = jsonl::begin(Some(number), run);
         let opened = exports.iter().map(|export| export.stream(&beginning, stop, output));
         let opened = opened.collect::<Result<Vec<_>>>().context(WHAT_FAILED)?;
         Ok(Self { open: opened.into_iter().flatten().collect(), output, failed: None })
@@ -46,7 +46,7 @@ impl<'o> Streams<'o> {
         if self.open.is_empty() {
             return Ok(());
         }
-        let Some(line) = jsonl::line(run, event)? else { return Ok(()) };
+        let Some(line) = jsonl::line(run, event) else { return Ok(()) };
         let (output, failed) = (self.output, &mut self.failed);
         self.open.retain_mut(|stream| {
             let Err(error) = stream.write_all(line.as_bytes()).and_then(|()| stream.flush()) else {

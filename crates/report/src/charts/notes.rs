@@ -1,30 +1,25 @@
 //! The sentences below a chart about cases without a figure.
 
-use writebench_model::{Bytes, Outcome};
+use writebench_model::Bytes;
 
 use super::rows::{ChartCase, grouped, places};
-use crate::sentences::counted;
-
-/// The number of cases that are named; the rest is counted.
-const NAMED: usize = 3;
+use crate::sentences::{NAMED, counted};
 
 /// One sentence for each target and cause of cases that did not end well.
 pub(super) fn causes(rows: &[ChartCase<'_>]) -> Vec<String> {
     let several_targets = targets(rows).len() > 1;
     let causes = grouped(rows, |row| {
         let samples = row.case.estimate.as_ref().map(|estimate| estimate.samples);
-        Some((row.target, row.case.outcome().map(Outcome::name), row.case.reason.as_deref()?, samples))
+        Some((row.target, row.case.cause()?, samples))
     });
-    let sentence = |(cause, rows): (Option<_>, Vec<ChartCase<'_>>)| {
-        let (target, outcome, reason, samples): (&str, Option<&str>, &str, Option<usize>) = cause?;
+    let sentence = |(key, rows): (Option<_>, Vec<ChartCase<'_>>)| {
+        let (target, cause, samples): (&str, String, Option<usize>) = key?;
         // There may be good samples nevertheless.
         let figure = samples.map_or("No figure".to_owned(), |samples| {
             format!("A figure of {} only", counted(samples, "sample"))
         });
         let place = if several_targets { format!(" on {target}") } else { String::new() };
-        // Not having run is reason enough.
-        let outcome = outcome.map_or(String::new(), |outcome| format!("{outcome}: "));
-        Some(format!("{figure} for {}{place}: {outcome}{reason}", names(&rows)))
+        Some(format!("{figure} for {}{place}: {cause}", names(&rows)))
     };
     causes.into_iter().filter_map(sentence).collect()
 }

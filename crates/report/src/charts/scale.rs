@@ -1,7 +1,7 @@
 //! The places of figures on their axis, and the labels of its ticks.
 
 use super::data::{Chart, ChartKind, Unit, YScale};
-use crate::sentences::significant;
+use crate::sentences::NUMBER;
 
 /// The part of a logarithmic axis that zeros take, where there are any.
 const ZERO_PART: f64 = 0.09;
@@ -199,7 +199,7 @@ pub(crate) fn prefixed(value: f64, unit: Unit) -> String {
         return "0 ".to_owned();
     }
     let (factor, prefix) = factor(value, unit);
-    format!("{} {prefix}", significant(value / factor))
+    format!("{} {prefix}", NUMBER.text(value / factor))
 }
 
 fn tick_text(value: f64, (factor, prefix): (f64, &str), unit: Unit) -> String {

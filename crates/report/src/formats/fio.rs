@@ -11,7 +11,7 @@ use writebench_snippets::fio::{self, Job};
 
 use super::rendered::{Files, MARK};
 use crate::numbers::{CaseReport, Figure, PHASES, distinct};
-use crate::sentences::{GIGABYTES_PER_S, Report, counted, gigabytes_per_s, milliseconds, range};
+use crate::sentences::{GIGABYTES_PER_S, Report, counted, milliseconds, range};
 
 /// The file that lists all cases, with the reasons for missing jobs.
 pub(super) const README: &str = "README";
@@ -136,7 +136,7 @@ fn figures(case: &CaseReport) -> Vec<String> {
         return vec![format!("no figure: {}: {why}", case.outcome_name())];
     };
     let figure = |what: &str, figure: &Figure| {
-        format!("{what} {} GB/s ({})", gigabytes_per_s(figure.value), range(figure, &GIGABYTES_PER_S))
+        format!("{what} {} GB/s ({})", GIGABYTES_PER_S.text(figure.value), range(figure, &GIGABYTES_PER_S))
     };
     let phases = PHASES.map(|(name, ns)| format!("{name} {}", milliseconds(ns(&estimate.phases_ns))));
     let mut lines = vec![

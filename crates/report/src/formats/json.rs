@@ -19,7 +19,7 @@ struct Document<'r> {
     targets: &'r [TargetRecord],
     missing: &'r [MissingTarget],
     cases: Vec<Case<'r>>,
-    advice: Option<&'r Advice>,
+    advice: &'r Option<Advice>,
     findings: &'r [Finding],
     conclusions: &'r [String],
     warnings: &'r [String],
@@ -38,41 +38,34 @@ struct Case<'r> {
     #[serde(flatten)]
     record: &'r CaseRecord,
     outcome: &'r str,
-    reason: Option<&'r str>,
-    estimate: Option<&'r Estimate>,
+    reason: &'r Option<String>,
+    estimate: &'r Option<Estimate>,
 }
 
 /// The whole report.
-///
-/// # Errors
-/// Never in practice: every key is a text.
-pub(crate) fn render(report: &Report) -> Result<String, serde_json::Error> {
+pub(crate) fn render(report: &Report) -> String {
     let run = &report.run;
     let document = Document {
         schema: SCHEMA,
         run: run_of(report.number, run),
         targets: &run.targets,
         missing: &run.missing,
-        cases: report.cases.iter().map(case).collect(),
-        advice: report.advice.as_ref(),
+        cases: report.cases.iter().map(Case::from).collect(),
+        advice: &report.advice,
         findings: &report.findings,
         conclusions: &report.conclusions,
         warnings: &report.warnings,
     };
-    let mut text = serde_json::to_string_pretty(&document)?;
-    text.push('\n');
-    Ok(text)
+    serde_json::to_string_pretty(&document).expect("every key is a text") + "\n"
 }
 
 pub(super) fn run_of(number: Option<i64>, run: &RunRecord) -> Run<'_> {
     Run { number, seed: run.settings.seed, run }
 }
 
-fn case(case: &CaseReport) -> Case<'_> {
-    Case {
-        record: &case.record,
-        outcome: case.outcome_name(),
-        reason: case.reason.as_deref(),
-        estimate: case.estimate.as_ref(),
+impl<'r> From<&'r CaseReport> for Case<'r> {
+    fn from(case: &'r CaseReport) -> Self {
+        let CaseReport { record, reason, estimate, .. } = case;
+        Self { record, outcome: case.outcome_name(), reason, estimate }
     }
 }

@@ -29,24 +29,20 @@ enum Line<'r> {
     },
 }
 
-fn text(line: &Line<'_>) -> Result<String, serde_json::Error> {
-    Ok(serde_json::to_string(line)? + "\n")
+fn text(line: &Line<'_>) -> String {
+    serde_json::to_string(line).expect("every key is a text") + "\n"
 }
 
 /// The first line: the run before its first sample.
-///
-/// # Errors
-/// Never in practice: every key is a text.
-pub fn begin(number: Option<i64>, run: &RunRecord) -> Result<String, serde_json::Error> {
+#[must_use]
+pub fn begin(number: Option<i64>, run: &RunRecord) -> String {
     let (targets, missing) = (run.targets.as_slice(), run.missing.as_slice());
     text(&Line::Run { schema: SCHEMA, run: json::run_of(number, run), targets, missing })
 }
 
 /// The line of a step of that run; none for a step that only the whole document shows.
-///
-/// # Errors
-/// Never in practice: every key is a text.
-pub fn line(run: &RunRecord, event: &RunEvent) -> Result<Option<String>, serde_json::Error> {
+#[must_use]
+pub fn line(run: &RunRecord, event: &RunEvent) -> Option<String> {
     let line = match event {
         RunEvent::Sample { target, case, sample } => {
             let target = &run.targets[*target].name;
@@ -57,24 +53,22 @@ pub fn line(run: &RunRecord, event: &RunEvent) -> Result<Option<String>, serde_j
         | RunEvent::Case(_)
         | RunEvent::Limits { .. }
         | RunEvent::Cluster(_)
-        | RunEvent::Totals { .. } => return Ok(None),
+        | RunEvent::Totals { .. } => return None,
     };
-    text(&line).map(Some)
+    Some(text(&line))
 }
 
 /// The whole of a finished run, in the order of rounds.
-///
-/// # Errors
-/// Never in practice: every key is a text.
-pub fn render(report: &Report) -> Result<String, serde_json::Error> {
+#[must_use]
+pub fn render(report: &Report) -> String {
     let rows = distinct_rows(report.cases.iter().map(|case| &case.record));
     let mut samples: Vec<(&CaseRecord, &Sample)> =
         rows.flat_map(|row| row.samples.iter().map(move |sample| (row, sample))).collect();
     samples.sort_by_key(|(_, sample)| sample.round);
-    let mut lines = begin(report.number, &report.run)?;
+    let mut lines = begin(report.number, &report.run);
     for (row, sample) in samples {
         let sample = SampleDocument::from(sample);
-        lines += &text(&Line::Sample { target: &row.target, case: row.case.name(), sample })?;
+        lines += &text(&Line::Sample { target: &row.target, case: row.case.name(), sample });
     }
-    Ok(lines + &text(&Line::End { status: report.run.status.name() })?)
+    lines + &text(&Line::End { status: report.run.status.name() })
 }

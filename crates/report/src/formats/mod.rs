@@ -19,7 +19,7 @@ mod width;
 
 use std::path::Path;
 
-pub use self::rendered::{Files, FormatError, MARK, has_mark};
+pub use self::rendered::{Files, MARK, has_mark};
 pub use self::width::{display_width, padded};
 use crate::numbers::Comparison;
 use crate::sentences::Report;
@@ -41,7 +41,7 @@ pub struct Format {
 }
 
 /// A report, or a comparison, as a text.
-pub type Rendering<T> = fn(&T) -> Result<String, FormatError>;
+pub type Rendering<T> = fn(&T) -> String;
 
 /// A way to turn a report into one file or many.
 pub enum Render {
@@ -63,17 +63,14 @@ pub struct RenderDirectory {
 
 /// All formats, in the order of the help.
 pub static FORMATS: &[Format] = &[
-    Format {
-        compare: Some(|comparison| Ok(comparison::json(comparison))),
-        ..text("json", |report| Ok(json::render(report)?))
-    },
+    Format { compare: Some(comparison::json), ..text("json", json::render) },
     Format {
         summary: Some("a line for each sample, while it runs"),
         is_streamed: true,
-        ..text("jsonl", |report| Ok(jsonl::render(report)?))
+        ..text("jsonl", jsonl::render)
     },
-    text("csv", |report| Ok(csv::render(report)?)),
-    Format { alias: Some("md"), ..text("markdown", |report| Ok(markdown::render(report))) },
+    text("csv", csv::render),
+    Format { alias: Some("md"), ..text("markdown", markdown::render) },
     Format { summary: Some("a page"), ..text("html", |report| html::render(std::slice::from_ref(report))) },
     directory("svg", "charts", RenderDirectory { each: "chart", always: &[], files: svg::files }),
     directory(

@@ -113,7 +113,7 @@ fn where_throughput_fell_and_how_near_the_limit_it_was_stand_in_the_table() {
 
 #[test]
 fn programs_get_limit_and_stability_of_samples_and_cases() {
-    let csv = super::csv::render(&burst()).unwrap();
+    let csv = super::csv::render(&burst());
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let headings = reader.headers().unwrap().clone();
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
@@ -127,7 +127,7 @@ fn programs_get_limit_and_stability_of_samples_and_cases() {
     );
     assert_eq!((cell(6, "over_time"), cell(7, "over_time")), ("steady".to_owned(), String::new()));
     assert_eq!(cell(12, "limit_kind"), "", "not measured");
-    let document: serde_json::Value = serde_json::from_str(&super::json::render(&burst()).unwrap()).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&super::json::render(&burst())).unwrap();
     let estimate = |index: usize| &document["cases"][index]["estimate"];
     assert_eq!(estimate(0)["over_time"]["course"], "burst");
     assert!((estimate(0)["over_time"]["fall"]["until_ns"].as_f64().unwrap() - 3.1e9).abs() < 1.0);
@@ -180,7 +180,7 @@ fn a_spreadsheet_finds_no_formula_in_text_and_numbers_stay_numbers() {
     report.cases[0].record.label = Some("=HYPERLINK(\"http://x\",\"a, b\")".to_owned());
     report.cases[0].record.target = "@SUM(1)".to_owned();
     report.cases[0].record.origin = section_of("write", "\t=1");
-    let text = super::csv::render(&report).unwrap();
+    let text = super::csv::render(&report);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let row = reader.records().next().unwrap().unwrap();
     assert!(row.iter().any(|cell| cell == "'=HYPERLINK(\"http://x\",\"a, b\")"), "{row:?}");
@@ -196,7 +196,7 @@ fn a_small_share_has_all_of_its_digits() {
     let target = &mut report.run.targets[0];
     let (kind, how) = (LimitKind::MemoryCopy, String::new());
     target.limits = vec![Limit { kind, threads: 1, bytes_per_s: Some(u64::MAX / 4), how }];
-    let text = super::csv::render(&report).unwrap();
+    let text = super::csv::render(&report);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let at = reader.headers().unwrap().iter().position(|heading| heading == "of_limit").unwrap();
     let share: f64 = reader.records().next().unwrap().unwrap()[at].parse().unwrap();
@@ -228,7 +228,7 @@ fn a_terminal_sees_no_style_but_ours() {
 
 #[test]
 fn csv_has_a_row_for_every_sample() {
-    let text = super::csv::render(&report()).unwrap();
+    let text = super::csv::render(&report());
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     assert_eq!(rows.len(), 14);
@@ -238,7 +238,7 @@ fn csv_has_a_row_for_every_sample() {
 
 #[test]
 fn json_has_no_figure_for_a_case_without_a_good_sample() {
-    let document: serde_json::Value = serde_json::from_str(&super::json::render(&report()).unwrap()).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&super::json::render(&report())).unwrap();
     assert_eq!(document["schema"], 6);
     let cases = document["cases"].as_array().unwrap();
     for case in cases {
@@ -277,12 +277,11 @@ fn several_targets_stand_side_by_side_and_are_compared_with_the_first() {
 
 #[test]
 fn programs_get_the_target_with_every_case() {
-    let document: serde_json::Value =
-        serde_json::from_str(&super::json::render(&side_by_side()).unwrap()).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&super::json::render(&side_by_side())).unwrap();
     assert_eq!(document["targets"][1]["name"], "xfs");
     assert_eq!(document["missing"][0]["why"], "mkfs.jfs is not installed");
     assert_eq!(document["cases"][1]["target"], "xfs");
-    let csv = super::csv::render(&side_by_side()).unwrap();
+    let csv = super::csv::render(&side_by_side());
     let rows: Vec<csv::StringRecord> =
         csv::Reader::from_reader(csv.as_bytes()).records().map(Result::unwrap).collect();
     assert_eq!((&rows[0][1], &rows[6][1], &rows[6][2]), ("ext4", "xfs", "ext4"));
@@ -314,7 +313,7 @@ fn targets_that_take_nothing_in_some_rounds_are_not_told_apart_by_that() {
 
 #[test]
 fn lines_are_documents_of_their_own_from_the_run_to_its_end() {
-    let text = super::jsonl::render(&report()).unwrap();
+    let text = super::jsonl::render(&report());
     let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["run"]["schema"], &lines[0]["run"]["id"]), (&6.into(), &"0f0e".into()));
     assert_eq!(lines[0]["run"]["targets"][0]["environment"]["filesystem"]["kind"], "ext4");

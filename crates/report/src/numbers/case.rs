@@ -5,8 +5,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use writebench_model::{
-    CaseRecord, Content, Contract, Durability, Limit, LimitKind, Outcome, RunRecord, Sample, Stage,
-    TargetRecord,
+    CaseRecord, Content, Contract, Durability, Limit, Outcome, RunRecord, Sample, Stage, TargetRecord,
 };
 use writebench_stats::{Interval, Verdict};
 
@@ -59,19 +58,13 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
 
 /// A limit that a case goes beyond is none: no case of that target is held against it.
 fn drop_exceeded_limits(cases: &mut [CaseReport]) {
-    let key = |case: &CaseReport| Some((case.place?, case.estimate.as_ref()?.limit?));
-    let exceeded: HashSet<(usize, LimitKind, u32)> = cases
-        .iter()
-        .filter_map(key)
-        .filter(|(_, limit)| limit.share > 1.0)
-        .map(|(place, limit)| (place, limit.kind, limit.threads))
-        .collect();
+    let key = |place, limit: Reached| (place, limit.kind, limit.threads);
+    let limits = cases.iter().filter_map(|case| Some((case.place, case.estimate.as_ref()?.limit?)));
+    let exceeded: HashSet<_> =
+        limits.filter(|(_, limit)| limit.share > 1.0).map(|(place, limit)| key(place, limit)).collect();
     for case in cases {
-        let Some((place, limit)) = key(case) else { continue };
-        if exceeded.contains(&(place, limit.kind, limit.threads))
-            && let Some(estimate) = &mut case.estimate
-        {
-            estimate.limit = None;
+        if let Some(estimate) = &mut case.estimate {
+            estimate.limit = estimate.limit.filter(|limit| !exceeded.contains(&key(case.place, *limit)));
         }
     }
 }
@@ -119,7 +112,7 @@ impl CaseReport {
 
     /// The verdict on this case, compared with another.
     pub(crate) fn verdict_to(&self, other: &Self) -> Verdict {
-        self.ratio_to(other).map_or(Verdict::Inconclusive, |ratio| Verdict::from_ratio(&ratio, Verdict::MARGIN))
+        self.ratio_to(other).map_or(Verdict::Inconclusive, |ratio| ratio.verdict())
     }
 
     /// The target in the report's run.
@@ -135,6 +128,12 @@ impl CaseReport {
     /// The word for the outcome in exports.
     pub(crate) fn outcome_name(&self) -> &'static str {
         self.outcome().map_or("not-run", Outcome::name)
+    }
+
+    /// The outcome with its reason, if it is not ok. Not having run is reason enough.
+    pub(crate) fn cause(&self) -> Option<String> {
+        let reason = self.reason.as_ref()?;
+        Some(self.outcome().map_or_else(|| reason.clone(), |outcome| format!("{}: {reason}", outcome.name())))
     }
 
     pub(crate) fn good_samples(&self) -> impl Iterator<Item = &Sample> {
@@ -179,14 +178,13 @@ pub(crate) fn by_rank(a: &CaseReport, b: &CaseReport) -> Ordering {
 /// The cases in one row of a table with several targets: a case on all of them.
 pub(crate) fn across_targets<C: Borrow<CaseReport>>(cases: impl IntoIterator<Item = C>) -> Vec<Vec<C>> {
     let mut met: HashMap<(String, String), usize> = HashMap::new();
-    let mut numbered = Vec::new();
-    for case in cases {
+    let numbered = cases.into_iter().map(|case| {
         let CaseRecord { case: recorded, target, .. } = &case.borrow().record;
         let name = recorded.to_string();
         let times = met.entry((name.clone(), target.clone())).or_default();
         *times += 1;
-        numbered.push(((name, *times), case));
-    }
+        ((name, *times), case)
+    });
     let rows = grouped(numbered, |(key, _)| key.clone()).into_iter();
     rows.map(|(_, row)| row.into_iter().map(|(_, case)| case).collect()).collect()
 }

@@ -219,12 +219,9 @@ fn why_left_out(case: &CaseReport) -> Option<String> {
     if case.is_ranked() {
         return None;
     }
-    Some(match (case.outcome(), &case.reason) {
-        (Some(outcome), Some(reason)) => format!("{}: {reason}", outcome.name()),
-        (None, Some(reason)) => reason.clone(),
-        _ if case.breaks_its_promise => "not durable on this filesystem".to_owned(),
-        _ => "every sample was disturbed".to_owned(),
-    })
+    let other =
+        if case.breaks_its_promise { "not durable on this filesystem" } else { "every sample was disturbed" };
+    Some(case.cause().unwrap_or_else(|| other.to_owned()))
 }
 
 #[cfg(test)]

@@ -6,23 +6,20 @@ use serde::Serialize;
 use writebench_model::{Bytes, Case, CaseOrigin, Content, DataMemory, Durability, RunRecord, Settings, Stage};
 use writebench_stats::{Interval, Verdict};
 
-use crate::numbers::{CaseReport, Estimate};
+use crate::numbers::CaseReport;
 use crate::sentences::answer::plain;
 use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};
-use crate::sentences::number::{MILLISECONDS, NOTHING, TIMES, gigabytes_per_s, significant};
+use crate::sentences::number::{GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, TIMES};
 use crate::sentences::outcomes::failed;
 use crate::sentences::shell::quoted;
-use crate::sentences::words::{counted, list};
+use crate::sentences::words::{NAMED, counted, list};
 
 /// A gain of less is not worth another way of writing, and ways that are as close as this are as fast.
 const CLOSE: f64 = 0.03;
 
 /// The rounds in common that an interval takes.
 const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
-
-/// How many cases are named in a list before the rest is counted.
-const NAMED: usize = 3;
 
 /// How many times faster than the baseline a way is. There is none of fewer than six rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -39,9 +36,9 @@ pub struct Gain {
 }
 
 impl Gain {
-    fn over(case: &CaseReport, baseline: &CaseReport) -> Option<Self> {
+    fn over(baseline: &CaseReport, case: &CaseReport) -> Option<Self> {
         let ratio = baseline.ratio_to(case).filter(Interval::is_sure)?;
-        let is_proven = Verdict::from_ratio(&ratio, Verdict::MARGIN) == Verdict::Slower;
+        let is_proven = ratio.verdict() == Verdict::Slower;
         let Interval { estimate: times, low, high, count: rounds, .. } = ratio;
         Some(Self { times, low, high, rounds, is_proven })
     }
@@ -49,11 +46,6 @@ impl Gain {
     /// Whether the gain is proven, and large enough to change a program for.
     fn is_worth_it(&self) -> bool {
         self.is_proven && self.times >= 1.0 + CLOSE
-    }
-
-    fn text(&self) -> String {
-        let Self { times, low, high, rounds, .. } = self;
-        format!("{} × ({}) in {}", TIMES.text(*times), TIMES.between(*low, *high), counted(*rounds, "round"))
     }
 }
 
@@ -82,21 +74,39 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// The advice of a run's cases; none if it was no search, or if the finals have no two to compare.
-    pub(crate) fn from_cases(cases: &[CaseReport]) -> Option<Self> {
+    /// The recommended case, unless a later version has made it.
+    pub(crate) fn recommended_case<'c>(&self, cases: &'c [CaseReport]) -> Option<&'c Case> {
+        cases.iter().find(|case| case.record.case.name() == self.recommended)?.record.case.known()
+    }
+}
+
+/// The advice of a search, and the finalists that it is about.
+pub(crate) struct Search<'c> {
+    pub advice: Advice,
+    finals: Vec<&'c CaseReport>,
+    baseline: Option<&'c CaseReport>,
+    recommended: &'c CaseReport,
+    fastest: &'c CaseReport,
+    clone: Option<&'c CaseReport>,
+}
+
+impl<'c> Search<'c> {
+    /// None if the run was no search, or if the finals have no two cases to compare.
+    pub(crate) fn from_cases(cases: &'c [CaseReport]) -> Option<Self> {
         let cases: Vec<&CaseReport> = cases.iter().filter(|case| case.record.origin.is_search()).collect();
-        let in_stage = |stage| cases.iter().copied().filter(move |case| case.record.origin.is_stage(stage));
+        let finals: Vec<&CaseReport> =
+            cases.iter().copied().filter(|case| case.record.origin.is_stage(Stage::Final)).collect();
         let is_baseline =
             |case: &CaseReport| matches!(case.record.origin, CaseOrigin::Search { is_baseline: true, .. });
-        let baseline = in_stage(Stage::Final).find(|case| is_baseline(case));
+        let baseline = finals.iter().copied().find(|case| is_baseline(case));
         let measured = baseline.filter(|case| case.is_ranked());
-        let is_clone = |case: &&CaseReport| case.record.contract.content == Content::SharedCopy;
-        let others = || in_stage(Stage::Final).filter(|case| !is_baseline(case));
-        let ways = ranked(others().filter(|case| !is_clone(case)), measured);
-        let clone = ranked(others().filter(is_clone), measured).first().copied();
+        let others = finals.iter().copied().filter(|case| !is_baseline(case));
+        let (clones, ways): (Vec<&CaseReport>, Vec<&CaseReport>) =
+            others.partition(|case| case.record.contract.content == Content::SharedCopy);
+        let (ways, clone) = (ranked(ways, measured), ranked(clones, measured).first().copied());
         // A finalist without a rival has won nothing.
         let fastest = *ways.first().filter(|_| ways.len() + usize::from(measured.is_some()) > 1)?;
-        let gain = |case: &CaseReport| Gain::over(case, measured?);
+        let gain = |case: &CaseReport| Gain::over(measured?, case);
         let is_able =
             |case: &CaseReport| measured.is_none() || gain(case).is_some_and(|gain| gain.is_worth_it());
         let able: Vec<&CaseReport> = ways.iter().copied().filter(|case| is_able(case)).collect();
@@ -104,97 +114,90 @@ impl Advice {
         let others =
             ways.iter().copied().chain(measured).filter(|case| case.record.case != recommended.record.case);
         let name = |case: &CaseReport| case.record.case.to_string();
-        let as_fast = others.filter(|case| is_near(case, recommended)).map(name).collect();
         // A candidate is tried with files of several sizes; its label is the same for all.
         let mut tried: HashMap<&str, bool> = HashMap::new();
         for case in cases.iter().filter(|case| !case.record.samples.is_empty()) {
             let name = case.record.label.as_deref().unwrap_or(case.record.case.name());
             *tried.entry(name).or_default() |= !case.is_ok();
         }
-        Some(Self {
+        let advice = Advice {
             recommended: name(recommended),
             gain: gain(recommended).filter(|_| !is_baseline(recommended)),
             baseline: baseline.map(name).unwrap_or_default(),
             fastest: name(fastest),
             fastest_gain: gain(fastest),
-            as_fast,
+            as_fast: others.filter(|case| is_near(case, recommended)).map(name).collect(),
             clone: clone.map(name),
             clone_gain: clone.and_then(gain),
             tried: tried.len(),
             failed: tried.values().filter(|failed| **failed).count(),
-        })
+        };
+        Some(Self { advice, finals, baseline, recommended, fastest, clone })
     }
 
     /// A line for each finalist: the recommended one, plain write, and the others by their gain.
-    pub(crate) fn findings(&self, cases: &[CaseReport]) -> Vec<Finding> {
-        let mut finals: Vec<(&CaseReport, &Estimate)> = cases
-            .iter()
-            .filter(|case| case.record.origin.is_stage(Stage::Final))
-            .filter_map(|case| Some((case, case.estimate.as_ref()?)))
-            .collect();
-        let named =
-            |name: &str| finals.iter().map(|(case, _)| *case).find(|case| case.record.case.name() == name);
-        let baseline = named(&self.baseline);
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        let baseline = self.baseline.filter(|case| case.estimate.is_some());
         let is_faster = |case: &CaseReport| baseline.is_none_or(|baseline| case.time_ns() < baseline.time_ns());
-        let is_clone = |case: &CaseReport| self.clone.as_deref() == Some(case.record.case.name());
-        let place = |case: &CaseReport| match case.record.case.name() {
-            _ if is_clone(case) => 0,
-            name if name == self.recommended => 1,
-            name if name == self.baseline => 2,
-            _ => 3,
+        let goal = |case: &CaseReport| {
+            let is =
+                |other: Option<&CaseReport>| other.is_some_and(|other| other.record.case == case.record.case);
+            match case {
+                _ if is(self.clone) => (0, "shared blocks"),
+                _ if is(Some(self.recommended)) => (1, "recommended"),
+                _ if is(baseline) => (2, "plain write"),
+                _ if is(Some(self.fastest)) && is_faster(case) => (3, "fastest"),
+                _ => (3, ""),
+            }
         };
+        let mut lines: Vec<_> =
+            self.finals.iter().filter_map(|case| Some((goal(case), *case, case.estimate.as_ref()?))).collect();
         // The check before the final took samples of more.
-        let rivals = || finals.iter().map(|(case, _)| *case).filter(|case| place(case) == 3);
-        let most = rivals().map(|case| rounds(case, baseline)).max().unwrap_or(0);
-        finals.retain(|(case, _)| place(case) < 3 || 2 * rounds(case, baseline) >= most);
-        finals.sort_by(|(a, _), (b, _)| place(a).cmp(&place(b)).then(a.time_ns().total_cmp(&b.time_ns())));
-        let finding = |(case, estimate): (&CaseReport, &Estimate)| {
-            let name = case.record.case.name();
-            let is_baseline = name == self.baseline;
-            let goal = match (name == self.recommended, is_baseline) {
-                _ if is_clone(case) => "shared blocks",
-                (true, _) => "recommended",
-                (_, true) => "plain write",
-                _ if name == self.fastest && is_faster(case) => "fastest",
-                _ => "",
-            };
-            let beside = baseline
-                .filter(|_| !is_baseline)
-                .and_then(|baseline| Some(compared(&baseline.ratio_to(case)?)));
+        let is_rival = |place: u8| place == 3;
+        let rivals = lines.iter().filter(|((place, _), ..)| is_rival(*place));
+        let most = rivals.map(|(_, case, _)| rounds(case, baseline)).max().unwrap_or(0);
+        lines.retain(|((place, _), case, _)| !is_rival(*place) || 2 * rounds(case, baseline) >= most);
+        lines.sort_by(|((place, _), a, _), ((other, _), b, _)| {
+            place.cmp(other).then(a.time_ns().total_cmp(&b.time_ns()))
+        });
+        let finding = |((_, goal), case, estimate): ((u8, &str), &CaseReport, _)| {
+            let other = baseline.filter(|baseline| baseline.record.case != case.record.case);
+            let beside = other.and_then(|baseline| Some(compared(&baseline.ratio_to(case)?)));
             Finding::for_case(goal.to_owned(), case, estimate, beside.unwrap_or_else(|| NOTHING.to_owned()))
         };
-        finals.into_iter().map(finding).collect()
+        lines.into_iter().map(finding).collect()
     }
 
     /// Whether another way than the baseline is recommended.
     fn is_another_way(&self) -> bool {
-        self.recommended != self.baseline
+        self.advice.recommended != self.advice.baseline
     }
 
     /// The advice in sentences, the recommendation first.
-    pub(crate) fn sentences(&self, cases: &[CaseReport], run: &RunRecord) -> Vec<String> {
-        let mut sentences: Vec<String> = self.sharing(cases).into_iter().collect();
-        sentences.push(self.recommendation(cases));
-        if self.is_another_way() && !self.as_fast.is_empty() {
-            sentences.push(format!("The same, or inconclusive: {}.", list(&self.as_fast, NAMED)));
+    pub(crate) fn sentences(&self, run: &RunRecord) -> Vec<String> {
+        let Advice { recommended, baseline, fastest, as_fast, .. } = &self.advice;
+        let mut sentences: Vec<String> = self.sharing().into_iter().collect();
+        sentences.push(self.recommendation());
+        if self.is_another_way() && !as_fast.is_empty() {
+            sentences.push(format!("The same, or inconclusive: {}.", list(as_fast, NAMED)));
         }
-        sentences.extend(self.needs(cases));
-        sentences.extend(self.smaller(cases, &run.settings));
+        sentences.extend(self.needs());
+        sentences.extend(self.smaller(&run.settings));
         let target = run.targets.first().map_or(".", |target| &target.path);
-        let mut check = format!("writebench run {} --case {}", quoted(target), self.recommended);
+        let mut check = format!("writebench run {} --case {recommended}", quoted(target));
         // The case that the recommended one was compared with, or the one with the nearest figure.
-        let other = if self.is_another_way() { &self.baseline } else { &self.fastest };
+        let other = if self.is_another_way() { baseline } else { fastest };
         if !other.is_empty() {
             check += &format!(" --case {other}");
         }
         sentences.push(format!("To check it: {check}"));
-        sentences.extend(self.recommended_case(cases).and_then(code::sentence));
+        sentences.extend(self.recommended.record.case.known().and_then(code::sentence));
         sentences
     }
 
     /// What the recommended way asks of the memory that the data is in, or does for it.
-    fn needs(&self, cases: &[CaseReport]) -> Option<String> {
-        let case = self.recommended_case(cases)?;
+    fn needs(&self) -> Option<String> {
+        let case = self.recommended.record.case.known()?;
         let needs = match (case.axes().memory, case.staged_bytes() > 0) {
             (DataMemory::Any, false) => return None,
             (DataMemory::Any, true) => {
@@ -209,20 +212,14 @@ impl Advice {
         Some(format!("It needs your data {needs}: for data from malloc, search again without --data-from."))
     }
 
-    /// The recommended case, unless a later version has made it.
-    pub(crate) fn recommended_case<'c>(&self, cases: &'c [CaseReport]) -> Option<&'c Case> {
-        cases.iter().find(|case| case.record.case.name() == self.recommended)?.record.case.known()
-    }
-
     /// A sentence if the files of the finals were smaller than those that were asked for.
-    fn smaller(&self, cases: &[CaseReport], settings: &Settings) -> Option<String> {
-        let of_finals =
-            cases.iter().find(|case| case.record.case.name() == self.fastest)?.record.contract.bytes;
-        let asked_bytes = settings.search_bytes.filter(|&asked| asked > of_finals)?;
-        let times = asked_bytes.div_ceil(of_finals.max(1));
+    fn smaller(&self, settings: &Settings) -> Option<String> {
+        let bytes = self.fastest.record.contract.bytes;
+        let asked_bytes = settings.search_bytes.filter(|&asked| asked > bytes)?;
+        let times = asked_bytes.div_ceil(bytes.max(1));
         let budget = settings.budget_ns.map(|ns| ns / 1_000_000_000 * times);
         let budget = budget.map_or(String::new(), |seconds| format!(" of about {} min", seconds.div_ceil(60)));
-        let [of_finals, asked] = [of_finals, asked_bytes].map(|bytes| Bytes(bytes).approximate());
+        let [of_finals, asked] = [bytes, asked_bytes].map(|bytes| Bytes(bytes).approximate());
         Some(format!(
             "The limits paid for six rounds with {of_finals}, and not with {asked}: a --budget{budget} does, or a larger \
              --max-bytes."
@@ -230,57 +227,71 @@ impl Advice {
     }
 
     /// The copy that shares its blocks, with its time: it moves no bytes.
-    fn sharing(&self, cases: &[CaseReport]) -> Option<String> {
-        let clone = self.clone.as_deref()?;
-        let case = cases.iter().find(|case| case.record.case.name() == clone)?;
-        let time = MILLISECONDS.text(case.estimate.as_ref()?.total_ns.value);
-        let gain =
-            self.clone_gain.map_or(String::new(), |gain| format!(", {} times as fast", TIMES.text(gain.times)));
+    fn sharing(&self) -> Option<String> {
+        let clone = self.clone?;
+        let time = MILLISECONDS.text(clone.estimate.as_ref()?.total_ns.value);
+        let gain = self.advice.clone_gain.map(|gain| format!(", {} times as fast", TIMES.text(gain.times)));
         Some(format!(
-            "Where the copy may share its blocks with the source until one is written, as with cp: {clone}, {time} \
-             ms{gain}. For a copy of the bytes:"
+            "Where the copy may share its blocks with the source until one is written, as with cp: {}, {time} ms{}. For \
+             a copy of the bytes:",
+            clone.record.case,
+            gain.unwrap_or_default()
         ))
     }
 
-    fn recommendation(&self, cases: &[CaseReport]) -> String {
-        // Some cases make records durable though nobody asked for it.
-        let finals = || cases.iter().filter(|case| case.record.origin.is_stage(Stage::Final));
-        let is_about_records = finals().all(|case| case.record.contract.durable_every_bytes.is_some());
-        let case = |name: &str| finals().find(|case| case.record.case.name() == name);
-        let figure =
-            |name: &str| case(name).and_then(|case| figure(case, is_about_records)).unwrap_or_default();
-        let plain = case(&self.baseline).map_or("plain write", plain);
-        let (recommended, baseline) = (&self.recommended, &self.baseline);
-        let way = if self.is_another_way() { recommended.clone() } else { format!("{plain}, {baseline}") };
+    fn recommendation(&self) -> String {
+        let Advice { recommended, gain, baseline, fastest, fastest_gain, tried, failed, .. } = &self.advice;
+        let plain = self.baseline.map_or("plain write", plain);
+        let interval = |gain: &Gain| TIMES.between(gain.low, gain.high);
         let best = || {
-            let gain = self.fastest_gain.map(|gain| format!(", {}", gain.text())).unwrap_or_default();
-            let failed = match self.failed {
+            let gain = fastest_gain.as_ref().map(|gain| {
+                let (times, rounds) = (TIMES.text(gain.times), counted(gain.rounds, "round"));
+                format!(", {times} × ({}) in {rounds}", interval(gain))
+            });
+            let failed = match failed {
                 0 => String::new(),
                 failed => format!(", of which {failed} failed or are unsupported"),
             };
-            format!("tried {}{failed}; best {}{gain}", counted(self.tried, "way"), self.fastest)
+            format!("tried {}{failed}; best {fastest}{}", counted(*tried, "way"), gain.unwrap_or_default())
         };
-        let why = match (self.is_another_way(), self.gain, self.fastest_gain) {
-            (true, Some(Gain { times, low, high, rounds, .. }), _) => format!(
-                ", {} times as fast as {plain} ({baseline}), interval {}, {}",
-                TIMES.text(times),
-                TIMES.between(low, high),
-                counted(rounds, "round")
-            ),
-            (true, None, _) => {
-                format!(", the simplest of the fastest; {plain} ({baseline}) has no figure to compare it with")
-            }
-            (false, _, None) => {
-                format!("; no way is proven to be faster: 95 % takes {ROUNDS} common rounds ({})", best())
-            }
-            (false, _, Some(gain)) if gain.is_proven => {
-                format!("; nothing tried was more than 3 % faster here ({})", best())
-            }
-            (false, _, _) => format!("; nothing tried was measurably faster here ({})", best()),
+        let (way, why) = if self.is_another_way() {
+            let why = match gain {
+                Some(gain) => format!(
+                    ", {} times as fast as {plain} ({baseline}), interval {}, {}",
+                    TIMES.text(gain.times),
+                    interval(gain),
+                    counted(gain.rounds, "round")
+                ),
+                None => {
+                    format!(
+                        ", the simplest of the fastest; {plain} ({baseline}) has no figure to compare it with"
+                    )
+                }
+            };
+            (recommended.clone(), why)
+        } else {
+            let why = match fastest_gain {
+                None => format!("no way is proven to be faster: 95 % takes {ROUNDS} common rounds"),
+                Some(gain) if gain.is_proven => "nothing tried was more than 3 % faster here".to_owned(),
+                Some(_) => "nothing tried was measurably faster here".to_owned(),
+            };
+            (format!("{plain}, {baseline}"), format!("; {why} ({})", best()))
         };
-        let is_cached = |case: &CaseReport| case.record.contract.durability == Durability::Cached;
-        let place = if case(recommended).is_some_and(is_cached) { " in the page cache" } else { "" };
-        format!("Recommended: {way}, at {}{place}{why}.", figure(recommended))
+        let is_cached = self.recommended.record.contract.durability == Durability::Cached;
+        let place = if is_cached { " in the page cache" } else { "" };
+        format!("Recommended: {way}, at {}{place}{why}.", self.figure().unwrap_or_default())
+    }
+
+    /// Records per second if the question is about records, throughput otherwise.
+    fn figure(&self) -> Option<String> {
+        // Some cases make records durable though nobody asked for it.
+        let is_about_records =
+            self.finals.iter().all(|case| case.record.contract.durable_every_bytes.is_some());
+        let estimate = self.recommended.estimate.as_ref()?;
+        Some(match estimate.records_per_s.as_ref().filter(|_| is_about_records) {
+            Some(records_per_s) => format!("{} records/s", NUMBER.text(records_per_s.value)),
+            None => format!("{} GB/s", GIGABYTES_PER_S.text(estimate.throughput_bytes_per_s.value)),
+        })
     }
 }
 
@@ -294,9 +305,7 @@ fn simplest_of_the_fastest<'c>(ranked: &[&'c CaseReport]) -> Option<&'c CaseRepo
 
 /// Whether a case is within 3 % of the other, or cannot be told from it.
 fn is_near(case: &CaseReport, other: &CaseReport) -> bool {
-    let is_close = |ratio: Interval| {
-        (ratio.estimate - 1.0).abs() <= CLOSE || !Verdict::from_ratio(&ratio, Verdict::MARGIN).is_difference()
-    };
+    let is_close = |ratio: Interval| (ratio.estimate - 1.0).abs() <= CLOSE || !ratio.verdict().is_difference();
     case.record.case == other.record.case || case.ratio_to(other).is_some_and(is_close)
 }
 
@@ -321,24 +330,12 @@ fn rounds(case: &CaseReport, baseline: Option<&CaseReport>) -> usize {
 
 /// The fastest first. Cases of few rounds, from the check before the final or dropped from it, are left out: only
 /// chance makes one of them as fast.
-fn ranked<'c>(
-    cases: impl Iterator<Item = &'c CaseReport>,
-    baseline: Option<&CaseReport>,
-) -> Vec<&'c CaseReport> {
-    let mut ranked: Vec<&CaseReport> = cases.filter(|case| case.is_ranked()).collect();
-    let most = ranked.iter().map(|case| rounds(case, baseline)).max().unwrap_or(0);
-    ranked.retain(|case| 2 * rounds(case, baseline) >= most);
-    ranked.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
-    ranked
-}
-
-/// Records per second if the question is about records, throughput otherwise.
-fn figure(case: &CaseReport, is_about_records: bool) -> Option<String> {
-    let estimate = case.estimate.as_ref()?;
-    Some(match estimate.records_per_s.as_ref().filter(|_| is_about_records) {
-        Some(records_per_s) => format!("{} records/s", significant(records_per_s.value)),
-        None => format!("{} GB/s", gigabytes_per_s(estimate.throughput_bytes_per_s.value)),
-    })
+fn ranked<'c>(mut cases: Vec<&'c CaseReport>, baseline: Option<&CaseReport>) -> Vec<&'c CaseReport> {
+    cases.retain(|case| case.is_ranked());
+    let most = cases.iter().map(|case| rounds(case, baseline)).max().unwrap_or(0);
+    cases.retain(|case| 2 * rounds(case, baseline) >= most);
+    cases.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
+    cases
 }
 
 #[cfg(test)]

@@ -1,27 +1,20 @@
 //! The answer to a contract's question: the fastest way, its gain, and how sure that is.
 
-use writebench_model::{Axes, Axis, Contract, Prepare, RunRecord, SyncCall};
+use writebench_model::{Axes, Axis, Bytes, Contract, Prepare, RunRecord, SyncCall};
 use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::{CaseReport, Estimate, by_contract, distinct};
-use crate::sentences::finding::{Finding, compared, figure, goal, tell_sizes_apart};
-use crate::sentences::number::{NOTHING, TIMES, range_of, share};
+use crate::sentences::finding::{Finding, compared, figure, goal};
+use crate::sentences::number::{NOTHING, TIMES, mark, range_of, share};
 use crate::sentences::outcomes::case_sentence;
 use crate::sentences::question::question;
-use crate::sentences::words::{counted, list};
-
-/// How many cases are named in a list before the rest is counted.
-const NAMED: usize = 3;
+use crate::sentences::words::{NAMED, counted, list};
 
 /// The answer for those who want what a contract promises.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContractAnswer {
     /// The contract that all cases satisfy.
     pub contract: Contract,
-    /// How many different cases satisfy the contract.
-    pub cases: usize,
-    /// The fastest case with a rank.
-    pub fastest: Option<String>,
     /// The answer in a line of the first screen.
     pub finding: Finding,
     /// The fastest, in words.
@@ -38,12 +31,15 @@ pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<ContractAnsw
     if contracts.iter().any(|(_, cases)| is_measured(cases)) {
         contracts.retain(|(_, cases)| is_measured(cases));
     }
-    let mut answers: Vec<ContractAnswer> = contracts
-        .into_iter()
-        .map(|(contract, cases)| ContractAnswer::for_contract(contract, run, cases))
-        .collect();
-    tell_sizes_apart(answers.iter_mut().map(|answer| (&mut answer.finding, &answer.contract)));
-    answers
+    let several_sizes = contracts.iter().any(|(contract, _)| contract.bytes != contracts[0].0.bytes);
+    let answer = |(contract, cases): (&Contract, Vec<&CaseReport>)| {
+        let mut answer = ContractAnswer::for_contract(contract, run, cases);
+        if several_sizes {
+            answer.finding.goal += &format!(", {}", Bytes(contract.bytes).in_words());
+        }
+        answer
+    };
+    contracts.into_iter().map(answer).collect()
 }
 
 impl ContractAnswer {
@@ -55,38 +51,36 @@ impl ContractAnswer {
         let answer = Self {
             finding: Finding::none(goal(contract, target), ""),
             contract: contract.clone(),
-            cases: cases.len(),
-            fastest: None,
             sentence: format!("{}: ", question(contract, target)),
             certainty: String::new(),
         };
         let ranked: Vec<&CaseReport> = cases.iter().copied().filter(|case| case.is_ranked()).collect();
         match ranked.as_slice() {
-            [best, others @ ..] => answer.ranked(best, others, run),
+            [best, others @ ..] => answer.ranked(best, others, cases.len(), run),
             [] => answer.unranked(&cases),
         }
     }
 
-    fn ranked(mut self, best: &CaseReport, others: &[&CaseReport], run: &RunRecord) -> Self {
+    fn ranked(mut self, best: &CaseReport, others: &[&CaseReport], cases: usize, run: &RunRecord) -> Self {
         let Some(estimate) = &best.estimate else { return self };
         // Another target is another question.
-        let beside = || others.iter().copied().filter(|case| case.record.target == best.record.target);
-        let baseline = beside().find(|case| is_baseline(case)).filter(|_| !is_baseline(best));
+        let mut beside =
+            others.iter().copied().filter(|case| case.record.target == best.record.target).peekable();
         let is_plain = is_baseline(best);
-        let is_baseline = is_plain && beside().next().is_some();
-        self.fastest = Some(best.name.clone());
+        let is_baseline_of_others = is_plain && beside.peek().is_some();
+        let baseline = beside.find(|case| is_baseline(case)).filter(|_| !is_plain);
         let times_baseline = baseline.and_then(|baseline| baseline.ratio_to(best));
-        let in_words = match (&times_baseline, run.is_side_by_side()) {
-            (_, true) => beside_first(best, others, run),
-            (Some(ratio), _) => compared(ratio),
-            (None, _) if is_plain => first_of(best, others),
-            (None, _) => NOTHING.to_owned(),
+        let in_words = match &times_baseline {
+            _ if run.is_side_by_side() => beside_first(best, others, run),
+            Some(ratio) => compared(ratio),
+            None if is_plain => first_of(best, others),
+            None => NOTHING.to_owned(),
         };
         self.finding = Finding::for_case(self.finding.goal, best, estimate, in_words);
         self.finding.target = run.is_side_by_side().then(|| best.record.target.clone());
-        self.sentence +=
-            &format!("{}{}.", figure_of(best, estimate), worth(best, estimate, is_baseline, times_baseline));
-        self.certainty = match self.cases {
+        let worth = worth(best, estimate, is_baseline_of_others, times_baseline);
+        self.sentence += &format!("{}{worth}.", figure_of(best, estimate));
+        self.certainty = match cases {
             1 => "There is no other case to compare it with.".to_owned(),
             _ if others.is_empty() => "No other case has a rank to compare it with.".to_owned(),
             _ => certainty(best, others),
@@ -97,8 +91,11 @@ impl ContractAnswer {
     /// A figure without a rank, or the reason why there is none.
     fn unranked(mut self, cases: &[&CaseReport]) -> Self {
         let Some(&first) = cases.first() else { return self };
+        let goal = self.finding.goal;
         if let Some(estimate) = &first.estimate {
-            let (goal, why) = (self.finding.goal.clone(), why_unranked(first, estimate));
+            let why = why_unranked(first, estimate);
+            self.sentence += &format!("{}, without a rank.", figure_of(first, estimate));
+            self.certainty = format!("Not ranked, because {why}.");
             self.finding = match first.breaks_its_promise {
                 true => Finding::none(goal, NOT_DURABLE),
                 false => Finding {
@@ -106,17 +103,15 @@ impl ContractAnswer {
                     ..Finding::for_case(goal, first, estimate, format!("no rank: {why}"))
                 },
             };
-            self.sentence += &format!("{}, without a rank.", figure_of(first, estimate));
-            self.certainty = format!("Not ranked, because {}.", why_unranked(first, estimate));
             return self;
         }
-        let why = case_sentence(first, first.reason.as_deref().unwrap_or_default());
-        self.finding = Finding::none(self.finding.goal, &why);
+        let why = case_sentence(first);
         let more = match cases.len() - 1 {
             0 => String::new(),
             more => format!("; {} without a figure", counted(more, "more case")),
         };
         self.sentence += &format!("no answer. {why}{more}.");
+        self.finding = Finding::none(goal, &why);
         self
     }
 
@@ -137,7 +132,7 @@ fn worth(
     let mut text = if is_baseline { format!(", {plain}") } else { String::new() };
     if let Some(ratio) = &times_baseline {
         let (factor, ends) = (TIMES.text(ratio.estimate), TIMES.between(ratio.low, ratio.high));
-        text += &match Verdict::from_ratio(ratio, Verdict::MARGIN) {
+        text += &match ratio.verdict() {
             Verdict::Faster | Verdict::Slower => format!(", {factor} × {plain} ({ends})"),
             Verdict::Same => format!(", the same as {plain} ({factor} ×, {ends})"),
             Verdict::Inconclusive if ratio.is_sure() => {
@@ -148,10 +143,7 @@ fn worth(
             }
         };
     }
-    if let Some(limit) = estimate.limit {
-        text += &format!(", {} of the limit", share(limit.share));
-    }
-    text
+    text + &estimate.limit.map_or(String::new(), |limit| format!(", {} of the limit", share(limit.share)))
 }
 
 /// Plain `write`, or for a copy `read` and `write`, in chunks of the default size, and nothing but what the contract
@@ -180,9 +172,10 @@ pub(crate) fn plain(case: &CaseReport) -> &'static str {
 
 /// `write,size=1MiB at 4.70 GB/s (4.51 – 4.83)`.
 fn figure_of(case: &CaseReport, estimate: &Estimate) -> String {
-    let (figure, unit, interval) = figure(&case.record, estimate, range_of);
+    let (figure, unit, quantity) = figure(&case.record, estimate);
     let at = if unit == "ms" { "in" } else { "at" };
-    format!("{} {at} {figure} {unit} ({interval})", case.name)
+    let value = mark(estimate, quantity.text(figure.value));
+    format!("{} {at} {value} {unit} ({})", case.name, range_of(estimate, &figure, quantity))
 }
 
 /// Plain write compared with all others, when it is the first.
@@ -232,21 +225,18 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
     let with = |wanted: &[Verdict]| -> Vec<&CaseReport> {
         sure.iter().copied().filter(|case| wanted.contains(&case.verdict_to(best))).collect()
     };
-    let names =
-        |cases: &[&CaseReport]| list(&cases.iter().map(|case| case.name.as_str()).collect::<Vec<_>>(), NAMED);
+    let named = |what: &str, cases: &[&CaseReport]| {
+        let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+        (!cases.is_empty()).then(|| format!("{what} {}", list(&names, NAMED)))
+    };
     let (same, unclear) = (with(&[Verdict::Same]), with(&[Verdict::Inconclusive]));
     let slower = with(&[Verdict::Slower, Verdict::Faster]);
     if sure.is_empty() {
         let other = if let [one] = few.as_slice() { &one.name } else { "any other" };
         return format!("Inconclusive vs. {other}: {}, and 95 % takes 6.", rounds(best, &few));
     }
-    let mut parts = Vec::new();
-    if !same.is_empty() {
-        parts.push(format!("the same, within 5 %: {}", names(&same)));
-    }
-    if !unclear.is_empty() {
-        parts.push(format!("inconclusive: {}", names(&unclear)));
-    }
+    let near = [named("the same, within 5 %:", &same), named("inconclusive:", &unclear)];
+    let mut parts: Vec<String> = near.into_iter().flatten().collect();
     if let Some(next) = slower.first() {
         let than = match slower.as_slice() {
             [one] => one.name.clone(),
@@ -256,13 +246,9 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
         let by = if parts.is_empty() { distance(best, next, slower.len()) } else { String::new() };
         parts.push(format!("faster than {than}{by}"));
     }
-    if !few.is_empty() {
-        parts.push(format!("too few rounds to compare it with {}", names(&few)));
-    }
-    let text = parts.join("; ");
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase()).into_iter();
-    first.chain(letters).chain(['.']).collect()
+    parts.extend(named("too few rounds to compare it with", &few));
+    let text = parts.join("; ") + ".";
+    text[..1].to_ascii_uppercase() + &text[1..]
 }
 
 /// `: the next, B, takes 1.21 times as long (1.15 – 1.30) in 6 rounds`.
@@ -417,7 +403,7 @@ mod tests {
             "{answer:?}"
         );
         assert_eq!(answer.certainty, "Not ranked, because every sample was disturbed.");
-        assert_eq!(answer.fastest, None);
+        assert_eq!(answer.finding.case, None);
     }
 
     #[test]
@@ -428,7 +414,7 @@ mod tests {
         not_reached.contract.bytes *= 4;
         let report = on_data(vec![durable, case("write", &SLOW), case("mmap", &FAST), not_reached]);
         assert_eq!(report.answers.len(), 2);
-        assert_eq!(report.answers[1].fastest.as_deref(), Some("mmap"));
+        assert_eq!(report.answers[1].finding.case.as_deref(), Some("mmap"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The lines of the first screen: goals, and the fastest way to each.
 
 use serde::Serialize;
-use writebench_model::{Bytes, CaseRecord, Content, Contract, DataSource, Durability, Start, TargetRecord};
+use writebench_model::{CaseRecord, Content, Contract, DataSource, Durability, Start, TargetRecord};
 use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::{CaseReport, Estimate, Figure};
@@ -42,16 +42,15 @@ impl Finding {
 
     /// A way with its figure.
     pub(crate) fn for_case(goal: String, case: &CaseReport, estimate: &Estimate, compared: String) -> Self {
-        let in_cell: IntervalText = |_, figure, quantity| range(figure, quantity);
-        let (figure, unit, interval) = figure(&case.record, estimate, in_cell);
+        let (figure, unit, quantity) = figure(&case.record, estimate);
         Self {
             goal,
             way: words(&case.record),
             case: Some(case.record.case.to_string()),
             target: None,
-            figure,
+            figure: mark(estimate, quantity.text(figure.value)),
             unit,
-            interval,
+            interval: range(&figure, quantity),
             samples: estimate.samples,
             compared,
             limit: estimate.limit.map_or(NOTHING.to_owned(), |limit| share(limit.share)),
@@ -68,24 +67,16 @@ pub(crate) fn words(case: &CaseRecord) -> String {
     case.case.known().map_or_else(|| case.case.to_string(), writebench_model::Case::words)
 }
 
-/// How the interval of a figure is written.
-type IntervalText = fn(&Estimate, &Figure, &Quantity) -> String;
-
-/// A value with its mark, its unit, and its interval.
-pub(crate) fn figure(
-    case: &CaseRecord,
-    estimate: &Estimate,
-    interval: IntervalText,
-) -> (String, &'static str, String) {
+/// The figure that the contract is about, its unit, and how it is printed.
+pub(crate) fn figure(case: &CaseRecord, estimate: &Estimate) -> (Figure, &'static str, &'static Quantity) {
     let contract = &case.contract;
-    let (figure, unit, quantity) = match estimate.records_per_s {
+    match estimate.records_per_s {
         // If data becomes durable on the way, the question is about records; if no data is written,
         // about time.
-        Some(per_s) if contract.durable_every_bytes.is_some() => (per_s, "records/s", NUMBER),
-        _ if !contract.content.has_own_bytes() => (estimate.total_ns, "ms", MILLISECONDS),
-        _ => (estimate.throughput_bytes_per_s, "GB/s", GIGABYTES_PER_S),
-    };
-    (mark(estimate, quantity.text(figure.value)), unit, interval(estimate, &figure, &quantity))
+        Some(per_s) if contract.durable_every_bytes.is_some() => (per_s, "records/s", &NUMBER),
+        _ if !contract.content.has_own_bytes() => (estimate.total_ns, "ms", &MILLISECONDS),
+        _ => (estimate.throughput_bytes_per_s, "GB/s", &GIGABYTES_PER_S),
+    }
 }
 
 /// The speed as a multiple of another case's, and how sure that is. Too few rounds give no number.
@@ -94,7 +85,7 @@ pub(crate) fn compared(ratio: &Interval) -> String {
         return format!("inconclusive ({})", counted(ratio.count, "round"));
     }
     let factor = TIMES.text(ratio.estimate);
-    match Verdict::from_ratio(ratio, Verdict::MARGIN) {
+    match ratio.verdict() {
         Verdict::Faster | Verdict::Slower => format!("{factor} × ({})", TIMES.between(ratio.low, ratio.high)),
         Verdict::Same => format!("{factor} × (same)"),
         Verdict::Inconclusive => format!("{factor} × (inconclusive)"),
@@ -139,15 +130,4 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String
         (Durability::Durable, Some(_)) => format!(", {}", contract.kept()),
     };
     format!("{durable}{file}{content}{source}{memory}{kept}")
-}
-
-/// Goals that differ only in their size say it.
-pub(crate) fn tell_sizes_apart<'g>(goals: impl Iterator<Item = (&'g mut Finding, &'g Contract)>) {
-    let mut goals: Vec<(&mut Finding, &Contract)> = goals.collect();
-    let sizes: std::collections::HashSet<u64> = goals.iter().map(|(_, contract)| contract.bytes).collect();
-    if sizes.len() > 1 {
-        for (finding, contract) in &mut goals {
-            finding.goal += &format!(", {}", Bytes(contract.bytes).in_words());
-        }
-    }
 }

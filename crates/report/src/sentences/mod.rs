@@ -6,7 +6,6 @@ pub(crate) mod arranged;
 pub(crate) mod changes;
 pub(crate) mod code;
 pub(crate) mod comparison;
-mod conclusion;
 pub(crate) mod finding;
 mod image_share;
 pub(crate) mod machine;
@@ -14,12 +13,10 @@ pub(crate) mod number;
 pub(crate) mod outcomes;
 mod question;
 mod ranks;
-mod read_back;
+mod remarks;
 pub(crate) mod report;
-mod resolution;
 pub(crate) mod run_names;
 pub(crate) mod shell;
-mod startup;
 pub(crate) mod visible;
 mod warning;
 pub(crate) mod words;
@@ -29,14 +26,13 @@ pub(crate) use self::changes::Change;
 pub(crate) use self::code::codes;
 pub(crate) use self::machine::{one_line, run_lines};
 pub(crate) use self::number::{
-    GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, Quantity, SECONDS, THOUSANDTHS, TIMES, gigabytes_per_s,
-    mark, microseconds, milliseconds, or_nothing, range, range_of, seconds_short, share, significant,
-    verdict_mark,
+    GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, Quantity, SECONDS, THOUSANDTHS, TIMES, mark, microseconds,
+    milliseconds, or_nothing, range, seconds_short, share, verdict_mark,
 };
-pub(crate) use self::outcomes::{case_sentence, with_outcome};
+pub(crate) use self::outcomes::case_sentence;
 pub use self::report::Report;
 pub(crate) use self::run_names::run_names;
 pub use self::shell::quoted;
 pub use self::visible::{visible, visible_lines};
 pub use self::words::counted;
-pub(crate) use self::words::list;
+pub(crate) use self::words::{NAMED, list};

@@ -13,6 +13,7 @@ pub(crate) struct Quantity {
 
 /// Bytes per second as decimal gigabytes per second.
 pub(crate) const GIGABYTES_PER_S: Quantity = Quantity { unit: 1e9, digits: significant_digits };
+/// Three digits from the first that is not zero.
 pub(crate) const NUMBER: Quantity = Quantity { unit: 1.0, digits: significant_digits };
 /// Nanoseconds as milliseconds. Microseconds are enough.
 pub(crate) const MILLISECONDS: Quantity = Quantity {
@@ -67,11 +68,6 @@ impl Quantity {
     }
 }
 
-/// A rate in decimal gigabytes per second with three significant digits.
-pub(crate) fn gigabytes_per_s(bytes_per_s: f64) -> String {
-    GIGABYTES_PER_S.text(bytes_per_s)
-}
-
 /// `low – high`: the interval of a figure's median; `least … most` of the samples where they are too few for one.
 pub(crate) fn range(figure: &Figure, quantity: &Quantity) -> String {
     match (figure.low, figure.high) {
@@ -105,11 +101,6 @@ pub(crate) fn milliseconds(nanoseconds: u64) -> String {
     MILLISECONDS.text(as_f64(nanoseconds))
 }
 
-/// Three digits from the first that is not zero.
-pub(crate) fn significant(value: f64) -> String {
-    NUMBER.text(value)
-}
-
 fn significant_digits(value: f64) -> usize {
     match value.abs() {
         0.0 => 0,
@@ -125,7 +116,7 @@ fn significant_digits(value: f64) -> usize {
 
 /// Microseconds with three significant digits.
 pub(crate) fn microseconds(nanoseconds: u64) -> String {
-    significant(as_f64(nanoseconds) / 1e3)
+    NUMBER.text(as_f64(nanoseconds) / 1e3)
 }
 
 /// A case's share of its limit: `83 %`.
@@ -141,7 +132,7 @@ pub(crate) fn share(share: f64) -> String {
 /// Seconds, to the tenth where there are any.
 pub(crate) fn seconds_short(nanoseconds: f64) -> String {
     let seconds = nanoseconds / 1e9;
-    if seconds < 0.95 { significant(seconds) } else { format!("{seconds:.1}") }
+    if seconds < 0.95 { NUMBER.text(seconds) } else { format!("{seconds:.1}") }
 }
 
 /// The mark before a ratio: empty for a difference.

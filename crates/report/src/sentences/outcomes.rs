@@ -3,21 +3,13 @@
 use crate::numbers::CaseReport;
 use crate::sentences::words::counted;
 
-/// The outcome of a case, with the reason.
-pub(crate) fn case_sentence(case: &CaseReport, reason: &str) -> String {
+/// What became of a case without a figure, or with a late one.
+pub(crate) fn case_sentence(case: &CaseReport) -> String {
     let good = case
         .estimate
         .as_ref()
         .map_or(String::new(), |estimate| format!(" (after {})", counted(estimate.samples, "good sample")));
-    format!("{}: {}{good}", case.name, with_outcome(case, reason))
-}
-
-/// The reason behind the outcome; that a case was not run is reason enough.
-pub(crate) fn with_outcome(case: &CaseReport, reason: &str) -> String {
-    match case.outcome() {
-        None => reason.to_owned(),
-        Some(outcome) => format!("{}: {reason}", outcome.name()),
-    }
+    format!("{}: {}{good}", case.name, case.cause().unwrap_or_default())
 }
 
 /// How many cases failed, and the first of them with its cause.
@@ -25,7 +17,7 @@ pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
     let is_fault = |case: &CaseReport| case.outcome().is_some_and(writebench_model::Outcome::is_fault);
     let failed: Vec<&CaseReport> = cases.iter().copied().filter(|case| is_fault(case)).collect();
     let first = failed.first()?;
-    let sentence = case_sentence(first, first.reason.as_deref().unwrap_or_default());
+    let sentence = case_sentence(first);
     let more = if failed.len() > 1 { format!(", and {} more", failed.len() - 1) } else { String::new() };
     Some(format!("{} of {} failed: {sentence}{more}.", failed.len(), counted(cases.len(), "case")))
 }

@@ -6,13 +6,11 @@ use writebench_model::{Cluster, Node, Phase, RankName, Sample, Spread};
 use writebench_stats::as_f64;
 
 use crate::numbers::CaseReport;
-use crate::sentences::number::significant;
-use crate::sentences::words::{counted, list};
+use crate::sentences::number::NUMBER;
+use crate::sentences::words::{NAMED, counted, list};
 
 /// A rank is a straggler of a sample if it took so many times the median of all ranks for the longest phase.
 const SLOW: f64 = 1.5;
-/// No more stragglers are named.
-const NAMED: usize = 3;
 /// Clocks that differ by more than this share of a phase leave its figure in doubt.
 const SURE: f64 = 0.01;
 /// At most so many nodes are listed.
@@ -45,7 +43,7 @@ pub(crate) fn warnings(cluster: Option<&Cluster>, cases: &[&CaseReport]) -> Vec<
     if let Some(&worst) = unsure.iter().max() {
         warnings.push(format!(
             "Clocks of nodes may be {} µs apart, more than 1 % of a phase in {}.",
-            significant(as_f64(worst) / 1e3),
+            NUMBER.text(as_f64(worst) / 1e3),
             counted(unsure.len(), "sample"),
         ));
     }
@@ -78,7 +76,7 @@ fn stragglers(cases: &[&CaseReport]) -> Vec<String> {
         let median = times[times.len() / 2];
         let rounds = format!("{} of {}", times.len(), counted(good.len(), "round"));
         let text =
-            format!("Straggler {rank}: {} × the median in {rounds} of {}.", significant(median), case.name);
+            format!("Straggler {rank}: {} × the median in {rounds} of {}.", NUMBER.text(median), case.name);
         found.push((median, text));
     }
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));

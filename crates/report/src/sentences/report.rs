@@ -3,12 +3,11 @@
 use writebench_model::{FIRST_LOOK, RunRecord};
 
 use crate::numbers::{CaseReport, cases};
-use crate::sentences::advice::{Advice, without_advice};
+use crate::sentences::advice::{Advice, Search, without_advice};
 use crate::sentences::answer::{ContractAnswer, answers};
-use crate::sentences::conclusion::remarks;
 use crate::sentences::finding::Finding;
+use crate::sentences::remarks::{read_back, remarks, smallest_difference};
 use crate::sentences::warning::warnings;
-use crate::sentences::{read_back, resolution};
 
 /// A run, ready to be rendered.
 #[derive(Debug, Clone)]
@@ -45,27 +44,26 @@ impl Report {
     pub fn from_run(number: Option<i64>, mut run: RunRecord) -> Self {
         let is_search = run.is_search();
         let cases = cases(&mut run);
-        let advice = Advice::from_cases(&cases);
+        let search = Search::from_cases(&cases);
         let answers = if is_search { Vec::new() } else { answers(&run, &cases) };
-        let findings = match &advice {
-            Some(advice) => advice.findings(&cases),
-            None => answers.iter().map(|answer| answer.finding.clone()).collect(),
-        };
         let remarks = if is_search { Vec::new() } else { remarks(&run, &answers, &cases) };
-        let conclusions = match &advice {
-            Some(advice) => advice.sentences(&cases, &run),
-            None if is_search => vec![without_advice(&cases)],
-            None => answers.iter().map(ContractAnswer::text).chain(remarks.clone()).collect(),
+        let (findings, conclusions) = match &search {
+            Some(search) => (search.findings(), search.sentences(&run)),
+            None if is_search => (Vec::new(), vec![without_advice(&cases)]),
+            None => (
+                answers.iter().map(|answer| answer.finding.clone()).collect(),
+                answers.iter().map(ContractAnswer::text).chain(remarks.clone()).collect(),
+            ),
         };
         Self {
-            read_back: read_back::sentence(&cases),
-            smallest_difference: resolution::sentence(&cases),
+            read_back: read_back(&cases),
+            smallest_difference: smallest_difference(&cases),
             warnings: warnings(&run, &cases, is_search),
             is_arranged: false,
             number,
             run,
+            advice: search.map(|search| search.advice),
             cases,
-            advice,
             answers,
             findings,
             conclusions,

@@ -3,7 +3,7 @@
 use writebench_model::{Durability, Outcome, RunRecord, RunStatus};
 use writebench_stats::CONFIDENCE;
 
-use crate::numbers::{CaseReport, distinct};
+use crate::numbers::{CaseReport, Estimate, distinct};
 use crate::sentences::outcomes::{failed, lost_at_write_back, went_on};
 use crate::sentences::ranks;
 use crate::sentences::words::counted;
@@ -34,20 +34,18 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
         let were = if disturbed == 1 { "was" } else { "were" };
         warnings.push(format!("{disturbed} of {} {were} disturbed and left out.", counted(all, "sample")));
     }
-    let only_disturbed = estimates().filter(|estimate| estimate.only_disturbed).count();
-    if only_disturbed > 0 {
-        warnings.push(format!(
-            "{} with only disturbed samples, marked ~ and not ranked.",
-            counted(only_disturbed, "case")
-        ));
-    }
-    let cut = estimates().filter(|estimate| estimate.cut > 0).count();
-    if cut > 0 {
-        warnings.push(format!(
-            "{} whose records the budget cut short, with the written bytes in brackets, compared by their rate.",
-            counted(cut, "case")
-        ));
-    }
+    let those = |is_one: fn(&&Estimate) -> bool, what: &str| {
+        let count = estimates().filter(is_one).count();
+        (count > 0).then(|| format!("{} {what}", counted(count, "case")))
+    };
+    warnings.extend(those(
+        |estimate| estimate.only_disturbed,
+        "with only disturbed samples, marked ~ and not ranked.",
+    ));
+    warnings.extend(those(
+        |estimate| estimate.cut > 0,
+        "whose records the budget cut short, with the written bytes in brackets, compared by their rate.",
+    ));
     warnings.extend(ranks::warnings(run.cluster.as_ref(), &cases));
     warnings.extend(imprecise(run, &cases));
     warnings.extend(busy_cpus(run, &cases));

@@ -2,6 +2,9 @@
 
 use std::borrow::Borrow;
 
+/// How many names are shown before the rest is counted.
+pub(crate) const NAMED: usize = 3;
+
 /// `1 case`, `2 cases`.
 #[must_use]
 pub fn counted(number: usize, what: &str) -> String {

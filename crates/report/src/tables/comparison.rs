@@ -2,7 +2,7 @@
 
 use crate::numbers::{ComparedCase, Comparison, ObservationUnit};
 use crate::sentences::comparison::verdict;
-use crate::sentences::{NOTHING, THOUSANDTHS, gigabytes_per_s};
+use crate::sentences::{GIGABYTES_PER_S, NOTHING, THOUSANDTHS};
 use crate::tables::table::{self, Table};
 
 type Cells<'c> = table::Cells<'c, &'c ComparedCase>;
@@ -15,8 +15,8 @@ pub(crate) fn table<'c>(cases: impl Iterator<Item = &'c ComparedCase>, compariso
     };
     let columns = vec![
         Cells::text(table::CASE, 0, |case| case.case.to_string()),
-        Cells::figure("", "A GB/s", 1, |case| gigabytes_per_s(case.a_bytes_per_s)),
-        Cells::figure("", "B GB/s", 1, |case| gigabytes_per_s(case.b_bytes_per_s)),
+        Cells::figure("", "A GB/s", 1, |case| GIGABYTES_PER_S.text(case.a_bytes_per_s)),
+        Cells::figure("", "B GB/s", 1, |case| GIGABYTES_PER_S.text(case.b_bytes_per_s)),
         Cells::figure("", "B / A", 0, |case| THOUSANDTHS.text(case.speed_ratio.estimate)),
         Cells::figure("", table::INTERVAL, 0, |case| interval(case)),
         Cells::text("B is", 0, |case| verdict(case, comparison)),

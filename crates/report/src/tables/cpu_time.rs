@@ -4,8 +4,7 @@
 use writebench_model::Axis;
 
 use crate::numbers::{CaseReport, Estimate};
-use crate::sentences::or_nothing;
-use crate::sentences::significant;
+use crate::sentences::{NUMBER, or_nothing};
 use crate::tables::metric::{Metric, TIMES};
 use crate::tables::per_case::measured;
 use crate::tables::table::{self, Table, limit_cell};
@@ -23,7 +22,9 @@ fn table(title: &str, cases: &[&CaseReport], time: &Metric) -> Table {
         Cells::figure("", "s", 0, |(_, estimate)| time.value(estimate)),
         Cells::figure("95 %", table::INTERVAL, 0, |(_, estimate)| time.interval(estimate)),
         Cells::figure("", "min – max", 2, |(_, estimate)| time.extremes(estimate)),
-        Cells::figure("per call", "ns", 0, |(_, estimate)| or_nothing(per_call(estimate, time), significant)),
+        Cells::figure("per call", "ns", 0, |(_, estimate)| {
+            or_nothing(per_call(estimate, time), |ns| NUMBER.text(ns))
+        }),
         Cells::figure("", table::SAMPLES, 0, |(_, estimate)| estimate.samples.to_string()),
         Cells::text(table::CASE, 1, |(case, _)| case.record.case.to_string()),
     ];

@@ -2,7 +2,7 @@
 
 use crate::numbers::{CaseReport, distinct};
 use crate::sentences::finding::{Finding, IN_PAGE_CACHE, figure};
-use crate::sentences::{NOTHING, Report, range_of};
+use crate::sentences::{NOTHING, Report, mark};
 use crate::tables::table::{self, Cells, Column, Table};
 
 impl Report {
@@ -67,7 +67,10 @@ impl Report {
             let best = cases.min_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
             match best.and_then(|case| Some((case, case.estimate.as_ref()?))) {
                 Some((case, _)) if case.breaks_its_promise => "not durable".to_owned(),
-                Some((case, estimate)) => figure(&case.record, estimate, range_of).0,
+                Some((case, estimate)) => {
+                    let (figure, _, quantity) = figure(&case.record, estimate);
+                    mark(estimate, quantity.text(figure.value))
+                }
                 None => NOTHING.to_owned(),
             }
         };

@@ -4,7 +4,7 @@
 use writebench_model::Axis;
 
 use crate::numbers::{CaseReport, grouped};
-use crate::sentences::{gigabytes_per_s, mark};
+use crate::sentences::{GIGABYTES_PER_S, mark};
 use crate::tables::per_case;
 use crate::tables::table::{Column, NOTHING, Table, limit_cell};
 
@@ -52,5 +52,5 @@ fn table(title: &str, heading: &str, cases: &[&CaseReport], cell: fn(&CaseReport
 
 fn cell(case: &CaseReport) -> String {
     let Some(estimate) = &case.estimate else { return NOTHING.to_owned() };
-    mark(estimate, gigabytes_per_s(estimate.throughput_bytes_per_s.value))
+    mark(estimate, GIGABYTES_PER_S.text(estimate.throughput_bytes_per_s.value))
 }

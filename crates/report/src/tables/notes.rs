@@ -4,7 +4,7 @@ use writebench_model::{Limit, LimitKind};
 use writebench_stats::{Stability, as_f64};
 
 use crate::numbers::{CaseReport, limit_kind};
-use crate::sentences::{counted, gigabytes_per_s, seconds_short, share};
+use crate::sentences::{GIGABYTES_PER_S, counted, seconds_short, share};
 
 /// The limits that the shares are of, and the places where throughput fell.
 pub(super) fn notes(cases: &[&CaseReport], limits: &[Limit]) -> Vec<String> {
@@ -57,7 +57,7 @@ fn non_temporal(kind: LimitKind, threads: u32, limits: &[Limit]) -> Option<Strin
 }
 
 fn as_gigabytes_per_s(bytes_per_s: u64) -> String {
-    gigabytes_per_s(as_f64(bytes_per_s))
+    GIGABYTES_PER_S.text(as_f64(bytes_per_s))
 }
 
 /// The number of samples behind each figure, for tables without a column for it.
@@ -90,7 +90,7 @@ fn fall_note(case: &CaseReport) -> Option<String> {
     let over_time =
         case.estimate.as_ref()?.over_time.filter(|over_time| over_time.stability == Stability::Burst)?;
     let fall = over_time.fall?;
-    let (before, after) = (gigabytes_per_s(fall.bytes_per_s), gigabytes_per_s(fall.then_bytes_per_s));
+    let (before, after) = (GIGABYTES_PER_S.text(fall.bytes_per_s), GIGABYTES_PER_S.text(fall.then_bytes_per_s));
     let until = seconds_short(fall.until_ns);
     let samples = if over_time.of == 1 {
         String::new()

@@ -4,7 +4,7 @@ use writebench_model::Durability;
 
 use crate::numbers::{CaseReport, Estimate, LatencyEstimate, PHASES, PhaseNs, by_rank};
 use crate::sentences::or_nothing;
-use crate::sentences::{GIGABYTES_PER_S, gigabytes_per_s, microseconds, milliseconds, range, verdict_mark};
+use crate::sentences::{GIGABYTES_PER_S, microseconds, milliseconds, range, verdict_mark};
 use crate::tables::bars::Bars;
 use crate::tables::metric::{ELAPSED, Metric, RECORDS, THROUGHPUT};
 use crate::tables::table::{self, CASE, INTERVAL, SAMPLES, Table, limit_cell};
@@ -75,7 +75,9 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
     columns.extend(limit_and_stability(cases, 1));
     columns.extend([
         extremes(&THROUGHPUT),
-        figures("write alone", "GB/s", 3, |estimate| gigabytes_per_s(estimate.write_alone_bytes_per_s.value)),
+        figures("write alone", "GB/s", 3, |estimate| {
+            GIGABYTES_PER_S.text(estimate.write_alone_bytes_per_s.value)
+        }),
         figures("95 %", INTERVAL, 6, |estimate| range(&estimate.write_alone_bytes_per_s, &GIGABYTES_PER_S)),
     ]);
     columns.extend(phases_and_cpu(4));
@@ -116,7 +118,7 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
         }),
         interval(&ELAPSED),
         extremes(&ELAPSED),
-        figures("", "GB/s", 2, |estimate| gigabytes_per_s(estimate.throughput_bytes_per_s.value)),
+        figures("", "GB/s", 2, |estimate| GIGABYTES_PER_S.text(estimate.throughput_bytes_per_s.value)),
     ];
     columns.extend(limit_and_stability(&cases, 2));
     columns.extend(cpu_and_samples(5));

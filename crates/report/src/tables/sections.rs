@@ -3,7 +3,7 @@
 use writebench_model::{Contract, Layout, Outcome, RunRecord, TargetRecord};
 
 use crate::numbers::{CaseReport, by_contract, distinct, grouped};
-use crate::sentences::{Report, case_sentence, list, with_outcome};
+use crate::sentences::{NAMED, Report, case_sentence, list};
 use crate::tables::table::{self, Sentence, Table};
 use crate::tables::{cpu_time, matrix, notes, per_case, side_by_side};
 
@@ -88,19 +88,17 @@ fn ranked(title: &str, cases: &[CaseReport]) -> Vec<Table> {
 
 /// Sentences on cases without a figure. Cases with the same cause share one.
 fn sentences(cases: &[CaseReport]) -> Vec<Sentence> {
-    const NAMED: usize = 3;
-    let without_figure = cases.iter().filter_map(|case| Some((case, case.reason.as_deref()?)));
-    let causes = grouped(without_figure, |(case, reason)| (case.outcome_name(), *reason));
     let mut sentences = Vec::new();
-    for ((_, reason), with) in causes {
-        let is_fault = with[0].0.outcome().is_some_and(Outcome::is_fault);
+    for (cause, cases) in grouped(cases, |case| case.cause()) {
+        let Some(cause) = cause else { continue };
+        let is_fault = cases[0].outcome().is_some_and(Outcome::is_fault);
         let mut say = |text| sentences.push(Sentence { is_fault, text });
-        if with.len() <= NAMED {
-            with.iter().for_each(|(case, _)| say(case_sentence(case, reason)));
-            continue;
+        if cases.len() <= NAMED {
+            cases.iter().for_each(|case| say(case_sentence(case)));
+        } else {
+            let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+            say(format!("{} cases: {cause}: {}", cases.len(), list(&names, NAMED)));
         }
-        let names: Vec<&str> = with.iter().map(|(case, _)| case.name.as_str()).collect();
-        say(format!("{} cases: {}: {}", with.len(), with_outcome(with[0].0, reason), list(&names, NAMED)));
     }
     sentences
 }

@@ -17,7 +17,6 @@ use sha2::{Digest, Sha256};
 
 use self::content::PageContent;
 use self::data::data;
-use super::rendered::FormatError;
 use crate::charts;
 use crate::numbers::{CompareError, ComparedRun, Comparison, Side};
 use crate::sentences::{Report, run_names};
@@ -51,15 +50,14 @@ struct Page<'r> {
 }
 
 /// Renders one run or several; all others are compared with the first.
-///
-/// # Errors
-/// Never in practice, as [`FormatError`] says.
-pub fn render(reports: &[Report]) -> Result<String, FormatError> {
+#[must_use]
+pub fn render(reports: &[Report]) -> String {
     let names = run_names(reports);
     let charts = charts::charts(reports);
     let comparisons: Vec<Result<Comparison, CompareError>> =
         (1..reports.len()).map(|b| comparison(reports, &names, b)).collect();
-    let data = serde_json::to_string(&data(reports, &names, &charts, &comparisons))?;
+    let data =
+        serde_json::to_string(&data(reports, &names, &charts, &comparisons)).expect("every key is a text");
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
     let page = Page {
         content: PageContent::from_reports(reports, &names, &charts, &comparisons),
@@ -70,7 +68,7 @@ pub fn render(reports: &[Report]) -> Result<String, FormatError> {
         // The escape has the same meaning in a JSON string, and ends no element.
         data: data.replace('<', "\\u003c"),
     };
-    Ok(page.render()?)
+    page.render().expect("the page is written to memory")
 }
 
 fn comparison(reports: &[Report], names: &[String], b: usize) -> Result<Comparison, CompareError> {

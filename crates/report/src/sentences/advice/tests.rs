@@ -241,7 +241,7 @@ proptest! {
         };
         let cases: Vec<CaseRecord> = names.iter().zip(&table).map(record).collect();
         let report = crate::Report::from_run(None, RunRecord { cases, ..example_run() });
-        let Some(fastest) = report.answers[0].fastest.as_deref() else { return Ok(()) };
+        let Some(fastest) = report.answers[0].finding.case.as_deref() else { return Ok(()) };
         let fastest = report.cases.iter().find(|case| case.name == fastest).unwrap();
         for other in report.cases.iter().filter(|case| case.is_ranked()) {
             prop_assert!(fastest.time_ns() <= other.time_ns());
