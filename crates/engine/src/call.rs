@@ -239,7 +239,7 @@ pub(crate) fn hand_over_vector(
     Ok(())
 }
 
-fn wrote_nothing(call: &'static str) -> CallError {
+pub(crate) fn wrote_nothing(call: &'static str) -> CallError {
     CallError::other(call, "wrote 0 bytes and gave no error".to_owned())
 }
 

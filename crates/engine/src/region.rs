@@ -35,14 +35,14 @@ impl<'a> Region<'a> {
 
     /// The memory that holds the region's data: its own range, or the one chunk.
     pub(crate) fn memory(&self) -> &'a [u8] {
-        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         match self.axes.source {
             Source::File => {
-                let start = size(self.rank_offset);
-                &self.source[start..start + size(self.range.length)]
+                let start = to_usize(self.rank_offset);
+                &self.source[start..start + to_usize(self.range.length)]
             }
             Source::Chunk => {
-                &self.source[..size(self.axes.chunk_size_bytes.min(self.range.length)).min(self.source.len())]
+                &self.source
+                    [..to_usize(self.axes.chunk_size_bytes.min(self.range.length)).min(self.source.len())]
             }
         }
     }
@@ -77,6 +77,11 @@ impl<'a> Region<'a> {
             stride,
             ..*self
         }
+    }
+
+    /// The end of the window around `at`. Windows begin at multiples of their size: a short call may end anywhere.
+    pub(crate) fn window_end(&self, at: u64, window_bytes: u64) -> u64 {
+        (at / window_bytes).saturating_add(1).saturating_mul(window_bytes).min(self.range.length)
     }
 
     /// Whether the region's bytes are one range of its file.
@@ -122,8 +127,7 @@ impl<'a> Region<'a> {
         &self,
         mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), E>,
     ) -> Result<(), E> {
-        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
-        let chunk_size = size(self.axes.chunk_size_bytes);
+        let chunk_size = to_usize(self.axes.chunk_size_bytes);
         let mut offset = self.file_offset;
         if self.axes.source == Source::File {
             let own = self.memory();
@@ -137,12 +141,17 @@ impl<'a> Region<'a> {
         }
         let end = offset + self.range.length;
         while offset < end {
-            let chunk = &self.source[..size(end - offset).min(chunk_size)];
+            let chunk = &self.source[..to_usize(end - offset).min(chunk_size)];
             hand_over(chunk, offset)?;
             offset += chunk.len() as u64;
         }
         Ok(())
     }
+}
+
+/// A number of bytes in memory.
+pub(crate) fn to_usize(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 /// One region for each thread of a rank, of data in memory or in a file.

@@ -6,29 +6,19 @@ use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use writebench_model::{AllocateCall, Cache, SyncCall};
 
-use super::{IoThread, each_thread};
+use super::IoThread;
 use crate::call::{Call, CallError, Meaning, hand_over, retry};
 use crate::records::Records;
 use crate::region::Region;
 
-pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(regions, |region| AllocateThread { region })
+pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
+    move |file: BorrowedFd<'_>, _: &mut Records| allocate(file, region.axes.call, region.file_length)
 }
 
 /// EINVAL from a filesystem without fallocate under O_DIRECT: there the C library writes a byte into each block, which
 /// direct I/O refuses (posix_fallocate(3)).
 const POSIX_FALLOCATE: Call =
     Call { name: "posix_fallocate", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
-
-struct AllocateThread<'a> {
-    region: Region<'a>,
-}
-
-impl IoThread for AllocateThread<'_> {
-    fn write(&mut self, file: BorrowedFd<'_>, _records: &mut Records) -> Result<(), CallError> {
-        allocate(file, self.region.axes.call, self.region.file_length)
-    }
-}
 
 /// Gives a file its length; `fallocate` and `posix_fallocate` also give it blocks.
 pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) -> Result<(), CallError> {

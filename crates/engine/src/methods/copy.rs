@@ -5,93 +5,47 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use writebench_model::{Advice, Cache};
 
 use super::IoThread;
+use super::attached::attached;
 use crate::call::{Call, CallError, retry};
 use crate::file::{self, COPIED};
 use crate::records::Records;
-use crate::region::Region;
+use crate::region::{Region, to_usize};
 
-/// The file that is copied, with a position and advice of its own: closing a descriptor ends its advice.
-#[derive(Default)]
-pub(super) struct Input {
-    file: Option<OwnedFd>,
+/// Opens the file that is copied at the beginning of the region, with a position and the case's advice of its own:
+/// closing a descriptor ends its advice.
+pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd, CallError> {
+    let file = open_unadvised(region, Cache::Buffered)?;
+    if region.range.offset > 0 {
+        let position = rustix::fs::SeekFrom::Start(region.range.offset);
+        retry("lseek", || rustix::fs::seek(&file, position)).map_err(|error| error.with_path(COPIED))?;
+    }
+    if region.axes.advice == Advice::Sequential {
+        for advice in [rustix::fs::Advice::WillNeed, rustix::fs::Advice::Sequential] {
+            retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, advice))?;
+        }
+    }
+    Ok(file)
 }
 
-impl Input {
-    /// Opens the file at the beginning of the region, with the case's advice for reading.
-    pub(super) fn open(&mut self, region: &Region<'_>) -> Result<(), CallError> {
-        let file = Self::open_unadvised(region)?;
-        if region.range.offset > 0 {
-            let position = rustix::fs::SeekFrom::Start(region.range.offset);
-            retry("lseek", || rustix::fs::seek(&file, position)).map_err(|error| error.with_path(COPIED))?;
-        }
-        if region.axes.advice == Advice::Sequential {
-            for advice in [rustix::fs::Advice::WillNeed, rustix::fs::Advice::Sequential] {
-                retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, advice))?;
-            }
-        }
-        self.file = Some(file);
-        Ok(())
-    }
-
-    /// Opens the file without advice.
-    pub(super) fn open_unadvised(region: &Region<'_>) -> Result<OwnedFd, CallError> {
-        Self::open_with(region, Cache::Buffered)
-    }
-
-    /// Opens the file without advice, through the page cache or past it.
-    pub(super) fn open_with(region: &Region<'_>, cache: Cache) -> Result<OwnedFd, CallError> {
-        let source =
-            region.copy_from.ok_or_else(|| CallError::other("copy", "there is no file to copy".to_owned()))?;
-        file::reopen_to_read(source, cache).map_err(|error| error.with_path(COPIED))
-    }
-
-    pub(super) fn file(&self) -> Result<BorrowedFd<'_>, CallError> {
-        let file =
-            self.file.as_ref().ok_or_else(|| CallError::other("copy", "the source is not open".to_owned()))?;
-        Ok(file.as_fd())
-    }
-
-    pub(super) fn close(&mut self) -> Result<(), CallError> {
-        self.file.take().map_or(Ok(()), file::close)
-    }
+/// Opens the file that is copied, through the page cache or past it.
+pub(super) fn open_unadvised(region: &Region<'_>, cache: Cache) -> Result<OwnedFd, CallError> {
+    let missing = || CallError::other("copy", "there is no file to copy".to_owned());
+    let source = region.copy_from.ok_or_else(missing)?;
+    file::reopen_to_read(source, cache).map_err(|error| error.with_path(COPIED))
 }
 
-/// A copy whose loop only needs the source to be open.
-pub(super) struct CopyThread<'a, L> {
+/// A copy whose loop only needs the file that is copied: from the first file to the second.
+pub(super) fn copying<'a>(
     region: Region<'a>,
-    input: Input,
-    copy: L,
-}
-
-impl<'a, L> CopyThread<'a, L>
-where
-    L: FnMut(&Region<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send,
-{
-    /// `copy` is the loop, from the first file to the second.
-    pub(super) fn new(region: Region<'a>, copy: L) -> Self {
-        Self { region, input: Input::default(), copy }
-    }
-}
-
-impl<'a, L> IoThread for CopyThread<'a, L>
-where
-    L: FnMut(&Region<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send,
-{
-    fn attaches(&self) -> bool {
-        true
-    }
-
-    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
-        self.input.open(&self.region)
-    }
-
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
-        (self.copy)(&self.region, self.input.file()?, file, records)
-    }
-
-    fn detach(&mut self) -> Result<(), CallError> {
-        self.input.close()
-    }
+    mut copy: impl FnMut(&Region<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<(), CallError>
+    + Send
+    + 'a,
+) -> impl IoThread + 'a {
+    attached(
+        region,
+        |region, _| open_source(region),
+        move |region, source, file, records| copy(region, source.as_fd(), file, records),
+    )
 }
 
 /// A copy by one call that moves bytes from file to file inside the kernel: `step` moves at most the given number of
@@ -99,15 +53,12 @@ where
 pub(super) fn in_kernel<'a>(
     region: Region<'a>,
     call: impl Into<Call>,
-    step: impl Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize> + Send,
-) -> impl IoThread {
+    step: impl Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize> + Send + 'a,
+) -> impl IoThread + 'a {
     let call = call.into();
-    CopyThread::new(
-        region,
-        move |region: &Region<'a>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
-            move_all(region, call, records, |most, _| retry(call, || step(input, file, most)))
-        },
-    )
+    copying(region, move |region, source, file, records| {
+        move_all(region, call, records, |most, _| retry(call, || step(source, file, most)))
+    })
 }
 
 /// Calls `step` with the most bytes that it may move, and the number moved before, until the region is
@@ -121,8 +72,7 @@ pub(super) fn move_all(
 ) -> Result<(), CallError> {
     let mut at = 0;
     while at < region.range.length {
-        let most = region.axes.chunk_size_bytes.min(region.range.length - at);
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let most = to_usize(region.axes.chunk_size_bytes.min(region.range.length - at));
         match step(most, at).map_err(|error| error.or_at(region.range.offset + at))? {
             0 => return Err(ended(call, region.range.offset + at)),
             moved => at += moved as u64,

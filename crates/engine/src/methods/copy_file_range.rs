@@ -2,8 +2,8 @@
 
 use rustix::io::Errno;
 
+use super::IoThread;
 use super::copy::in_kernel;
-use super::{IoThread, each_thread};
 use crate::call::{Call, Meaning};
 use crate::region::Region;
 
@@ -13,10 +13,6 @@ pub(super) const COPY_FILE_RANGE: Call = Call {
     meanings: &[(Errno::XDEV, Meaning::Unsupported), (Errno::INVAL, Meaning::Unsupported)],
 };
 
-pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(regions, |region| {
-        in_kernel(region, COPY_FILE_RANGE, |from, to, most| {
-            rustix::fs::copy_file_range(from, None, to, None, most)
-        })
-    })
+pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
+    in_kernel(region, COPY_FILE_RANGE, |from, to, most| rustix::fs::copy_file_range(from, None, to, None, most))
 }

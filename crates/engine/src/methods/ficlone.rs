@@ -5,8 +5,8 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
 
-use super::copy::CopyThread;
-use super::{IoThread, each_thread};
+use super::IoThread;
+use super::copy::copying;
 use crate::call::{Call, CallError, Meaning, libc_result, retry};
 use crate::records::Records;
 use crate::region::Region;
@@ -22,19 +22,19 @@ pub(super) const FICLONERANGE: Call = Call {
     ],
 };
 
-pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(regions, |region| CopyThread::new(region, clone_range))
+pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
+    copying(region, clone_range)
 }
 
 fn clone_range(
     region: &Region<'_>,
-    input: BorrowedFd<'_>,
+    source: BorrowedFd<'_>,
     file: BorrowedFd<'_>,
     records: &mut Records,
 ) -> Result<(), CallError> {
     let length = region.range.length;
     let range = libc::file_clone_range {
-        src_fd: i64::from(input.as_raw_fd()),
+        src_fd: i64::from(source.as_raw_fd()),
         src_offset: region.range.offset,
         src_length: length,
         dest_offset: region.file_offset,

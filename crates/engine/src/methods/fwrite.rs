@@ -5,13 +5,13 @@ use std::ffi::c_void;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
-use super::{IoThread, each_thread};
+use super::IoThread;
 use crate::call::CallError;
 use crate::records::Records;
 use crate::region::Region;
 
-pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(regions, |region| FwriteThread { region, stream: None })
+pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
+    FwriteThread { region, stream: None }
 }
 
 struct FwriteThread<'a> {

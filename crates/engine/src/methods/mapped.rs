@@ -3,66 +3,47 @@
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use writebench_model::{Axes, Files, Huge, MapSharing, Populate, SyncCall};
+use writebench_model::{Axes, Files, Huge, MapSharing, Populate};
 
-use super::map::{Access, MMAP, Map, Mapping};
+use super::map::{Access, Map, Mapping};
 use super::streaming_copy::{self, StreamingCopy};
-use super::{IoThread, each_thread};
+use super::{IoThread, each};
 use crate::call::CallError;
 use crate::region::Region;
 
-/// The mapping of a thread: the common one or its own.
-pub(super) struct Mapped {
-    // Weak, so that the last thread to release the map unmaps it, in phase close.
-    shared: Arc<Mutex<Weak<Mapping>>>,
-    map: Option<Map>,
-}
+/// The mapping that all threads have in common. It is weak, so that the last thread to release it unmaps it, in phase
+/// close.
+pub(super) type SharedMapping = Arc<Mutex<Weak<Mapping>>>;
 
-/// Makes the same kind of thread for each region, with its mapping.
-pub(super) fn each_mapped_thread<'a, L: IoThread + 'a>(
+/// Makes a thread for each region, with the common mapping.
+pub(super) fn each_mapped<'a, T: IoThread + 'a>(
     regions: &[Region<'a>],
-    thread: impl Fn(Region<'a>, Mapped) -> L,
+    io_thread: impl Fn(Region<'a>, SharedMapping) -> T,
 ) -> Vec<Box<dyn IoThread + 'a>> {
-    let shared = Arc::new(Mutex::new(Weak::new()));
-    each_thread(regions, |region| thread(region, Mapped { shared: shared.clone(), map: None }))
+    let shared = SharedMapping::default();
+    each(regions, |region| io_thread(region, shared.clone()))
 }
 
-impl Mapped {
-    /// Maps the region's range of the file, or the whole file for all threads.
-    pub(super) fn attach(&mut self, region: &Region<'_>, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        let one_map = region.axes.map == MapSharing::Shared && region.axes.files == Files::Shared;
-        let mapping = if one_map {
-            let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-            match shared.upgrade() {
-                Some(mapping) => mapping,
-                None => {
-                    let mapping = Arc::new(map(region.axes, file, 0, region.file_length)?);
-                    *shared = Arc::downgrade(&mapping);
-                    mapping
-                }
+/// Maps the region's range of the file, or the whole file for all threads.
+pub(super) fn map_region(
+    shared: &SharedMapping,
+    region: &Region<'_>,
+    file: BorrowedFd<'_>,
+) -> Result<Map, CallError> {
+    let mapping = if region.axes.map == MapSharing::Shared && region.axes.files == Files::Shared {
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        match shared.upgrade() {
+            Some(mapping) => mapping,
+            None => {
+                let mapping = Arc::new(map(region.axes, file, 0, region.file_length)?);
+                *shared = Arc::downgrade(&mapping);
+                mapping
             }
-        } else {
-            Arc::new(map(region.axes, file, region.file_offset, region.range.length)?)
-        };
-        self.map = Some(Map::storing(&mapping, region.file_offset, region.range.length)?);
-        Ok(())
-    }
-
-    /// The mapping, after [`Mapped::attach`].
-    pub(super) fn map(&self) -> Result<&Map, CallError> {
-        let missing = || CallError::other(MMAP, "the file is not mapped".to_owned());
-        self.map.as_ref().ok_or_else(missing)
-    }
-
-    /// Makes the file durable through its mapping or its descriptor.
-    pub(super) fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
-        if call == SyncCall::Msync { self.map()?.sync_all() } else { crate::sync::sync(file, call) }
-    }
-
-    /// Unmaps the file, unless another thread still uses the mapping.
-    pub(super) fn detach(&mut self) -> Result<(), CallError> {
-        self.map.take().map_or(Ok(()), Map::unmap)
-    }
+        }
+    } else {
+        Arc::new(map(region.axes, file, region.file_offset, region.range.length)?)
+    };
+    Map::storing(&mapping, region.file_offset, region.range.length)
 }
 
 fn map(axes: &Axes, file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Mapping, CallError> {
@@ -101,9 +82,7 @@ pub(super) fn prepare_from(
     if at < *prepared {
         return Ok(());
     }
-    let window = window_bytes(region.axes);
-    // A short call may end inside a window.
-    let end = (at / window).saturating_add(1).saturating_mul(window).min(region.range.length);
+    let end = region.window_end(at, window_bytes(region.axes));
     prepare(region.axes, map, region.file_offset + at, end - at)?;
     *prepared = end;
     Ok(())

@@ -8,8 +8,10 @@ use crate::call::CallError;
 use crate::file;
 use crate::records::Records;
 use crate::region::Region;
+use mapped::each_mapped;
 
 pub(crate) mod allocate;
+mod attached;
 mod copy;
 mod copy_file_range;
 mod ficlone;
@@ -40,7 +42,8 @@ mod uring_copy;
 mod write;
 mod writev;
 
-/// A method at work on one region, in the region's own thread. Each function is called once, in this order.
+/// A method at work on one region, in the region's own thread. Each function is called once, in this order. A closure is
+/// a method that only has a loop.
 pub(crate) trait IoThread: Send {
     /// Whether [`IoThread::attach`] and [`IoThread::detach`] do anything.
     fn attaches(&self) -> bool {
@@ -72,39 +75,44 @@ pub(crate) trait IoThread: Send {
     }
 }
 
-/// Makes a thread of the method for each region, with its buffers, before the clock.
-pub(crate) fn io_threads<'a>(method: Method, regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    match method {
-        Method::Write => write::io_threads(regions),
-        Method::Pwrite => pwrite::io_threads(regions),
-        Method::Writev => writev::io_threads(regions),
-        Method::Pwritev => pwritev::io_threads(regions),
-        Method::Fwrite => fwrite::io_threads(regions),
-        Method::Mmap => mmap::io_threads(regions),
-        Method::Uring => uring::io_threads(regions),
-        Method::Mpiio => mpiio::io_threads(regions),
-        Method::ReadWrite => read_write::io_threads(regions),
-        Method::MmapWrite => mmap_write::io_threads(regions),
-        Method::ReadMmap => read_mmap::io_threads(regions),
-        Method::MmapMmap => mmap_mmap::io_threads(regions),
-        Method::Pipeline => pipeline::io_threads(regions),
-        Method::UringCopy => uring_copy::io_threads(regions),
-        Method::Splice => splice::io_threads(regions),
-        Method::Sendfile => sendfile::io_threads(regions),
-        Method::CopyFileRange => copy_file_range::io_threads(regions),
-        Method::Ficlone => ficlone::io_threads(regions),
-        Method::Allocate => allocate::io_threads(regions),
-        Method::Null => null::io_threads(regions),
-        Method::Program | Method::CopyProgram => program::io_threads(regions),
+impl<W: FnMut(BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send> IoThread for W {
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+        self(file, records)
     }
 }
 
-/// Makes the same kind of thread for each region.
-fn each_thread<'a, L: IoThread + 'a>(
+/// Makes a thread of the method for each region, with its buffers, before the clock.
+pub(crate) fn io_threads<'a>(method: Method, regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    match method {
+        Method::Write => each(regions, write::io_thread),
+        Method::Pwrite => each(regions, pwrite::io_thread),
+        Method::Writev => each(regions, writev::io_thread),
+        Method::Pwritev => each(regions, pwritev::io_thread),
+        Method::Fwrite => each(regions, fwrite::io_thread),
+        Method::Mmap => each_mapped(regions, mmap::io_thread),
+        Method::Uring => each(regions, uring::io_thread),
+        Method::Mpiio => each(regions, mpiio::io_thread),
+        Method::ReadWrite => each(regions, read_write::io_thread),
+        Method::MmapWrite => each(regions, mmap_write::io_thread),
+        Method::ReadMmap => each_mapped(regions, read_mmap::io_thread),
+        Method::MmapMmap => each_mapped(regions, mmap_mmap::io_thread),
+        Method::Pipeline => each(regions, pipeline::io_thread),
+        Method::UringCopy => each(regions, uring_copy::io_thread),
+        Method::Splice => each(regions, splice::io_thread),
+        Method::Sendfile => each(regions, sendfile::io_thread),
+        Method::CopyFileRange => each(regions, copy_file_range::io_thread),
+        Method::Ficlone => each(regions, ficlone::io_thread),
+        Method::Allocate => each(regions, allocate::io_thread),
+        Method::Null => each(regions, null::io_thread),
+        Method::Program | Method::CopyProgram => each(regions, program::io_thread),
+    }
+}
+
+fn each<'a, T: IoThread + 'a>(
     regions: &[Region<'a>],
-    thread: impl Fn(Region<'a>) -> L,
+    io_thread: impl Fn(Region<'a>) -> T,
 ) -> Vec<Box<dyn IoThread + 'a>> {
-    regions.iter().map(|&region| Box::new(thread(region)) as Box<dyn IoThread + 'a>).collect()
+    regions.iter().map(|&region| Box::new(io_thread(region)) as Box<dyn IoThread + 'a>).collect()
 }
 
 #[cfg(test)]

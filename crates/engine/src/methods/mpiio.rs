@@ -8,20 +8,15 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use writebench_model::{Collective, SyncCall};
 
+use super::IoThread;
 use super::mpi_file::{MpiFile, Opener};
-use super::{IoThread, each_thread};
 use crate::call::CallError;
 use crate::records::Records;
 use crate::region::Region;
 
-pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(regions, |region| MpiioThread {
-        opener: Opener::for_axes(region.axes),
-        region,
-        file: None,
-        has_written: false,
-        has_synced: false,
-    })
+pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
+    let opener = Opener::for_axes(region.axes);
+    MpiioThread { opener, region, file: None, has_written: false, has_synced: false }
 }
 
 struct MpiioThread<'a> {

@@ -5,27 +5,22 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use direct_io::AlignedBuffer;
 
-use super::copy::{CopyThread, move_all};
+use super::IoThread;
+use super::copy::{copying, move_all};
 use super::read_write::{buffers, no_buffer};
-use super::{IoThread, each_thread};
 use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
 use crate::records::Records;
-use crate::region::Region;
+use crate::region::{Region, to_usize};
 use crate::threads::start_thread;
 
-pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(regions, |region| {
-        let mut buffers = buffers(&region);
-        // The thread keeps the buffers after the loop, so that they are not freed inside the clock.
-        let mut used = None;
-        CopyThread::new(
-            region,
-            move |region: &Region<'_>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
-                let buffers = buffers.take().ok_or_else(no_buffer)?;
-                pass_round(region, buffers, &mut used, input, file, records)
-            },
-        )
+pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
+    let mut buffers = buffers(&region);
+    // The thread keeps the buffers after the loop, so that they are not freed inside the clock.
+    let mut used = None;
+    copying(region, move |region, source, file, records| {
+        let buffers = buffers.take().ok_or_else(no_buffer)?;
+        pass_round(region, buffers, &mut used, source, file, records)
     })
 }
 
@@ -71,7 +66,7 @@ fn read_all(
         && let Ok(mut buffer) = emptied.recv()
     {
         let most = region.axes.chunk_size_bytes.min(region.range.length - at);
-        let most = usize::try_from(most).unwrap_or(usize::MAX).min(buffer.len());
+        let most = to_usize(most).min(buffer.len());
         let read = retry("read", || rustix::io::read(input, &mut buffer[..most]));
         let is_last = !matches!(read, Ok(1..));
         at += read.as_ref().map_or(0, |&read| read as u64);

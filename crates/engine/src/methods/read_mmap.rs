@@ -1,52 +1,32 @@
 //! `read(2)` into a mapping of the copy.
 
-use std::os::fd::BorrowedFd;
-
-use writebench_model::SyncCall;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::IoThread;
-use super::copy::{Input, move_all};
-use super::mapped::{self, Mapped, each_mapped_thread};
+use super::attached::attached;
+use super::copy::{move_all, open_source};
+use super::map::Map;
+use super::mapped::{SharedMapping, map_region, prepare_from};
 use crate::call::{CallError, retry};
 use crate::records::Records;
 use crate::region::Region;
 
-pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_mapped_thread(regions, |region, mapped| ReadMmapThread { region, input: Input::default(), mapped })
+pub(super) fn io_thread(region: Region<'_>, shared: SharedMapping) -> impl IoThread {
+    let attach = move |region: &Region<'_>, file: BorrowedFd<'_>| {
+        Ok((open_source(region)?, map_region(&shared, region, file)?))
+    };
+    attached(region, attach, write)
 }
 
-struct ReadMmapThread<'a> {
-    region: Region<'a>,
-    input: Input,
-    mapped: Mapped,
-}
-
-impl IoThread for ReadMmapThread<'_> {
-    fn attaches(&self) -> bool {
-        true
-    }
-
-    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        self.input.open(&self.region)?;
-        self.mapped.attach(&self.region, file)
-    }
-
-    fn write(&mut self, _file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
-        let input = self.input.file()?;
-        let (region, map) = (&self.region, self.mapped.map()?);
-        let mut prepared = 0;
-        move_all(region, "read", records, |most, at| {
-            mapped::prepare_from(region, map, at, &mut prepared)?;
-            retry("read", || map.read_into(input, region.file_offset + at, most))
-        })
-    }
-
-    fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
-        self.mapped.sync(file, call)
-    }
-
-    fn detach(&mut self) -> Result<(), CallError> {
-        self.input.close()?;
-        self.mapped.detach()
-    }
+fn write(
+    region: &Region<'_>,
+    (source, map): &(OwnedFd, Map),
+    _: BorrowedFd<'_>,
+    records: &mut Records,
+) -> Result<(), CallError> {
+    let mut prepared = 0;
+    move_all(region, "read", records, |most, at| {
+        prepare_from(region, map, at, &mut prepared)?;
+        retry("read", || map.read_into(source.as_fd(), region.file_offset + at, most))
+    })
 }

@@ -1,25 +1,24 @@
 //! `read(2)` into a buffer and `write(2)` from it.
 
-use std::os::fd::BorrowedFd;
-
 use direct_io::AlignedBuffer;
 
-use super::copy::{CopyThread, move_all};
-use super::{IoThread, each_thread};
+use super::IoThread;
+use super::copy::{copying, move_all};
 use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
-use crate::records::Records;
 use crate::region::Region;
 
-pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(regions, |region| {
-        let mut buffer = buffer(&region);
-        CopyThread::new(
-            region,
-            move |region: &Region<'_>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
-                read_and_write(region, buffer.as_mut().ok_or_else(no_buffer)?, input, file, records)
-            },
-        )
+pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
+    let mut buffer = buffer(&region);
+    copying(region, move |region, source, file, records| {
+        let buffer = buffer.as_mut().ok_or_else(no_buffer)?;
+        let offset = region.file_offset;
+        move_all(region, "read", records, |most, at| {
+            let read = retry("read", || rustix::io::read(source, &mut buffer[..most]))
+                .map_err(|error| error.with_path(COPIED))?;
+            hand_over("write", &buffer[..read], offset + at, |bytes, _| rustix::io::write(file, bytes))?;
+            Ok(read)
+        })
     })
 }
 
@@ -41,20 +40,4 @@ pub(super) fn buffers(region: &Region<'_>) -> Option<Vec<AlignedBuffer>> {
 /// There is no memory for a buffer.
 pub(super) fn no_buffer() -> CallError {
     CallError::other("read", "no memory for a buffer; try a smaller chunk".to_owned())
-}
-
-fn read_and_write(
-    region: &Region<'_>,
-    buffer: &mut AlignedBuffer,
-    input: BorrowedFd<'_>,
-    file: BorrowedFd<'_>,
-    records: &mut Records,
-) -> Result<(), CallError> {
-    let offset = region.file_offset;
-    move_all(region, "read", records, |most, at| {
-        let read = retry("read", || rustix::io::read(input, &mut buffer[..most]))
-            .map_err(|error| error.with_path(COPIED))?;
-        hand_over("write", &buffer[..read], offset + at, |bytes, _| rustix::io::write(file, bytes))?;
-        Ok(read)
-    })
 }

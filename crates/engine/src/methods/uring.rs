@@ -3,14 +3,16 @@
 
 mod queue;
 
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use io_uring::IoUring;
+use io_uring::squeue::{Entry, Flags};
+use io_uring::types::Fd;
 use rustix::io::Errno;
-use writebench_model::Registered;
+use writebench_model::{Axes, Registered};
 
 use self::queue::Queue;
-use super::{IoThread, each_thread};
+use super::IoThread;
 use crate::call::{Call, CallError, Meaning};
 use crate::records::Records;
 use crate::region::Region;
@@ -22,13 +24,20 @@ pub(super) const IO_URING_SETUP: Call = Call {
     meanings: &[(Errno::PERM, Meaning::Forbidden("see kernel.io_uring_disabled and kernel.io_uring_group"))],
 };
 
-pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(regions, |region| UringThread { region, ring: None, staging: None })
+/// The most bytes of one operation: write(2). The kernel cuts a longer one silently, and a linked operation would run
+/// before the rest is moved.
+pub(super) const MOST_BYTES: usize = 0x7fff_f000;
+
+/// The most bytes of one registered buffer: io_uring_register(2).
+const PIECE_BYTES: usize = 1 << 30;
+
+pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
+    UringThread { region, ring: None, staging: None }
 }
 
 struct UringThread<'a> {
     region: Region<'a>,
-    ring: Option<IoUring>,
+    ring: Option<RegisteredRing>,
     // Beside the ring, which may have it registered.
     staging: Option<Staging>,
 }
@@ -40,89 +49,183 @@ impl IoThread for UringThread<'_> {
 
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
         let axes = self.region.axes;
-        // Each write may have a linked sync.
-        let ring = IoUring::new(axes.depth * 2).map_err(|error| CallError::from_io(IO_URING_SETUP, &error))?;
+        let ring = self.ring.insert(RegisteredRing::new(axes)?);
         let staging = self.staging.insert(Staging::for_region(&self.region, axes.depth.into())?);
-        if matches!(axes.registered, Registered::Buffers | Registered::Both) && !self.region.memory().is_empty()
-        {
-            register_memory(&ring, staging.buffer().map_or(self.region.memory(), |buffer| buffer))?;
-        }
-        if matches!(axes.registered, Registered::Files | Registered::Both) {
-            let registered = ring.submitter().register_files(&[file.as_raw_fd()]);
-            registered.map_err(|error| CallError::from_io("io_uring_register files", &error))?;
-        }
-        self.ring = Some(ring);
-        Ok(())
+        let memory = staging.buffer().map_or(self.region.memory(), |buffer| buffer);
+        ring.register(axes.registered, &[file.as_raw_fd()], memory.chunks(PIECE_BYTES))
     }
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let Some(ring) = &mut self.ring else { return Ok(()) };
         let staging = self.staging.as_mut().and_then(Staging::buffer);
-        let mut queue = Queue::new(self.region, file, ring, staging);
-        let result = queue.run(records);
-        if result.is_err() {
-            // No operation may be under way when the file is closed and the memory is reused.
-            queue.drain();
-        }
-        result
+        Queue::new(self.region, file, &mut ring.ring, staging).run(records)
     }
 
     fn detach(&mut self) -> Result<(), CallError> {
-        let Some(ring) = self.ring.take() else { return Ok(()) };
-        unregister(&ring, self.region.axes.registered, !self.region.memory().is_empty())
+        self.ring.take().map_or(Ok(()), RegisteredRing::unregister)
     }
 }
 
-/// Ends what the kernel knows of files and memory. It tears a ring down some time after it is closed, and would
-/// hold the file and the pages until then: outside every phase.
-pub(super) fn unregister(ring: &IoUring, registered: Registered, has_memory: bool) -> Result<(), CallError> {
-    if matches!(registered, Registered::Files | Registered::Both) {
-        let done = ring.submitter().unregister_files();
-        done.map_err(|error| CallError::from_io("io_uring_register unregister files", &error))?;
-    }
-    if matches!(registered, Registered::Buffers | Registered::Both) && has_memory {
-        let done = ring.submitter().unregister_buffers();
-        done.map_err(|error| CallError::from_io("io_uring_register unregister buffers", &error))?;
-    }
-    Ok(())
+/// A ring, and whether the kernel knows the files and the memory of its operations.
+pub(super) struct RegisteredRing {
+    pub ring: IoUring,
+    has_files: bool,
+    has_buffers: bool,
 }
 
-/// Submits what is queued, and waits for so many completions.
-pub(super) fn submit(ring: &IoUring, wanted: usize) -> Result<(), CallError> {
-    loop {
-        match ring.submit_and_wait(wanted) {
-            Ok(_) => return Ok(()),
-            Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
-            // The kernel requires that its completions are taken first: io_uring_enter(2).
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EAGAIN)) => return Ok(()),
-            Err(error) => return Err(CallError::from_io("io_uring_enter", &error)),
+impl RegisteredRing {
+    /// A ring with two operations for each chunk under way: a linked one may follow.
+    pub(super) fn new(axes: &Axes) -> Result<Self, CallError> {
+        let ring = IoUring::new(axes.depth * 2).map_err(|error| CallError::from_io(IO_URING_SETUP, &error))?;
+        Ok(Self { ring, has_files: false, has_buffers: false })
+    }
+
+    /// Registers what the case says. The memory must stay in place until [`RegisteredRing::unregister`].
+    pub(super) fn register<'m>(
+        &mut self,
+        registered: Registered,
+        files: &[RawFd],
+        memory: impl Iterator<Item = &'m [u8]>,
+    ) -> Result<(), CallError> {
+        let iovec =
+            |bytes: &[u8]| libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+        let buffers: Vec<libc::iovec> = memory.map(iovec).collect();
+        if has_buffers(registered) && !buffers.is_empty() {
+            // SAFETY: the thread keeps the memory for longer than the ring.
+            unsafe { self.ring.submitter().register_buffers(&buffers) }
+                .map_err(|error| CallError::from_io("io_uring_register buffers", &error))?;
+            self.has_buffers = true;
+        }
+        if has_files(registered) {
+            let result = self.ring.submitter().register_files(files);
+            result.map_err(|error| CallError::from_io("io_uring_register files", &error))?;
+            self.has_files = true;
+        }
+        Ok(())
+    }
+
+    /// Ends what the kernel knows of files and memory. It tears a ring down some time after it is closed, and would
+    /// hold the file and the pages until then: outside every phase.
+    pub(super) fn unregister(self) -> Result<(), CallError> {
+        if self.has_files {
+            let result = self.ring.submitter().unregister_files();
+            result.map_err(|error| CallError::from_io("io_uring_register unregister files", &error))?;
+        }
+        if self.has_buffers {
+            let result = self.ring.submitter().unregister_buffers();
+            result.map_err(|error| CallError::from_io("io_uring_register unregister buffers", &error))?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn has_files(registered: Registered) -> bool {
+    matches!(registered, Registered::Files | Registered::Both)
+}
+
+pub(super) fn has_buffers(registered: Registered) -> bool {
+    matches!(registered, Registered::Buffers | Registered::Both)
+}
+
+/// The file of an operation: by its index among the registered ones, or by its descriptor.
+pub(super) fn entry_file(registered: Registered, descriptor: RawFd, index: i32) -> (Fd, Flags) {
+    if has_files(registered) { (Fd(index), Flags::FIXED_FILE) } else { (Fd(descriptor), Flags::empty()) }
+}
+
+/// The kernel's side of the operations.
+pub(super) trait Ring {
+    /// Queues operations, all or none, and returns whether there was room.
+    ///
+    /// # Safety
+    /// Their memory and their files must outlive them.
+    unsafe fn push(&mut self, entries: &[Entry]) -> bool;
+    /// Submits what is queued, and waits for so many completions.
+    fn submit(&mut self, wanted: usize) -> Result<(), CallError>;
+    /// The user data and the result of a completion.
+    fn completed(&mut self) -> Option<(u64, i32)>;
+}
+
+impl Ring for IoUring {
+    unsafe fn push(&mut self, entries: &[Entry]) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { self.submission().push_multiple(entries) }.is_ok()
+    }
+
+    fn submit(&mut self, wanted: usize) -> Result<(), CallError> {
+        loop {
+            match self.submit_and_wait(wanted) {
+                Ok(_) => return Ok(()),
+                Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
+                // The kernel requires that its completions are taken first: io_uring_enter(2).
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EAGAIN)) => return Ok(()),
+                Err(error) => return Err(CallError::from_io("io_uring_enter", &error)),
+            }
+        }
+    }
+
+    fn completed(&mut self) -> Option<(u64, i32)> {
+        self.completion().next().map(|entry| (entry.user_data(), entry.result()))
+    }
+}
+
+/// The operations that are under way. Their end waits for all, whatever the results: no operation may be under way
+/// when its file is closed and its memory is reused.
+pub(super) struct Operations<'q, R: Ring> {
+    ring: &'q mut R,
+    under_way: usize,
+}
+
+/// The kinds of operations, in the low bits of a completion's user data.
+const KINDS: u64 = 4;
+
+/// The user data of an operation for a slot.
+pub(super) fn user_data(slot: usize, kind: u64) -> u64 {
+    slot as u64 * KINDS + kind
+}
+
+impl<'q, R: Ring> Operations<'q, R> {
+    pub(super) fn new(ring: &'q mut R) -> Self {
+        Self { ring, under_way: 0 }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.under_way == 0
+    }
+
+    /// Queues operations. A link between them is not cut by a submission.
+    ///
+    /// # Safety
+    /// Their memory and their files must outlive this.
+    pub(super) unsafe fn push(&mut self, entries: &[Entry]) -> Result<(), CallError> {
+        // SAFETY: as the caller promises.
+        while !unsafe { self.ring.push(entries) } {
+            self.ring.submit(0)?;
+        }
+        self.under_way += entries.len();
+        Ok(())
+    }
+
+    /// Submits what is queued, and waits for a completion if one is to come.
+    pub(super) fn wait(&mut self) -> Result<(), CallError> {
+        self.ring.submit(usize::from(self.under_way > 0))
+    }
+
+    /// The slot, the kind and the result of a completed operation.
+    pub(super) fn completed(&mut self) -> Option<(usize, u64, i32)> {
+        let (user_data, result) = self.ring.completed()?;
+        self.under_way -= 1;
+        Some((usize::try_from(user_data / KINDS).unwrap_or(usize::MAX), user_data % KINDS, result))
+    }
+}
+
+impl<R: Ring> Drop for Operations<'_, R> {
+    fn drop(&mut self) {
+        while self.under_way > 0 && self.ring.submit(1).is_ok() {
+            while self.completed().is_some() {}
         }
     }
 }
 
-/// Waits until none of the operations is under way, whatever the results.
-pub(super) fn drain(ring: &mut IoUring, under_way: &mut usize) {
-    while *under_way > 0 {
-        let waited = ring.submit_and_wait(1);
-        let goes_on = [libc::EINTR, libc::EAGAIN, libc::EBUSY].map(Some);
-        if waited.is_err_and(|error| !goes_on.contains(&error.raw_os_error())) {
-            return;
-        }
-        while ring.completion().next().is_some() {
-            *under_way -= 1;
-        }
-    }
-}
-
-/// The most bytes of one registered buffer: io_uring_register(2).
-const PIECE_BYTES: usize = 1 << 30;
-
-fn register_memory(ring: &IoUring, memory: &[u8]) -> Result<(), CallError> {
-    let buffers: Vec<libc::iovec> = memory
-        .chunks(PIECE_BYTES)
-        .map(|piece| libc::iovec { iov_base: piece.as_ptr().cast_mut().cast(), iov_len: piece.len() })
-        .collect();
-    // SAFETY: the source stays in place for longer than the thread, and so the ring, lives; the thread has the other.
-    unsafe { ring.submitter().register_buffers(&buffers) }
-        .map_err(|error| CallError::from_io("io_uring_register buffers", &error))
+pub(super) fn operation_failed(call: &'static str, result: i32) -> CallError {
+    CallError::new(call, Errno::from_raw_os_error(-result))
 }

@@ -1,47 +1,35 @@
 //! io_uring copies: each chunk is a read and a write, linked, and several are under way at the same time.
 #![expect(unsafe_code, reason = "the kernel uses memory that the queue refers to after the call")]
 
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use direct_io::AlignedBuffer;
 use io_uring::squeue::{Entry, Flags};
-use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, opcode};
-use rustix::io::Errno;
-use writebench_model::Registered;
 
-use super::copy::{Input, ended};
+use super::IoThread;
+use super::copy::{ended, open_unadvised};
 use super::read_write::{buffers, no_buffer};
-use super::uring::IO_URING_SETUP;
-use super::{IoThread, each_thread};
-use crate::call::CallError;
+use super::uring::{
+    MOST_BYTES, Operations, RegisteredRing, entry_file, has_buffers, operation_failed, user_data,
+};
+use crate::call::{CallError, wrote_nothing};
 use crate::file::{self, COPIED};
 use crate::records::Records;
-use crate::region::Region;
+use crate::region::{Region, to_usize};
 
-pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(regions, |region| UringCopyThread {
-        region,
-        buffers: buffers(&region),
-        input: None,
-        ring: None,
-    })
+pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
+    UringCopyThread { region, buffers: buffers(&region), source: None, ring: None }
 }
 
 struct UringCopyThread<'a> {
     region: Region<'a>,
     // None if there is no memory for the buffers.
     buffers: Option<Vec<AlignedBuffer>>,
-    input: Option<OwnedFd>,
+    source: Option<OwnedFd>,
     // Dropped after `detach`, which ends what the kernel knows of the buffers.
-    ring: Option<IoUring>,
+    ring: Option<RegisteredRing>,
 }
-
-/// The most bytes of one operation: write(2).
-const MOST_BYTES: u64 = 0x7fff_f000;
-/// The source's place among the registered files; the copy's is 1.
-const SOURCE: u32 = 0;
-const COPY: u32 = 1;
 
 impl IoThread for UringCopyThread<'_> {
     fn attaches(&self) -> bool {
@@ -50,59 +38,33 @@ impl IoThread for UringCopyThread<'_> {
 
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
         let axes = self.region.axes;
-        let input = Input::open_with(&self.region, axes.cache)?;
-        let ring = IoUring::new(axes.depth * 2).map_err(|error| CallError::from_io(IO_URING_SETUP, &error))?;
-        if matches!(axes.registered, Registered::Buffers | Registered::Both) {
-            register(&ring, self.buffers.as_deref().unwrap_or_default())?;
-        }
-        if matches!(axes.registered, Registered::Files | Registered::Both) {
-            let registered = ring.submitter().register_files(&[input.as_raw_fd(), file.as_raw_fd()]);
-            registered.map_err(|error| CallError::from_io("io_uring_register files", &error))?;
-        }
-        (self.input, self.ring) = (Some(input), Some(ring));
-        Ok(())
+        let source = self.source.insert(open_unadvised(&self.region, axes.cache)?);
+        let ring = self.ring.insert(RegisteredRing::new(axes)?);
+        let buffers = self.buffers.iter().flatten().map(|buffer| &**buffer);
+        ring.register(axes.registered, &[source.as_raw_fd(), file.as_raw_fd()], buffers)
     }
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
-        let (Some(input), Some(ring)) = (&self.input, &mut self.ring) else { return Ok(()) };
-        let Some(buffers) = &mut self.buffers else { return Err(no_buffer()) };
+        let (Some(source), Some(ring)) = (&self.source, &mut self.ring) else { return Ok(()) };
+        let buffers = self.buffers.as_mut().ok_or_else(no_buffer)?;
         let slots = buffers.iter_mut().map(|buffer| Slot { buffer, at: 0, length: 0, read: 0, written: 0 });
         let slots: Vec<Slot<'_>> = slots.collect();
         let mut queue = Queue {
             region: self.region,
-            files: [input.as_raw_fd(), file.as_raw_fd()],
-            ring,
+            files: [source.as_raw_fd(), file.as_raw_fd()],
+            operations: Operations::new(&mut ring.ring),
             free: (0..slots.len()).rev().collect(),
             slots,
             next: 0,
             completed_bytes: 0,
-            under_way: 0,
         };
-        let result = queue.run(records);
-        if result.is_err() {
-            // No operation may be under way when the files are closed and the memory is reused.
-            queue.drain();
-        }
-        result
+        queue.run(records)
     }
 
     fn detach(&mut self) -> Result<(), CallError> {
-        if let Some(ring) = self.ring.take() {
-            let registered = self.region.axes.registered;
-            super::uring::unregister(&ring, registered, self.buffers.is_some())?;
-        }
-        self.input.take().map_or(Ok(()), file::close)
+        self.ring.take().map_or(Ok(()), RegisteredRing::unregister)?;
+        self.source.take().map_or(Ok(()), file::close)
     }
-}
-
-fn register(ring: &IoUring, buffers: &[AlignedBuffer]) -> Result<(), CallError> {
-    let buffers: Vec<libc::iovec> = buffers
-        .iter()
-        .map(|buffer| libc::iovec { iov_base: buffer.as_ptr().cast_mut().cast(), iov_len: buffer.len() })
-        .collect();
-    // SAFETY: the thread keeps the buffers until it has unregistered them.
-    unsafe { ring.submitter().register_buffers(&buffers) }
-        .map_err(|error| CallError::from_io("io_uring_register buffers", &error))
 }
 
 /// A chunk under way, with its buffer.
@@ -117,45 +79,38 @@ struct Slot<'q> {
 
 /// The chunks of one region: at most `depth` of them under way.
 struct Queue<'q, 'a> {
+    // First, so that it ends before the buffers are given back.
+    operations: Operations<'q, IoUring>,
     region: Region<'a>,
-    // The source and the copy.
-    files: [i32; 2],
-    ring: &'q mut IoUring,
+    // The source and the copy, in the order of the registered files.
+    files: [RawFd; 2],
     slots: Vec<Slot<'q>>,
     free: Vec<usize>,
     next: u64,
     completed_bytes: u64,
-    under_way: usize,
 }
 
-/// The kind of operation, in the low bit of a completion's user data.
 const READ: u64 = 0;
 const WRITE: u64 = 1;
-const OPERATIONS: u64 = 2;
 
 impl Queue<'_, '_> {
     fn run(&mut self, records: &mut Records) -> Result<(), CallError> {
         let length = self.region.range.length;
-        while self.next < length || self.under_way > 0 {
+        while self.next < length || !self.operations.is_empty() {
             while self.next < length
                 && let Some(index) = self.free.pop()
             {
-                let chunk = self.region.axes.chunk_size_bytes.min(MOST_BYTES).min(length - self.next);
+                let chunk = self.region.axes.chunk_size_bytes.min(MOST_BYTES as u64).min(length - self.next);
                 let slot = &mut self.slots[index];
-                (slot.at, slot.read, slot.written) = (self.next, 0, 0);
-                slot.length = usize::try_from(chunk).unwrap_or(usize::MAX);
+                (slot.at, slot.length, slot.read, slot.written) = (self.next, to_usize(chunk), 0, 0);
                 self.next += chunk;
                 self.push_both(index)?;
             }
-            self.submit(usize::from(self.under_way > 0))?;
-            loop {
-                let next = self.ring.completion().next();
-                let Some(completion) = next else { break };
-                self.under_way -= 1;
-                let index = usize::try_from(completion.user_data() / OPERATIONS).unwrap_or(usize::MAX);
-                match completion.user_data() % OPERATIONS {
-                    READ => self.complete_read(index, completion.result())?,
-                    _ => self.complete_write(index, completion.result(), records)?,
+            self.operations.wait()?;
+            while let Some((index, kind, result)) = self.operations.completed() {
+                match kind {
+                    READ => self.complete_read(index, result)?,
+                    _ => self.complete_write(index, result, records)?,
                 }
             }
         }
@@ -168,63 +123,33 @@ impl Queue<'_, '_> {
     fn push_both(&mut self, index: usize) -> Result<(), CallError> {
         let read = self.entry(index, READ).flags(Flags::IO_LINK);
         let write = self.entry(index, WRITE);
-        // A link must not be cut by a submission in between.
-        let queued = self.ring.submission();
-        let has_room = queued.capacity() - queued.len() >= 2;
-        drop(queued);
-        if !has_room {
-            self.submit(0)?;
-        }
-        self.push(read)?;
-        self.push(write)
+        self.push(&[read, write])
     }
 
-    fn entry(&mut self, index: usize, operation: u64) -> Entry {
+    fn push(&mut self, entries: &[Entry]) -> Result<(), CallError> {
+        // SAFETY: the buffers and the files outlive the queue.
+        unsafe { self.operations.push(entries) }
+    }
+
+    fn entry(&mut self, index: usize, kind: u64) -> Entry {
         let slot = &mut self.slots[index];
-        let (done, file, index_of_file, base) = match operation {
-            READ => (slot.read, self.files[0], SOURCE, self.region.range.offset),
-            _ => (slot.written, self.files[1], COPY, self.region.file_offset),
+        let [source, copy] = self.files;
+        let registered = self.region.axes.registered;
+        let (done, base, (file, file_flags)) = match kind {
+            READ => (slot.read, self.region.range.offset, entry_file(registered, source, 0)),
+            _ => (slot.written, self.region.file_offset, entry_file(registered, copy, 1)),
         };
         let memory = &mut slot.buffer[done..slot.length];
         let (pointer, length) = (memory.as_mut_ptr(), u32::try_from(memory.len()).unwrap_or(u32::MAX));
         let offset = base + slot.at + done as u64;
         let number = u16::try_from(index).unwrap_or(u16::MAX);
-        let (fd, fixed) = (Fd(file), Fixed(index_of_file));
-        let entry = match (self.region.axes.registered, operation) {
-            (Registered::None, READ) => opcode::Read::new(fd, pointer, length).offset(offset).build(),
-            (Registered::None, _) => opcode::Write::new(fd, pointer, length).offset(offset).build(),
-            (Registered::Files, READ) => opcode::Read::new(fixed, pointer, length).offset(offset).build(),
-            (Registered::Files, _) => opcode::Write::new(fixed, pointer, length).offset(offset).build(),
-            (Registered::Buffers, READ) => {
-                opcode::ReadFixed::new(fd, pointer, length, number).offset(offset).build()
-            }
-            (Registered::Buffers, _) => {
-                opcode::WriteFixed::new(fd, pointer, length, number).offset(offset).build()
-            }
-            (Registered::Both, READ) => {
-                opcode::ReadFixed::new(fixed, pointer, length, number).offset(offset).build()
-            }
-            (Registered::Both, _) => {
-                opcode::WriteFixed::new(fixed, pointer, length, number).offset(offset).build()
-            }
+        let entry = match (kind, has_buffers(registered)) {
+            (READ, false) => opcode::Read::new(file, pointer, length).offset(offset).build(),
+            (READ, true) => opcode::ReadFixed::new(file, pointer, length, number).offset(offset).build(),
+            (_, false) => opcode::Write::new(file, pointer, length).offset(offset).build(),
+            (_, true) => opcode::WriteFixed::new(file, pointer, length, number).offset(offset).build(),
         };
-        entry.user_data(index as u64 * OPERATIONS + operation)
-    }
-
-    fn push(&mut self, entry: Entry) -> Result<(), CallError> {
-        loop {
-            // SAFETY: the buffers and files of the entry outlive the operation: the queue is drained before
-            // they are dropped.
-            if unsafe { self.ring.submission().push(&entry) }.is_ok() {
-                self.under_way += 1;
-                return Ok(());
-            }
-            self.submit(0)?;
-        }
-    }
-
-    fn submit(&mut self, wanted: usize) -> Result<(), CallError> {
-        super::uring::submit(self.ring, wanted)
+        entry.flags(file_flags).user_data(user_data(index, kind))
     }
 
     fn complete_read(&mut self, index: usize, result: i32) -> Result<(), CallError> {
@@ -238,7 +163,7 @@ impl Queue<'_, '_> {
             }
             // The linked write is cancelled, and both operations are queued again.
             Err(_) if is_interrupted(result) => Ok(()),
-            Err(_) => Err(failed("io_uring read", result).with_path(COPIED).at(offset)),
+            Err(_) => Err(operation_failed("io_uring read", result).with_path(COPIED).at(offset)),
         }
     }
 
@@ -250,34 +175,22 @@ impl Queue<'_, '_> {
             return self.push_both(index);
         }
         match usize::try_from(result) {
-            Ok(0) => {
-                let message = "wrote 0 bytes and gave no error".to_owned();
-                return Err(CallError::other("io_uring write", message).at(offset));
-            }
+            Ok(0) => return Err(wrote_nothing("io_uring write").at(offset)),
             Ok(written) => slot.written += written.min(slot.length - slot.written),
             Err(_) if is_interrupted(result) => {}
-            Err(_) => return Err(failed("io_uring write", result).at(offset)),
+            Err(_) => return Err(operation_failed("io_uring write", result).at(offset)),
         }
         if slot.written < slot.length {
             let rest = self.entry(index, WRITE);
-            return self.push(rest);
+            return self.push(&[rest]);
         }
         self.completed_bytes += slot.length as u64;
         self.free.push(index);
         records.reached(self.completed_bytes)
-    }
-
-    /// Waits until no operation is under way, whatever the results.
-    fn drain(&mut self) {
-        super::uring::drain(self.ring, &mut self.under_way);
     }
 }
 
 /// Whether the operation is to be queued again: it was interrupted, or the read before it was.
 fn is_interrupted(result: i32) -> bool {
     matches!(-result, libc::EINTR | libc::EAGAIN | libc::ECANCELED)
-}
-
-fn failed(call: &'static str, result: i32) -> CallError {
-    CallError::new(call, Errno::from_raw_os_error(-result))
 }

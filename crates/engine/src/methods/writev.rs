@@ -6,35 +6,36 @@ use std::os::fd::BorrowedFd;
 use rustix::io::ReadWriteFlags;
 use writebench_model::{Axes, Cache, SyncCall};
 
-use super::{IoThread, each_thread};
+use super::IoThread;
 use crate::call::{CallError, hand_over_vector};
 use crate::records::Records;
 use crate::region::Region;
 use crate::staging::Staging;
 use crate::sync;
 
-pub(super) fn io_threads<'a>(regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
-    each_thread(regions, |region| WritevThread { region, vector: vector(&region) })
+pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
+    // At offset -1 pwritev2(2) uses the file's position.
+    vector_thread(region, "writev", |file, vector, _| rustix::io::writev(file, vector), |_| u64::MAX)
 }
 
-struct WritevThread<'a> {
+/// A loop over vectors by `write`, or with flags by `pwritev2`, which takes an offset of its own.
+pub(super) fn vector_thread<'a>(
     region: Region<'a>,
-    vector: Vec<IoSlice<'a>>,
-}
-
-impl IoThread for WritevThread<'_> {
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
-        let flags = flags(self.region.axes);
-        let sync = self.region.axes.sync.call;
-        let sync = |_, _| sync::sync(file, sync);
+    call: &'static str,
+    write: impl Fn(BorrowedFd<'_>, &[IoSlice<'_>], u64) -> rustix::io::Result<usize> + Send + 'a,
+    flagged_offset: impl Fn(u64) -> u64 + Send + 'a,
+) -> impl IoThread + 'a {
+    let mut vector = Vec::with_capacity(region.axes.vector as usize);
+    move |file: BorrowedFd<'_>, records: &mut Records| {
+        let sync = |_, _| sync::sync(file, region.axes.sync.call);
+        let flags = flags(region.axes);
         if flags.is_empty() {
-            let write = |vector: &[IoSlice<'_>], _| rustix::io::writev(file, vector);
-            write_vectors(&self.region, &mut self.vector, "writev", records, write, sync)
-        } else {
-            // At offset -1 the call uses the file's position: pwritev2(2).
-            let write = |vector: &[IoSlice<'_>], _| rustix::io::pwritev2(file, vector, u64::MAX, flags);
-            write_vectors(&self.region, &mut self.vector, "pwritev2", records, write, sync)
+            let write = |vector: &[IoSlice<'_>], offset| write(file, vector, offset);
+            return write_vectors(&region, &mut vector, call, records, write, sync);
         }
+        let write =
+            |vector: &[IoSlice<'_>], offset| rustix::io::pwritev2(file, vector, flagged_offset(offset), flags);
+        write_vectors(&region, &mut vector, "pwritev2", records, write, sync)
     }
 }
 
@@ -52,14 +53,9 @@ pub(super) fn flags(axes: &Axes) -> ReadWriteFlags {
 /// include/uapi/linux/fs.h, since Linux 6.14; neither rustix nor libc has it.
 const RWF_DONTCACHE: u32 = 0x80;
 
-/// An empty vector with room for the chunks of one call.
-pub(super) fn vector<'a>(region: &Region<'_>) -> Vec<IoSlice<'a>> {
-    Vec::with_capacity(region.axes.vector as usize)
-}
-
 /// Gathers chunks until the vector is full, hands them over, and repeats.
 #[inline(always)]
-pub(super) fn write_vectors<'a>(
+fn write_vectors<'a>(
     region: &Region<'a>,
     vector: &mut Vec<IoSlice<'a>>,
     call: &'static str,

@@ -1,0 +1,102 @@
+//! Methods that need more than the file: a file that is copied, a mapping, a pipe.
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+use writebench_model::SyncCall;
+
+use super::IoThread;
+use super::map::Map;
+use crate::call::CallError;
+use crate::records::Records;
+use crate::region::Region;
+use crate::{file, sync};
+
+/// What a method needs beside the file, from phase `open` to phase `close`.
+pub(super) trait Attachment: Send {
+    fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
+        sync::sync(file, call)
+    }
+
+    fn detach(self) -> Result<(), CallError>;
+}
+
+/// Another file.
+impl Attachment for OwnedFd {
+    fn detach(self) -> Result<(), CallError> {
+        file::close(self)
+    }
+}
+
+impl Attachment for Map {
+    /// Makes the file durable through its mapping or its descriptor.
+    fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
+        if call == SyncCall::Msync { self.sync_all() } else { sync::sync(file, call) }
+    }
+
+    /// Unmaps the file, unless another thread still uses the mapping.
+    fn detach(self) -> Result<(), CallError> {
+        self.unmap()
+    }
+}
+
+/// The second is that of the file that is written.
+impl<A: Attachment, B: Attachment> Attachment for (A, B) {
+    fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
+        self.1.sync(file, call)
+    }
+
+    fn detach(self) -> Result<(), CallError> {
+        self.0.detach()?;
+        self.1.detach()
+    }
+}
+
+/// A method whose loop `write` needs what `attach` makes.
+pub(super) fn attached<'a, A: Attachment + 'a>(
+    region: Region<'a>,
+    attach: impl Fn(&Region<'a>, BorrowedFd<'_>) -> Result<A, CallError> + Send + 'a,
+    write: impl FnMut(&Region<'a>, &A, BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send + 'a,
+) -> impl IoThread + 'a {
+    AttachedThread { region, attach, attachment: None, write }
+}
+
+struct AttachedThread<'a, A, F, W> {
+    region: Region<'a>,
+    attach: F,
+    attachment: Option<A>,
+    write: W,
+}
+
+impl<'a, A, F, W> IoThread for AttachedThread<'a, A, F, W>
+where
+    A: Attachment,
+    F: Fn(&Region<'a>, BorrowedFd<'_>) -> Result<A, CallError> + Send,
+    W: FnMut(&Region<'a>, &A, BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send,
+{
+    fn attaches(&self) -> bool {
+        true
+    }
+
+    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
+        self.attachment = Some((self.attach)(&self.region, file)?);
+        Ok(())
+    }
+
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+        let attachment = self.attachment.as_ref().ok_or_else(not_attached)?;
+        (self.write)(&self.region, attachment, file, records)
+    }
+
+    fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
+        self.attachment.as_ref().ok_or_else(not_attached)?.sync(file, call)
+    }
+
+    fn detach(&mut self) -> Result<(), CallError> {
+        self.attachment.take().map_or(Ok(()), Attachment::detach)
+    }
+}
+
+fn not_attached() -> CallError {
+    CallError::new("open", Errno::BADF)
+}
