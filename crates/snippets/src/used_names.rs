@@ -17,6 +17,8 @@ impl UsedNames {
         let is_of_path = |letter: char| is_of_name(letter) || letter == '.' || letter == ':';
         self.0.match_indices(wanted).any(|(at, _)| {
             let (before, after) = (&self.0[..at], &self.0[at + wanted.len()..]);
+            // `::open` of C++ is a name by itself.
+            let before = before.strip_suffix("::").filter(|path| !path.ends_with(is_of_path)).unwrap_or(before);
             let begins = !wanted.starts_with(is_of_name) || !before.ends_with(is_of_path);
             begins && (!wanted.ends_with(is_of_name) || !after.starts_with(is_of_name))
         })
@@ -33,9 +35,11 @@ mod tests {
 
     #[test]
     fn a_name_is_not_a_part_of_another_one_or_of_a_comment() {
-        let names =
-            UsedNames::in_text("let file = File::open(a.b)?; // Path\nfs::copy(x, libc::c_int)", &["//"]);
-        for wanted in ["File", "fs::", "copy(", ".b", "file", "libc::"] {
+        let names = UsedNames::in_text(
+            "let file = File::open(a.b)?; // Path\nfs::copy(x, ::read(x, libc::c_int)",
+            &["//"],
+        );
+        for wanted in ["File", "fs::", "read", "copy(", ".b", "file", "libc::"] {
             assert!(names.has(wanted) != (wanted == "copy("), "{wanted}");
         }
         for wanted in ["Path", "il", "open", "b", "c_int", "std::fs"] {

@@ -2,7 +2,7 @@
 
 use writebench_model::{Axes, Axis, Case, Method, Opening, Prepare};
 
-use super::templates;
+use super::{c_family, templates};
 use crate::case_view::CaseView;
 use crate::language_backend::{LanguageBackend, UnsupportedValue};
 
@@ -18,7 +18,22 @@ templates! {
     "c/ficlone.c": Ficlone;
 }
 
-pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: |text| text };
+pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: with_includes };
+
+/// Headers of the C library, and names for which code includes them.
+const HEADERS: &[(&str, &[&str])] = &[
+    ("errno.h", &["errno"]),
+    ("limits.h", &["INT_MAX"]),
+    ("stdint.h", &["SIZE_MAX", "UINT64_MAX", "int64_t", "uintptr_t"]),
+    ("stdio.h", &["FILE", "asprintf", "fprintf", "rename"]),
+    ("stdlib.h", &["free", "getenv", "posix_memalign"]),
+    ("string.h", &["memcpy", "strdup"]),
+    ("time.h", &["clock_gettime"]),
+];
+
+fn with_includes(text: String) -> String {
+    c_family::with_includes(&text, HEADERS)
+}
 
 fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     let shares_stream = case.method() == Method::Fwrite && axes.threads > 1;

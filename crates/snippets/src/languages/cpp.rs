@@ -2,7 +2,7 @@
 
 use writebench_model::Method;
 
-use super::templates;
+use super::{c_family, templates};
 use crate::case_view::CaseView;
 use crate::language_backend::LanguageBackend;
 
@@ -19,7 +19,38 @@ templates! {
 }
 
 pub(crate) static BACKEND: LanguageBackend =
-    LanguageBackend { template, unsupported: |_, _| None, complete: |text| text };
+    LanguageBackend { template, unsupported: |_, _| None, complete: with_includes };
+
+/// Headers of the standard library, and names for which code includes them.
+const HEADERS: &[(&str, &[&str])] = &[
+    ("algorithm", &["std::max", "std::min"]),
+    ("array", &["std::array"]),
+    ("cerrno", &["errno"]),
+    ("chrono", &["std::chrono"]),
+    ("climits", &["INT_MAX"]),
+    ("condition_variable", &["std::condition_variable"]),
+    ("cstddef", &["std::size_t"]),
+    ("cstdint", &["SIZE_MAX", "UINT64_MAX", "std::uint64_t", "std::uintptr_t"]),
+    ("cstdio", &["dprintf", "rename", "std::fwrite"]),
+    ("cstdlib", &["std::free", "std::getenv"]),
+    ("cstring", &["std::memcpy"]),
+    ("exception", &["std::exception"]),
+    ("filesystem", &["std::filesystem"]),
+    ("functional", &["std::cref", "std::function"]),
+    ("future", &["std::async"]),
+    ("memory", &["std::unique_ptr"]),
+    ("mutex", &["std::mutex"]),
+    ("new", &["std::bad_alloc"]),
+    ("optional", &["std::optional"]),
+    ("string", &["std::string"]),
+    ("system_error", &["std::system_error"]),
+    ("utility", &["std::exchange", "std::move", "std::pair"]),
+    ("vector", &["std::vector"]),
+];
+
+fn with_includes(text: String) -> String {
+    c_family::with_includes(&text, HEADERS)
+}
 
 /// The questions that only the templates of C++ ask.
 impl CaseView<'_> {
@@ -27,31 +58,6 @@ impl CaseView<'_> {
 
     pub(crate) fn has_threads_cpp(&self) -> bool {
         self.threads() > 1 || self.is(Method::Pipeline)
-    }
-
-    /// Whether chunks are cut where the data ends.
-    pub(crate) fn cuts_chunks_cpp(&self) -> bool {
-        let is_one_call = self.is_plain_cpp() && self.chunk().is_none();
-        !is_one_call && !self.is(Method::Ficlone) && !self.streams() || self.fills_with_zeros()
-    }
-
-    pub(crate) fn has_arrays_cpp(&self) -> bool {
-        self.has_threads_cpp() || self.is_vectored() || self.is_uring() || self.is(Method::Fwrite)
-    }
-
-    /// Whether the code looks at addresses.
-    pub(crate) fn has_addresses_cpp(&self) -> bool {
-        self.copies_chunks_cpp()
-            || self.maps_huge()
-            || self.is_nontemporal()
-            || self.populates()
-            || self.maps_target() && self.sync_every().is_some()
-            || self.is_uring()
-    }
-
-    /// Whether data that is not aligned is copied to memory that is.
-    pub(crate) fn copies_chunks_cpp(&self) -> bool {
-        self.is_direct() && !self.copies() && !self.streams()
     }
 
     /// Whether the loop over a producer's chunks knows how many bytes there were.
@@ -67,11 +73,6 @@ impl CaseView<'_> {
 
     fn reads_into_memory_cpp(&self) -> bool {
         self.is(Method::ReadWrite) || self.is(Method::Pipeline) || self.is(Method::UringCopy)
-    }
-
-    /// Whether the code stores into a mapping itself.
-    pub(crate) fn stores_cpp(&self) -> bool {
-        self.is(Method::Mmap) || self.is(Method::MmapMmap)
     }
 
     /// Whether the size of the file that is copied matters.

@@ -1,6 +1,7 @@
 //! The templates of each language, and what it does not support.
 
 pub(crate) mod c;
+mod c_family;
 pub(crate) mod cpp;
 pub(crate) mod go;
 pub(crate) mod java;

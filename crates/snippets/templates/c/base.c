@@ -1,64 +1,27 @@
-/* {{ case.name() }}
- *
+// {{ case.name() }}
+//
 {%- for line in case.about() %}
- * {{ line }}
+// {{ line }}
 {%- endfor %}
- *
+//
 {%- for line in case.errors("Returns 0, or -1 with errno.") %}
- * {{ line }}
+// {{ line }}
 {%- endfor %}
 {%- if case.maps_target() %}
- * If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
+// If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
 {%- if !case.reserves_blocks() %}:
- * reserve its blocks with fallocate(2) where that matters{% endif %}.
+// reserve its blocks with fallocate(2) where that matters{% endif %}.
 {%- endif %}
- * To compile it: cc -O2{% if case.threads() > 1 || case.is(Method::Pipeline) %} -pthread{% endif %} FILE.c
+// To compile it: cc -O2{% if case.threads() > 1 || case.is(Method::Pipeline) %} -pthread{% endif %} FILE.c
 {%- if case.is_uring() %} -luring{% endif %}
- */
+{# an empty line #}
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-{%- if case.creates_name() && case.is_durable() %}
-#include <libgen.h>
-{%- endif %}
-#include <limits.h>
-{%- if case.is_uring() %}
-#include <liburing.h>
-{%- endif %}
-{%- if case.threads() > 1 || case.is(Method::Pipeline) %}
-#include <pthread.h>
-{%- endif %}
-{%- if case.is(Method::Pipeline) %}
-#include <semaphore.h>
-{%- endif %}
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-{%- if case.is(Method::Ficlone) %}
-#include <linux/fs.h>
-#include <sys/ioctl.h>
-{%- endif %}
-{%- if case.maps_target() || case.maps_source() || case.makes_huge_pages() %}
-#include <sys/mman.h>
-{%- endif %}
-{%- if case.is(Method::Sendfile) %}
-#include <sys/sendfile.h>
-{%- endif %}
-{%- if case.copies() || case.main() || case.atomic() || case.is(Method::Fwrite) %}
-#include <sys/stat.h>
-{%- endif %}
-{%- if case.is_vectored() || case.has_flags() %}
-#include <sys/uio.h>
-{%- endif %}
-#include <unistd.h>
-{%- if case.main() || case.atomic() %}
-#include <time.h>
-{%- endif %}
+INCLUDES
+{% include "c_family/streaming_header.h" %}
 {% block declarations %}{% endblock %}
 {%- if case.streams() %}
 
-/* Puts the next bytes of the data into `buffer`: 1 to `size` of them, or 0 at the data's end, or -1 with errno. */
+// Puts the next bytes of the data into `buffer`: 1 to `size` of them, or 0 at the data's end, or -1 with errno.
 typedef ssize_t producer(void *context, void *buffer, size_t size);
 {%- endif %}
 
@@ -69,7 +32,7 @@ static int open_file(const char *path, int flags{% if case.atomic() %}, mode_t m
         fd = open(path, flags{{ case.open_flags_c() }} | O_CLOEXEC, {{ case.mode_c() }});
     while (fd < 0 && errno == EINTR);
 {%- if case.is_direct() %}
-    /* A filesystem without direct I/O has made the file all the same. */
+    // A filesystem without direct I/O has made the file all the same.
     if (fd < 0 && errno == EINVAL)
         fd = open(path, (flags & ~O_EXCL){{ case.sync_flags_c() }} | O_CLOEXEC, {{ case.mode_c() }});
 {%- endif %}
@@ -77,17 +40,17 @@ static int open_file(const char *path, int flags{% if case.atomic() %}, mode_t m
 }
 {%- if case.atomic() %}
 
-/* Gives the new file the mode of the one that it replaces, and its group and owner if it may. */
+// Gives the new file the mode of the one that it replaces, and its group and owner if it may.
 static int keep_mode(int fd, const struct stat *old)
 {
     if (fchown(fd, (uid_t)-1, old->st_gid) == 0 && fchown(fd, old->st_uid, (gid_t)-1) != 0)
-        errno = 0; /* only root may */
+        errno = 0; // only root may
     return fchmod(fd, old->st_mode & 0777);
 }
 {%- endif %}
 {%- if case.loops_writing() %}
 
-/* Whether a call is not to be tried again: one that has written nothing would do so for ever. */
+// Whether a call is not to be tried again: one that has written nothing would do so for ever.
 static int has_failed(ssize_t written)
 {
     if (written == 0)
@@ -98,11 +61,11 @@ static int has_failed(ssize_t written)
 {%- match case.reserve_c() %}
 {%- when Some with (call) %}
 
-/* Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}. */
+// Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
 static int reserve(int fd, size_t size)
 {
     int result;
-    if (size == 0) /* it is refused */
+    if (size == 0) // it is refused
         return 0;
     do
         result = {{ call }};
@@ -115,12 +78,12 @@ static int reserve(int fd, size_t size)
         errno = result;
 {%- endif %}
 {%- if case.is_posix_fallocate() && case.is_direct() %}
-    /* EINVAL: glibc's substitute for it writes single bytes, which O_DIRECT refuses. */
+    // EINVAL: glibc's substitute for it writes single bytes, which O_DIRECT refuses.
     if (result != 0 && (errno == EOPNOTSUPP || errno == EINVAL))
 {%- else %}
     if (result != 0 && errno == EOPNOTSUPP)
 {%- endif %}
-        return {% if case.maps_target() %}ftruncate(fd, (off_t)size){% else %}0{% endif %}; /* this filesystem cannot: the file is written all the same */
+        return {% if case.maps_target() %}ftruncate(fd, (off_t)size){% else %}0{% endif %}; // this filesystem cannot: the file is written all the same
     return result == 0 ? 0 : -1;
 {%- endif %}
 }
@@ -128,12 +91,12 @@ static int reserve(int fd, size_t size)
 {%- endmatch %}
 {%- if case.fills_with_zeros() %}
 
-/* Blocks that have been written once: overwriting them changes no metadata. */
+// Blocks that have been written once: overwriting them changes no metadata.
 static int fill_with_zeros(int fd, size_t size)
 {
     static const _Alignas(4096) char zeros[64 << 10];
 {%- if case.is_direct() %}
-    /* O_DIRECT writes whole blocks: what is too much is cut off. */
+    // O_DIRECT writes whole blocks: what is too much is cut off.
     const size_t end = (size + BLOCK - 1) / BLOCK * BLOCK;
 {%- else %}
     const size_t end = size;
@@ -154,7 +117,7 @@ static int fill_with_zeros(int fd, size_t size)
 {%- endif %}
 {%- if case.makes_huge_pages() %}
 
-/* Memory in huge pages, where the kernel has some. Returns an error number. */
+// Memory in huge pages, where the kernel has some. Returns an error number.
 static int huge_pages(void **memory, size_t size)
 {
     const size_t huge = 2 << 20, whole = (size + huge - 1) / huge * huge;
@@ -168,7 +131,7 @@ static int huge_pages(void **memory, size_t size)
 {%- block fill %}{% endblock %}
 {%- if case.creates_name() && case.is_durable() %}
 
-/* The file's name is durable when its directory is. */
+// The file's name is durable when its directory is.
 static int sync_directory(const char *path)
 {
     char *copy = strdup(path);
@@ -189,7 +152,7 @@ static int sync_directory(const char *path)
 int copy_file(const char *source, const char *path)
 {%- else if case.streams() -%}
 {%- if case.expects() -%}
-/* `expected` bytes are got ready; the file ends where the data does. */
+// `expected` bytes are got ready; the file ends where the data does.
 {% endif -%}
 int write_stream(const char *path, producer *next, void *context{% if case.expects() %}, size_t expected{% endif %})
 {%- else -%}
@@ -215,7 +178,7 @@ int write_file(const char *path, const void *data, size_t size)
     size_t size = (size_t)status.st_size;
 {%- endif %}
 {%- if case.atomic() %}
-    /* Under another name until it is whole. */
+    // Under another name until it is whole.
     char *name;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -230,7 +193,7 @@ int write_file(const char *path, const void *data, size_t size)
         result = {% if case.atomic() %}replaces && keep_mode(fd, &old) != 0 ? -1 : {% endif %}fill({% if case.has_own_descriptors() %}{{ case.name_c() }}, {% endif %}fd, {{ case.what_c() }});
         error = errno;
         if (close(fd) != 0 && errno != EINTR && result == 0) {
-            error = errno; /* a late error of the filesystem, such as NFS */
+            error = errno; // a late error of the filesystem, such as NFS
             result = -1;
         }
 {%- if case.atomic() %}
@@ -259,7 +222,7 @@ int write_file(const char *path, const void *data, size_t size)
 {% if case.streams() %}
 {% include "c/main_stream.c" %}
 {% else if !case.copies() %}
-/* The content of a file, in memory that is good for O_DIRECT. */
+// The content of a file, in memory that is good for O_DIRECT.
 static char *content_of(const char *path, size_t *size)
 {
     struct stat status;
@@ -315,7 +278,7 @@ int main(int argc, char **argv)
         perror(argv[2]);
         return 1;
     }
-    /* For `writebench run --command`: the time without starting the program and reading its source. */
+    // For `writebench run --command`: the time without starting the program and reading its source.
     const char *phases = getenv("WRITEBENCH_PHASES_FD");
     if (phases != NULL)
         dprintf(atoi(phases), "write %lld\n", (long long)(now_ns() - start));

@@ -1,6 +1,6 @@
 {%- if case.writeback().is_some() %}
 
-/* Starts writing out what was written since the last call, and waits for what was started by that. */
+// Starts writing out what was written since the last call, and waits for what was started by that.
 static int write_behind(int fd, off_t offset, size_t at, size_t *started, size_t *ended)
 {
     if (sync_file_range(fd, offset + (off_t)*started, (off_t)(at - *started), SYNC_FILE_RANGE_WRITE) != 0)

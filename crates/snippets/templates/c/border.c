@@ -1,4 +1,4 @@
-/* Where thread `i` begins. Its part is whole windows or chunks{% if case.parts_are_pages() %}, and begins at a page{% endif %}. */
+// Where thread `i` begins. Its part is whole windows or chunks{% if case.parts_are_pages() %}, and begins at a page{% endif %}.
 static size_t border(size_t size, unsigned i)
 {
 {%- if case.parts_are_pages() %}

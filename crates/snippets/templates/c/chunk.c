@@ -3,5 +3,5 @@
 static const size_t CHUNK = (size_t){{ chunk }};
 {%- else if !case.is_uring() %}
 
-static const size_t CHUNK = SIZE_MAX; /* all in one call */
+static const size_t CHUNK = SIZE_MAX; // all in one call
 {%- endif %}

@@ -5,11 +5,11 @@
 enum { THREADS = {{ case.threads() }} };
 {%- endif %}
 {%- if let Some(window) = case.writeback() %}
-static const size_t BEHIND = (size_t){{ window }}; /* so many bytes behind the writer, data is on its way to the device */
+static const size_t BEHIND = (size_t){{ window }}; // so many bytes behind the writer, data is on its way to the device
 {%- endif %}
 {%- include "c/pages.c" %}
 {%- if case.is_direct() %}
-enum { BLOCK = {{ case.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+enum { BLOCK = {{ case.block() }} }; // with O_DIRECT, addresses, offsets and lengths are multiples of this
 {%- endif %}
 {% endblock %}
 {% block helpers %}
@@ -19,7 +19,7 @@ enum { BLOCK = {{ case.block() }} }; /* with O_DIRECT, addresses, offsets and le
 {%- endif %}
 {%- include "c/behind.c" %}
 
-/* Copies the bytes between two offsets. Both files are at their position `from`. */
+// Copies the bytes between two offsets. Both files are at their position `from`.
 static int copy_range(int fd, int input, size_t from, size_t until)
 {
     const size_t size = until - from;
@@ -50,7 +50,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
-    /* It holds a chunk, as far as an ordinary user may have it: see pipe(7). */
+    // It holds a chunk, as far as an ordinary user may have it: see pipe(7).
     fcntl(ends[1], F_SETPIPE_SZ, {{ case.pipe_c() }});
 {%- endif %}
 {%- if case.writeback().is_some() %}
@@ -66,7 +66,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
 {%- if case.populates() %}
         if (at >= present) {
             present = size - at < WINDOW ? size : at + WINDOW;
-            madvise(map + at, present - at, MADV_POPULATE_READ); /* older kernels refuse */
+            madvise(map + at, present - at, MADV_POPULATE_READ); // older kernels refuse
         }
 {%- endif %}
         ssize_t moved = (ssize_t)most;
@@ -87,7 +87,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         if (moved < 0 && errno == EINTR)
             continue;
         if (moved == 0)
-            errno = EIO; /* the source has become shorter */
+            errno = EIO; // the source has become shorter
         if (moved <= 0)
             result = -1;
         else

@@ -17,7 +17,7 @@ static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}
         return -1;
 {%- endif %}
 {%- if case.overwrites() %}
-    /* The file may have been longer. */
+    // The file may have been longer.
     if (ftruncate(fd, (off_t)size) != 0)
         return -1;
 {%- endif %}

@@ -12,7 +12,7 @@ enum { THREADS = {{ case.threads() }} };
 {%- endif %}
 {%- include "c/map_target.c" %}
 
-/* Copies the bytes between two offsets, the source's position being `from`, into a mapping that begins there. */
+// Copies the bytes between two offsets, the source's position being `from`, into a mapping that begins there.
 static int copy_into(char *map, int input, size_t from, size_t until)
 {
     const size_t size = until - from;
@@ -39,7 +39,7 @@ static int copy_into(char *map, int input, size_t from, size_t until)
             prepared = WINDOW < size - at ? (at / WINDOW + 1) * WINDOW : size;
             prepared = prepared < size ? prepared : size;
 {%- if case.is(Method::MmapMmap) && case.populates() %}
-            madvise((void *)(data + at), prepared - at, MADV_POPULATE_READ); /* older kernels refuse */
+            madvise((void *)(data + at), prepared - at, MADV_POPULATE_READ); // older kernels refuse
 {%- endif %}
             if ((result = prepare_window(map + at, prepared - at)) != 0)
                 break;
@@ -53,7 +53,7 @@ static int copy_into(char *map, int input, size_t from, size_t until)
         if (moved < 0 && errno == EINTR)
             continue;
         if (moved == 0)
-            errno = EIO; /* the source has become shorter */
+            errno = EIO; // the source has become shorter
         if (moved <= 0)
             result = -1;
         else
@@ -87,7 +87,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
 }
 {%- else if case.threads() > 1 %}
 
-/* The same with the mapping of the whole copy. */
+// The same with the mapping of the whole copy.
 static int copy_range(char *map, int input, size_t from, size_t until)
 {
     return from == until ? 0 : copy_into(map + from, input, from, until);
@@ -100,11 +100,11 @@ static int copy_range(char *map, int input, size_t from, size_t until)
 static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}int fd, {% if case.threads() > 1 %}const char *source, {% endif %}int input, size_t size)
 {
 {%- if case.overwrites() %}
-    /* A mapping does not make the file longer, and it may have been longer. */
+    // A mapping does not make the file longer, and it may have been longer.
     if (ftruncate(fd, (off_t)size) != 0)
         return -1;
 {%- endif %}
-    if (size == 0) /* no mapping is empty */
+    if (size == 0) // no mapping is empty
         return 0;
 {%- if case.reserves() %}
     if (reserve(fd, size) != 0)
@@ -128,7 +128,7 @@ static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}
 {%- endif %}
 {%- endif %}
 {%- if case.syncs_at_end() && !(case.has_own_maps() && case.syncs_map()) %}
-    /* After an error of this call, the data may be lost though a second call succeeds: write it anew. */
+    // After an error of this call, the data may be lost though a second call succeeds: write it anew.
     if (result == 0 && (result = {% if case.syncs_map() %}msync(map, size, MS_SYNC){% else %}{{ case.sync_name() }}(fd){% endif %}) != 0)
         error = errno;
 {%- endif %}

@@ -8,11 +8,11 @@ static int fill(int fd, int input, size_t size)
         return -1;
 {%- endif %}
 {%- if case.overwrites() %}
-    /* A clone's end that is no whole block must be the file's end. */
+    // A clone's end that is no whole block must be the file's end.
     if (ftruncate(fd, (off_t)size) != 0)
         return -1;
 {%- endif %}
-    /* Both files share their blocks until one is written. EOPNOTSUPP, EXDEV or EINVAL: not on this filesystem. */
+    // Both files share their blocks until one is written. EOPNOTSUPP, EXDEV or EINVAL: not on this filesystem.
     struct file_clone_range all = {.src_fd = input, .src_length = 0};
     if (ioctl(fd, FICLONERANGE, &all) != 0)
         return -1;

@@ -21,7 +21,7 @@ static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}
         return -1;
 {%- endif %}
 {%- if case.is_direct() %}
-    /* The rest is no whole block: through the page cache. */
+    // The rest is no whole block: through the page cache.
     if (whole < size) {
         int opened = fcntl(fd, F_GETFL);
         if (opened < 0 || fcntl(fd, F_SETFL, opened & ~O_DIRECT) != 0)

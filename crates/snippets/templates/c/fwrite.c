@@ -4,7 +4,7 @@
 {% endblock %}
 {% block fill %}
 
-/* Writes the buffer of a stream. After a signal it goes on: stdio itself would drop the rest. */
+// Writes the buffer of a stream. After a signal it goes on: stdio itself would drop the rest.
 static ssize_t write_buffer(void *fd, const char *data, size_t size)
 {
     for (size_t at = 0; at < size;) {
@@ -32,7 +32,7 @@ static int fill(int fd, const char *data, size_t size)
     FILE *stream = fopencookie(&fd, "w", (cookie_io_functions_t){.write = write_buffer});
     if (stream == NULL)
         return -1;
-    /* As large as that of fdopen(3). */
+    // As large as that of fdopen(3).
     char buffer[BUFSIZ];
     setvbuf(stream, buffer, _IOFBF, status.st_blksize < BUFSIZ ? (size_t)status.st_blksize : BUFSIZ);
     int error = 0;
@@ -42,7 +42,7 @@ static int fill(int fd, const char *data, size_t size)
             error = errno;
         at += length;
     }
-    /* The rest of the buffer may meet a full disk. */
+    // The rest of the buffer may meet a full disk.
     if (fclose(stream) != 0 && error == 0)
         error = errno;
     if (error != 0) {

@@ -10,7 +10,7 @@ enum { THREADS = {{ case.threads() }} };
 {%- include "c/stores.c" %}
 {%- include "c/map_target.c" %}
 
-/* Stores `size` bytes, which the mapping has from its offset `from` on. */
+// Stores `size` bytes, which the mapping has from its offset `from` on.
 static int write_part({% if case.syncs_file_on_the_way_cpp() %}int fd, {% endif %}char *map, const char *data, size_t size)
 {
 {%- if let Some(every) = case.sync_every() %}
@@ -38,7 +38,7 @@ static int write_part({% if case.syncs_file_on_the_way_cpp() %}int fd, {% endif 
         if (++chunks >= {{ every }} || at == size) {
             chunks = 0;
 {%- if case.syncs_map() %}
-            size_t page = synced / 4096 * 4096; /* msync(2) begins at a page */
+            size_t page = synced / 4096 * 4096; // msync(2) begins at a page
             if (msync(map + page, at - page, MS_SYNC) != 0)
                 return -1;
             synced = at;
@@ -59,10 +59,10 @@ static int write_part({% if case.syncs_file_on_the_way_cpp() %}int fd, {% endif 
 
 static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}int fd, const char *data, size_t size)
 {
-    if (size == 0) /* no mapping is empty */
+    if (size == 0) // no mapping is empty
         return 0;
 {%- if case.overwrites() %}
-    /* A mapping makes no file longer: behind its end is SIGBUS. */
+    // A mapping makes no file longer: behind its end is SIGBUS.
     off_t end = lseek(fd, 0, SEEK_END);
     if (end < 0 || ((size_t)end < size && ftruncate(fd, (off_t)size) != 0))
         return -1;
@@ -87,7 +87,7 @@ static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}
     int result = write_part({% if case.syncs_file_on_the_way_cpp() %}fd, {% endif %}map, data, size), error = errno;
 {%- endif %}
 {%- if case.syncs_at_end() %}
-    /* After an error of this call, the data may be lost though a second call succeeds: write it anew. */
+    // After an error of this call, the data may be lost though a second call succeeds: write it anew.
     if (result == 0 && (result = {% if case.syncs_map() %}msync(map, size, MS_SYNC){% else %}{{ case.sync_name() }}(fd){% endif %}) != 0)
         error = errno;
 {%- endif %}

@@ -1,6 +1,6 @@
 {%- if case.maps_huge() %}
 
-/* Maps at an address where huge pages fit: as far from a multiple of 2 MiB as the offset is. */
+// Maps at an address where huge pages fit: as far from a multiple of 2 MiB as the offset is.
 static char *map_file(int fd, size_t from, size_t length)
 {
     const size_t huge = 2 << 20, before = from % huge, reserved = before + length + 2 * huge;
@@ -20,7 +20,7 @@ static char *map_file(int fd, size_t from, size_t length)
         munmap(place, (size_t)(at - place));
     munmap(end, (size_t)(place + reserved - end));
 {%- if !case.huge_is_collapse() %}
-    madvise(map, length, MADV_HUGEPAGE); /* a kernel without huge pages refuses, and writes all the same */
+    madvise(map, length, MADV_HUGEPAGE); // a kernel without huge pages refuses, and writes all the same
 {%- endif %}
     return map;
 }
@@ -33,18 +33,18 @@ static char *map_file(int fd, size_t from, size_t length)
 {%- endif %}
 {%- if case.populates() || case.huge_is_collapse() %}
 
-/* Makes the pages present by a few calls instead of a fault for each. The kernel may refuse either. */
+// Makes the pages present by a few calls instead of a fault for each. The kernel may refuse either.
 static int prepare_window(char *map, size_t length)
 {
 {%- if case.huge_is_collapse() %}
     const size_t huge = 2 << 20, whole = length / huge * huge;
     for (size_t at = 0; at < whole; at += huge)
-        map[at] = 0; /* a page must be there before its huge page is made */
+        map[at] = 0; // a page must be there before its huge page is made
     if (whole > 0)
         madvise(map, whole, MADV_COLLAPSE);
 {%- endif %}
 {%- if case.populates() %}
-    /* EFAULT stands for SIGBUS: the disk is full. */
+    // EFAULT stands for SIGBUS: the disk is full.
     while (madvise(map, length, MADV_POPULATE_WRITE) != 0)
         if (errno != EINTR)
             return errno == EINVAL ? 0 : -1;

@@ -1,15 +1,15 @@
 {% extends "c/base.c" %}
 {% block declarations %}
 {%- include "c/chunk.c" %}
-enum { DEPTH = {{ case.depth() }} }; /* buffers that go round */
+enum { DEPTH = {{ case.depth() }} }; // buffers that go round
 {%- if case.threads() > 1 %}
 enum { THREADS = {{ case.threads() }} };
 {%- endif %}
 {%- if let Some(window) = case.writeback() %}
-static const size_t BEHIND = (size_t){{ window }}; /* so many bytes behind the writer, data is on its way to the device */
+static const size_t BEHIND = (size_t){{ window }}; // so many bytes behind the writer, data is on its way to the device
 {%- endif %}
 {%- if case.is_direct() %}
-enum { BLOCK = {{ case.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+enum { BLOCK = {{ case.block() }} }; // with O_DIRECT, addresses, offsets and lengths are multiples of this
 {%- endif %}
 {% endblock %}
 {% block helpers %}
@@ -17,17 +17,17 @@ enum { BLOCK = {{ case.block() }} }; /* with O_DIRECT, addresses, offsets and le
 {% include "c/write_all.c" %}
 {%- include "c/behind.c" %}
 
-/* Buffers on their way from the thread that reads to the one that writes, and back. */
+// Buffers on their way from the thread that reads to the one that writes, and back.
 struct line {
     int input;
     size_t size, chunk;
     sem_t empty, full;
     struct {
         char *buffer;
-        ssize_t length; /* -1: reading failed, with `error` */
+        ssize_t length; // -1: reading failed, with `error`
         int error;
     } slots[DEPTH];
-    volatile int ends; /* the writer has failed */
+    volatile int ends; // the writer has failed
 };
 
 static void *read_all(void *argument)
@@ -35,7 +35,7 @@ static void *read_all(void *argument)
     struct line *line = argument;
     unsigned i = 0;
     for (size_t at = 0; at < line->size; i = (i + 1) % DEPTH) {
-        while (sem_wait(&line->empty) != 0) /* EINTR */
+        while (sem_wait(&line->empty) != 0) // EINTR
             ;
         if (line->ends)
             return NULL;
@@ -45,7 +45,7 @@ static void *read_all(void *argument)
             length = read(line->input, line->slots[i].buffer, most);
         while (length < 0 && errno == EINTR);
         line->slots[i].length = length > 0 ? length : -1;
-        line->slots[i].error = length == 0 ? EIO : errno; /* 0: the source has become shorter */
+        line->slots[i].error = length == 0 ? EIO : errno; // 0: the source has become shorter
         sem_post(&line->full);
         if (length <= 0)
             return NULL;
@@ -54,7 +54,7 @@ static void *read_all(void *argument)
     return NULL;
 }
 
-/* Copies the bytes between two offsets. Both files are at their position `from`. */
+// Copies the bytes between two offsets. Both files are at their position `from`.
 static int copy_range(int fd, int input, size_t from, size_t until)
 {
     const size_t size = until - from;
@@ -75,7 +75,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
 {%- endif %}
         unsigned i = 0;
         for (size_t at = 0; at < size && error == 0; i = (i + 1) % DEPTH) {
-            while (sem_wait(&line.full) != 0) /* EINTR */
+            while (sem_wait(&line.full) != 0) // EINTR
                 ;
             ssize_t length = line.slots[i].length;
             if (length < 0)

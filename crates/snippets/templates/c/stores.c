@@ -1,9 +1,7 @@
 {%- if case.is_nontemporal() %}
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-/* Stores that bypass the CPU's caches: the data is not read again soon. */
+// Stores that bypass the CPU's caches: the data is not read again soon.
 #define STREAMING_COPY(name, isa, vector, load, stream)                                       \
     __attribute__((target(isa))) static void name(char *to, const char *from, size_t length)  \
     {                                                                                         \
@@ -35,7 +33,7 @@ static void store(char *to, const char *from, size_t length)
 #else
 static void store(char *to, const char *from, size_t length)
 {
-    memcpy(to, from, length); /* the stores of this CPU that bypass its caches are left out here */
+    memcpy(to, from, length); // the stores of this CPU that bypass its caches are left out here
 }
 #endif
 {%- else %}

@@ -1,16 +1,16 @@
 {% extends "c/base.c" %}
 {% block declarations %}
 {%- include "c/chunk.c" %}
-enum { DEPTH = {{ case.depth() }} }; /* writes under way at the same time */
+enum { DEPTH = {{ case.depth() }} }; // writes under way at the same time
 {%- if case.is_direct() %}
-enum { BLOCK = {{ case.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+enum { BLOCK = {{ case.block() }} }; // with O_DIRECT, addresses, offsets and lengths are multiples of this
 {%- endif %}
 {%- if case.threads() > 1 %}
 enum { THREADS = {{ case.threads() }} };
 {%- endif %}
 {%- if case.is_dontcache() %}
 
-#ifndef RWF_DONTCACHE /* Linux 6.14 */
+#ifndef RWF_DONTCACHE // Linux 6.14
 #define RWF_DONTCACHE 0x80
 #endif
 {%- endif %}
@@ -18,10 +18,10 @@ enum { THREADS = {{ case.threads() }} };
 {% block helpers %}
 
 {%- if case.sync_after_several().is_some() %}
-static const unsigned long long SYNC = UINT64_MAX; /* the completion of a sync */
+static const unsigned long long SYNC = UINT64_MAX; // the completion of a sync
 
 {% endif -%}
-/* A chunk on its way. */
+// A chunk on its way.
 struct chunk {
     size_t at, left;
 };
@@ -35,23 +35,23 @@ struct queue {
     int flags;
 {%- endif %}
 {%- if case.registers_buffers() %}
-    int is_registered; /* the memory */
+    int is_registered; // the memory
 {%- endif %}
-    unsigned under_way; /* entries that have no completion yet */
+    unsigned under_way; // entries that have no completion yet
     unsigned free_count, free[DEPTH];
     struct chunk chunks[DEPTH];
 {%- if case.is_direct() %}
-    char *buffer; /* a chunk for each write, where the data is not aligned */
+    char *buffer; // a chunk for each write, where the data is not aligned
 {%- if case.chunk().is_none() %}
-    size_t most; /* bytes of a chunk */
+    size_t most; // bytes of a chunk
 {%- endif %}
 {%- endif %}
 {%- if case.sync_after_several().is_some() %}
-    unsigned queued; /* chunks since the last sync */
+    unsigned queued; // chunks since the last sync
 {%- endif %}
 };
 
-/* The ring has two entries for each chunk, so there is always one free. */
+// The ring has two entries for each chunk, so there is always one free.
 static void push(struct queue *queue, unsigned slot)
 {
     const struct chunk *chunk = &queue->chunks[slot];
@@ -79,7 +79,7 @@ static void push(struct queue *queue, unsigned slot)
     io_uring_sqe_set_flags(write, IOSQE_FIXED_FILE);
 {%- endif %}
 {%- if case.sync_every() == Some(1) %}
-    /* The sync begins when the write has ended. */
+    // The sync begins when the write has ended.
     io_uring_sqe_set_flags(write, {% if case.registers_files() %}IOSQE_FIXED_FILE | {% endif %}IOSQE_IO_LINK);
     struct io_uring_sqe *sync = io_uring_get_sqe(&queue->ring);
     queue->under_way++;
@@ -91,7 +91,7 @@ static void push(struct queue *queue, unsigned slot)
 {%- endif %}
 }
 
-/* Takes a completion; returns an error number. */
+// Takes a completion; returns an error number.
 static int completed(struct queue *queue, unsigned long long user_data, int result)
 {
 {%- if case.sync_after_several().is_some() %}
@@ -102,32 +102,32 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
     struct chunk *chunk = &queue->chunks[slot];
 {%- if case.is_dontcache() %}
     if (result == -EOPNOTSUPP && user_data % 2 == 0 && (queue->flags & RWF_DONTCACHE)) {
-        queue->flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
+        queue->flags &= ~RWF_DONTCACHE; // this filesystem or kernel cannot: the data stays in the page cache
         result = -EAGAIN;
     } else if (result == -EOPNOTSUPP && user_data % 2 == 0 && !(queue->flags & RWF_DONTCACHE)) {
-        result = -EAGAIN; /* begun before that was known */
+        result = -EAGAIN; // begun before that was known
     }
 {%- endif %}
 {%- if case.sync_every() == Some(1) %}
     if (user_data % 2 == 1) {
-        /* A short write cancels its sync. */
+        // A short write cancels its sync.
         if (result < 0 && !(result == -ECANCELED && chunk->left > 0))
             return -result;
     } else {
         if (result <= 0 && result != -EINTR && result != -EAGAIN)
-            return result < 0 ? -result : EIO; /* 0: the next would write nothing, too */
+            return result < 0 ? -result : EIO; // 0: the next would write nothing, too
         chunk->at += result > 0 ? (size_t)result : 0;
         chunk->left -= result > 0 ? (size_t)result : 0;
         return 0;
     }
 {%- else %}
     if (result <= 0 && result != -EINTR && result != -EAGAIN)
-        return result < 0 ? -result : EIO; /* 0: the next would write nothing, too */
+        return result < 0 ? -result : EIO; // 0: the next would write nothing, too
     chunk->at += result > 0 ? (size_t)result : 0;
     chunk->left -= result > 0 ? (size_t)result : 0;
 {%- endif %}
     if (chunk->left > 0)
-        push(queue, slot); /* the rest of a short write */
+        push(queue, slot); // the rest of a short write
     else
         queue->free[queue->free_count++] = slot;
     return 0;
@@ -135,11 +135,11 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
 
 {% include "c/uring_wait.c" %}
 
-/* Where io_uring is missing or forbidden, as in many containers. */
+// Where io_uring is missing or forbidden, as in many containers.
 static int write_plainly(int fd, const char *data, size_t size, off_t offset)
 {
 {%- if case.is_direct() %}
-    /* The data may not be aligned. */
+    // The data may not be aligned.
     if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0)
         return -1;
 {%- endif %}
@@ -182,7 +182,7 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
     if (queue.buffer != NULL)
         memory = (struct iovec){queue.buffer, DEPTH * {{ case.ring_chunk_c() }}};
 {%- endif %}
-    /* The kernel pins it once, rather than for each write, where RLIMIT_MEMLOCK and 1 GiB allow. */
+    // The kernel pins it once, rather than for each write, where RLIMIT_MEMLOCK and 1 GiB allow.
     queue.is_registered = error == 0 && io_uring_register_buffers(&queue.ring, &memory, 1) == 0;
 {%- endif %}
 {%- if case.registers_files() %}
@@ -205,7 +205,7 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
             queue.queued++;
         }
         error = queue.free_count < DEPTH ? wait_for_one(&queue) : 0;
-        /* All that was queued has been written: now it becomes durable. */
+        // All that was queued has been written: now it becomes durable.
         if (error == 0 && queue.free_count == DEPTH && queue.queued > 0 && (queue.queued >= {{ every }} || next == size)) {
             queue.queued = 0;
             struct io_uring_sqe *sync = io_uring_get_sqe(&queue.ring);
@@ -222,7 +222,7 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
         error = wait_for_one(&queue);
 {%- endif %}
     }
-    /* The kernel may still read the data of what is under way after an error. */
+    // The kernel may still read the data of what is under way after an error.
     if (error != 0 && queue.under_way > 0)
         io_uring_submit(&queue.ring);
     for (struct io_uring_cqe *cqe; error != 0 && queue.under_way > 0; queue.under_way--) {

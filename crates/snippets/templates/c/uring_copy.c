@@ -1,9 +1,9 @@
 {% extends "c/base.c" %}
 {% block declarations %}
 {%- include "c/chunk.c" %}
-enum { DEPTH = {{ case.depth() }} }; /* chunks under way at the same time */
+enum { DEPTH = {{ case.depth() }} }; // chunks under way at the same time
 {%- if case.is_direct() %}
-enum { BLOCK = {{ case.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+enum { BLOCK = {{ case.block() }} }; // with O_DIRECT, addresses, offsets and lengths are multiples of this
 {%- endif %}
 {%- if case.threads() > 1 %}
 enum { THREADS = {{ case.threads() }} };
@@ -11,7 +11,7 @@ enum { THREADS = {{ case.threads() }} };
 {% endblock %}
 {% block helpers %}
 
-/* A chunk on its way: it is read, then written. */
+// A chunk on its way: it is read, then written.
 struct chunk {
     char *buffer;
     size_t at, length, read, written;
@@ -19,10 +19,10 @@ struct chunk {
 
 struct queue {
     struct io_uring ring;
-    int fds[2]; /* the source and the copy */
-    unsigned under_way; /* entries that have no completion yet */
+    int fds[2]; // the source and the copy
+    unsigned under_way; // entries that have no completion yet
 {%- if case.registers_buffers() %}
-    int is_registered; /* the memory */
+    int is_registered; // the memory
 {%- endif %}
     unsigned free_count, free[DEPTH];
     struct chunk chunks[DEPTH];
@@ -30,7 +30,7 @@ struct queue {
 
 enum { READ = 0, WRITE = 1 };
 
-/* The ring has two entries for each chunk, so there is always one free. */
+// The ring has two entries for each chunk, so there is always one free.
 static void push(struct queue *queue, unsigned slot, int which, unsigned flags)
 {
     const struct chunk *chunk = &queue->chunks[slot];
@@ -55,24 +55,24 @@ static void push(struct queue *queue, unsigned slot, int which, unsigned flags)
     io_uring_sqe_set_flags(entry, flags{% if case.registers_files() %} | IOSQE_FIXED_FILE{% endif %});
 }
 
-/* The write begins when the read has ended. */
+// The write begins when the read has ended.
 static void push_both(struct queue *queue, unsigned slot)
 {
     push(queue, slot, READ, IOSQE_IO_LINK);
     push(queue, slot, WRITE, 0);
 }
 
-/* Takes a completion; returns an error number. */
+// Takes a completion; returns an error number.
 static int completed(struct queue *queue, unsigned long long user_data, int result)
 {
     unsigned slot = (unsigned)(user_data / 2);
     struct chunk *chunk = &queue->chunks[slot];
     int again = result == -EINTR || result == -EAGAIN || result == -ECANCELED;
     if (result <= 0 && !again)
-        return result < 0 ? -result : EIO; /* 0: the source has become shorter */
+        return result < 0 ? -result : EIO; // 0: the source has become shorter
     if (user_data % 2 == READ) {
         chunk->read += again ? 0 : (size_t)result;
-        return 0; /* the write ends it, even where a short read canceled that */
+        return 0; // the write ends it, even where a short read canceled that
     }
     if (chunk->read < chunk->length) {
         push_both(queue, slot);
@@ -88,11 +88,11 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
 
 {% include "c/uring_wait.c" %}
 
-/* Where io_uring is missing or forbidden, as in many containers. */
+// Where io_uring is missing or forbidden, as in many containers.
 static int copy_plainly(int fd, int input, size_t from, size_t until)
 {
 {%- if case.is_direct() %}
-    /* The buffer and the end are not aligned. */
+    // The buffer and the end are not aligned.
     if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0
         || fcntl(input, F_SETFL, fcntl(input, F_GETFL) & ~O_DIRECT) != 0)
         return -1;
@@ -100,7 +100,7 @@ static int copy_plainly(int fd, int input, size_t from, size_t until)
     char buffer[64 << 10];
     while (from < until) {
         ssize_t got = pread(input, buffer, until - from < sizeof buffer ? until - from : sizeof buffer, (off_t)from);
-        if (has_failed(got)) /* 0: the source has become shorter */
+        if (has_failed(got)) // 0: the source has become shorter
             return -1;
         for (ssize_t at = 0; at < got;) {
             ssize_t written = pwrite(fd, buffer + at, (size_t)(got - at), (off_t)from + at);
@@ -113,7 +113,7 @@ static int copy_plainly(int fd, int input, size_t from, size_t until)
     return 0;
 }
 
-/* Copies the bytes between two offsets. */
+// Copies the bytes between two offsets.
 static int copy_range(int fd, int input, size_t from, size_t until)
 {
     const size_t size = until - from;
@@ -137,7 +137,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         queue.chunks[i].buffer = memory + i * {{ case.ring_chunk_c() }};
     }
 {%- if case.registers_buffers() %}
-    /* The kernel pins them once, rather than for each call, where RLIMIT_MEMLOCK and 1 GiB allow. */
+    // The kernel pins them once, rather than for each call, where RLIMIT_MEMLOCK and 1 GiB allow.
     struct iovec all = {memory, DEPTH * {{ case.ring_chunk_c() }}};
     queue.is_registered = error == 0 && io_uring_register_buffers(&queue.ring, &all, 1) == 0;
 {%- endif %}
@@ -152,7 +152,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
             struct chunk *chunk = &queue.chunks[slot];
             size_t length = size - next < {{ case.ring_chunk_c() }} ? size - next : {{ case.ring_chunk_c() }};
 {%- if case.is_direct() %}
-            /* With O_DIRECT lengths are whole blocks: the end of the file is copied through the page cache. */
+            // With O_DIRECT lengths are whole blocks: the end of the file is copied through the page cache.
             if (length % BLOCK != 0 && length > BLOCK)
                 length = length / BLOCK * BLOCK;
             else if (length % BLOCK != 0) {
@@ -169,7 +169,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         if (error == 0)
             error = wait_for_one(&queue);
     }
-    /* The kernel may still use the buffers of what is under way after an error. */
+    // The kernel may still use the buffers of what is under way after an error.
     if (error != 0 && queue.under_way > 0)
         io_uring_submit(&queue.ring);
     for (struct io_uring_cqe *cqe; error != 0 && queue.under_way > 0; queue.under_way--) {

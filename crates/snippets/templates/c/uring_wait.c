@@ -1,4 +1,4 @@
-/* Waits for a completion or more; returns an error number. */
+// Waits for a completion or more; returns an error number.
 static int wait_for_one(struct queue *queue)
 {
     int result;

@@ -5,17 +5,17 @@
 enum { THREADS = {{ case.threads() }} };
 {%- endif %}
 {%- if case.is_vectored() %}
-enum { VECTOR = {{ case.vector() }} }; /* chunks handed over in one call */
+enum { VECTOR = {{ case.vector() }} }; // chunks handed over in one call
 {%- endif %}
 {%- if case.is_direct() %}
-enum { BLOCK = {{ case.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+enum { BLOCK = {{ case.block() }} }; // with O_DIRECT, addresses, offsets and lengths are multiples of this
 {%- endif %}
 {%- if let Some(window) = case.writeback() %}
-static const size_t BEHIND = (size_t){{ window }}; /* so many bytes behind the writer, data is on its way to the device */
+static const size_t BEHIND = (size_t){{ window }}; // so many bytes behind the writer, data is on its way to the device
 {%- endif %}
 {%- if case.is_dontcache() %}
 
-#ifndef RWF_DONTCACHE /* Linux 6.14 */
+#ifndef RWF_DONTCACHE // Linux 6.14
 #define RWF_DONTCACHE 0x80
 #endif
 static _Thread_local int write_flags = RWF_DONTCACHE{% if case.is_rwf_dsync() %} | RWF_DSYNC{% endif %};
@@ -27,14 +27,14 @@ static const int write_flags = RWF_DSYNC;
 {% block helpers %}
 {%- if case.is_vectored() %}
 
-/* Hands over all bytes of a vector, which is changed. */
+// Hands over all bytes of a vector, which is changed.
 static int write_all(int fd, struct iovec *vector, int count{% if case.is_positional() %}, off_t offset{% endif %})
 {
     while (count > 0) {
         ssize_t written = {{ case.vectored_call_c() }};
 {%- if case.is_dontcache() %}
         if (written < 0 && errno == EOPNOTSUPP && (write_flags & RWF_DONTCACHE)) {
-            write_flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
+            write_flags &= ~RWF_DONTCACHE; // this filesystem or kernel cannot: the data stays in the page cache
             continue;
         }
 {%- endif %}
@@ -45,7 +45,7 @@ static int write_all(int fd, struct iovec *vector, int count{% if case.is_positi
 {%- if case.is_positional() %}
         offset += written;
 {%- endif %}
-        /* A call may write less than all. */
+        // A call may write less than all.
         size_t done = (size_t)written;
         while (count > 0 && done >= vector->iov_len) {
             done -= vector->iov_len;
@@ -61,7 +61,7 @@ static int write_all(int fd, struct iovec *vector, int count{% if case.is_positi
 }
 {%- else %}
 
-/* A call may write less than all, and a signal may interrupt it. */
+// A call may write less than all, and a signal may interrupt it.
 static int write_all(int fd, const char *data, size_t size{% if case.is_positional() %}, off_t offset{% endif %})
 {
     while (size > 0) {
@@ -75,7 +75,7 @@ static int write_all(int fd, const char *data, size_t size{% if case.is_position
 {%- endif %}
 {%- if case.is_dontcache() %}
         if (written < 0 && errno == EOPNOTSUPP && (write_flags & RWF_DONTCACHE)) {
-            write_flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
+            write_flags &= ~RWF_DONTCACHE; // this filesystem or kernel cannot: the data stays in the page cache
             continue;
         }
 {%- endif %}

@@ -1,5 +1,5 @@
 
-/* Writes `size` bytes {% if case.is_positional() %}from `offset` of the file on{% else %}at the file's position{% if case.writeback().is_some() %}, which is `offset`{% endif %}{% endif %}. */
+// Writes `size` bytes {% if case.is_positional() %}from `offset` of the file on{% else %}at the file's position{% if case.writeback().is_some() %}, which is `offset`{% endif %}{% endif %}.
 static int write_part(int fd, const char *data, size_t size{% if case.is_positional() || case.writeback().is_some() %}, off_t offset{% endif %})
 {
 {%- if case.is_direct() %}

@@ -13,95 +13,9 @@
 // its blocks with fallocate(2) where that matters{% endif %}.
 {%- endif %}
 // To compile it: c++ -std=c++17 -O2{% if case.has_threads_cpp() %} -pthread{% endif %} FILE.cpp{% if case.is_uring() %} -luring{% endif %}
-{# an empty line #}
-{%- if case.cuts_chunks_cpp() %}
-#include <algorithm>
-{%- endif %}
-{%- if case.has_arrays_cpp() %}
-#include <array>
-{%- endif %}
-#include <cerrno>
-{%- if case.main() || case.atomic() %}
-#include <chrono>
-{%- endif %}
-{%- if case.is_uring() %}
-#include <climits>
-{%- endif %}
-{%- if case.is(Method::Pipeline) %}
-#include <condition_variable>
-{%- endif %}
-#include <cstddef>
-{%- if case.has_addresses_cpp() %}
-#include <cstdint>
-{%- endif %}
-{%- if case.is(Method::Fwrite) || case.main() %}
-#include <cstdio>
-{%- endif %}
-{%- if case.main() || case.has_memory_cpp() %}
-#include <cstdlib>
-{%- endif %}
-{%- if case.stores_cpp() || case.copies_chunks_cpp() %}
-#include <cstring>
-{%- endif %}
-{%- if case.main() %}
-#include <exception>
-{%- endif %}
-{%- if case.creates_name() && case.is_durable() %}
-#include <filesystem>
-{%- endif %}
-{%- if case.has_threads_cpp() || case.streams() %}
-#include <functional>
-{%- endif %}
-{%- if case.has_threads_cpp() %}
-#include <future>
-{%- endif %}
-{%- if case.has_memory_cpp() || case.is_uring() || case.is(Method::Fwrite) %}
-#include <memory>
-{%- endif %}
-{%- if case.is(Method::Pipeline) %}
-#include <mutex>
-{%- endif %}
-{%- if case.has_memory_cpp() %}
-#include <new>
-{%- endif %}
-{%- if case.has_own_maps() %}
-#include <optional>
-{%- endif %}
-{%- if case.copies() || case.atomic() %}
-#include <string>
-{%- endif %}
-#include <system_error>
-#include <utility>
-{%- if case.registers_buffers() %}
-#include <vector>
-{%- endif %}
 
-#include <fcntl.h>
-{%- if case.is_nontemporal() %}
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-{%- endif %}
-{%- if case.is_uring() %}
-#include <liburing.h>
-{%- endif %}
-{%- if case.is(Method::Ficlone) %}
-#include <linux/fs.h>
-#include <sys/ioctl.h>
-{%- endif %}
-{%- if case.maps_target() || case.maps_source() || case.makes_huge_pages() %}
-#include <sys/mman.h>
-{%- endif %}
-{%- if case.is(Method::Sendfile) %}
-#include <sys/sendfile.h>
-{%- endif %}
-{%- if case.looks_at_size_cpp() || case.atomic() || case.is(Method::Fwrite) %}
-#include <sys/stat.h>
-{%- endif %}
-{%- if case.is_vectored() || case.has_flags() || case.registers_buffers() %}
-#include <sys/uio.h>
-{%- endif %}
-#include <unistd.h>
+INCLUDES
+{% include "c_family/streaming_header.h" %}
 {%- if case.streams() %}
 
 // Puts the next bytes of the data into `buffer`: returns 1 to `size`, or 0 at the data's end; throws on an error.

@@ -1,0 +1,29 @@
+//! What C and C++ have in common.
+
+use crate::used_names::UsedNames;
+
+/// The system's headers, and names for which code includes them.
+const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
+    ("fcntl.h", &["open"]),
+    ("libgen.h", &["dirname"]),
+    ("liburing.h", &["io_uring_queue_init"]),
+    ("linux/fs.h", &["FICLONERANGE"]),
+    ("pthread.h", &["pthread_create"]),
+    ("semaphore.h", &["sem_init"]),
+    ("sys/ioctl.h", &["ioctl"]),
+    ("sys/mman.h", &["mmap", "madvise"]),
+    ("sys/sendfile.h", &["sendfile"]),
+    ("sys/stat.h", &["stat"]),
+    ("sys/uio.h", &["iovec"]),
+    ("unistd.h", &["close"]),
+];
+
+/// The text with those headers that have names which it uses: the language's own ones first.
+pub(super) fn with_includes(text: &str, own_headers: &[(&str, &[&str])]) -> String {
+    let names = UsedNames::in_text(text, &["//"]);
+    let [own, systems] = [own_headers, SYSTEM_HEADERS].map(|headers| {
+        let used = headers.iter().filter(|(_, wanted)| names.has_any(wanted));
+        used.map(|(header, _)| format!("#include <{header}>\n")).collect::<String>()
+    });
+    text.replacen("INCLUDES", format!("{own}\n{systems}").trim_end(), 1)
+}
