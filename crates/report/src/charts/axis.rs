@@ -26,8 +26,7 @@ pub(super) fn categories(label: &str, names: impl Iterator<Item = String>) -> XA
 
 /// Time, from 0 to about `seconds`.
 pub(super) fn seconds(label: &str, seconds: f64) -> XAxis {
-    let ticks = round_ticks(seconds, Unit::Seconds).into_iter().map(|(at, text)| Tick { at, text });
-    XAxis { label: label.to_owned(), scale: XScale::Linear, ticks: ticks.collect() }
+    XAxis { label: label.to_owned(), scale: XScale::Linear, ticks: round_ticks(seconds, Unit::Seconds) }
 }
 
 /// Shares of so many calls, from all of them to the rarest.

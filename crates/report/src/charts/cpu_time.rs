@@ -31,62 +31,55 @@ pub(super) fn charts(rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let several = works.len() > 1;
     let mut charts = Vec::new();
     for (work, rows) in &works {
-        let suffix = if several { format!("-{work}") } else { String::new() };
+        let (sizes, targets) = (chunk_sizes(rows), notes::targets(rows));
         for time in &TIMES {
-            let mut draw = |by: &str, chart: Chart| {
+            let mut draw = |by: &str, places: &str, (kind, x): (ChartKind, XAxis), series: Vec<Series>| {
+                let suffix = if several { format!("-{work}") } else { String::new() };
+                let chart = Chart {
+                    title: format!("{} by {places}", time.label),
+                    subtitle: format!("{work}: {}", figures_are(rows, "lower")),
+                    kind,
+                    x,
+                    y: YAxis {
+                        label: time.label.to_owned(),
+                        unit: Unit::Seconds,
+                        scale: axis::y_scale(&series),
+                    },
+                    series,
+                    notes: [notes::causes(rows), notes::cut_short(rows)].concat(),
+                };
                 let stem = format!("{}-by-{by}{suffix}", time.stem);
                 charts.push(ChartData { family: ChartFamily::CpuTime, stem, chart });
             };
-            draw("buffer-size", by_buffer_size(time, work, rows));
-            if notes::targets(rows).len() > 1 {
-                draw("target", by_target(time, work, rows));
+            let x = axis::chunks("buffer size", &sizes);
+            draw("buffer-size", "buffer size", (ChartKind::Lines, x), by_buffer_size(time, rows));
+            if targets.len() > 1 {
+                let x = axis::categories("target", targets.iter().map(|&target| target.to_owned()));
+                let series = by_target(time, rows, &targets, &sizes);
+                draw("target", "target, for each buffer size", (ChartKind::Groups, x), series);
             }
         }
     }
     charts
 }
 
-fn by_buffer_size(time: &Time, work: &str, rows: &[ChartCase<'_>]) -> Chart {
-    let series = grouped(rows, |row| row.target).into_iter().map(|(target, rows)| {
+fn by_buffer_size(time: &Time, rows: &[ChartCase<'_>]) -> Vec<Series> {
+    let line = |(target, rows): (&str, Vec<ChartCase<'_>>)| {
         let point = |row: &ChartCase<'_>| Some(time_point(time, as_f64(row.chunk_bytes()?), row));
         line_of(target.to_owned(), rows.iter().map(point))
-    });
-    let title = format!("{} by buffer size", time.label);
-    let x = axis::chunks("buffer size", &chunk_sizes(rows));
-    chart(time, title, (ChartKind::Lines, x), work, rows, series.collect())
+    };
+    grouped(rows, |row| row.target).into_iter().map(line).collect()
 }
 
-fn by_target(time: &Time, work: &str, rows: &[ChartCase<'_>]) -> Chart {
-    let targets = notes::targets(rows);
-    let series = chunk_sizes(rows).into_iter().map(|size| {
-        let points = (0u32..).zip(&targets).filter_map(|(index, target)| {
+fn by_target(time: &Time, rows: &[ChartCase<'_>], targets: &[&str], sizes: &[u64]) -> Vec<Series> {
+    let group = |&size: &u64| {
+        let points = (0u32..).zip(targets).filter_map(|(index, target)| {
             let row = rows.iter().find(|row| row.target == *target && row.chunk_bytes() == Some(size))?;
             Some(time_point(time, f64::from(index), row))
         });
         Series { name: Bytes(size).approximate(), points: points.collect() }
-    });
-    let title = format!("{} by target, for each buffer size", time.label);
-    let x = axis::categories("target", targets.iter().map(|&target| target.to_owned()));
-    chart(time, title, (ChartKind::Groups, x), work, rows, series.collect())
-}
-
-fn chart(
-    time: &Time,
-    title: String,
-    (kind, x): (ChartKind, XAxis),
-    work: &str,
-    rows: &[ChartCase<'_>],
-    series: Vec<Series>,
-) -> Chart {
-    Chart {
-        title,
-        subtitle: format!("{work}: {}", figures_are(rows, "lower")),
-        kind,
-        x,
-        y: YAxis { label: time.label.to_owned(), unit: Unit::Seconds, scale: axis::y_scale(&series) },
-        series,
-        notes: [notes::causes(rows), notes::cut_short(rows)].concat(),
-    }
+    };
+    sizes.iter().map(group).collect()
 }
 
 fn time_point(time: &Time, x: f64, row: &ChartCase<'_>) -> Point {

@@ -29,9 +29,8 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
     Some(Chart {
         title: format!("How long each call takes, {target}"),
         subtitle: format!(
-            "{section}{}: the share of calls that took no longer, over all samples together; bands are from the \
+            "{section}{common}: the share of calls that took no longer, over all samples together; bands are from the \
              lowest to the highest of single samples. The last point is the longest call. Lower is better.{}",
-            common,
             contracts::caution(&drawn)
         ),
         kind: ChartKind::Lines,

@@ -9,51 +9,40 @@ use super::rows::ChartCase;
 use super::{axis, contracts, names};
 use crate::numbers::{grouped, rates};
 
-/// A case, and its sample in the chart.
-#[derive(Clone, Copy)]
-struct TypicalSample<'r> {
-    row: ChartCase<'r>,
-    sample: &'r Sample,
-    timeline: &'r Timeline,
-}
+/// A case, its sample that is drawn, and the timeline of that.
+type TypicalSample<'r> = (ChartCase<'r>, &'r Sample, &'r Timeline);
 
 /// Among the samples with a timeline, the one with the median time, or the nearest below it.
 fn typical_sample<'r>(row: &ChartCase<'r>) -> Option<TypicalSample<'r>> {
-    let mut told: Vec<(&Sample, &Timeline)> = Sample::usable(&row.case.record.samples)
-        .into_iter()
-        .filter_map(|sample| {
-            Some((sample, sample.timeline.as_deref().filter(|timeline| !timeline.bytes.is_empty())?))
-        })
-        .collect();
-    told.sort_by_key(|(sample, _)| sample.phases_ns.total());
-    let (sample, timeline) = *told.get(told.len().checked_sub(1)? / 2)?;
-    Some(TypicalSample { row: *row, sample, timeline })
+    let with_timeline = |sample: &'r Sample| {
+        Some((*row, sample, sample.timeline.as_deref().filter(|timeline| !timeline.bytes.is_empty())?))
+    };
+    let samples = Sample::usable(&row.case.record.samples).into_iter();
+    let mut samples: Vec<TypicalSample<'r>> = samples.filter_map(with_timeline).collect();
+    samples.sort_by_key(|(_, sample, _)| sample.phases_ns.total());
+    samples.get(samples.len().checked_sub(1)? / 2).copied()
 }
 
 /// The chart of the cases that took long enough; none if there are none.
 pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
     let drawn: Vec<TypicalSample<'_>> = rows.iter().filter_map(typical_sample).collect();
-    drawn.first()?;
-    let rows: Vec<ChartCase<'_>> = drawn.iter().map(|sample| sample.row).collect();
+    let ns =
+        |(.., timeline): &TypicalSample<'_>| as_f64(timeline.interval_ns) * as_f64(timeline.bytes.len() as u64);
+    let longest_ns = drawn.iter().map(ns).reduce(f64::max)?;
+    let rows: Vec<ChartCase<'_>> = drawn.iter().map(|(row, ..)| *row).collect();
     let (names, common) = names::of_cases(&rows);
-    let series: Vec<Series> = drawn
-        .iter()
-        .zip(&names)
-        .map(|(sample, name)| Series { name: name.clone(), points: points(sample) })
+    let lines = drawn.iter().zip(&names);
+    let series: Vec<Series> = lines
+        .map(|((row, _, timeline), name)| Series { name: name.clone(), points: points(row, timeline) })
         .collect();
-    let ends = drawn
-        .iter()
-        .map(|sample| as_f64(sample.timeline.interval_ns) * as_f64(sample.timeline.bytes.len() as u64));
-    let longest = ends.fold(0.0, f64::max) / 1e9;
     Some(Chart {
         title: format!("Throughput over time, {target}"),
         subtitle: format!(
-            "{section}{}: one sample of each case, while it handed over its data; higher is better.{}",
-            common,
+            "{section}{common}: one sample of each case, while it handed over its data; higher is better.{}",
             contracts::caution(&rows)
         ),
         kind: ChartKind::Lines,
-        x: axis::seconds("since the first call", longest),
+        x: axis::seconds("since the first call", longest_ns / 1e9),
         y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
         series,
         notes: vec![which(&drawn, &names)],
@@ -61,23 +50,21 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
 }
 
 /// Throughput of each interval, in its middle.
-fn points(sample: &TypicalSample<'_>) -> Vec<Point> {
-    let interval_s = as_f64(sample.timeline.interval_ns) / 1e9;
-    let rates = (0u32..).zip(rates(sample.timeline));
-    let points = rates.map(|(index, rate)| Point {
+fn points(row: &ChartCase<'_>, timeline: &Timeline) -> Vec<Point> {
+    let interval_s = as_f64(timeline.interval_ns) / 1e9;
+    let point = |(index, rate): (u32, f64)| Point {
         figure: Some(Interval { value: rate, low: rate, high: rate }),
-        ..point((f64::from(index) + 0.5) * interval_s, &sample.row, None, 1.0)
-    });
-    points.collect()
+        ..point((f64::from(index) + 0.5) * interval_s, row, None, 1.0)
+    };
+    (0..).zip(rates(timeline)).map(point).collect()
 }
 
 /// The sample of each line.
 fn which(drawn: &[TypicalSample<'_>], names: &[String]) -> String {
-    let named: Vec<(u32, &str)> =
-        drawn.iter().zip(names).map(|(sample, name)| (sample.sample.round, name.as_str())).collect();
+    let named = drawn.iter().zip(names).map(|((_, sample, _), name)| (sample.round, name.as_str()));
     let rounds = grouped(named, |(round, _)| *round);
-    let of_round = |(round, cases): &(u32, Vec<(u32, &str)>)| {
-        let names: Vec<&str> = cases.iter().map(|(_, name)| *name).collect();
+    let of_round = |(round, named): &(u32, Vec<(u32, &str)>)| {
+        let names: Vec<&str> = named.iter().map(|(_, name)| *name).collect();
         format!("of round {round} for {}", names.join(", "))
     };
     let told = match rounds.as_slice() {

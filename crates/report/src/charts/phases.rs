@@ -24,8 +24,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
     Some(Chart {
         title: format!("Where the time goes, {target}"),
         subtitle: format!(
-            "{section}{}: medians of each phase, which need not add up exactly to the median of the whole.{}",
-            common,
+            "{section}{common}: medians of each phase, which need not add up exactly to the median of the whole.{}",
             contracts::caution(rows)
         ),
         kind: ChartKind::Stacked,

@@ -1,6 +1,6 @@
 //! The places of figures on their axis, and the labels of its ticks.
 
-use super::data::{Chart, ChartKind, Unit, YScale};
+use super::data::{Chart, ChartKind, Tick, Unit, YScale};
 use crate::sentences::NUMBER;
 
 /// The part of a logarithmic axis that zeros take, where there are any.
@@ -137,13 +137,10 @@ fn step(range: f64) -> f64 {
 }
 
 /// Round places from 0 to a maximum, with their names.
-pub(super) fn round_ticks(max: f64, unit: Unit) -> Vec<(f64, String)> {
-    if max <= 0.0 {
-        return vec![(0.0, "0".to_owned())];
-    }
-    let factor = factor(max, unit);
-    let text = |value: f64| if value > 0.0 { tick_text(value, factor, unit) } else { "0".to_owned() };
-    steps(0.0, max).into_iter().map(|value| (value, text(value))).collect()
+pub(super) fn round_ticks(max: f64, unit: Unit) -> Vec<Tick> {
+    let text = |at: f64| if at > 0.0 { tick_text(at, factor(max, unit), unit) } else { "0".to_owned() };
+    let places = if max > 0.0 { steps(0.0, max) } else { vec![0.0] };
+    places.into_iter().map(|at| Tick { at, text: text(at) }).collect()
 }
 
 /// The multiples of a round step in a range.

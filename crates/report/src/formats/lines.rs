@@ -16,8 +16,8 @@ const GAP: usize = 2;
 /// A table's lines.
 pub(super) struct WrappedTable {
     pub(super) lines: Vec<String>,
-    /// Whether each column is shown.
-    pub(super) shown: Vec<bool>,
+    /// The indexes of the columns that are shown.
+    pub(super) shown: Vec<usize>,
     /// Whether a wider terminal would show more.
     pub(super) is_cut: bool,
 }
@@ -39,17 +39,16 @@ pub(super) fn fitting(table: &Table, width: Option<usize>) -> WrappedTable {
 
 /// The table with words in several lines; none if it has no such columns, or still does not fit.
 fn wrapped(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
-    let shown: Vec<bool> = table.columns.iter().map(|column| column.rank == 0).collect();
-    let mut widths: Vec<usize> = (0..shown.len()).map(|index| column_width(table, index)).collect();
+    let shown = columns_up_to(table, 0);
+    let mut widths: Vec<usize> = (0..table.columns.len()).map(|index| column_width(table, index)).collect();
     let needed = |widths: &[usize]| -> usize {
-        let shown_widths = widths.iter().zip(&shown).filter(|(_, shown)| **shown);
-        shown_widths.map(|(width, _)| width + GAP).sum::<usize>().saturating_sub(GAP)
+        shown.iter().map(|&index| widths[index] + GAP).sum::<usize>().saturating_sub(GAP)
     };
     // The widest gives way first, down to its longest word.
     while needed(&widths) > width? {
         let can_shrink =
             |&index: &usize| table.columns[index].wraps && widths[index] > longest_word(table, index);
-        let widest = (0..shown.len()).filter(can_shrink).max_by_key(|&index| widths[index])?;
+        let widest = shown.iter().copied().filter(can_shrink).max_by_key(|&index| widths[index])?;
         widths[widest] -= 1;
     }
     let mut narrow = table.clone();
@@ -90,12 +89,17 @@ fn in_lines(row: &[String], widths: &[usize], table: &Table) -> Vec<Vec<String>>
     (0..height).map(line).collect()
 }
 
+/// The indexes of columns up to a rank.
+fn columns_up_to(table: &Table, rank: u8) -> Vec<usize> {
+    (0..table.columns.len()).filter(|&index| table.columns[index].rank <= rank).collect()
+}
+
 /// None if even the columns that are always shown do not fit.
 fn ranks(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     let of_columns = table.columns.iter().map(|column| column.rank);
     let highest = of_columns.chain(table.bars.iter().map(|bars| bars.rank)).max().unwrap_or(0);
     (0..=highest).rev().find_map(|most| {
-        let shown: Vec<bool> = table.columns.iter().map(|column| column.rank <= most).collect();
+        let shown = columns_up_to(table, most);
         let mut lines = lines(table, &shown);
         // In a pipe or a file a bar is noise.
         let bars = table.bars.as_ref().filter(|bars| bars.rank <= most && width.is_some());
@@ -104,7 +108,8 @@ fn ranks(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
             None if !fits(&lines, width) => return None,
             None => {}
         }
-        let is_cut = shown.contains(&false) || (table.bars.is_some() && bars.is_none() && width.is_some());
+        let is_cut =
+            shown.len() < table.columns.len() || (table.bars.is_some() && bars.is_none() && width.is_some());
         Some(WrappedTable { lines, shown, is_cut })
     })
 }
@@ -131,19 +136,14 @@ fn named_above(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
 }
 
 fn parts(table: &Table, width: Option<usize>) -> WrappedTable {
-    let needed: Vec<usize> = (1..table.columns.len()).filter(|&index| table.columns[index].rank == 0).collect();
-    let shown = |columns: &[usize]| {
-        let mut shown = vec![false; table.columns.len()];
-        [0].iter().chain(columns).for_each(|&index| shown[index] = true);
-        shown
-    };
-    let widths: Vec<usize> = (0..table.columns.len()).map(|index| column_width(table, index)).collect();
+    let mut shown = columns_up_to(table, 0);
+    shown.retain(|&index| index > 0);
     let mut parts: Vec<String> = Vec::new();
-    let mut rest = needed.as_slice();
+    let mut rest = shown.as_slice();
     while !rest.is_empty() {
-        let mut all = widths[0];
+        let mut all = column_width(table, 0);
         let fits = |&&index: &&usize| {
-            all += GAP + widths[index];
+            all += GAP + column_width(table, index);
             width.is_none_or(|width| all <= width)
         };
         // A single column is shown even if it does not fit.
@@ -152,11 +152,11 @@ fn parts(table: &Table, width: Option<usize>) -> WrappedTable {
         if !parts.is_empty() {
             parts.push(String::new());
         }
-        parts.extend(lines(table, &shown(now)));
+        parts.extend(lines(table, &[&[0], now].concat()));
         rest = later;
     }
-    let shown = shown(&needed);
-    let is_cut = shown.contains(&false) || table.bars.is_some();
+    shown.insert(0, 0);
+    let is_cut = shown.len() < table.columns.len() || table.bars.is_some();
     WrappedTable { lines: parts, shown, is_cut }
 }
 
@@ -189,26 +189,24 @@ fn with_bars(mut lines: Vec<String>, bars: &Bars, width: Option<usize>) -> Optio
 }
 
 /// The lines of the table. A library would hold ten thousand rows several times over.
-fn lines(table: &Table, shown: &[bool]) -> Vec<String> {
-    let is_shown = |(index, _): &(usize, &Column)| shown[*index];
-    let columns: Vec<(usize, &Column)> = table.columns.iter().enumerate().filter(is_shown).collect();
-    let widths: Vec<usize> = columns.iter().map(|&(index, _)| column_width(table, index)).collect();
-    let line = |cells: &dyn Fn(usize) -> String| {
+fn lines<'t>(table: &'t Table, shown: &[usize]) -> Vec<String> {
+    let widths: Vec<usize> = shown.iter().map(|&index| column_width(table, index)).collect();
+    let line = |cell: &dyn Fn(usize) -> &'t String| {
         let mut line = String::new();
-        for (&(index, column), width) in columns.iter().zip(&widths) {
-            let text = cells(index);
-            let space = width.saturating_sub(display_width(&text));
-            let (before, after) = if column.is_text { (0, space) } else { (space, 0) };
-            line.extend([&" ".repeat(before), &text, &" ".repeat(after + GAP)].map(String::as_str));
+        for (&index, &width) in shown.iter().zip(&widths) {
+            let text = cell(index);
+            let space = " ".repeat(width.saturating_sub(display_width(text)));
+            let [first, last] = if table.columns[index].is_text { [text, &space] } else { [&space, text] };
+            line += &format!("{first}{last}{:GAP$}", "");
         }
         line.truncate(line.trim_end().len());
         line
     };
     // There is one line of headings if no column is in a group.
-    let grouped = columns.iter().any(|(_, column)| !column.group.is_empty());
-    let groups = grouped.then(|| line(&|index| table.columns[index].group.clone()));
-    let headings = line(&|index| table.columns[index].heading.clone());
-    let rows = table.rows.iter().map(|row| line(&|index| row[index].clone()));
+    let is_grouped = shown.iter().any(|&index| !table.columns[index].group.is_empty());
+    let groups = is_grouped.then(|| line(&|index| &table.columns[index].group));
+    let headings = line(&|index| &table.columns[index].heading);
+    let rows = table.rows.iter().map(|row| line(&|index| &row[index]));
     groups.into_iter().chain([headings]).chain(rows).collect()
 }
 

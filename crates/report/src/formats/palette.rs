@@ -126,22 +126,19 @@ fn mixed(ramp: &[[u8; 3]; 5], index: usize, last: usize) -> String {
 
 /// A style sheet for dark screens. Paper stays white.
 pub(super) fn dark_styles(chart: &Chart) -> String {
-    let mut rules = vec![
-        format!(".wb-paper{{fill:{}}}", PAPER.dark),
-        format!(".wb-ink{{fill:{}}}", INK.dark),
-        format!(".wb-quiet{{fill:{}}}", QUIET.dark),
-        format!(".wb-stripe{{fill:{}}}", STRIPE.dark),
-        format!(".wb-grid{{stroke:{}}}", GRID.dark),
-        format!(".wb-axis{{stroke:{}}}", AXIS.dark),
-    ];
-    if chart.kind == ChartKind::HeatMap {
-        rules.push(format!(".wb-on-faint{{fill:{ON_FAINT}}}.wb-on-strong{{fill:{ON_STRONG}}}"));
-    }
-    let used = if chart.kind == ChartKind::HeatMap { heat().to_vec() } else { colours(chart) };
-    let colours: BTreeSet<String> = used
-        .iter()
-        .map(|colour| format!(".{}{{fill:{dark};stroke:{dark}}}", class(colour), dark = colour.dark))
-        .collect();
-    rules.extend(colours);
-    format!("@media screen and (prefers-color-scheme:dark){{{}}}", rules.join(""))
+    let fills = [("paper", PAPER), ("ink", INK), ("quiet", QUIET), ("stripe", STRIPE)];
+    let strokes = [("grid", GRID), ("axis", AXIS)];
+    let mut rules = fills.map(|(name, colour)| format!(".wb-{name}{{fill:{}}}", colour.dark)).concat();
+    rules += &strokes.map(|(name, colour)| format!(".wb-{name}{{stroke:{}}}", colour.dark)).concat();
+    let used = if chart.kind == ChartKind::HeatMap {
+        rules += &format!(".wb-on-faint{{fill:{ON_FAINT}}}.wb-on-strong{{fill:{ON_STRONG}}}");
+        heat().to_vec()
+    } else {
+        colours(chart)
+    };
+    let rule = |colour: &Colour<String>| {
+        format!(".{}{{fill:{dark};stroke:{dark}}}", class(colour), dark = colour.dark)
+    };
+    rules.extend(used.iter().map(rule).collect::<BTreeSet<String>>());
+    format!("@media screen and (prefers-color-scheme:dark){{{rules}}}")
 }

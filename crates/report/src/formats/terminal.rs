@@ -119,7 +119,7 @@ pub(crate) fn table_text(table: Table, width: Option<usize>) -> (String, bool) {
         let fitted = fitting(&table, width);
         is_cut = fitted.is_cut;
         text += &format!("{}\n", fitted.text());
-        if let Some(case) = names_of_labels(&table).filter(|case| !fitted.shown[*case]) {
+        if let Some(case) = names_of_labels(&table).filter(|case| !fitted.shown.contains(case)) {
             text += &legend(&table, case, width);
         }
     }

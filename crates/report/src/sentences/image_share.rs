@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use writebench_model::{Image, RunRecord, TargetRecord};
-use writebench_stats::{Interval, Verdict};
+use writebench_stats::Interval;
 
 use crate::numbers::{CaseReport, geometric_mean};
 use crate::sentences::words::counted;
@@ -45,7 +45,7 @@ fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, cases: &[C
     let estimates = || ratios.iter().map(|ratio| ratio.estimate);
     let (least, most) = (estimates().reduce(f64::min)?, estimates().reduce(f64::max)?);
     let mean = geometric_mean(&estimates().collect::<Vec<_>>());
-    let is_told = ratios.iter().any(|ratio| Verdict::from_ratio(ratio, Verdict::MARGIN).is_difference());
+    let is_told = ratios.iter().any(|ratio| ratio.verdict().is_difference());
     let share = match is_told {
         true if mean > 1.0 => format!("so image and loop device are {:.0} % of it", (1.0 - 1.0 / mean) * 100.0),
         true => "so image and loop device cost nothing that could be told".to_owned(),

@@ -3,8 +3,7 @@
 use writebench_model::Durability;
 
 use crate::numbers::{CaseReport, Estimate, LatencyEstimate, PHASES, PhaseNs, by_rank};
-use crate::sentences::or_nothing;
-use crate::sentences::{GIGABYTES_PER_S, microseconds, milliseconds, range, verdict_mark};
+use crate::sentences::{GIGABYTES_PER_S, microseconds, milliseconds, or_nothing, range, verdict_mark};
 use crate::tables::bars::Bars;
 use crate::tables::metric::{ELAPSED, Metric, RECORDS, THROUGHPUT};
 use crate::tables::table::{self, CASE, INTERVAL, SAMPLES, Table, limit_cell};

@@ -1,12 +1,11 @@
 //! Several targets side by side: a row for each case, columns for each target, all compared with the first. No bars: the ratios say
 //! what they would, and with their verdict.
 
-use writebench_model::{Axis, CaseRecord, Layout, RunRecord};
-use writebench_stats::{Interval, Verdict};
+use writebench_model::{Axis, CaseRecord, Layout, RunRecord, TargetRecord};
+use writebench_stats::Interval;
 
 use crate::numbers::{CaseReport, Estimate, across_targets, distinct, geometric_mean, ratio_in_rounds};
-use crate::sentences::or_nothing;
-use crate::sentences::{TIMES, verdict_mark};
+use crate::sentences::{TIMES, or_nothing, verdict_mark};
 use crate::tables::metric::{Metric, shown};
 use crate::tables::table::{self, Column, NOTHING, Table, limit_cell};
 
@@ -16,9 +15,10 @@ pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &R
     let shown = shown(layout);
     let title_of = |metric: &Metric| format!("{title}: {}", metric.title);
     let mut tables: Vec<Table> = shown.iter().map(|metric| grid.table(&title_of(metric), metric)).collect();
-    if let (Some(table), [first, _, ..]) = (tables.last_mut(), grid.targets.as_slice()) {
+    if let (Some(table), [first, _, ..]) = (tables.last_mut(), run.targets.as_slice()) {
         table.notes.push(format!(
-            "× first: times the value of {first} (≈: same, within 5 %; ?: inconclusive; –: fewer than 6 rounds)"
+            "× first: times the value of {} (≈: same, within 5 %; ?: inconclusive; –: fewer than 6 rounds)",
+            first.name
         ));
     }
     if layout == Layout::CpuTime {
@@ -27,10 +27,9 @@ pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &R
     tables
 }
 
-/// Cases and targets of a section.
+/// The cases of a section on all targets of a run.
 struct Grid<'r> {
-    targets: Vec<&'r str>,
-    missing: Vec<&'r str>,
+    run: &'r RunRecord,
     /// The columns before the figures.
     heads: &'static [Head],
     rows: Vec<GridRow<'r>>,
@@ -44,8 +43,8 @@ const CHUNK: Head = ("chunk", |record| record.case.value(Axis::Chunk).unwrap_or_
 const CASE: Head = (table::CASE, |record| record.case.to_string());
 
 struct GridRow<'r> {
-    texts: Vec<String>,
-    case: &'r str,
+    /// The case on the first target that has it.
+    first: &'r CaseRecord,
     /// A cell for each target.
     cells: Vec<Option<&'r CaseReport>>,
 }
@@ -57,46 +56,34 @@ type Cells<'g> = table::Cells<'g, Compared<'g>>;
 
 impl<'r> Grid<'r> {
     fn from_cases(cases: &[&'r CaseReport], run: &'r RunRecord) -> Self {
-        let targets: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
         let labels = cases.iter().any(|case| case.record.label.is_some());
         let heads: &[Head] = match (only_chunks_differ(cases), labels) {
             (true, _) => &[CHUNK],
             (false, true) => &[LABEL, CHUNK],
             (false, false) => &[CASE],
         };
-        let row = |of_row: Vec<&'r CaseReport>| {
-            let first = &of_row[0].record;
-            let on = |target: &&str| of_row.iter().copied().find(|case| case.record.target == *target);
-            let cells = targets.iter().map(on).collect();
-            GridRow {
-                texts: heads.iter().map(|(_, text)| text(first)).collect(),
-                case: first.case.name(),
-                cells,
-            }
+        let row = |cases: Vec<&'r CaseReport>| {
+            let on =
+                |target: &TargetRecord| cases.iter().copied().find(|case| case.record.target == target.name);
+            GridRow { first: &cases[0].record, cells: run.targets.iter().map(on).collect() }
         };
-        let rows = across_targets(cases.iter().copied().filter(|case| case.target(run).is_some()))
-            .into_iter()
-            .map(row)
-            .collect();
-        let missing = run.missing.iter().map(|target| target.name.as_str()).collect();
-        Self { targets, missing, heads, rows }
+        let on_targets = cases.iter().copied().filter(|case| case.target(run).is_some());
+        Self { run, heads, rows: across_targets(on_targets).into_iter().map(row).collect() }
     }
 
     /// A row for each case.
     fn table(&self, title: &str, metric: &Metric) -> Table {
-        let mut columns: Vec<Cells<'_>> = Vec::new();
-        for (index, (heading, _)) in self.heads.iter().enumerate() {
-            columns.push(Cells::text(heading, 0, move |(row, _)| row.texts[index].clone()));
-        }
+        let head = |(heading, text): &'static Head| Cells::text(heading, 0, |(row, _)| text(row.first));
+        let mut columns: Vec<Cells<'_>> = self.heads.iter().map(head).collect();
         let with_limit = self.rows.iter().any(|row| row.cells.iter().flatten().any(|case| case.has_limit()));
         let mut ratio_columns = Vec::new();
-        for (index, target) in self.targets.iter().enumerate() {
+        for (index, target) in self.run.targets.iter().enumerate() {
             let figure = |group: &str, heading: &str, rank, text: fn(&Metric, &Estimate) -> String| {
                 Cells::figure(group, heading, rank, move |(row, _): &Compared<'_>| {
                     or_nothing(row.estimate(index), |estimate| text(metric, estimate))
                 })
             };
-            columns.push(figure(target, metric.unit, 0, Metric::value));
+            columns.push(figure(&target.name, metric.unit, 0, Metric::value));
             columns.push(figure("95 %", table::INTERVAL, 3, Metric::interval));
             if with_limit {
                 columns.push(figure("of", "limit", 4, |_, estimate| limit_cell(Some(estimate))));
@@ -112,11 +99,11 @@ impl<'r> Grid<'r> {
                 }));
             }
         }
-        for name in &self.missing {
-            columns.push(Cells::figure(name, metric.unit, 0, |_| NOTHING.to_owned()));
+        for target in &self.run.missing {
+            columns.push(Cells::figure(&target.name, metric.unit, 0, |_| NOTHING.to_owned()));
         }
         if self.heads[0].0 != CASE.0 {
-            columns.push(Cells::text(table::CASE, 7, |(row, _)| row.case.to_owned()));
+            columns.push(Cells::text(table::CASE, 7, |(row, _)| row.first.case.to_string()));
         }
         let rows: Vec<Compared<'_>> = self.rows.iter().map(|row| (row, row.ratios(metric))).collect();
         let mut table = Table::with(title, &rows, columns);
@@ -128,20 +115,22 @@ impl<'r> Grid<'r> {
 
     /// The other grouping: a row for each target, a column for each case.
     fn turned(&self, title: &str, metric: &Metric) -> Table {
-        let mut columns = vec![Column::text("", 0)];
-        columns.extend(self.rows.iter().map(|row| Column::figure("", &row.texts.join(" "), 0)));
-        let figure = |estimate: &Estimate| metric.value(estimate);
-        let of_target = |(index, name): (usize, &&str)| {
-            let mut cells = vec![(*name).to_owned()];
-            cells.extend(self.rows.iter().map(|row| or_nothing(row.estimate(index), figure)));
-            cells
+        let heading = |row: &GridRow<'_>| {
+            let texts: Vec<String> = self.heads.iter().map(|(_, text)| text(row.first)).collect();
+            Column::figure("", &texts.join(" "), 0)
         };
-        let mut rows: Vec<Vec<String>> = self.targets.iter().enumerate().map(of_target).collect();
-        for name in &self.missing {
+        let columns: Vec<Column> =
+            [Column::text("", 0)].into_iter().chain(self.rows.iter().map(heading)).collect();
+        let measured = self.run.targets.iter().enumerate().map(|(index, target)| {
+            let figure = |row: &GridRow<'_>| or_nothing(row.estimate(index), |estimate| metric.value(estimate));
+            [target.name.clone()].into_iter().chain(self.rows.iter().map(figure)).collect()
+        });
+        let missing = self.run.missing.iter().map(|target| {
             let mut cells = vec![NOTHING.to_owned(); columns.len()];
-            (*name).clone_into(&mut cells[0]);
-            rows.push(cells);
-        }
+            cells[0].clone_from(&target.name);
+            cells
+        });
+        let rows = measured.chain(missing).collect();
         Table::from_rows(format!("{title} ({}), by target", metric.unit), columns, rows)
     }
 }
@@ -202,5 +191,5 @@ fn ratio(case: &CaseReport, first: &CaseReport, metric: &Metric) -> Option<Inter
 }
 
 fn with_verdict(ratio: Interval) -> String {
-    verdict_mark(Verdict::from_ratio(&ratio, Verdict::MARGIN)).to_owned() + &TIMES.text(ratio.estimate)
+    verdict_mark(ratio.verdict()).to_owned() + &TIMES.text(ratio.estimate)
 }

@@ -3,26 +3,14 @@
 use std::collections::HashMap;
 
 use writebench_model::CaseOrigin;
+use writebench_snippets::Language;
 
 use super::data::{section_of, sections};
 use super::highlight::highlighted;
 use crate::charts::NamedChart;
-use crate::numbers::{CompareError, Comparison, distinct, grouped};
+use crate::numbers::{distinct, grouped};
 use crate::sentences::{Report, codes, counted, run_lines};
 use crate::tables::sections::section_notes;
-
-pub(super) struct PageContent<'r> {
-    pub title: String,
-    pub runs: Vec<Run<'r>>,
-    /// Of the first run with each other run.
-    pub comparisons: &'r [Result<Comparison, CompareError>],
-    pub suites: Vec<Suite<'r>>,
-    pub warnings: usize,
-    /// Cases that did not end well.
-    pub troubled: usize,
-    /// The numbers of cases and samples, and the time.
-    pub extent: String,
-}
 
 /// The answers of a run, and its environment.
 pub(super) struct Run<'r> {
@@ -56,44 +44,17 @@ pub(super) struct Section<'r> {
     pub number: usize,
     pub title: &'r str,
     /// The charts that the suite's question needs; those of several runs stand beside each other.
-    pub main: Vec<Vec<Chart<'r>>>,
+    pub main: Vec<Vec<NumberedChart<'r>>>,
     /// Other charts, folded.
-    pub more: Vec<Chart<'r>>,
+    pub more: Vec<NumberedChart<'r>>,
     pub notes: Vec<String>,
 }
 
-pub(super) struct Chart<'r> {
-    /// The number in the data.
-    pub number: usize,
-    pub chart: &'r crate::charts::Chart,
-}
-
-/// How many answers of all runs are read at once, so that the chart of all cases is on the first screen, too.
-const ANSWERS: usize = 4;
-
-impl<'r> PageContent<'r> {
-    pub(super) fn from_reports(
-        reports: &'r [Report],
-        names: &'r [String],
-        charts: &'r [NamedChart],
-        comparisons: &'r [Result<Comparison, CompareError>],
-    ) -> Self {
-        let cases = || reports.iter().flat_map(|report| &report.cases);
-        let at_once = (ANSWERS / reports.len().max(1)).max(1);
-        Self {
-            title: title(reports, names),
-            runs: reports.iter().zip(names).map(|(report, name)| run(report, name, at_once)).collect(),
-            comparisons,
-            suites: suites(reports, names, charts),
-            warnings: reports.iter().map(|report| report.warnings.len()).sum(),
-            troubled: cases().filter(|case| !case.is_ok()).count(),
-            extent: extent(reports),
-        }
-    }
-}
+/// A chart, and its number in the data.
+type NumberedChart<'r> = (usize, &'r NamedChart);
 
 /// `12 cases, 72 samples, 2026-11-21T10:00:00Z`.
-fn extent(reports: &[Report]) -> String {
+pub(super) fn extent(reports: &[Report]) -> String {
     let cases = || reports.iter().flat_map(|report| &report.cases);
     let samples = cases().map(|case| case.record.samples.len()).sum();
     let counts = format!("{}, {}", counted(cases().count(), "case"), counted(samples, "sample"));
@@ -104,7 +65,7 @@ fn extent(reports: &[Report]) -> String {
 }
 
 /// The title of the browser's tab and of the page.
-fn title(reports: &[Report], names: &[String]) -> String {
+pub(super) fn title(reports: &[Report], names: &[String]) -> String {
     match reports {
         [one] => {
             let targets: Vec<&str> = one.run.targets.iter().map(|target| target.name.as_str()).collect();
@@ -114,24 +75,31 @@ fn title(reports: &[Report], names: &[String]) -> String {
     }
 }
 
-fn run<'r>(report: &'r Report, name: &'r str, at_once: usize) -> Run<'r> {
-    // The other ways of a search's final have no goal of their own, and long names.
-    let named = report.findings.iter().take_while(|finding| !finding.goal.is_empty()).count();
-    let at_once = at_once.min(named.max(1));
-    let (headings, lines) = (report.headings(), run_lines(&report.run));
-    Run { name, report, at_once, headings, code: code_of(report), lines }
+/// How many answers of all runs are read at once, so that the chart of all cases is on the first screen, too.
+const ANSWERS: usize = 4;
+
+pub(super) fn runs<'r>(reports: &'r [Report], names: &'r [String]) -> Vec<Run<'r>> {
+    let most = (ANSWERS / reports.len().max(1)).max(1);
+    let run = |(report, name): (&'r Report, &'r String)| {
+        // The other ways of a search's final have no goal of their own, and long names.
+        let named = report.findings.iter().take_while(|finding| !finding.goal.is_empty()).count();
+        let (at_once, code, lines) = (most.min(named.max(1)), code(report), run_lines(&report.run));
+        Run { name, report, at_once, headings: report.headings(), code, lines }
+    };
+    reports.iter().zip(names).map(run).collect()
 }
 
-fn code_of(report: &Report) -> Option<Code> {
+fn code(report: &Report) -> Option<Code> {
     let case = report.advice.as_ref()?.recommended_case(&report.cases)?;
-    let texts = codes(case)
-        .into_iter()
-        .map(|(language, text)| (language.title(), highlighted(&text, language)))
-        .collect();
-    Some(Code { case: case.to_string(), texts })
+    let highlighted = |(language, text): (Language, String)| (language.title(), highlighted(&text, language));
+    Some(Code { case: case.to_string(), texts: codes(case).into_iter().map(highlighted).collect() })
 }
 
-fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChart]) -> Vec<Suite<'r>> {
+pub(super) fn suites<'r>(
+    reports: &'r [Report],
+    names: &'r [String],
+    charts: &'r [NamedChart],
+) -> Vec<Suite<'r>> {
     let section = |(number, (suite, title)): (usize, (&'r str, &'r str))| {
         let (main, more) = charts_of((suite, title), reports, charts);
         Section { number, title, main, more, notes: notes((suite, title), reports, names) }
@@ -164,31 +132,28 @@ fn charts_of<'r>(
     section: (&str, &str),
     reports: &[Report],
     charts: &'r [NamedChart],
-) -> (Vec<Vec<Chart<'r>>>, Vec<Chart<'r>>) {
-    let is_of_section = |named: &NamedChart| (named.suite.as_str(), named.section.as_str()) == section;
-    let of_section: Vec<(usize, &NamedChart)> =
-        charts.iter().enumerate().filter(|(_, named)| is_of_section(named)).collect();
-    let has_main = of_section.iter().any(|(_, named)| named.family.is_main());
+) -> (Vec<Vec<NumberedChart<'r>>>, Vec<NumberedChart<'r>>) {
+    let is_of_section =
+        |(_, named): &NumberedChart<'_>| (named.suite.as_str(), named.section.as_str()) == section;
+    let of_section: Vec<NumberedChart<'r>> = charts.iter().enumerate().filter(is_of_section).collect();
     let first = of_section.first().map(|(_, named)| named.family);
-    let is_main =
-        |named: &NamedChart| if has_main { named.family.is_main() } else { Some(named.family) == first };
+    let has_main = of_section.iter().any(|(_, named)| named.family.is_main());
+    let is_main = |(_, named): &NumberedChart<'_>| {
+        if has_main { named.family.is_main() } else { Some(named.family) == first }
+    };
+    let (main, more): (Vec<NumberedChart<'r>>, _) = of_section.into_iter().partition(is_main);
     let mut met: HashMap<_, usize> = HashMap::new();
-    let (mut main, mut more) = (Vec::new(), Vec::new());
-    for (number, named) in of_section {
-        let chart = Chart { number, chart: &named.chart };
-        if !is_main(named) {
-            more.push(chart);
-            continue;
-        }
+    let main = main.into_iter().map(|(number, named)| {
         // A chart's subject is its question, its figures, and the contract of its first case.
         let (run, contract) = first_case(named, reports).unzip();
-        let asked = (named.family, named.chart.y.label.as_str(), contract);
+        let subject = (named.family, named.chart.y.label.as_str(), contract);
         // If one run has several charts of a subject, the second is beside the second of the other run.
-        let turn = met.entry((asked.clone(), run)).or_default();
-        main.push(((asked, *turn), chart));
+        let turn = met.entry((subject.clone(), run)).or_default();
         *turn += 1;
-    }
-    let beside = |(_, charts): (_, Vec<(_, Chart<'r>)>)| charts.into_iter().map(|(_, chart)| chart).collect();
+        ((subject, *turn), (number, named))
+    });
+    let beside =
+        |(_, charts): (_, Vec<(_, NumberedChart<'r>)>)| charts.into_iter().map(|(_, chart)| chart).collect();
     (grouped(main, |(key, _)| key.clone()).into_iter().map(beside).collect(), more)
 }
 

@@ -15,7 +15,7 @@ use askama::Template;
 use base64::Engine as _;
 use sha2::{Digest, Sha256};
 
-use self::content::PageContent;
+use self::content::{Run, Suite, extent, runs, suites, title};
 use self::data::data;
 use crate::charts;
 use crate::numbers::{CompareError, ComparedRun, Comparison, Side};
@@ -40,7 +40,16 @@ const SCRIPTS: [&str; 9] = [
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'r> {
-    content: PageContent<'r>,
+    title: String,
+    /// The numbers of cases and samples, and the time.
+    extent: String,
+    runs: Vec<Run<'r>>,
+    /// Of the first run with each other run.
+    comparisons: Vec<Result<Comparison, CompareError>>,
+    suites: Vec<Suite<'r>>,
+    warnings: usize,
+    /// Cases that did not end well.
+    troubled: usize,
     style: &'static str,
     plotly: &'static str,
     script: String,
@@ -60,7 +69,13 @@ pub fn render(reports: &[Report]) -> String {
         serde_json::to_string(&data(reports, &names, &charts, &comparisons)).expect("every key is a text");
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
     let page = Page {
-        content: PageContent::from_reports(reports, &names, &charts, &comparisons),
+        title: title(reports, &names),
+        extent: extent(reports),
+        runs: runs(reports, &names),
+        suites: suites(reports, &names, &charts),
+        warnings: reports.iter().map(|report| report.warnings.len()).sum(),
+        troubled: reports.iter().flat_map(|report| &report.cases).filter(|case| !case.is_ok()).count(),
+        comparisons,
         style: STYLE,
         plotly: PLOTLY,
         script_hashes: [PLOTLY, &script].map(hash).join(" "),

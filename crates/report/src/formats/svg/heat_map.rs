@@ -27,7 +27,7 @@ const WIDEST: f64 = 110.0;
 const KEY: (f64, f64) = (420.0, 12.0);
 
 /// The cells and their places.
-struct Cells<'c> {
+struct HeatMap<'c> {
     chart: &'c Chart,
     scale: Scale,
     colours: [palette::Colour<String>; palette::HEAT_STEPS],
@@ -40,20 +40,20 @@ struct Cells<'c> {
 
 /// The picture below `top`, and its lower end.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
-    let cells = Cells::for_chart(chart, top + 44.0);
-    let mut parts = cells.headings(top + 16.0);
+    let map = HeatMap::for_chart(chart, top + 44.0);
+    let mut parts = map.headings(top + 16.0);
     for (row, series) in (0u32..).zip(&chart.series) {
-        let y = cells.top + f64::from(row) * ROW_HEIGHT;
-        let place = (cells.left - 8.0, y + ROW_HEIGHT / 2.0 + 4.0);
+        let y = map.top + f64::from(row) * ROW_HEIGHT;
+        let place = (map.left - 8.0, y + ROW_HEIGHT / 2.0 + 4.0);
         parts.push(name_before(place, NAME_SIZE, &series.name, NAME_LIMIT));
-        parts.extend(series.points.iter().map(|point| cells.cell(&series.name, point, y)));
+        parts.extend(series.points.iter().map(|point| map.cell(&series.name, point, y)));
     }
-    let bottom = cells.top + as_f64(chart.series.len() as u64) * ROW_HEIGHT;
-    parts.extend(cells.key(bottom + 30.0));
+    let bottom = map.top + as_f64(chart.series.len() as u64) * ROW_HEIGHT;
+    parts.extend(map.key(bottom + 30.0));
     (parts, bottom + 30.0 + KEY.1 + 26.0)
 }
 
-impl<'c> Cells<'c> {
+impl<'c> HeatMap<'c> {
     fn for_chart(chart: &'c Chart, top: f64) -> Self {
         let names = chart.series.iter().map(|series| shortened(&series.name, NAME_SIZE, NAME_LIMIT));
         let left = MARGIN + widest(names, NAME_SIZE) + 8.0;

@@ -41,9 +41,7 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
 fn item(chart: &Chart, index: usize, name: &str, (x, y): (f64, f64)) -> Element {
     let mut sample = series_group(chart, index);
     if chart.kind == ChartKind::Lines {
-        let dashes = [("stroke-dasharray", marker::dashes(index)), ("stroke-width", "2")];
-        let shown = if marker::dashes(index).is_empty() { &dashes[1..] } else { &dashes[..] };
-        sample.append(line((x, y - 4.5), (x + 34.0, y - 4.5), shown));
+        sample.append(line((x, y - 4.5), (x + 34.0, y - 4.5), &marker::stroke(index, "2")));
     }
     let place = (x + sample_width(chart) / 2.0 - 4.0, y - 4.5);
     // Parts of a bar are areas, and have no marks.

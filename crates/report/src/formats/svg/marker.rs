@@ -32,9 +32,11 @@ const CORNERS: [&[(f64, f64)]; 6] = [
     ],
 ];
 
-/// The dashes of a series' line; none for the first.
-pub(super) fn dashes(index: usize) -> &'static str {
-    DASHES[index % DASHES.len()]
+/// The stroke of a series' line, which is solid for the first.
+pub(super) fn stroke(index: usize, width: &'static str) -> Vec<(&'static str, &'static str)> {
+    let dashes = DASHES[index % DASHES.len()];
+    let dashes = (!dashes.is_empty()).then_some(("stroke-dasharray", dashes));
+    [("stroke-width", width)].into_iter().chain(dashes).collect()
 }
 
 /// The mark of a series, in the colour of its group; from the seventh series on it is hollow, and from the

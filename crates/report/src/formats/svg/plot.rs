@@ -192,23 +192,23 @@ impl Plot<'_> {
     /// From the lower to the upper ends of the intervals; a point that stands alone has a whisker.
     fn bands(&self, index: usize) -> Element {
         let mut group = series_group(self.chart, index);
+        let faint = match self.chart.x.scale {
+            _ if self.chart.series.len() <= MANY => "0.18",
+            // The range of all samples is wide.
+            XScale::Percentile => "0.04",
+            _ => "0.09",
+        };
         for stretch in self.stretches(index) {
-            if let [(x, figure)] = stretch.as_slice() {
-                group.append(self.whisker(*x, figure));
-                continue;
-            }
             let there = stretch.iter().map(|(x, figure)| (*x, self.y(figure.high)));
             let back = stretch.iter().rev().map(|(x, figure)| (*x, self.y(figure.low)));
-            if !stretch.is_empty() {
-                let band = format!("{}Z", through(there.chain(back)));
-                let faint = match self.chart.x.scale {
-                    // The range of all samples is wide.
-                    XScale::Percentile if self.chart.series.len() > MANY => "0.04",
-                    _ if self.chart.series.len() > MANY => "0.09",
-                    _ => "0.18",
-                };
-                group.append(path(&band, &[("fill-opacity", faint), ("stroke", "none")]));
-            }
+            group.append(match stretch.as_slice() {
+                [] => continue,
+                [(x, figure)] => self.whisker(*x, figure),
+                _ => {
+                    let band = format!("{}Z", through(there.chain(back)));
+                    path(&band, &[("fill-opacity", faint), ("stroke", "none")])
+                }
+            });
         }
         group
     }
@@ -216,10 +216,7 @@ impl Plot<'_> {
     fn line_of(&self, index: usize) -> Element {
         let mut group = series_group(self.chart, index);
         for stretch in self.stretches(index).filter(|stretch| stretch.len() > 1) {
-            let mut style = vec![("fill", "none"), ("stroke-width", "1.8")];
-            if !marker::dashes(index).is_empty() {
-                style.push(("stroke-dasharray", marker::dashes(index)));
-            }
+            let style = [marker::stroke(index, "1.8"), vec![("fill", "none")]].concat();
             let corners = stretch.iter().map(|(x, figure)| (*x, self.y(figure.value)));
             group.append(path(&through(corners), &style));
         }
