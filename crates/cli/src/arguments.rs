@@ -9,7 +9,7 @@ pub(crate) fn suite_names() -> PossibleValuesParser {
 }
 
 /// A parser for a closed set of values, so that errors and completions know them.
-pub(crate) fn names<T: Copy + Send + Sync + 'static>(
+pub(crate) fn named_values<T: Copy + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,
     from_name: fn(&str) -> Option<T>,

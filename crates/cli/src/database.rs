@@ -10,7 +10,7 @@ use writebench_model::Failure;
 use writebench_store::Store;
 
 use crate::exit::usage;
-use crate::run_name::{RunName, RunOn};
+use crate::run_name::{RunName, RunSelector};
 
 /// The variable of the environment that names a database.
 pub(crate) const VARIABLE: &str = "WRITEBENCH_DB";
@@ -93,10 +93,10 @@ pub(crate) fn more(store: &Store, number: i64, target: Option<&str>) -> String {
     )
 }
 
-pub(crate) fn newest(store: &Store) -> Result<RunOn> {
+pub(crate) fn newest(store: &Store) -> Result<RunSelector> {
     let none = || usage!("no runs in {}; `writebench run` makes one", store.path().display());
     let number = store.newest_run()?.ok_or_else(none)?;
-    Ok(RunOn { run: RunName::Number(number), target: None })
+    Ok(RunSelector { run: RunName::Number(number), target: None })
 }
 
 fn default_path() -> Result<PathBuf> {

@@ -33,29 +33,29 @@ impl From<Exit> for ExitCode {
 /// An error that says how the program ends.
 #[derive(Debug, Error)]
 #[error("{message}")]
-pub(crate) struct Ending {
+pub(crate) struct ExitError {
     pub exit: Exit,
     pub message: String,
 }
 
 /// Like [`anyhow::anyhow`], for a mistake on the command line: ends with [`Exit::Usage`].
 macro_rules! usage {
-    ($($message:tt)+) => { $crate::exit::ending($crate::exit::Exit::Usage, format!($($message)+)) };
+    ($($message:tt)+) => { $crate::exit::exit_error($crate::exit::Exit::Usage, format!($($message)+)) };
 }
 
 /// Like [`anyhow::anyhow`], for what would not be safe: ends with [`Exit::Refused`].
 macro_rules! refused {
-    ($($message:tt)+) => { $crate::exit::ending($crate::exit::Exit::Refused, format!($($message)+)) };
+    ($($message:tt)+) => { $crate::exit::exit_error($crate::exit::Exit::Refused, format!($($message)+)) };
 }
 
 pub(crate) use {refused, usage};
 
-pub(crate) fn ending(exit: Exit, message: String) -> anyhow::Error {
-    Ending { exit, message }.into()
+pub(crate) fn exit_error(exit: Exit, message: String) -> anyhow::Error {
+    ExitError { exit, message }.into()
 }
 
 /// An error of a thread that could not be started, with the limits that it may have met.
-pub(crate) fn no_thread(purpose: &str, error: &io::Error) -> anyhow::Error {
+pub(crate) fn thread_error(purpose: &str, error: &io::Error) -> anyhow::Error {
     anyhow::anyhow!(
         "start a thread {purpose}: {}; see pids.max of the control group, and ulimit -u",
         Failure::io_message(error)
@@ -64,8 +64,8 @@ pub(crate) fn no_thread(purpose: &str, error: &io::Error) -> anyhow::Error {
 
 /// The exit that an error asks for.
 pub(crate) fn for_error(error: &anyhow::Error) -> Exit {
-    if let Some(ending) = error.downcast_ref::<Ending>() {
-        return ending.exit;
+    if let Some(error) = error.downcast_ref::<ExitError>() {
+        return error.exit;
     }
     match error.downcast_ref::<StoreError>() {
         Some(StoreError::Unsafe { .. }) => return Exit::Refused,

@@ -5,24 +5,24 @@ use std::path::PathBuf;
 use writebench_model::Cluster;
 
 use crate::output::Output;
-use crate::ranks::Others;
+use crate::ranks::OptionalLeader;
 
 pub(crate) struct Global {
     pub db: Option<PathBuf>,
     pub output: Output,
-    /// The other ranks, if this is the first of several.
-    pub others: Others,
+    /// Set if this is the first of several ranks.
+    pub leader: OptionalLeader,
     /// The whole command line, for those that describe it.
     pub interface: fn() -> clap::Command,
 }
 
 impl Global {
     pub(crate) fn ranks(&self) -> u32 {
-        self.others.as_ref().map_or(1, |others| others.borrow().size())
+        self.leader.as_ref().map_or(1, |leader| leader.borrow().size())
     }
 
     /// The ranks of a run, if it has several.
     pub(crate) fn cluster(&self) -> Option<Cluster> {
-        self.others.as_ref().map(|others| others.borrow().cluster())
+        self.leader.as_ref().map(|leader| leader.borrow().cluster())
     }
 }

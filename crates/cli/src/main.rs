@@ -3,13 +3,12 @@
 mod arguments;
 mod commands;
 mod consent;
-mod copied;
 mod database;
 mod earlier_search;
 mod exit;
 mod export;
+mod file_copy;
 mod global;
-mod mistakes;
 mod named_runs;
 mod output;
 mod output_file;
@@ -22,8 +21,8 @@ mod selection;
 mod session;
 mod signals;
 mod stack;
+mod usage_errors;
 
-use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,7 +36,7 @@ use crate::commands::{Command, HIDDEN};
 use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::output::Output;
-use crate::ranks::{Launched, Role};
+use crate::ranks::{LaunchedRank, Role};
 
 /// Finds, and proves, the fastest way to write a file on a given storage target.
 #[derive(Parser)]
@@ -68,7 +67,7 @@ const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused 
 fn main() -> ExitCode {
     match stack::ensure_enough() {
         Ok(()) => with_enough_stack(),
-        Err(error) => ended(Err(error), &Output::new(ColorChoice::Never, false)),
+        Err(error) => exit_code(Err(error), &Output::new(ColorChoice::Never, false)),
     }
 }
 
@@ -80,46 +79,44 @@ fn with_enough_stack() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     let word = words.next();
     if let Some((_, serve)) = HIDDEN.iter().find(|(name, _)| word.as_ref().is_some_and(|word| word == name)) {
-        return ended(serve(&mut words), &plain);
+        return exit_code(serve(&mut words), &plain);
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         // The first rank reports the error for all. A launcher ends all ranks when one fails.
-        Err(_) if Launched::together().is_some_and(|launched| launched.rank > 0) => return Exit::Ok.into(),
+        Err(_) if LaunchedRank::from_environment().is_some_and(|launched| launched.rank > 0) => {
+            return Exit::Ok.into();
+        }
         Err(error)
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
             let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-            let line = mistakes::one_line(&error, &Arguments::command(), &words);
-            return ended(Err(usage!("{line}")), &plain);
+            let line = usage_errors::one_line(&error, &Arguments::command(), &words);
+            return exit_code(Err(usage!("{line}")), &plain);
         }
         // `--help` and `--version` are results.
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
-            return ended(output::printed(error.print(), "standard output").map(|()| exit), &plain);
+            return exit_code(output::printed(error.print(), "standard output").map(|()| exit), &plain);
         }
     };
-    let output = Output::new(arguments.color, arguments.quiet).relayed(Launched::together().is_some());
-    let others = match joined(&arguments.command) {
-        Ok(Role::First(lead)) => Some(RefCell::new(lead)),
-        Ok(Role::Alone) => None,
+    let output =
+        Output::new(arguments.color, arguments.quiet).relayed(LaunchedRank::from_environment().is_some());
+    let leader = match join_ranks(&arguments.command) {
+        Ok(Role::Supervisor(leader)) => leader,
         Ok(Role::Done) => return Exit::Ok.into(),
-        Err(error) => return ended(Err(error), &output),
+        Err(error) => return exit_code(Err(error), &output),
     };
-    let global = Global { db: arguments.db, output, others, interface: Arguments::command };
-    let result = arguments.command.run(&global);
-    if let Some(others) = &global.others {
-        others.borrow_mut().end();
-    }
-    ended(result, &global.output)
+    let global = Global { db: arguments.db, output, leader, interface: Arguments::command };
+    exit_code(arguments.command.run(&global), &global.output)
 }
 
 /// Joins the processes that were started together with this one. Only measuring takes several.
-fn joined(command: &Command) -> anyhow::Result<Role> {
-    let Some(launched) = Launched::together() else { return Ok(Role::Alone) };
+fn join_ranks(command: &Command) -> anyhow::Result<Role> {
+    let Some(launched) = LaunchedRank::from_environment() else { return Ok(Role::Supervisor(None)) };
     match command {
         Command::Run(_) | Command::Advise(_) => ranks::join(launched),
-        _ if launched.rank == 0 => Ok(Role::Alone),
+        _ if launched.rank == 0 => Ok(Role::Supervisor(None)),
         _ => Ok(Role::Done),
     }
 }
@@ -131,7 +128,7 @@ fn outlive_file_size_limit() {
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
-fn ended(result: anyhow::Result<Exit>, output: &Output) -> ExitCode {
+fn exit_code(result: anyhow::Result<Exit>, output: &Output) -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(error) => {

@@ -12,10 +12,10 @@ use writebench_report::ComparedRun;
 use crate::database;
 use crate::exit::usage;
 use crate::output_file::ProtectedPaths;
-use crate::run_name::{RunName, RunOn};
+use crate::run_name::{RunName, RunSelector};
 
 /// Files that no output may replace: the database, and the named files.
-pub(crate) fn protected<'n>(names: impl Iterator<Item = &'n RunOn>, db: Option<&Path>) -> ProtectedPaths {
+pub(crate) fn protected<'n>(names: impl Iterator<Item = &'n RunSelector>, db: Option<&Path>) -> ProtectedPaths {
     names.fold(ProtectedPaths::database(db), |protected, name| match &name.run {
         RunName::File(path) => protected.and("a run that is read", path),
         RunName::Number(_) | RunName::Label(_) => protected,
@@ -25,7 +25,7 @@ pub(crate) fn protected<'n>(names: impl Iterator<Item = &'n RunOn>, db: Option<&
 /// The runs of these names, in order: of a label all that have it, of each run all or its part on
 /// the named target. Titles are `run 5`, `run 5@ext4` or `x.json`; a run of the database has its
 /// number, too. Exported files need no database.
-pub(crate) fn named_runs(names: &[RunOn], db: Option<&Path>) -> Result<Vec<(Option<i64>, ComparedRun)>> {
+pub(crate) fn named_runs(names: &[RunSelector], db: Option<&Path>) -> Result<Vec<(Option<i64>, ComparedRun)>> {
     let needs_database = names.iter().any(|name| !matches!(name.run, RunName::File(_)));
     let store = if needs_database { Some(database::open_existing(db)?) } else { None };
     let mut runs = Vec::new();

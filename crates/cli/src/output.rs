@@ -141,13 +141,13 @@ pub(crate) fn printed(result: io::Result<()>, stream: &str) -> Result<()> {
 }
 
 fn exporter(to: impl Write + IsTerminal + 'static) -> Box<dyn Write> {
-    if to.is_terminal() { Box::new(ForTerminal(to)) } else { Box::new(to) }
+    if to.is_terminal() { Box::new(EscapingWriter(to)) } else { Box::new(to) }
 }
 
 /// Shows text on a terminal that must not obey it.
-struct ForTerminal<W>(W);
+struct EscapingWriter<W>(W);
 
-impl<W: Write> Write for ForTerminal<W> {
+impl<W: Write> Write for EscapingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write_all(visible_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
         Ok(bytes.len())
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn an_export_on_a_terminal_has_its_lines_and_no_escapes() {
         let mut shown = Vec::new();
-        ForTerminal(&mut shown).write_all(b"a,\"b\x1b[2J\"\r\nc\n").unwrap();
+        EscapingWriter(&mut shown).write_all(b"a,\"b\x1b[2J\"\r\nc\n").unwrap();
         assert_eq!(String::from_utf8(shown).unwrap(), "a,\"b\\u{1b}[2J\"\\r\nc\n");
     }
 }

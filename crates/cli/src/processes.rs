@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use writebench_runner::WorkerCommand;
 
 /// The word that makes this program a target helper.
-pub(crate) const COMMAND: &str = "target-helper";
+pub(crate) const TARGET_HELPER: &str = "target-helper";
 
 /// The word that makes this program a worker.
 pub(crate) const WORKER: &str = "worker";
@@ -19,8 +19,8 @@ pub(crate) fn directory_arguments(directory: &OsStr, identity: [u64; 2]) -> impl
 }
 
 /// How a target helper is started.
-pub(crate) fn command() -> Result<WorkerCommand> {
-    Ok(WorkerCommand { program: this_program()?, arguments: vec![COMMAND.into()], has_barrier: false })
+pub(crate) fn target_helper() -> Result<WorkerCommand> {
+    Ok(WorkerCommand { program: this_program()?, arguments: vec![TARGET_HELPER.into()], has_barrier: false })
 }
 
 /// The file of this program even if it was replaced or removed meanwhile, as by an update.

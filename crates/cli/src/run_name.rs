@@ -62,13 +62,13 @@ impl fmt::Display for RunName {
 
 /// A run, or several, with all targets or with one of them: `5`, `5@ext4`, `before@/data`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RunOn {
+pub(crate) struct RunSelector {
     pub run: RunName,
     /// None for all targets.
     pub target: Option<String>,
 }
 
-impl From<&str> for RunOn {
+impl From<&str> for RunSelector {
     /// A file may have an `@` in its name.
     fn from(text: &str) -> Self {
         let of_file =
@@ -79,7 +79,7 @@ impl From<&str> for RunOn {
     }
 }
 
-impl fmt::Display for RunOn {
+impl fmt::Display for RunSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.target {
             Some(target) => write!(f, "{}@{target}", self.run),
@@ -88,7 +88,7 @@ impl fmt::Display for RunOn {
     }
 }
 
-impl RunOn {
+impl RunSelector {
     /// The run, or the part of it that was made on the target.
     pub(crate) fn part_of(&self, run: RunRecord) -> Result<RunRecord> {
         let Some(target) = &self.target else { return Ok(run) };
@@ -102,11 +102,11 @@ impl RunOn {
 }
 
 /// Runs, separated by commas.
-pub(crate) fn run_names(text: &str) -> Result<Box<[RunOn]>, &'static str> {
+pub(crate) fn run_names(text: &str) -> Result<Box<[RunSelector]>, &'static str> {
     if text.split(',').any(str::is_empty) {
         return Err("expected run numbers, labels or files, separated by single commas");
     }
-    Ok(text.split(',').map(RunOn::from).collect())
+    Ok(text.split(',').map(RunSelector::from).collect())
 }
 
 impl RunName {
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn a_target_follows_the_run() {
         let on = |text: &str| {
-            let RunOn { run, target } = text.into();
+            let RunSelector { run, target } = text.into();
             (run, target)
         };
         let named = |target: &str| Some(target.to_owned());

@@ -7,9 +7,9 @@ use writebench_model::{
     TargetRecord, did_you_mean, suite_named,
 };
 
-use crate::arguments::{names, suite_names};
-use crate::copied::Copied;
+use crate::arguments::{named_values, suite_names};
 use crate::exit::usage;
+use crate::file_copy::FileCopy;
 
 /// Which cases are run.
 #[derive(Args, Clone)]
@@ -30,7 +30,7 @@ pub(crate) struct SelectionArguments {
     #[arg(long, value_name = "AXIS=VALUES", value_parser = assignment)]
     pub set: Vec<(Axis, Vec<String>)>,
     /// Data to write
-    #[arg(long, value_parser = names(Data::ALL, Data::name, Data::from_name))]
+    #[arg(long, value_parser = named_values(Data::ALL, Data::name, Data::from_name))]
     pub data: Option<Data>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) const USUAL_BLOCK_BYTES: u64 = 4096;
 /// The suite that a given file to copy asks for.
 const COPY: &str = "copy";
 
-pub(crate) struct Selected {
+pub(crate) struct Selection {
     pub rows: Vec<SelectedCase>,
     /// Notes on omitted cases, with the reason.
     pub notes: Vec<String>,
@@ -71,10 +71,10 @@ impl SelectionArguments {
 pub(crate) fn rows(
     selection: &SelectionArguments,
     cold: bool,
-    copied: Option<&Copied>,
+    copied: Option<&FileCopy>,
     block_size_bytes: u64,
     ranks: &[u32],
-) -> Result<Selected> {
+) -> Result<Selection> {
     let mut overrides = overrides(selection, cold)?;
     if !ranks.is_empty() && overrides.iter().all(|(axis, _)| *axis != Axis::Ranks) {
         overrides.push((Axis::Ranks, ranks.iter().map(ToString::to_string).collect()));
@@ -116,7 +116,7 @@ pub(crate) fn rows(
     if copied.is_some() && !rows.iter().any(|row| row.case.method().copies()) {
         return Err(usage!("no selected case copies a file: add --suite copy, or leave --from out"));
     }
-    Ok(Selected { rows, notes, samples })
+    Ok(Selection { rows, notes, samples })
 }
 
 /// Checks that the files of these cases have room for a record.
@@ -194,7 +194,7 @@ fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Ve
 /// The values for cases that copy: all of the given file, unless another size was asked for.
 fn with_length(
     overrides: &writebench_model::Overrides,
-    copied: Option<&Copied>,
+    copied: Option<&FileCopy>,
 ) -> Result<Vec<(Axis, Vec<String>)>> {
     let mut overrides = overrides.to_vec();
     if let Some(copied) = copied {

@@ -1,6 +1,6 @@
 //! `writebench advise`: purpose → candidates → race → advice.
 
-mod reach;
+mod affordable_size;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use writebench_model::{
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
 
-use crate::arguments::{names, positive_duration};
+use crate::arguments::{named_values, positive_duration};
 use crate::earlier_search::{earlier_finalists, name_without_size};
 use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::output_file::ProtectedPaths;
-use crate::session::{Configuration, Place, Session, Workspaces, most_unasked_bytes, new_run, seed};
+use crate::session::{Configuration, Session, Target, Workspaces, most_unasked_bytes, new_run, seed};
 use crate::signals::stop_on_signals;
 use crate::{database, selection};
 
@@ -34,11 +34,11 @@ pub(crate) struct AdviseCommand {
     /// [default: the current directory]
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: Option<PathBuf>,
-    /// Kind of file: stream (a new file, which may still be in the page cache), durable-stream (durable at the end),
+    /// FilesystemKind of file: stream (a new file, which may still be in the page cache), durable-stream (durable at the end),
     /// overwrite and durable-overwrite (of a file that exists), records (each durable before the next), copy and
     /// durable-copy (of a file in the page cache), larger-than-memory (a new file that does not fit in memory)
     #[arg(long = "for", value_name = "PURPOSE", hide_possible_values = true,
-        value_parser = names(Purpose::ALL, Purpose::name, Purpose::from_name))]
+        value_parser = named_values(Purpose::ALL, Purpose::name, Purpose::from_name))]
     purpose: Purpose,
     /// Size of the file [default: 256MiB; 4MiB for records; 1.5 times the memory for larger-than-memory]
     #[arg(long, value_name = "SIZE")]
@@ -96,8 +96,8 @@ impl AdviseCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let output = &global.output;
         let exports = self.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
-        let place = Place::find(self.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
-        let target = place.record();
+        let found = Target::find(self.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
+        let target = found.record();
         let size = self.size_bytes(&target)?;
         let ranks = global.ranks();
         let space = Space::for_purpose(self.purpose, size, self.record, self.data_from, ranks)
@@ -126,24 +126,24 @@ impl AdviseCommand {
                 target.environment.filesystem.kind
             ));
         }
-        place.check(std::slice::from_ref(&space.baseline), None, self.reserve, &[])?;
-        let mut field = Field::for_target(self.purpose, &space, &target, self.max_bytes)?;
-        if let Some(why) = field.left_out.first() {
-            output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
+        found.check(std::slice::from_ref(&space.baseline), None, self.reserve, &[])?;
+        let mut candidates = CandidateSet::for_target(self.purpose, &space, &target, self.max_bytes)?;
+        if let Some(why) = candidates.left_out.first() {
+            output.note(&format!("Left out {}: {why}", counted(candidates.left_out.len(), "candidate")));
         }
         let real_bytes = space.baseline.bytes_written();
         // Workers write these bytes to find out which way direct I/O goes.
-        let direct_check_bytes = total_direct_check_bytes(&field.cases);
-        let most_bytes = field.most_bytes(real_bytes).saturating_add(direct_check_bytes);
+        let direct_check_bytes = total_direct_check_bytes(&candidates.cases);
+        let most_bytes = candidates.most_bytes(real_bytes).saturating_add(direct_check_bytes);
         // A search does not ask: it does without what would need consent.
         let unasked_bytes = if self.yes { u64::MAX } else { most_unasked_bytes(None) };
         let max_bytes = self.max_bytes.map_or(most_bytes.min(unasked_bytes), |bytes| bytes.0);
-        field.check_bytes(max_bytes, direct_check_bytes)?;
+        candidates.check_bytes(max_bytes, direct_check_bytes)?;
         if self.purpose == Purpose::LargerThanMemory {
-            field.check_budget(self.budget)?;
+            candidates.check_budget(self.budget)?;
         }
         if self.dry_run {
-            output.results(&field.dry_run(max_bytes, self.budget))?;
+            output.results(&candidates.dry_run(max_bytes, self.budget))?;
             return Ok(Exit::Ok);
         }
         let settings = Settings {
@@ -162,7 +162,7 @@ impl AdviseCommand {
         // The race has no part in the bytes that the limits of the hardware and the check of direct I/O take.
         let limits_for = one_for_each_limit(&space);
         let unlimited = Settings { max_bytes: self.max_bytes.map(|bytes| bytes.0), ..settings.clone() };
-        let limit_bytes = Hardware::for_cases(&limits_for, &unlimited, &[place.space()])?.bytes();
+        let limit_bytes = Hardware::for_cases(&limits_for, &unlimited, &[found.space()])?.bytes();
         let max_bytes = if self.max_bytes.is_some() {
             max_bytes
         } else {
@@ -170,10 +170,10 @@ impl AdviseCommand {
         };
         let settings = Settings { max_bytes: Some(max_bytes), ..settings };
         let run = RunRecord { cluster: global.cluster(), ..new_run(None, settings, &[], vec![target]) };
-        let places = vec![place.claim(false, self.reserve, output)?];
+        let targets = vec![found.claim(false, self.reserve, output)?];
         let mut store = database::open(global.db.as_deref())?;
         if let Some((search, names)) = earlier_finalists(&store, &run.targets[0], &space.baseline)? {
-            let count = field.mark_finalists(&names);
+            let count = candidates.mark_finalists(&names);
             output.note(&format!("Measured first: {} of search {search}.", counted(count, "finalist")));
         }
         let number = store.begin_run(&run)?;
@@ -182,37 +182,37 @@ impl AdviseCommand {
         output.note(&format!(
             "{}: {} in {}, {}; as many samples as {:?} and {} to be written allow.",
             space.title,
-            counted(field.candidates.len(), "candidate"),
+            counted(candidates.candidates.len(), "candidate"),
             run.targets[0].path,
-            field.levels(),
+            candidates.levels(),
             self.budget,
             Bytes(max_bytes).approximate(),
         ));
-        output.note(&field.reach(max_bytes, self.budget));
+        output.note(&candidates.reach(max_bytes, self.budget));
         let max_bytes = max_bytes.saturating_sub(limit_bytes).saturating_sub(direct_check_bytes);
-        let Sizes { screening_bytes, final_bytes } = field.sizes;
+        let FileSizes { screening_bytes, final_bytes } = candidates.sizes;
         let limits = RaceLimits {
             budget: self.budget,
             max_bytes,
             screening_bytes,
             final_bytes,
-            times_written: field.times_written,
+            times_written: candidates.times_written,
         };
         let stop = stop_on_signals()?;
         let workspaces = Workspaces {
             store: &store,
             run: number,
-            places,
+            targets,
             limit: None,
             stop: &stop,
             output,
-            others: &global.others,
+            leader: &global.leader,
         };
         let configuration = Configuration {
-            schedule: Box::new(Race::new(field.candidates, field.baseline, limits)),
-            deferred: field.deferred,
+            schedule: Box::new(Race::new(candidates.candidates, candidates.baseline, limits)),
+            deferred: candidates.deferred,
             limits_for,
-            ..Configuration::new(settings, field.cases, None)
+            ..Configuration::new(settings, candidates.cases, None)
         };
         Session::new(workspaces, run, configuration).measure(&exports)
     }
@@ -248,7 +248,7 @@ fn memory(text: &str) -> Result<DataMemory, &'static str> {
 
 /// Bytes of the files of a search.
 #[derive(Debug, Default, PartialEq)]
-struct Sizes {
+struct FileSizes {
     // From small to large.
     screening_bytes: Vec<u64>,
     // The size that was asked for, and smaller ones if the limits do not pay for six rounds of it.
@@ -257,11 +257,11 @@ struct Sizes {
 
 /// All candidates, with their cases at all sizes.
 #[derive(Default)]
-struct Field {
+struct CandidateSet {
     cases: Vec<Case>,
     candidates: Vec<Candidate>,
     baseline: usize,
-    sizes: Sizes,
+    sizes: FileSizes,
     // How many times its size a candidate writes at most.
     times_written: u64,
     // A row for each case.
@@ -270,7 +270,7 @@ struct Field {
     left_out: Vec<String>,
 }
 
-impl Field {
+impl CandidateSet {
     /// The cases that the machine has memory and the device has sectors for; cases of direct I/O
     /// only if the limit has room for finding out which way it goes.
     fn for_target(
@@ -281,7 +281,8 @@ impl Field {
     ) -> Result<Self> {
         let direct_check_bytes = total_direct_check_bytes(space.cases());
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
-        let mut field = Self { sizes: Sizes::for_purpose(purpose, space), ..Self::default() };
+        let sizes = FileSizes::for_purpose(purpose, space);
+        let mut set = Self::default();
         let environment = &target.environment;
         let mut kept = Vec::new();
         for case in space.cases() {
@@ -289,7 +290,7 @@ impl Field {
             let one = std::slice::from_ref(case);
             if case.axes().cache == Cache::Direct && !checks_direct {
                 let check = Bytes(direct_check_bytes).approximate();
-                field.left_out.push(format!(
+                set.left_out.push(format!(
                     "{case}: --max-bytes leaves no room for {check}, which show whether O_DIRECT goes past the page cache"
                 ));
                 continue;
@@ -297,28 +298,23 @@ impl Field {
             let fits = writebench_runner::check_sectors(environment, one)
                 .and_then(|()| writebench_runner::check_memory(environment, one, 0));
             if let (Err(error), false) = (fits, is_baseline) {
-                field.left_out.push(error.to_string());
+                set.left_out.push(error.to_string());
                 continue;
             }
-            let real = field.add(case.clone(), Stage::Final, is_baseline, target);
+            let real = set.add(case.clone(), Stage::Final, is_baseline, target);
             // A case that only exists at the real size is measured there, whatever the level.
-            let mut at = |sizes: &[u64], stage| -> Vec<usize> {
-                let of_size = |bytes: &u64| case.with(Axis::Size, &Bytes(*bytes).to_string()).ok();
-                let cases: Vec<Option<Case>> = sizes.iter().map(of_size).collect();
-                cases
-                    .into_iter()
-                    .map(|other| other.map_or(real, |other| field.add(other, stage, is_baseline, target)))
-                    .collect()
+            let mut with_sizes = |sizes: &[u64], stage| -> Vec<usize> {
+                let sized = sizes.iter().map(|&bytes| case.with(Axis::Size, &Bytes(bytes).to_string()));
+                sized.map(|case| case.map_or(real, |case| set.add(case, stage, is_baseline, target))).collect()
             };
-            let Sizes { screening_bytes, final_bytes } = Sizes::for_purpose(purpose, space);
-            let screening = at(&screening_bytes, Stage::Screening);
-            let finals = [vec![real], at(&final_bytes[1..], Stage::Final)].concat();
+            let screening = with_sizes(&sizes.screening_bytes, Stage::Screening);
+            let finals = [vec![real], with_sizes(&sizes.final_bytes[1..], Stage::Final)].concat();
             if is_baseline {
-                field.baseline = field.candidates.len();
+                set.baseline = set.candidates.len();
             }
             let size_bytes = case.axes().size_bytes.max(1);
-            field.times_written = field.times_written.max(case.bytes_written().div_ceil(size_bytes));
-            field.candidates.push(Candidate {
+            set.times_written = set.times_written.max(case.bytes_written().div_ceil(size_bytes));
+            set.candidates.push(Candidate {
                 effort: case.effort(),
                 was_finalist: false,
                 is_clone: case.contract().content == Content::SharedCopy,
@@ -328,10 +324,10 @@ impl Field {
             });
             kept.push(case);
         }
-        for (candidate, values) in field.candidates.iter_mut().zip(coordinates(&kept)) {
+        for (candidate, values) in set.candidates.iter_mut().zip(coordinates(&kept)) {
             candidate.values = values;
         }
-        Ok(field)
+        Ok(Self { sizes, ..set })
     }
 
     /// Marks the candidates with those names, which have no size. Returns their number.
@@ -411,11 +407,11 @@ impl Field {
     /// The size that the limits pay for.
     fn reach(&self, max_bytes: u64, budget: Duration) -> String {
         let baseline = self.candidates[self.baseline].finals.iter().map(|&case| &self.cases[case]);
-        let limits = reach::Limits { budget, max_bytes, times_written: self.times_written };
-        reach::sentence(&baseline.collect::<Vec<_>>(), &limits)
+        let limits = affordable_size::Limits { budget, max_bytes, times_written: self.times_written };
+        affordable_size::sentence(&baseline.collect::<Vec<_>>(), &limits)
     }
 
-    /// The place of a case among all cases, with the row that it will have.
+    /// Adds a case with the row that it will have. Returns its index.
     fn add(&mut self, case: Case, stage: Stage, is_baseline: bool, target: &TargetRecord) -> usize {
         let name = name_without_size(&case);
         let label = if is_baseline { format!("baseline: {name}") } else { name };
@@ -427,7 +423,7 @@ impl Field {
     }
 }
 
-impl Sizes {
+impl FileSizes {
     /// In whole records: parts of the real size for the screening, and halves of it for the finals. Smaller files than
     /// the memory say nothing about larger ones.
     fn for_purpose(purpose: Purpose, space: &Space) -> Self {
@@ -473,7 +469,7 @@ mod tests {
     fn sizes(purpose: Purpose, size: &str, record: Option<&str>) -> (Vec<u64>, Vec<u64>) {
         let record = record.map(|record| record.parse().unwrap());
         let size = Some(size.parse().unwrap());
-        let sizes = Sizes::for_purpose(
+        let sizes = FileSizes::for_purpose(
             purpose,
             &Space::for_purpose(purpose, size, record, DataMemory::Any, 1).unwrap(),
         );

@@ -6,7 +6,7 @@ use writebench_model::{Axis, Case};
 use writebench_report::Report;
 use writebench_snippets::{EmitOptions, Language, Unsupported, code};
 
-use crate::arguments::names;
+use crate::arguments::named_values;
 use crate::database;
 use crate::earlier_search::name_without_size;
 use crate::exit::{Exit, usage};
@@ -20,7 +20,7 @@ pub(crate) struct CodeCommand {
     /// recommends]
     case: Option<String>,
     /// Programming language
-    #[arg(long = "lang", value_name = "LANGUAGE", value_parser = names(Language::ALL, Language::name, Language::from_name))]
+    #[arg(long = "lang", value_name = "LANGUAGE", value_parser = named_values(Language::ALL, Language::name, Language::from_name))]
     language: Language,
     /// A whole program, PROGRAM SOURCE TARGET, which writes a file's content to another
     #[arg(long)]

@@ -10,7 +10,7 @@ use crate::export::{ComparisonExportArguments, FileExport, NEVER};
 use crate::global::Global;
 use crate::named_runs::{named_runs, protected};
 use crate::output::Output;
-use crate::run_name::{RunName, RunOn, run_names};
+use crate::run_name::{RunName, RunSelector, run_names};
 use clap::Args;
 
 /// Compare runs case by case: is B faster or slower than A?
@@ -20,10 +20,10 @@ pub(crate) struct CompareCommand {
     /// The side to compare with: run numbers, labels (all runs with that label) and exported JSON files (FILE.json, or
     /// with a `/`), separated by commas; RUN@TARGET is the part of a run on one of its targets
     #[arg(value_name = "A", value_parser = run_names)]
-    a: Box<[RunOn]>,
+    a: Box<[RunSelector]>,
     /// The other side, in the same form
     #[arg(value_name = "B", value_parser = run_names)]
-    b: Box<[RunOn]>,
+    b: Box<[RunSelector]>,
     /// End with exit code 5 if a case is slower by more than that with the whole of its interval (for 5%: all of it
     /// below 0.95), so that noise does not fail a build. Takes four runs per side, or two targets of one run
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
@@ -77,19 +77,19 @@ impl CompareCommand {
 }
 
 /// Both at once, as reading half a million samples takes a second.
-fn both_sides(a: &[RunOn], b: &[RunOn], db: Option<&Path>) -> Result<(Side, Side)> {
+fn both_sides(a: &[RunSelector], b: &[RunSelector], db: Option<&Path>) -> Result<(Side, Side)> {
     let (a, b) = std::thread::scope(|scope| {
         let a = Builder::new().spawn_scoped(scope, || side(a, db));
-        let a = a.map_err(|error| exit::no_thread("that reads a side", &error))?;
+        let a = a.map_err(|error| exit::thread_error("that reads a side", &error))?;
         let b = side(b, db);
         anyhow::Ok((a.join(), b))
     })?;
     Ok((a.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?, b?))
 }
 
-fn side(names: &[RunOn], db: Option<&Path>) -> Result<Side> {
+fn side(names: &[RunSelector], db: Option<&Path>) -> Result<Side> {
     let runs = named_runs(names, db)?.into_iter().map(|(_, run)| run).collect();
-    let name = |name: &RunOn| match name.run {
+    let name = |name: &RunSelector| match name.run {
         RunName::Number(_) => format!("run {name}"),
         _ => name.to_string(),
     };

@@ -1,7 +1,7 @@
 //! `writebench fs`: kinds → filesystems → the same cases on all of them.
 
 mod images;
-mod kinds;
+mod requests;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,16 +14,16 @@ use writebench_report::visible;
 use writebench_store::Store;
 
 use self::images::Images;
-use self::kinds::{meant, of_kind, requests};
+use self::requests::{kind_options, requests, suggestion};
 use crate::database;
 use crate::exit::Exit;
 use crate::export::Export;
 use crate::global::Global;
 use crate::output::Output;
 use crate::output_file::ProtectedPaths;
-use crate::selection::{self, Selected, SelectionArguments, USUAL_BLOCK_BYTES};
+use crate::selection::{self, Selection, SelectionArguments, USUAL_BLOCK_BYTES};
 use crate::session::{
-    Configuration, Cost, MeasuringArguments, Place, Session, Workspaces, check_and_claim, largest_block,
+    Configuration, Cost, MeasuringArguments, Session, Target, Workspaces, check_and_claim, largest_block,
     least_free_bytes, new_run,
 };
 use crate::signals::stop_on_signals;
@@ -45,10 +45,10 @@ pub(crate) struct FsCommand {
     #[arg(long, value_name = "DIR", default_value = "/dev/shm", value_hint = ValueHint::DirPath)]
     images: PathBuf,
     /// Words for mkfs, added to ours: KIND=WORDS, such as 'ext4=-b 1024'; may be repeated
-    #[arg(long, value_name = "KIND=WORDS", value_parser = of_kind, allow_hyphen_values = true)]
+    #[arg(long, value_name = "KIND=WORDS", value_parser = kind_options, allow_hyphen_values = true)]
     mkfs_options: Vec<(FilesystemKind, String)>,
     /// Options for the mount, added to ours: KIND=OPTIONS, such as ext4=noatime,data=writeback; may be repeated
-    #[arg(long, value_name = "KIND=OPTIONS", value_parser = of_kind)]
+    #[arg(long, value_name = "KIND=OPTIONS", value_parser = kind_options)]
     mount_options: Vec<(FilesystemKind, String)>,
     #[command(flatten)]
     selection: SelectionArguments,
@@ -78,21 +78,21 @@ impl FsCommand {
         // Exports and targets are found first: paths may mean something else in the private namespace.
         let exports = measuring.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
         let requests = requests(&self.on, &self.mkfs_options, &self.mount_options)?;
-        let places = Place::find_different(&self.target, None, measuring.timeout)?;
+        let targets = Target::find_different(&self.target, None, measuring.timeout)?;
         let selected = self.rows(USUAL_BLOCK_BYTES)?;
         selected.notes.iter().for_each(|note| output.note(note));
         let images = Images::plan(&self.images, &requests, &selected.rows)?;
-        let paths: Vec<String> = places.iter().map(|place| place.path().display().to_string()).collect();
+        let paths: Vec<String> = targets.iter().map(|target| target.path().display().to_string()).collect();
         let names = paths.iter().cloned().chain(requests.iter().map(|request| request.kind.to_string()));
         let cases = selection::different(selected.rows.iter().map(|row| row.case.clone()));
         // Until the filesystems are made, the space of the images' directory stands for theirs.
         let space = writebench_probe::space(&self.images)?;
-        let targets: Vec<_> = names.map(|name| (name, Some(space))).collect();
-        let looks = if self.selection.is_empty() { targets.len() as u64 } else { 0 };
+        let spaces: Vec<_> = names.map(|name| (name, Some(space))).collect();
+        let looks = if self.selection.is_empty() { spaces.len() as u64 } else { 0 };
         let cost = Cost {
             cases: &cases,
             settings: &measuring.settings(looks, selected.samples),
-            targets,
+            targets: spaces,
             copy_bytes: 0,
             image_bytes: images.bytes,
             is_sized: false,
@@ -110,23 +110,23 @@ impl FsCommand {
         cost.check_max_bytes(0)?;
         // Images in memory wear no disk, and their space is checked as memory.
         let of_images = Some(space).filter(|_| !images.are_in_memory);
-        cost.ask(self.yes, least_free_bytes(places.iter().map(Place::space).chain([of_images])))?;
+        cost.ask(self.yes, least_free_bytes(targets.iter().map(Target::space).chain([of_images])))?;
         // The database is opened first: its path may mean something else in the private namespace.
         let store = database::open(global.db.as_deref())?;
         let stop = stop_on_signals()?;
-        let needed = self.needed_paths(store.path(), &places)?;
+        let needed = self.needed_paths(store.path(), &targets)?;
         let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
         let mut filesystems = Filesystems::begin(&self.images, &needed)?.with_reserve(measuring.reserve);
         output.note(&cost.line()?);
         let made = make_all(&mut filesystems, &requests, images.content_bytes, &stop, output);
         let result = made.and_then(|made| match made {
-            Some(made) => self.measure(store, &exports, places, made, (output, &stop)),
+            Some(made) => self.measure(store, &exports, targets, made, (output, &stop)),
             None => Ok(Exit::Interrupted),
         });
         output.after_tidying(result, filesystems.remove().map_err(Into::into))
     }
 
-    fn rows(&self, block_bytes: u64) -> Result<Selected> {
+    fn rows(&self, block_bytes: u64) -> Result<Selection> {
         let mut selection = self.selection.clone();
         if selection.is_empty() && selection.size.is_empty() {
             selection.size.push(FIRST_LOOK_SIZE);
@@ -135,7 +135,7 @@ impl FsCommand {
     }
 
     /// Paths that must mean in the private namespace what they mean outside.
-    fn needed_paths(&self, database: &Path, places: &[Place]) -> Result<Vec<PathBuf>> {
+    fn needed_paths(&self, database: &Path, targets: &[Target]) -> Result<Vec<PathBuf>> {
         let mut paths = vec![std::env::current_dir().context("find the current directory")?];
         for path in [database, self.images.as_path()] {
             paths.push(std::path::absolute(path)?);
@@ -143,7 +143,7 @@ impl FsCommand {
             paths.extend(path.canonicalize());
             paths.extend(path.parent().and_then(|parent| parent.canonicalize().ok()));
         }
-        paths.extend(places.iter().map(|place| place.path().to_path_buf()));
+        paths.extend(targets.iter().map(|target| target.path().to_path_buf()));
         Ok(paths)
     }
 
@@ -151,38 +151,38 @@ impl FsCommand {
         &self,
         mut store: Store,
         exports: &[Export],
-        mut places: Vec<Place>,
-        mut made: Made,
+        mut targets: Vec<Target>,
+        mut made: MadeFilesystems,
         (output, stop): (&Output, &AtomicBool),
     ) -> Result<Exit> {
-        let block_bytes = largest_block(&made.places);
-        let rows = if made.places.is_empty() { Vec::new() } else { self.rows(block_bytes)?.rows };
+        let block_bytes = largest_block(&made.targets);
+        let rows = if made.targets.is_empty() { Vec::new() } else { self.rows(block_bytes)?.rows };
         let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
-        let there_before = places.len();
-        for place in std::mem::take(&mut made.places) {
-            match place.check(&cases, None, self.measuring.reserve, &[]) {
-                Ok(()) => places.push(place),
+        let there_before = targets.len();
+        for target in std::mem::take(&mut made.targets) {
+            match target.check(&cases, None, self.measuring.reserve, &[]) {
+                Ok(()) => targets.push(target),
                 // The kind or its options make the filesystem too small for the cases, which is as
                 // good as not made.
-                Err(error) => made.is_missing(place.record().name, error.to_string(), output),
+                Err(error) => made.add_missing(target.record().name, error.to_string(), output),
             }
         }
-        if places.len() == there_before {
+        if targets.len() == there_before {
             return Err(anyhow!("none of the filesystems could be made: {}", reasons(&made.missing)));
         }
-        let selected = self.rows(largest_block(&places))?;
-        let looks = if self.selection.is_empty() { places.len() as u64 } else { 0 };
+        let selected = self.rows(largest_block(&targets))?;
+        let looks = if self.selection.is_empty() { targets.len() as u64 } else { 0 };
         let measuring = &self.measuring;
         let settings = measuring.settings(looks, selected.samples);
-        let targets = places.iter().map(Place::record).collect();
-        let mut run = new_run(measuring.label.clone(), settings, &selected.rows, targets);
+        let records = targets.iter().map(Target::record).collect();
+        let mut run = new_run(measuring.label.clone(), settings, &selected.rows, records);
         run.missing = made.missing;
         let cases = selection::different_cases(&run.cases)?;
         selection::check_ranks(&cases, 1)?;
-        let places = check_and_claim(places, &cases, (None, measuring.reserve), false, output)?;
+        let targets = check_and_claim(targets, &cases, (None, measuring.reserve), false, output)?;
         let number = store.begin_run(&run)?;
-        let (limit, others) = (measuring.timeout, &None);
-        let workspaces = Workspaces { store: &store, run: number, places, limit, stop, output, others };
+        let (limit, leader) = (measuring.timeout, &None);
+        let workspaces = Workspaces { store: &store, run: number, targets, limit, stop, output, leader };
         let configuration = Configuration {
             limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
             image_bytes: made.bytes_written,
@@ -194,14 +194,14 @@ impl FsCommand {
 
 /// The outcome of each request.
 #[derive(Default)]
-struct Made {
-    places: Vec<Place>,
+struct MadeFilesystems {
+    targets: Vec<Target>,
     bytes_written: u64,
     missing: Vec<MissingTarget>,
 }
 
-impl Made {
-    fn is_missing(&mut self, name: String, why: String, output: &Output) {
+impl MadeFilesystems {
+    fn add_missing(&mut self, name: String, why: String, output: &Output) {
         output.note(&format!("No {name}: {why}"));
         self.missing.push(MissingTarget { name, why });
     }
@@ -214,8 +214,8 @@ fn make_all(
     content_bytes: u64,
     stop: &AtomicBool,
     output: &Output,
-) -> Result<Option<Made>> {
-    let mut all = Made::default();
+) -> Result<Option<MadeFilesystems>> {
+    let mut all = MadeFilesystems::default();
     let is_stopped = || stop.load(Ordering::Relaxed);
     for request in requests {
         let name = request.kind.to_string();
@@ -225,14 +225,14 @@ fn make_all(
         match filesystems.make(request, content_bytes, &is_stopped) {
             Ok(made) => {
                 output.note(&format!("Made {name}: {}", made.spec.commands.join(" && ")));
-                all.places.push(Place::find_made(&made.path, name, made.spec)?);
+                all.targets.push(Target::find_made(&made.path, name, made.spec)?);
             }
             Err(writebench_filesystems::Error::Interrupted) => return Ok(None),
             Err(error) => {
                 let is_unknown =
                     matches!(error, writebench_filesystems::Error::NotInstalled { package: None, .. });
-                let meant = if is_unknown { meant(&name) } else { String::new() };
-                all.is_missing(name, format!("{error}{meant}"), output);
+                let suggestion = if is_unknown { suggestion(&name) } else { String::new() };
+                all.add_missing(name, format!("{error}{suggestion}"), output);
             }
         }
     }

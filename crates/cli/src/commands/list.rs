@@ -12,12 +12,12 @@ use clap::{Args, Subcommand};
 pub(crate) struct ListCommand {
     /// The kind of list
     #[command(subcommand)]
-    what: Option<Listed>,
+    what: Option<ListTopic>,
 }
 
 /// The lists.
 #[derive(Subcommand)]
-enum Listed {
+enum ListTopic {
     /// Named lists of cases
     Suites,
     /// The APIs that move the bytes
@@ -35,10 +35,10 @@ enum Listed {
 impl ListCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let text = match &self.what {
-            None | Some(Listed::Suites) => suites()?,
-            Some(Listed::Methods) => methods(),
-            Some(Listed::Axes) => axes(),
-            Some(Listed::Cases { suite }) => cases(suite)?,
+            None | Some(ListTopic::Suites) => suites()?,
+            Some(ListTopic::Methods) => methods(),
+            Some(ListTopic::Axes) => axes(),
+            Some(ListTopic::Cases { suite }) => cases(suite)?,
         };
         global.output.results(&text)?;
         if self.what.is_none() {

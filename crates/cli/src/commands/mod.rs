@@ -61,6 +61,6 @@ type Hidden = fn(&mut dyn Iterator<Item = OsString>) -> Result<Exit>;
 /// Commands that are not for people: help, manual and completions do not know them.
 pub(crate) const HIDDEN: [(&str, Hidden); 3] = [
     (crate::processes::WORKER, worker::work),
-    (crate::processes::COMMAND, target_helper::serve),
+    (crate::processes::TARGET_HELPER, target_helper::serve),
     (writebench_engine::GUARD, |words| Ok(writebench_engine::guard(words).map(|()| Exit::Ok)?)),
 ];

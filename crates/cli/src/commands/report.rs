@@ -10,7 +10,7 @@ use crate::export::NEVER;
 use crate::global::Global;
 use crate::named_runs::{named_runs, protected};
 use crate::output_file::OutputFile;
-use crate::run_name::RunOn;
+use crate::run_name::RunSelector;
 use clap::{Args, ValueHint};
 
 /// Write a page to explore, for any browser: answers, charts and tables of one run or several
@@ -20,7 +20,7 @@ pub(crate) struct ReportCommand {
     /// Runs by number, by label (all that have it), or exported (FILE.json, or with a `/`); RUN@TARGET is the part of a
     /// run on one of its targets. All others are compared with the first [default: the newest]
     #[arg(value_name = "RUN")]
-    runs: Vec<RunOn>,
+    runs: Vec<RunSelector>,
     /// The page: one file that needs nothing else, no network either; - for standard output
     #[arg(long, short, value_name = "FILE", default_value = "report.html", value_hint = ValueHint::FilePath)]
     output: PathBuf,

@@ -11,17 +11,17 @@ use writebench_model::{
 };
 use writebench_store::Store;
 
-use crate::copied::{Copied, CopyArguments};
 use crate::database;
 use crate::exit::{Exit, usage};
+use crate::file_copy::{CopyArguments, FileCopy};
 use crate::global::Global;
 use crate::output::Output;
 use crate::output_file::ProtectedPaths;
 use crate::programs::ProgramArguments;
-use crate::ranks::Others;
-use crate::selection::{self, SAMPLES, Selected, SelectionArguments};
+use crate::ranks::OptionalLeader;
+use crate::selection::{self, SAMPLES, Selection, SelectionArguments};
 use crate::session::{
-    AcquiredTarget, Configuration, Cost, DestroyArguments, MeasuringArguments, Place, Session, SizedCases,
+    AcquiredTarget, AdaptiveCases, Configuration, Cost, DestroyArguments, MeasuringArguments, Session, Target,
     VERSION, Workspaces, check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run,
     only_size,
 };
@@ -85,10 +85,10 @@ impl RunCommand {
         let copied = self.copied()?;
         let exports = measuring.exports.find(protected(copied.as_ref(), db)?)?;
         let on_stderr = global.output.with_results_on_stderr();
-        let takes_stdout = copied.as_ref().is_some_and(Copied::takes_stdout);
+        let takes_stdout = copied.as_ref().is_some_and(FileCopy::takes_stdout);
         let output = if takes_stdout { &on_stderr } else { &global.output };
-        let places = self.places(copied.as_ref())?;
-        let selected = self.selected(copied.as_ref(), largest_block(&places), global.ranks())?;
+        let targets = self.find_targets(copied.as_ref())?;
+        let selected = self.selected(copied.as_ref(), largest_block(&targets), global.ranks())?;
         selected.notes.iter().for_each(|note| output.note(note));
         let is_first_look = self.selection.is_empty() && self.programs.is_empty() && copied.is_none();
         let first_looks = u64::from(is_first_look);
@@ -96,19 +96,18 @@ impl RunCommand {
         copied.iter().for_each(|copied| copied.record(&mut settings));
         settings.programs = self.programs.words()?;
         let largest = self.sized_to(&selected.rows, copied.is_some(), settings.budget_ns.is_some());
-        let free = least_free_bytes(places.iter().map(Place::space));
-        let targets = places.iter().map(Place::record).collect();
-        let run = new_run(measuring.label.clone(), settings, &selected.rows, targets);
+        let free = least_free_bytes(targets.iter().map(Target::space));
+        let records = targets.iter().map(Target::record).collect();
+        let run = new_run(measuring.label.clone(), settings, &selected.rows, records);
         let run = RunRecord { cluster: global.cluster(), ..run };
         let cases = selection::different_cases(&run.cases)?;
         selection::check_ranks(&cases, global.ranks())?;
-        let copy_bytes = copied.as_ref().map(Copied::copy_bytes);
-        let targets = places.iter().map(|place| (path_text(place.path()), place.space()));
-        let targets = targets.collect();
+        let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
+        let spaces = targets.iter().map(|target| (path_text(target.path()), target.space()));
         let cost = Cost {
             cases: &cases,
             settings: &run.settings,
-            targets,
+            targets: spaces.collect(),
             copy_bytes: copy_bytes.unwrap_or(0),
             image_bytes: 0,
             is_sized: largest.is_some(),
@@ -117,17 +116,17 @@ impl RunCommand {
         // A run that chooses its size takes one that needs no consent, unless that is given.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
         let limits = Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
-        let sized = largest.map(|largest| SizedCases::new(&selected.rows, largest, &run.targets, &limits));
+        let sized = largest.map(|largest| AdaptiveCases::new(&selected.rows, largest, &run.targets, &limits));
         let sized = sized.transpose()?;
         let least = Cost { cases: sized.as_ref().map_or(&cases[..], |sized| &sized.smallest), ..cost.clone() };
         least.check_max_bytes(0)?;
         if measuring.dry_run {
             output.results(&cost.dry_run()?)?;
-            places.iter().try_for_each(|place| place.check_claim(self.device.destroy_data))?;
+            targets.iter().try_for_each(|target| target.check_claim(self.device.destroy_data))?;
             return Ok(Exit::Ok);
         }
         let needs = (copy_bytes, measuring.reserve);
-        let places = check_and_claim(places, &cases, needs, self.device.destroy_data, output)?;
+        let targets = check_and_claim(targets, &cases, needs, self.device.destroy_data, output)?;
         least.ask(self.yes, free)?;
         let line = cost.line()?;
         let mut store = database::open(db)?;
@@ -136,10 +135,10 @@ impl RunCommand {
         let number = store.begin_run(&run)?;
         output.note(&line);
         let stop = stop_on_signals()?;
-        let workspaces = self.workspaces(&store, number, places, (&stop, output, &global.others));
+        let workspaces = self.workspaces(&store, number, targets, (&stop, output, &global.leader));
         let settings = run.settings.clone();
         let configuration = match sized {
-            Some(SizedCases { cases, deferred, schedule, .. }) => {
+            Some(AdaptiveCases { cases, deferred, schedule, .. }) => {
                 let schedule = Box::new(schedule);
                 Configuration { deferred, schedule, ..Configuration::new(settings, cases, copied) }
             }
@@ -150,11 +149,11 @@ impl RunCommand {
     }
 
     /// The cases that were named, and the user's programs.
-    fn selected(&self, copied: Option<&Copied>, block_size_bytes: u64, ranks: u32) -> Result<Selected> {
+    fn selected(&self, copied: Option<&FileCopy>, block_size_bytes: u64, ranks: u32) -> Result<Selection> {
         let (selection, programs) = (&self.selection, &self.programs);
         let only_programs = selection.is_empty() && !programs.is_empty();
         let mut selected = if only_programs {
-            Selected { rows: Vec::new(), notes: Vec::new(), samples: SAMPLES }
+            Selection { rows: Vec::new(), notes: Vec::new(), samples: SAMPLES }
         } else {
             selection::rows(selection, self.cold, copied, block_size_bytes, &self.ranks(ranks))?
         };
@@ -185,14 +184,14 @@ impl RunCommand {
     }
 
     /// The file to copy that was given, by name or as `<X >Y`.
-    fn copied(&self) -> Result<Option<Copied>> {
+    fn copied(&self) -> Result<Option<FileCopy>> {
         let limit = self.measuring.timeout;
         let named = self.copying.find(limit)?;
         let copies = self.selection.copies_only();
         if named.is_some() || !copies || self.measuring.dry_run {
             return Ok(named);
         }
-        let copied = Copied::redirected(limit)?;
+        let copied = FileCopy::redirected(limit)?;
         if copied.is_some() && !self.target.is_empty() {
             return Err(usage!(
                 "with <X >Y the target is the directory of Y: leave TARGET out, or do not redirect (</dev/null)"
@@ -201,15 +200,15 @@ impl RunCommand {
         Ok(copied)
     }
 
-    fn places(&self, copied: Option<&Copied>) -> Result<Vec<Place>> {
+    fn find_targets(&self, copied: Option<&FileCopy>) -> Result<Vec<Target>> {
         let (destroy, limit) = (self.device.destroy.as_deref(), self.measuring.timeout);
-        let one = match (copied.and_then(Copied::target), self.target.as_slice()) {
+        let one = match (copied.and_then(FileCopy::target), self.target.as_slice()) {
             (Some(target), _) => target,
             (None, []) => Path::new("."),
             (None, [target]) => target,
-            (None, targets) => return Place::find_different(targets, destroy, limit),
+            (None, targets) => return Target::find_different(targets, destroy, limit),
         };
-        Ok(vec![Place::find(one, destroy, limit)?])
+        Ok(vec![Target::find(one, destroy, limit)?])
     }
 
     /// Refuses options that mean nothing with so many ranks.
@@ -230,10 +229,10 @@ impl RunCommand {
         &self,
         store: &'s Store,
         run: i64,
-        places: Vec<AcquiredTarget>,
-        (stop, output, others): (&'s AtomicBool, &'s Output, &'s Others),
+        targets: Vec<AcquiredTarget>,
+        (stop, output, leader): (&'s AtomicBool, &'s Output, &'s OptionalLeader),
     ) -> Workspaces<'s> {
-        Workspaces { store, run, places, limit: self.measuring.timeout, stop, output, others }
+        Workspaces { store, run, targets, limit: self.measuring.timeout, stop, output, leader }
     }
 
     /// Goes on with the run of that number, or with the newest that is unfinished.
@@ -247,7 +246,7 @@ impl RunCommand {
             }
         };
         let mut run = store.run(number)?;
-        if let Some(why) = why_not_resumed(&store, number, &run)? {
+        if let Some(why) = obstacle_to_resuming(&store, number, &run)? {
             return Err(usage!("run {number} {why}"));
         }
         self.programs.check_again(&run.settings)?;
@@ -255,12 +254,12 @@ impl RunCommand {
         let copied = self.copying.find_again(&run.settings, limit)?;
         let exports = measuring.exports.find(protected(copied.as_ref(), global.db.as_deref())?)?;
         let destroy = self.device.destroy.as_deref();
-        let find = |target: &TargetRecord| Place::find(&path_from_text(&target.path), destroy, limit);
-        let places = run.targets.iter().map(find).collect::<Result<Vec<Place>>>()?;
-        let is_as_before = |(now, then): (&Place, &TargetRecord)| {
+        let find = |target: &TargetRecord| Target::find(&path_from_text(&target.path), destroy, limit);
+        let targets = run.targets.iter().map(find).collect::<Result<Vec<Target>>>()?;
+        let is_as_before = |(now, then): (&Target, &TargetRecord)| {
             lasting_facts(&now.environment) == lasting_facts(&then.environment)
         };
-        if !places.iter().zip(&run.targets).all(is_as_before) || run.version != VERSION {
+        if !targets.iter().zip(&run.targets).all(is_as_before) || run.version != VERSION {
             return Err(usage!(
                 "run {number} was made by another writebench, or on another kernel, filesystem, mount or device; \
                  its samples cannot be mixed with new ones"
@@ -280,9 +279,9 @@ impl RunCommand {
         {
             return Err(usage!("{} has changed since the run began", copied.source.path.display()));
         }
-        let needs = (copied.as_ref().map(Copied::copy_bytes), measuring.reserve);
-        let free = least_free_bytes(places.iter().map(Place::space));
-        let places = check_and_claim(places, &cases, needs, self.device.destroy_data, output)?;
+        let needs = (copied.as_ref().map(FileCopy::copy_bytes), measuring.reserve);
+        let free = least_free_bytes(targets.iter().map(Target::space));
+        let targets = check_and_claim(targets, &cases, needs, self.device.destroy_data, output)?;
         let least_taken = run.cases.iter().map(|row| row.samples.len()).min().unwrap_or(0);
         let samples = run.settings.samples.saturating_sub(u32::try_from(least_taken).unwrap_or(u32::MAX));
         if samples > 0 {
@@ -290,7 +289,7 @@ impl RunCommand {
                 cases: &cases,
                 settings: &Settings { samples, ..settings.clone() },
                 targets: run.targets.iter().map(|target| (target.name.clone(), None)).collect(),
-                copy_bytes: copied.as_ref().map_or(0, Copied::copy_bytes),
+                copy_bytes: copied.as_ref().map_or(0, FileCopy::copy_bytes),
                 image_bytes: 0,
                 is_sized: false,
                 limits: false,
@@ -309,19 +308,19 @@ impl RunCommand {
         }
         store.record(number, &RunEvent::Status(RunStatus::Running))?;
         let stop = stop_on_signals()?;
-        let workspaces = self.workspaces(&store, number, places, (&stop, output, &global.others));
+        let workspaces = self.workspaces(&store, number, targets, (&stop, output, &global.leader));
         // The limits were measured when the run began, if they were wanted.
         Session::new(workspaces, run, Configuration::new(settings, cases, copied)).measure(&exports)
     }
 }
 
 /// Files that no export may replace: the database, the file that is copied, and its copy.
-fn protected(copied: Option<&Copied>, db: Option<&Path>) -> Result<ProtectedPaths> {
+fn protected(copied: Option<&FileCopy>, db: Option<&Path>) -> Result<ProtectedPaths> {
     copied.into_iter().try_fold(ProtectedPaths::database(db), |protected, copied| copied.keep(protected))
 }
 
 /// The obstacle, if there is one; otherwise the run is held for this process.
-fn why_not_resumed(store: &Store, number: i64, run: &RunRecord) -> Result<Option<&'static str>> {
+fn obstacle_to_resuming(store: &Store, number: i64, run: &RunRecord) -> Result<Option<&'static str>> {
     Ok(if run.is_search() {
         Some("is a search of `advise`, which cannot go on; start it again")
     } else if run.has_made_filesystems() {

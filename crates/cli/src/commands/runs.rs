@@ -15,11 +15,11 @@ use crate::{consent, database};
 #[derive(Args)]
 pub(crate) struct RunsCommand {
     #[command(subcommand)]
-    change: Option<Change>,
+    action: Option<RunsAction>,
 }
 
 #[derive(Subcommand)]
-enum Change {
+enum RunsAction {
     /// Delete runs, with all of their samples
     Delete {
         /// Runs by number, or by label (all that have it)
@@ -33,7 +33,7 @@ enum Change {
 
 impl RunsCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        match &self.change {
+        match &self.action {
             None => {
                 let store = database::open_existing(global.db.as_deref())?;
                 let text = match store.runs()?.as_slice() {
@@ -42,7 +42,7 @@ impl RunsCommand {
                 };
                 global.output.results(&text)?;
             }
-            Some(Change::Delete { runs, yes }) => {
+            Some(RunsAction::Delete { runs, yes }) => {
                 let count = delete(runs, *yes, global.db.as_deref())?;
                 global.output.note(&format!("Deleted {}.", counted(count, "run")));
             }

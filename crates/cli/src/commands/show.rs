@@ -2,13 +2,13 @@ use anyhow::Result;
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, Sort, formats};
 
-use crate::arguments::names;
+use crate::arguments::named_values;
 use crate::database;
 use crate::exit::Exit;
 use crate::export::{Export, ExportArguments, NEVER};
 use crate::global::Global;
 use crate::output_file::ProtectedPaths;
-use crate::run_name::RunOn;
+use crate::run_name::RunSelector;
 use clap::Args;
 
 /// Show or export a run
@@ -16,10 +16,10 @@ use clap::Args;
 pub(crate) struct ShowCommand {
     /// Number of the run, or a label: the newest run with it; the newest of all if none. Of a run on several targets
     /// RUN@TARGET is the part on one of them, in full
-    run: Option<RunOn>,
+    run: Option<RunSelector>,
     /// Sort the rows of each table, those without a figure last; of several targets the first decides. Exports are as
     /// ever [default: the suite's order; throughput with --top]
-    #[arg(long, value_name = "BY", value_parser = names(Sort::ALL, Sort::name, Sort::from_name))]
+    #[arg(long, value_name = "BY", value_parser = named_values(Sort::ALL, Sort::name, Sort::from_name))]
     sort: Option<Sort>,
     /// Everything: the machine, each case's figures in all columns, however wide, and all conclusions
     #[arg(long, short = 'v')]

@@ -12,7 +12,7 @@ use anyhow::Result;
 use rustix::fs::{Access, AtFlags, OFlags};
 use tempfile::NamedTempFile;
 
-use super::Named;
+use super::OutputPath;
 
 /// A file by its device and inode, which all of its names share.
 pub(super) type Identity = (u64, u64);
@@ -142,18 +142,18 @@ fn is_temporary(entry: &OsStr, name: Option<&OsStr>) -> bool {
 
 /// A file under a temporary name, beside the file that it is to replace. Removed if dropped before
 /// it is published.
-pub(super) struct NewFile<'d> {
-    named: &'d Named,
+pub(super) struct TemporaryFile<'d> {
+    named: &'d OutputPath,
     directory: &'d Directory,
     name: OsString,
     file: NamedTempFile,
 }
 
-impl<'d> NewFile<'d> {
+impl<'d> TemporaryFile<'d> {
     /// A file with that content. Once published, it has the name, and replaces a file that had it.
     pub(super) fn with(
         content: &str,
-        named: &'d Named,
+        named: &'d OutputPath,
         directory: &'d Directory,
         name: &OsStr,
     ) -> Result<Self> {
@@ -228,9 +228,9 @@ mod tests {
         names
     }
 
-    fn named(path: &Path) -> Named {
+    fn named(path: &Path) -> OutputPath {
         let protected = ProtectedPaths::database(Some(&path.with_file_name("database"))).into();
-        Named { option: "--output", path: path.to_path_buf(), protected }
+        OutputPath { option: "--output", path: path.to_path_buf(), protected }
     }
 
     #[test]
@@ -240,14 +240,14 @@ mod tests {
         let path = folder.path().join("page");
         std::fs::write(&path, "old").unwrap();
         let named = named(&path);
-        let new = NewFile::with("half", &named, &directory, OsStr::new("page")).unwrap();
+        let new = TemporaryFile::with("half", &named, &directory, OsStr::new("page")).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         drop(new);
         assert_eq!(
             (std::fs::read(&path).unwrap(), names(folder.path())),
             (b"old".to_vec(), vec!["page".to_owned()])
         );
-        let new = NewFile::with("whole", &named, &directory, OsStr::new("page")).unwrap();
+        let new = TemporaryFile::with("whole", &named, &directory, OsStr::new("page")).unwrap();
         new.publish().unwrap();
         assert_eq!(
             (std::fs::read(&path).unwrap(), names(folder.path())),
@@ -261,7 +261,7 @@ mod tests {
         let directory = Directory::open(folder.path()).unwrap();
         let page = OsStr::new("page");
         let named = named(&folder.path().join(page));
-        let at_work = NewFile::with("", &named, &directory, page).unwrap();
+        let at_work = TemporaryFile::with("", &named, &directory, page).unwrap();
         let left = [".page.writebench-0123abcd.part", ".chart.writebench-0123abcd.part"];
         let others = [".page.writebench-notes.part", "page.writebench-0123abcd.part", ".page.part"];
         for name in left.iter().chain(&others) {
@@ -281,7 +281,7 @@ mod tests {
         let directory = Directory::open(folder.path()).unwrap();
         let name = OsString::from("x".repeat(255));
         let named = named(&folder.path().join(&name));
-        let new = NewFile::with("", &named, &directory, &name).unwrap();
+        let new = TemporaryFile::with("", &named, &directory, &name).unwrap();
         let temporary = new.file.path().file_name().unwrap();
         assert!(is_temporary(temporary, Some(&name)) && is_temporary(temporary, None), "{temporary:?}");
     }

@@ -9,13 +9,13 @@ use anyhow::Result;
 use rustix::fs::OFlags;
 use writebench_report::formats;
 
-use super::directory::{Directory, NewFile};
-use super::{Named, ProtectedPaths};
+use super::directory::{Directory, TemporaryFile};
+use super::{OutputPath, ProtectedPaths};
 
 /// A directory for files of ours. Of the files that are there only those with our mark ([`formats::MARK`]) are replaced.
 pub(crate) struct OutputDirectory {
-    named: Named,
-    place: Destination,
+    named: OutputPath,
+    destination: Destination,
     replaces_all: bool,
 }
 
@@ -26,7 +26,7 @@ enum Destination {
 }
 
 impl OutputDirectory {
-    /// Holds the place that `option` names, without making or changing anything. `replaces_all`:
+    /// Holds the directory, or the one above, without making or changing anything. `replaces_all`:
     /// files without our mark are replaced, too.
     pub(crate) fn find(
         option: &'static str,
@@ -34,8 +34,8 @@ impl OutputDirectory {
         replaces_all: bool,
         protected: &Rc<ProtectedPaths>,
     ) -> Result<Self> {
-        let named = Named { option, path: path.to_path_buf(), protected: protected.clone() };
-        let place = if path.file_name().is_some() {
+        let named = OutputPath { option, path: path.to_path_buf(), protected: protected.clone() };
+        let destination = if path.file_name().is_some() {
             let (parent, name) = named.parent()?;
             match named.call("stat", parent.inspect(&name))? {
                 None => Destination::New(parent, name),
@@ -48,9 +48,9 @@ impl OutputDirectory {
             // `..` leads out of the directory, and `.` is the directory itself: neither can be a link.
             Destination::Existing(named.directory(path)?)
         };
-        let (Destination::Existing(written) | Destination::New(written, _)) = &place;
+        let (Destination::Existing(written) | Destination::New(written, _)) = &destination;
         named.call("its directory", written.check_writable())?;
-        Ok(Self { named, place, replaces_all })
+        Ok(Self { named, destination, replaces_all })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -59,7 +59,7 @@ impl OutputDirectory {
 
     /// Refuses the name of a file without our mark.
     pub(crate) fn check(&self, name: &str) -> Result<()> {
-        match &self.place {
+        match &self.destination {
             Destination::Existing(directory) => self.check_in(directory, name),
             Destination::New(..) => Ok(()),
         }
@@ -68,7 +68,7 @@ impl OutputDirectory {
     /// Writes all files, or none if one may not be written.
     pub(crate) fn write(&self, files: &[(String, String)]) -> Result<()> {
         let made;
-        let directory = match &self.place {
+        let directory = match &self.destination {
             Destination::Existing(directory) => directory,
             Destination::New(parent, name) => {
                 let make = || match std::fs::create_dir(parent.at(name)) {
@@ -84,14 +84,14 @@ impl OutputDirectory {
         }
         directory.sweep(None);
         for (name, content) in files {
-            NewFile::with(content, &self.file(name), directory, OsStr::new(name))?.publish()?;
+            TemporaryFile::with(content, &self.file(name), directory, OsStr::new(name))?.publish()?;
         }
         Ok(())
     }
 
-    fn file(&self, name: &str) -> Named {
-        let Named { option, path, protected } = &self.named;
-        Named { option, path: path.join(name), protected: protected.clone() }
+    fn file(&self, name: &str) -> OutputPath {
+        let OutputPath { option, path, protected } = &self.named;
+        OutputPath { option, path: path.join(name), protected: protected.clone() }
     }
 
     fn check_in(&self, directory: &Directory, name: &str) -> Result<()> {

@@ -28,15 +28,15 @@ use writebench_model::Failure;
 pub(crate) use self::many::OutputDirectory;
 pub(crate) use self::protected::ProtectedPaths;
 
-use self::directory::{Directory, NewFile, open};
+use self::directory::{Directory, TemporaryFile, open};
 use self::pipe::Pipe;
 use crate::exit::{refused, usage};
 use crate::output::Output;
 
-/// A place for a file, or a pipe, that may be written to.
+/// A file or a pipe that may be written to.
 pub(crate) struct OutputFile {
-    named: Named,
-    place: Sink,
+    named: OutputPath,
+    sink: Sink,
 }
 
 enum Sink {
@@ -51,20 +51,20 @@ enum Sink {
 }
 
 impl OutputFile {
-    /// Holds the place that `option` names, without making or changing anything.
+    /// Opens what has to stay the same, without making or changing anything. `option` is the one that names the path.
     pub(crate) fn find(option: &'static str, path: &Path, protected: &Rc<ProtectedPaths>) -> Result<Self> {
-        let named = Named { option, path: path.to_path_buf(), protected: protected.clone() };
-        let place = match descriptor(path) {
+        let named = OutputPath { option, path: path.to_path_buf(), protected: protected.clone() };
+        let sink = match descriptor(path) {
             _ if path.as_os_str() == "-" => Sink::Results,
             Some(number) => opened_by_caller(&named, number)?,
-            None => named_place(&named)?,
+            None => named_sink(&named)?,
         };
-        Ok(Self { named, place })
+        Ok(Self { named, sink })
     }
 
     /// Whether both would be the same file.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        match (&self.place, &other.place) {
+        match (&self.sink, &other.sink) {
             (Sink::Results, Sink::Results) => true,
             (Sink::File(directory, name), Sink::File(others, other)) => {
                 name == other
@@ -76,12 +76,12 @@ impl OutputFile {
 
     /// Whether the output is `-`.
     pub(crate) fn is_for_results(&self) -> bool {
-        matches!(self.place, Sink::Results)
+        matches!(self.sink, Sink::Results)
     }
 
     /// Writes the content. Waits for the reader of a pipe until `stop` is set.
     pub(crate) fn write(&self, content: &str, stop: &AtomicBool, output: &Output) -> Result<()> {
-        match &self.place {
+        match &self.sink {
             Sink::File(directory, name) => self.begin(directory, name, content)?.publish(),
             _ => self.stream(content, stop, output).map(drop),
         }
@@ -95,7 +95,7 @@ impl OutputFile {
         stop: &'s AtomicBool,
         output: &Output,
     ) -> Result<Box<dyn Write + 's>> {
-        let mut opened: Box<dyn Write + 's> = match &self.place {
+        let mut opened: Box<dyn Write + 's> = match &self.sink {
             Sink::File(directory, name) => {
                 return Ok(Box::new(self.begin(directory, name, beginning)?.publish_open()?));
             }
@@ -116,21 +116,21 @@ impl OutputFile {
     }
 
     /// A new file beside the place, with that content; removed if it is dropped before it is published.
-    fn begin<'d>(&'d self, directory: &'d Directory, name: &OsStr, content: &str) -> Result<NewFile<'d>> {
+    fn begin<'d>(&'d self, directory: &'d Directory, name: &OsStr, content: &str) -> Result<TemporaryFile<'d>> {
         directory.sweep(Some(name));
-        NewFile::with(content, &self.named, directory, name)
+        TemporaryFile::with(content, &self.named, directory, name)
     }
 }
 
 /// An output as errors name it.
-struct Named {
+struct OutputPath {
     option: &'static str,
     path: PathBuf,
     /// Files that the output must not be.
     protected: Rc<ProtectedPaths>,
 }
 
-impl Named {
+impl OutputPath {
     fn refused(&self, why: &str) -> anyhow::Error {
         refused!("{} {}: {why}", self.option, self.path.display())
     }
@@ -198,7 +198,7 @@ impl Named {
     }
 }
 
-fn named_place(named: &Named) -> Result<Sink> {
+fn named_sink(named: &OutputPath) -> Result<Sink> {
     let (directory, name) = named.parent()?;
     if let Ok(found) = directory.open_file(&name, OFlags::PATH)
         && let Some(pipe) = found.metadata().ok().filter(|found| found.file_type().is_fifo())
@@ -220,7 +220,7 @@ fn named_place(named: &Named) -> Result<Sink> {
 }
 
 /// A file that the shell opened, and named `/dev/stdout` or `/dev/fd/63`.
-fn opened_by_caller(named: &Named, number: u32) -> Result<Sink> {
+fn opened_by_caller(named: &OutputPath, number: u32) -> Result<Sink> {
     let found = named.call("open", open(Path::new(&format!("/proc/self/fd/{number}")), OFlags::PATH))?;
     let metadata = named.call("stat", found.metadata())?;
     named.protected.check(named, None, Some(&metadata))?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use writebench_runner::CopyDestination;
 
-use super::Named;
+use super::OutputPath;
 use super::directory::{Directory, Identity, identity, identity_at};
 use crate::database;
 use crate::exit::refused;
@@ -55,7 +55,7 @@ impl ProtectedPaths {
     /// Refuses a protected file, and a name that would become one.
     pub(super) fn check(
         &self,
-        output: &Named,
+        output: &OutputPath,
         destination: Option<(&Directory, &OsStr)>,
         now: Option<&Metadata>,
     ) -> Result<()> {

@@ -5,13 +5,13 @@ pub(super) const ROUND_TRIPS: usize = 8;
 
 /// How far another node's clock is ahead of the first rank's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Difference {
+pub(super) struct ClockOffset {
     pub ahead_ns: i64,
     /// The other clock is at most this much further ahead, or less.
     pub uncertainty_ns: u64,
 }
 
-impl Difference {
+impl ClockOffset {
     /// By round trips: when a question left, the other's time in its answer, and when that came.
     pub(super) fn from_round_trips(trips: &[[u64; 3]]) -> Self {
         let shortest = trips.iter().min_by_key(|[left, _, came]| came.saturating_sub(*left));
@@ -47,21 +47,21 @@ mod tests {
     #[test]
     fn the_shortest_round_trip_counts() {
         // The other clock is 1000 ahead; the first answer was held up on its way back.
-        let difference = Difference::from_round_trips(&[[100, 1110, 900], [2000, 3010, 2020]]);
-        assert_eq!(difference, Difference { ahead_ns: 1000, uncertainty_ns: 10 });
+        let difference = ClockOffset::from_round_trips(&[[100, 1110, 900], [2000, 3010, 2020]]);
+        assert_eq!(difference, ClockOffset { ahead_ns: 1000, uncertainty_ns: 10 });
         assert_eq!(difference.own_time(3010), 2010);
     }
 
     #[test]
     fn a_clock_that_is_behind_is_known_too() {
-        let difference = Difference::from_round_trips(&[[5000, 1010, 5020]]);
+        let difference = ClockOffset::from_round_trips(&[[5000, 1010, 5020]]);
         assert_eq!(difference.ahead_ns, -4000);
         assert_eq!(difference.own_time(1010), 5010);
     }
 
     #[test]
     fn drift_makes_less_sure() {
-        let at = |ahead_ns| Difference { ahead_ns, uncertainty_ns: 10 };
-        assert_eq!(Difference::between(at(100), at(140)), Difference { ahead_ns: 120, uncertainty_ns: 30 });
+        let at = |ahead_ns| ClockOffset { ahead_ns, uncertainty_ns: 10 };
+        assert_eq!(ClockOffset::between(at(100), at(140)), ClockOffset { ahead_ns: 120, uncertainty_ns: 30 });
     }
 }

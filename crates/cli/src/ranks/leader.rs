@@ -1,4 +1,4 @@
-//! The first rank, as the others' leader.
+//! The first rank, which leads the others.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -10,47 +10,47 @@ use writebench_model::protocol::{InsufficientSpace, RankRole, RankSample, RankSa
 use writebench_model::{Cluster, RankName};
 use writebench_runner::{Communicator, Coordinator, Report, RunnerError, Share};
 
-use super::clocks::Difference;
+use super::Leader;
+use super::clocks::ClockOffset;
 use super::in_process::{InProcess, identity};
-use super::lead::Lead;
+use super::message::Message;
 use super::mpi::{Ranks, library};
-use super::order::Order;
 
 /// At most so many ranks are named in an error.
 const NAMED: usize = 3;
 
-pub(super) struct Leader {
+pub(super) struct MpiLeader {
     ranks: Ranks,
     /// The ranks of the sample that is taken.
     sample_ranks: u32,
     /// The other nodes' clocks before the sample.
-    before: HashMap<u32, Difference>,
+    before: HashMap<u32, ClockOffset>,
     /// For samples that this process takes itself.
     in_process: Option<InProcess>,
 }
 
-impl Leader {
+impl MpiLeader {
     pub(super) fn new(ranks: Ranks) -> Self {
         Self { ranks, sample_ranks: 1, before: HashMap::new(), in_process: None }
     }
 
-    fn give(&self, order: &Order) -> io::Result<()> {
-        self.ranks.send(&serde_json::to_string(order)?);
+    fn broadcast(&self, message: &Message) -> io::Result<()> {
+        self.ranks.send(&serde_json::to_string(message)?);
         Ok(())
     }
 
     /// How far the clock of a rank's node was ahead during the sample.
-    fn difference(&self, rank: u32, after: &HashMap<u32, Difference>) -> Difference {
+    fn offset(&self, rank: u32, after: &HashMap<u32, ClockOffset>) -> ClockOffset {
         let first = self.ranks.nodes.first_beside(rank);
         match (self.before.get(&first), after.get(&first)) {
-            (Some(before), Some(after)) => Difference::between(*before, *after),
+            (Some(before), Some(after)) => ClockOffset::between(*before, *after),
             // The rank is on the first rank's node.
-            _ => Difference::default(),
+            _ => ClockOffset::default(),
         }
     }
 }
 
-impl Communicator for Leader {
+impl Communicator for MpiLeader {
     fn wait(&mut self, has_succeeded: bool) -> bool {
         self.ranks.wait(self.sample_ranks, has_succeeded)
     }
@@ -64,13 +64,13 @@ impl Communicator for Leader {
     }
 }
 
-impl Coordinator for Leader {
+impl Coordinator for MpiLeader {
     fn size(&self) -> u32 {
         self.ranks.size()
     }
 
     fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankRole)> {
-        self.give(&Order::RunSample(Box::new(share.clone())))?;
+        self.broadcast(&Message::RunSample(Box::new(share.clone())))?;
         self.sample_ranks = share.ranks;
         self.ranks.join_group(share.ranks);
         self.before = self.ranks.compare_clocks(share.ranks);
@@ -83,15 +83,15 @@ impl Coordinator for Leader {
         let parse = |text: &String| serde_json::from_str::<Report>(text);
         let mut reports = texts.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         for report in &mut reports {
-            let difference = self.difference(report.rank.rank, &after);
-            report.timestamps = report.timestamps.moved(|time| difference.own_time(time));
-            report.clock_uncertainty_ns = difference.uncertainty_ns;
+            let offset = self.offset(report.rank.rank, &after);
+            report.timestamps = report.timestamps.moved(|time| offset.own_time(time));
+            report.clock_uncertainty_ns = offset.uncertainty_ns;
         }
         Ok(reports)
     }
 }
 
-impl Lead for Leader {
+impl Leader for MpiLeader {
     fn cluster(&self) -> Cluster {
         Cluster {
             nodes: self.ranks.nodes.list(),
@@ -104,7 +104,7 @@ impl Lead for Leader {
 
     fn work_in(&mut self, directories: &[PathBuf]) -> Result<()> {
         let directories: Vec<OsString> = directories.iter().map(|path| path.clone().into_os_string()).collect();
-        self.give(&Order::WorkIn(directories.clone()))?;
+        self.broadcast(&Message::WorkIn(directories.clone()))?;
         let blind: Vec<String> =
             self.ranks.gather(self.ranks.size(), "").into_iter().filter(|why| !why.is_empty()).collect();
         if blind.is_empty() {
@@ -117,9 +117,11 @@ impl Lead for Leader {
         let more = if more > 0 { format!("; and {more} more ranks") } else { String::new() };
         bail!("{}{more}: is it a shared filesystem?", blind[..blind.len().min(NAMED)].join("; "))
     }
+}
 
-    fn end(&mut self) {
+impl Drop for MpiLeader {
+    fn drop(&mut self) {
         // If the others cannot be reached, their launcher ends them.
-        let _ = self.give(&Order::End);
+        let _ = self.broadcast(&Message::End);
     }
 }

@@ -16,8 +16,8 @@ use mpi::topology::{Color, SimpleCommunicator};
 use mpi::traits::*;
 use writebench_engine::monotonic_ns;
 
-use super::clocks::{Difference, ROUND_TRIPS};
-use super::launched::Launched;
+use super::clocks::{ClockOffset, ROUND_TRIPS};
+use super::launcher::LaunchedRank;
 use super::nodes::Nodes;
 use crate::exit::Exit;
 use crate::signals::stop_on_signals;
@@ -50,7 +50,7 @@ pub(super) fn library() -> Option<String> {
 }
 
 impl Ranks {
-    pub(super) fn join(launched: Launched) -> Result<Self> {
+    pub(super) fn join(launched: LaunchedRank) -> Result<Self> {
         let (universe, _) =
             mpi::initialize_with_threading(mpi::Threading::Serialized).context("MPI was initialized before")?;
         let world = universe.world();
@@ -164,7 +164,7 @@ impl Ranks {
 
     /// Compares the clocks of all nodes with the first rank's, which gets the differences by the first rank of each
     /// other node.
-    pub(super) fn compare_clocks(&self, ranks: u32) -> HashMap<u32, Difference> {
+    pub(super) fn compare_clocks(&self, ranks: u32) -> HashMap<u32, ClockOffset> {
         let firsts = self.nodes.others_first(ranks);
         if self.rank() == 0 {
             return firsts.into_iter().map(|rank| (rank, self.difference(rank))).collect();
@@ -179,7 +179,7 @@ impl Ranks {
         HashMap::new()
     }
 
-    fn difference(&self, rank: u32) -> Difference {
+    fn difference(&self, rank: u32) -> ClockOffset {
         let other = self.world.process_at_rank(i32::try_from(rank).unwrap_or(0));
         let trips: Vec<[u64; 3]> = (0..ROUND_TRIPS)
             .map(|_| {
@@ -189,7 +189,7 @@ impl Ranks {
                 [left, theirs, monotonic_ns()]
             })
             .collect();
-        Difference::from_round_trips(&trips)
+        ClockOffset::from_round_trips(&trips)
     }
 }
 

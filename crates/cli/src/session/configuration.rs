@@ -5,7 +5,7 @@ use writebench_runner::{EachCase, LostWorkers, Schedule, Written};
 
 use super::recorder::Recorder;
 use super::workspaces::Workspaces;
-use crate::copied::Copied;
+use crate::file_copy::FileCopy;
 
 /// What a run measures, and within which limits.
 pub(crate) struct Configuration {
@@ -13,7 +13,7 @@ pub(crate) struct Configuration {
     pub settings: Settings,
     /// The run's different cases, each of which is measured on every target.
     pub cases: Vec<Case>,
-    pub copied: Option<Copied>,
+    pub copied: Option<FileCopy>,
     /// The number of samples that each case wants.
     pub schedule: Box<dyn Schedule>,
     /// Groups of rows that are not known before the run begins: a group comes into the tables when the first of its
@@ -27,7 +27,7 @@ pub(crate) struct Configuration {
 
 impl Configuration {
     /// As many samples of each case as the run's settings demand, and no other measurements.
-    pub(crate) fn new(settings: Settings, cases: Vec<Case>, copied: Option<Copied>) -> Self {
+    pub(crate) fn new(settings: Settings, cases: Vec<Case>, copied: Option<FileCopy>) -> Self {
         Self {
             schedule: Box::new(EachCase::for_settings(&settings)),
             deferred: Vec::new(),
@@ -57,7 +57,7 @@ impl<'s> Session<'s> {
         let Configuration { settings, copied, .. } = &config;
         let mut written = Written::new(settings.max_bytes, copied.is_some());
         written.add(config.image_bytes);
-        written.add(copied.as_ref().map_or(0, Copied::copy_bytes));
+        written.add(copied.as_ref().map_or(0, FileCopy::copy_bytes));
         let recorder = Recorder::new(&workspaces, run);
         // The samples of a resumed run are counted by their cases.
         let run = recorder.run().so_far();

@@ -12,9 +12,9 @@ use writebench_report::{Report, formats};
 use writebench_runner::{Coordinator, End, Hardware, Plan, PlannedCase, SampleSummary, WorkerCommand, Workers};
 
 use super::configuration::Session;
-use super::place::AcquiredTarget;
 use super::progress;
 use super::streams::Streams;
+use super::target::AcquiredTarget;
 use super::workspaces::Workspaces;
 use crate::database;
 use crate::exit::Exit;
@@ -112,7 +112,7 @@ impl Session<'_> {
         let Some(copied) = self.config.copied.as_ref().filter(|_| end != End::Stopped) else {
             return Ok(None);
         };
-        let helper = self.workspaces.places.first_mut().and_then(AcquiredTarget::helper);
+        let helper = self.workspaces.targets.first_mut().and_then(AcquiredTarget::helper);
         helper.map_or(Ok(None), |helper| copied.finish(helper, self.workspaces.stop))
     }
 
@@ -131,9 +131,9 @@ impl Session<'_> {
         let Workspaces { output, stop, .. } = self.workspaces;
         self.workspaces.make(&mut self.written)?;
         let worker = self.workspaces.worker(self.config.copied.as_ref().map(|copied| &copied.source))?;
-        let mut lead = self.workspaces.others.as_ref().map(RefCell::borrow_mut);
-        if let Some(lead) = &mut lead {
-            lead.work_in(&self.workspaces.directories())?;
+        let mut leader = self.workspaces.leader.as_ref().map(RefCell::borrow_mut);
+        if let Some(leader) = &mut leader {
+            leader.work_in(&self.workspaces.directories())?;
         }
         let mut hardware = self.hardware()?;
         self.measure_limits(hardware.as_mut(), &worker)?;
@@ -142,7 +142,7 @@ impl Session<'_> {
         // The second measurement of the limits takes as long as the first.
         let set_aside = hardware.as_ref().map_or(0, Hardware::time_ns) / 2;
         let plan = Plan { began, set_aside: Duration::from_nanos(set_aside), ..self.plan() };
-        let coordinator = lead.as_mut().map(|lead| -> &mut dyn Coordinator { &mut ***lead });
+        let coordinator = leader.as_mut().map(|leader| -> &mut dyn Coordinator { &mut ***leader });
         let workers = Workers::new(&worker, stop, &mut self.lost_workers).leading(coordinator);
         let mut is_exceeded = false;
         let written = &mut self.written;
@@ -191,7 +191,7 @@ impl Session<'_> {
         if self.config.limits_for.is_empty() {
             return Ok(None);
         }
-        let spaces: Vec<_> = self.workspaces.places.iter().map(|place| place.space).collect();
+        let spaces: Vec<_> = self.workspaces.targets.iter().map(|target| target.space).collect();
         let settings = Settings { max_bytes: self.written.left_bytes(), ..self.config.settings.clone() };
         let hardware = Hardware::for_cases(&self.config.limits_for, &settings, &spaces)?;
         self.written.add(hardware.bytes());
@@ -221,7 +221,7 @@ impl Session<'_> {
                 probes_ns.extend(before.iter().flat_map(|sample| sample.probe_ns));
             }
         }
-        let targets = self.workspaces.places.iter().map(|place| place.target.clone()).collect();
+        let targets = self.workspaces.targets.iter().map(|target| target.planned.clone()).collect();
         let settings = self.config.settings.clone();
         let (began, set_aside) = (Instant::now(), Duration::ZERO);
         Plan { cases: planned, taken, probes_ns, settings, targets, began, set_aside }

@@ -7,7 +7,7 @@ use writebench_model::{
     Bytes, Reserve, RunRecord, RunStatus, SelectedCase, Settings, TargetRecord, Verify, nanoseconds,
 };
 
-use crate::arguments::{names, positive_duration};
+use crate::arguments::{named_values, positive_duration};
 use crate::export::ExportArguments;
 use crate::run_name::label;
 use crate::selection;
@@ -37,7 +37,7 @@ pub(crate) struct MeasuringArguments {
     /// When to read files back and compare them: sampled (a case's first sample whole, and a part of every later one),
     /// first, every (each sample whole) or never
     #[arg(long, value_name = "WHEN", default_value = "sampled",
-        value_parser = names(Verify::ALL, Verify::name, Verify::from_name))]
+        value_parser = named_values(Verify::ALL, Verify::name, Verify::from_name))]
     pub verify: Verify,
     /// Deadline of a sample, and of a target's answer [default: by its size, at least a minute; 30s for a
     /// target]

@@ -35,7 +35,7 @@ fn tick_steadily(bar: &ProgressBar) -> Result<()> {
         }
     };
     let started = Builder::new().spawn(tick);
-    started.map_err(|error| exit::no_thread("for the progress bar (--quiet has none)", &error))?;
+    started.map_err(|error| exit::thread_error("for the progress bar (--quiet has none)", &error))?;
     Ok(())
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Recorder<'r> {
     turn: u32,
     locked_since: Option<Instant>,
     /// Whether it was said that the database is locked.
-    said: bool,
+    is_announced: bool,
     /// Set once the database is no longer at its path. The remaining events are never written.
     gone: Option<StoreError>,
 }
@@ -51,7 +51,7 @@ impl<'r> Recorder<'r> {
             streams: Streams::none(output),
             waiting: VecDeque::new(),
             locked_since: None,
-            said: false,
+            is_announced: false,
             gone: None,
         }
     }
@@ -109,7 +109,7 @@ impl<'r> Recorder<'r> {
                 return Ok(self.store.check_in_place()?);
             }
             if stop.load(Ordering::Relaxed) && (!was_stopped || start.elapsed() > AFTER_SIGNAL) {
-                return Err(self.not_written());
+                return Err(self.lock_error());
             }
             std::thread::sleep(PAUSE);
         }
@@ -124,7 +124,7 @@ impl<'r> Recorder<'r> {
                     self.locked_since = None;
                 }
                 Err(error) if error.is_busy() => {
-                    self.say_that_it_waits();
+                    self.announce_lock();
                     return Ok(());
                 }
                 Err(error @ StoreError::Gone { .. }) => {
@@ -138,10 +138,10 @@ impl<'r> Recorder<'r> {
         Ok(())
     }
 
-    fn say_that_it_waits(&mut self) {
+    fn announce_lock(&mut self) {
         let since = self.locked_since.get_or_insert_with(Instant::now);
-        if since.elapsed() > QUIET && !self.said {
-            self.said = true;
+        if since.elapsed() > QUIET && !self.is_announced {
+            self.is_announced = true;
             let path = self.store.path().display();
             self.output.note(&format!(
                 "Waiting for the database {path}, which another program has locked. Samples are kept in memory \
@@ -150,7 +150,7 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    fn not_written(&self) -> anyhow::Error {
+    fn lock_error(&self) -> anyhow::Error {
         let samples = self.waiting.iter().filter(|event| matches!(event, RunEvent::Sample { .. })).count();
         let what = if samples > 0 {
             format!("{} and the run's end are not in it", counted(samples, "sample"))

@@ -13,24 +13,24 @@ use writebench_runner::{
 };
 use writebench_store::{Store, StoreError, WorkspaceRecord};
 
-use super::place::{AcquiredTarget, Hold};
+use super::target::{AcquiredTarget, Claim};
 use crate::output::Output;
 use crate::processes;
-use crate::ranks::Others;
+use crate::ranks::OptionalLeader;
 
 /// A run's targets, and the directories that it makes there.
 pub(crate) struct Workspaces<'s> {
     /// Knows of each directory from before it is made until it is known to be gone.
     pub store: &'s Store,
     pub run: i64,
-    pub places: Vec<AcquiredTarget>,
+    pub targets: Vec<AcquiredTarget>,
     /// The time that a target has to answer, if the user set one.
     pub limit: Option<Duration>,
     /// Set to end the run.
     pub stop: &'s AtomicBool,
     pub output: &'s Output,
-    /// The other ranks of the run, if it has several.
-    pub others: &'s Others,
+    /// Set if the run has several ranks.
+    pub leader: &'s OptionalLeader,
 }
 
 impl<'s> Workspaces<'s> {
@@ -41,13 +41,13 @@ impl<'s> Workspaces<'s> {
     /// Makes the run's directory in each target that is a directory.
     pub(crate) fn make(&mut self, written: &mut Written) -> Result<()> {
         let (store, run, deadline) = (self.store, self.run, self.deadline());
-        for place in &mut self.places {
-            if let Hold::Directory(helper) = &mut place.hold {
+        for target in &mut self.targets {
+            if let Claim::Directory(helper) = &mut target.claim {
                 let id = uuid::Uuid::new_v4().simple().to_string();
-                let path = workspace_path(&place.target.path, &id);
+                let path = workspace_path(&target.planned.path, &id);
                 // A directory on a filesystem that the run made goes with it; no later run could
                 // find it.
-                let record = (!place.is_made).then_some(WorkspaceRecord { path, run });
+                let record = (!target.is_made).then_some(WorkspaceRecord { path, run });
                 // Recorded before it is made, so that no directory is ever unknown; the record
                 // stays until the directory is known to be gone.
                 record
@@ -69,17 +69,17 @@ impl<'s> Workspaces<'s> {
 
     /// Removes the run's directories, all of them, also where one cannot be removed.
     pub(crate) fn remove(&mut self, lost_workers: &mut LostWorkers) -> Result<()> {
-        let keepers: Vec<u32> =
-            self.places.iter_mut().filter_map(AcquiredTarget::helper).map(|helper| helper.process()).collect();
-        // Workers that were killed and have not ended.
-        let others: Vec<u32> =
-            writebench_runner::children().into_iter().filter(|child| !keepers.contains(child)).collect();
+        let helpers: Vec<u32> =
+            self.targets.iter_mut().filter_map(AcquiredTarget::helper).map(|helper| helper.process()).collect();
+        // They were killed and have not ended.
+        let workers: Vec<u32> =
+            writebench_runner::children().into_iter().filter(|child| !helpers.contains(child)).collect();
         lost_workers.reap();
         let (stop, output, deadline) = (self.stop, self.output, self.deadline());
         let forget = |path: &Path| self.store.unless_stopped(stop, || self.store.forget_workspace(path));
-        let removed = self.places.iter_mut().enumerate().filter_map(|(target, place)| {
-            let helper = place.helper()?;
-            let is_held = lost_workers.hangs_in(target) || helper.is_held_by(&others);
+        let removed = self.targets.iter_mut().enumerate().filter_map(|(number, target)| {
+            let helper = target.helper()?;
+            let is_held = lost_workers.hangs_in(number) || helper.is_held_by(&workers);
             Some(remove(helper, is_held, (deadline, output), forget))
         });
         output.all_ok(removed)
@@ -88,7 +88,7 @@ impl<'s> Workspaces<'s> {
     /// Removes what killed runs left: in the targets, whichever database knows of it, and elsewhere
     /// what this database knows. Prints what cannot be removed, and goes on.
     pub(crate) fn remove_leftovers(&self) -> Result<()> {
-        let mut stale = StaleWorkspaces::new(processes::command()?);
+        let mut stale = StaleWorkspaces::new(processes::target_helper()?);
         let recorded = self.store.workspaces()?;
         let mut paths = Vec::new();
         for left in &recorded {
@@ -97,8 +97,8 @@ impl<'s> Workspaces<'s> {
                 paths.push(left.path.clone());
             }
         }
-        for place in self.places.iter().filter(|place| matches!(place.hold, Hold::Directory(_))) {
-            match stale.leftovers_in(&place.target.path, self.stop) {
+        for target in self.targets.iter().filter(|target| matches!(target.claim, Claim::Directory(_))) {
+            match stale.leftovers_in(&target.planned.path, self.stop) {
                 Ok(found) => {
                     paths.extend(
                         found.into_iter().filter(|path| !recorded.iter().any(|left| left.path == *path)),
@@ -133,24 +133,24 @@ impl<'s> Workspaces<'s> {
 
     /// The run's directories.
     pub(crate) fn directories(&self) -> Vec<PathBuf> {
-        let directory = |place: &AcquiredTarget| match &place.hold {
-            Hold::Directory(helper) => helper.workspace().map(|workspace| workspace.path.clone()),
-            Hold::Device(_) => None,
+        let directory = |target: &AcquiredTarget| match &target.claim {
+            Claim::Directory(helper) => helper.workspace().map(|workspace| workspace.path.clone()),
+            Claim::Device(_) => None,
         };
-        self.places.iter().filter_map(directory).collect()
+        self.targets.iter().filter_map(directory).collect()
     }
 
     /// A worker in all of the run's directories.
     pub(crate) fn worker(&self, copy_from: Option<&CopySource>) -> Result<WorkerCommand> {
         let mut arguments: Vec<OsString> = vec![processes::WORKER.into()];
-        for place in &self.places {
-            match &place.hold {
-                Hold::Directory(helper) => {
+        for target in &self.targets {
+            match &target.claim {
+                Claim::Directory(helper) => {
                     let Some(workspace) = helper.workspace() else { continue };
                     arguments
                         .extend(processes::directory_arguments(workspace.path.as_os_str(), workspace.identity));
                 }
-                Hold::Device(device) => {
+                Claim::Device(device) => {
                     arguments.extend(["--device".into(), device.as_fd().as_raw_fd().to_string().into()]);
                 }
             }
@@ -160,13 +160,13 @@ impl<'s> Workspaces<'s> {
             arguments.push("--copy-identity".into());
             arguments.extend(source.identity.map(|number| number.to_string().into()));
         }
-        Ok(WorkerCommand { program: processes::this_program()?, arguments, has_barrier: self.others.is_some() })
+        Ok(WorkerCommand { program: processes::this_program()?, arguments, has_barrier: self.leader.is_some() })
     }
 }
 
 /// Whether a directory that could not be completed is gone.
 fn is_gone(path: &Path, deadline: Deadline<'_>) -> bool {
-    let Ok(command) = processes::command() else { return false };
+    let Ok(command) = processes::target_helper() else { return false };
     let became = StaleWorkspaces::new(command).remove(path, deadline);
     matches!(became, Ok(Leftover::Removed | Leftover::NotThere))
 }

@@ -15,7 +15,7 @@ use writebench_testkit::{
 };
 
 use crate::program;
-use crate::single_faults::Place;
+use crate::single_faults::FaultyTarget;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
@@ -132,7 +132,7 @@ fn kill_workers(kills: usize, seed: u64) -> Result<Deaths> {
     let calls = calls(kills, &mut TestRng::new(seed));
     let script: Vec<_> =
         calls.iter().map(|&(file, call, number)| (When::InFile(file, call, number), What::Hang)).collect();
-    let Place { program, faulty } = Place::new(Caching::None, &script)?;
+    let FaultyTarget { program, faulty } = FaultyTarget::new(Caching::None, &script)?;
     let (path, seed) = (faulty.path().to_str().context("UTF-8")?, seed.to_string());
     let mut arguments = vec!["--quiet", "run", path, "--samples", "1", "--no-limits", "--seed", &seed];
     // The first round is longer than the files of the script; samples are repeated only after it.

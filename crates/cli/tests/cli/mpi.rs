@@ -46,17 +46,17 @@ pub(crate) fn add(trials: &mut Trials) {
 }
 
 /// A part of the ranks: how many there are, on which node, and the program around theirs.
-pub(crate) struct Part<'p> {
+pub(crate) struct RankGroup<'p> {
     pub ranks: u32,
     pub node: &'p str,
     pub around: &'p [&'p str],
 }
 
-/// `mpirun` with these parts, each of which has the same words for writebench.
-fn mpirun(program: &Program, parts: &[Part<'_>], words: &[&str]) -> Command {
+/// `mpirun` with these groups, each of which has the same words for writebench.
+fn mpirun(program: &Program, groups: &[RankGroup<'_>], words: &[&str]) -> Command {
     let mut command = Command::new("mpirun");
     command.args(["--allow-run-as-root", "--oversubscribe", "--quiet"]);
-    for (index, Part { ranks, node, around }) in parts.iter().enumerate() {
+    for (index, RankGroup { ranks, node, around }) in groups.iter().enumerate() {
         if index > 0 {
             command.arg(":");
         }
@@ -68,14 +68,14 @@ fn mpirun(program: &Program, parts: &[Part<'_>], words: &[&str]) -> Command {
     command
 }
 
-pub(crate) const fn all(ranks: u32) -> Part<'static> {
-    Part { ranks, node: "n1", around: &[] }
+pub(crate) const fn all(ranks: u32) -> RankGroup<'static> {
+    RankGroup { ranks, node: "n1", around: &[] }
 }
 
-/// Runs these parts on that target; returns the JSON.
+/// Runs these groups on that target; returns the JSON.
 pub(crate) fn run(
     program: &Program,
-    parts: &[Part<'_>],
+    groups: &[RankGroup<'_>],
     target: &Path,
     words: &[&str],
 ) -> Result<(Value, Output)> {
@@ -84,7 +84,7 @@ pub(crate) fn run(
     let target = target.to_str().context("UTF-8")?;
     let mut all = vec!["run", target, &export_word];
     all.extend(words);
-    let output = mpirun(program, parts, &all).output()?;
+    let output = mpirun(program, groups, &all).output()?;
     let text = std::fs::read_to_string(&export).with_context(|| format!("{output:?}"))?;
     Ok((serde_json::from_str(&text)?, output))
 }
@@ -118,8 +118,8 @@ fn one_run() -> Result<()> {
         })
         .collect();
     words.extend(named.iter().flat_map(|name| ["--case", name.as_str()]));
-    let parts = [all(2), Part { ranks: 2, node: "n2", around: &[] }];
-    let (document, output) = run(&program, &parts, target.path(), &words)?;
+    let groups = [all(2), RankGroup { ranks: 2, node: "n2", around: &[] }];
+    let (document, output) = run(&program, &groups, target.path(), &words)?;
     ensure!(output.status.success(), "{output:?}");
     ensure!(document["run"]["cluster"]["nodes"][1]["host"] == "n2", "{}", document["run"]["cluster"]);
     for name in cases {
@@ -204,9 +204,9 @@ fn blind() -> Result<()> {
     // On the second node the directory is another filesystem's.
     let script = format!("mount -t tmpfs none '{}' && exec \"$0\" \"$@\"", target.path().display());
     let around = ["unshare", "--mount", "sh", "-c", script.as_str()];
-    let parts = [all(2), Part { ranks: 1, node: "n2", around: &around }];
+    let groups = [all(2), RankGroup { ranks: 1, node: "n2", around: &around }];
     let words = ["run", target.path().to_str().context("UTF-8")?, "--case", "pwrite,size=1MiB"];
-    let output = mpirun(&program, &parts, &words).output()?;
+    let output = mpirun(&program, &groups, &words).output()?;
     let text = String::from_utf8_lossy(&output.stderr);
     ensure!(!output.status.success(), "{text}");
     ensure!(
@@ -221,9 +221,9 @@ fn slow_and_failing() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let slow = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e"];
     let slow = [&slow[..], &["inject=pwrite64:delay_enter=4000"]].concat();
-    let parts = [all(3), Part { ranks: 1, node: "n2", around: &slow }];
+    let groups = [all(3), RankGroup { ranks: 1, node: "n2", around: &slow }];
     let words = ["--samples", "6", "--case", "pwrite,size=16MiB,chunk=64KiB"];
-    let (document, output) = run(&program, &parts, target.path(), &words)?;
+    let (document, output) = run(&program, &groups, target.path(), &words)?;
     ensure!(output.status.success(), "{output:?}");
     let taken = case(&document, "pwrite,size=16MiB,chunk=64KiB,ranks=4")?;
     for sample in samples(taken)? {
@@ -236,9 +236,9 @@ fn slow_and_failing() -> Result<()> {
 
     let failing = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e"];
     let failing = [&failing[..], &["inject=fsync:error=EIO:when=1+"]].concat();
-    let parts = [all(3), Part { ranks: 1, node: "n2", around: &failing }];
+    let groups = [all(3), RankGroup { ranks: 1, node: "n2", around: &failing }];
     let words = ["--samples", "2", "--case", "pwrite,size=1MiB,sync=fsync", "--case", "pwrite,size=1MiB"];
-    let (document, output) = run(&program, &parts, target.path(), &words)?;
+    let (document, output) = run(&program, &groups, target.path(), &words)?;
     ensure!(output.status.code() == Some(4), "{output:?}");
     let failed = case(&document, "pwrite,size=1MiB,ranks=4,sync=fsync")?;
     ensure!(failed["reason"] == "rank 3 on n2: fsync: Input/output error (5)", "{failed}");
@@ -329,7 +329,7 @@ fn killed_rank() -> Result<()> {
     let said = String::from_utf8_lossy(&fewer.stderr).into_owned();
     ensure!(fewer.status.code() == Some(2) && said.contains("has 3 ranks, and there are fewer"), "{said}");
     // The run goes on with as many ranks as before, also on other nodes, and finds what was left.
-    let nodes = [all(2), Part { ranks: 1, node: "n2", around: &[] }];
+    let nodes = [all(2), RankGroup { ranks: 1, node: "n2", around: &[] }];
     let output = mpirun(&program, &nodes, &["run", "--resume", "--budget", "2s", "--yes"]).output()?;
     ensure!(output.status.success(), "{output:?}");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -413,8 +413,8 @@ fn clocks() -> Result<()> {
     let words = ["--samples", "6", "--case", "pwrite,size=1MiB,sync=fsync"];
     for ahead in ["+0.05s", "-0.05s"] {
         let around = ["faketime", "-f", ahead];
-        let parts = [all(1), Part { ranks: 1, node: "n2", around: &around }];
-        let (document, output) = run(&program, &parts, target.path(), &words)?;
+        let groups = [all(1), RankGroup { ranks: 1, node: "n2", around: &around }];
+        let (document, output) = run(&program, &groups, target.path(), &words)?;
         ensure!(output.status.success(), "{output:?}");
         let taken = samples(case(&document, "pwrite,size=1MiB,ranks=2,sync=fsync")?)?;
         // A busy machine delays some samples, but not all.

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use writebench_testkit::{Kind, Need, Trials, directory_on, entries};
 
-use crate::mpi::{Part, all, case, run, samples};
+use crate::mpi::{RankGroup, all, case, run, samples};
 use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
@@ -31,8 +31,8 @@ fn every_byte() -> Result<()> {
         let (program, target) = (program()?, directory_on(kind));
         let mut words = vec!["--samples", "2", "--verify", "every"];
         words.extend(cases.iter().flat_map(|name| ["--case", name]));
-        let parts = [all(2), Part { ranks: 1, node: "n2", around: &[] }];
-        let (document, output) = run(&program, &parts, target.path(), &words)?;
+        let groups = [all(2), RankGroup { ranks: 1, node: "n2", around: &[] }];
+        let (document, output) = run(&program, &groups, target.path(), &words)?;
         ensure!(output.status.success(), "{output:?}");
         for name in cases {
             // One rank is the default, which names leave out.
@@ -53,10 +53,10 @@ fn calls() -> Result<()> {
         let log = program.home().join("calls");
         let log_text = log.to_str().context("UTF-8")?;
         let traced = ["strace", "-f", "-qq", "-s", "0", "-o", log_text, "-e", "trace=pwrite64,fsync"];
-        let parts = [all(1), Part { ranks: 1, node: "n1", around: &traced }];
+        let groups = [all(1), RankGroup { ranks: 1, node: "n1", around: &traced }];
         let name = format!("{NAME}{more},sync=fsync");
         let words = ["--samples", "1", "--no-limits", "--case", &name];
-        let (document, output) = run(&program, &parts, target.path(), &words)?;
+        let (document, output) = run(&program, &groups, target.path(), &words)?;
         ensure!(output.status.success(), "{output:?}");
         ensure!(document["cases"][0]["outcome"] == "ok", "{document}");
         let log = std::fs::read_to_string(&log)?;
@@ -72,7 +72,7 @@ fn one_fails() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let failing = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e"];
     let failing = [&failing[..], &["inject=pwrite64:error=ENOSPC:when=3"]].concat();
-    let parts = [all(2), Part { ranks: 1, node: "n2", around: &failing }];
+    let groups = [all(2), RankGroup { ranks: 1, node: "n2", around: &failing }];
     let cases = [
         "mpiio,size=1MiB,chunk=64KiB,ranks=3,sync=fsync",
         "mpiio,size=1MiB,chunk=64KiB,ranks=3,collective=yes",
@@ -80,7 +80,7 @@ fn one_fails() -> Result<()> {
     ];
     let mut words = vec!["--samples", "1", "--no-limits", "--seed", "1"];
     words.extend(cases.iter().flat_map(|name| ["--case", name]));
-    let (document, output) = run(&program, &parts, target.path(), &words)?;
+    let (document, output) = run(&program, &groups, target.path(), &words)?;
     ensure!(output.status.code() == Some(4), "{output:?}");
     let failed: Vec<&str> =
         cases[..2].iter().filter_map(|name| case(&document, name).ok()?["reason"].as_str()).collect();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use writebench_testkit::{Caching, Call, Errno, Need, Operation, Trials, What, When, entries};
 
 use crate::outcomes::case;
-use crate::single_faults::Place;
+use crate::single_faults::FaultyTarget;
 
 pub(crate) fn add(trials: &mut Trials) {
     let fuse = [Need::Fuse];
@@ -43,17 +43,17 @@ fn fails_at(call: Call, byte: u64) -> (When, What) {
 }
 
 /// The case must have failed there, and nothing stays.
-fn expect(place: &Place, name: &str, failure: &Value) -> Result<Vec<Operation>> {
-    let document = place.run(&[name], &["--samples", "1"], 4)?;
+fn expect(target: &FaultyTarget, name: &str, failure: &Value) -> Result<Vec<Operation>> {
+    let document = target.run(&[name], &["--samples", "1"], 4)?;
     let found = case(&document, name)?;
     let cause = &found["samples"][0]["cause"];
     for (key, expected) in failure.as_object().context("an object")? {
         ensure!(cause[key] == *expected, "{name}: {key} should be {expected}: {found:#}");
     }
     ensure!(found["estimate"].is_null(), "{name}: {found:#}");
-    let left = entries(place.faulty.path());
+    let left = entries(target.faulty.path());
     ensure!(left.iter().all(|path| !path.to_string_lossy().contains(".writebench-")), "{name}: {left:?}");
-    Ok(place.faulty.operations())
+    Ok(target.faulty.operations())
 }
 
 fn several() -> Result<()> {
@@ -90,8 +90,8 @@ fn several() -> Result<()> {
             failure("write", "io_uring write", Errno::IO, Some(4096)),
         ),
     ] {
-        let place = Place::new(Caching::None, &script)?;
-        let operations = expect(&place, name, &expected)?;
+        let target = FaultyTarget::new(Caching::None, &script)?;
+        let operations = expect(&target, name, &expected)?;
         let met =
             operations.iter().filter(|operation| operation.file == 0 && operation.fault.is_some()).count();
         // After an error nothing is tried but closing and removing.
@@ -105,30 +105,30 @@ fn short_then_error() -> Result<()> {
         // A call that has moved something keeps the error to itself, and is made again.
         let fails = fails_at(Call::Write, 6144);
         let script = [(When::At(Call::Write, 4096), What::Short), fails, fails];
-        let place = Place::new(Caching::None, &script)?;
+        let target = FaultyTarget::new(Caching::None, &script)?;
         let expected =
             json!({"phase": "write", "call": method.replace("read-", ""), "errno": 5, "offset": 6144});
-        expect(&place, &format!("{method},size=12KiB,chunk=4KiB"), &expected)?;
+        expect(&target, &format!("{method},size=12KiB,chunk=4KiB"), &expected)?;
     }
     Ok(())
 }
 
 fn stays() -> Result<()> {
-    let place = Place::new(Caching::None, &[(When::Each(Call::Unlink), What::Fail(Errno::IO))])?;
-    let path = place.faulty.path().to_str().context("UTF-8")?;
+    let target = FaultyTarget::new(Caching::None, &[(When::Each(Call::Unlink), What::Fail(Errno::IO))])?;
+    let path = target.faulty.path().to_str().context("UTF-8")?;
     let run = ["run", path, "--case", WRITE, "--samples", "2", "--no-limits"];
-    let ended = place.program.call(&[&["--quiet"], &run[..]].concat())?;
+    let ended = target.program.call(&[&["--quiet"], &run[..]].concat())?;
     ensure!(ended.code == Some(1) && ended.stderr.lines().count() == 1, "{ended:?}");
     ensure!(ended.stderr.contains("unlink") && ended.stderr.contains("Input/output error (5)"), "{ended:?}");
-    let shown: Value = serde_json::from_str(&place.program.call(&["show", "--export", "json=-"])?.stdout)?;
+    let shown: Value = serde_json::from_str(&target.program.call(&["show", "--export", "json=-"])?.stdout)?;
     let found = case(&shown, WRITE)?;
     let cause = &found["samples"][0]["cause"];
     ensure!(cause["phase"] == "clean" && cause["call"] == "unlink" && cause["path"] == "sample", "{found}");
-    ensure!(entries(place.faulty.path()).len() == 1, "or this test shows nothing");
-    place.faulty.follow(&[]);
-    let next = place.program.call(&run)?;
+    ensure!(entries(target.faulty.path()).len() == 1, "or this test shows nothing");
+    target.faulty.follow(&[]);
+    let next = target.program.call(&run)?;
     ensure!(next.code == Some(0) && next.stderr.contains("left by a run that was killed"), "{next:?}");
-    ensure!(entries(place.faulty.path()).is_empty(), "{:?}", entries(place.faulty.path()));
+    ensure!(entries(target.faulty.path()).is_empty(), "{:?}", entries(target.faulty.path()));
     Ok(())
 }
 
@@ -143,19 +143,22 @@ fn copied() -> Result<()> {
     // Also when the kernel, having read ahead, asks again.
     let unreadable = [fails_at(Call::Read, 8192); 8];
     for (method, call) in COPYING {
-        let place = Place::about("copied", Caching::None, &unreadable)?;
+        let target = FaultyTarget::about("copied", Caching::None, &unreadable)?;
         let expected = json!({"phase": "write", "call": call, "errno": 5, "offset": 8192});
-        expect(&place, &format!("{method},size=12KiB,chunk=4KiB,origin=cold"), &expected)?;
+        expect(&target, &format!("{method},size=12KiB,chunk=4KiB,origin=cold"), &expected)?;
     }
     // A warm source is read before the clock starts, and the fault is met then.
-    let place = Place::about("copied", Caching::None, &unreadable)?;
+    let target = FaultyTarget::about("copied", Caching::None, &unreadable)?;
     let expected = json!({"phase": "settle", "call": "pread", "errno": 5, "offset": 0, "path": "copied"});
-    expect(&place, "read-write,size=12KiB,chunk=4KiB", &expected)?;
+    expect(&target, "read-write,size=12KiB,chunk=4KiB", &expected)?;
     // The kernel says of the data for `write` only that it cannot be read.
-    let place =
-        Place::about("copied", Caching::WriteThrough, &[(When::Each(Call::Read), What::Fail(Errno::IO))])?;
+    let target = FaultyTarget::about(
+        "copied",
+        Caching::WriteThrough,
+        &[(When::Each(Call::Read), What::Fail(Errno::IO))],
+    )?;
     let expected = json!({"phase": "write", "call": "write", "errno": 14, "offset": 0});
-    expect(&place, "mmap-write,size=12KiB,chunk=4KiB,origin=cold", &expected)?;
+    expect(&target, "mmap-write,size=12KiB,chunk=4KiB,origin=cold", &expected)?;
     Ok(())
 }
 
@@ -166,10 +169,10 @@ fn copied_not_made() -> Result<()> {
         ((When::Each(Call::Fsync), What::Fail(Errno::IO)), "fsync", 5, None),
         ((When::Each(Call::Open), What::Fail(Errno::ACCESS)), "open", 13, None),
     ] {
-        let place = Place::about("copied", Caching::None, &[script])?;
+        let target = FaultyTarget::about("copied", Caching::None, &[script])?;
         let expected =
             json!({"phase": "settle", "call": call, "errno": errno, "offset": offset, "path": "copied"});
-        expect(&place, "read-write,size=12KiB,chunk=4KiB", &expected)?;
+        expect(&target, "read-write,size=12KiB,chunk=4KiB", &expected)?;
     }
     Ok(())
 }
@@ -183,16 +186,16 @@ fn old_content() -> Result<()> {
             (fails(Call::Fsync, Errno::DQUOT), "fsync", 122, None),
             (fails(Call::Flush, Errno::DQUOT), "close", 122, None),
         ] {
-            let place = Place::new(Caching::None, &[script])?;
+            let target = FaultyTarget::new(Caching::None, &[script])?;
             let expected =
                 json!({"phase": "settle", "call": call, "errno": errno, "offset": offset, "path": "sample"});
-            expect(&place, &name, &expected)?;
+            expect(&target, &name, &expected)?;
         }
     }
     // The old content is there, and cannot be written over.
-    let place = Place::new(Caching::None, &[fails(Call::Open, Errno::ROFS)])?;
+    let target = FaultyTarget::new(Caching::None, &[fails(Call::Open, Errno::ROFS)])?;
     let expected = json!({"phase": "open", "call": "open", "errno": 30, "path": "sample"});
-    expect(&place, &format!("{WRITE},prepare=overwrite"), &expected)?;
+    expect(&target, &format!("{WRITE},prepare=overwrite"), &expected)?;
     Ok(())
 }
 
@@ -205,9 +208,9 @@ fn direct() -> Result<()> {
             (fails_at(Call::Write, 8192), "write", call, 5, Some(8192)),
             (fails(Call::Flush, Errno::IO), "close", "close", 5, None),
         ] {
-            let place = Place::new(Caching::None, &[script])?;
+            let target = FaultyTarget::new(Caching::None, &[script])?;
             let expected = json!({"phase": phase, "call": call, "errno": errno, "offset": offset});
-            expect(&place, &name, &expected)?;
+            expect(&target, &name, &expected)?;
         }
     }
     Ok(())
@@ -224,28 +227,28 @@ fn threads() -> Result<()> {
         (fails(Call::Flush, Errno::IO), "close", "close", None),
         (fails(Call::Unlink, Errno::IO), "clean", "unlink", None),
     ] {
-        let place = Place::about("sample-2", Caching::None, &[script])?;
+        let target = FaultyTarget::about("sample-2", Caching::None, &[script])?;
         let expected = json!({"phase": phase, "call": call, "errno": 5, "offset": offset, "path": "sample-2"});
-        expect(&place, &format!("{OWN_FILES},sync=fsync"), &expected)?;
+        expect(&target, &format!("{OWN_FILES},sync=fsync"), &expected)?;
     }
     for (method, byte) in [("pwrite", 0), ("pwrite", 20480), ("uring", 61440)] {
-        let place = Place::new(Caching::None, &[fails_at(Call::Write, byte)])?;
+        let target = FaultyTarget::new(Caching::None, &[fails_at(Call::Write, byte)])?;
         let expected = json!({"phase": "write", "errno": 5, "offset": byte, "path": "sample"});
-        expect(&place, &format!("{method},size=64KiB,chunk=4KiB,threads=4"), &expected)?;
+        expect(&target, &format!("{method},size=64KiB,chunk=4KiB,threads=4"), &expected)?;
     }
     // If several writes fail, the error that comes first in the file is told, not the earliest one.
     let script = [fails_at(Call::Write, 61440), fails_at(Call::Write, 20480)];
-    let place = Place::new(Caching::None, &script)?;
+    let target = FaultyTarget::new(Caching::None, &script)?;
     let expected = json!({"phase": "write", "call": "pwrite", "errno": 5, "offset": 20480});
-    expect(&place, "pwrite,size=64KiB,chunk=4KiB,threads=4", &expected)?;
+    expect(&target, "pwrite,size=64KiB,chunk=4KiB,threads=4", &expected)?;
     Ok(())
 }
 
 fn threads_end() -> Result<()> {
     let late = (When::At(Call::Write, 61440), What::Delay(Duration::from_millis(300)));
-    let place = Place::new(Caching::None, &[fails_at(Call::Write, 0), late])?;
+    let target = FaultyTarget::new(Caching::None, &[fails_at(Call::Write, 0), late])?;
     let expected = json!({"phase": "write", "call": "pwrite", "offset": 0});
-    let operations = expect(&place, "pwrite,size=64KiB,chunk=4KiB,threads=4", &expected)?;
+    let operations = expect(&target, "pwrite,size=64KiB,chunk=4KiB,threads=4", &expected)?;
     let last_write =
         operations.iter().rposition(|operation| operation.file == 0 && operation.call == Call::Write);
     let close = operations.iter().position(|operation| operation.file == 0 && operation.call == Call::Flush);

@@ -12,7 +12,7 @@ use writebench_testkit::{
 };
 
 use crate::program;
-use crate::single_faults::Place;
+use crate::single_faults::FaultyTarget;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
@@ -82,26 +82,26 @@ fn ended_by(signal: &str) -> Result<()> {
 const SLOW: &str = "write,size=12KiB,chunk=4KiB";
 
 /// A run on a filesystem with that script, once the call that the script is about is under way.
-fn in_the_call(what: What) -> Result<(Place, Child)> {
-    let place = Place::new(Caching::None, &[(When::At(Call::Write, 4096), what)])?;
-    under_way_in(place, &["--case", SLOW, "--samples", "4", "--no-limits"])
+fn in_the_call(what: What) -> Result<(FaultyTarget, Child)> {
+    let target = FaultyTarget::new(Caching::None, &[(When::At(Call::Write, 4096), what)])?;
+    under_way_in(target, &["--case", SLOW, "--samples", "4", "--no-limits"])
 }
 
-fn under_way_in(place: Place, arguments: &[&str]) -> Result<(Place, Child)> {
-    let path = place.faulty.path().to_str().context("UTF-8")?;
-    let child = place.program.start(&[&["run", path], arguments].concat())?;
+fn under_way_in(target: FaultyTarget, arguments: &[&str]) -> Result<(FaultyTarget, Child)> {
+    let path = target.faulty.path().to_str().context("UTF-8")?;
+    let child = target.program.start(&[&["run", path], arguments].concat())?;
     let is_under_way =
-        || place.faulty.operations().iter().any(|operation| operation.fault.is_some()).then_some(());
+        || target.faulty.operations().iter().any(|operation| operation.fault.is_some()).then_some(());
     wait_for("the call", is_under_way)?;
-    Ok((place, child))
+    Ok((target, child))
 }
 
 fn slow_call() -> Result<()> {
-    let (place, child) = in_the_call(What::Delay(Duration::from_secs(1)))?;
+    let (target, child) = in_the_call(What::Delay(Duration::from_secs(1)))?;
     kill(child.id(), "INT")?;
     let output = child.wait_with_output()?;
     ensure!(output.status.code() == Some(130), "{output:?}");
-    ensure!(entries(place.faulty.path()).is_empty(), "something was left behind: {output:?}");
+    ensure!(entries(target.faulty.path()).is_empty(), "something was left behind: {output:?}");
     Ok(())
 }
 
@@ -110,12 +110,12 @@ fn hung(signals: usize) -> Result<()> {
 }
 
 fn hung_limit() -> Result<()> {
-    let place = Place::about("limit", Caching::None, &[(When::Call(Call::Write), What::Hang)])?;
+    let target = FaultyTarget::about("limit", Caching::None, &[(When::Call(Call::Write), What::Hang)])?;
     let durable = format!("{SLOW},sync=fsync");
-    hung_in(under_way_in(place, &["--case", &durable, "--samples", "4"])?, 1)
+    hung_in(under_way_in(target, &["--case", &durable, "--samples", "4"])?, 1)
 }
 
-fn hung_in((place, mut child): (Place, Child), signals: usize) -> Result<()> {
+fn hung_in((target, mut child): (FaultyTarget, Child), signals: usize) -> Result<()> {
     let worker = writebench_testkit::worker(child.id()).context("a worker")?;
     kill(child.id(), "INT")?;
     // The worker is killed first, in vain.
@@ -125,7 +125,7 @@ fn hung_in((place, mut child): (Place, Child), signals: usize) -> Result<()> {
     }
     let ended = wait_for("the end of the run", || child.try_wait().ok().flatten());
     if ended.is_err() {
-        place.faulty.abort();
+        target.faulty.abort();
     }
     ended?;
     let output = child.wait_with_output()?;
@@ -134,15 +134,15 @@ fn hung_in((place, mut child): (Place, Child), signals: usize) -> Result<()> {
     // A run that ends at once prints no table.
     ensure!(String::from_utf8_lossy(&output.stdout).contains("interrupted") == (signals == 1), "{output:?}");
     ensure!(stderr.contains("a worker hangs there") == (signals == 1), "{output:?}");
-    ensure!(entries(place.faulty.path()).len() == 1, "nobody touches what it waits for");
-    ensure!(place.program.call(&["show"])?.code == Some(0), "the database opens");
-    place.faulty.release();
-    place.faulty.follow(&[]);
+    ensure!(entries(target.faulty.path()).len() == 1, "nobody touches what it waits for");
+    ensure!(target.program.call(&["show"])?.code == Some(0), "the database opens");
+    target.faulty.release();
+    target.faulty.follow(&[]);
     wait_for("the worker's end", || (!Path::new(&format!("/proc/{worker}")).exists()).then_some(()))?;
-    let path = place.faulty.path().to_str().context("UTF-8")?;
-    let next = place.program.call(&["run", path, "--case", SLOW, "--samples", "1", "--no-limits"])?;
+    let path = target.faulty.path().to_str().context("UTF-8")?;
+    let next = target.program.call(&["run", path, "--case", SLOW, "--samples", "1", "--no-limits"])?;
     ensure!(next.code == Some(0) && next.stderr.contains("left by a run that was killed"), "{next:?}");
-    ensure!(entries(place.faulty.path()).is_empty(), "{:?}", entries(place.faulty.path()));
+    ensure!(entries(target.faulty.path()).is_empty(), "{:?}", entries(target.faulty.path()));
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use writebench_testkit::{
 };
 
 use crate::program;
-use crate::single_faults::Place;
+use crate::single_faults::FaultyTarget;
 
 pub(crate) fn add(trials: &mut Trials) {
     let bindfs = [Need::Bindfs];
@@ -97,10 +97,10 @@ fn in_mid_run(signal: Option<&str>) -> Result<()> {
 }
 
 fn removal() -> Result<()> {
-    let place = Place::about("owner", Caching::None, &[(When::Call(Call::Unlink), What::Hang)])?;
-    let path = text(place.faulty.path())?;
+    let target = FaultyTarget::about("owner", Caching::None, &[(When::Call(Call::Unlink), What::Hang)])?;
+    let path = text(target.faulty.path())?;
     let arguments = ["run", path, "--samples", "2", "--timeout", "1s"];
-    let child = place.program.start(&[&arguments[..], &CASE[..]].concat())?;
+    let child = target.program.start(&[&arguments[..], &CASE[..]].concat())?;
     let output = ended(child)?;
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     ensure!(output.status.code() == Some(0) && stdout.contains("write,size=64KiB"), "{output:?}");
@@ -108,7 +108,7 @@ fn removal() -> Result<()> {
         stderr.contains("stays: ") && stderr.contains("removing the run's directory had no end"),
         "{output:?}"
     );
-    let runs = place.program.call(&["runs"])?.stdout;
+    let runs = target.program.call(&["runs"])?.stdout;
     ensure!(runs.contains("complete"), "{runs}");
     Ok(())
 }

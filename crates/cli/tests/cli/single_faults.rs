@@ -25,7 +25,11 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("faults: a file cut behind a mapping costs one case (SIGBUS)", &fuse, cut);
     trials.add("faults: a file that lies about its size fails", &fuse, lie);
     trials.add("faults: a failed fsync is not tried again", &fuse, fsync_once);
-    trials.add("faults: what the filesystem has no room for is said where it was asked for", &fuse, no_room);
+    trials.add(
+        "faults: what the filesystem has no room for is said where it was asked for",
+        &fuse,
+        full_filesystem,
+    );
     trials.add("faults: an error of a later write-back comes out at fsync or close", &fuse, written_back);
     trials.add("faults: data that is lost at write-back is said, with the error", &fuse, lost_at_write_back);
 }
@@ -34,12 +38,12 @@ const WRITE: &str = "write,size=12KiB,chunk=4KiB";
 const DURABLE: &str = "write,size=12KiB,chunk=4KiB,sync=fsync";
 
 /// A filesystem with a script, and runs on it.
-pub(crate) struct Place {
+pub(crate) struct FaultyTarget {
     pub program: Program,
     pub faulty: Faulty,
 }
 
-impl Place {
+impl FaultyTarget {
     pub(crate) fn new(caching: Caching, script: &[(When, What)]) -> Result<Self> {
         Self::about("sample", caching, script)
     }
@@ -86,8 +90,8 @@ fn short() -> Result<()> {
             is_call && method.card().copying != Some(Copying::Blocks)
         };
         for method in Method::ALL.iter().copied().filter(writes) {
-            let place = Place::new(caching, &[(When::At(Call::Write, 4096), What::Short)])?;
-            let operations = place.expect(&format!("{},size=12KiB,chunk=4KiB", method.name()), "ok", None)?;
+            let target = FaultyTarget::new(caching, &[(When::At(Call::Write, 4096), What::Short)])?;
+            let operations = target.expect(&format!("{},size=12KiB,chunk=4KiB", method.name()), "ok", None)?;
             ensure!(
                 operations.iter().any(|operation| operation.fault.is_some()),
                 "{}: {operations:?}",
@@ -112,24 +116,24 @@ const CALLS: [Call; 8] = [
 fn interrupted() -> Result<()> {
     let interrupt = |call| (When::Call(call), What::Fail(Errno::INTR));
     for name in ["write,size=12KiB,chunk=4KiB,prepare=set-len", "uring,size=12KiB,chunk=4KiB,prepare=set-len"] {
-        let place = Place::new(Caching::None, &CALLS.map(interrupt))?;
-        let operations = place.expect(name, "ok", None)?;
+        let target = FaultyTarget::new(Caching::None, &CALLS.map(interrupt))?;
+        let operations = target.expect(name, "ok", None)?;
         let faults = operations.iter().filter(|operation| operation.fault.is_some()).count();
         ensure!(faults >= CALLS.len() - 1, "{operations:?}");
     }
-    let place = Place::new(Caching::None, &[interrupt(Call::Fsync)])?;
-    let operations = place.expect(DURABLE, "failed", Some("fsync: Interrupted system call (4)"))?;
+    let target = FaultyTarget::new(Caching::None, &[interrupt(Call::Fsync)])?;
+    let operations = target.expect(DURABLE, "failed", Some("fsync: Interrupted system call (4)"))?;
     ensure!(count(&operations, Call::Fsync) == 1, "{operations:?}");
-    let place = Place::new(Caching::None, &[(When::At(Call::Write, 4096), What::Fail(Errno::INTR))])?;
+    let target = FaultyTarget::new(Caching::None, &[(When::At(Call::Write, 4096), What::Fail(Errno::INTR))])?;
     let reason = "fwrite: Interrupted system call (4) at offset 4096";
-    place.expect("fwrite,size=64KiB,chunk=4KiB", "failed", Some(reason))?;
+    target.expect("fwrite,size=64KiB,chunk=4KiB", "failed", Some(reason))?;
     Ok(())
 }
 
 fn delay() -> Result<()> {
     let time = Duration::from_millis(300);
-    let place = Place::new(Caching::None, &[(When::Call(Call::Fsync), What::Delay(time))])?;
-    let document = place.run(&[DURABLE], &["--samples", "1"], 0)?;
+    let target = FaultyTarget::new(Caching::None, &[(When::Call(Call::Fsync), What::Delay(time))])?;
+    let document = target.run(&[DURABLE], &["--samples", "1"], 0)?;
     let sample = &case(&document, DURABLE)?["samples"][0];
     let sync_ns = sample["phases_ns"]["sync"].as_u64().context("a number")?;
     ensure!(sample["outcome"] == "ok" && u128::from(sync_ns) >= time.as_nanos(), "{sample}");
@@ -140,21 +144,21 @@ fn delay() -> Result<()> {
 fn hang() -> Result<()> {
     // With two threads, so that only one thread is left when the process is killed.
     let name = "pwrite,size=32KiB,chunk=4KiB,threads=2";
-    let place = Place::new(Caching::None, &[(When::At(Call::Write, 4096), What::Hang)])?;
-    let document = place.run(&[name], &["--samples", "2", "--timeout", "2s"], 4)?;
+    let target = FaultyTarget::new(Caching::None, &[(When::At(Call::Write, 4096), What::Hang)])?;
+    let document = target.run(&[name], &["--samples", "2", "--timeout", "2s"], 4)?;
     let found = case(&document, name)?;
     let reason = found["reason"].as_str().context("a reason")?;
     ensure!(found["outcome"] == "timed-out" && reason.contains("last seen in phase write"), "{found}");
     ensure!(found["estimate"].is_null(), "{found}");
     let after = case(&document, AFTER)?["samples"].as_array().context("samples")?.len();
     ensure!(after >= 2, "one of them after the hang");
-    ensure!(entries(place.faulty.path()).len() == 1, "nobody touches what it waits for");
-    place.faulty.follow(&[]);
-    let path = place.faulty.path().to_str().context("UTF-8")?;
-    let mut next = place.program.start(&["run", path, "--case", AFTER, "--samples", "1", "--no-limits"])?;
+    ensure!(entries(target.faulty.path()).len() == 1, "nobody touches what it waits for");
+    target.faulty.follow(&[]);
+    let path = target.faulty.path().to_str().context("UTF-8")?;
+    let mut next = target.program.start(&["run", path, "--case", AFTER, "--samples", "1", "--no-limits"])?;
     let ended = wait_for("the end of the next run", || next.try_wait().ok().flatten());
-    ensure!(entries(place.faulty.path()).len() == 1, "nor does the next run");
-    place.faulty.abort();
+    ensure!(entries(target.faulty.path()).len() == 1, "nor does the next run");
+    target.faulty.abort();
     ensure!(ended?.code() == Some(0), "{next:?}");
     let said = String::from_utf8(next.wait_with_output()?.stderr)?;
     let process = said.split_once("stays: process ").and_then(|(_, rest)| rest.split_once(" has it open"));
@@ -164,32 +168,32 @@ fn hang() -> Result<()> {
 
 /// While the call hangs, nobody may touch its file. Once it has ended, the next sample removes it, and not the run's end.
 fn hung_file() -> Result<()> {
-    let place = Place::new(Caching::None, &[(When::InFile(0, Call::Write, 2), What::Hang)])?;
-    let path = place.faulty.path().to_str().context("UTF-8")?;
-    let lines = place.program.home().join("lines");
+    let target = FaultyTarget::new(Caching::None, &[(When::InFile(0, Call::Write, 2), What::Hang)])?;
+    let path = target.faulty.path().to_str().context("UTF-8")?;
+    let lines = target.program.home().join("lines");
     let export = format!("--export=jsonl={}", lines.display());
     let more = ["--samples", "1000000", "--timeout", "2s", "--no-limits", "--yes", &export];
     let words = [&["run", path, "--case", WRITE, "--case", AFTER][..], &more].concat();
-    let mut child = place.program.start(&words)?;
+    let mut child = target.program.start(&words)?;
     let is_given_up = || std::fs::read_to_string(&lines).is_ok_and(|lines| lines.contains("timed-out"));
     wait_for("the end of the supervisor's deadline", || is_given_up().then_some(()))?;
     let is_removed = || {
-        place.faulty.operations().iter().any(|operation| operation.file == 0 && operation.call == Call::Unlink)
+        target.faulty.operations().iter().any(|operation| operation.file == 0 && operation.call == Call::Unlink)
     };
     ensure!(!is_removed(), "its file is still in use");
-    place.faulty.release();
+    target.faulty.release();
     wait_for("the removal of its file", || is_removed().then_some(()))?;
     ensure!(child.try_wait()?.is_none(), "the run goes on");
     send(child.id(), Signal::INT)?;
     ensure!(child.wait()?.code() == Some(130), "{child:?}");
-    ensure!(entries(place.faulty.path()).is_empty(), "{:?}", entries(place.faulty.path()));
+    ensure!(entries(target.faulty.path()).is_empty(), "{:?}", entries(target.faulty.path()));
     Ok(())
 }
 
 fn cut() -> Result<()> {
     let name = "mmap,size=12KiB,chunk=4KiB";
-    let place = Place::new(Caching::WriteThrough, &[(When::Call(Call::Read), What::Cut)])?;
-    let document = place.run(&[name], &["--samples", "1"], 4)?;
+    let target = FaultyTarget::new(Caching::WriteThrough, &[(When::Call(Call::Read), What::Cut)])?;
+    let document = target.run(&[name], &["--samples", "1"], 4)?;
     let found = case(&document, name)?;
     ensure!(found["outcome"] == "worker-died" && found["estimate"].is_null(), "{found}");
     ensure!(found["reason"].as_str().is_some_and(|reason| reason.contains("SIGBUS (7)")), "{found}");
@@ -198,22 +202,23 @@ fn cut() -> Result<()> {
 }
 
 fn lie() -> Result<()> {
-    let place = Place::new(Caching::None, &[(When::Call(Call::Attributes), What::Size(8192))])?;
+    let target = FaultyTarget::new(Caching::None, &[(When::Call(Call::Attributes), What::Size(8192))])?;
     let reason = "verify: the file has 8192 bytes and should have 12288";
-    place.expect(WRITE, "failed", Some(reason))?;
+    target.expect(WRITE, "failed", Some(reason))?;
     Ok(())
 }
 
 fn fsync_once() -> Result<()> {
     for name in [DURABLE, "uring,size=12KiB,chunk=4KiB,sync=fsync", "mmap,size=12KiB,chunk=4KiB,sync=fsync"] {
-        let place = Place::new(Caching::WriteThrough, &[(When::Call(Call::Fsync), What::Fail(Errno::IO))])?;
-        let operations = place.expect(name, "failed", Some("fsync: Input/output error (5)"))?;
+        let target =
+            FaultyTarget::new(Caching::WriteThrough, &[(When::Call(Call::Fsync), What::Fail(Errno::IO))])?;
+        let operations = target.expect(name, "failed", Some("fsync: Input/output error (5)"))?;
         ensure!(count(&operations, Call::Fsync) == 1, "{operations:?}");
     }
     Ok(())
 }
 
-fn no_room() -> Result<()> {
+fn full_filesystem() -> Result<()> {
     let fallocate = "write,size=12KiB,chunk=4KiB,prepare=fallocate";
     let at_write = When::At(Call::Write, 4096);
     for (name, when, errno, outcome, reason) in [
@@ -237,7 +242,7 @@ fn no_room() -> Result<()> {
         (WRITE, at_write, Errno::STALE, "failed", "write: Stale file handle (116) at offset 4096"),
         (WRITE, When::Call(Call::Flush), Errno::DQUOT, "failed", "close: Disk quota exceeded (122)"),
     ] {
-        Place::new(Caching::None, &[(when, What::Fail(errno))])?.expect(name, outcome, Some(reason))?;
+        FaultyTarget::new(Caching::None, &[(when, What::Fail(errno))])?.expect(name, outcome, Some(reason))?;
     }
     Ok(())
 }
@@ -245,7 +250,7 @@ fn no_room() -> Result<()> {
 /// A program that looks at no error of a close reports none.
 fn lost_at_write_back() -> Result<()> {
     let fault = (When::Each(Call::Write), What::Fail(Errno::IO));
-    let Place { program, faulty } = Place::new(Caching::WriteBack, &[fault])?;
+    let FaultyTarget { program, faulty } = FaultyTarget::new(Caching::WriteBack, &[fault])?;
     let careless = "sh -c 'exec 3>\"$2\"; cat \"$1\" >&3 2>/dev/null; exit 0' - {source} {file}";
     let few = ["--no-limits", "--samples", "1", "--verify", "never", "--bytes", "64KiB"];
     let document = program.run(faulty.path(), &[&few[..], &["--command", careless]].concat(), 0)?;
@@ -263,8 +268,9 @@ fn lost_at_write_back() -> Result<()> {
 fn written_back() -> Result<()> {
     for (name, reason) in [(DURABLE, "fsync: Input/output error (5)"), (WRITE, "close: Input/output error (5)")]
     {
-        let place = Place::new(Caching::WriteBack, &[(When::Call(Call::Write), What::Fail(Errno::IO))])?;
-        place.expect(name, "failed", Some(reason))?;
+        let target =
+            FaultyTarget::new(Caching::WriteBack, &[(When::Call(Call::Write), What::Fail(Errno::IO))])?;
+        target.expect(name, "failed", Some(reason))?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use writebench_testkit::{
 };
 
 use crate::program;
-use crate::single_faults::Place;
+use crate::single_faults::FaultyTarget;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = Need::Filesystem(Kind::Tmpfs);
@@ -182,15 +182,15 @@ fn limited() -> Result<()> {
 /// The sample takes longer than it may; while it did, the supervisor was stopped for longer than that.
 fn supervisor_stopped() -> Result<()> {
     let delay = What::Delay(Duration::from_secs(6));
-    let place = Place::new(Caching::None, &[(When::At(Call::Write, 4096), delay)])?;
-    let path = place.faulty.path().to_str().context("UTF-8")?;
+    let target = FaultyTarget::new(Caching::None, &[(When::At(Call::Write, 4096), delay)])?;
+    let path = target.faulty.path().to_str().context("UTF-8")?;
     let words = ["run", path, "--case", "write,size=12KiB,chunk=4KiB", "--samples", "1", "--timeout", "4s"];
-    let child = place.program.start(&[&words[..], &["--no-limits"]].concat())?;
+    let child = target.program.start(&[&words[..], &["--no-limits"]].concat())?;
     let is_under_way =
-        || place.faulty.operations().iter().any(|operation| operation.fault.is_some()).then_some(());
+        || target.faulty.operations().iter().any(|operation| operation.fault.is_some()).then_some(());
     wait_for("the call", is_under_way)?;
     // Later samples take no longer than others.
-    place.faulty.follow(&[]);
+    target.faulty.follow(&[]);
     let begin = Instant::now();
     signal(child.id(), "STOP")?;
     std::thread::sleep(Duration::from_millis(4500));
@@ -198,5 +198,5 @@ fn supervisor_stopped() -> Result<()> {
     ensure!(begin.elapsed() < Duration::from_secs(6), "the sample was still under way");
     let output = child.wait_with_output()?;
     ensure!(output.status.code() == Some(0), "{output:?}");
-    held_up(&samples(&place.program)?, "writebench itself did not run for")
+    held_up(&samples(&target.program)?, "writebench itself did not run for")
 }

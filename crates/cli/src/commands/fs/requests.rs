@@ -56,7 +56,9 @@ fn kinds(words: &[String]) -> Result<Vec<FilesystemKind>> {
     let mut kinds = Vec::new();
     for word in words {
         if Layer::named(word).is_none() {
-            kinds.push(word.parse::<FilesystemKind>().map_err(|error| usage!("--on: {error}{}", meant(word)))?);
+            kinds.push(
+                word.parse::<FilesystemKind>().map_err(|error| usage!("--on: {error}{}", suggestion(word)))?,
+            );
             continue;
         }
         if others.is_empty() {
@@ -73,13 +75,13 @@ fn kinds(words: &[String]) -> Result<Vec<FilesystemKind>> {
 }
 
 /// A hint at the kind that an unknown word may mean.
-pub(super) fn meant(word: &str) -> String {
+pub(super) fn suggestion(word: &str) -> String {
     let known = FilesystemKind::defaults().into_iter().map(|kind| kind.to_string());
     did_you_mean(word, known.chain(Layer::ALL.map(|layer| layer.name().to_owned())))
 }
 
 /// `ext4=noatime`.
-pub(super) fn of_kind(text: &str) -> Result<(FilesystemKind, String), String> {
+pub(super) fn kind_options(text: &str) -> Result<(FilesystemKind, String), String> {
     let (kind, options) = text.split_once('=').ok_or("expected KIND=OPTIONS, such as ext4=noatime")?;
     Ok((kind.parse().map_err(|error: writebench_filesystems::Error| error.to_string())?, options.to_owned()))
 }

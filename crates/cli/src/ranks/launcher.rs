@@ -2,7 +2,7 @@
 
 /// This process among those that were started together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Launched {
+pub(crate) struct LaunchedRank {
     pub rank: u32,
     pub size: u32,
 }
@@ -15,9 +15,9 @@ const LAUNCHERS: &[(&str, &str)] = &[
     ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
 ];
 
-impl Launched {
-    /// Read from the environment; none if this process was started alone.
-    pub(crate) fn together() -> Option<Self> {
+impl LaunchedRank {
+    /// None if this process was started alone.
+    pub(crate) fn from_environment() -> Option<Self> {
         Self::from_variables(|name| std::env::var(name).ok())
     }
 
@@ -36,7 +36,7 @@ mod tests {
     fn launched(variables: &[(&str, &str)]) -> Option<(u32, u32)> {
         let value =
             |name: &str| variables.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned());
-        Launched::from_variables(value).map(|launched| (launched.rank, launched.size))
+        LaunchedRank::from_variables(value).map(|launched| (launched.rank, launched.size))
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) struct DestroyArguments {
 }
 
 /// Where a run writes to, as it was found.
-pub(crate) struct Place {
+pub(crate) struct Target {
     inspection: Inspection,
     pub environment: Environment,
     /// Holds a directory open; none for a block device, which may be written over.
@@ -36,45 +36,45 @@ pub(crate) struct Place {
     made: Option<(String, FilesystemSpec)>,
 }
 
-/// A place that belongs to this run alone.
+/// A target that belongs to this run alone.
 pub(crate) struct AcquiredTarget {
     /// The facts that samples need.
-    pub target: PlannedTarget,
+    pub planned: PlannedTarget,
     /// The free space of a directory's filesystem at the first look.
     pub space: Option<Space>,
     /// Whether the run made its filesystem, so that no later run could find anything there.
     pub is_made: bool,
-    pub hold: Hold,
+    pub claim: Claim,
 }
 
-pub(crate) enum Hold {
+pub(crate) enum Claim {
     /// The target helper makes all calls there that are no sample's, and a directory for the run.
     Directory(Box<TargetHelper>),
     Device(Box<ClaimedDevice>),
 }
 
-impl Place {
-    /// The place at that path, if it answers within `limit`.
-    pub(crate) fn find(target: &Path, destroy: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
-        let place = Self::new(target, inspect(target, limit)?)?;
+impl Target {
+    /// Finds the target at that path, if it answers within `limit`.
+    pub(crate) fn find(path: &Path, destroy: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
+        let target = Self::new(path, inspect(path, limit)?)?;
         match destroy {
-            _ if place.helper.is_none() => check_device_is_meant(target, place.path(), destroy)?,
+            _ if target.helper.is_none() => check_device_is_meant(path, target.path(), destroy)?,
             Some(device) => {
                 return Err(usage!(
                     "--destroy {}: the target is the directory {}; name the device as TARGET, too",
                     device.display(),
-                    place.path().display()
+                    target.path().display()
                 ));
             }
             None => {}
         }
-        place.check_writable()?;
-        Ok(place)
+        target.check_writable()?;
+        Ok(target)
     }
 
     /// Several targets can only be directories, each of them once.
     pub(crate) fn find_different(
-        targets: &[PathBuf],
+        paths: &[PathBuf],
         destroy: Option<&Path>,
         limit: Option<Duration>,
     ) -> Result<Vec<Self>> {
@@ -84,22 +84,22 @@ impl Place {
                 device.display()
             ));
         }
-        let mut places: Vec<Self> = Vec::new();
-        for target in targets {
-            let place = Self::new(target, inspect(target, limit)?)?;
-            if place.helper.is_none() {
+        let mut targets: Vec<Self> = Vec::new();
+        for path in paths {
+            let target = Self::new(path, inspect(path, limit)?)?;
+            if target.helper.is_none() {
                 return Err(usage!(
                     "target {} is a block device: several targets have to be directories",
-                    target.display()
+                    path.display()
                 ));
             }
-            if places.iter().any(|other| other.path() == place.path()) {
-                return Err(usage!("target {} is given twice", place.path().display()));
+            if targets.iter().any(|other| other.path() == target.path()) {
+                return Err(usage!("target {} is given twice", target.path().display()));
             }
-            place.check_writable()?;
-            places.push(place);
+            target.check_writable()?;
+            targets.push(target);
         }
-        Ok(places)
+        Ok(targets)
     }
 
     /// Whether this user may make files there, before a run is recorded that could not begin.
@@ -119,13 +119,13 @@ impl Place {
         let helper = match inspection.kind {
             TargetKind::Directory => Some(Box::new(helper)),
             TargetKind::BlockDevice => None,
-            TargetKind::Other => return Err(no_target(target)),
+            TargetKind::Other => return Err(not_a_target(target)),
         };
-        let environment = inspection.environment.clone().ok_or_else(|| no_target(target))?;
+        let environment = inspection.environment.clone().ok_or_else(|| not_a_target(target))?;
         Ok(Self { inspection, environment, helper, made: None })
     }
 
-    /// The place's record for the database and tables.
+    /// The target's record for the database and tables.
     pub(crate) fn record(&self) -> TargetRecord {
         let path = path_text(self.path());
         let (name, making) = self.made.clone().unzip();
@@ -185,11 +185,11 @@ impl Place {
         }
     }
 
-    /// Claims the place, if it is free.
+    /// Claims the target, if it is free.
     pub(crate) fn claim(self, destroy_data: bool, reserve: Reserve, output: &Output) -> Result<AcquiredTarget> {
         let device = self.environment.device.as_ref().map(|device| device.number.clone());
         let making = self.made.as_ref().map(|(_, making)| making);
-        let target = PlannedTarget {
+        let planned = PlannedTarget {
             path: self.inspection.path.clone(),
             device_number: device.or_else(|| making.and_then(device_below)),
             reserve: self.reserve(reserve),
@@ -198,46 +198,46 @@ impl Place {
                 .is_some_and(|making| making.kind.parse().is_ok_and(|kind: FilesystemKind| kind.has_server())),
         };
         let (space, is_made) = (self.space(), self.made.is_some());
-        let hold = match self.helper {
-            Some(helper) => Hold::Directory(helper),
+        let claim = match self.helper {
+            Some(helper) => Claim::Directory(helper),
             None => {
                 let device = claim_device(&self.inspection.path, destroy_data)?;
                 output
                     .note(&format!("Writing over {}.", writebench_runner::device_description(device.facts())));
-                Hold::Device(Box::new(device))
+                Claim::Device(Box::new(device))
             }
         };
-        Ok(AcquiredTarget { target, space, is_made, hold })
+        Ok(AcquiredTarget { planned, space, is_made, claim })
     }
 }
 
 impl AcquiredTarget {
     /// The target helper of a directory.
     pub(crate) fn helper(&mut self) -> Option<&mut TargetHelper> {
-        match &mut self.hold {
-            Hold::Directory(helper) => Some(helper),
-            Hold::Device(_) => None,
+        match &mut self.claim {
+            Claim::Directory(helper) => Some(helper),
+            Claim::Device(_) => None,
         }
     }
 }
 
-/// Claims all places, if those that the run did not make are enough for the cases.
+/// Claims all targets, if those that the run did not make are enough for the cases.
 pub(crate) fn check_and_claim(
-    places: Vec<Place>,
+    targets: Vec<Target>,
     cases: &[Case],
     (copy_bytes, reserve): (Option<u64>, Reserve),
     destroy_data: bool,
     output: &Output,
 ) -> Result<Vec<AcquiredTarget>> {
-    for place in places.iter().filter(|place| place.made.is_none()) {
-        place.check(cases, copy_bytes, reserve, &places)?;
+    for target in targets.iter().filter(|target| target.made.is_none()) {
+        target.check(cases, copy_bytes, reserve, &targets)?;
     }
-    places.into_iter().map(|place| place.claim(destroy_data, reserve, output)).collect()
+    targets.into_iter().map(|target| target.claim(destroy_data, reserve, output)).collect()
 }
 
 /// Suites may count in blocks: a multiple of the largest block is a multiple of all.
-pub(crate) fn largest_block(places: &[Place]) -> u64 {
-    places.iter().map(|place| place.environment.filesystem.block_size_bytes).max().unwrap_or(1)
+pub(crate) fn largest_block(targets: &[Target]) -> u64 {
+    targets.iter().map(|target| target.environment.filesystem.block_size_bytes).max().unwrap_or(1)
 }
 
 /// The one device below what a run made, where the mount does not name it: below overlay and FUSE.
@@ -249,7 +249,7 @@ fn device_below(making: &FilesystemSpec) -> Option<String> {
 
 /// Looks at a path that is named as a target.
 pub(crate) fn inspect(target: &Path, limit: Option<Duration>) -> Result<(TargetHelper, Inspection)> {
-    let looked = TargetHelper::inspect(&processes::command()?, target, Deadline::without_stop(limit));
+    let looked = TargetHelper::inspect(&processes::target_helper()?, target, Deadline::without_stop(limit));
     looked.map_err(|error| match error {
         RunnerError::Target { call, error, .. } if call == "realpath" => {
             let why = Failure::io_message(&error);
@@ -260,7 +260,7 @@ pub(crate) fn inspect(target: &Path, limit: Option<Duration>) -> Result<(TargetH
 }
 
 /// The error for a target that is neither a directory nor a block device.
-pub(crate) fn no_target(target: &Path) -> anyhow::Error {
+pub(crate) fn not_a_target(target: &Path) -> anyhow::Error {
     usage!("target {}: neither a directory nor a block device; give one of these", target.display())
 }
 

@@ -1,4 +1,4 @@
-//! The orders of the first rank to the others.
+//! What the first rank tells the others.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use writebench_runner::Share;
 
 #[derive(Serialize, Deserialize)]
-pub(super) enum Order {
+pub(super) enum Message {
     /// Take samples in these directories of the run's from now on.
     WorkIn(Vec<OsString>),
     RunSample(Box<Share>),

@@ -28,7 +28,7 @@ pub(crate) struct CopyArguments {
 }
 
 /// A file to copy that was given, and where its copy goes, if that was given, too.
-pub(crate) struct Copied {
+pub(crate) struct FileCopy {
     pub source: CopySource,
     to: Option<CopyDestination>,
     // Descriptors without CLOEXEC, for the processes that open the files behind them.
@@ -37,9 +37,9 @@ pub(crate) struct Copied {
 
 impl CopyArguments {
     /// The named files; none if no file is named.
-    pub(crate) fn find(&self, limit: Option<Duration>) -> Result<Option<Copied>> {
+    pub(crate) fn find(&self, limit: Option<Duration>) -> Result<Option<FileCopy>> {
         match (&self.from, &self.to) {
-            (Some(from), to) => Copied::open(from, to.as_deref(), None, limit).map(Some),
+            (Some(from), to) => FileCopy::open(from, to.as_deref(), None, limit).map(Some),
             (None, Some(_)) => Err(usage!("--to needs --from: which file is copied?")),
             (None, None) => Ok(None),
         }
@@ -47,7 +47,7 @@ impl CopyArguments {
 
     /// The files of a run that is resumed. The source and the copy that stays must be named again, as the database may be
     /// a stranger's. A file that has come to be in the copy's place meanwhile stays.
-    pub(crate) fn find_again(&self, settings: &Settings, limit: Option<Duration>) -> Result<Option<Copied>> {
+    pub(crate) fn find_again(&self, settings: &Settings, limit: Option<Duration>) -> Result<Option<FileCopy>> {
         let refuse = |option: &str, path: &Path, why: &str| Err(usage!("{option} {}: {why}", path.display()));
         let add = |files: &str| Err(usage!("the run copies a file that was given: if it shall, add {files}"));
         let recorded = (&settings.copy_from, &settings.copy_to);
@@ -60,7 +60,7 @@ impl CopyArguments {
             ((Some(source), None), (None, _)) => add(&format!("--from {source}")),
             ((Some(source), Some(copy)), (None, _) | (_, None)) => add(&format!("--from {source} --to {copy}")),
             ((Some(source), copy), (Some(from), to)) => {
-                let copied = Copied::open(from, to, copy.as_deref().map(path_from_text).as_deref(), limit)?;
+                let copied = FileCopy::open(from, to, copy.as_deref().map(path_from_text).as_deref(), limit)?;
                 if copied.source.path != path_from_text(source) {
                     return refuse("--from", from, &format!("the run copies {source}"));
                 }
@@ -70,11 +70,11 @@ impl CopyArguments {
     }
 }
 
-impl Copied {
+impl FileCopy {
     /// `recorded` is the path of the copy of a run that goes on.
     fn open(from: &Path, to: Option<&Path>, recorded: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
         let deadline = Deadline::without_stop(limit);
-        let source = writebench_runner::inspect_source(&processes::command()?, from, deadline)
+        let source = writebench_runner::inspect_source(&processes::target_helper()?, from, deadline)
             .map_err(|error| of_option("--from", from, error))?;
         let copied = Self::new(source, None, Vec::new())?;
         let to = to.map(|to| copy_destination(to, &copied.source, recorded, deadline)).transpose()?;
@@ -89,7 +89,7 @@ impl Copied {
         let (stdin, stdout) = (rustix::io::dup(io::stdin().as_fd()), rustix::io::dup(io::stdout().as_fd()));
         let (Ok(stdin), Ok(stdout)) = (stdin, stdout) else { return Ok(None) };
         let name = |descriptor: &OwnedFd| PathBuf::from(format!("/proc/self/fd/{}", descriptor.as_raw_fd()));
-        let command = processes::command()?;
+        let command = processes::target_helper()?;
         let source = writebench_runner::inspect_source(&command, &name(&stdin), deadline);
         let Ok(source) = source else { return Ok(None) };
         let destination = writebench_runner::inspect_copy_destination(&command, &name(&stdout), deadline)?;
@@ -206,8 +206,9 @@ fn copy_destination(
     deadline: Deadline<'_>,
 ) -> Result<CopyDestination> {
     let refuse = |why: &str| usage!("--to {}: {why}", named.display());
-    let destination = writebench_runner::inspect_copy_destination(&processes::command()?, named, deadline)
-        .map_err(|error| of_option("--to", named, error))?;
+    let destination =
+        writebench_runner::inspect_copy_destination(&processes::target_helper()?, named, deadline)
+            .map_err(|error| of_option("--to", named, error))?;
     if let Some(recorded) = recorded.filter(|&recorded| recorded != destination.path) {
         return Err(refuse(&format!("the run copies to {}", recorded.display())));
     }

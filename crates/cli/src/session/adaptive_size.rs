@@ -14,7 +14,7 @@ const PASSES: [u64; 4] = [64, 32, 8, 4];
 const MOST_FIRST_PASS_BYTES: u64 = 1 << 20;
 
 /// All cases of a run at all sizes.
-pub(crate) struct SizedCases {
+pub(crate) struct AdaptiveCases {
     pub cases: Vec<Case>,
     /// The cases with the smallest files.
     pub smallest: Vec<Case>,
@@ -29,7 +29,7 @@ pub(crate) fn only_size(rows: &[SelectedCase]) -> Option<u64> {
     rows.iter().all(|row| row.case.axes().size_bytes == size).then_some(size)
 }
 
-impl SizedCases {
+impl AdaptiveCases {
     /// Makes the cases from rows of that size: the largest size of which all rounds fit into the limits is taken.
     pub(crate) fn new(
         rows: &[SelectedCase],

@@ -1,4 +1,4 @@
-//! Mistakes of a command line, in one line, with the probable intention.
+//! The parser's errors in one line, with the probable intention.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,15 +13,15 @@ const SAMPLES: [&str; 6] = ["-n", "--runs", "--repeat", "--repeats", "--iteratio
 
 /// The parser's error in one line: what is wrong and what would fit, without usage and advice.
 pub(crate) fn one_line(error: &clap::Error, interface: &Command, words: &[OsString]) -> String {
-    let line = match meant(error, interface, words) {
-        Some(meant) => format!("{}; did you mean {meant}? See", what(error)),
-        None => format!("{}{}; see", what(error), tips(error)),
+    let line = match suggestion(error, interface, words) {
+        Some(meant) => format!("{}; did you mean {meant}? See", cause(error)),
+        None => format!("{}{}; see", cause(error), tips(error)),
     };
     format!("{} writebench --help", line.split_whitespace().collect::<Vec<&str>>().join(" "))
 }
 
 /// What is wrong, in clap's own words.
-fn what(error: &clap::Error) -> String {
+fn cause(error: &clap::Error) -> String {
     let context = |kind| text(error, kind).unwrap_or_default();
     let (argument, value) = (context(ContextKind::InvalidArg), context(ContextKind::InvalidValue));
     let why = std::error::Error::source(error).map_or(String::new(), |why| format!(": {why}"));
@@ -81,7 +81,7 @@ fn tips(error: &clap::Error) -> String {
 }
 
 /// Mistakes unknown to clap: options of other programs, and a target in the place of a command.
-fn meant(error: &clap::Error, interface: &Command, words: &[OsString]) -> Option<String> {
+fn suggestion(error: &clap::Error, interface: &Command, words: &[OsString]) -> Option<String> {
     let (command, names) = command_of(interface, words);
     match error.kind() {
         ErrorKind::UnknownArgument => {

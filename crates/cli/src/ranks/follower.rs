@@ -12,8 +12,8 @@ use writebench_model::protocol::{InsufficientSpace, RankSample, RankSampleReques
 use writebench_runner::{Communicator, LostWorkers, Report, RunnerError, WorkerCommand, Workers};
 
 use super::in_process::{InProcess, identity};
+use super::message::Message;
 use super::mpi::Ranks;
-use super::order::Order;
 use crate::output::Output;
 use crate::processes;
 
@@ -22,13 +22,13 @@ use crate::processes;
 const SIGHT: Duration = Duration::from_secs(15);
 
 /// Does what the first rank says, to the end.
-pub(super) fn serve(mut ranks: Ranks) {
+pub(super) fn follow(mut ranks: Ranks) {
     let mut lost_workers = LostWorkers::default();
-    let mut order = receive(&ranks);
+    let mut message = receive(&ranks);
     loop {
-        order = match order {
-            Ok(Order::WorkIn(directories)) => {
-                let seen = seen_all(&directories);
+        message = match message {
+            Ok(Message::WorkIn(directories)) => {
+                let seen = wait_for_all(&directories);
                 let why = seen.as_ref().err().map(|error| format!("{}: {error:#}", name(&ranks)));
                 ranks.gather(ranks.size(), &why.unwrap_or_default());
                 match seen {
@@ -39,8 +39,8 @@ pub(super) fn serve(mut ranks: Ranks) {
                     Err(_) => receive(&ranks),
                 }
             }
-            Ok(Order::RunSample(_)) => Err(io::Error::other("a sample before its directories")),
-            Ok(Order::End) => return,
+            Ok(Message::RunSample(_)) => Err(io::Error::other("a sample before its directories")),
+            Ok(Message::End) => return,
             Err(error) => {
                 let error = anyhow::Error::from(error).context(name(&ranks));
                 Output::new(ColorChoice::Never, false).error(&error);
@@ -55,22 +55,22 @@ fn name(ranks: &Ranks) -> String {
     ranks.nodes.name(ranks.rank()).to_string()
 }
 
-fn receive(ranks: &Ranks) -> io::Result<Order> {
+fn receive(ranks: &Ranks) -> io::Result<Message> {
     Ok(serde_json::from_str(&ranks.receive())?)
 }
 
-/// Takes shares of samples until there is another order.
+/// Takes shares of samples until there is another message.
 fn take_shares(
     ranks: &mut Ranks,
     command: &WorkerCommand,
     mut in_process: InProcess,
     lost_workers: &mut LostWorkers,
-) -> io::Result<Order> {
+) -> io::Result<Message> {
     let stop = ranks.stop.clone();
     let mut workers = Workers::new(command, &stop, lost_workers);
     loop {
         let share = match receive(ranks)? {
-            Order::RunSample(share) => *share,
+            Message::RunSample(share) => *share,
             other => return Ok(other),
         };
         if !ranks.join_group(share.ranks) {
@@ -79,7 +79,7 @@ fn take_shares(
         ranks.compare_clocks(share.ranks);
         let rank = ranks.rank();
         let role = (ranks.nodes.name(rank), ranks.nodes.role(rank, share.ranks));
-        let mut communicator = Group { ranks, size: share.ranks, in_process: &mut in_process };
+        let mut communicator = SampleRanks { ranks, size: share.ranks, in_process: &mut in_process };
         let report = Report::for_share(&mut workers, &share, role, &mut communicator);
         ranks.gather(share.ranks, &serde_json::to_string(&report)?);
         ranks.compare_clocks(share.ranks);
@@ -87,14 +87,14 @@ fn take_shares(
 }
 
 /// The ranks of a sample.
-struct Group<'r> {
+struct SampleRanks<'r> {
     ranks: &'r mut Ranks,
     size: u32,
     /// For samples that this process takes itself.
     in_process: &'r mut InProcess,
 }
 
-impl Communicator for Group<'_> {
+impl Communicator for SampleRanks<'_> {
     fn wait(&mut self, has_succeeded: bool) -> bool {
         self.ranks.wait(self.size, has_succeeded)
     }
@@ -109,9 +109,9 @@ impl Communicator for Group<'_> {
 
 /// The command of a worker, and an engine in this process, for these directories once they are
 /// seen.
-fn seen_all(directories: &[OsString]) -> Result<(WorkerCommand, InProcess)> {
+fn wait_for_all(directories: &[OsString]) -> Result<(WorkerCommand, InProcess)> {
     let see = |directory: &OsString| {
-        seen(Path::new(directory)).with_context(|| format!("does not see {}", directory.display()))
+        wait_for(Path::new(directory)).with_context(|| format!("does not see {}", directory.display()))
     };
     let identities = directories.iter().map(see).collect::<Result<Vec<_>>>()?;
     let mut arguments: Vec<OsString> = vec![processes::WORKER.into()];
@@ -123,7 +123,7 @@ fn seen_all(directories: &[OsString]) -> Result<(WorkerCommand, InProcess)> {
 }
 
 /// Device and inode of a directory. A filesystem that does not answer holds nothing up.
-fn seen(directory: &Path) -> io::Result<[u64; 2]> {
+fn wait_for(directory: &Path) -> io::Result<[u64; 2]> {
     let (sender, seen) = channel();
     let path = directory.to_path_buf();
     std::thread::spawn(move || {
