@@ -25,6 +25,37 @@ pub(crate) fn add(trials: &mut Trials) {
 /// The files of this case have other names than the one that the scripts are about.
 pub(crate) const AFTER: &str = "write,size=8KiB,threads=2,files=per-thread";
 
+pub(crate) const WRITE: &str = "write,size=12KiB,chunk=4KiB";
+
+/// A filesystem with a script, and runs on it.
+pub(crate) struct FaultyTarget {
+    pub program: Program,
+    pub faulty: Faulty,
+}
+
+impl FaultyTarget {
+    pub(crate) fn new(caching: Caching, script: &[(When, What)]) -> Result<Self> {
+        Self::about("sample", caching, script)
+    }
+
+    /// With a script for files of another name.
+    pub(crate) fn about(name: &str, caching: Caching, script: &[(When, What)]) -> Result<Self> {
+        let faulty = Faulty::mount(name, caching)?;
+        let script: Vec<Fault> = script.iter().map(|&(when, what)| Fault { when, what }).collect();
+        faulty.follow(&script);
+        Ok(Self { program: program()?, faulty })
+    }
+
+    pub(crate) fn run(&self, cases: &[&str], more: &[&str], code: i32) -> Result<Value> {
+        let cases = cases.iter().flat_map(|case| ["--case", case]);
+        let arguments: Vec<&str> =
+            cases.chain(["--case", AFTER, "--no-limits"]).chain(more.iter().copied()).collect();
+        let document = self.program.run(self.faulty.path(), &arguments, code)?;
+        ensure!(outcomes::case(&document, AFTER)?["outcome"] == "ok", "{document}");
+        Ok(document)
+    }
+}
+
 const ERRNOS: [Errno; 7] =
     [Errno::NOSPC, Errno::DQUOT, Errno::INTR, Errno::OPNOTSUPP, Errno::ROFS, Errno::STALE, Errno::IO];
 

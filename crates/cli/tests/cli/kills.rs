@@ -14,8 +14,8 @@ use writebench_testkit::{
     wait_for,
 };
 
+use crate::faults::FaultyTarget;
 use crate::program;
-use crate::single_faults::FaultyTarget;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];

@@ -11,8 +11,8 @@ use writebench_testkit::{
     Caching, Call, Kind, Need, Program, Trials, What, When, directory_on, entries, kill_run, wait_for,
 };
 
+use crate::faults::FaultyTarget;
 use crate::program;
-use crate::single_faults::FaultyTarget;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];

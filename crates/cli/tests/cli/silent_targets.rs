@@ -8,8 +8,8 @@ use writebench_testkit::{
     Bindfs, Caching, Call, Need, Program, Trials, What, When, children, entries, kill_run, wait_for,
 };
 
+use crate::faults::FaultyTarget;
 use crate::program;
-use crate::single_faults::FaultyTarget;
 
 pub(crate) fn add(trials: &mut Trials) {
     let bindfs = [Need::Bindfs];
