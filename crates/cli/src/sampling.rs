@@ -58,7 +58,7 @@ pub(crate) fn run_rank_sample(
     };
     Ok(match (room?, all) {
         (Err(outcome), _) => failed(outcome, false),
-        (Ok(()), Ok(true)) => engine.rank_sample(target, request, *role, barrier),
+        (Ok(()), Ok(true)) => engine.rank_sample(target, request, *role, Some(barrier)),
         (Ok(()), _) => {
             let detail = ": another rank has failed".to_owned();
             failed(Outcome::WorkerDied { phase: Phase::Settle, signal: None, detail }, true)

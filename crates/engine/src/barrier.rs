@@ -24,13 +24,15 @@ pub(crate) struct Ranks<'m> {
     barrier: Option<&'m mut dyn RankBarrier>,
     // Whether the sample ended because another rank has failed.
     pub(crate) is_abandoned: bool,
-    pub(crate) clock: Clock,
+    // A moment, and its time of `CLOCK_MONOTONIC` in numbers, which all processes of a machine have in common.
+    origin: (Instant, u64),
     pub(crate) timestamps: PhaseTimestamps,
 }
 
 impl<'m> Ranks<'m> {
     pub(crate) fn new(barrier: Option<&'m mut dyn RankBarrier>) -> Self {
-        Self { barrier, is_abandoned: false, clock: Clock::now(), timestamps: PhaseTimestamps::default() }
+        let origin = (Instant::now(), monotonic_ns());
+        Self { barrier, is_abandoned: false, origin, timestamps: PhaseTimestamps::default() }
     }
 
     /// Waits for the other ranks before the next phase, unless one of them has failed.
@@ -38,12 +40,8 @@ impl<'m> Ranks<'m> {
         self.wait_at(so_far, false)
     }
 
-    /// Waits for the other ranks for the last time.
-    pub(crate) fn wait_last<T>(&mut self, so_far: Result<T, PhaseError>) -> Result<T, PhaseError> {
-        self.wait_at(so_far, true)
-    }
-
-    fn wait_at<T>(&mut self, so_far: Result<T, PhaseError>, is_last: bool) -> Result<T, PhaseError> {
+    /// Waits for the other ranks, perhaps for the last time.
+    pub(crate) fn wait_at<T>(&mut self, so_far: Result<T, PhaseError>, is_last: bool) -> Result<T, PhaseError> {
         let Some(barrier) = &mut self.barrier else { return so_far };
         let all = barrier.wait(so_far.is_ok(), is_last);
         if so_far.is_err() || !matches!(all, Ok(true)) {
@@ -62,24 +60,9 @@ impl<'m> Ranks<'m> {
 
     /// Marks a phase that took so long from `start`.
     pub(crate) fn mark(&mut self, phase: Phase, start: Instant, elapsed_ns: u64) {
-        let began_ns = self.clock.at(start);
+        let (origin, origin_ns) = self.origin;
+        let began_ns = origin_ns + nanoseconds(start.saturating_duration_since(origin));
         self.timestamps.add(phase, began_ns, began_ns.saturating_add(elapsed_ns));
-    }
-}
-
-/// `CLOCK_MONOTONIC` in numbers, which all processes of a machine have in common.
-pub(crate) struct Clock {
-    instant: Instant,
-    at_ns: u64,
-}
-
-impl Clock {
-    fn now() -> Self {
-        Self { instant: Instant::now(), at_ns: monotonic_ns() }
-    }
-
-    fn at(&self, instant: Instant) -> u64 {
-        self.at_ns + nanoseconds(instant.saturating_duration_since(self.instant))
     }
 }
 

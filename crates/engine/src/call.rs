@@ -139,17 +139,14 @@ impl CallError {
 
     /// The outcome of the sample.
     pub(crate) fn outcome(self, phase: Phase, path: Option<&str>) -> Outcome {
-        match self.failure(phase, path) {
-            (true, failure) => Outcome::Unsupported(Box::new(failure)),
-            (false, failure) => Outcome::Failed(Box::new(failure)),
-        }
+        let outcome = if self.is_unsupported { Outcome::Unsupported } else { Outcome::Failed };
+        outcome(Box::new(self.failure(phase, path)))
     }
 
-    /// Whether the target lacks a feature, and the failure.
-    pub(crate) fn failure(self, phase: Phase, path: Option<&str>) -> (bool, Failure) {
+    pub(crate) fn failure(self, phase: Phase, path: Option<&str>) -> Failure {
         let Self { call, offset, errno, message, .. } = self;
         let path = self.path.or_else(|| path.map(str::to_owned));
-        (self.is_unsupported, Failure { phase, call: call.to_owned(), path, offset, errno, message })
+        Failure { phase, call: call.to_owned(), path, offset, errno, message }
     }
 }
 

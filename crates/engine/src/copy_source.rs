@@ -6,9 +6,10 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::Advice;
 use writebench_model::{Cache, Case, Origin, SyncCall};
 
-use crate::call::{CallError, retry};
+use crate::call::CallError;
 use crate::file::{self, COPIED, Target};
 use crate::methods::map::Map;
+use crate::region::to_usize;
 use crate::sync;
 
 /// The file that is copied into each target: one that the user named, which is only read, or our own in each
@@ -68,10 +69,6 @@ impl CopySources {
 /// Brings the copied bytes of the file into the page cache, or out of it, as the case requires, and checks
 /// the result. Returns a reason to doubt the sample if not all bytes complied.
 pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>, CallError> {
-    bring_in_or_out(file, case).map_err(|error| error.with_path(COPIED))
-}
-
-fn bring_in_or_out(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>, CallError> {
     let bytes = case.axes().size_bytes;
     let length = rustix::fs::fstat(file).map_err(|errno| CallError::new("stat", errno))?.st_size;
     let length = u64::try_from(length).unwrap_or(0);
@@ -83,13 +80,11 @@ fn bring_in_or_out(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>, 
     // one.
     let file = file::reopen_to_read(file, Cache::Buffered)?;
     if case.axes().origin == Origin::Warm {
-        let asks = may_ask(&file)?;
-        if asks && resident_bytes(&file, bytes)? == bytes {
+        if resident_bytes(&file, bytes)? == Some(bytes) {
             return Ok(None);
         }
         read_all(&file, bytes)?;
-        // To a process that may not ask, the kernel reports every page as present.
-        let there = if asks { resident_bytes(&file, bytes)? } else { bytes };
+        let there = resident_bytes(&file, bytes)?.unwrap_or(bytes);
         let doubt = || format!("only {there} of {bytes} bytes of the copied file stayed in the page cache");
         return Ok((there < bytes).then(doubt));
     }
@@ -97,40 +92,33 @@ fn bring_in_or_out(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>, 
     sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
     rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)
         .map_err(|errno| CallError::new("posix_fadvise", errno))?;
-    let message = if may_ask(&file)? {
-        match resident_bytes(&file, bytes)? {
-            0 => return Ok(None),
-            there => format!("{there} of {bytes} bytes stay in the page cache after POSIX_FADV_DONTNEED"),
+    let message = match resident_bytes(&file, bytes)? {
+        Some(0) => return Ok(None),
+        Some(there) => format!("{there} of {bytes} bytes stay in the page cache after POSIX_FADV_DONTNEED"),
+        None => {
+            "mincore tells only who owns the file, or may write to it, what is in the page cache".to_owned()
         }
-    } else {
-        "mincore tells only who owns the file, or may write to it, what is in the page cache".to_owned()
     };
     Err(CallError::unsupported("origin=cold", message))
 }
 
-/// Whether mincore(2) tells this process the truth: otherwise the kernel reports every page as present.
-fn may_ask(file: &OwnedFd) -> Result<bool, CallError> {
+/// The bytes that are in the page cache; none if mincore(2) does not tell this process the truth. Then the kernel reports
+/// every page as present.
+fn resident_bytes(file: &OwnedFd, bytes: u64) -> Result<Option<u64>, CallError> {
     let stat = rustix::fs::fstat(file).map_err(|errno| CallError::new("stat", errno))?;
-    if stat.st_uid == rustix::process::geteuid().as_raw() {
-        return Ok(true);
-    }
+    let is_owner = stat.st_uid == rustix::process::geteuid().as_raw();
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok())
-}
-
-fn resident_bytes(file: &OwnedFd, bytes: u64) -> Result<u64, CallError> {
-    Map::reading(file.as_fd(), 0, bytes)?.resident_bytes().map(|there| there.min(bytes))
+    if !is_owner && rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_err() {
+        return Ok(None);
+    }
+    Map::reading(file.as_fd(), 0, bytes)?.resident_bytes().map(|there| Some(there.min(bytes)))
 }
 
 fn read_all(file: &OwnedFd, bytes: u64) -> Result<(), CallError> {
     let mut block = vec![0; 1 << 20];
-    let mut at = 0;
-    while at < bytes {
-        let read = retry("pread", || rustix::io::pread(file, block.as_mut_slice(), at));
-        match read.map_err(|error| error.at(at))? {
-            0 => return Err(CallError::other("copy from", "the file ends too early".to_owned()).at(at)),
-            read => at += read as u64,
-        }
+    for at in (0..bytes).step_by(block.len()) {
+        let length = block.len().min(to_usize(bytes - at));
+        file::read_exact("copy from", file.as_fd(), &mut block[..length], at)?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use writebench_model::{Cache, Case, Cursor, Files, Opening, SyncCall};
 
 use crate::call::{Call, CallError, Meaning, hand_over, retry};
+use crate::region::to_usize;
 use crate::{pattern, sync};
 
 #[derive(Clone, Copy)]
@@ -72,7 +73,7 @@ fn fill(file: &OwnedFd, length: u64, seed: u64) -> Result<(), CallError> {
     let mut block = vec![0; 1 << 20];
     let mut at = 0;
     while at < length {
-        let piece = usize::try_from(length - at).unwrap_or(usize::MAX).min(block.len());
+        let piece = to_usize(length - at).min(block.len());
         pattern::fill(seed, at, &mut block[..piece]);
         hand_over("write", &block[..piece], at, |bytes, _| rustix::io::write(file, bytes))?;
         at += piece as u64;
@@ -89,6 +90,25 @@ pub(crate) fn open_to_read(target: Target<'_>, name: &str) -> Result<OwnedFd, Ca
 pub(crate) fn reopen_to_read(file: BorrowedFd<'_>, cache: Cache) -> Result<OwnedFd, CallError> {
     let options = OpenOptions::new().read(true).direct(cache == Cache::Direct);
     open_with(Target::Device(file), "", cache, options)
+}
+
+/// Reads all of the bytes at the offset; `purpose` is in the error for a file that ends before.
+pub(crate) fn read_exact(
+    purpose: &'static str,
+    file: BorrowedFd<'_>,
+    mut bytes: &mut [u8],
+    mut offset: u64,
+) -> Result<(), CallError> {
+    while !bytes.is_empty() {
+        let read = retry("pread", || rustix::io::pread(file, &mut *bytes, offset))
+            .map_err(|error| error.at(offset))?;
+        if read == 0 {
+            return Err(CallError::other(purpose, "the file ends too early".to_owned()).at(offset));
+        }
+        bytes = &mut bytes[read..];
+        offset += read as u64;
+    }
+    Ok(())
 }
 
 /// Removes a file; a missing file is no error. A device stays.

@@ -12,6 +12,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
+use nix::sys::resource::UsageWho;
 use rustix::io::{Errno, FdFlags};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, set_child_subreaper, waitid};
 use writebench_model::nanoseconds;
@@ -85,7 +86,7 @@ fn read_report(from: &mut UnixStream, mut guard: Child) -> io::Result<Ended> {
         elapsed_ns: next()?.unsigned_abs(),
         startup_ns: Some(next()?.unsigned_abs()).filter(|&time| time > 0),
         left: next()?.unsigned_abs(),
-        usage: Usage::from_numbers([next()?, next()?, next()?, next()?]),
+        usage: Usage([next()?, next()?, next()?, next()?]),
     })
 }
 
@@ -110,7 +111,7 @@ pub fn guard(words: &mut dyn Iterator<Item = OsString>) -> io::Result<()> {
     let numbers = match run(words) {
         Ok((status, elapsed_ns, usage)) => {
             let left = end_children() as u64;
-            let [user, system, faults, switches] = usage.numbers();
+            let Usage([user, system, faults, switches]) = usage;
             let status = status.into_raw();
             format!("0 {status} {elapsed_ns} {startup_ns} {left} {user} {system} {faults} {switches}")
         }
@@ -124,11 +125,11 @@ fn run(words: &mut dyn Iterator<Item = OsString>) -> io::Result<(ExitStatus, u64
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words).stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(io::stdout().as_fd().try_clone_to_owned()?);
-    let before = Usage::children();
+    let before = Usage::read(UsageWho::RUSAGE_CHILDREN);
     let start = Instant::now();
     let status = command.spawn()?.wait()?;
     let elapsed_ns = nanoseconds(start.elapsed());
-    Ok((status, elapsed_ns, Usage::children().since(&before)))
+    Ok((status, elapsed_ns, Usage::read(UsageWho::RUSAGE_CHILDREN).since(before)))
 }
 
 /// The time from the start of a process to its end, without any work.

@@ -16,7 +16,6 @@ mod machine;
 mod methods;
 mod pattern;
 mod program;
-mod progress;
 mod read_back;
 mod records;
 mod region;

@@ -11,6 +11,7 @@ use crate::call::CallError;
 use crate::file::Target;
 use crate::methods::streaming_copy;
 use crate::methods::streaming_copy::StreamingCopy;
+use crate::region::to_usize;
 use crate::run::Engine;
 use crate::threads::{Shared, Threads};
 
@@ -106,7 +107,7 @@ const COPIES: [LimitKind; 3] =
 /// non-temporal stores. All destinations are touched first; the best of several passes counts.
 fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
     let threads = threads.max(1);
-    let each = usize::try_from(bytes / u64::from(threads)).unwrap_or(usize::MAX).max(1);
+    let each = to_usize(bytes / u64::from(threads)).max(1);
     let copied_bytes = each as u64 * u64::from(threads);
     let fastest = fastest(threads, each, time);
     let limit = |(index, kind)| {

@@ -142,14 +142,9 @@ fn phases(reported: &str, elapsed_ns: u64) -> Result<PhasesNs, String> {
     while let Some(name) = words.next() {
         let time = words.next().and_then(|text| text.parse::<u64>().ok());
         let time = time.ok_or_else(|| format!("'{name}' is not followed by a number of nanoseconds"))?;
-        let phase = match Phase::from_name(name) {
-            Some(Phase::Open) => &mut phases.open,
-            Some(Phase::Prepare) => &mut phases.prepare,
-            Some(Phase::Write) => &mut phases.write,
-            Some(Phase::Sync) => &mut phases.sync,
-            Some(Phase::Close) => &mut phases.close,
-            _ => return Err(format!("'{name}' is no phase: open, prepare, write, sync or close")),
-        };
+        let phase = Phase::from_name(name).and_then(|phase| phases.get_mut(phase));
+        let phase =
+            phase.ok_or_else(|| format!("'{name}' is no phase: open, prepare, write, sync or close"))?;
         *phase = phase.saturating_add(time);
     }
     let total = phases.total();

@@ -1,12 +1,13 @@
 //! Verification after the clock: the content is read back and compared with the expected data.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::num::NonZeroU64;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::Advice;
 use writebench_model::protocol::SampleRequest;
 use writebench_model::{Cache, Durability, Extent, ReadBack, ReadFrom};
 
-use crate::call::{CallError, retry};
+use crate::call::CallError;
 use crate::file::{self, COPIED};
 use crate::methods::map::Map;
 use crate::region::Region;
@@ -48,17 +49,19 @@ pub(crate) fn read_back(
         expected: vec![0; WHOLE_STEP_BYTES],
         compared_bytes: 0,
     };
-    let mut from = None;
+    let mut origins = Vec::new();
     for (region, &bytes) in
         written.regions.iter().zip(&written.handed_over_bytes).filter(|(_, bytes)| **bytes > 0)
     {
         let name = region.name(written.names);
-        let region_from =
-            reader.compare_region(region, bytes, selection).map_err(|error| error.with_path(name))?;
-        from = Some(weaker(from.unwrap_or(region_from), region_from));
+        let compared = reader.compare_region(region, bytes, selection);
+        origins.push(compared.map_err(|error| error.with_path(name))?);
     }
+    // The least certain of all.
+    let from = [None, Some(ReadFrom::PageCache), Some(ReadFrom::Device)];
+    let from = from.into_iter().find(|from| origins.contains(from)).flatten();
     let extent = if selection.is_some() { Extent::Part } else { Extent::Whole };
-    Ok(ReadBack { extent, bytes: reader.compared_bytes, from: from.flatten() })
+    Ok(ReadBack { extent, bytes: reader.compared_bytes, from })
 }
 
 /// The block size, by where the case suggests that the data will come from.
@@ -71,14 +74,6 @@ fn block_bytes(written: &Written<'_, '_>, bytes: u64) -> u64 {
 fn device_block_bytes(bytes: u64) -> u64 {
     let block_bytes = bytes / STRIPE_BLOCKS / DEVICE_BLOCKS;
     block_bytes.next_power_of_two().clamp(PAGE_BYTES, MOST_BLOCK_BYTES)
-}
-
-/// The less certain of two answers.
-fn weaker(a: Option<ReadFrom>, b: Option<ReadFrom>) -> Option<ReadFrom> {
-    match (a?, b?) {
-        (ReadFrom::Device, ReadFrom::Device) => Some(ReadFrom::Device),
-        _ => Some(ReadFrom::PageCache),
-    }
 }
 
 /// The same blocks for the same seed, round and case.
@@ -167,7 +162,11 @@ impl Reader<'_, '_, '_> {
             let pieces: Vec<Region<'_>> =
                 batch.iter().flat_map(|(from, to)| region.contiguous(from - begin, to - from)).collect();
             if selection.is_some() && from != Some(ReadFrom::PageCache) {
-                pieces.iter().for_each(|piece| begin_to_read(&file, piece));
+                for piece in &pieces {
+                    // Starts a read without waiting; the later read waits and reports errors.
+                    let length = NonZeroU64::new(piece.range.length);
+                    let _ = rustix::fs::fadvise(&file, piece.file_offset, length, Advice::WillNeed);
+                }
             }
             for piece in &pieces {
                 let before = piece.rank_offset - region.rank_offset;
@@ -188,10 +187,11 @@ impl Reader<'_, '_, '_> {
         let (length, begin, at) = (piece.range.length, piece.file_offset, piece.range.offset);
         let bytes = usize::try_from(length).unwrap_or(0);
         let (found, expected) = (&mut self.found[..bytes], &mut self.expected[..bytes]);
-        read_exact(file.as_fd(), found, begin)?;
+        file::read_exact("verify", file.as_fd(), found, begin)?;
         match original {
             Some(original) => {
-                read_exact(original.as_fd(), expected, at).map_err(|error| error.with_path(COPIED))?;
+                file::read_exact("verify", original.as_fd(), expected, at)
+                    .map_err(|error| error.with_path(COPIED))?;
             }
             None => source::expected(self.written.case, self.data_seed, at, before, expected),
         }
@@ -209,12 +209,6 @@ impl Reader<'_, '_, '_> {
 /// The number of reads that are under way at the same time.
 const BATCH_BLOCKS: usize = 1024;
 
-/// Starts a read without waiting; the later read waits and reports errors.
-fn begin_to_read(file: &OwnedFd, piece: &Region<'_>) {
-    let length = std::num::NonZeroU64::new(piece.range.length);
-    let _ = rustix::fs::fadvise(file, piece.file_offset, length, Advice::WillNeed);
-}
-
 /// Where a range would be read from: one page in the page cache is enough to doubt the device. None if that
 /// cannot be found out.
 fn find_origin(file: &OwnedFd, begin: u64, bytes: u64) -> Option<ReadFrom> {
@@ -230,19 +224,6 @@ fn find_origin(file: &OwnedFd, begin: u64, bytes: u64) -> Option<ReadFrom> {
         at += length;
     }
     Some(ReadFrom::Device)
-}
-
-fn read_exact(file: BorrowedFd<'_>, mut bytes: &mut [u8], mut offset: u64) -> Result<(), CallError> {
-    while !bytes.is_empty() {
-        let read = retry("pread", || rustix::io::pread(file, &mut *bytes, offset))
-            .map_err(|error| error.at(offset))?;
-        if read == 0 {
-            return Err(wrong("the file ends too early".to_owned()).at(offset));
-        }
-        bytes = &mut bytes[read..];
-        offset += read as u64;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use writebench_model::{Latency, Sync, nanoseconds};
 
 use crate::call::CallError;
 use crate::region::Region;
-use crate::timeline::{ProgressCurve, ProgressSampler};
+use crate::timeline::ProgressSampler;
 use crate::write_behind::WriteBehind;
 
 /// The records that one thread has handed over. If no data becomes durable before the end, this is off and
@@ -23,8 +23,9 @@ pub(crate) struct Records {
     since_sync: u64,
     /// Methods with a loop of their own add to this.
     pub handed_over_bytes: u64,
-    sampler: ProgressSampler,
-    behind: Option<WriteBehind>,
+    pub sampler: ProgressSampler,
+    /// Present if data is written out behind the loop.
+    pub behind: Option<WriteBehind>,
     start: Instant,
     last: Instant,
 }
@@ -194,16 +195,6 @@ impl Records {
             None => Ok(()),
             Some(behind) => behind.reached(bytes),
         }
-    }
-
-    /// Writes behind from now on, or no longer.
-    pub(crate) fn write_behind(&mut self, behind: Option<WriteBehind>) {
-        self.behind = behind;
-    }
-
-    /// The course of a phase that began at `began` and record_latency `elapsed_ns`.
-    pub(crate) fn curve(&self, began: Instant, elapsed_ns: u64) -> ProgressCurve {
-        self.sampler.curve(began, elapsed_ns, self.handed_over_bytes)
     }
 
     /// Adds the records of another thread.

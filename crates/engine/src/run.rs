@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
+use nix::sys::resource::UsageWho;
 use writebench_model::protocol::{RankRole, RankSample, SampleRequest};
 use writebench_model::{
     Cache, Case, Descriptor, Failure, Files, MapSharing, Outcome, Phase, PhasesNs, Prepare, Sample, SyncCall,
@@ -13,19 +14,19 @@ use writebench_model::{
 use crate::barrier::{RankBarrier, Ranks};
 use crate::call::{CallError, PhaseError};
 use crate::copy_source::{self, CopySources};
-use crate::file::Target;
+use crate::file::{COPIED, Target};
 use crate::machine::Usage;
 use crate::program::Program;
-use crate::progress::Progress;
 use crate::records::Records;
-use crate::region;
+use crate::region::{self, Region};
 use crate::source::SourceBuffer;
 use crate::thread_state::{self, ThreadState};
 use crate::threads::{Shared, Threads};
 use crate::timeline::{self, ProgressCurve};
+use crate::verify::Written;
 use crate::warm_memory::WarmMemory;
 use crate::watch::Watcher;
-use crate::{direct_path, file, read_back, settle, verify};
+use crate::{direct_path, file, read_back, settle};
 
 /// The memory that may be taken now, or the reason why it is unknown. The control groups around the process
 /// are outside this crate.
@@ -33,7 +34,7 @@ pub type AvailableMemory = fn() -> Result<u64, String>;
 
 /// Takes samples in this process, one after the other.
 pub struct Engine<'p> {
-    pub(crate) progress: Progress<'p>,
+    progress: &'p dyn Fn(Phase),
     source: SourceBuffer,
     copy_sources: CopySources,
     memory: WarmMemory,
@@ -58,7 +59,7 @@ impl<'p> Engine<'p> {
         progress: &'p dyn Fn(Phase),
     ) -> Self {
         Self {
-            progress: Progress(progress),
+            progress,
             source: SourceBuffer::default(),
             copy_sources: CopySources::new(copy_from),
             memory: WarmMemory::new(),
@@ -70,7 +71,7 @@ impl<'p> Engine<'p> {
     /// Takes one sample in a directory that must be ours alone, or on a device. No file of the
     /// sample remains; a file made for copying stays for the next sample.
     pub fn sample(&mut self, target: Target<'_>, request: &SampleRequest) -> Sample {
-        self.run_sample(target, request, RankRole::ALONE, Ranks::new(None)).sample
+        self.rank_sample(target, request, RankRole::ALONE, None).sample
     }
 
     /// Takes one rank's share of a sample that several ranks take together. Each rank calls this
@@ -80,40 +81,26 @@ impl<'p> Engine<'p> {
         target: Target<'_>,
         request: &SampleRequest,
         role: RankRole,
-        barrier: &mut dyn RankBarrier,
+        barrier: Option<&mut dyn RankBarrier>,
     ) -> RankSample {
-        self.run_sample(target, request, role, Ranks::new(Some(barrier)))
-    }
-
-    fn run_sample(
-        &mut self,
-        target: Target<'_>,
-        request: &SampleRequest,
-        role: RankRole,
-        mut ranks: Ranks<'_>,
-    ) -> RankSample {
+        let mut ranks = Ranks::new(barrier);
         let case = &request.case;
         let names = file::names(&request.file_stem, case, role.rank);
         let run = Run { target, case, names: &names, request, role };
         let mut result = run
             .through_all_phases(self, &mut ranks)
             .map_err(|(phase, error)| error.outcome(phase, names.first().map(String::as_str)));
-        self.progress.begin(Phase::Clean);
+        (self.progress)(Phase::Clean);
         for name in run.own_names() {
-            let removed = file::remove(target, name);
-            result = result.and_then(|sample| match removed {
-                Ok(()) => Ok(sample),
-                Err(error) => Err(error.outcome(Phase::Clean, Some(name))),
-            });
+            if let Err(error) = file::remove(target, name) {
+                result = result.and(Err(error.outcome(Phase::Clean, Some(name))));
+            }
         }
         // What is left of its data is written out now, so that an error is known to be this sample's.
         let written_out = settle::write_out(target, request.sync_all);
         let mut sample = result.unwrap_or_else(|outcome| Sample::without_figures(request.round, outcome));
         if let (Err(error), true) = (written_out, sample.outcome.is_ok()) {
-            let (_, failure) = error.failure(Phase::Clean, None);
-            let why = format!("its data was lost at write-back: {failure}");
-            sample.disturbed = sample.disturbed.or(Some(why));
-            sample.write_back = Some(Box::new(failure));
+            note_lost_data(&mut sample, "its data was lost at write-back", error, Phase::Clean);
         }
         RankSample { sample, timestamps: ranks.timestamps, is_abandoned: ranks.is_abandoned }
     }
@@ -137,7 +124,7 @@ impl Run<'_> {
     fn through_all_phases(&self, engine: &mut Engine<'_>, ranks: &mut Ranks<'_>) -> Result<Sample, PhaseError> {
         let (case, request, progress) = (self.case, self.request, engine.progress);
         let mut sample = Sample::without_figures(request.round, Outcome::Ok);
-        ranks.wait(progress.phase(Phase::Settle, || self.settle(engine, &mut sample)))?;
+        ranks.wait(in_phase(progress, Phase::Settle, || self.settle(engine, &mut sample)))?;
         let copy_from = engine.copy_sources.get(case, request.target);
         let regions = region::split(case, self.role.rank, engine.source.bytes(), copy_from);
         let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
@@ -149,12 +136,12 @@ impl Run<'_> {
         if let Some(words) = program {
             let name = self.names.first().map(String::as_str).unwrap_or_default();
             let program = Program { words, target: self.target, name, source: copy_from };
-            progress.phase(Phase::Write, || program.run(case, &mut sample))?;
+            in_phase(progress, Phase::Write, || program.run(case, &mut sample))?;
             note_end(watcher, &mut engine.memory, &mut sample);
-            progress.phase(Phase::Verify, || self.verify(&regions, vec![sample.bytes], &mut sample))?;
+            in_phase(progress, Phase::Verify, || self.verify(&regions, vec![sample.bytes], &mut sample))?;
             return Ok(sample);
         }
-        let records = timed_phases(states, (case, self.role), progress, &mut sample, ranks)?;
+        let records = self.timed_phases(states, progress, &mut sample, ranks)?;
         note_end(watcher, &mut engine.memory, &mut sample);
         sample.latency = records.merged.latency().map(Box::new);
         let hand_overs = timeline::hand_overs(case, &regions);
@@ -162,14 +149,14 @@ impl Run<'_> {
         sample.timeline = timeline.map(Box::new);
 
         let mut verified =
-            progress.phase(Phase::Verify, || self.verify(&regions, records.handed_over_bytes, &mut sample));
+            in_phase(progress, Phase::Verify, || self.verify(&regions, records.handed_over_bytes, &mut sample));
         let checks_path =
             request.read_back.is_some() && case.axes().cache == Cache::Direct && self.role.rank == 0;
         if checks_path && verified.is_ok() {
-            verified = progress.phase(Phase::Verify, || self.check_direct_path(engine));
+            verified = in_phase(progress, Phase::Verify, || self.check_direct_path(engine));
         }
         // Files are removed when all ranks have read them.
-        ranks.wait_last(verified)?;
+        ranks.wait_at(verified, true)?;
         Ok(sample)
     }
 
@@ -214,11 +201,7 @@ impl Run<'_> {
         let start = Instant::now();
         match settle::quiet(self.target, request.sync_all, Duration::from_nanos(request.settle_limit_ns)) {
             Ok(doubt) => sample.disturbed = doubt,
-            Err(error) => {
-                let (_, failure) = error.failure(Phase::Settle, None);
-                sample.disturbed = Some(format!("before it: {failure}"));
-                sample.write_back = Some(Box::new(failure));
-            }
+            Err(error) => note_lost_data(sample, "before it", error, Phase::Settle),
         }
         sample.settle_ns = nanoseconds(start.elapsed());
         engine.source.touch();
@@ -238,28 +221,117 @@ impl Run<'_> {
         };
         sample.probe_ns[0] = engine.memory.prepare(warm_bytes, most_bytes);
         if let Some(source) = engine.copy_sources.get(case, request.target) {
-            let doubt = copy_source::settle(source, case)?;
+            let doubt = copy_source::settle(source, case).map_err(|error| error.with_path(COPIED))?;
             sample.disturbed = sample.disturbed.take().or(doubt);
         }
         Ok(())
     }
 
+    /// Runs the timed phases. Every descriptor is closed in any case: an open stream of the C library would be
+    /// flushed at exit, into whichever file has its number by then.
+    fn timed_phases(
+        &self,
+        states: Vec<ThreadState<'_>>,
+        progress: &dyn Fn(Phase),
+        sample: &mut Sample,
+        ranks: &mut Ranks<'_>,
+    ) -> Result<AllRecords, PhaseError> {
+        let attaches = states.iter().any(ThreadState::attaches);
+        let merged = Records::new(self.case.axes().sync, 0, None);
+        let mut all = AllRecords { merged, handed_over_bytes: Vec::new(), curves: Vec::new() };
+        let states = Shared::new(states);
+        std::thread::scope(|scope| {
+            let threads = match Threads::start(scope, &states) {
+                Ok(threads) => threads,
+                Err(error) => return ranks.wait(Err((Phase::Settle, error))),
+            };
+            let before = Usage::read(UsageWho::RUSAGE_SELF);
+            let clock = PhaseClock { phases: &mut sample.phases_ns, progress, ranks: &mut *ranks };
+            let result = self.steps(&threads, attaches, clock);
+            Usage::read(UsageWho::RUSAGE_SELF).since(before).write(sample);
+            // The result is already decided, and an error must not keep the next thread from closing.
+            let _ = threads.in_turn(|state| {
+                let (bytes, write_ns) = (state.records.handed_over_bytes, sample.phases_ns.write);
+                all.handed_over_bytes.push(bytes);
+                all.merged.merge(&state.records);
+                match &result {
+                    Ok(began) => all.curves.push(state.records.sampler.curve(*began, write_ns, bytes)),
+                    Err(_) => drop(state.close()),
+                }
+                Ok(())
+            });
+            // A rank that has written syncs at once, as programs do: the ranks wait until all have
+            // closed.
+            ranks.wait(result)
+        })?;
+        Ok(all)
+    }
+
+    /// Returns the time at which phase write began.
+    fn steps(
+        &self,
+        threads: &Threads<'_, ThreadState<'_>>,
+        attaches: bool,
+        mut clock: PhaseClock<'_, '_>,
+    ) -> Result<Instant, PhaseError> {
+        let axes = self.case.axes();
+        let own_files = axes.files == Files::PerThread;
+        let own_descriptors = axes.descriptor == Descriptor::PerThread;
+        let mut so_far = clock.time(Phase::Open, || {
+            if own_files {
+                return threads.together(ThreadState::open);
+            }
+            threads.first(ThreadState::open)?;
+            if own_descriptors {
+                return threads.together(ThreadState::open_own);
+            }
+            let mut first = None;
+            threads.in_turn(|state| {
+                state.open_shared(&mut first);
+                Ok(())
+            })
+        });
+        // The first rank gives a shared file its length for all.
+        let prepares = axes.prepare.has_step() && (axes.files != Files::Shared || self.role.rank == 0);
+        if prepares && so_far.is_ok() {
+            so_far = clock.time(Phase::Prepare, || {
+                if own_files {
+                    threads.together(ThreadState::prepare)
+                } else {
+                    threads.first(ThreadState::prepare)
+                }
+            });
+        }
+        if attaches {
+            clock.ranks.wait(so_far)?;
+            so_far = clock.time(Phase::Open, || threads.together(ThreadState::attach));
+        }
+        clock.ranks.wait(so_far)?;
+        let write_began = Instant::now();
+        clock.time(Phase::Write, || threads.together(ThreadState::write))?;
+        if axes.sync.is_at_end() {
+            let each = own_files || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
+            clock.time(Phase::Sync, || {
+                if each { threads.together(ThreadState::sync) } else { threads.first(ThreadState::sync) }
+            })?;
+        }
+        let each = own_files || own_descriptors || attaches;
+        clock.time(Phase::Close, || {
+            if each { threads.together(ThreadState::close) } else { threads.in_turn(ThreadState::close) }
+        })?;
+        Ok(write_began)
+    }
+
     /// Checks that the file has all data, which took the path that the case names.
     fn verify(
         &self,
-        regions: &[region::Region<'_>],
+        regions: &[Region<'_>],
         handed_over_bytes: Vec<u64>,
         sample: &mut Sample,
     ) -> Result<(), CallError> {
         let (case, request) = (self.case, self.request);
-        let all = verify::Written {
-            target: self.target,
-            names: self.names,
-            case,
-            regions,
-            handed_over_bytes,
-            is_of_another_rank: false,
-        };
+        let (target, names) = (self.target, self.names);
+        let all = Written { target, names, case, regions, handed_over_bytes, is_of_another_rank: false };
         sample.bytes = all.check_sizes()?;
         sample.shares_blocks = all.shares_blocks()?;
         all.check_page_cache()?;
@@ -268,53 +340,51 @@ impl Run<'_> {
         let is_known = request.program.as_deref().is_none_or(Program::is_given_its_data);
         let wanted = request.read_back.filter(|_| case.method().writes_data() && is_known);
         let Some(extent) = wanted else { return Ok(()) };
-        let other = self.role.verifies;
-        if other == self.role.rank {
-            sample.read_back = Some(read_back::read_back(&all, request, extent)?);
-            return Ok(());
-        }
-        // Another rank's data: in a run on several nodes, another node has sent it to the
-        // filesystem.
-        let (names, regions) =
-            (file::names(&request.file_stem, case, other), region::split(case, other, &[], None));
-        let handed_over_bytes = regions.iter().map(|region| region.range.length).collect();
-        let others = verify::Written {
-            names: &names,
-            regions: &regions,
-            handed_over_bytes,
-            is_of_another_rank: true,
-            ..all
+        let (names, regions);
+        let written = if self.role.verifies == self.role.rank {
+            all
+        } else {
+            // Another rank's data: in a run on several nodes, another node has sent it to the filesystem.
+            names = file::names(&request.file_stem, case, self.role.verifies);
+            regions = region::split(case, self.role.verifies, &[], None);
+            let handed_over_bytes = regions.iter().map(|region| region.range.length).collect();
+            Written { names: &names, regions: &regions, handed_over_bytes, is_of_another_rank: true, ..all }
         };
-        sample.read_back = Some(read_back::read_back(&others, request, extent)?);
+        sample.read_back = Some(read_back::read_back(&written, request, extent)?);
         Ok(())
     }
 }
 
 /// Adds up time by phase. The progress record is written between two phases, outside the clock.
-struct Clock<'c, 'm> {
+struct PhaseClock<'c, 'm> {
     phases: &'c mut PhasesNs,
-    progress: Progress<'c>,
+    progress: &'c dyn Fn(Phase),
     ranks: &'c mut Ranks<'m>,
 }
 
-impl Clock<'_, '_> {
+impl PhaseClock<'_, '_> {
     fn time(&mut self, phase: Phase, work: impl FnOnce() -> Result<(), CallError>) -> Result<(), PhaseError> {
-        self.progress.phase(phase, || {
+        in_phase(self.progress, phase, || {
             let start = Instant::now();
             let result = work();
             let elapsed_ns = nanoseconds(start.elapsed());
             self.ranks.mark(phase, start, elapsed_ns);
-            match phase {
-                Phase::Open => self.phases.open += elapsed_ns,
-                Phase::Prepare => self.phases.prepare += elapsed_ns,
-                Phase::Write => self.phases.write += elapsed_ns,
-                Phase::Sync => self.phases.sync += elapsed_ns,
-                Phase::Close => self.phases.close += elapsed_ns,
-                Phase::Settle | Phase::Verify | Phase::Clean => {}
+            if let Some(total_ns) = self.phases.get_mut(phase) {
+                *total_ns += elapsed_ns;
             }
             result
         })
     }
+}
+
+/// Does the work of a phase. `progress` is told before, outside the clock.
+fn in_phase<T>(
+    progress: &dyn Fn(Phase),
+    phase: Phase,
+    work: impl FnOnce() -> Result<T, CallError>,
+) -> Result<T, PhaseError> {
+    progress(phase);
+    work().map_err(|error| (phase, error))
 }
 
 struct AllRecords {
@@ -323,99 +393,16 @@ struct AllRecords {
     curves: Vec<ProgressCurve>,
 }
 
+/// Write-back has failed, which the kernel tells once.
+fn note_lost_data(sample: &mut Sample, what: &str, error: CallError, phase: Phase) {
+    let failure = error.failure(phase, None);
+    sample.disturbed.get_or_insert_with(|| format!("{what}: {failure}"));
+    sample.write_back = Some(Box::new(failure));
+}
+
 /// The delays, the memory and the probe after the timed phases.
 fn note_end(watcher: Watcher<'_>, memory: &mut WarmMemory, sample: &mut Sample) {
     (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
     sample.watch.given_back_bytes = memory.given_back_bytes();
     sample.probe_ns[1] = memory.probe_ns();
-}
-
-/// Runs the timed phases. Every descriptor is closed in any case: an open stream of the C library would be
-/// flushed at exit, into whichever file has its number by then.
-fn timed_phases(
-    states: Vec<ThreadState<'_>>,
-    (case, role): (&Case, RankRole),
-    progress: Progress<'_>,
-    sample: &mut Sample,
-    ranks: &mut Ranks<'_>,
-) -> Result<AllRecords, PhaseError> {
-    let attaches = states.iter().any(ThreadState::attaches);
-    let merged = Records::new(case.axes().sync, 0, None);
-    let mut all = AllRecords { merged, handed_over_bytes: Vec::new(), curves: Vec::new() };
-    let states = Shared::new(states);
-    std::thread::scope(|scope| {
-        let threads = match Threads::start(scope, &states) {
-            Ok(threads) => threads,
-            Err(error) => return ranks.wait(Err((Phase::Settle, error))),
-        };
-        let before = Usage::now();
-        let clock = Clock { phases: &mut sample.phases_ns, progress, ranks: &mut *ranks };
-        let result = steps(&threads, (case, role), attaches, clock);
-        Usage::now().since(&before).write(sample);
-        // The result is already decided, and an error must not keep the next thread from closing.
-        let _ = threads.in_turn(|state| {
-            all.handed_over_bytes.push(state.records.handed_over_bytes);
-            all.merged.merge(&state.records);
-            match &result {
-                Ok(began) => all.curves.push(state.records.curve(*began, sample.phases_ns.write)),
-                Err(_) => drop(state.close()),
-            }
-            Ok(())
-        });
-        // A rank that has written syncs at once, as programs do: the ranks wait until all have
-        // closed.
-        ranks.wait(result)
-    })?;
-    Ok(all)
-}
-
-/// Returns the time at which phase write began.
-fn steps(
-    threads: &Threads<'_, ThreadState<'_>>,
-    (case, role): (&Case, RankRole),
-    attaches: bool,
-    mut clock: Clock<'_, '_>,
-) -> Result<Instant, PhaseError> {
-    let axes = case.axes();
-    let own_files = axes.files == Files::PerThread;
-    let own_descriptors = axes.descriptor == Descriptor::PerThread;
-    let mut so_far = clock.time(Phase::Open, || {
-        if own_files {
-            return threads.together(ThreadState::open);
-        }
-        threads.first(ThreadState::open)?;
-        if own_descriptors {
-            return threads.together(ThreadState::open_own);
-        }
-        let mut first = None;
-        threads.in_turn(|state| {
-            state.open_shared(&mut first);
-            Ok(())
-        })
-    });
-    // The first rank gives a shared file its length for all.
-    let prepares = axes.prepare.has_step() && (axes.files != Files::Shared || role.rank == 0);
-    if prepares && so_far.is_ok() {
-        so_far = clock.time(Phase::Prepare, || {
-            if own_files { threads.together(ThreadState::prepare) } else { threads.first(ThreadState::prepare) }
-        });
-    }
-    if attaches {
-        clock.ranks.wait(so_far)?;
-        so_far = clock.time(Phase::Open, || threads.together(ThreadState::attach));
-    }
-    clock.ranks.wait(so_far)?;
-    let write_began = Instant::now();
-    clock.time(Phase::Write, || threads.together(ThreadState::write))?;
-    if axes.sync.is_at_end() {
-        let each = own_files || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
-        clock.time(Phase::Sync, || {
-            if each { threads.together(ThreadState::sync) } else { threads.first(ThreadState::sync) }
-        })?;
-    }
-    let each = own_files || own_descriptors || attaches;
-    clock.time(Phase::Close, || {
-        if each { threads.together(ThreadState::close) } else { threads.in_turn(ThreadState::close) }
-    })?;
-    Ok(write_began)
 }

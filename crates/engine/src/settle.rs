@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
 use writebench_model::{AllocateCall, Cache, Case, Content, SyncCall};
 
 use crate::call::{CallError, retry};
@@ -81,8 +82,5 @@ fn free_bytes(directory: BorrowedFd<'_>) -> Option<u64> {
 }
 
 fn is_in_memory(directory: BorrowedFd<'_>) -> bool {
-    /// `TMPFS_MAGIC` of statfs(2).
-    const TMPFS: u64 = 0x0102_1994;
-    rustix::fs::fstatfs(directory)
-        .is_ok_and(|status| u64::try_from(status.f_type).is_ok_and(|kind| kind == TMPFS))
+    fstatfs(directory).is_ok_and(|status| status.filesystem_type() == TMPFS_MAGIC)
 }

@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use writebench_model::{Bytes, Case, Data, DataMemory, Source};
 
 use crate::call::{Call, CallError, Meaning};
+use crate::region::to_usize;
 use crate::{pattern, region};
 
 /// Source data, kept between samples while the next case needs the same.
@@ -70,7 +71,7 @@ impl SourceBuffer {
                 let mut bytes = &mut mapping[data_range.clone()];
                 for region in region::split(case, rank, &[], None) {
                     for piece in region.contiguous(0, region.range.length) {
-                        let length = usize::try_from(piece.range.length).unwrap_or(usize::MAX);
+                        let length = to_usize(piece.range.length);
                         let (own, rest) = bytes.split_at_mut(length.min(bytes.len()));
                         pattern::fill(seed, piece.range.offset, own);
                         bytes = rest;
@@ -141,7 +142,7 @@ pub(crate) fn expected(case: &Case, seed: u64, offset: u64, before: u64, bytes: 
             let mut done = 0;
             while done < bytes.len() {
                 let into_chunk = (before + done as u64) % chunk;
-                let length = usize::try_from(chunk - into_chunk).unwrap_or(usize::MAX).min(bytes.len() - done);
+                let length = to_usize(chunk - into_chunk).min(bytes.len() - done);
                 pattern::fill(seed, into_chunk, &mut bytes[done..done + length]);
                 done += length;
             }

@@ -1,6 +1,6 @@
 //! The state of one thread of a sample, and its step in each phase.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use writebench_model::{Cache, Case, Cursor, Prepare};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
+use crate::methods::allocate::{allocate, zero_fill};
 use crate::methods::{self, IoThread};
 use crate::records::Records;
 use crate::region::Region;
@@ -67,13 +68,12 @@ impl ThreadState<'_> {
     }
 
     /// Sets the file's position to the region, for methods that write there.
-    fn seek(&self) -> Result<(), CallError> {
-        let position = rustix::fs::SeekFrom::Start(self.region.file_offset);
-        if self.case.method().card().cursor == Cursor::FilePosition && self.region.file_offset > 0 {
-            retry("lseek", || rustix::fs::seek(self.file.as_ref().ok_or(rustix::io::Errno::BADF)?, position))
-                .map_err(|error| self.named(error))?;
+    fn seek(&mut self) -> Result<(), CallError> {
+        if self.case.method().card().cursor != Cursor::FilePosition || self.region.file_offset == 0 {
+            return Ok(());
         }
-        Ok(())
+        let position = rustix::fs::SeekFrom::Start(self.region.file_offset);
+        self.on_file(|_, file| retry("lseek", || rustix::fs::seek(file, position)).map(drop))
     }
 
     /// Uses the first thread's descriptor, which is in `first` after that thread's turn.
@@ -86,56 +86,54 @@ impl ThreadState<'_> {
 
     /// Gives the file its length and blocks, if the case's `prepare` does so.
     pub(crate) fn prepare(&mut self) -> Result<(), CallError> {
-        let prepare = self.case.axes().prepare;
-        let (file, length) = (self.file()?, self.region.file_length);
-        let prepared = match prepare.call() {
-            _ if prepare == Prepare::ZeroFill => {
-                methods::allocate::zero_fill(file.as_fd(), length, self.case.axes().cache)
+        self.on_file(|state, file| {
+            let (axes, length) = (state.case.axes(), state.region.file_length);
+            match axes.prepare.call() {
+                _ if axes.prepare == Prepare::ZeroFill => zero_fill(file, length, axes.cache),
+                Some(call) => allocate(file, call, length),
+                None => Ok(()),
             }
-            Some(call) => methods::allocate::allocate(file.as_fd(), call, length),
-            None => Ok(()),
-        };
-        prepared.map_err(|error| self.named(error))
+        })
     }
 
     /// Attaches the method to the open file.
     pub(crate) fn attach(&mut self) -> Result<(), CallError> {
-        let file = self.file()?;
-        self.thread.attach(file.as_fd()).map_err(|error| self.named(error))
+        self.on_file(|state, file| state.thread.attach(file))
     }
 
     /// Runs the method's loop.
     pub(crate) fn write(&mut self) -> Result<(), CallError> {
-        let file = self.file()?;
-        let axes = self.case.axes();
-        self.records.write_behind(WriteBehind::new(axes, &file, self.region.file_offset));
-        let result = self.thread.write(file.as_fd(), &mut self.records);
-        self.records.write_behind(None);
-        let result = result.map_err(|error| self.named(error));
-        if axes.cache == Cache::Direct {
-            return result.map_err(|error| error.with_alignment(file.as_fd()));
-        }
-        result
+        let (axes, offset) = (self.case.axes(), self.region.file_offset);
+        self.records.behind = self.file.as_ref().and_then(|file| WriteBehind::new(axes, file, offset));
+        self.on_file(|state, file| {
+            let result = state.thread.write(file, &mut state.records);
+            state.records.behind = None;
+            if axes.cache == Cache::Direct {
+                result.map_err(|error| error.with_alignment(file))
+            } else {
+                result
+            }
+        })
     }
 
     /// Makes durable the data that the case's `sync` reaches through this descriptor.
     pub(crate) fn sync(&mut self) -> Result<(), CallError> {
-        let file = self.file()?;
-        self.thread.sync(file.as_fd(), self.case.axes().sync.call).map_err(|error| self.named(error))
+        self.on_file(|state, file| state.thread.sync(file, state.case.axes().sync.call))
     }
 
     /// Detaches the method and closes the descriptor unless another thread shares it.
     pub(crate) fn close(&mut self) -> Result<(), CallError> {
-        self.thread.detach().map_err(|error| self.named(error))?;
+        self.thread.detach().map_err(|error| error.with_path(self.name))?;
         let Some(file) = self.file.take().and_then(Arc::into_inner) else { return Ok(()) };
-        self.thread.close(file).map_err(|error| self.named(error))
+        self.thread.close(file).map_err(|error| error.with_path(self.name))
     }
 
-    fn named(&self, error: CallError) -> CallError {
-        error.with_path(self.name)
-    }
-
-    fn file(&self) -> Result<Arc<OwnedFd>, CallError> {
-        self.file.clone().ok_or_else(|| CallError::new("open", rustix::io::Errno::BADF))
+    /// Works on the open file.
+    fn on_file(
+        &mut self,
+        work: impl FnOnce(&mut Self, BorrowedFd<'_>) -> Result<(), CallError>,
+    ) -> Result<(), CallError> {
+        let file = self.file.clone().ok_or_else(|| CallError::new("open", rustix::io::Errno::BADF))?;
+        work(self, file.as_fd()).map_err(|error| error.with_path(self.name))
     }
 }

@@ -1,7 +1,7 @@
 //! Checks after the clock: each file's length, and whether the data took the path that the case names.
 //! `read_back` compares the content.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use fiemap::{Fiemap, FiemapExtentFlags};
 use writebench_model::{Cache, Case, Content, Data, Failure, Files, Method, Prepare, SyncCall};
@@ -67,10 +67,9 @@ impl Written<'_, '_> {
         if prepare.gives_length() || is_of_all_ranks || !self.case.method().writes_data() {
             return whole;
         }
-        let own = self.regions.iter().zip(&self.handed_over_bytes);
-        let own = own.filter(|(region, _)| self.names.len() == 1 || region.index == index);
-        own.filter(|(_, bytes)| **bytes > 0)
-            .map(|(region, &bytes)| region.file_offset + region.span_bytes(bytes))
+        self.regions_in(index)
+            .filter(|(_, bytes)| *bytes > 0)
+            .map(|(region, bytes)| region.file_offset + region.span_bytes(bytes))
             .max()
             .unwrap_or(0)
     }
@@ -88,14 +87,10 @@ impl Written<'_, '_> {
             let file = file::open_to_read(self.target, name)?;
             // Blocks are chosen, and reserved ones are marked as written, at write-back.
             sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
-            let Ok(extents) = Fiemap::new(file.as_fd()).collect::<Result<Vec<_>, _>>() else {
-                // The filesystem does not tell: docs/safety.md.
-                return Ok(());
-            };
             let is_written = |flags: FiemapExtentFlags| !flags.contains(FiemapExtentFlags::UNWRITTEN);
-            let written =
-                extents.iter().filter(|extent| is_written(extent.fe_flags)).map(|extent| extent.fe_length);
-            let (written, wanted) = (written.sum::<u64>(), self.expected_data(index));
+            // Where the filesystem does not tell: docs/safety.md.
+            let Some(written) = extent_bytes(&file, is_written) else { return Ok(()) };
+            let wanted: u64 = self.regions_in(index).map(|(_, bytes)| bytes).sum();
             if written < wanted {
                 let message =
                     format!("only {written} of {wanted} bytes of zeros were written; the others are holes");
@@ -105,10 +100,10 @@ impl Written<'_, '_> {
         Ok(())
     }
 
-    /// The bytes of data that were handed over for a file.
-    fn expected_data(&self, index: usize) -> u64 {
-        let own = self.regions.iter().zip(&self.handed_over_bytes);
-        own.filter(|(region, _)| self.names.len() == 1 || region.index == index).map(|(_, bytes)| bytes).sum()
+    /// The regions of a file, with the bytes that were handed over.
+    fn regions_in(&self, index: usize) -> impl Iterator<Item = (&Region<'_>, u64)> {
+        let all = self.regions.iter().zip(self.handed_over_bytes.iter().copied());
+        all.filter(move |(region, _)| self.names.len() == 1 || region.index == index)
     }
 
     /// Whether most of a copy's blocks are shared with another file: FIEMAP of the kernel's
@@ -116,10 +111,8 @@ impl Written<'_, '_> {
     pub(crate) fn shares_blocks(&self) -> Result<Option<bool>, CallError> {
         let (true, Some(name)) = (self.case.method().copies(), self.names.first()) else { return Ok(None) };
         let file = file::open_to_read(self.target, name)?;
-        let Ok(extents) = Fiemap::new(file.as_fd()).collect::<Result<Vec<_>, _>>() else { return Ok(None) };
-        let shared = extents.iter().filter(|extent| extent.fe_flags.contains(FiemapExtentFlags::SHARED));
-        let shared_bytes: u64 = shared.map(|extent| extent.fe_length).sum();
-        Ok(Some(shared_bytes > self.case.axes().size_bytes / 2))
+        let shared_bytes = extent_bytes(&file, |flags| flags.contains(FiemapExtentFlags::SHARED));
+        Ok(shared_bytes.map(|bytes| bytes > self.case.axes().size_bytes / 2))
     }
 
     /// Whether direct I/O was direct, and whether `RWF_DONTCACHE` has dropped its pages. Some filesystems accept
@@ -155,6 +148,12 @@ impl Written<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// The bytes of the file's extents with flags that count; none if the filesystem does not tell.
+fn extent_bytes(file: &OwnedFd, counts: impl Fn(FiemapExtentFlags) -> bool) -> Option<u64> {
+    let extents: Vec<_> = Fiemap::new(file.as_fd()).collect::<Result<_, _>>().ok()?;
+    Some(extents.iter().filter(|extent| counts(extent.fe_flags)).map(|extent| extent.fe_length).sum())
 }
 
 /// The file differs from the expectation.

@@ -27,6 +27,18 @@ impl PhasesNs {
         self.checked_total().unwrap_or(u64::MAX)
     }
 
+    /// The time of a timed phase.
+    pub fn get_mut(&mut self, phase: Phase) -> Option<&mut u64> {
+        Some(match phase {
+            Phase::Open => &mut self.open,
+            Phase::Prepare => &mut self.prepare,
+            Phase::Write => &mut self.write,
+            Phase::Sync => &mut self.sync,
+            Phase::Close => &mut self.close,
+            Phase::Settle | Phase::Verify | Phase::Clean => return None,
+        })
+    }
+
     fn checked_total(&self) -> Option<u64> {
         let phases = [self.open, self.write, self.sync, self.close];
         phases.into_iter().try_fold(self.prepare, u64::checked_add)

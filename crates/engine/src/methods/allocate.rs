@@ -9,7 +9,7 @@ use writebench_model::{AllocateCall, Cache, SyncCall};
 use super::IoThread;
 use crate::call::{Call, CallError, Meaning, hand_over, retry};
 use crate::records::Records;
-use crate::region::Region;
+use crate::region::{Region, to_usize};
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     move |file: BorrowedFd<'_>, _: &mut Records| allocate(file, region.axes.call, region.file_length)
@@ -51,7 +51,7 @@ pub(crate) fn zero_fill(file: BorrowedFd<'_>, length: u64, cache: Cache) -> Resu
     static ZEROS: Zeros = Zeros([0; 64 << 10]);
     let mut at = 0;
     while at < length {
-        let piece = &ZEROS.0[..usize::try_from(length - at).unwrap_or(usize::MAX).min(ZEROS.0.len())];
+        let piece = &ZEROS.0[..to_usize(length - at).min(ZEROS.0.len())];
         hand_over("pwrite", piece, at, |bytes, at| rustix::io::pwrite(file, bytes, at))?;
         at += piece.len() as u64;
     }

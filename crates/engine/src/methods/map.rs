@@ -16,14 +16,7 @@ use writebench_model::Case;
 
 use super::streaming_copy::StreamingCopy;
 use crate::call::{Call, CallError, Meaning, libc_result, retry};
-
-/// The purpose of a mapping.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    Read,
-    /// Reading and writing.
-    Write,
-}
+use crate::region::to_usize;
 
 /// ENODEV from a filesystem that cannot map files: mmap(2).
 pub(crate) const MMAP: Call = Call { name: "mmap", meanings: &[(Errno::NODEV, Meaning::Unsupported)] };
@@ -52,30 +45,6 @@ const HUGE: Call = Call { name: "madvise(MADV_HUGEPAGE)", meanings: &[(Errno::IN
 
 /// include/uapi/asm-generic/mman-common.h.
 const MADV_COLLAPSE: c_int = 25;
-
-/// Addresses that are ours, with part of a mapping among them.
-struct Reservation {
-    start: *mut c_void,
-    reserved: usize,
-}
-
-impl Reservation {
-    /// Unmaps all but these bytes, which lie in the reservation.
-    fn release_around(self, kept: *mut c_void, length: usize) {
-        let before = kept.addr() - self.start.addr();
-        let kept_pages = length.next_multiple_of(rustix::param::page_size());
-        let unmap = |at: usize, length: usize| {
-            if length > 0 {
-                // SAFETY: the offset lies in the reservation.
-                let address = unsafe { self.start.cast::<u8>().add(at) };
-                // SAFETY: these bytes of the reservation are mapped, and hold nothing.
-                let _ = unsafe { rustix::mm::munmap(address.cast(), length) };
-            }
-        };
-        unmap(0, before);
-        unmap(before + kept_pages, self.reserved - before - kept_pages);
-    }
-}
 
 /// A mapping of part of a file, shared with all users of the file. Its methods only make system calls about it: its bytes
 /// are reached through a [`Map`].
@@ -167,12 +136,19 @@ impl Map {
         rustix::io::read(from, buffer).map(|(read, _)| read.len())
     }
 
+    /// Makes the pages with these bytes of the file present, and writable if the map stores to them.
+    pub(crate) fn populate(&self, from: u64, length: u64) -> Result<(), CallError> {
+        let stores = self.reads.is_empty();
+        let advice = if stores { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };
+        self.advise_range(POPULATE, from, length, advice)
+    }
+
     /// Makes huge pages of those that lie in these bytes of the file as a whole. The kernel wants one small
     /// page of each to be present; writing to it is harmless, since all bytes are about to be written.
     pub(crate) fn collapse(&self, from: u64, length: u64) -> Result<(), CallError> {
         let huge = Case::HUGE_PAGE_BYTES;
         let (first, end) = (from.next_multiple_of(huge), (from + length) / huge * huge);
-        for at in (first..end).step_by(usize::try_from(huge).unwrap_or(usize::MAX)) {
+        for at in (first..end).step_by(to_usize(huge)) {
             self.store(at, &[0]);
         }
         if first < end { self.advise_range(COLLAPSE, first, end - first, MADV_COLLAPSE) } else { Ok(()) }
@@ -202,33 +178,37 @@ impl Mapping {
     /// file, by huge pages: only then can huge pages be mapped.
     pub(crate) fn for_huge_pages(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self, CallError> {
         let huge = Case::HUGE_PAGE_BYTES;
-        let page_offset = offset - offset % rustix::param::page_size() as u64;
+        let page_bytes = rustix::param::page_size();
+        let page_offset = offset - offset % page_bytes as u64;
         // A mapping begins at a page in memory, too.
         let before = page_offset % huge;
-        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
-        let reserved = size(length.saturating_add(before).saturating_add(2 * huge));
+        let reserved = to_usize(length.saturating_add(before).saturating_add(2 * huge));
+        let length = to_usize(length + (offset - page_offset));
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
         let start = unsafe {
             rustix::mm::mmap_anonymous(std::ptr::null_mut(), reserved, ProtFlags::empty(), MapFlags::PRIVATE)
         }
         .map_err(|errno| CallError::new(MMAP, errno))?;
-        let skipped = start.align_offset(size(huge));
-        // SAFETY: the reservation has room for this offset.
-        let at = unsafe { start.cast::<u8>().add(skipped + size(before)) };
-        let length = size(length + (offset - page_offset));
+        let release = |from: usize, to: usize| {
+            if from < to {
+                // SAFETY: these bytes of the reservation are mapped, and hold nothing.
+                let _ = unsafe { rustix::mm::munmap(start.wrapping_byte_add(from), to - from) };
+            }
+        };
+        let begin = start.align_offset(to_usize(huge)) + to_usize(before);
         // SAFETY: the range lies in the reservation, which is ours and holds nothing.
         let mapped = unsafe {
             let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
-            rustix::mm::mmap(at.cast(), length, protection, flags, file, page_offset)
+            rustix::mm::mmap(start.wrapping_byte_add(begin), length, protection, flags, file, page_offset)
         };
-        let reservation = Reservation { start, reserved };
         match mapped {
             Ok(address) => {
-                reservation.release_around(address, length);
+                release(0, begin);
+                release(begin + length.next_multiple_of(page_bytes), reserved);
                 Self::at(address, length, page_offset)
             }
             Err(errno) => {
-                reservation.release_around(start, 0);
+                release(0, reserved);
                 Err(CallError::new(MMAP, errno).at(offset))
             }
         }
@@ -261,19 +241,10 @@ impl Mapping {
     /// The address of these bytes of the file, which must be inside the mapping.
     #[inline]
     fn pointer(&self, offset: u64, length: usize) -> *mut u8 {
-        let at = usize::try_from(offset - self.file_offset).unwrap_or(usize::MAX);
+        let at = to_usize(offset - self.file_offset);
         assert!(at.checked_add(length).is_some_and(|end| end <= self.length), "inside the mapping");
         // SAFETY: `at` is inside the mapping, as asserted.
         unsafe { self.address.as_ptr().cast::<u8>().add(at) }
-    }
-
-    /// Makes the pages with these bytes of the file present, and writable if the mapping is for writing.
-    pub(crate) fn populate(&self, from: u64, length: u64, access: Access) -> Result<(), CallError> {
-        let advice = match access {
-            Access::Read => libc::MADV_POPULATE_READ,
-            Access::Write => libc::MADV_POPULATE_WRITE,
-        };
-        self.advise_range(POPULATE, from, length, advice)
     }
 
     /// Asks for huge pages wherever the kernel makes them.
@@ -284,7 +255,7 @@ impl Mapping {
     /// Advises about the pages that hold these bytes of the file.
     fn advise_range(&self, call: Call, from: u64, length: u64, advice: c_int) -> Result<(), CallError> {
         let before = from % rustix::param::page_size() as u64;
-        let length = usize::try_from(length + before).unwrap_or(usize::MAX);
+        let length = to_usize(length + before);
         let address = self.pointer(from - before, length);
         retry(call, || {
             // SAFETY: the range is mapped, and none of these advices changes its content.
@@ -307,14 +278,9 @@ impl Mapping {
 
     /// Makes the pages with these bytes of the file durable.
     pub(crate) fn sync(&self, from: u64, to: u64) -> Result<(), CallError> {
-        let page = rustix::param::page_size() as u64;
-        let from = (from - from % page).max(self.file_offset) - self.file_offset;
-        let to = (to - self.file_offset).min(self.length as u64);
-        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
-        let (at, length) = (size(from), size(to.saturating_sub(from)));
-        assert!(at.checked_add(length).is_some_and(|end| end <= self.length), "inside the mapping");
-        // SAFETY: `at` is inside the mapping, as asserted.
-        let address = unsafe { self.address.as_ptr().cast::<u8>().add(at) };
+        let from = (from - from % rustix::param::page_size() as u64).max(self.file_offset);
+        let length = to_usize(to.min(self.file_offset + self.length as u64).saturating_sub(from));
+        let address = self.pointer(from, length);
         // SAFETY: the range is mapped; msync changes no memory.
         unsafe { rustix::mm::msync(address.cast(), length, MsyncFlags::SYNC) }
             .map_err(|errno| CallError::new("msync", errno))
@@ -325,10 +291,8 @@ impl Mapping {
         let page = rustix::param::page_size();
         let mut pages = vec![0u8; self.length.div_ceil(page)];
         // SAFETY: the range is mapped, and the vector has a byte for each of its pages.
-        let result = unsafe { libc::mincore(self.address.as_ptr(), self.length, pages.as_mut_ptr()) };
-        if result != 0 {
-            return Err(CallError::from_io("mincore", &std::io::Error::last_os_error()));
-        }
+        libc_result(unsafe { libc::mincore(self.address.as_ptr(), self.length, pages.as_mut_ptr()) })
+            .map_err(|errno| CallError::new("mincore", errno))?;
         Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64 * page as u64)
     }
 

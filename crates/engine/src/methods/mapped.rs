@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use writebench_model::{Axes, Files, Huge, MapSharing, Populate};
 
-use super::map::{Access, Map, Mapping};
+use super::map::{Map, Mapping};
 use super::streaming_copy::{self, StreamingCopy};
 use super::{IoThread, each};
 use crate::call::CallError;
@@ -67,7 +67,7 @@ pub(super) fn prepare(axes: &Axes, map: &Map, from: u64, length: u64) -> Result<
     if axes.huge == Huge::Collapse {
         map.collapse(from, length)?;
     }
-    if axes.populate == Populate::None { Ok(()) } else { map.populate(from, length, Access::Write) }
+    if axes.populate == Populate::None { Ok(()) } else { map.populate(from, length) }
 }
 
 /// Like [`prepare`], at the borders of windows, for a region whose loop is at `at`; `prepared` is the

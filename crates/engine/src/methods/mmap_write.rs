@@ -7,7 +7,7 @@ use writebench_model::{Advice, Cache, Populate};
 use super::IoThread;
 use super::attached::attached;
 use super::copy::{move_all, open_unadvised};
-use super::map::{Access, Map};
+use super::map::Map;
 use crate::call::{CallError, retry};
 use crate::file::{self, COPIED};
 use crate::region::Region;
@@ -59,7 +59,7 @@ pub(super) fn populate_source(
         return Ok(());
     }
     let end = region.window_end(at, window);
-    map.populate(region.range.offset + at, end - at, Access::Read).map_err(|error| error.with_path(COPIED))?;
+    map.populate(region.range.offset + at, end - at).map_err(|error| error.with_path(COPIED))?;
     *present = end;
     Ok(())
 }
