@@ -6,11 +6,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::Result;
-use writebench_engine::{Engine, RankBarrier};
+use writebench_engine::Engine;
 use writebench_model::protocol::{InsufficientSpace, RankSample, RankSampleRequest};
 use writebench_runner::RunnerError;
 
-use super::mpi::Ranks;
+use super::communicator::Ranks;
 use crate::sampling::{OpenTarget, numbered, open_directories, run_rank_sample};
 
 /// An engine in this process, in the directories of the run.
@@ -29,14 +29,14 @@ impl InProcess {
         })
     }
 
-    /// Takes this rank's share, among the first so many ranks.
+    /// Takes this rank's share.
     pub(super) fn run_sample(
         &mut self,
         request: &RankSampleRequest,
-        (ranks, size): (&mut Ranks, u32),
+        ranks: &mut Ranks,
     ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
         let target = numbered(&self.targets, request.sample.target)?;
-        Ok(run_rank_sample(&mut self.engine, target, request, &mut MpiBarrier { ranks, size }, &|_| {}))
+        Ok(run_rank_sample(&mut self.engine, target, request, ranks, &|_| {}))
     }
 }
 
@@ -44,16 +44,4 @@ impl InProcess {
 pub(super) fn identity(directory: &Path) -> io::Result<[u64; 2]> {
     let found = std::fs::symlink_metadata(directory)?;
     Ok([found.dev(), found.ino()])
-}
-
-/// The barrier of the ranks, as the engine in this process has it.
-struct MpiBarrier<'r> {
-    ranks: &'r mut Ranks,
-    size: u32,
-}
-
-impl RankBarrier for MpiBarrier<'_> {
-    fn wait(&mut self, has_succeeded: bool, _is_last: bool) -> io::Result<bool> {
-        Ok(self.ranks.wait(self.size, has_succeeded))
-    }
 }

@@ -10,19 +10,17 @@ use writebench_model::protocol::{InsufficientSpace, RankRole, RankSample, RankSa
 use writebench_model::{Cluster, RankName};
 use writebench_runner::{Communicator, Coordinator, Report, RunnerError, Share};
 
-use super::Leader;
+use super::Message;
 use super::clocks::ClockOffset;
+use super::communicator::{Ranks, library};
 use super::in_process::{InProcess, identity};
-use super::message::Message;
-use super::mpi::{Ranks, library};
+use crate::ranks::Leader;
 
 /// At most so many ranks are named in an error.
 const NAMED: usize = 3;
 
 pub(super) struct MpiLeader {
     ranks: Ranks,
-    /// The ranks of the sample that is taken.
-    sample_ranks: u32,
     /// The other nodes' clocks before the sample.
     before: HashMap<u32, ClockOffset>,
     /// For samples that this process takes itself.
@@ -31,7 +29,7 @@ pub(super) struct MpiLeader {
 
 impl MpiLeader {
     pub(super) fn new(ranks: Ranks) -> Self {
-        Self { ranks, sample_ranks: 1, before: HashMap::new(), in_process: None }
+        Self { ranks, before: HashMap::new(), in_process: None }
     }
 
     fn broadcast(&self, message: &Message) -> io::Result<()> {
@@ -52,7 +50,7 @@ impl MpiLeader {
 
 impl Communicator for MpiLeader {
     fn wait(&mut self, has_succeeded: bool) -> bool {
-        self.ranks.wait(self.sample_ranks, has_succeeded)
+        self.ranks.have_all_succeeded(has_succeeded)
     }
 
     fn run_sample(
@@ -60,7 +58,7 @@ impl Communicator for MpiLeader {
         request: RankSampleRequest,
     ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
         let none = || RunnerError::Protocol("a sample before its directories".to_owned());
-        self.in_process.as_mut().ok_or_else(none)?.run_sample(&request, (&mut self.ranks, self.sample_ranks))
+        self.in_process.as_mut().ok_or_else(none)?.run_sample(&request, &mut self.ranks)
     }
 }
 
@@ -71,15 +69,14 @@ impl Coordinator for MpiLeader {
 
     fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankRole)> {
         self.broadcast(&Message::RunSample(Box::new(share.clone())))?;
-        self.sample_ranks = share.ranks;
         self.ranks.join_group(share.ranks);
-        self.before = self.ranks.compare_clocks(share.ranks);
+        self.before = self.ranks.compare_clocks();
         Ok((self.ranks.nodes.name(0), self.ranks.nodes.role(0, share.ranks)))
     }
 
     fn gather(&mut self, own: Report) -> io::Result<Vec<Report>> {
-        let texts = self.ranks.gather(self.sample_ranks, &serde_json::to_string(&own)?);
-        let after = self.ranks.compare_clocks(self.sample_ranks);
+        let texts = self.ranks.gather(&serde_json::to_string(&own)?);
+        let after = self.ranks.compare_clocks();
         let parse = |text: &String| serde_json::from_str::<Report>(text);
         let mut reports = texts.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         for report in &mut reports {
@@ -105,8 +102,8 @@ impl Leader for MpiLeader {
     fn work_in(&mut self, directories: &[PathBuf]) -> Result<()> {
         let directories: Vec<OsString> = directories.iter().map(|path| path.clone().into_os_string()).collect();
         self.broadcast(&Message::WorkIn(directories.clone()))?;
-        let blind: Vec<String> =
-            self.ranks.gather(self.ranks.size(), "").into_iter().filter(|why| !why.is_empty()).collect();
+        self.ranks.join_group(self.ranks.size());
+        let blind: Vec<String> = self.ranks.gather("").into_iter().filter(|why| !why.is_empty()).collect();
         if blind.is_empty() {
             let identity = |path: &OsString| identity(Path::new(path));
             let identities = directories.iter().map(identity).collect::<io::Result<Vec<_>>>()?;

@@ -11,9 +11,9 @@ use clap::ColorChoice;
 use writebench_model::protocol::{InsufficientSpace, RankSample, RankSampleRequest};
 use writebench_runner::{Communicator, LostWorkers, Report, RunnerError, WorkerCommand, Workers};
 
+use super::Message;
+use super::communicator::Ranks;
 use super::in_process::{InProcess, identity};
-use super::message::Message;
-use super::mpi::Ranks;
 use crate::output::Output;
 use crate::processes;
 
@@ -30,7 +30,8 @@ pub(super) fn follow(mut ranks: Ranks) {
             Ok(Message::WorkIn(directories)) => {
                 let seen = wait_for_all(&directories);
                 let why = seen.as_ref().err().map(|error| format!("{}: {error:#}", name(&ranks)));
-                ranks.gather(ranks.size(), &why.unwrap_or_default());
+                ranks.join_group(ranks.size());
+                ranks.gather(&why.unwrap_or_default());
                 match seen {
                     Ok((command, in_process)) => {
                         take_shares(&mut ranks, &command, in_process, &mut lost_workers)
@@ -76,34 +77,33 @@ fn take_shares(
         if !ranks.join_group(share.ranks) {
             continue;
         }
-        ranks.compare_clocks(share.ranks);
+        ranks.compare_clocks();
         let rank = ranks.rank();
         let role = (ranks.nodes.name(rank), ranks.nodes.role(rank, share.ranks));
-        let mut communicator = SampleRanks { ranks, size: share.ranks, in_process: &mut in_process };
+        let mut communicator = SampleRanks { ranks, in_process: &mut in_process };
         let report = Report::for_share(&mut workers, &share, role, &mut communicator);
-        ranks.gather(share.ranks, &serde_json::to_string(&report)?);
-        ranks.compare_clocks(share.ranks);
+        ranks.gather(&serde_json::to_string(&report)?);
+        ranks.compare_clocks();
     }
 }
 
 /// The ranks of a sample.
 struct SampleRanks<'r> {
     ranks: &'r mut Ranks,
-    size: u32,
     /// For samples that this process takes itself.
     in_process: &'r mut InProcess,
 }
 
 impl Communicator for SampleRanks<'_> {
     fn wait(&mut self, has_succeeded: bool) -> bool {
-        self.ranks.wait(self.size, has_succeeded)
+        self.ranks.have_all_succeeded(has_succeeded)
     }
 
     fn run_sample(
         &mut self,
         request: RankSampleRequest,
     ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
-        self.in_process.run_sample(&request, (self.ranks, self.size))
+        self.in_process.run_sample(&request, self.ranks)
     }
 }
 

@@ -2,7 +2,7 @@
 //! come soon is looked for now and then.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,12 +14,12 @@ use mpi::environment::Universe;
 use mpi::request::{Request, Scope};
 use mpi::topology::{Color, SimpleCommunicator};
 use mpi::traits::*;
-use writebench_engine::monotonic_ns;
+use writebench_engine::{RankBarrier, monotonic_ns};
 
 use super::clocks::{ClockOffset, ROUND_TRIPS};
-use super::launcher::LaunchedRank;
 use super::nodes::Nodes;
 use crate::exit::Exit;
+use crate::ranks::LaunchedRank;
 use crate::signals::stop_on_signals;
 
 /// The longest host name of gethostname(2), with its end.
@@ -33,6 +33,8 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 pub(super) struct Ranks {
     // The communicators of the first so many ranks, where this one is among them.
     groups: HashMap<u32, Option<SimpleCommunicator>>,
+    // The group that works together now.
+    group_size: u32,
     world: SimpleCommunicator,
     pub nodes: Nodes,
     /// Set to end the run.
@@ -42,7 +44,7 @@ pub(super) struct Ranks {
 }
 
 /// The MPI library, by the first line of its own words.
-pub(super) fn library() -> Option<String> {
+pub(crate) fn library() -> Option<String> {
     let words = mpi::environment::library_version().ok()?;
     let line = words.trim_end_matches('\0').lines().next()?;
     let name = line.split(", package").next().unwrap_or(line);
@@ -64,8 +66,14 @@ impl Ranks {
         );
         // Sleeps of microseconds last no longer.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-        let nodes = nodes(&world);
-        Ok(Self { groups: HashMap::new(), world, nodes, stop: stop_on_signals()?, _universe: universe })
+        Ok(Self {
+            groups: HashMap::new(),
+            group_size: launched.size,
+            nodes: nodes(&world),
+            world,
+            stop: stop_on_signals()?,
+            _universe: universe,
+        })
     }
 
     pub(super) fn rank(&self) -> u32 {
@@ -99,41 +107,35 @@ impl Ranks {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The communicator of the first so many ranks; none if this one is not among them. All ranks call this
-    /// together when they first need it.
-    fn group(&mut self, ranks: u32) -> Option<&SimpleCommunicator> {
-        let is_in = self.rank() < ranks;
-        match self.groups.entry(ranks) {
-            Entry::Occupied(group) => group.into_mut().as_ref(),
-            Entry::Vacant(place) => {
-                let color = if is_in { Color::with_value(1) } else { Color::undefined() };
-                place.insert(self.world.split_by_color(color)).as_ref()
-            }
-        }
-    }
-
-    /// Makes the communicator of the first so many ranks, with all others; returns whether this one
+    /// Has the first so many ranks work together from now on. All ranks call this together. Returns whether this one
     /// is among them.
     pub(super) fn join_group(&mut self, ranks: u32) -> bool {
-        self.group(ranks).is_some()
+        let is_in = self.rank() < ranks;
+        let color = if is_in { Color::with_value(1) } else { Color::undefined() };
+        self.groups.entry(ranks).or_insert_with(|| self.world.split_by_color(color));
+        self.group_size = ranks;
+        is_in
     }
 
-    /// Waits for the first so many ranks; returns whether all have succeeded.
-    pub(super) fn wait(&mut self, ranks: u32, has_succeeded: bool) -> bool {
-        let stop = self.stop.clone();
-        let Some(group) = self.group(ranks) else { return false };
+    fn group(&self) -> Option<&SimpleCommunicator> {
+        self.groups.get(&self.group_size)?.as_ref()
+    }
+
+    /// Waits for the group; returns whether all have succeeded.
+    pub(super) fn have_all_succeeded(&self, has_succeeded: bool) -> bool {
+        let Some(group) = self.group() else { return false };
         let (own, mut failed) = (u8::from(!has_succeeded), 0u8);
         mpi::request::scope(|scope| {
             let request = group.immediate_all_reduce_into(scope, &own, &mut failed, SystemOperation::max());
-            complete(request, Some(&stop));
+            complete(request, Some(&self.stop));
         });
         failed == 0
     }
 
-    /// The texts of the first so many ranks, for the first of them.
-    pub(super) fn gather(&mut self, ranks: u32, own: &str) -> Vec<String> {
-        self.wait(ranks, true);
-        let Some(group) = self.group(ranks) else { return Vec::new() };
+    /// The texts of the group, for its first rank.
+    pub(super) fn gather(&self, own: &str) -> Vec<String> {
+        self.have_all_succeeded(true);
+        let Some(group) = self.group() else { return Vec::new() };
         let root = group.process_at_rank(0);
         // MPI gives the address of an empty buffer another meaning.
         let own = &format!("{own}\n");
@@ -143,31 +145,31 @@ impl Ranks {
             root.gather_varcount_into(own.as_bytes());
             return Vec::new();
         }
-        let mut lengths = vec![0i32; ranks as usize];
+        let ranks = self.group_size as usize;
+        let mut lengths = vec![0i32; ranks];
         root.gather_into_root(&own_length, &mut lengths[..]);
-        let mut places = Vec::new();
-        let total = lengths.iter().fold(0i32, |at, length| {
-            places.push(at);
-            at.saturating_add(*length)
+        let ends = lengths.iter().scan(0i32, |end, length| {
+            *end = end.saturating_add(*length);
+            Some(*end)
         });
-        let mut all = vec![0u8; usize::try_from(total).unwrap_or(0)];
-        let mut parts = PartitionMut::new(&mut all[..], lengths.clone(), &places[..]);
+        let starts: Vec<i32> = std::iter::once(0).chain(ends).collect();
+        let position = |start: i32| usize::try_from(start).unwrap_or(0);
+        let mut all = vec![0u8; starts.last().map_or(0, |&end| position(end))];
+        let mut parts = PartitionMut::new(&mut all[..], lengths, &starts[..ranks]);
         root.gather_varcount_into_root(own.as_bytes(), &mut parts);
-        let mut rest = &all[..];
-        let text = |length: i32| {
-            let (text, others) = rest.split_at(usize::try_from(length).unwrap_or(0));
-            rest = others;
+        let text = |range: &[i32]| {
+            let text = &all[position(range[0])..position(range[1])];
             String::from_utf8_lossy(text).trim_end_matches('\n').to_owned()
         };
-        lengths.into_iter().map(text).collect()
+        starts.windows(2).map(text).collect()
     }
 
-    /// Compares the clocks of all nodes with the first rank's, which gets the differences by the first rank of each
-    /// other node.
-    pub(super) fn compare_clocks(&self, ranks: u32) -> HashMap<u32, ClockOffset> {
-        let firsts = self.nodes.others_first(ranks);
+    /// Compares the clocks of all nodes with the first rank's, which gets their offsets by the first rank of each other
+    /// node.
+    pub(super) fn compare_clocks(&self) -> HashMap<u32, ClockOffset> {
+        let firsts = self.nodes.others_first(self.group_size);
         if self.rank() == 0 {
-            return firsts.into_iter().map(|rank| (rank, self.difference(rank))).collect();
+            return firsts.into_iter().map(|rank| (rank, self.clock_offset(rank))).collect();
         }
         if firsts.contains(&self.rank()) {
             let first = self.world.process_at_rank(0);
@@ -179,7 +181,7 @@ impl Ranks {
         HashMap::new()
     }
 
-    fn difference(&self, rank: u32) -> ClockOffset {
+    fn clock_offset(&self, rank: u32) -> ClockOffset {
         let other = self.world.process_at_rank(i32::try_from(rank).unwrap_or(0));
         let trips: Vec<[u64; 3]> = (0..ROUND_TRIPS)
             .map(|_| {
@@ -190,6 +192,13 @@ impl Ranks {
             })
             .collect();
         ClockOffset::from_round_trips(&trips)
+    }
+}
+
+/// For the engine in this process.
+impl RankBarrier for Ranks {
+    fn wait(&mut self, has_succeeded: bool, _is_last: bool) -> io::Result<bool> {
+        Ok(self.have_all_succeeded(has_succeeded))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The nodes of the ranks.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use writebench_model::protocol::RankRole;
 use writebench_model::{Node, RankName};
@@ -29,18 +29,19 @@ impl Nodes {
         RankName { rank, host: self.hosts[rank as usize].clone() }
     }
 
-    /// The nodes in the order of their first ranks.
-    pub(super) fn list(&self) -> Vec<Node> {
-        let mut nodes: Vec<Node> = Vec::new();
-        let mut numbers: HashMap<u32, usize> = HashMap::new();
-        for (host, first) in self.hosts.iter().zip(&self.firsts) {
-            let number = *numbers.entry(*first).or_insert(nodes.len());
-            if number == nodes.len() {
-                nodes.push(Node { host: host.clone(), ranks: 0 });
-            }
-            nodes[number].ranks += 1;
+    /// The first so many ranks by the first rank of their node.
+    fn by_first(&self, ranks: u32) -> BTreeMap<u32, Vec<u32>> {
+        let mut nodes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (rank, first) in (0..ranks).zip(&self.firsts) {
+            nodes.entry(*first).or_default().push(rank);
         }
         nodes
+    }
+
+    /// The nodes in the order of their first ranks.
+    pub(super) fn list(&self) -> Vec<Node> {
+        let node = |(first, ranks): (u32, Vec<u32>)| Node { host: self.name(first).host, ranks: count(&ranks) };
+        self.by_first(u32::MAX).into_iter().map(node).collect()
     }
 
     /// The first rank of each other node, among the first so many ranks.
@@ -51,23 +52,18 @@ impl Nodes {
     /// The role of a rank among the first so many. Each reads back what one other has written, so that all is read: a
     /// rank of another node, unless one node has more than half of the ranks.
     pub(super) fn role(&self, rank: u32, ranks: u32) -> RankRole {
-        let mut by_node: Vec<Vec<u32>> = Vec::new();
-        let mut numbers: HashMap<u32, usize> = HashMap::new();
-        for number in 0..ranks {
-            let node = *numbers.entry(self.first_beside(number)).or_insert(by_node.len());
-            if node == by_node.len() {
-                by_node.push(Vec::new());
-            }
-            by_node[node].push(number);
-        }
-        let most = by_node.iter().map(Vec::len).max().unwrap_or(1);
-        let ranks_beside = by_node[numbers[&self.first_beside(rank)]].len();
+        let nodes = self.by_first(ranks);
+        let most = nodes.values().map(Vec::len).max().unwrap_or(1);
+        let ranks_beside = count(&nodes[&self.first_beside(rank)]);
         // Behind each rank, by as many as a node has at most, there is one of another node.
-        let all = by_node.concat();
+        let all: Vec<u32> = nodes.into_values().flatten().collect();
         let at = all.iter().position(|&other| other == rank).unwrap_or(0);
-        let verifies = all[(at + most) % all.len()];
-        RankRole { rank, verifies, ranks_beside: u32::try_from(ranks_beside).unwrap_or(u32::MAX) }
+        RankRole { rank, verifies: all[(at + most) % all.len()], ranks_beside }
     }
+}
+
+fn count(ranks: &[u32]) -> u32 {
+    u32::try_from(ranks.len()).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -1,0 +1,38 @@
+//! Ranks that reach each other by MPI.
+
+mod clocks;
+mod communicator;
+mod follower;
+mod in_process;
+mod leader;
+mod nodes;
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+use writebench_runner::Share;
+
+pub(crate) use self::communicator::library;
+
+use super::{LaunchedRank, Role};
+
+/// What the first rank tells the others.
+#[derive(Serialize, Deserialize)]
+enum Message {
+    /// Take samples in these directories of the run's from now on.
+    WorkIn(Vec<OsString>),
+    RunSample(Box<Share>),
+    End,
+}
+
+/// Joins the ranks that were started together.
+pub(crate) fn join(launched: LaunchedRank) -> Result<Role> {
+    let ranks = communicator::Ranks::join(launched)?;
+    if ranks.rank() == 0 {
+        return Ok(Role::Supervisor(Some(RefCell::new(Box::new(leader::MpiLeader::new(ranks))))));
+    }
+    follower::follow(ranks);
+    Ok(Role::Done)
+}
