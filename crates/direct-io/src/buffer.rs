@@ -74,26 +74,16 @@ impl AlignedBuffer {
 }
 
 fn check(size: usize, alignment: usize) -> Result<(), BufferError> {
-    if size == 0 {
-        return Err(BufferError::SizeZero);
+    let max = isize::MAX.unsigned_abs().saturating_sub(alignment.saturating_sub(1));
+    match (size, alignment) {
+        (0, _) => Err(BufferError::SizeZero),
+        (_, 0) => Err(BufferError::AlignmentZero),
+        _ if !alignment.is_power_of_two() => Err(BufferError::AlignmentNotPowerOfTwo),
+        (_, ..ALIGNMENT_MIN_BYTES) => Err(BufferError::AlignmentTooSmall),
+        _ if alignment > ALIGNMENT_MAX_BYTES => Err(BufferError::AlignmentTooLarge),
+        _ if size > max => Err(BufferError::SizeTooLarge { max }),
+        _ => Ok(()),
     }
-    if alignment == 0 {
-        return Err(BufferError::AlignmentZero);
-    }
-    if !alignment.is_power_of_two() {
-        return Err(BufferError::AlignmentNotPowerOfTwo);
-    }
-    if alignment < ALIGNMENT_MIN_BYTES {
-        return Err(BufferError::AlignmentTooSmall);
-    }
-    if alignment > ALIGNMENT_MAX_BYTES {
-        return Err(BufferError::AlignmentTooLarge);
-    }
-    let max = isize::MAX.unsigned_abs() - (alignment - 1);
-    if size > max {
-        return Err(BufferError::SizeTooLarge { max });
-    }
-    Ok(())
 }
 
 impl Deref for AlignedBuffer {

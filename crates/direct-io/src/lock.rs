@@ -11,7 +11,7 @@ use crate::{AsFile, Error, sys};
 /// [`Error::Locked`] if another open file description holds the lock. [`Error::Unsupported`] on Windows. Some
 /// network filesystems refuse (`ENOLCK`, `EOPNOTSUPP`).
 pub fn lock(file: impl AsFile) -> Result<(), Error> {
-    sys::lock(sys::borrow(&file))
+    sys::flock(sys::borrow(&file), true)
 }
 
 /// Releases the lock of [`lock`]: `flock(2)` with `LOCK_UN`. Without a lock it does nothing.
@@ -19,7 +19,7 @@ pub fn lock(file: impl AsFile) -> Result<(), Error> {
 /// # Errors
 /// As [`lock`], but for [`Error::Locked`].
 pub fn unlock(file: impl AsFile) -> Result<(), Error> {
-    sys::unlock(sys::borrow(&file))
+    sys::flock(sys::borrow(&file), false)
 }
 
 /// Locks a volume (`\\.\D:`), so that only this handle can use it: `DeviceIoControl` with `FSCTL_LOCK_VOLUME`, on
@@ -32,7 +32,7 @@ pub fn unlock(file: impl AsFile) -> Result<(), Error> {
 /// The volume is in use, is the system's, or has a page file. [`Error::Unsupported`] on other systems; use
 /// [`OpenOptions::exclusive`](crate::OpenOptions::exclusive) there.
 pub fn lock_volume(volume: impl AsFile) -> Result<(), Error> {
-    sys::lock_volume(sys::borrow(&volume))
+    sys::lock_volume(sys::borrow(&volume), true)
 }
 
 /// Releases the lock of [`lock_volume`]: `FSCTL_UNLOCK_VOLUME`.
@@ -40,5 +40,5 @@ pub fn lock_volume(volume: impl AsFile) -> Result<(), Error> {
 /// # Errors
 /// The volume was not locked through this handle. [`Error::Unsupported`] on other systems.
 pub fn unlock_volume(volume: impl AsFile) -> Result<(), Error> {
-    sys::unlock_volume(sys::borrow(&volume))
+    sys::lock_volume(sys::borrow(&volume), false)
 }

@@ -1,8 +1,7 @@
 use std::ffi::CStr;
 use std::os::fd::BorrowedFd;
 
-use rustix::io::Errno;
-use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
+use rustix::ioctl::{Opcode, opcode};
 
 pub(crate) use super::unix::*;
 use crate::{BlockDevice, DirectIo, Error};
@@ -14,26 +13,16 @@ const DIOCGIDENT: Opcode = opcode::read::<[u8; 256]>(b'd', 137);
 const DIOCGSTRIPESIZE: Opcode = opcode::read::<i64>(b'd', 139);
 
 pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
-    if !is_device(file)? {
-        return Err(Error::NotADevice);
-    }
-    let failed = |call| move |errno: Errno| Error::call(call, errno);
+    require_device(file)?;
     // SAFETY: sys/disk.h declares the code for a u_int.
-    let sector = unsafe { Getter::<DIOCGSECTORSIZE, u32>::new() };
-    // SAFETY: the call only writes to the value that belongs to `sector`.
-    let sector = unsafe { ioctl(file, sector) }.map_err(failed("ioctl(DIOCGSECTORSIZE)"))?;
+    let sector: u32 = unsafe { get::<DIOCGSECTORSIZE, _>(file, "ioctl(DIOCGSECTORSIZE)") }?;
     // SAFETY: sys/disk.h declares the code for an off_t.
-    let stripe = unsafe { Getter::<DIOCGSTRIPESIZE, i64>::new() };
-    // SAFETY: the call only writes to the value that belongs to `stripe`.
-    let stripe = unsafe { ioctl(file, stripe) }.map_err(failed("ioctl(DIOCGSTRIPESIZE)"))?;
+    let stripe: i64 = unsafe { get::<DIOCGSTRIPESIZE, _>(file, "ioctl(DIOCGSTRIPESIZE)") }?;
     // SAFETY: sys/disk.h declares the code for an off_t.
-    let size = unsafe { Getter::<DIOCGMEDIASIZE, i64>::new() };
-    // SAFETY: the call only writes to the value that belongs to `size`.
-    let size = unsafe { ioctl(file, size) }.map_err(failed("ioctl(DIOCGMEDIASIZE)"))?;
+    let size: i64 = unsafe { get::<DIOCGMEDIASIZE, _>(file, "ioctl(DIOCGMEDIASIZE)") }?;
+    // Virtual disks have no serial number, and refuse.
     // SAFETY: sys/disk.h declares the code for DISK_IDENT_SIZE, 256 bytes.
-    let ident = unsafe { Getter::<DIOCGIDENT, [u8; 256]>::new() };
-    // SAFETY: the call only writes to the value that belongs to `ident`. Virtual disks have no serial number, and refuse.
-    let ident = unsafe { ioctl(file, ident) }.ok();
+    let ident = unsafe { get::<DIOCGIDENT, [u8; 256]>(file, "ioctl(DIOCGIDENT)") }.ok();
     let text = |ident: [u8; 256]| Some(CStr::from_bytes_until_nul(&ident).ok()?.to_string_lossy().into_owned());
     Ok(BlockDevice {
         logical_sector_bytes: Some(sector.into()),

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use linux_raw_sys::loop_device::{self, loop_info64};
 use rustix::fs::{AtFlags, FileType, Statx, StatxFlags};
 use rustix::io::Errno;
-use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
+use rustix::ioctl::{Opcode, opcode};
 
 pub(crate) use super::unix::*;
 use crate::{Alignment, BlockDevice, DirectIo, Error, LoopBacking};
@@ -18,16 +18,12 @@ const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);
 const LOOP_GET_STATUS64: Opcode = loop_device::LOOP_GET_STATUS64 as Opcode;
 
 pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
-    if !is_device(file)? {
-        return Err(Error::NotADevice);
-    }
+    require_device(file)?;
     let failed = |call| move |errno: Errno| Error::call(call, errno);
     let logical = rustix::fs::ioctl_blksszget(file).map_err(failed("ioctl(BLKSSZGET)"))?;
     let physical = rustix::fs::ioctl_blkpbszget(file).map_err(failed("ioctl(BLKPBSZGET)"))?;
     // SAFETY: the kernel fills a u64 for this code on all architectures, whatever the code says.
-    let size = unsafe { Getter::<BLKGETSIZE64, u64>::new() };
-    // SAFETY: the call only writes to the value that belongs to `size`.
-    let capacity = unsafe { ioctl(file, size) }.map_err(failed("ioctl(BLKGETSIZE64)"))?;
+    let capacity = unsafe { get::<BLKGETSIZE64, u64>(file, "ioctl(BLKGETSIZE64)") }?;
     let status = status(file, StatxFlags::BASIC_STATS)?;
     let disk = Disk::from_number(status.stx_rdev_major, status.stx_rdev_minor);
     Ok(BlockDevice {
@@ -44,9 +40,7 @@ pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
     if FileType::from_raw_mode(status.stx_mode.into()) != FileType::BlockDevice {
         return Err(Error::NotADevice);
     }
-    Disk::from_number(status.stx_rdev_major, status.stx_rdev_minor)
-        .map(|disk| disk.facts())
-        .ok_or(NO_SUCH_DEVICE)
+    facts(status.stx_rdev_major, status.stx_rdev_minor)
 }
 
 pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
@@ -55,21 +49,14 @@ pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     if status.stx_dev_major == 0 {
         return Err(Error::NoSingleDevice);
     }
-    Disk::from_number(status.stx_dev_major, status.stx_dev_minor).map(|disk| disk.facts()).ok_or(NO_SUCH_DEVICE)
+    facts(status.stx_dev_major, status.stx_dev_minor)
 }
-
-const NO_SUCH_DEVICE: Error = Error::Unsupported {
-    call: "/sys/dev/block",
-    reason: "the kernel has no device of that number, or sysfs is not mounted",
-};
 
 pub(crate) fn loop_backing(device: BorrowedFd<'_>) -> Result<Option<LoopBacking>, Error> {
     // SAFETY: the kernel fills a `struct loop_info64` for this code.
-    let status = unsafe { Getter::<LOOP_GET_STATUS64, loop_info64>::new() };
-    // SAFETY: the call only writes to the structure that belongs to `status`.
-    let info = match unsafe { ioctl(device, status) } {
-        Err(Errno::NXIO) => return Ok(None),
-        info => info.map_err(|errno| Error::call("ioctl(LOOP_GET_STATUS64)", errno))?,
+    let info = match unsafe { get::<LOOP_GET_STATUS64, loop_info64>(device, "ioctl(LOOP_GET_STATUS64)") } {
+        Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => return Ok(None),
+        info => info?,
     };
     Ok(Some(LoopBacking {
         filesystem: info.lo_device,
@@ -111,17 +98,21 @@ impl Disk {
         let whole = if own.join("partition").exists() { own.parent()?.to_owned() } else { own.clone() };
         Some(Self { own, whole })
     }
+}
 
-    fn facts(&self) -> BlockDevice {
-        /// The unit of `size` in sysfs, whatever the sector size of the device.
-        const UNIT_BYTES: u64 = 512;
-        BlockDevice {
-            logical_sector_bytes: value(&self.whole.join("queue/logical_block_size")),
-            physical_sector_bytes: value(&self.whole.join("queue/physical_block_size")),
-            capacity_bytes: value::<u64>(&self.own.join("size")).map(|units| units.saturating_mul(UNIT_BYTES)),
-            serial: serial(&self.whole),
-        }
-    }
+fn facts(major: u32, minor: u32) -> Result<BlockDevice, Error> {
+    /// The unit of `size` in sysfs, whatever the sector size of the device.
+    const UNIT_BYTES: u64 = 512;
+    let Disk { own, whole } = Disk::from_number(major, minor).ok_or(Error::Unsupported {
+        call: "/sys/dev/block",
+        reason: "the kernel has no device of that number, or sysfs is not mounted",
+    })?;
+    Ok(BlockDevice {
+        logical_sector_bytes: value(&whole.join("queue/logical_block_size")),
+        physical_sector_bytes: value(&whole.join("queue/physical_block_size")),
+        capacity_bytes: value::<u64>(&own.join("size")).map(|units| units.saturating_mul(UNIT_BYTES)),
+        serial: serial(&whole),
+    })
 }
 
 /// NVMe disks and memory cards have the serial number beside the model, virtio disks beside the queue; SCSI

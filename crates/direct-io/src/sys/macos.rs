@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
+use rustix::ioctl::{Opcode, opcode};
 
 pub(crate) use super::unix::*;
 use crate::{BlockDevice, DirectIo, Error, OpenOptions};
@@ -31,22 +31,14 @@ pub(crate) fn open_at(options: &OpenOptions, directory: BorrowedFd<'_>, path: &P
 }
 
 pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
-    if !is_device(file)? {
-        return Err(Error::NotADevice);
-    }
-    let failed = |call| move |errno: Errno| Error::call(call, errno);
+    require_device(file)?;
     // SAFETY: sys/disk.h declares the code for a uint32_t.
-    let logical = unsafe { Getter::<DKIOCGETBLOCKSIZE, u32>::new() };
-    // SAFETY: the call only writes to the value that belongs to `logical`.
-    let logical = unsafe { ioctl(file, logical) }.map_err(failed("ioctl(DKIOCGETBLOCKSIZE)"))?;
+    let logical: u32 = unsafe { get::<DKIOCGETBLOCKSIZE, _>(file, "ioctl(DKIOCGETBLOCKSIZE)") }?;
     // SAFETY: sys/disk.h declares the code for a uint32_t.
-    let physical = unsafe { Getter::<DKIOCGETPHYSICALBLOCKSIZE, u32>::new() };
-    // SAFETY: the call only writes to the value that belongs to `physical`.
-    let physical = unsafe { ioctl(file, physical) }.map_err(failed("ioctl(DKIOCGETPHYSICALBLOCKSIZE)"))?;
+    let physical: u32 =
+        unsafe { get::<DKIOCGETPHYSICALBLOCKSIZE, _>(file, "ioctl(DKIOCGETPHYSICALBLOCKSIZE)") }?;
     // SAFETY: sys/disk.h declares the code for a uint64_t.
-    let count = unsafe { Getter::<DKIOCGETBLOCKCOUNT, u64>::new() };
-    // SAFETY: the call only writes to the value that belongs to `count`.
-    let count = unsafe { ioctl(file, count) }.map_err(failed("ioctl(DKIOCGETBLOCKCOUNT)"))?;
+    let count = unsafe { get::<DKIOCGETBLOCKCOUNT, u64>(file, "ioctl(DKIOCGETBLOCKCOUNT)") }?;
     Ok(BlockDevice {
         logical_sector_bytes: Some(logical.into()),
         physical_sector_bytes: Some(physical.into()),

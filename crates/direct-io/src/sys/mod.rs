@@ -9,12 +9,15 @@
 //! | `length_bytes`, `SET_LENGTH`, `set_length` | the length of a regular file |
 //! | `device`, `device_at`, `device_below`, `direct`, `may_be_direct` | facts, as the system tells them |
 //! | `loop_backing` | the file behind a loop device |
-//! | `lock`, `unlock`, `lock_volume`, `unlock_volume` | locks |
+//! | `flock`, `lock_volume` | take or release a lock |
 //! | `fdatasync`, `fsync`, `full_fsync`, `set_no_cache`, `preallocate` | one call each |
 
 #![allow(unsafe_code, reason = "system calls and memory")]
 
 pub(crate) mod memory;
+
+mod unsupported;
+pub(crate) use unsupported::*;
 
 #[cfg(unix)]
 mod unix;

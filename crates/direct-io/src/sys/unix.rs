@@ -7,6 +7,7 @@ use std::path::Path;
 
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, RawMode};
 use rustix::io::{Errno, retry_on_intr};
+use rustix::ioctl::{Getter, Opcode, ioctl};
 
 #[cfg(not(target_os = "linux"))]
 use crate::BlockDevice;
@@ -134,33 +135,29 @@ pub(crate) fn is_device(file: BorrowedFd<'_>) -> Result<bool, Error> {
     Ok(matches!(FileType::from_raw_mode(stat.st_mode), FileType::BlockDevice | FileType::CharacterDevice))
 }
 
-pub(crate) fn lock(file: BorrowedFd<'_>) -> Result<(), Error> {
-    flock(file, FlockOperation::NonBlockingLockExclusive)
+/// Fails unless the file is a device.
+pub(crate) fn require_device(file: BorrowedFd<'_>) -> Result<(), Error> {
+    if is_device(file)? { Ok(()) } else { Err(Error::NotADevice) }
 }
 
-pub(crate) fn unlock(file: BorrowedFd<'_>) -> Result<(), Error> {
-    flock(file, FlockOperation::Unlock)
+/// The answer to an ioctl that only reads.
+///
+/// # Safety
+/// The system fills a `T` for this code.
+pub(crate) unsafe fn get<const CODE: Opcode, T>(file: BorrowedFd<'_>, call: &'static str) -> Result<T, Error> {
+    // SAFETY: as the caller promises.
+    let getter = unsafe { Getter::<CODE, T>::new() };
+    // SAFETY: the call only writes to the value that belongs to `getter`.
+    unsafe { ioctl(file, getter) }.map_err(|errno| Error::call(call, errno))
 }
 
-fn flock(file: BorrowedFd<'_>, operation: FlockOperation) -> Result<(), Error> {
+pub(crate) fn flock(file: BorrowedFd<'_>, locks: bool) -> Result<(), Error> {
+    let operation = if locks { FlockOperation::NonBlockingLockExclusive } else { FlockOperation::Unlock };
     retry_on_intr(|| rustix::fs::flock(file, operation)).map_err(|errno| match errno {
         Errno::WOULDBLOCK => Error::Locked,
         _ => Error::call("flock", errno),
     })
 }
-
-pub(crate) fn lock_volume(_: BorrowedFd<'_>) -> Result<(), Error> {
-    Err(ONLY_ON_WINDOWS)
-}
-
-pub(crate) fn unlock_volume(_: BorrowedFd<'_>) -> Result<(), Error> {
-    Err(ONLY_ON_WINDOWS)
-}
-
-const ONLY_ON_WINDOWS: Error = Error::Unsupported {
-    call: "FSCTL_LOCK_VOLUME",
-    reason: "it is Windows' own; open the device exclusively instead",
-};
 
 #[inline]
 pub(crate) fn fsync(file: BorrowedFd<'_>) -> Result<(), Error> {
@@ -171,27 +168,6 @@ pub(crate) fn fsync(file: BorrowedFd<'_>) -> Result<(), Error> {
 #[inline]
 pub(crate) fn fdatasync(file: BorrowedFd<'_>) -> Result<(), Error> {
     rustix::fs::fdatasync(file).map_err(|errno| Error::call("fdatasync", errno))
-}
-
-#[cfg(not(target_os = "macos"))]
-pub(crate) fn full_fsync(_: BorrowedFd<'_>) -> Result<(), Error> {
-    Err(Error::Unsupported {
-        call: "fcntl(F_FULLFSYNC)",
-        reason: "it is macOS's own; fsync makes data durable here",
-    })
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn loop_backing(_: BorrowedFd<'_>) -> Result<Option<crate::LoopBacking>, Error> {
-    Err(Error::Unsupported { call: "ioctl(LOOP_GET_STATUS64)", reason: "loop devices are Linux's own" })
-}
-
-#[cfg(not(target_os = "macos"))]
-pub(crate) fn set_no_cache(_: BorrowedFd<'_>, _: bool) -> Result<(), Error> {
-    Err(Error::Unsupported {
-        call: "fcntl(F_NOCACHE)",
-        reason: "it is macOS's own; open the file with O_DIRECT instead",
-    })
 }
 
 /// Grows the file and never shrinks it: posix_fallocate(2), fallocate(2) with mode 0.

@@ -22,7 +22,7 @@ use windows_sys::Win32::System::Ioctl::{
     STORAGE_PROPERTY_QUERY, StorageAccessAlignmentProperty, StorageDeviceProperty,
 };
 
-use crate::{BlockDevice, DirectIo, Error, LoopBacking, OpenOptions, WriteThrough};
+use crate::{BlockDevice, DirectIo, Error, OpenOptions, WriteThrough};
 
 pub(crate) fn borrow<F: AsHandle>(file: &F) -> BorrowedHandle<'_> {
     file.as_handle()
@@ -115,18 +115,24 @@ pub(crate) fn may_be_direct(_: BorrowedHandle<'_>) -> bool {
 }
 
 pub(crate) fn device(file: BorrowedHandle<'_>) -> Result<BlockDevice, Error> {
-    let geometry = match geometry(file) {
+    const GEOMETRY: &str = "DeviceIoControl(IOCTL_DISK_GET_DRIVE_GEOMETRY_EX)";
+    const LENGTH: &str = "DeviceIoControl(IOCTL_DISK_GET_LENGTH_INFO)";
+    // SAFETY: the code takes nothing, and gives a DISK_GEOMETRY_EX, which has integers only.
+    let geometry = match unsafe { get::<DISK_GEOMETRY_EX>(file, IOCTL_DISK_GET_DRIVE_GEOMETRY_EX, GEOMETRY) } {
         // Only files have this kind of information.
         Err(_) if standard_information(file).is_ok() => return Err(Error::NotADevice),
         geometry => geometry?,
     };
+    // The geometry of a volume is its disk's.
+    // SAFETY: the code takes nothing, and gives a GET_LENGTH_INFORMATION, which has an integer only.
+    let length = unsafe { get::<GET_LENGTH_INFORMATION>(file, IOCTL_DISK_GET_LENGTH_INFO, LENGTH) };
     // Not every driver knows the physical sectors or a serial number.
     let sectors = sectors(file).ok();
     let logical = sectors.map_or(geometry.Geometry.BytesPerSector, |sectors| sectors.BytesPerLogicalSector);
     Ok(BlockDevice {
         logical_sector_bytes: Some(logical.into()),
         physical_sector_bytes: sectors.map(|sectors| sectors.BytesPerPhysicalSector.into()),
-        capacity_bytes: u64::try_from(length(file).unwrap_or(geometry.DiskSize)).ok(),
+        capacity_bytes: u64::try_from(length.map_or(geometry.DiskSize, |length| length.Length)).ok(),
         serial: serial(file).ok().flatten(),
     })
 }
@@ -166,28 +172,19 @@ fn has_no_such_call(error: &Error) -> bool {
     matches!(error, Error::Call { source, .. } if source.kind() == io::ErrorKind::Unsupported)
 }
 
-pub(crate) fn lock(_: BorrowedHandle<'_>) -> Result<(), Error> {
-    Err(NO_FLOCK)
+pub(crate) fn flock(_: BorrowedHandle<'_>, _: bool) -> Result<(), Error> {
+    Err(Error::Unsupported {
+        call: "flock",
+        reason: "Windows has no advisory locks; open the file exclusively instead",
+    })
 }
 
-pub(crate) fn unlock(_: BorrowedHandle<'_>) -> Result<(), Error> {
-    Err(NO_FLOCK)
-}
-
-const NO_FLOCK: Error = Error::Unsupported {
-    call: "flock",
-    reason: "Windows has no advisory locks; open the file exclusively instead",
-};
-
-pub(crate) fn lock_volume(volume: BorrowedHandle<'_>) -> Result<(), Error> {
-    volume_control(volume, FSCTL_LOCK_VOLUME, "DeviceIoControl(FSCTL_LOCK_VOLUME)")
-}
-
-pub(crate) fn unlock_volume(volume: BorrowedHandle<'_>) -> Result<(), Error> {
-    volume_control(volume, FSCTL_UNLOCK_VOLUME, "DeviceIoControl(FSCTL_UNLOCK_VOLUME)")
-}
-
-fn volume_control(volume: BorrowedHandle<'_>, code: u32, call: &'static str) -> Result<(), Error> {
+pub(crate) fn lock_volume(volume: BorrowedHandle<'_>, locks: bool) -> Result<(), Error> {
+    let (code, call) = if locks {
+        (FSCTL_LOCK_VOLUME, "DeviceIoControl(FSCTL_LOCK_VOLUME)")
+    } else {
+        (FSCTL_UNLOCK_VOLUME, "DeviceIoControl(FSCTL_UNLOCK_VOLUME)")
+    };
     // SAFETY: both codes take nothing and give nothing.
     unsafe { control(volume, code, call, &(), &mut ()) }.map(drop)
 }
@@ -200,24 +197,6 @@ pub(crate) fn fsync(file: BorrowedHandle<'_>) -> Result<(), Error> {
     // SAFETY: the handle is open while borrowed.
     let result = unsafe { FlushFileBuffers(file.as_raw_handle()) };
     succeeded(result, "FlushFileBuffers")
-}
-
-pub(crate) fn full_fsync(_: BorrowedHandle<'_>) -> Result<(), Error> {
-    Err(Error::Unsupported {
-        call: "fcntl(F_FULLFSYNC)",
-        reason: "it is macOS's own; fsync makes data durable here",
-    })
-}
-
-pub(crate) fn loop_backing(_: BorrowedHandle<'_>) -> Result<Option<LoopBacking>, Error> {
-    Err(Error::Unsupported { call: "ioctl(LOOP_GET_STATUS64)", reason: "loop devices are Linux's own" })
-}
-
-pub(crate) fn set_no_cache(_: BorrowedHandle<'_>, _: bool) -> Result<(), Error> {
-    Err(Error::Unsupported {
-        call: "fcntl(F_NOCACHE)",
-        reason: "it is macOS's own; open the file with FILE_FLAG_NO_BUFFERING instead",
-    })
 }
 
 /// Sets each size only if it makes the file longer: a smaller allocation would cut it.
@@ -235,23 +214,6 @@ pub(crate) fn preallocate(file: BorrowedHandle<'_>, length_bytes: u64) -> Result
         set_length(file, length_bytes)?;
     }
     Ok(())
-}
-
-fn geometry(file: BorrowedHandle<'_>) -> Result<DISK_GEOMETRY_EX, Error> {
-    const CALL: &str = "DeviceIoControl(IOCTL_DISK_GET_DRIVE_GEOMETRY_EX)";
-    let mut geometry = DISK_GEOMETRY_EX::default();
-    // SAFETY: the code takes nothing, and gives a DISK_GEOMETRY_EX, which has integers only.
-    unsafe { control(file, IOCTL_DISK_GET_DRIVE_GEOMETRY_EX, CALL, &(), &mut geometry) }?;
-    Ok(geometry)
-}
-
-/// The length of a volume or disk; the geometry of a volume is its disk's.
-fn length(file: BorrowedHandle<'_>) -> Result<i64, Error> {
-    const CALL: &str = "DeviceIoControl(IOCTL_DISK_GET_LENGTH_INFO)";
-    let mut length = GET_LENGTH_INFORMATION::default();
-    // SAFETY: the code takes nothing, and gives a GET_LENGTH_INFORMATION, which has an integer only.
-    unsafe { control(file, IOCTL_DISK_GET_LENGTH_INFO, CALL, &(), &mut length) }?;
-    Ok(length.Length)
 }
 
 fn sectors(file: BorrowedHandle<'_>) -> Result<STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR, Error> {
@@ -274,6 +236,15 @@ fn serial_in(descriptor: &[u8]) -> Option<String> {
     let start = usize::try_from(u32::from_le_bytes(start)).ok().filter(|&start| start != 0)?;
     let text = descriptor.get(start..)?.split(|&byte| byte == 0).next()?;
     Some(String::from_utf8_lossy(text).into_owned())
+}
+
+/// # Safety
+/// The code takes nothing, and gives a `T`, which is valid for all contents.
+unsafe fn get<T: Default>(file: BorrowedHandle<'_>, code: u32, call: &'static str) -> Result<T, Error> {
+    let mut output = T::default();
+    // SAFETY: as the caller promises.
+    unsafe { control(file, code, call, &(), &mut output) }?;
+    Ok(output)
 }
 
 fn property<O>(file: BorrowedHandle<'_>, id: STORAGE_PROPERTY_ID, output: &mut O) -> Result<usize, Error> {
