@@ -158,6 +158,10 @@ impl<'c> CaseView<'c> {
         if self.has(Axis::Threads) { self.axes().threads } else { 1 }
     }
 
+    pub(crate) fn has_threads(&self) -> bool {
+        self.threads() > 1 || self.is(Method::Pipeline)
+    }
+
     /// The bytes that a thread's part is made of, for C: whole windows or chunks.
     pub(crate) fn granule(&self) -> &'static str {
         match (self.axes().prepared_window_bytes(), self.chunk()) {
@@ -328,6 +332,16 @@ impl<'c> CaseView<'c> {
         self.threads() > 1 && self.has(Axis::Map) && self.axes().map == MapSharing::PerThread
     }
 
+    /// Whether parts of a mapping are prepared before they are used.
+    pub(crate) fn prepares_windows(&self) -> bool {
+        self.populates() || self.huge_is_collapse()
+    }
+
+    /// Whether all of it is prepared at once.
+    pub(crate) fn prepares_all(&self) -> bool {
+        self.populates_all() && !self.huge_is_collapse()
+    }
+
     /// Whether the threads of a copy have one mapping of it.
     pub(crate) fn shares_map(&self) -> bool {
         self.copies() && self.maps_target() && self.threads() > 1 && !self.has_own_maps()
@@ -363,8 +377,12 @@ impl<'c> CaseView<'c> {
 
     /// Whether the code has a loop of its own around calls that write.
     pub(crate) fn loops_writing(&self) -> bool {
-        let moves = self.is(Method::Sendfile) || self.is(Method::CopyFileRange) || self.is(Method::Ficlone);
-        self.fills_with_zeros() || !moves && !self.maps_target()
+        self.fills_with_zeros() || !self.moves_in_kernel() && !self.maps_target()
+    }
+
+    /// Whether one call reads and writes.
+    pub(crate) fn moves_in_kernel(&self) -> bool {
+        self.is(Method::Sendfile) || self.is(Method::CopyFileRange) || self.is(Method::Ficlone)
     }
 }
 

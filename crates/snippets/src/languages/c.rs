@@ -128,6 +128,25 @@ impl CaseView<'_> {
         })
     }
 
+    /// That call's name.
+    pub(crate) fn reserve_name(&self) -> &'static str {
+        self.reserve_c().and_then(|call| call.split('(').next()).unwrap_or_default()
+    }
+
+    /// Stores a chunk into a mapping.
+    pub(crate) fn store_c(&self) -> &'static str {
+        if self.is_nontemporal() { "store" } else { "memcpy" }
+    }
+
+    /// What is as many as the depth says.
+    pub(crate) fn depth_words(&self) -> &'static str {
+        match (self.is(Method::Pipeline), self.copies()) {
+            (true, _) => "buffers that go round",
+            (false, true) => "chunks under way at the same time",
+            (false, false) => "writes under way at the same time",
+        }
+    }
+
     /// Whether the threads of `mmap` use the file itself.
     pub(crate) fn parts_have_file_c(&self) -> bool {
         self.has_own_maps() || self.has_own_descriptors() || self.sync_every().is_some() && !self.syncs_map()

@@ -19,7 +19,7 @@ templates! {
 }
 
 pub(crate) static BACKEND: LanguageBackend =
-    LanguageBackend { template, unsupported: |_, _| None, complete: with_includes };
+    LanguageBackend { template, unsupported: |_, _| None, complete: completed };
 
 /// Headers of the standard library, and names for which code includes them.
 const HEADERS: &[(&str, &[&str])] = &[
@@ -48,17 +48,104 @@ const HEADERS: &[(&str, &[&str])] = &[
     ("vector", &["std::vector"]),
 ];
 
-fn with_includes(text: String) -> String {
-    c_family::with_includes(&text, HEADERS)
+/// Calls of the system in templates that are C's, too: in C++ they are global names.
+const SYSTEM_CALLS: &[&str] = &[
+    "fallocate",
+    "fchmod",
+    "fchown",
+    "fcntl",
+    "fdatasync",
+    "fsync",
+    "ftruncate",
+    "madvise",
+    "mmap",
+    "munmap",
+    "posix_fadvise",
+    "posix_fallocate",
+    "pread",
+    "pwrite",
+    "sync_file_range",
+];
+
+/// Names of templates that are C's, too, and the same in C++.
+const NAMES: &[(&str, &str)] = &[
+    ("BEHIND", "behind_size"),
+    ("BLOCK", "block_size"),
+    ("CHUNK", "chunk_size"),
+    ("NULL", "nullptr"),
+    ("THREADS", "thread_count"),
+    ("WINDOW", "window_size"),
+    ("_Alignas", "alignas"),
+    ("memcpy", "std::memcpy"),
+    ("size_t", "std::size_t"),
+    ("uintptr_t", "std::uintptr_t"),
+];
+
+/// Types to which templates that are C's, too, cast.
+const STATIC_CASTS: &[&str] = &["char *", "gid_t", "off_t", "size_t", "uid_t"];
+const REINTERPRET_CASTS: &[&str] =
+    &["__m128i *", "const __m128i *", "__m256i *", "const __m256i *", "__m512i *", "uintptr_t"];
+
+/// The text with its headers, and with C++'s forms of what it has from templates that are C's, too.
+fn completed(text: String) -> String {
+    let (inside, outside) = text.split_once("} // namespace\n").expect("a namespace");
+    // Such a function is not visible elsewhere, without being static.
+    let inside: String =
+        inside.lines().map(|line| in_cpp(line.strip_prefix("static ").unwrap_or(line))).collect();
+    c_family::with_includes(&format!("{inside}}} // namespace\n{outside}"), HEADERS)
+}
+
+fn in_cpp(line: &str) -> String {
+    let (code, comment) = line.split_at(line.find("//").unwrap_or(line.len()));
+    let code = with_cast(
+        with_cast(code.to_owned(), "static_cast", STATIC_CASTS),
+        "reinterpret_cast",
+        REINTERPRET_CASTS,
+    );
+    // What is between quotation marks stays.
+    let parts = code.split('"').enumerate();
+    let parts = parts.map(|(index, part)| if index % 2 == 0 { with_cpp_names(part) } else { part.to_owned() });
+    format!("{}{comment}\n", parts.collect::<Vec<_>>().join("\""))
+}
+
+/// C++'s form of casts to these types, of a name, a number or what is in parentheses.
+fn with_cast(mut code: String, cast: &str, types: &[&str]) -> String {
+    for of_type in types {
+        while let Some((before, after)) = code.split_once(&format!("({of_type})")) {
+            let end = match after.strip_prefix('(') {
+                Some(inner) => inner.find(')').map(|end| end + 2),
+                None => after.find(|letter: char| !letter.is_alphanumeric() && !"_.-".contains(letter)),
+            };
+            let (operand, rest) = after.split_at(end.unwrap_or(after.len()));
+            let operand = operand.trim_start_matches('(').trim_end_matches(')');
+            code = format!("{before}{cast}<{of_type}>({operand}){rest}");
+        }
+    }
+    code
+}
+
+fn with_cpp_names(code: &str) -> String {
+    let mut named = String::new();
+    let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut rest = code;
+    while let Some(start) = rest.find(is_of_name) {
+        let (before, after) = rest.split_at(start);
+        let (word, next) = after.split_at(after.find(|letter| !is_of_name(letter)).unwrap_or(after.len()));
+        named += before;
+        let is_free = !named.ends_with([':', '.', '>']);
+        let other = NAMES.iter().find(|(name, _)| is_free && *name == word).map_or(word, |(_, other)| other);
+        if is_free && next.starts_with('(') && SYSTEM_CALLS.contains(&word) {
+            named += "::";
+        }
+        named += other;
+        rest = next;
+    }
+    named + rest
 }
 
 /// The questions that only the templates of C++ ask.
 impl CaseView<'_> {
     // Parts that several cases have.
-
-    pub(crate) fn has_threads_cpp(&self) -> bool {
-        self.threads() > 1 || self.is(Method::Pipeline)
-    }
 
     /// Whether the loop over a producer's chunks knows how many bytes there were.
     pub(crate) fn counts_cpp(&self) -> bool {
@@ -93,14 +180,9 @@ impl CaseView<'_> {
         is_written && !has_more && self.sync_every().is_none() && self.writeback().is_none()
     }
 
-    /// Whether parts of a mapping are prepared before they are used.
-    pub(crate) fn prepares_windows_cpp(&self) -> bool {
-        self.populates() || self.huge_is_collapse()
-    }
-
     /// Whether a loop of stores is all there is.
     pub(crate) fn is_plain_map_cpp(&self) -> bool {
-        let has_more = self.threads() > 1 || self.prepares_windows_cpp();
+        let has_more = self.threads() > 1 || self.prepares_windows();
         self.is(Method::Mmap) && !has_more && self.sync_every().is_none()
     }
 
@@ -109,9 +191,10 @@ impl CaseView<'_> {
         self.sync_every().is_some() && !self.syncs_map()
     }
 
-    /// Whether a loop around calls that write throws: not that of a stream, which the C library calls.
+    /// Whether a loop around calls that write throws, rather than return what C's would, too.
     pub(crate) fn loops_throwing_cpp(&self) -> bool {
-        self.loops_writing() && !self.is(Method::Fwrite) || self.fills_with_zeros()
+        let writes = [Method::Fwrite, Method::Uring, Method::UringCopy].iter().all(|&method| !self.is(method));
+        writes && !self.moves_in_kernel() && !self.maps_target()
     }
 
     /// The types of errors.
@@ -149,31 +232,7 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn window_cpp(&self) -> String {
-        let is_all = self.populates_all() && !self.huge_is_collapse();
-        if is_all { "SIZE_MAX".to_owned() } else { size(self.window()) }
-    }
-
-    /// The unit of a thread's part of the file.
-    pub(crate) fn granule_cpp(&self) -> &'static str {
-        match self.granule() {
-            "CHUNK" => "chunk_size",
-            "WINDOW" => "window_size",
-            _ => "4096",
-        }
-    }
-
-    /// The unit of a thread's part in words.
-    pub(crate) fn granule_words_cpp(&self) -> &'static str {
-        match self.granule() {
-            "CHUNK" => "chunks",
-            "WINDOW" => "windows",
-            _ => "pages",
-        }
-    }
-
-    /// Whether parts begin at pages, however small the file is.
-    pub(crate) fn needs_pages_cpp(&self) -> bool {
-        self.is_direct() || self.maps_target()
+        if self.prepares_all() { "SIZE_MAX".to_owned() } else { size(self.window()) }
     }
 
     // Calls.
@@ -191,21 +250,6 @@ impl CaseView<'_> {
     /// The file of an entry of io_uring.
     pub(crate) fn ring_file_cpp(&self) -> &'static str {
         if self.registers_files() { "0" } else { "fd_" }
-    }
-
-    /// Stores a chunk into a mapping.
-    pub(crate) fn store_cpp(&self) -> &'static str {
-        if self.is_nontemporal() { "store" } else { "std::memcpy" }
-    }
-
-    /// Maps the file that is written.
-    pub(crate) fn map_call_cpp(&self) -> &'static str {
-        if self.maps_huge() { "map_for_huge_pages" } else { "map_file" }
-    }
-
-    /// The call that gives the file its length or blocks.
-    pub(crate) fn reserve_cpp(&self) -> Option<String> {
-        self.reserve_c().map(|call| format!("::{}", call.replace("(off_t)size", "static_cast<off_t>(size)")))
     }
 
     fn flags_cpp(&self) -> &'static str {

@@ -1,20 +1,6 @@
-// {{ case.name() }}
-//
-{%- for line in case.about() %}
-// {{ line }}
-{%- endfor %}
-//
-{%- for line in case.errors("Returns 0, or -1 with errno.") %}
-// {{ line }}
-{%- endfor %}
-{%- if case.maps_target() %}
-// If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
-{%- if !case.reserves_blocks() %}:
-// reserve its blocks with fallocate(2) where that matters{% endif %}.
-{%- endif %}
-// To compile it: cc -O2{% if case.threads() > 1 || case.is(Method::Pipeline) %} -pthread{% endif %} FILE.c
-{%- if case.is_uring() %} -luring{% endif %}
-{# an empty line #}
+{%- let (reports, compiler, file) = ("Returns 0, or -1 with errno.", "cc", "FILE.c") -%}
+{% include "c_family/header.c" %}
+
 #define _GNU_SOURCE
 INCLUDES
 {% include "c_family/streaming_header.h" %}
@@ -38,83 +24,11 @@ static int open_file(const char *path, int flags{% if case.atomic() %}, mode_t m
 {%- endif %}
     return fd;
 }
-{%- if case.atomic() %}
-
-// Gives the new file the mode of the one that it replaces, and its group and owner if it may.
-static int keep_mode(int fd, const struct stat *old)
-{
-    if (fchown(fd, (uid_t)-1, old->st_gid) == 0 && fchown(fd, old->st_uid, (gid_t)-1) != 0)
-        errno = 0; // only root may
-    return fchmod(fd, old->st_mode & 0777);
-}
-{%- endif %}
-{%- if case.loops_writing() %}
-
-// Whether a call is not to be tried again: one that has written nothing would do so for ever.
-static int has_failed(ssize_t written)
-{
-    if (written == 0)
-        errno = EIO;
-    return written == 0 || (written < 0 && errno != EINTR);
-}
-{%- endif %}
-{%- match case.reserve_c() %}
-{%- when Some with (call) %}
-
-// Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
-static int reserve(int fd, size_t size)
-{
-    int result;
-    if (size == 0) // it is refused
-        return 0;
-    do
-        result = {{ call }};
-    while (result {% if case.is_posix_fallocate() %}== EINTR{% else %}!= 0 && errno == EINTR{% endif %});
-{%- if case.is_set_len() %}
-    return result;
-{%- else %}
-{%- if case.is_posix_fallocate() %}
-    if (result != 0)
-        errno = result;
-{%- endif %}
-{%- if case.is_posix_fallocate() && case.is_direct() %}
-    // EINVAL: glibc's substitute for it writes single bytes, which O_DIRECT refuses.
-    if (result != 0 && (errno == EOPNOTSUPP || errno == EINVAL))
-{%- else %}
-    if (result != 0 && errno == EOPNOTSUPP)
-{%- endif %}
-        return {% if case.maps_target() %}ftruncate(fd, (off_t)size){% else %}0{% endif %}; // this filesystem cannot: the file is written all the same
-    return result == 0 ? 0 : -1;
-{%- endif %}
-}
-{%- when None %}
-{%- endmatch %}
-{%- if case.fills_with_zeros() %}
-
-// Blocks that have been written once: overwriting them changes no metadata.
-static int fill_with_zeros(int fd, size_t size)
-{
-    static const _Alignas(4096) char zeros[64 << 10];
-{%- if case.is_direct() %}
-    // O_DIRECT writes whole blocks: what is too much is cut off.
-    const size_t end = (size + BLOCK - 1) / BLOCK * BLOCK;
-{%- else %}
-    const size_t end = size;
-{%- endif %}
-    for (size_t at = 0; at < end;) {
-        size_t length = end - at < sizeof zeros ? end - at : sizeof zeros;
-        ssize_t written = pwrite(fd, zeros, length, (off_t)at);
-        if (has_failed(written))
-            return -1;
-        at += written > 0 ? (size_t)written : 0;
-    }
-{%- if case.is_direct() %}
-    if (end > size && ftruncate(fd, (off_t)size) != 0)
-        return -1;
-{%- endif %}
-    return fsync(fd);
-}
-{%- endif %}
+{%- include "c_family/keep_mode.c" %}
+{%- include "c_family/has_failed.c" %}
+{%- include "c_family/end_direct.c" %}
+{%- include "c_family/reserve.c" %}
+{%- include "c_family/fill_with_zeros.c" %}
 {%- if case.makes_huge_pages() %}
 
 // Memory in huge pages, where the kernel has some. Returns an error number.

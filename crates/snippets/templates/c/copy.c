@@ -1,23 +1,13 @@
 {% extends "c/base.c" %}
 {% block declarations %}
-{%- include "c/chunk.c" %}
-{%- if case.threads() > 1 %}
-enum { THREADS = {{ case.threads() }} };
-{%- endif %}
-{%- if let Some(window) = case.writeback() %}
-static const size_t BEHIND = (size_t){{ window }}; // so many bytes behind the writer, data is on its way to the device
-{%- endif %}
-{%- include "c/pages.c" %}
-{%- if case.is_direct() %}
-enum { BLOCK = {{ case.block() }} }; // with O_DIRECT, addresses, offsets and lengths are multiples of this
-{%- endif %}
+{%- include "c/constants.c" %}
 {% endblock %}
 {% block helpers %}
 {%- if case.is(Method::ReadWrite) || case.is(Method::MmapWrite) %}
 
 {% include "c/write_all.c" %}
 {%- endif %}
-{%- include "c/behind.c" %}
+{%- include "c_family/behind.c" %}
 
 // Copies the bytes between two offsets. Both files are at their position `from`.
 static int copy_range(int fd, int input, size_t from, size_t until)
@@ -54,7 +44,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
     fcntl(ends[1], F_SETPIPE_SZ, {{ case.pipe_c() }});
 {%- endif %}
 {%- if case.writeback().is_some() %}
-    size_t started = 0, ended = 0;
+    struct behind behind = {(off_t)from, (off_t)from};
 {%- endif %}
     for (size_t at = 0; at < size && result == 0;) {
         size_t most = size - at < CHUNK ? size - at : CHUNK;
@@ -93,8 +83,8 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         else
             at += (size_t)moved;
 {%- if case.writeback().is_some() %}
-        if (result == 0 && at - started >= BEHIND)
-            result = write_behind(fd, (off_t)from, at, &started, &ended);
+        if (result == 0)
+            result = write_behind(fd, &behind, (off_t)(from + at));
 {%- endif %}
     }
 {%- if case.is(Method::ReadWrite) %}

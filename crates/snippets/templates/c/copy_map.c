@@ -1,22 +1,18 @@
 {% extends "c/base.c" %}
 {% block declarations %}
-{%- include "c/chunk.c" %}
-{%- if case.threads() > 1 %}
-enum { THREADS = {{ case.threads() }} };
-{%- endif %}
-{%- include "c/pages.c" %}
+{%- include "c/constants.c" %}
 {% endblock %}
 {% block helpers %}
 {%- if case.is(Method::MmapMmap) %}
-{%- include "c/stores.c" %}
+{%- include "c_family/stores.c" %}
 {%- endif %}
-{%- include "c/map_target.c" %}
+{%- include "c_family/map_target.c" %}
 
 // Copies the bytes between two offsets, the source's position being `from`, into a mapping that begins there.
 static int copy_into(char *map, int input, size_t from, size_t until)
 {
     const size_t size = until - from;
-{%- if case.populates() || case.huge_is_collapse() %}
+{%- if case.prepares_windows() %}
     size_t prepared = 0;
 {%- endif %}
     int result = 0;
@@ -34,7 +30,7 @@ static int copy_into(char *map, int input, size_t from, size_t until)
 {%- endif %}
     for (size_t at = 0; at < size && result == 0;) {
         size_t most = size - at < CHUNK ? size - at : CHUNK;
-{%- if case.populates() || case.huge_is_collapse() %}
+{%- if case.prepares_windows() %}
         if (at >= prepared) {
             prepared = WINDOW < size - at ? (at / WINDOW + 1) * WINDOW : size;
             prepared = prepared < size ? prepared : size;
@@ -46,7 +42,7 @@ static int copy_into(char *map, int input, size_t from, size_t until)
         }
 {%- endif %}
 {%- if case.is(Method::MmapMmap) %}
-        store(map + at, data + at, most);
+        {{ case.store_c() }}(map + at, data + at, most);
         at += most;
 {%- else %}
         ssize_t moved = read(input, map + at, most);

@@ -1,6 +1,6 @@
 {% extends "c/base.c" %}
 {% block declarations %}
-{%- include "c/chunk.c" %}
+{%- include "c/constants.c" %}
 {% endblock %}
 {% block fill %}
 

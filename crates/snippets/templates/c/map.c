@@ -1,14 +1,10 @@
 {% extends "c/base.c" %}
 {% block declarations %}
-{%- include "c/chunk.c" %}
-{%- if case.threads() > 1 %}
-enum { THREADS = {{ case.threads() }} };
-{%- endif %}
-{%- include "c/pages.c" %}
+{%- include "c/constants.c" %}
 {% endblock %}
 {% block helpers %}
-{%- include "c/stores.c" %}
-{%- include "c/map_target.c" %}
+{%- include "c_family/stores.c" %}
+{%- include "c_family/map_target.c" %}
 
 // Stores `size` bytes, which the mapping has from its offset `from` on.
 static int write_part({% if case.syncs_file_on_the_way_cpp() %}int fd, {% endif %}char *map, const char *data, size_t size)
@@ -19,12 +15,12 @@ static int write_part({% if case.syncs_file_on_the_way_cpp() %}int fd, {% endif 
     size_t synced = 0;
 {%- endif %}
 {%- endif %}
-{%- if case.populates() || case.huge_is_collapse() %}
+{%- if case.prepares_windows() %}
     size_t prepared = 0;
 {%- endif %}
     for (size_t at = 0; at < size;) {
         size_t length = size - at < CHUNK ? size - at : CHUNK;
-{%- if case.populates() || case.huge_is_collapse() %}
+{%- if case.prepares_windows() %}
         if (at == prepared) {
             prepared = size - at < WINDOW ? size : at + WINDOW;
             if (prepare_window(map + at, prepared - at) != 0)
@@ -32,7 +28,7 @@ static int write_part({% if case.syncs_file_on_the_way_cpp() %}int fd, {% endif 
         }
         length = prepared - at < length ? prepared - at : length;
 {%- endif %}
-        store(map + at, data + at, length);
+        {{ case.store_c() }}(map + at, data + at, length);
         at += length;
 {%- if let Some(every) = case.sync_every() %}
         if (++chunks >= {{ every }} || at == size) {

@@ -1,5 +1,5 @@
 
-{% include "c/border.c" %}
+{%- include "c_family/border.c" %}
 
 struct part {
 {%- if case.has_own_descriptors() %}

@@ -1,21 +1,11 @@
 {% extends "c/base.c" %}
 {% block declarations %}
-{%- include "c/chunk.c" %}
-enum { DEPTH = {{ case.depth() }} }; // buffers that go round
-{%- if case.threads() > 1 %}
-enum { THREADS = {{ case.threads() }} };
-{%- endif %}
-{%- if let Some(window) = case.writeback() %}
-static const size_t BEHIND = (size_t){{ window }}; // so many bytes behind the writer, data is on its way to the device
-{%- endif %}
-{%- if case.is_direct() %}
-enum { BLOCK = {{ case.block() }} }; // with O_DIRECT, addresses, offsets and lengths are multiples of this
-{%- endif %}
+{%- include "c/constants.c" %}
 {% endblock %}
 {% block helpers %}
 
 {% include "c/write_all.c" %}
-{%- include "c/behind.c" %}
+{%- include "c_family/behind.c" %}
 
 // Buffers on their way from the thread that reads to the one that writes, and back.
 struct line {
@@ -71,7 +61,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
     pthread_t reader;
     if (error == 0 && (error = pthread_create(&reader, NULL, read_all, &line)) == 0) {
 {%- if case.writeback().is_some() %}
-        size_t started = 0, ended = 0;
+        struct behind behind = {(off_t)from, (off_t)from};
 {%- endif %}
         unsigned i = 0;
         for (size_t at = 0; at < size && error == 0; i = (i + 1) % DEPTH) {
@@ -85,7 +75,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
             else
                 at += (size_t)length;
 {%- if case.writeback().is_some() %}
-            if (error == 0 && at - started >= BEHIND && write_behind(fd, (off_t)from, at, &started, &ended) != 0)
+            if (error == 0 && write_behind(fd, &behind, (off_t)(from + at)) != 0)
                 error = errno;
 {%- endif %}
             line.ends = error != 0;

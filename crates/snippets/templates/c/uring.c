@@ -1,19 +1,6 @@
 {% extends "c/base.c" %}
 {% block declarations %}
-{%- include "c/chunk.c" %}
-enum { DEPTH = {{ case.depth() }} }; // writes under way at the same time
-{%- if case.is_direct() %}
-enum { BLOCK = {{ case.block() }} }; // with O_DIRECT, addresses, offsets and lengths are multiples of this
-{%- endif %}
-{%- if case.threads() > 1 %}
-enum { THREADS = {{ case.threads() }} };
-{%- endif %}
-{%- if case.is_dontcache() %}
-
-#ifndef RWF_DONTCACHE // Linux 6.14
-#define RWF_DONTCACHE 0x80
-#endif
-{%- endif %}
+{%- include "c/constants.c" %}
 {% endblock %}
 {% block helpers %}
 
@@ -135,24 +122,7 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
 
 {% include "c/uring_wait.c" %}
 
-// Where io_uring is missing or forbidden, as in many containers.
-static int write_plainly(int fd, const char *data, size_t size, off_t offset)
-{
-{%- if case.is_direct() %}
-    // The data may not be aligned.
-    if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0)
-        return -1;
-{%- endif %}
-    while (size > 0) {
-        ssize_t written = pwrite(fd, data, size, offset);
-        if (has_failed(written))
-            return -1;
-        data += written > 0 ? written : 0;
-        size -= written > 0 ? (size_t)written : 0;
-        offset += written > 0 ? written : 0;
-    }
-    return {% if let Some(call) = case.sync_without_ring() %}{{ call }}(fd){% else %}0{% endif %};
-}
+{%- include "c_family/write_plainly.c" %}
 
 static int write_part(int fd, const char *data, size_t size, off_t offset)
 {
@@ -237,6 +207,7 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
     errno = error;
     return error == 0 ? 0 : -1;
 }
+{%- include "c_family/write_rest.c" %}
 {%- if case.threads() > 1 %}
 {% include "c/parts.c" %}
 {%- endif %}

@@ -1,13 +1,6 @@
 {% extends "c/base.c" %}
 {% block declarations %}
-{%- include "c/chunk.c" %}
-enum { DEPTH = {{ case.depth() }} }; // chunks under way at the same time
-{%- if case.is_direct() %}
-enum { BLOCK = {{ case.block() }} }; // with O_DIRECT, addresses, offsets and lengths are multiples of this
-{%- endif %}
-{%- if case.threads() > 1 %}
-enum { THREADS = {{ case.threads() }} };
-{%- endif %}
+{%- include "c/constants.c" %}
 {% endblock %}
 {% block helpers %}
 
@@ -88,30 +81,7 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
 
 {% include "c/uring_wait.c" %}
 
-// Where io_uring is missing or forbidden, as in many containers.
-static int copy_plainly(int fd, int input, size_t from, size_t until)
-{
-{%- if case.is_direct() %}
-    // The buffer and the end are not aligned.
-    if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0
-        || fcntl(input, F_SETFL, fcntl(input, F_GETFL) & ~O_DIRECT) != 0)
-        return -1;
-{%- endif %}
-    char buffer[64 << 10];
-    while (from < until) {
-        ssize_t got = pread(input, buffer, until - from < sizeof buffer ? until - from : sizeof buffer, (off_t)from);
-        if (has_failed(got)) // 0: the source has become shorter
-            return -1;
-        for (ssize_t at = 0; at < got;) {
-            ssize_t written = pwrite(fd, buffer + at, (size_t)(got - at), (off_t)from + at);
-            if (has_failed(written))
-                return -1;
-            at += written > 0 ? written : 0;
-        }
-        from += got > 0 ? (size_t)got : 0;
-    }
-    return 0;
-}
+{%- include "c_family/copy_plainly.c" %}
 
 // Copies the bytes between two offsets.
 static int copy_range(int fd, int input, size_t from, size_t until)
@@ -156,9 +126,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
             if (length % BLOCK != 0 && length > BLOCK)
                 length = length / BLOCK * BLOCK;
             else if (length % BLOCK != 0) {
-                if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0)
-                    error = errno;
-                if (error == 0 && fcntl(input, F_SETFL, fcntl(input, F_GETFL) & ~O_DIRECT) != 0)
+                if (end_direct(fd) != 0 || end_direct(input) != 0)
                     error = errno;
             }
 {%- endif %}

@@ -1,23 +1,8 @@
 {% extends "c/base.c" %}
 {% block declarations %}
-{% include "c/chunk.c" %}
-{%- if case.threads() > 1 %}
-enum { THREADS = {{ case.threads() }} };
-{%- endif %}
-{%- if case.is_vectored() %}
-enum { VECTOR = {{ case.vector() }} }; // chunks handed over in one call
-{%- endif %}
-{%- if case.is_direct() %}
-enum { BLOCK = {{ case.block() }} }; // with O_DIRECT, addresses, offsets and lengths are multiples of this
-{%- endif %}
-{%- if let Some(window) = case.writeback() %}
-static const size_t BEHIND = (size_t){{ window }}; // so many bytes behind the writer, data is on its way to the device
-{%- endif %}
+{%- include "c/constants.c" %}
 {%- if case.is_dontcache() %}
 
-#ifndef RWF_DONTCACHE // Linux 6.14
-#define RWF_DONTCACHE 0x80
-#endif
 static _Thread_local int write_flags = RWF_DONTCACHE{% if case.is_rwf_dsync() %} | RWF_DSYNC{% endif %};
 {%- else if case.is_rwf_dsync() %}
 
@@ -92,11 +77,12 @@ static int write_all(int fd, const char *data, size_t size{% if case.is_position
     return 0;
 }
 {%- endif %}
-{%- include "c/behind.c" %}
+{%- include "c_family/behind.c" %}
 {%- if case.streams() %}
 {% include "c/write_stream.c" %}
 {%- else %}
 {% include "c/write_part.c" %}
+{%- include "c_family/write_rest.c" %}
 {%- endif %}
 {%- if case.threads() > 1 %}
 {% include "c/parts.c" %}

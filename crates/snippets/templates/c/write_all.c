@@ -6,7 +6,7 @@ static int write_all(int fd, const char *data, size_t size)
     size_t rest = size % BLOCK;
     if (rest > 0 && size > BLOCK && write_all(fd, data, size - rest) == 0)
         return write_all(fd, data + size - rest, rest);
-    if (rest > 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0)
+    if (rest > 0 && end_direct(fd) != 0)
         return -1;
 {%- endif %}
     while (size > 0) {

@@ -11,7 +11,7 @@ static int write_part(int fd, const char *data, size_t size{% if case.is_positio
     unsigned chunks = 0;
 {%- endif %}
 {%- if case.writeback().is_some() %}
-    size_t started = 0, ended = 0;
+    struct behind behind = {offset, offset};
 {%- endif %}
     int result = 0;
     for (size_t at = 0; at < size && result == 0;) {
@@ -49,8 +49,8 @@ static int write_part(int fd, const char *data, size_t size{% if case.is_positio
         }
 {%- endif %}
 {%- if case.writeback().is_some() %}
-        if (result == 0 && at - started >= BEHIND)
-            result = write_behind(fd, offset, at, &started, &ended);
+        if (result == 0)
+            result = write_behind(fd, &behind, offset + (off_t)at);
 {%- endif %}
     }
 {%- if case.sync_every().is_some() %}

@@ -23,7 +23,7 @@ static off_t write_chunks(int fd, char *buffer, producer *next, void *context)
     unsigned chunks = 0;
 {%- endif %}
 {%- if case.writeback().is_some() %}
-    size_t started = 0, ended = 0;
+    struct behind behind = {0, 0};
 {%- endif %}
     do {
         length = next_chunk(next, context, buffer);
@@ -35,8 +35,7 @@ static off_t write_chunks(int fd, char *buffer, producer *next, void *context)
             return -1;
         // The rest is no whole block: through the page cache.
         if (whole < length) {
-            int opened = fcntl(fd, F_GETFL);
-            if (opened < 0 || fcntl(fd, F_SETFL, opened & ~O_DIRECT) != 0)
+            if (end_direct(fd) != 0)
                 return -1;
             if (write_all(fd, buffer + whole, (size_t)(length - whole){% if case.is_positional() %}, at + whole{% endif %}) != 0)
                 return -1;
@@ -55,7 +54,7 @@ static off_t write_chunks(int fd, char *buffer, producer *next, void *context)
         }
 {%- endif %}
 {%- if case.writeback().is_some() %}
-        if ((size_t)at - started >= BEHIND && write_behind(fd, 0, (size_t)at, &started, &ended) != 0)
+        if (write_behind(fd, &behind, at) != 0)
             return -1;
 {%- endif %}
     } while ((size_t)length == CHUNK);

@@ -1,18 +1,5 @@
-// {{ case.name() }}
-//
-{%- for line in case.about() %}
-// {{ line }}
-{%- endfor %}
-//
-{%- for line in case.errors(case.throws_cpp()) %}
-// {{ line }}
-{%- endfor %}
-{%- if case.maps_target() %}
-// If {% if case.maps_source() %}either{% else %}the{% endif %} file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
-{%- if !case.reserves_blocks() %}: reserve
-// its blocks with fallocate(2) where that matters{% endif %}.
-{%- endif %}
-// To compile it: c++ -std=c++17 -O2{% if case.has_threads_cpp() %} -pthread{% endif %} FILE.cpp{% if case.is_uring() %} -luring{% endif %}
+{%- let (reports, compiler, file) = (case.throws_cpp(), "c++ -std=c++17", "FILE.cpp") -%}
+{% include "c_family/header.c" %}
 
 INCLUDES
 {% include "c_family/streaming_header.h" %}
@@ -70,7 +57,7 @@ public:
     }
 
 private:
-    int fd_;
+    int fd_ = -1;
 };
 {%- if case.removes_on_error() %}
 
@@ -92,24 +79,16 @@ private:
     const char *name_;
 };
 {%- endif %}
-{%- if case.atomic() %}
-
-// Gives the new file the mode of the one that it replaces, and its group and owner if it may.
-void keep_mode(int fd, const struct stat &old)
-{
-    if (::fchown(fd, static_cast<uid_t>(-1), old.st_gid) == 0 && ::fchown(fd, old.st_uid, static_cast<gid_t>(-1)) != 0)
-        errno = 0; // only root may
-    if (::fchmod(fd, old.st_mode & 0777) != 0)
-        fail("fchmod");
-}
-{%- endif %}
+{%- include "c_family/keep_mode.c" %}
+{%- include "c_family/has_failed.c" %}
+{%- include "c_family/end_direct.c" %}
 {%- if case.loops_throwing_cpp() %}
 
-// The bytes that a call has written: 0 after a signal. One that writes nothing would do so for ever.
+// The bytes that a call has written: 0 after a signal.
 std::size_t written_by(const char *call, ssize_t result)
 {
-    if (result == 0 || (result < 0 && errno != EINTR))
-        fail(call, result == 0 ? EIO : errno);
+    if (has_failed(result))
+        fail(call);
     return result < 0 ? 0 : static_cast<std::size_t>(result);
 }
 {%- endif %}
@@ -142,90 +121,8 @@ Memory allocate(std::size_t alignment, std::size_t size)
     return Memory{memory};
 }
 {%- endif %}
-{%- match case.reserve_cpp() %}
-{%- when Some with (call) %}
-
-// Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
-void reserve(int fd, std::size_t size)
-{
-{%- if !case.is_set_len() %}
-    if (size == 0) // a call for no bytes is refused
-        return;
-{%- endif %}
-{%- if case.is_posix_fallocate() %}
-    int error;
-    do
-        error = {{ call }};
-    while (error == EINTR);
-{%- if case.maps_target() %}
-    // This filesystem cannot: a mapping needs the length all the same.
-    if (error == EOPNOTSUPP && ::ftruncate(fd, static_cast<off_t>(size)) == 0)
-        return;
-{%- else if case.is_direct() %}
-    // This filesystem cannot: the file is written all the same. EINVAL: glibc's substitute
-    // writes single bytes, which O_DIRECT refuses.
-    if (error == EOPNOTSUPP || error == EINVAL)
-        return;
-{%- else %}
-    if (error == EOPNOTSUPP)
-        return; // this filesystem cannot: the file is written all the same
-{%- endif %}
-    if (error != 0)
-        fail("posix_fallocate", error);
-{%- else if case.is_set_len() %}
-    while ({{ call }} != 0)
-        if (errno != EINTR)
-            fail("ftruncate");
-{%- else %}
-    while ({{ call }} != 0) {
-{%- if case.maps_target() %}
-        // This filesystem cannot: a mapping needs the length all the same.
-        if (errno == EOPNOTSUPP && ::ftruncate(fd, static_cast<off_t>(size)) == 0)
-            return;
-{%- else %}
-        if (errno == EOPNOTSUPP)
-            return; // this filesystem cannot: the file is written all the same
-{%- endif %}
-        if (errno != EINTR)
-            fail("fallocate");
-    }
-{%- endif %}
-}
-{%- when None %}
-{%- endmatch %}
-{%- if case.fills_with_zeros() %}
-
-// Blocks that have been written once: overwriting them changes no metadata.
-void fill_with_zeros(int fd, std::size_t size)
-{
-    alignas(4096) static const char zeros[64 << 10] = {};
-{%- if case.is_direct() %}
-    // O_DIRECT writes whole blocks: what is too much is cut off.
-    const std::size_t end = (size + 4095) / 4096 * 4096;
-{%- else %}
-    const std::size_t end = size;
-{%- endif %}
-    for (std::size_t at = 0; at < end;) {
-        const std::size_t length = std::min(sizeof zeros, end - at);
-        at += written_by("pwrite", ::pwrite(fd, zeros, length, static_cast<off_t>(at)));
-    }
-{%- if case.is_direct() %}
-    if (end > size && ::ftruncate(fd, static_cast<off_t>(size)) != 0)
-        fail("ftruncate");
-{%- endif %}
-    if (::fsync(fd) != 0)
-        fail("fsync");
-}
-{%- endif %}
-{%- if case.is_direct() %}
-
-void end_direct(int fd)
-{
-    const int flags = ::fcntl(fd, F_GETFL);
-    if (flags < 0 || ::fcntl(fd, F_SETFL, flags & ~O_DIRECT) != 0)
-        fail("fcntl");
-}
-{%- endif %}
+{%- include "c_family/reserve.c" %}
+{%- include "c_family/fill_with_zeros.c" %}
 {%- if case.threads() > 1 %}
 {%- include "cpp/parts.cpp" %}
 {%- endif %}
@@ -273,14 +170,16 @@ void write_file(const char *path, const void *data, std::size_t size)
     NewName name{ {{- case.path_cpp() }}};
 {%- endif %}
 {%- if case.atomic() %}
-    if (replaces)
-        keep_mode(file.get(), old);
+    if (replaces && keep_mode(file.get(), &old) != 0)
+        fail("fchmod");
 {%- endif %}
-{%- if case.reserves() && case.reserve_cpp().is_some() %}
-    reserve(file.get(), {% if case.streams() %}expected{% else %}size{% endif %});
+{%- if case.reserves() %}
+    if (reserve(file.get(), {% if case.streams() %}expected{% else %}size{% endif %}) != 0)
+        fail("{{ case.reserve_name() }}");
 {%- endif %}
 {%- if case.fills_with_zeros() %}
-    fill_with_zeros(file.get(), {% if case.streams() %}expected{% else %}size{% endif %});
+    if (fill_with_zeros(file.get(), {% if case.streams() %}expected{% else %}size{% endif %}) != 0)
+        fail("pwrite");
 {%- endif %}
 {%- block fill %}{% endblock %}
 {%- if case.copies() && case.overwrites() && !case.maps_target() && !case.is(Method::Ficlone) %}

@@ -6,7 +6,7 @@
 {%- if case.is(Method::ReadWrite) || case.is(Method::MmapWrite) %}
 {%- include "cpp/write_all.cpp" %}
 {%- endif %}
-{%- include "cpp/behind.cpp" %}
+{%- include "c_family/behind.c" %}
 {%- if case.is(Method::MmapWrite) %}
 {%- include "cpp/mapping.cpp" %}
 {%- endif %}
@@ -54,10 +54,11 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
 {%- if case.is(Method::ReadWrite) %}
     const Memory buffer = allocate(4096, std::min(chunk_size, until - from));
 {%- else if case.is(Method::MmapWrite) %}
-    const Mapping map = map_file(input, PROT_READ, from, until - from);
+    const std::size_t length = until - from;
+    const Mapping map{::mmap(nullptr, length, PROT_READ, MAP_SHARED, input, static_cast<off_t>(from)), length};
 {%- if case.is_sequential() %}
-    ::madvise(map.data(), until - from, MADV_WILLNEED);
-    ::madvise(map.data(), until - from, MADV_SEQUENTIAL);
+    ::madvise(map.data(), length, MADV_WILLNEED);
+    ::madvise(map.data(), length, MADV_SEQUENTIAL);
 {%- endif %}
 {%- if case.populates() %}
     std::size_t present = from;
@@ -67,7 +68,7 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
     const Pipe pipe;
 {%- endif %}
 {%- if case.writeback().is_some() %}
-    WriteBehind behind{fd, from};
+    behind behind{static_cast<off_t>(from), static_cast<off_t>(from)};
 {%- endif %}
     for (std::size_t at = from; at < until;) {
         const std::size_t most = std::min(chunk_size, until - at);
@@ -104,7 +105,8 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
         at += static_cast<std::size_t>(moved);
 {%- endif %}
 {%- if case.writeback().is_some() %}
-        behind.reached(at);
+        if (write_behind(fd, &behind, static_cast<off_t>(at)) != 0)
+            fail("sync_file_range");
 {%- endif %}
     }
 }

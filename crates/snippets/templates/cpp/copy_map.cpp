@@ -4,10 +4,10 @@
 {% endblock %}
 {% block helpers %}
 {%- if case.is(Method::MmapMmap) %}
-{%- include "cpp/stores.cpp" %}
+{%- include "c_family/stores.c" %}
 {%- endif %}
 {%- include "cpp/mapping.cpp" %}
-{%- include "cpp/map_target.cpp" %}
+{%- include "c_family/map_target.c" %}
 
 // Copies the bytes between two offsets into a mapping that begins with them.
 {%- if case.is(Method::ReadMmap) %}
@@ -20,7 +20,7 @@ void copy_range(char *map, int input, std::size_t from, std::size_t until)
     const std::size_t chunk_size = size;
 {%- endif %}
 {%- if case.is(Method::MmapMmap) %}
-    const Mapping data = map_file(input, PROT_READ, from, size);
+    const Mapping data{::mmap(nullptr, size, PROT_READ, MAP_SHARED, input, static_cast<off_t>(from)), size};
 {%- if case.is_sequential() %}
     ::madvise(data.data(), size, MADV_WILLNEED);
     ::madvise(data.data(), size, MADV_SEQUENTIAL);
@@ -29,22 +29,23 @@ void copy_range(char *map, int input, std::size_t from, std::size_t until)
     ::posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
     ::posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
 {%- endif %}
-{%- if case.prepares_windows_cpp() %}
+{%- if case.prepares_windows() %}
     std::size_t prepared = 0;
 {%- endif %}
     for (std::size_t at = 0; at < size;) {
-{%- if case.prepares_windows_cpp() %}
+{%- if case.prepares_windows() %}
         if (at >= prepared) {
             prepared = std::min(size, (at / window_size + 1) * window_size);
 {%- if case.is(Method::MmapMmap) && case.populates() %}
             ::madvise(data.data() + at, prepared - at, MADV_POPULATE_READ); // older kernels refuse
 {%- endif %}
-            prepare(map + at, prepared - at);
+            if (prepare_window(map + at, prepared - at) != 0)
+                fail("madvise(MADV_POPULATE_WRITE)");
         }
 {%- endif %}
         const std::size_t most = std::min(chunk_size, size - at);
 {%- if case.is(Method::MmapMmap) %}
-        {{ case.store_cpp() }}(map + at, data.data() + at, most);
+        {{ case.store_c() }}(map + at, data.data() + at, most);
         at += most;
 {%- else %}
         const ssize_t moved = ::read(input, map + at, most);
@@ -60,7 +61,7 @@ void copy_range(char *map, int input, std::size_t from, std::size_t until)
 
 void copy_mapped({% if case.threads() > 1 %}const char *source, {% endif %}int fd, int input, std::size_t size)
 {
-    const Mapping map = {{ case.map_call_cpp() }}(fd, {% if !case.maps_huge() %}PROT_READ | PROT_WRITE, {% endif %}0, size);
+    const Mapping map{map_file(fd, 0, size), size};
 {%- if case.threads() > 1 %}
     in_parts(size, [&](std::size_t from, std::size_t until) {
         if (from == until) // no mapping is empty
@@ -112,7 +113,7 @@ void copy_mapped({% if case.threads() > 1 %}const char *source, {% endif %}int f
 {%- else %}
         const int fd = file.get();
 {%- endif %}
-        const Mapping map = {{ case.map_call_cpp() }}(fd, {% if !case.maps_huge() %}PROT_READ | PROT_WRITE, {% endif %}from, until - from);
+        const Mapping map{map_file(fd, from, until - from), until - from};
         copy_range(map.data(), in, from, until);
 {%- if case.syncs_at_end() && case.syncs_map() %}
         map.sync();

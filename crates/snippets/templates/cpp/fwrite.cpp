@@ -45,9 +45,7 @@ private:
     {
         for (std::size_t at = 0; at < size;) {
             const ssize_t written = ::write(*static_cast<int *>(fd), data + at, size - at);
-            if (written == 0)
-                errno = EIO;
-            if (written == 0 || (written < 0 && errno != EINTR))
+            if (has_failed(written))
                 return 0;
             at += static_cast<std::size_t>(std::max<ssize_t>(written, 0));
         }

@@ -3,9 +3,9 @@
 {%- include "cpp/constants.cpp" %}
 {% endblock %}
 {% block helpers %}
-{%- include "cpp/stores.cpp" %}
+{%- include "c_family/stores.c" %}
 {%- include "cpp/mapping.cpp" %}
-{%- include "cpp/map_target.cpp" %}
+{%- include "c_family/map_target.c" %}
 {%- if case.sync_every().is_some() %}
 
 void make_durable({% if case.syncs_map() %}char *from, char *until{% else %}int fd{% endif %})
@@ -34,20 +34,21 @@ void store_range({% if case.syncs_file_on_the_way_cpp() %}int fd, {% endif %}cha
     char *synced = map;
 {%- endif %}
 {%- endif %}
-{%- if case.prepares_windows_cpp() %}
+{%- if case.prepares_windows() %}
     std::size_t prepared = 0;
 {%- endif %}
     for (std::size_t at = 0; at < size;) {
-{%- if case.prepares_windows_cpp() %}
+{%- if case.prepares_windows() %}
         if (at == prepared) {
             prepared = at + std::min(window_size, size - at);
-            prepare(map + at, prepared - at);
+            if (prepare_window(map + at, prepared - at) != 0)
+                fail("madvise(MADV_POPULATE_WRITE)");
         }
         const std::size_t length = std::min(chunk_size, prepared - at);
 {%- else %}
         const std::size_t length = std::min(chunk_size, size - at);
 {%- endif %}
-        {{ case.store_cpp() }}(map + at, data + at, length);
+        {{ case.store_c() }}(map + at, data + at, length);
         at += length;
 {%- if let Some(every) = case.sync_every() %}
         if (++chunks >= {{ every }} || at == size) {
@@ -67,13 +68,13 @@ void store_range({% if case.syncs_file_on_the_way_cpp() %}int fd, {% endif %}cha
 
 void write_mapped(int fd, const char *data, std::size_t size)
 {
-    const Mapping map = {{ case.map_call_cpp() }}(fd, {% if !case.maps_huge() %}PROT_READ | PROT_WRITE, {% endif %}0, size);
+    const Mapping map{map_file(fd, 0, size), size};
 {%- if case.is_plain_map_cpp() %}
 {%- if case.chunk().is_some() %}
     for (std::size_t at = 0; at < size; at += chunk_size)
-        {{ case.store_cpp() }}(map.data() + at, data + at, std::min(chunk_size, size - at));
+        {{ case.store_c() }}(map.data() + at, data + at, std::min(chunk_size, size - at));
 {%- else %}
-    {{ case.store_cpp() }}(map.data(), data, size);
+    {{ case.store_c() }}(map.data(), data, size);
 {%- endif %}
 {%- else if case.threads() > 1 %}
     in_parts(size, [&](std::size_t from, std::size_t until) {
@@ -111,7 +112,7 @@ void write_mapped(int fd, const char *data, std::size_t size)
 {%- else %}
         const int fd = file.get();
 {%- endif %}
-        const Mapping map = {{ case.map_call_cpp() }}(fd, {% if !case.maps_huge() %}PROT_READ | PROT_WRITE, {% endif %}from, until - from);
+        const Mapping map{map_file(fd, from, until - from), until - from};
         store_range({% if case.syncs_file_on_the_way_cpp() %}fd, {% endif %}map.data(), bytes + from, until - from);
 {%- if case.syncs_at_end() && case.syncs_map() %}
         map.sync();

@@ -3,8 +3,7 @@
 // Part of a file in memory.
 class Mapping {
 public:
-    Mapping(void *start, std::size_t length, std::size_t skipped)
-        : start_{static_cast<char *>(start)}, length_{length}, skipped_{skipped}
+    Mapping(void *start, std::size_t length) : start_{static_cast<char *>(start)}, length_{length}
     {
         if (start == MAP_FAILED)
             fail("mmap");
@@ -13,7 +12,7 @@ public:
     Mapping(const Mapping &) = delete;
     Mapping &operator=(const Mapping &) = delete;
 
-    char *data() const { return start_ + skipped_; }
+    char *data() const { return start_; }
 {%- if case.syncs_map() && case.syncs_at_end() %}
 
     void sync() const
@@ -26,16 +25,5 @@ public:
 
 private:
     char *start_;
-    std::size_t length_, skipped_;
+    std::size_t length_;
 };
-{%- if !case.maps_huge() || case.maps_source() %}
-
-// A mapping begins at a page.
-Mapping map_file(int fd, int protection, std::size_t from, std::size_t length)
-{
-    const std::size_t skipped = from % static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    const auto page = static_cast<off_t>(from - skipped);
-    length += skipped;
-    return {::mmap(nullptr, length, protection, MAP_SHARED, fd, page), length, skipped};
-}
-{%- endif %}

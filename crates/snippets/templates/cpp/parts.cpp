@@ -1,14 +1,4 @@
-
-
-// Where part `i` begins. Parts are whole {{ case.granule_words_cpp() }}, as far as the file is large enough.
-std::size_t border(std::size_t size, std::size_t i)
-{
-    std::size_t granule = {{ case.granule_cpp() }};
-    if (granule > size / thread_count)
-        granule = {% if case.needs_pages_cpp() %}4096{% else %}size / thread_count >= 4096 ? 4096 : 1{% endif %};
-    const std::size_t granules = size / granule + (size % granule > 0);
-    return std::min(size, granules * i / thread_count * granule);
-}
+{%- include "c_family/border.c" %}
 
 // Runs `part(from, until)` for all parts of the file at the same time.
 template <typename Part>

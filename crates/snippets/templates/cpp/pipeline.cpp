@@ -4,7 +4,7 @@
 {% endblock %}
 {% block helpers %}
 {%- include "cpp/write_all.cpp" %}
-{%- include "cpp/behind.cpp" %}
+{%- include "c_family/behind.c" %}
 
 // Buffers on their way from the thread that reads to the one that writes, and back.
 class Line {
@@ -105,7 +105,7 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
     };
     const auto write_out = [&] {
 {%- if case.writeback().is_some() %}
-        WriteBehind behind{fd, from};
+        behind behind{static_cast<off_t>(from), static_cast<off_t>(from)};
 {%- endif %}
         for (std::size_t at = from; at < until;) {
             Line::Buffer *const buffer = line.full();
@@ -115,7 +115,8 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
             at += buffer->length;
             line.has_emptied();
 {%- if case.writeback().is_some() %}
-            behind.reached(at);
+            if (write_behind(fd, &behind, static_cast<off_t>(at)) != 0)
+                fail("sync_file_range");
 {%- endif %}
         }
     };

@@ -193,20 +193,7 @@ private:
     std::size_t piece_ = 0;
 {%- endif %}
 };
-
-// Where there is no io_uring.
-void write_plainly(int fd, const char *data, std::size_t from, std::size_t until)
-{
-{%- if case.is_direct() %}
-    end_direct(fd); // the data may not be aligned
-{%- endif %}
-    while (from < until)
-        from += written_by("pwrite", ::pwrite(fd, data + from, until - from, static_cast<off_t>(from)));
-{%- if let Some(call) = case.sync_without_ring() %}
-    if (::{{ call }}(fd) != 0)
-        fail("{{ call }}");
-{%- endif %}
-}
+{%- include "c_family/write_plainly.c" %}
 
 void write_range(int fd, const char *data, std::size_t from, std::size_t until)
 {
@@ -214,10 +201,10 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
         return;
     if (Ring ring = open_ring())
         Queue{std::move(ring), fd, data, from, until}.run();
-    else
-        write_plainly(fd, data, from, until);
+    else if (write_plainly(fd, data + from, until - from, static_cast<off_t>(from)) != 0)
+        fail("pwrite");
 }
-{%- include "cpp/write_rest.cpp" %}
+{%- include "c_family/write_rest.c" %}
 {% endblock %}
 {% block fill %}
 {%- include "cpp/write_fill.cpp" %}

@@ -32,13 +32,11 @@ public:
             while (next_ < until_ && free_count_ > 0) {
                 std::size_t length = std::min(chunk_size, until_ - next_);
 {%- if case.is_direct() %}
-                // With O_DIRECT lengths are whole blocks: the end of the file goes
-                // through the page cache.
-                if (length > 4096)
-                    length = length / 4096 * 4096;
-                else if (length < 4096)
-                    for (const int fd : fds_)
-                        end_direct(fd);
+                // With O_DIRECT lengths are whole blocks: the end of the file goes through the page cache.
+                if (length > block_size)
+                    length = length / block_size * block_size;
+                else if (length < block_size && (end_direct(fds_[READ]) != 0 || end_direct(fds_[WRITE]) != 0))
+                    fail("fcntl");
 {%- endif %}
                 const std::size_t slot = free_[--free_count_];
                 chunks_[slot] = {next_, length, 0, 0};
@@ -124,22 +122,7 @@ private:
 {%- endif %}
 };
 
-// Where there is no io_uring.
-void copy_plainly(int fd, int input, std::size_t from, std::size_t until)
-{
-{%- if case.is_direct() %}
-    end_direct(fd); // the end is no whole block
-    end_direct(input);
-{%- endif %}
-    const Memory buffer = allocate(4096, 64 << 10);
-    while (from < until) {
-        const std::size_t most = std::min<std::size_t>(64 << 10, until - from);
-        const std::size_t length = written_by("pread", ::pread(input, buffer.get(), most, static_cast<off_t>(from)));
-        for (std::size_t at = 0; at < length;)
-            at += written_by("pwrite", ::pwrite(fd, buffer.get() + at, length - at, static_cast<off_t>(from + at)));
-        from += length;
-    }
-}
+{%- include "c_family/copy_plainly.c" %}
 
 void copy_range(int fd, int input, std::size_t from, std::size_t until)
 {
@@ -147,8 +130,8 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
         return;
     if (Ring ring = open_ring())
         Queue{std::move(ring), fd, input, from, until}.run();
-    else
-        copy_plainly(fd, input, from, until);
+    else if (copy_plainly(fd, input, from, until) != 0)
+        fail("copy");
 }
 {% endblock %}
 {% block fill %}

@@ -4,7 +4,7 @@
 {% endblock %}
 {% block helpers %}
 {%- include "cpp/write_all.cpp" %}
-{%- include "cpp/behind.cpp" %}
+{%- include "c_family/behind.c" %}
 {%- if case.sync_every().is_some() %}
 
 void make_durable(int fd)
@@ -62,7 +62,7 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
 }
 {%- endif %}
 {%- if !case.streams() %}
-{%- include "cpp/write_rest.cpp" %}
+{%- include "c_family/write_rest.c" %}
 {%- endif %}
 {% endblock %}
 {% block fill %}

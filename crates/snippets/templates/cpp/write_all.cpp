@@ -15,7 +15,8 @@ void write_all(int fd, const char *data, std::size_t size{% if case.is_positiona
     if (rest > 0) {
         if (size > rest)
             write_all(fd, data, size - rest);
-        end_direct(fd);
+        if (end_direct(fd) != 0)
+            fail("fcntl");
         data += size - rest;
         size = rest;
     }

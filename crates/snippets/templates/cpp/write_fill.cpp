@@ -33,7 +33,7 @@
     write_range(file.get(), bytes, 0, {{ case.end_cpp() }});
 {%- endif %}
 {%- if case.is_direct() %}
-    if (whole < size)
-        write_rest(file.get(), bytes, whole, size);
+    if (whole < size && write_rest(file.get(), bytes, whole, size) != 0)
+        fail("pwrite");
 {%- endif %}
 {%- endif %}

@@ -26,7 +26,8 @@ std::size_t next_chunk(const Producer &next, char *buffer)
         write_all(fd, buffer.get(), whole{% if case.is_positional() %}, at{% endif %});
         if (whole < length) {
             // The end that is no whole block goes through the page cache.
-            end_direct(fd);
+            if (end_direct(fd) != 0)
+                fail("fcntl");
             write_all(fd, buffer.get() + whole, length - whole{% if case.is_positional() %}, at + whole{% endif %});
         }
 {%- else %}

@@ -1,5 +1,7 @@
+
+
 // Where thread `i` begins. Its part is whole windows or chunks{% if case.parts_are_pages() %}, and begins at a page{% endif %}.
-static size_t border(size_t size, unsigned i)
+static size_t border(size_t size, size_t i)
 {
 {%- if case.parts_are_pages() %}
     const size_t page = 4096, whole = ({{ case.granule() }} + page - 1) / page * page;

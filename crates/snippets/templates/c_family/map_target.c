@@ -1,24 +1,25 @@
 {%- if case.maps_huge() %}
 
 // Maps at an address where huge pages fit: as far from a multiple of 2 MiB as the offset is.
-static char *map_file(int fd, size_t from, size_t length)
+static void *map_file(int fd, size_t from, size_t length)
 {
     const size_t huge = 2 << 20, before = from % huge, reserved = before + length + 2 * huge;
-    char *place = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *const place = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (place == MAP_FAILED)
         return MAP_FAILED;
-    char *at = place + (huge - (uintptr_t)place % huge) % huge + before;
-    char *map = mmap(at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)from);
+    char *const start = (char *)place;
+    char *const at = start + (huge - (uintptr_t)place % huge) % huge + before;
+    void *const map = mmap(at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)from);
     if (map == MAP_FAILED) {
-        int error = errno;
+        const int error = errno;
         munmap(place, reserved);
         errno = error;
         return MAP_FAILED;
     }
-    char *end = at + (length + 4095) / 4096 * 4096;
-    if (at > place)
-        munmap(place, (size_t)(at - place));
-    munmap(end, (size_t)(place + reserved - end));
+    char *const end = at + (length + 4095) / 4096 * 4096;
+    if (at > start)
+        munmap(place, (size_t)(at - start));
+    munmap(end, (size_t)(start + reserved - end));
 {%- if !case.huge_is_collapse() %}
     madvise(map, length, MADV_HUGEPAGE); // a kernel without huge pages refuses, and writes all the same
 {%- endif %}
@@ -26,12 +27,12 @@ static char *map_file(int fd, size_t from, size_t length)
 }
 {%- else %}
 
-static char *map_file(int fd, size_t from, size_t length)
+static void *map_file(int fd, size_t from, size_t length)
 {
     return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
 }
 {%- endif %}
-{%- if case.populates() || case.huge_is_collapse() %}
+{%- if case.prepares_windows() %}
 
 // Makes the pages present by a few calls instead of a fault for each. The kernel may refuse either.
 static int prepare_window(char *map, size_t length)

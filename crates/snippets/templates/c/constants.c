@@ -1,0 +1,20 @@
+{%- include "c/chunk.c" %}
+{%- if case.is_uring() || case.is(Method::Pipeline) %}
+enum { DEPTH = {{ case.depth() }} }; // {{ case.depth_words() }}
+{%- endif %}
+{%- if case.threads() > 1 %}
+enum { THREADS = {{ case.threads() }} };
+{%- endif %}
+{%- if case.is_vectored() %}
+enum { VECTOR = {{ case.vector() }} }; // chunks handed over in one call
+{%- endif %}
+{%- if case.is_direct() %}
+enum { BLOCK = {{ case.block() }} }; // with O_DIRECT, addresses, offsets and lengths are multiples of this
+{%- endif %}
+{%- if let Some(window) = case.writeback() %}
+static const off_t BEHIND = (off_t){{ window }}; // so many bytes behind the writer, data is on its way to the device
+{%- endif %}
+{%- if case.prepares_windows() %}
+static const size_t WINDOW = {% if case.prepares_all() %}SIZE_MAX{% else %}(size_t){{ case.window() }}{% endif %}; // so many bytes are prepared at a time
+{%- endif %}
+{%- include "c_family/features.c" %}

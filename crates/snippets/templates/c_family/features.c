@@ -1,0 +1,19 @@
+{%- if case.is_dontcache() %}
+
+#ifndef RWF_DONTCACHE // Linux 6.14
+#define RWF_DONTCACHE 0x80
+#endif
+{%- endif %}
+{%- if case.populates() %}
+
+#ifndef MADV_POPULATE_WRITE // Linux 5.14
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+{%- endif %}
+{%- if case.huge_is_collapse() %}
+
+#ifndef MADV_COLLAPSE // Linux 6.1
+#define MADV_COLLAPSE 25
+#endif
+{%- endif %}

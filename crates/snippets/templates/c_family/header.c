@@ -1,0 +1,15 @@
+// {{ case.name() }}
+//
+{%- for line in case.about() %}
+// {{ line }}
+{%- endfor %}
+//
+{%- for line in case.errors(reports) %}
+// {{ line }}
+{%- endfor %}
+{%- if case.maps_target() %}
+// If {% if case.maps_source() %}either{% else %}the{% endif %} file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
+{%- if !case.reserves_blocks() %}: reserve
+// its blocks with fallocate(2) where that matters{% endif %}.
+{%- endif %}
+// To compile it: {{ compiler }} -O2{% if case.has_threads() %} -pthread{% endif %} {{ file }}{% if case.is_uring() %} -luring{% endif %}

@@ -1,0 +1,31 @@
+{%- match case.reserve_c() %}
+{%- when Some with (call) %}
+
+// Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
+static int reserve(int fd, size_t size)
+{
+    int result;
+    if (size == 0) // it is refused
+        return 0;
+    do
+        result = {{ call }};
+    while (result {% if case.is_posix_fallocate() %}== EINTR{% else %}!= 0 && errno == EINTR{% endif %});
+{%- if case.is_set_len() %}
+    return result;
+{%- else %}
+{%- if case.is_posix_fallocate() %}
+    if (result != 0)
+        errno = result;
+{%- endif %}
+{%- if case.is_posix_fallocate() && case.is_direct() %}
+    // EINVAL: glibc's substitute for it writes single bytes, which O_DIRECT refuses.
+    if (result != 0 && (errno == EOPNOTSUPP || errno == EINVAL))
+{%- else %}
+    if (result != 0 && errno == EOPNOTSUPP)
+{%- endif %}
+        return {% if case.maps_target() %}ftruncate(fd, (off_t)size){% else %}0{% endif %}; // this filesystem cannot: the file is written all the same
+    return result == 0 ? 0 : -1;
+{%- endif %}
+}
+{%- when None %}
+{%- endmatch %}
