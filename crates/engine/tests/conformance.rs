@@ -175,8 +175,8 @@ fn check(kind: Kind, method: Method, prepare: Prepare) -> Result<()> {
     let elsewhere = [Axis::Size, Axis::Prepare, Axis::Ranks, Axis::Files];
     let axes =
         method.own_axes().filter(|axis| prepare == method.card().prepares[0] && !elsewhere.contains(axis));
-    for (axis, value) in axes.flat_map(|axis| axis.examples().into_iter().map(move |value| (axis, value))) {
-        let values = [(Axis::Prepare, prepare.name()), (Axis::Size, "1000KiB"), (axis, value.as_str())];
+    for (axis, value) in axes.flat_map(|axis| axis.examples().iter().map(move |&value| (axis, value))) {
+        let values = [(Axis::Prepare, prepare.name()), (Axis::Size, "1000KiB"), (axis, value)];
         if let Ok(case) = Case::example(method, &values) {
             now.replace(Some(case.clone()));
             let sample = run(&mut engine, directory.path(), &case)?;

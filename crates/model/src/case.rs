@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::axis::{Axes, Axis};
 use crate::contract::{Content, Contract, DataSource, Durability, Start};
 use crate::method::{Copying, Cursor, Method};
-use crate::phrase::Phrase;
 use crate::quantity::{Range, Stride, split};
 use crate::similar::did_you_mean;
 use crate::sync::SyncCall;
 use crate::value::{Cache, Data, FileLayout, Files, Origin, Prepare, Source};
+use crate::value_card::Phrase;
 
 /// One fully specified experiment. Only valid combinations exist: every constructor uses [`Case::new`], which
 /// refuses the others and names the accepted values.
@@ -138,7 +138,7 @@ impl Case {
     /// the method's default.
     #[must_use]
     pub fn effort(&self) -> u32 {
-        self.method.card().effort + self.chosen_axes().map(|axis| self.axes.effort(axis)).sum::<u32>()
+        self.method.card().effort + self.chosen_axes().map(|axis| self.axes.card(axis).effort).sum::<u32>()
     }
 
     /// The case as a programmer would say it: `fallocate(2), then write(2) in 64 KiB chunks, then fsync(2)`. Values that
@@ -148,7 +148,7 @@ impl Case {
         let (mut first, mut call) = (String::new(), self.method().card().words);
         let (mut how, mut beside, mut last) = (String::new(), String::new(), String::new());
         for axis in self.chosen_axes() {
-            match self.axes().phrase(axis) {
+            match self.axes.card(axis).words {
                 Phrase::Silent => {}
                 Phrase::First(before) => first += &format!("{before}, then "),
                 Phrase::Instead(other) => call = other,

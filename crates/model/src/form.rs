@@ -7,18 +7,14 @@ pub(crate) trait Form {
     type Value;
     /// Whether the texts are numbers rather than names.
     const IS_NUMBER: bool;
+    /// The named values, and some of those that are numbers: tests of all values use them.
+    const EXAMPLES: &'static [&'static str];
 
     /// The error names the accepted forms.
     fn parse(text: &str) -> Result<Self::Value, String>;
     fn text(value: Self::Value) -> String;
     /// The accepted values, for help and errors.
     fn values() -> String;
-    /// The named values, and some of those that are numbers: tests of all values use them.
-    fn examples() -> Vec<String>;
-}
-
-fn owned(examples: &[&str]) -> Vec<String> {
-    examples.iter().map(|&text| text.to_owned()).collect()
 }
 
 /// Any number of bytes.
@@ -27,6 +23,7 @@ pub(crate) struct Size;
 impl Form for Size {
     type Value = u64;
     const IS_NUMBER: bool = true;
+    const EXAMPLES: &[&str] = &["8KiB", "512KiB", "8MiB"];
 
     fn parse(text: &str) -> Result<u64, String> {
         text.parse::<Bytes>().map(|bytes| bytes.0)
@@ -38,10 +35,6 @@ impl Form for Size {
 
     fn values() -> String {
         "a size such as 4096, 4k, 1MiB, 1GB".to_owned()
-    }
-
-    fn examples() -> Vec<String> {
-        owned(&["8KiB", "512KiB", "8MiB"])
     }
 }
 
@@ -56,6 +49,7 @@ impl Chunk {
 impl Form for Chunk {
     type Value = u64;
     const IS_NUMBER: bool = true;
+    const EXAMPLES: &[&str] = &["4KiB", "64KiB", "whole"];
 
     fn parse(text: &str) -> Result<u64, String> {
         if text == Self::WHOLE_TEXT {
@@ -74,10 +68,6 @@ impl Form for Chunk {
     fn values() -> String {
         format!("{}, or {}", Size::values(), Self::WHOLE_TEXT)
     }
-
-    fn examples() -> Vec<String> {
-        owned(&["4KiB", "64KiB", "whole"])
-    }
 }
 
 /// A window of a mapping: whole pages.
@@ -86,6 +76,7 @@ pub(crate) struct Window;
 impl Form for Window {
     type Value = u64;
     const IS_NUMBER: bool = true;
+    const EXAMPLES: &[&str] = &["8KiB", "256KiB", "4MiB"];
 
     fn parse(text: &str) -> Result<u64, String> {
         /// The smallest page of any machine.
@@ -102,10 +93,6 @@ impl Form for Window {
     fn values() -> String {
         format!("{}, in multiples of 4 KiB", Size::values())
     }
-
-    fn examples() -> Vec<String> {
-        owned(&["8KiB", "256KiB", "4MiB"])
-    }
 }
 
 /// A distance in a file, or none.
@@ -118,6 +105,7 @@ impl Distance {
 impl Form for Distance {
     type Value = Option<u64>;
     const IS_NUMBER: bool = true;
+    const EXAMPLES: &[&str] = &["none", "8KiB", "256KiB"];
 
     fn parse(text: &str) -> Result<Option<u64>, String> {
         if text == Self::NONE_TEXT { Ok(None) } else { Window::parse(text).map(Some) }
@@ -130,10 +118,6 @@ impl Form for Distance {
     fn values() -> String {
         format!("{}, or {}", Window::values(), Self::NONE_TEXT)
     }
-
-    fn examples() -> Vec<String> {
-        owned(&["none", "8KiB", "256KiB"])
-    }
 }
 
 /// A number from 1 to `MOST`.
@@ -142,6 +126,7 @@ pub(crate) struct Count<const MOST: u32>;
 impl<const MOST: u32> Form for Count<MOST> {
     type Value = u32;
     const IS_NUMBER: bool = true;
+    const EXAMPLES: &[&str] = &["1", "2", "3"];
 
     fn parse(text: &str) -> Result<u32, String> {
         let count = text.parse().ok().filter(|count| (1..=MOST).contains(count));
@@ -154,9 +139,5 @@ impl<const MOST: u32> Form for Count<MOST> {
 
     fn values() -> String {
         format!("1 to {MOST}")
-    }
-
-    fn examples() -> Vec<String> {
-        owned(&["1", "2", "3"])
     }
 }

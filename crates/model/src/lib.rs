@@ -16,7 +16,6 @@ mod form;
 mod method;
 mod path_text;
 mod phase;
-mod phrase;
 pub mod protocol;
 mod quantity;
 mod ranks;
@@ -30,8 +29,9 @@ mod suite;
 mod sync;
 mod target;
 mod value;
+mod value_card;
 
-pub use axis::{Axes, Axis, InCode, WriteBehind};
+pub use axis::{Axes, Axis, WriteBehind};
 pub use bounded::at_most;
 pub use case::{Assignment, Case, CaseError};
 pub use case_record::{CaseOrigin, CaseRecord, Layout, RecordedCase, Stage, distinct_rows};
@@ -58,3 +58,4 @@ pub use suite::{
 pub use sync::{Sync, SyncCall};
 pub use target::{FilesystemSpec, Image, Limit, LimitKind, MissingTarget, TargetRecord};
 pub use value::*;
+pub use value_card::{InCode, ValueCard};

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::form::Form;
 use crate::value::named_values;
+use crate::value_card::{IN_FIO, InCode, Phrase, ValueCard};
 
 named_values! {
     /// A way to make data durable.
@@ -61,11 +62,41 @@ impl Sync {
     pub fn is_on_the_way(self) -> bool {
         self.every.is_some() || self.call.is_write_through()
     }
+
+    pub(crate) fn card(self) -> ValueCard {
+        let afterwards = |call| match self.every {
+            None => Phrase::Last(call),
+            Some(1) => Phrase::Beside(format!("{call} after each chunk").into()),
+            Some(chunks) => Phrase::Beside(format!("{call} after every {chunks} chunks").into()),
+        };
+        let words = match self.call {
+            SyncCall::None => Phrase::Silent,
+            SyncCall::Fsync => afterwards("fsync(2)"),
+            SyncCall::Fdatasync => afterwards("fdatasync(2)"),
+            SyncCall::Msync => afterwards("msync(2)"),
+            SyncCall::ODsync => Phrase::How("with O_DSYNC".into()),
+            SyncCall::OSync => Phrase::How("with O_SYNC".into()),
+            SyncCall::RwfDsync => Phrase::How("with RWF_DSYNC".into()),
+        };
+        ValueCard { words, effort: 0, fio: IN_FIO, code: InCode::Supported }
+    }
 }
 
 impl Form for Sync {
     type Value = Self;
     const IS_NUMBER: bool = false;
+    const EXAMPLES: &[&str] = &[
+        "none",
+        "fsync",
+        "fdatasync",
+        "msync",
+        "o-dsync",
+        "o-sync",
+        "rwf-dsync",
+        "fsync/3",
+        "fdatasync/3",
+        "msync/3",
+    ];
 
     /// `CALL` or `CALL/N`.
     fn parse(text: &str) -> Result<Self, String> {
@@ -96,16 +127,6 @@ impl Form for Sync {
 
     fn values() -> String {
         format!("{}, or CALL/N for after every N chunks", SyncCall::values())
-    }
-
-    fn examples() -> Vec<String> {
-        let at_end = SyncCall::ALL.iter().map(|&call| Self { call, every: None });
-        let afterwards =
-            SyncCall::ALL.iter().filter(|&&call| call != SyncCall::None && !call.is_write_through());
-        at_end
-            .chain(afterwards.map(|&call| Self { call, every: Some(3) }))
-            .map(|sync| sync.to_string())
-            .collect()
     }
 }
 

@@ -1,5 +1,11 @@
 //! Axis values with names.
 
+use std::borrow::Cow;
+
+use crate::value_card::InCode::{LeftToCaller, Supported, Unsupported};
+use crate::value_card::Phrase::{Beside, First, How, Instead, Silent};
+use crate::value_card::{IN_FIO, ValueCard};
+
 /// Closed sets of values with one text each, which axes, command line and database share.
 macro_rules! named_values {
     ($($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ })+) => {$(
@@ -27,6 +33,7 @@ macro_rules! named_values {
         impl crate::form::Form for $name {
             type Value = Self;
             const IS_NUMBER: bool = false;
+            const EXAMPLES: &[&str] = &[$($text,)+];
 
             fn parse(text: &str) -> Result<Self, String> {
                 Self::from_name(text).ok_or_else(|| format!("expected one of {}", <Self as crate::form::Form>::values()))
@@ -37,11 +44,7 @@ macro_rules! named_values {
             }
 
             fn values() -> String {
-                Self::ALL.iter().map(|value| value.name()).collect::<Vec<_>>().join("|")
-            }
-
-            fn examples() -> Vec<String> {
-                Self::ALL.iter().map(|value| value.name().to_owned()).collect()
+                Self::EXAMPLES.join("|")
             }
         }
 
@@ -54,199 +57,273 @@ macro_rules! named_values {
 }
 pub(crate) use named_values;
 
-named_values! {
+/// Named values of an axis, each with its card.
+macro_rules! axis_values {
+    ($($(#[$meta:meta])* $name:ident {
+        $($(#[$doc:meta])* $variant:ident = $text:literal {
+            $words:expr, effort $effort:expr, fio $fio:expr, code $code:expr
+        },)+
+    })+) => {
+        named_values! {
+            $($(#[$meta])* $name { $($(#[$doc])* $variant = $text,)+ })+
+        }
+
+        $(impl $name {
+            pub(crate) fn card(self) -> ValueCard {
+                let (words, effort, fio, code) = match self {
+                    $(Self::$variant => ($words, $effort, $fio, $code),)+
+                };
+                ValueCard { words, effort, fio, code }
+            }
+        })+
+    };
+}
+
+axis_values! {
     /// See [`crate::Axis::Files`].
     Files {
         /// All threads of all ranks write ranges of one file.
-        Shared = "shared",
+        Shared = "shared" { Silent, effort 0, fio IN_FIO, code Supported },
         /// Each thread writes a file of its own.
-        PerThread = "per-thread",
+        PerThread = "per-thread" {
+            Beside("a file each".into()), effort 0,
+            fio IN_FIO, code Unsupported("the function writes one file: call it for each")
+        },
         /// Each rank writes a file of its own, which its threads share.
-        PerRank = "per-rank",
+        PerRank = "per-rank" {
+            Beside("a file for each rank".into()), effort 0,
+            fio Err("fio is no MPI program"), code Unsupported("the function writes one file: call it for each")
+        },
     }
 
     /// See [`crate::Axis::Layout`].
     FileLayout {
         /// Each thread has one contiguous part of the file.
-        Segmented = "segmented",
+        Segmented = "segmented" { Silent, effort 0, fio IN_FIO, code Supported },
         /// The threads have the file's blocks in turns.
-        Strided = "strided",
+        Strided = "strided" {
+            Beside("blocks in turns".into()), effort 1, fio Err("fio's jobs have contiguous parts of a file"),
+            code Unsupported("the function has one buffer for one file, and no blocks in turns")
+        },
     }
 
     /// See [`crate::Axis::Collective`].
     Collective {
         /// Each rank makes its own calls.
-        No = "no",
+        No = "no" { Silent, effort 0, fio Err("fio has no MPI-IO"), code Supported },
         /// All ranks make each call together.
-        Yes = "yes",
+        Yes = "yes" {
+            Beside("all ranks in each call".into()), effort 1, fio Err("fio has no MPI-IO"), code Supported
+        },
     }
 
     /// See [`crate::Axis::Descriptor`].
     Descriptor {
         /// One `open` for the file.
-        Shared = "shared",
+        Shared = "shared" { Silent, effort 0, fio IN_FIO, code Supported },
         /// Each thread opens the file for itself.
-        PerThread = "per-thread",
+        PerThread = "per-thread" { Beside("a descriptor each".into()), effort 0, fio IN_FIO, code Supported },
     }
 
     /// See [`crate::Axis::Map`].
     MapSharing {
         /// One mapping of the whole file.
-        Shared = "shared",
+        Shared = "shared" { Silent, effort 0, fio IN_FIO, code Supported },
         /// Each thread maps its own range.
-        PerThread = "per-thread",
+        PerThread = "per-thread" { Beside("a mapping each".into()), effort 0, fio IN_FIO, code Supported },
     }
 
     /// See [`crate::Axis::Call`].
     AllocateCall {
         /// The C library's call: `fallocate`, or a write into every block if that is refused.
-        PosixFallocate = "posix-fallocate",
+        PosixFallocate = "posix-fallocate" {
+            Instead("posix_fallocate(3)"), effort 0, fio Err("nothing is written"), code Supported
+        },
         /// The Linux system call: it reserves blocks and writes nothing.
-        Fallocate = "fallocate",
+        Fallocate = "fallocate" {
+            Instead("fallocate(2)"), effort 0, fio Err("nothing is written"), code Supported
+        },
         /// The same, and the range reads as zeros.
-        FallocateZeroRange = "fallocate-zero-range",
+        FallocateZeroRange = "fallocate-zero-range" {
+            Instead("fallocate(2) with ZERO_RANGE"), effort 0, fio Err("nothing is written"), code Supported
+        },
         /// The same, and the length stays unchanged: blocks beyond the end of the file.
-        FallocateKeepSize = "fallocate-keep-size",
+        FallocateKeepSize = "fallocate-keep-size" {
+            Instead("fallocate(2) with KEEP_SIZE"), effort 0, fio Err("nothing is written"), code Supported
+        },
         /// Only the length: a hole.
-        Ftruncate = "ftruncate",
+        Ftruncate = "ftruncate" {
+            Instead("ftruncate(2)"), effort 0, fio Err("nothing is written"), code Supported
+        },
     }
 
     /// See [`crate::Axis::Populate`]; `MADV_POPULATE_WRITE` of madvise(2), or `MADV_POPULATE_READ` for a mapping
     /// that is only read.
     Populate {
         /// Each page is faulted in by its first access.
-        None = "none",
+        None = "none" { Silent, effort 0, fio IN_FIO, code Supported },
         /// The pages of each window, before its first access.
-        Window = "window",
+        Window = "window" {
+            Beside("pages populated by window".into()), effort 1,
+            fio Err("fio 3.33 populates no pages of a mapping"), code Supported
+        },
         /// All pages, before the first access.
-        All = "all",
+        All = "all" {
+            Beside("all pages populated".into()), effort 1,
+            fio Err("fio 3.33 populates no pages of a mapping"), code Supported
+        },
     }
 
     /// See [`crate::Axis::Huge`]; madvise(2).
     Huge {
         /// Left to the kernel.
-        None = "none",
+        None = "none" { Silent, effort 0, fio IN_FIO, code Supported },
         /// Allowed for the mapping: `MADV_HUGEPAGE`.
-        Advise = "advise",
+        Advise = "advise" {
+            Beside("MADV_HUGEPAGE".into()), effort 1,
+            fio Err("fio 3.33 gives no advice about huge pages of a file"), code Supported
+        },
         /// Made window by window: `MADV_COLLAPSE`, Linux 6.1.
-        Collapse = "collapse",
+        Collapse = "collapse" {
+            Beside("MADV_COLLAPSE by window".into()), effort 3,
+            fio Err("fio 3.33 gives no advice about huge pages of a file"), code Supported
+        },
     }
 
     /// See [`crate::Axis::Store`].
     Store {
         /// The C library's memcpy.
-        Plain = "plain",
+        Plain = "plain" { Silent, effort 0, fio IN_FIO, code Supported },
         /// Stores that bypass the CPU's caches.
-        Nontemporal = "nontemporal",
+        Nontemporal = "nontemporal" {
+            How("with non-temporal stores".into()), effort 3,
+            fio Err("fio's stores go through the CPU's caches"), code Supported
+        },
     }
 
     /// See [`crate::Axis::Drop`]; `POSIX_FADV_DONTNEED` of posix_fadvise(2).
     Drop {
         /// Pages stay.
-        No = "no",
+        No = "no" { Silent, effort 0, fio IN_FIO, code Supported },
         /// Each window's pages are dropped when they have been written out.
-        Yes = "yes",
+        Yes = "yes" {
+            Beside("dropped from the page cache".into()), effort 1,
+            fio Err("fio 3.33 drops no pages on the way"), code Supported
+        },
     }
 
     /// See [`crate::Axis::Prepare`]. Work that a program would do inside the clock is phase `prepare`; old
     /// content, which would exist long before, is not timed.
     Prepare {
         /// No file exists; opening creates it.
-        Create = "create",
+        Create = "create" { Silent, effort 1, fio IN_FIO, code Supported },
         /// A file of that size exists, written and synced; opening empties it.
-        Truncate = "truncate",
+        Truncate = "truncate" { How("after O_TRUNC".into()), effort 1, fio IN_FIO, code Supported },
         /// A new file is given its length by `ftruncate`: sparse.
-        SetLen = "set-len",
+        SetLen = "set-len" { First("ftruncate(2)"), effort 1, fio IN_FIO, code Supported },
         /// A new file's blocks are reserved by `fallocate`.
-        Fallocate = "fallocate",
+        Fallocate = "fallocate" { First("fallocate(2)"), effort 1, fio IN_FIO, code Supported },
         /// A new file's blocks are reserved by `posix_fallocate`.
-        PosixFallocate = "posix-fallocate",
+        PosixFallocate = "posix-fallocate" {
+            First("posix_fallocate(3)"), effort 1, fio IN_FIO, code Supported
+        },
         /// The same with `FALLOC_FL_KEEP_SIZE`: the blocks exist, and the file still grows as it is written.
-        FallocateKeepSize = "fallocate-keep-size",
+        FallocateKeepSize = "fallocate-keep-size" {
+            First("fallocate(2) with KEEP_SIZE"), effort 1, fio IN_FIO, code Supported
+        },
         /// The same with `FALLOC_FL_ZERO_RANGE`.
-        FallocateZeroRange = "fallocate-zero-range",
+        FallocateZeroRange = "fallocate-zero-range" {
+            First("fallocate(2) with ZERO_RANGE"), effort 1, fio IN_FIO, code Supported
+        },
         /// A new file is filled with zeros and synced, so that its blocks exist and have been written.
-        ZeroFill = "zero-fill",
+        ZeroFill = "zero-fill" { First("zeros and fsync(2)"), effort 3, fio IN_FIO, code Supported },
         /// A file of that size exists, written and synced; it is overwritten in place.
-        Overwrite = "overwrite",
+        Overwrite = "overwrite" { How("in place".into()), effort 1, fio IN_FIO, code Supported },
     }
 
     /// See [`crate::Axis::Data`].
     Data {
         /// Incompressible, different in every block, reproducible from a seed.
-        Random = "random",
+        Random = "random" { Silent, effort 0, fio IN_FIO, code LeftToCaller },
         /// All bytes zero.
-        Zero = "zero",
+        Zero = "zero" { How("of zeros".into()), effort 0, fio IN_FIO, code LeftToCaller },
     }
 
     /// See [`crate::Axis::Source`].
     Source {
         /// Every byte of the file has its own byte in memory.
-        File = "file",
+        File = "file" { Silent, effort 0, fio IN_FIO, code LeftToCaller },
         /// One chunk-sized buffer is written again and again.
-        Chunk = "chunk",
+        Chunk = "chunk" { How("from one buffer".into()), effort 0, fio IN_FIO, code LeftToCaller },
     }
 
     /// See [`crate::Axis::Cache`].
     Cache {
         /// Through the page cache.
-        Buffered = "buffered",
+        Buffered = "buffered" { Silent, effort 0, fio IN_FIO, code Supported },
         /// Bypasses the page cache: `O_DIRECT`.
-        Direct = "direct",
+        Direct = "direct" { How("with O_DIRECT".into()), effort 3, fio IN_FIO, code Supported },
         /// Through the page cache, and dropped from it after write-back: `RWF_DONTCACHE` of pwritev2(2),
         /// Linux 6.14.
-        Dontcache = "dontcache",
+        Dontcache = "dontcache" {
+            How("with RWF_DONTCACHE".into()), effort 1, fio Err("fio 3.33 has no RWF_DONTCACHE"), code Supported
+        },
     }
 
     /// The memory that the data is in: see [`crate::Axis::Memory`]. Each asks for more than the one before.
     DataMemory {
         /// At a multiple of 16 bytes and not at a page, in pages as the kernel decides: `malloc(3)`.
-        Any = "any",
+        Any = "any" { Silent, effort 1, fio IN_FIO, code LeftToCaller },
         /// At the start of a page, in pages as the kernel decides.
-        PageAligned = "page-aligned",
+        PageAligned = "page-aligned" {
+            How("from page-aligned memory".into()), effort 1, fio IN_FIO, code LeftToCaller
+        },
         /// At the start of a huge page, in huge pages by `MADV_HUGEPAGE`: direct I/O has fewer pieces to hand to the
         /// device.
-        HugePages = "huge-pages",
+        HugePages = "huge-pages" {
+            How("from huge pages".into()), effort 1,
+            fio Err("fio's memory is in huge pages only where a pool is reserved for them"), code Supported
+        },
     }
 
     /// See [`crate::Axis::Registered`]; io_uring_register(2).
     Registered {
         /// Neither.
-        None = "none",
+        None = "none" { Silent, effort 0, fio IN_FIO, code Supported },
         /// The memory: pinned once, instead of in every operation.
-        Buffers = "buffers",
+        Buffers = "buffers" { Beside("registered buffers".into()), effort 1, fio IN_FIO, code Supported },
         /// The file: looked up once, instead of in every operation.
-        Files = "files",
+        Files = "files" { Beside("registered file".into()), effort 1, fio IN_FIO, code Supported },
         /// Both.
-        Both = "both",
+        Both = "both" { Beside("registered buffers and file".into()), effort 1, fio IN_FIO, code Supported },
     }
 
     /// See [`crate::Axis::Advice`]; posix_fadvise(2), and madvise(2) where the file is mapped.
     Advice {
         /// No advice.
-        None = "none",
+        None = "none" { Silent, effort 0, fio Err("fio copies no files"), code Supported },
         /// The whole file is needed soon, from beginning to end: `WILLNEED` and `SEQUENTIAL`.
-        Sequential = "sequential",
+        Sequential = "sequential" {
+            First("fadvise(2) on the source"), effort 1, fio Err("fio copies no files"), code Supported
+        },
     }
 
     /// See [`crate::Axis::Origin`].
     Origin {
         /// It was read just before.
-        Warm = "warm",
+        Warm = "warm" { Silent, effort 0, fio Err("fio copies no files"), code LeftToCaller },
         /// It was evicted just before.
-        Cold = "cold",
+        Cold = "cold" {
+            How("of a cold file".into()), effort 0, fio Err("fio copies no files"), code LeftToCaller
+        },
     }
 }
 
 impl DataMemory {
     /// The origin of the data in words; none if it may be anywhere.
     #[must_use]
-    pub fn words(self) -> Option<&'static str> {
-        match self {
-            Self::Any => None,
-            Self::PageAligned => Some("from page-aligned memory"),
-            Self::HugePages => Some("from huge pages"),
-        }
+    pub fn words(self) -> Option<Cow<'static, str>> {
+        if let How(words) = self.card().words { Some(words) } else { None }
     }
 }
 

@@ -18,7 +18,7 @@ fn assignment() -> impl Strategy<Value = (Axis, String)> {
             Axis::Vector | Axis::Threads | Axis::Depth => {
                 (1u32..=64).prop_map(|count| count.to_string()).boxed()
             }
-            _ => prop::sample::select(axis.examples()).boxed(),
+            _ => prop::sample::select(axis.examples()).prop_map(str::to_owned).boxed(),
         };
         (Just(axis), value)
     })

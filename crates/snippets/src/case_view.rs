@@ -37,7 +37,7 @@ impl<'c> CaseView<'c> {
 
     /// The case's name, without what the caller decides.
     pub(crate) fn name(&self) -> String {
-        let is_callers = |axis: &Axis| self.axes().in_code(*axis) == InCode::LeftToCaller;
+        let is_callers = |axis: &Axis| self.axes().card(*axis).code == InCode::LeftToCaller;
         let of_caller: Vec<Axis> = self.case.chosen_axes().filter(is_callers).collect();
         RecordedCase::from(self.case.clone()).name_without(&of_caller)
     }

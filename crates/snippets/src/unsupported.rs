@@ -55,7 +55,7 @@ fn template_or_obstacle(case: &Case, language: Language, options: EmitOptions) -
         takes_chunks(case)?;
     }
     for axis in case.chosen_axes() {
-        if let InCode::Unsupported(why) = case.axes().in_code(axis) {
+        if let InCode::Unsupported(why) = case.axes().card(axis).code {
             let usual = Axes::defaults(case.axes().prepare).get(axis);
             return Err(without_value(case, (axis, why, &usual)));
         }

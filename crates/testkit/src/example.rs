@@ -130,8 +130,8 @@ pub fn example_pairs(axis: Axis, value: &str) -> Vec<(Case, Case)> {
         return alone;
     }
     let others = Axis::ALL.iter().filter(|&&it| it != axis);
-    let others = others.flat_map(|&other| other.examples().into_iter().map(move |value| (other, value)));
-    others.flat_map(|(other, value)| with(&[(other, &value)])).collect()
+    let others = others.flat_map(|&other| other.examples().iter().map(move |&value| (other, value)));
+    others.flat_map(|(other, value)| with(&[(other, value)])).collect()
 }
 
 /// A section of a suite, with the layout of that suite.

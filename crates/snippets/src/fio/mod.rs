@@ -35,7 +35,7 @@ pub fn job(case: &Case) -> Result<Job, Why> {
     let (method, axes) = (case.method(), case.axes());
     let engine = method.card().fio?;
     let calls = options(&engine, case)?;
-    method.own_axes().try_for_each(|axis| axes.in_fio(axis))?;
+    method.own_axes().try_for_each(|axis| axes.card(axis).fio)?;
     if case.staged_bytes() > 0 {
         return Err("fio copies nothing to aligned memory: memory=page-aligned".to_owned());
     }

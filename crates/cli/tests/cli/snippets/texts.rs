@@ -60,10 +60,10 @@ fn code_alone(case: &Case) -> Result<String, Unsupported> {
 fn every_value() -> Result<()> {
     for &axis in Axis::ALL {
         for value in axis.examples() {
-            let mut pairs = example_pairs(axis, &value);
+            let mut pairs = example_pairs(axis, value);
             pairs.retain(|(usual, _)| code_alone(usual).is_ok());
             let Some((_, case)) = pairs.first() else { continue };
-            let fits = match case.axes().in_code(axis) {
+            let fits = match case.axes().card(axis).code {
                 // One thread has one descriptor and one mapping, however they are shared.
                 InCode::Supported => pairs.iter().any(|(usual, case)| {
                     let direct = [usual, case].map(|case| case.with(Axis::Cache, "direct"));
