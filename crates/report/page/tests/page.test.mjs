@@ -4,10 +4,17 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import { colours, drawn, hasBrowser, launch, open } from "./browser.mjs";
-import { Workplace, copyOf, endedBy, sideBySide, slowed, together } from "./runs.mjs";
+import { Workplace, copyOf, endedBy, searched, sideBySide, slowed, timed, together } from "./runs.mjs";
 
 // A name that would end any element, attribute, string or script that it could get out of.
 const HOSTILE = `</script><script>alert(1)</script>"'><img src=x onerror=alert(2)>\n{{7*7}}<b>`;
+
+// A search whose baseline is the first.
+const FINALISTS = [
+  "write,size=64KiB", "mmap,size=64KiB",
+  ...["write,size=64KiB", "pwrite,size=64KiB", "pwrite,size=64KiB,threads=2,descriptor=per-thread"].flatMap((name) =>
+    ["fallocate", "set-len"].map((prepare) => `${name},chunk=16KiB,prepare=${prepare},writeback=8MiB,drop=yes`)),
+];
 
 // Near the beginning of a bar, where its interval is not.
 const inBar = { force: true, position: { x: 3, y: 3 } };
@@ -17,17 +24,21 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
 
   before(async () => {
     workplace = new Workplace();
+    // The cases are real, and their figures are not.
+    const measured = (count, ...words) => timed(workplace.measured(...words, "--samples", "1"), count);
     run = together(
-      workplace.measured("--suite", "buffer,copy", "--size", "64KiB", "--samples", "2", "--label", "before"),
-      workplace.measured("--suite", "parallel,durable", "--size", "64KiB", "--samples", "2", "--set", "prepare=truncate"),
-      workplace.measured("--suite", "write", "--size", "64KiB", "--samples", "2", "--set", "chunk=1KiB,4KiB,16KiB"),
-      workplace.measured("--suite", "direct", "--size", "256KiB", "--samples", "2", "--set", "chunk=4KiB,16KiB,64KiB"),
-      workplace.measured("--case", "write,size=2MiB,chunk=4KiB,sync=fsync/1", "--samples", "1"),
+      measured(2, "--suite", "buffer,copy", "--size", "64KiB", "--label", "before"),
+      measured(2, "--suite", "parallel,durable", "--size", "64KiB", "--set", "prepare=truncate"),
+      measured(2, "--suite", "write", "--size", "64KiB", "--set", "chunk=1KiB,4KiB,16KiB"),
+      measured(2, "--suite", "direct", "--size", "256KiB", "--set", "chunk=4KiB,16KiB,64KiB"),
+      measured(1, "--case", "write,size=2MiB,chunk=4KiB,sync=fsync/1"),
     );
     workplace.imported("before.json", run);
-    workplace.writebench("run", workplace.target, "--size", "64KiB", "--samples", "2", "--no-limits", "--label", "first look");
+    const firstLook = measured(2, "--size", "64KiB", "--label", "first look");
+    const finalists = FINALISTS.flatMap((name) => ["--case", name]);
+    const search = searched(measured(6, ...finalists), FINALISTS[0]);
     workplace.writebench("advise", workplace.target, "--for", "stream", "--size", "64KiB", "--budget", "5s");
-    const search = workplace.page("search.html");
+    const advised = workplace.page("advised.html");
     const slower = slowed(copyOf(run, "after"), 2);
     const [one, other] = slower.cases;
     Object.assign(one.samples.at(-1), endedBy("failed", "No space left on device"));
@@ -46,8 +57,9 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     workplace.imported("hostile.json", hostile);
     files = {
       one: workplace.page("one.html", workplace.file("before.json")),
-      firstLook: workplace.page("first.html", "first look"),
-      search,
+      firstLook: workplace.page("first.html", workplace.imported("first.json", copyOf(firstLook, "first look"))),
+      search: workplace.page("search.html", workplace.imported("search.json", copyOf(search, "search"))),
+      advised,
       filesystems: workplace.page("filesystems.html", workplace.imported("filesystems.json", sideBySide(run, ["ext4", "xfs", "btrfs"]))),
       two: workplace.page("two.html", workplace.file("before.json"), "after"),
       hostile: workplace.page("hostile.html", workplace.file("hostile.json"), workplace.file("before.json")),
@@ -116,11 +128,15 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
         for (const kind of ["firstLook", "one", "two", "search", "filesystems"]) {
           await withPage(files[kind], async (page) => {
             const box = (selector) => page.locator(selector).first().boundingBox();
-            // How high the answers are depends on what was measured.
-            const [answers, chart, axis, bar] = [await box(".answers tbody tr"), await box(".overview"), await box(".overview .ticks"), await box(".overview .bar")];
-            assert.ok(answers.y < 250 && answers.y < chart.y, `${kind}: the answers come first, at ${answers.y}`);
+            const [answers, first, chart, axis, bar] = [await box("#answers"), await box(".answers tbody tr"), await box(".overview"), await box(".overview .ticks"), await box(".overview .bar")];
+            assert.ok(first.y < 250, `${kind}: the answers come first, at ${first.y}`);
             assert.ok(axis.height > 0 && bar.height > 5, `${kind}: axis and bars`);
-            assert.ok(bar.y + bar.height <= viewport.height, `${kind}: the first bar is at ${bar.y}, the chart at ${chart.y}`);
+            const gap = chart.y - (answers.y + answers.height);
+            assert.ok(gap > 0 && gap < 90, `${kind}: the chart follows the answers, ${gap} below them`);
+            assert.ok(bar.y + bar.height < chart.y + 200, `${kind}: the first bar is at ${bar.y}, the chart at ${chart.y}`);
+            // The answers of two runs may take all of a phone but the beginning of the chart.
+            const end = kind === "two" && viewport.width < 500 ? axis.y + axis.height : bar.y + bar.height;
+            assert.ok(end <= viewport.height, `${kind}: the chart is at ${chart.y}, its first bar at ${bar.y}`);
             const ticks = await page.locator(".overview .ticks span").allTextContents();
             assert.ok(ticks[0] === "0" && ticks.length >= 3, `${kind}: from 0: ${ticks.join()}`);
             const { different } = await colours(page, page.locator(".overview tbody").first());
@@ -324,7 +340,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     }));
 
   test("no page scrolls sideways on a phone, however long a case's name is", async () => {
-    for (const kind of ["firstLook", "one", "two", "search", "filesystems"]) {
+    for (const kind of ["firstLook", "one", "two", "search", "advised", "filesystems"]) {
       await withPage(files[kind], async (page) => {
         const width = await page.evaluate(() => {
           document.querySelectorAll("details").forEach((details) => (details.open = true));
@@ -345,6 +361,24 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       });
       assert.equal(new Set(heights).size, 1, heights.join());
     }));
+
+  for (const [name, viewport] of [["a screen", { width: 1280, height: 900 }], ["a phone", { width: 390, height: 844 }]]) {
+    test(`no labels of the final's chart overlap on ${name}, however long its names are`, () =>
+      withPage(files.search, async (page) => {
+        const plot = await drawn(page, page.locator(".section .plot").first());
+        const boxes = (selector) => plot.locator(selector).evaluateAll((all) => all.map((shape) => shape.getBoundingClientRect().toJSON()));
+        const names = await boxes(".ytick text");
+        assert.equal(names.length, FINALISTS.length);
+        assert.ok(new Set(names.map(({ height }) => Math.round(height))).size > 1, "some names have several lines");
+        const apart = (sorted, end, begin) => sorted.slice(1).every((box, index) => sorted[index][end] <= box[begin]);
+        assert.ok(apart(names.toSorted((a, b) => a.top - b.top), "bottom", "top"), JSON.stringify(names));
+        // Plotly turns figures that would touch each other; the boxes of turned ones say nothing.
+        const figures = (await boxes(".xtick text")).filter(({ height }) => height > 0 && height < 20);
+        assert.ok(apart(figures.toSorted((a, b) => a.left - b.left), "right", "left"), JSON.stringify(figures));
+        const [bar] = await boxes(".bars path");
+        assert.ok(names.every(({ right }) => right <= bar.left), "names end before the bars begin");
+      }, { viewport }));
+  }
 
   test("what one sample says stands below what was measured again", async () => {
     const once = copyOf(run, "once");

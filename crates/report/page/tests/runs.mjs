@@ -62,6 +62,40 @@ export function copyOf(run, label) {
   return copy;
 }
 
+const UNITS = { KiB: 2 ** 10, MiB: 2 ** 20 };
+
+function chunksOf({ axes, contract }) {
+  const [, number, unit] = /^(\d+)(\w*)$/.exec(axes.chunk ?? "") ?? [];
+  return number === undefined ? 1 : contract.bytes / (number * (UNITS[unit] ?? 1));
+}
+
+/**
+ * The run with so many samples of each case, whose figures nobody measured, so that its page is the same on every machine, however busy.
+ * Cases that the machine does not support stay as they are.
+ */
+export function timed(run, count) {
+  run.run.cpu_wait_ppm = null;
+  for (const [number, entry] of run.cases.entries()) {
+    const model = entry.samples.findLast(({ outcome }) => outcome === "ok");
+    if (model === undefined || entry.samples.at(-1).outcome !== "ok") continue;
+    const write = (60_000 + 400 * chunksOf(entry)) * (1 + ((number * 37) % 100) / 50);
+    entry.samples = Array.from({ length: count }, (_, round) => {
+      const ns = Math.round(write * (1 + round / 50));
+      const phases_ns = { prepare: 2000, open: 20_000, write: ns, sync: (entry.axes.sync ?? "none") === "none" ? 0 : 20 * ns, close: 1000 };
+      return { ...structuredClone(model), round, turn: number + 1, phases_ns, disturbed: null, user_cpu_ns: Math.round(0.2 * ns), system_cpu_ns: Math.round(0.7 * ns) };
+    });
+  }
+  return run;
+}
+
+/** The cases as the final of a search. */
+export function searched(run, baseline) {
+  for (const entry of run.cases) {
+    Object.assign(entry, { suite: "advise", section: "Finals", stage: "final", is_baseline: entry.id === baseline, label: null });
+  }
+  return run;
+}
+
 /** The cases of several runs on one target as those of one. */
 export function together(first, ...others) {
   const run = copyOf(first, first.run.label);
