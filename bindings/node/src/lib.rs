@@ -12,16 +12,16 @@ mod sys;
 
 use direct_io::{AlignedBuffer, BufferError};
 use napi::bindgen_prelude::AsyncTask;
-use napi::{Env, Error};
+use napi::{Env, Error, Unknown};
 use napi_derive::napi;
 
 use call::Call;
 use request::Request;
-use sys::external::{External, Memory, NotExternal, NotOurs};
+use sys::external::{self, NotExternal, lend};
 
 /// A zero-filled buffer with that alignment, which Node's garbage collector frees.
 #[napi]
-pub fn get_aligned_buffer(env: Env, size: u32, alignment: u32) -> Result<External, Error<&'static str>> {
+pub fn get_aligned_buffer(env: &Env, size: u32, alignment: u32) -> Result<Unknown<'_>, Error<&'static str>> {
     let buffer = AlignedBuffer::new(size as usize, alignment as usize).map_err(|error| {
         let code = match error {
             BufferError::OutOfMemory { .. } => "ERR_MEMORY_ALLOCATION_FAILED",
@@ -29,7 +29,7 @@ pub fn get_aligned_buffer(env: Env, size: u32, alignment: u32) -> Result<Externa
         };
         Error::new(code, error.to_string())
     })?;
-    External::new(env, buffer).map_err(|error| {
+    lend(env, buffer).map_err(|error| {
         let code = match error {
             NotExternal::Forbidden => "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM",
             NotExternal::Failed(_) => "ERR_BUFFER_NOT_CREATED",
@@ -41,15 +41,8 @@ pub fn get_aligned_buffer(env: Env, size: u32, alignment: u32) -> Result<Externa
 /// Frees the memory of an aligned buffer, if no request that may use it is under way: whether that was done. It
 /// may be used all the same where `is_held` says so.
 #[napi]
-pub fn release(env: Env, memory: Memory, is_held: bool) -> Result<bool, Error<&'static str>> {
-    let failed = |reason| Error::new("ERR_INVALID_ARG_VALUE", reason);
-    match memory.release(env, is_held) {
-        Ok(Ok(is_freed)) => Ok(is_freed),
-        Ok(Err(NotOurs)) => {
-            Err(failed("it is no buffer of getAlignedBuffer, or was released already".to_owned()))
-        }
-        Err(error) => Err(failed(error.to_string())),
-    }
+pub fn release(env: Env, memory: Unknown<'_>, is_held: bool) -> Result<bool, Error<&'static str>> {
+    external::release(env, memory, is_held).map_err(|reason| Error::new("ERR_INVALID_ARG_VALUE", reason))
 }
 
 /// The facts of a device.

@@ -67,7 +67,7 @@ pub fn open_block_device(descriptor: BorrowedFd<'_>, path: &Path) -> Result<Bloc
 fn facts(path: PathBuf, device: &BlockDevice, serial: Option<String>) -> Result<BlockDeviceFacts, ProbeError> {
     Ok(BlockDeviceFacts {
         path,
-        name: device.label(),
+        name: device.name(),
         number: device.number.to_string(),
         size_bytes: device.size_bytes()?,
         logical_sector_bytes: device.logical_sector_bytes()?,

@@ -34,7 +34,7 @@ pub(crate) fn below(root: &Path, target: &Target<'_>, mount: Option<&Mount>) -> 
     }
     let mount = mount?;
     let device = BlockDevice::find(root, source_number(&mount.source)?)?;
-    let shared = mount.kind == "btrfs" && btrfs::has_other_devices(root, &device.name()?);
+    let shared = mount.kind == "btrfs" && btrfs::has_other_devices(root, &device.name());
     (!shared).then_some(device)
 }
 
@@ -60,13 +60,13 @@ impl BlockDevice {
         Self::find(root, number).ok_or_else(missing)
     }
 
-    fn name(&self) -> Option<String> {
-        name_of(&self.folder)
+    /// The kernel's name.
+    pub(crate) fn name(&self) -> String {
+        kernel_file::name(&self.folder)
     }
 
-    /// The kernel's name, or else the number.
-    pub(crate) fn label(&self) -> String {
-        self.name().unwrap_or_else(|| self.number.to_string())
+    pub(crate) fn is_partition(&self) -> bool {
+        self.folder != self.disk
     }
 
     pub(crate) fn size_bytes(&self) -> Result<u64, ProbeError> {
@@ -79,8 +79,8 @@ impl BlockDevice {
     }
 
     /// The whole disk's name, as in `/sys/block`.
-    pub(crate) fn disk_name(&self) -> Option<String> {
-        name_of(&self.disk)
+    pub(crate) fn disk_name(&self) -> String {
+        kernel_file::name(&self.disk)
     }
 
     /// The whole disk's number, under which its writeback limits are found.
@@ -91,7 +91,7 @@ impl BlockDevice {
     pub(crate) fn facts(&self) -> Device {
         let queue = self.disk.join("queue");
         Device {
-            name: self.label(),
+            name: self.name(),
             number: self.number.to_string(),
             model: self.model(),
             size_bytes: self.size_bytes().ok(),
@@ -119,13 +119,9 @@ impl BlockDevice {
     /// A virtio disk has no model, and its vendor is a number; the driver's name says more.
     fn vendor(&self) -> Option<String> {
         let vendor = kernel_file::text(&self.disk.join("device/vendor"))?;
-        let driver = fs::canonicalize(self.disk.join("device/driver")).ok().and_then(|path| name_of(&path));
+        let driver = fs::canonicalize(self.disk.join("device/driver")).map(|path| kernel_file::name(&path));
         Some(driver.map_or(vendor.clone(), |driver| format!("{driver}, vendor {vendor}")))
     }
-}
-
-fn name_of(path: &Path) -> Option<String> {
-    path.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]
@@ -186,7 +182,7 @@ mod tests {
         };
         assert_eq!(facts(&root, "8:1"), expected);
         let device = BlockDevice::find(root.path(), "8:1".parse().unwrap()).unwrap();
-        assert_eq!(device.disk_name().as_deref(), Some("sda"));
+        assert_eq!(device.disk_name(), "sda");
         assert_eq!(device.disk_number(), Some(DeviceNumber { major: 8, minor: 0 }));
     }
 

@@ -95,35 +95,30 @@ fn uses_in(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
     let above: Vec<DeviceNumber> = search.seen.clone();
     // Disks come before their partitions, so that devices stacked on them are found through the disk.
     let mut same: Vec<&Node> = stack.nodes.iter().filter(overlap).collect();
-    same.sort_by_key(|node| (node.is_partition(), node.is_loop));
+    same.sort_by_key(|node| (node.device.is_partition(), node.is_loop));
     for node in &same {
-        search.visit(node, &bytes, &[Edge::SameBytes(node.name())])?;
+        search.visit(node, &bytes, &[Edge::SameBytes(node.device.name())])?;
     }
     let is_inside = |node: &&&Node| {
         let disk = stack.nodes.iter().find(|disk| disk.device.folder == node.device.disk);
-        node.is_partition() && disk.is_some_and(|disk| bytes.contains(&stack.extent(disk)))
+        node.device.is_partition() && disk.is_some_and(|disk| bytes.contains(&stack.extent(disk)))
     };
     let is_other =
         |node: &&&Node| node.device.disk != target.device.disk && !above.contains(&node.device.number);
     // A claim on a partition blocks a claim on its disk, and the reverse.
     let others: Vec<&Node> = same.iter().filter(is_other).copied().collect();
-    let has_partition =
-        |disk: &Node| others.iter().any(|node| node.is_partition() && node.device.disk == disk.device.folder);
+    let has_partition = |disk: &Node| {
+        others.iter().any(|node| node.device.is_partition() && node.device.disk == disk.device.folder)
+    };
     Ok(DeviceUses {
-        partitions: same.iter().filter(is_inside).map(|node| node.name()).collect(),
+        partitions: same.iter().filter(is_inside).map(|node| node.device.name()).collect(),
         aliases: others
             .iter()
             .filter(|node| !has_partition(node))
-            .map(|node| DeviceAlias::from_node(node))
+            .map(|node| DeviceAlias { name: node.device.name(), number: node.device.number.to_string() })
             .collect(),
         uses: search.uses,
     })
-}
-
-impl DeviceAlias {
-    fn from_node(node: &Node) -> Self {
-        Self { name: node.name(), number: node.device.number.to_string() }
-    }
 }
 
 /// Devices with their mount points. A filesystem on several devices, like btrfs, has a number of its own and
@@ -162,16 +157,18 @@ impl HolderSearch<'_> {
         let stack = self.stack;
         let above = stack.nodes.iter().filter(|other| stack.extent(other).overlaps(bytes));
         let partitions = above.clone().filter(|other| {
-            other.is_partition() && other.device.disk == node.device.folder && !node.is_partition()
+            other.device.is_partition()
+                && other.device.disk == node.device.folder
+                && !node.device.is_partition()
         });
         for partition in partitions {
-            self.visit(partition, bytes, &[edges, &[Edge::Partition(partition.name())]].concat())?;
+            self.visit(partition, bytes, &[edges, &[Edge::Partition(partition.device.name())]].concat())?;
         }
         for over in above
             .filter(|other| node.is_below(other) && !self.seen.contains(&other.device.number))
             .collect::<Vec<_>>()
         {
-            self.visit_stacked(over, bytes, &[edges, &[Edge::Loop(over.name())]].concat())?;
+            self.visit_stacked(over, bytes, &[edges, &[Edge::Loop(over.device.name())]].concat())?;
         }
         for folder in kernel_file::entries(&node.device.folder.join("holders"))? {
             self.visit_holder(&folder, edges)?;
@@ -198,7 +195,7 @@ impl HolderSearch<'_> {
             None => name.to_string(),
         };
         let edges = [edges, &[Edge::Holder(label)]].concat();
-        match self.stack.nodes.iter().find(|node| node.name() == name) {
+        match self.stack.nodes.iter().find(|node| node.device.name() == name) {
             Some(node) => self.visit_stacked(node, &self.stack.extent(node), &edges),
             None => {
                 self.uses.push(DeviceUse { edges, end: UseEnd::Attached });

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::kernel_file::{self, ROOT};
+use crate::kernel_file::{self, ROOT, name};
 
 /// The fastest link of this node, with its rate, if the kernel knows one: `mlx5_0 100 Gb/sec (4X EDR)`,
 /// `eth0 25000 Mb/s`.
@@ -17,10 +17,6 @@ fn fastest(root: &Path) -> Option<String> {
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
     kernel_file::entries(folder).unwrap_or_default()
-}
-
-fn name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Documentation/ABI/stable/sysfs-class-infiniband: `ports/N/rate`, `ports/N/state`.

@@ -46,6 +46,11 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, ProbeError> {
     Ok(paths)
 }
 
+/// The last part of a path: the kernel's name of a device or an interface.
+pub(crate) fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// The choice that a file shows: the word in brackets, or the only word.
 pub(crate) fn choice(path: &Path) -> Option<String> {
     chosen(&text(path)?).map(str::to_owned)

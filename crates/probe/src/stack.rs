@@ -53,18 +53,11 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// The kernel's name.
-    pub(crate) fn name(&self) -> String {
-        self.device.label()
-    }
-
-    pub(crate) fn is_partition(&self) -> bool {
-        self.device.folder != self.device.disk
-    }
-
     /// Whether `other` is a loop device directly over this one.
     pub(crate) fn is_below(&self, other: &Self) -> bool {
-        other.is_loop && !other.is_partition() && other.shows.backing == Backing::Device(self.device.number)
+        other.is_loop
+            && !other.device.is_partition()
+            && other.shows.backing == Backing::Device(self.device.number)
     }
 }
 
@@ -117,7 +110,7 @@ impl Stack {
 fn shown(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<(bool, Extent), ProbeError> {
     let is_loop = device.disk.join("loop/backing_file").exists();
     let own = Extent { backing: Backing::Device(device.number), start: 0, end: device.size_bytes()? };
-    let shows = if device.folder != device.disk {
+    let shows = if device.is_partition() {
         let start = kernel_file::needed_number(&device.folder.join("start"))?.saturating_mul(SECTOR_BYTES);
         let disk = all.iter().find(|other| other.folder == device.disk);
         disk.map_or(own, |disk| own.on(Backing::Device(disk.number), start))
@@ -138,7 +131,7 @@ fn shown(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<(bool
 /// The name in `loop/backing_file` may be stale, or belong to a removed file or another mount namespace, so
 /// the kernel is asked for the file's numbers. A device that was detached meanwhile has no file.
 fn loop_backing(root: &Path, device: &BlockDevice) -> Result<Option<LoopBacking>, ProbeError> {
-    let name = device.label();
+    let name = device.name();
     let path = root.join("dev").join(&name);
     let unknown = |call, error: io::Error| ProbeError::UnknownLoop {
         name: name.clone(),

@@ -41,9 +41,9 @@ pub(crate) fn for_target(
     plain.chain(chosen).collect()
 }
 
-fn queue_paths(device: Option<&BlockDevice>) -> Vec<String> {
-    let disk = device.and_then(BlockDevice::disk_name);
-    disk.map_or_else(Vec::new, |disk| QUEUE.map(|name| format!("sys/block/{disk}/queue/{name}")).to_vec())
+fn queue_paths(device: Option<&BlockDevice>) -> impl Iterator<Item = String> {
+    let disk = device.map(BlockDevice::disk_name);
+    disk.into_iter().flat_map(|disk| QUEUE.map(|name| format!("sys/block/{disk}/queue/{name}")))
 }
 
 /// Dirty pages are counted per disk, across its partitions; for a network filesystem, per mount.
