@@ -26,8 +26,10 @@ named_values! {
     }
 
     /// The choice of samples that are read back and compared, and the extent.
+    #[derive(Default)]
     Verify {
         /// Each case's first sample completely, and a part of every later one.
+        #[default]
         Sampled = "sampled",
         /// Each case's first sample completely.
         First = "first",
@@ -52,7 +54,7 @@ impl Verify {
 }
 
 /// The settings that influence the samples. With the cases, they suffice to resume the run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// The number of undisturbed samples wanted of each case.
     pub samples: u32,

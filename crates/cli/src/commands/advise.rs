@@ -11,7 +11,7 @@ use clap::{Args, ValueHint};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
     Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Content, DataMemory, Durability, Purpose, Reserve,
-    RunRecord, SelectedCase, Settings, Space, Stage, TargetRecord, Verify, nanoseconds,
+    RunRecord, SelectedCase, Settings, Space, Stage, TargetRecord, nanoseconds,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
@@ -127,7 +127,8 @@ impl AdviseCommand {
             ));
         }
         found.check(std::slice::from_ref(&space.baseline), None, self.reserve, &[])?;
-        let mut candidates = CandidateSet::for_target(self.purpose, &space, &target, self.max_bytes)?;
+        let mut candidates = CandidateSet::for_target(self.purpose, &space, &target, self.max_bytes);
+        candidates.limits.budget = self.budget;
         if let Some(why) = candidates.left_out.first() {
             output.note(&format!("Left out {}: {why}", counted(candidates.left_out.len(), "candidate")));
         }
@@ -137,38 +138,32 @@ impl AdviseCommand {
         let most_bytes = candidates.most_bytes(real_bytes).saturating_add(direct_check_bytes);
         // A search does not ask: it does without what would need consent.
         let unasked_bytes = if self.yes { u64::MAX } else { most_unasked_bytes(None) };
-        let max_bytes = self.max_bytes.map_or(most_bytes.min(unasked_bytes), |bytes| bytes.0);
-        candidates.check_bytes(max_bytes, direct_check_bytes)?;
+        let asked_bytes = self.max_bytes.map(|bytes| bytes.0);
+        candidates.limits.max_bytes = asked_bytes.unwrap_or(most_bytes.min(unasked_bytes));
+        candidates.check_bytes(direct_check_bytes)?;
         if self.purpose == Purpose::LargerThanMemory {
-            candidates.check_budget(self.budget)?;
+            candidates.check_budget()?;
         }
         if self.dry_run {
-            output.results(&candidates.dry_run(max_bytes, self.budget))?;
+            output.results(&candidates.dry_run())?;
             return Ok(Exit::Ok);
         }
-        let settings = Settings {
+        let mut settings = Settings {
             samples: selection::SAMPLES,
-            precision_ppm: None,
             budget_ns: Some(nanoseconds(self.budget)),
-            max_bytes: Some(max_bytes),
+            max_bytes: asked_bytes,
             seed: seed(self.seed),
-            verify: Verify::Sampled,
-            timeout_ns: None,
-            copy_from: None,
-            copy_to: None,
             search_bytes: Some(real_bytes),
-            programs: Vec::new(),
+            ..Settings::default()
         };
         // The race has no part in the bytes that the limits of the hardware and the check of direct I/O take.
         let limits_for = one_for_each_limit(&space);
-        let unlimited = Settings { max_bytes: self.max_bytes.map(|bytes| bytes.0), ..settings.clone() };
-        let limit_bytes = Hardware::for_cases(&limits_for, &unlimited, &[found.space()])?.bytes();
-        let max_bytes = if self.max_bytes.is_some() {
-            max_bytes
-        } else {
-            max_bytes.saturating_add(limit_bytes).min(unasked_bytes)
-        };
-        let settings = Settings { max_bytes: Some(max_bytes), ..settings };
+        let limit_bytes = Hardware::for_cases(&limits_for, &settings, &[found.space()])?.bytes();
+        let limits = &mut candidates.limits;
+        if asked_bytes.is_none() {
+            limits.max_bytes = limits.max_bytes.saturating_add(limit_bytes).min(unasked_bytes);
+        }
+        settings.max_bytes = Some(limits.max_bytes);
         let run = RunRecord { cluster: global.cluster(), ..new_run(None, settings, &[], vec![target]) };
         let targets = vec![found.claim(false, self.reserve, output)?];
         let mut store = database::open(global.db.as_deref())?;
@@ -186,33 +181,20 @@ impl AdviseCommand {
             run.targets[0].path,
             candidates.levels(),
             self.budget,
-            Bytes(max_bytes).approximate(),
+            Bytes(candidates.limits.max_bytes).approximate(),
         ));
-        output.note(&candidates.reach(max_bytes, self.budget));
-        let max_bytes = max_bytes.saturating_sub(limit_bytes).saturating_sub(direct_check_bytes);
-        let FileSizes { screening_bytes, final_bytes } = candidates.sizes;
-        let limits = RaceLimits {
-            budget: self.budget,
-            max_bytes,
-            screening_bytes,
-            final_bytes,
-            times_written: candidates.times_written,
-        };
+        output.note(&candidates.affordable_size());
+        let CandidateSet { cases, candidates, baseline, mut limits, deferred, .. } = candidates;
+        limits.max_bytes = limits.max_bytes.saturating_sub(limit_bytes).saturating_sub(direct_check_bytes);
         let stop = stop_on_signals()?;
-        let workspaces = Workspaces {
-            store: &store,
-            run: number,
-            targets,
-            limit: None,
-            stop: &stop,
-            output,
-            leader: &global.leader,
-        };
+        let leader = &global.leader;
+        let workspaces =
+            Workspaces { store: &store, run: number, targets, limit: None, stop: &stop, output, leader };
         let configuration = Configuration {
-            schedule: Box::new(Race::new(candidates.candidates, candidates.baseline, limits)),
-            deferred: candidates.deferred,
+            schedule: Box::new(Race::new(candidates, baseline, limits)),
+            deferred,
             limits_for,
-            ..Configuration::new(settings, candidates.cases, None)
+            ..Configuration::new(settings, cases, None)
         };
         Session::new(workspaces, run, configuration).measure(&exports)
     }
@@ -246,24 +228,13 @@ fn memory(text: &str) -> Result<DataMemory, &'static str> {
     }
 }
 
-/// Bytes of the files of a search.
-#[derive(Debug, Default, PartialEq)]
-struct FileSizes {
-    // From small to large.
-    screening_bytes: Vec<u64>,
-    // The size that was asked for, and smaller ones if the limits do not pay for six rounds of it.
-    final_bytes: Vec<u64>,
-}
-
 /// All candidates, with their cases at all sizes.
 #[derive(Default)]
 struct CandidateSet {
     cases: Vec<Case>,
     candidates: Vec<Candidate>,
     baseline: usize,
-    sizes: FileSizes,
-    // How many times its size a candidate writes at most.
-    times_written: u64,
+    limits: RaceLimits,
     // A row for each case.
     deferred: Vec<Vec<CaseRecord>>,
     // The reasons for omitted candidates.
@@ -273,18 +244,13 @@ struct CandidateSet {
 impl CandidateSet {
     /// The cases that the machine has memory and the device has sectors for; cases of direct I/O
     /// only if the limit has room for finding out which way it goes.
-    fn for_target(
-        purpose: Purpose,
-        space: &Space,
-        target: &TargetRecord,
-        max_bytes: Option<Bytes>,
-    ) -> Result<Self> {
+    fn for_target(purpose: Purpose, space: &Space, target: &TargetRecord, max_bytes: Option<Bytes>) -> Self {
         let direct_check_bytes = total_direct_check_bytes(space.cases());
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
-        let sizes = FileSizes::for_purpose(purpose, space);
+        let (screening_bytes, final_bytes) = file_sizes(purpose, space);
         let mut set = Self::default();
         let environment = &target.environment;
-        let mut kept = Vec::new();
+        let (mut kept, mut times_written) = (Vec::new(), 0);
         for case in space.cases() {
             let is_baseline = *case == space.baseline;
             let one = std::slice::from_ref(case);
@@ -307,13 +273,13 @@ impl CandidateSet {
                 let sized = sizes.iter().map(|&bytes| case.with(Axis::Size, &Bytes(bytes).to_string()));
                 sized.map(|case| case.map_or(real, |case| set.add(case, stage, is_baseline, target))).collect()
             };
-            let screening = with_sizes(&sizes.screening_bytes, Stage::Screening);
-            let finals = [vec![real], with_sizes(&sizes.final_bytes[1..], Stage::Final)].concat();
+            let screening = with_sizes(&screening_bytes, Stage::Screening);
+            let finals = [vec![real], with_sizes(&final_bytes[1..], Stage::Final)].concat();
             if is_baseline {
                 set.baseline = set.candidates.len();
             }
             let size_bytes = case.axes().size_bytes.max(1);
-            set.times_written = set.times_written.max(case.bytes_written().div_ceil(size_bytes));
+            times_written = times_written.max(case.bytes_written().div_ceil(size_bytes));
             set.candidates.push(Candidate {
                 effort: case.effort(),
                 was_finalist: false,
@@ -327,7 +293,8 @@ impl CandidateSet {
         for (candidate, values) in set.candidates.iter_mut().zip(coordinates(&kept)) {
             candidate.values = values;
         }
-        Ok(Self { sizes, ..set })
+        set.limits = RaceLimits { screening_bytes, final_bytes, times_written, ..RaceLimits::default() };
+        set
     }
 
     /// Marks the candidates with those names, which have no size. Returns their number.
@@ -343,14 +310,17 @@ impl CandidateSet {
     /// Most bytes that the search writes, unless it was told another limit.
     fn most_bytes(&self, size_bytes: u64) -> u64 {
         let screening = size_bytes.saturating_mul(SCREENING_SIZES);
-        RaceLimits::finals_bytes(size_bytes, self.times_written).saturating_add(screening).max(LEAST_MOST_BYTES)
+        RaceLimits::finals_bytes(size_bytes, self.limits.times_written)
+            .saturating_add(screening)
+            .max(LEAST_MOST_BYTES)
     }
 
     /// Whether the limit on bytes pays for six rounds of the finals, at the smallest size if not at the real one.
-    fn check_bytes(&self, max_bytes: u64, direct_check_bytes: u64) -> Result<()> {
-        let smallest = self.sizes.final_bytes.last().copied().unwrap_or_default();
-        let least = RaceLimits::least_bytes(smallest, self.times_written).saturating_add(direct_check_bytes);
-        if max_bytes < least {
+    fn check_bytes(&self, direct_check_bytes: u64) -> Result<()> {
+        let smallest = self.limits.final_bytes.last().copied().unwrap_or_default();
+        let least =
+            RaceLimits::least_bytes(smallest, self.limits.times_written).saturating_add(direct_check_bytes);
+        if self.limits.max_bytes < least {
             return Err(usage!(
                 "--max-bytes must be at least {} for a search that ends with six rounds of three ways at {}: fewer prove nothing",
                 Bytes(least),
@@ -361,13 +331,13 @@ impl CandidateSet {
     }
 
     /// Whether the budget may pay for six rounds of the finals at the only size.
-    fn check_budget(&self, budget: Duration) -> Result<()> {
+    fn check_budget(&self) -> Result<()> {
         /// More than any disk takes.
         const MOST_BYTES_PER_S: u64 = 10_000_000_000;
         /// The speed of a usual disk.
         const USUAL_BYTES_PER_S: u64 = 1_000_000_000;
-        let size = self.sizes.final_bytes.first().copied().unwrap_or_default();
-        let least = RaceLimits::least_bytes(size, self.times_written);
+        let (budget, size) = (self.limits.budget, self.limits.final_bytes[0]);
+        let least = RaceLimits::least_bytes(size, self.limits.times_written);
         if u128::from(least) * 1_000_000_000 > budget.as_nanos() * u128::from(MOST_BYTES_PER_S) {
             return Err(usage!(
                 "six rounds of three ways write {}, with files of {}, which is more than any disk takes in {budget:?}: --budget {}m is enough \
@@ -384,31 +354,31 @@ impl CandidateSet {
     /// `screening with 4 MiB and 32 MiB, finals with 256 MiB`.
     fn levels(&self) -> String {
         let text = |bytes: &u64| Bytes(*bytes).approximate();
-        let screening: Vec<String> = self.sizes.screening_bytes.iter().map(text).collect();
-        let finals = self.sizes.final_bytes.first().map(text).unwrap_or_default();
+        let screening: Vec<String> = self.limits.screening_bytes.iter().map(text).collect();
+        let finals = self.limits.final_bytes.first().map(text).unwrap_or_default();
         match screening.as_slice() {
             [] => format!("all with {finals}"),
             sizes => format!("screening with {}, finals with {finals}", sizes.join(" and ")),
         }
     }
 
-    fn dry_run(&self, max_bytes: u64, budget: Duration) -> String {
+    fn dry_run(&self) -> String {
         let real = self.candidates.iter().filter_map(|candidate| candidate.finals.first());
         let cases: String = real.map(|&case| format!("{}\n", self.cases[case])).collect();
         format!(
-            "{cases}{}, {}; at most {} in {budget:?}. {} Nothing was written.\n",
+            "{cases}{}, {}; at most {} in {:?}. {} Nothing was written.\n",
             counted(self.candidates.len(), "candidate"),
             self.levels(),
-            Bytes(max_bytes).approximate(),
-            self.reach(max_bytes, budget),
+            Bytes(self.limits.max_bytes).approximate(),
+            self.limits.budget,
+            self.affordable_size(),
         )
     }
 
     /// The size that the limits pay for.
-    fn reach(&self, max_bytes: u64, budget: Duration) -> String {
+    fn affordable_size(&self) -> String {
         let baseline = self.candidates[self.baseline].finals.iter().map(|&case| &self.cases[case]);
-        let limits = affordable_size::Limits { budget, max_bytes, times_written: self.times_written };
-        affordable_size::sentence(&baseline.collect::<Vec<_>>(), &limits)
+        affordable_size::sentence(&baseline.collect::<Vec<_>>(), &self.limits)
     }
 
     /// Adds a case with the row that it will have. Returns its index.
@@ -423,35 +393,33 @@ impl CandidateSet {
     }
 }
 
-impl FileSizes {
-    /// In whole records: parts of the real size for the screening, and halves of it for the finals. Smaller files than
-    /// the memory say nothing about larger ones.
-    fn for_purpose(purpose: Purpose, space: &Space) -> Self {
-        let size_bytes = space.baseline.axes().size_bytes;
-        if purpose == Purpose::LargerThanMemory {
-            let screening_bytes = size_bytes.checked_sub(1 << 20).into_iter().collect();
-            return Self { screening_bytes, final_bytes: vec![size_bytes] };
-        }
-        let record = space.baseline.contract().durable_every_bytes;
-        let (unit, least_screening, least_final) = match record {
-            Some(record) => {
-                let least = record.saturating_mul(LEAST_RECORDS);
-                (record.max(1), least, least)
-            }
-            None => (1 << 20, LEAST_SCREENING_BYTES, LEAST_FINAL_BYTES),
-        };
-        let whole = |bytes: u64| if bytes >= unit { bytes / unit * unit } else { bytes };
-        let part = |share: &u64| whole((size_bytes / share).max(least_screening).min(size_bytes / 2));
-        let mut screening_bytes: Vec<u64> =
-            SCREENING_SHARES.iter().map(part).filter(|&bytes| bytes > 0).collect();
-        screening_bytes.dedup();
-        let halves = std::iter::successors(Some(size_bytes / 2), |bytes| Some(bytes / 2));
-        let smaller = halves.map(whole).take_while(|&bytes| bytes >= least_final.max(1));
-        // A case has one stage.
-        let smaller = smaller.filter(|bytes| !screening_bytes.contains(bytes));
-        let final_bytes = std::iter::once(size_bytes).chain(smaller).collect();
-        Self { screening_bytes, final_bytes }
+/// The files' sizes in the screening, from small to large, and in the finals: the one that was asked for, and smaller
+/// ones. In whole records: parts of the real size for the screening, and halves of it for the finals. Smaller files than
+/// the memory say nothing about larger ones.
+fn file_sizes(purpose: Purpose, space: &Space) -> (Vec<u64>, Vec<u64>) {
+    let size_bytes = space.baseline.axes().size_bytes;
+    if purpose == Purpose::LargerThanMemory {
+        let screening_bytes = size_bytes.checked_sub(1 << 20).into_iter().collect();
+        return (screening_bytes, vec![size_bytes]);
     }
+    let record = space.baseline.contract().durable_every_bytes;
+    let (unit, least_screening, least_final) = match record {
+        Some(record) => {
+            let least = record.saturating_mul(LEAST_RECORDS);
+            (record.max(1), least, least)
+        }
+        None => (1 << 20, LEAST_SCREENING_BYTES, LEAST_FINAL_BYTES),
+    };
+    let whole = |bytes: u64| if bytes >= unit { bytes / unit * unit } else { bytes };
+    let part = |share: &u64| whole((size_bytes / share).max(least_screening).min(size_bytes / 2));
+    let mut screening_bytes: Vec<u64> = SCREENING_SHARES.iter().map(part).filter(|&bytes| bytes > 0).collect();
+    screening_bytes.dedup();
+    let halves = std::iter::successors(Some(size_bytes / 2), |bytes| Some(bytes / 2));
+    let smaller = halves.map(whole).take_while(|&bytes| bytes >= least_final.max(1));
+    // A case has one stage.
+    let smaller = smaller.filter(|bytes| !screening_bytes.contains(bytes));
+    let final_bytes = std::iter::once(size_bytes).chain(smaller).collect();
+    (screening_bytes, final_bytes)
 }
 
 /// Cases that promise what plain write does, one for each number of threads: limits depend on no more.
@@ -469,11 +437,7 @@ mod tests {
     fn sizes(purpose: Purpose, size: &str, record: Option<&str>) -> (Vec<u64>, Vec<u64>) {
         let record = record.map(|record| record.parse().unwrap());
         let size = Some(size.parse().unwrap());
-        let sizes = FileSizes::for_purpose(
-            purpose,
-            &Space::for_purpose(purpose, size, record, DataMemory::Any, 1).unwrap(),
-        );
-        (sizes.screening_bytes, sizes.final_bytes)
+        file_sizes(purpose, &Space::for_purpose(purpose, size, record, DataMemory::Any, 1).unwrap())
     }
 
     fn mebibytes(sizes: &[u64]) -> Vec<u64> {

@@ -7,7 +7,7 @@ use writebench_report::visible;
 
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::session::{inspect, not_a_target};
+use crate::session::Target;
 
 /// Facts about the machine and a target
 #[derive(Args)]
@@ -22,11 +22,10 @@ pub(crate) struct ProbeCommand {
 
 impl ProbeCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        let (_, inspection) = inspect(&self.target, None)?;
-        let environment = inspection.environment.ok_or_else(|| not_a_target(&self.target))?;
+        let target = Target::inspect(&self.target, None)?;
         let text = match self.json {
-            true => serde_json::to_string_pretty(&environment).context("cannot write JSON")? + "\n",
-            false => text(&environment, &inspection.path),
+            true => serde_json::to_string_pretty(&target.environment).context("cannot write JSON")? + "\n",
+            false => text(&target.environment, target.path()),
         };
         global.output.results(&text)?;
         Ok(Exit::Ok)

@@ -1,7 +1,6 @@
 //! `writebench run`: arguments → cases → runner → database → report.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
@@ -15,15 +14,12 @@ use crate::database;
 use crate::exit::{Exit, usage};
 use crate::file_copy::{CopyArguments, FileCopy};
 use crate::global::Global;
-use crate::output::Output;
 use crate::output_file::ProtectedPaths;
 use crate::programs::ProgramArguments;
-use crate::ranks::OptionalLeader;
 use crate::selection::{self, SAMPLES, Selection, SelectionArguments};
 use crate::session::{
-    AcquiredTarget, AdaptiveCases, Configuration, Cost, DestroyArguments, MeasuringArguments, Session, Target,
-    VERSION, Workspaces, check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run,
-    only_size,
+    AdaptiveCases, Configuration, Cost, DestroyArguments, MeasuringArguments, Session, Target, VERSION,
+    Workspaces, check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run, only_size,
 };
 use crate::signals::stop_on_signals;
 
@@ -135,7 +131,8 @@ impl RunCommand {
         let number = store.begin_run(&run)?;
         output.note(&line);
         let stop = stop_on_signals()?;
-        let workspaces = self.workspaces(&store, number, targets, (&stop, output, &global.leader));
+        let (limit, leader) = (measuring.timeout, &global.leader);
+        let workspaces = Workspaces { store: &store, run: number, targets, limit, stop: &stop, output, leader };
         let settings = run.settings.clone();
         let configuration = match sized {
             Some(AdaptiveCases { cases, deferred, schedule, .. }) => {
@@ -225,16 +222,6 @@ impl RunCommand {
         }
     }
 
-    fn workspaces<'s>(
-        &self,
-        store: &'s Store,
-        run: i64,
-        targets: Vec<AcquiredTarget>,
-        (stop, output, leader): (&'s AtomicBool, &'s Output, &'s OptionalLeader),
-    ) -> Workspaces<'s> {
-        Workspaces { store, run, targets, limit: self.measuring.timeout, stop, output, leader }
-    }
-
     /// Goes on with the run of that number, or with the newest that is unfinished.
     fn resume(&self, number: Option<i64>, global: &Global) -> Result<Exit> {
         let (measuring, output) = (&self.measuring, &global.output);
@@ -308,7 +295,8 @@ impl RunCommand {
         }
         store.record(number, &RunEvent::Status(RunStatus::Running))?;
         let stop = stop_on_signals()?;
-        let workspaces = self.workspaces(&store, number, targets, (&stop, output, &global.leader));
+        let (limit, leader) = (measuring.timeout, &global.leader);
+        let workspaces = Workspaces { store: &store, run: number, targets, limit, stop: &stop, output, leader };
         // The limits were measured when the run began, if they were wanted.
         Session::new(workspaces, run, Configuration::new(settings, cases, copied)).measure(&exports)
     }

@@ -14,7 +14,6 @@ use writebench_runner::{Coordinator, End, Hardware, Plan, PlannedCase, SampleSum
 use super::configuration::Session;
 use super::progress;
 use super::streams::Streams;
-use super::target::AcquiredTarget;
 use super::workspaces::Workspaces;
 use crate::database;
 use crate::exit::Exit;
@@ -112,7 +111,7 @@ impl Session<'_> {
         let Some(copied) = self.config.copied.as_ref().filter(|_| end != End::Stopped) else {
             return Ok(None);
         };
-        let helper = self.workspaces.targets.first_mut().and_then(AcquiredTarget::helper);
+        let helper = self.workspaces.targets.first_mut().and_then(|target| target.helper.as_mut());
         helper.map_or(Ok(None), |helper| copied.finish(helper, self.workspaces.stop))
     }
 

@@ -73,10 +73,7 @@ impl MeasuringArguments {
             seed: seed(self.seed),
             verify: self.verify,
             timeout_ns: self.timeout.map(nanoseconds),
-            copy_from: None,
-            copy_to: None,
-            search_bytes: None,
-            programs: Vec::new(),
+            ..Settings::default()
         }
     }
 }

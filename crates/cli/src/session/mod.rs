@@ -15,7 +15,5 @@ pub(crate) use self::adaptive_size::{AdaptiveCases, only_size};
 pub(crate) use self::configuration::{Configuration, Session};
 pub(crate) use self::cost::{Cost, least_free_bytes, most_unasked_bytes};
 pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run, seed};
-pub(crate) use self::target::{
-    AcquiredTarget, DestroyArguments, Target, check_and_claim, inspect, largest_block, not_a_target,
-};
+pub(crate) use self::target::{DestroyArguments, Target, check_and_claim, largest_block};
 pub(crate) use self::workspaces::Workspaces;

@@ -44,19 +44,16 @@ pub(crate) struct AcquiredTarget {
     pub space: Option<Space>,
     /// Whether the run made its filesystem, so that no later run could find anything there.
     pub is_made: bool,
-    pub claim: Claim,
-}
-
-pub(crate) enum Claim {
-    /// The target helper makes all calls there that are no sample's, and a directory for the run.
-    Directory(Box<TargetHelper>),
-    Device(Box<ClaimedDevice>),
+    /// Of a directory: makes all calls there that are no sample's, and a directory for the run.
+    pub helper: Option<Box<TargetHelper>>,
+    /// Of a device: the claim.
+    pub device: Option<ClaimedDevice>,
 }
 
 impl Target {
     /// Finds the target at that path, if it answers within `limit`.
     pub(crate) fn find(path: &Path, destroy: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
-        let target = Self::new(path, inspect(path, limit)?)?;
+        let target = Self::inspect(path, limit)?;
         match destroy {
             _ if target.helper.is_none() => check_device_is_meant(path, target.path(), destroy)?,
             Some(device) => {
@@ -86,7 +83,7 @@ impl Target {
         }
         let mut targets: Vec<Self> = Vec::new();
         for path in paths {
-            let target = Self::new(path, inspect(path, limit)?)?;
+            let target = Self::inspect(path, limit)?;
             if target.helper.is_none() {
                 return Err(usage!(
                     "target {} is a block device: several targets have to be directories",
@@ -114,14 +111,22 @@ impl Target {
         Ok(Self { made: Some((name, making)), ..Self::find(root, None, None)? })
     }
 
-    /// A directory or a block device that has been looked at.
-    pub(crate) fn new(target: &Path, (helper, inspection): (TargetHelper, Inspection)) -> Result<Self> {
-        let helper = match inspection.kind {
-            TargetKind::Directory => Some(Box::new(helper)),
-            TargetKind::BlockDevice => None,
-            TargetKind::Other => return Err(not_a_target(target)),
-        };
-        let environment = inspection.environment.clone().ok_or_else(|| not_a_target(target))?;
+    /// Looks at a path that is named as a target.
+    pub(crate) fn inspect(path: &Path, limit: Option<Duration>) -> Result<Self> {
+        let name = path.display();
+        let inspected =
+            TargetHelper::inspect(&processes::target_helper()?, path, Deadline::without_stop(limit));
+        let (helper, mut inspection) = inspected.map_err(|error| match error {
+            RunnerError::Target { call, error, .. } if call == "realpath" => {
+                usage!("target {name}: {}; give a directory that exists", Failure::io_message(&error))
+            }
+            error => error.into(),
+        })?;
+        let environment = inspection.environment.take().filter(|_| inspection.kind != TargetKind::Other);
+        let environment = environment.ok_or_else(|| {
+            usage!("target {name}: neither a directory nor a block device; give one of these")
+        })?;
+        let helper = (inspection.kind == TargetKind::Directory).then(|| Box::new(helper));
         Ok(Self { inspection, environment, helper, made: None })
     }
 
@@ -198,26 +203,14 @@ impl Target {
                 .is_some_and(|making| making.kind.parse().is_ok_and(|kind: FilesystemKind| kind.has_server())),
         };
         let (space, is_made) = (self.space(), self.made.is_some());
-        let claim = match self.helper {
-            Some(helper) => Claim::Directory(helper),
-            None => {
-                let device = claim_device(&self.inspection.path, destroy_data)?;
-                output
-                    .note(&format!("Writing over {}.", writebench_runner::device_description(device.facts())));
-                Claim::Device(Box::new(device))
-            }
+        let device = match &self.helper {
+            Some(_) => None,
+            None => Some(claim_device(self.path(), destroy_data)?),
         };
-        Ok(AcquiredTarget { planned, space, is_made, claim })
-    }
-}
-
-impl AcquiredTarget {
-    /// The target helper of a directory.
-    pub(crate) fn helper(&mut self) -> Option<&mut TargetHelper> {
-        match &mut self.claim {
-            Claim::Directory(helper) => Some(helper),
-            Claim::Device(_) => None,
+        if let Some(device) = &device {
+            output.note(&format!("Writing over {}.", writebench_runner::device_description(device.facts())));
         }
+        Ok(AcquiredTarget { planned, space, is_made, helper: self.helper, device })
     }
 }
 
@@ -245,23 +238,6 @@ fn device_below(making: &FilesystemSpec) -> Option<String> {
     let [image] = making.images.as_slice() else { return None };
     let number = std::fs::read_to_string(format!("/sys/block/{}/dev", image.device)).ok()?;
     Some(number.trim_end().to_owned())
-}
-
-/// Looks at a path that is named as a target.
-pub(crate) fn inspect(target: &Path, limit: Option<Duration>) -> Result<(TargetHelper, Inspection)> {
-    let looked = TargetHelper::inspect(&processes::target_helper()?, target, Deadline::without_stop(limit));
-    looked.map_err(|error| match error {
-        RunnerError::Target { call, error, .. } if call == "realpath" => {
-            let why = Failure::io_message(&error);
-            usage!("target {}: {why}; give a directory that exists", target.display())
-        }
-        error => error.into(),
-    })
-}
-
-/// The error for a target that is neither a directory nor a block device.
-pub(crate) fn not_a_target(target: &Path) -> anyhow::Error {
-    usage!("target {}: neither a directory nor a block device; give one of these", target.display())
 }
 
 /// Whether `--destroy` names the block device at `path`, too.

@@ -1,6 +1,5 @@
 //! The directories that a run makes in its targets: recorded, made, and removed once its results are out.
 
-use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -13,7 +12,7 @@ use writebench_runner::{
 };
 use writebench_store::{Store, StoreError, WorkspaceRecord};
 
-use super::target::{AcquiredTarget, Claim};
+use super::target::AcquiredTarget;
 use crate::output::Output;
 use crate::processes;
 use crate::ranks::OptionalLeader;
@@ -42,7 +41,7 @@ impl<'s> Workspaces<'s> {
     pub(crate) fn make(&mut self, written: &mut Written) -> Result<()> {
         let (store, run, deadline) = (self.store, self.run, self.deadline());
         for target in &mut self.targets {
-            if let Claim::Directory(helper) = &mut target.claim {
+            if let Some(helper) = &mut target.helper {
                 let id = uuid::Uuid::new_v4().simple().to_string();
                 let path = workspace_path(&target.planned.path, &id);
                 // A directory on a filesystem that the run made goes with it; no later run could
@@ -69,8 +68,7 @@ impl<'s> Workspaces<'s> {
 
     /// Removes the run's directories, all of them, also where one cannot be removed.
     pub(crate) fn remove(&mut self, lost_workers: &mut LostWorkers) -> Result<()> {
-        let helpers: Vec<u32> =
-            self.targets.iter_mut().filter_map(AcquiredTarget::helper).map(|helper| helper.process()).collect();
+        let helpers: Vec<u32> = self.helpers().map(TargetHelper::process).collect();
         // They were killed and have not ended.
         let workers: Vec<u32> =
             writebench_runner::children().into_iter().filter(|child| !helpers.contains(child)).collect();
@@ -78,7 +76,7 @@ impl<'s> Workspaces<'s> {
         let (stop, output, deadline) = (self.stop, self.output, self.deadline());
         let forget = |path: &Path| self.store.unless_stopped(stop, || self.store.forget_workspace(path));
         let removed = self.targets.iter_mut().enumerate().filter_map(|(number, target)| {
-            let helper = target.helper()?;
+            let helper = target.helper.as_mut()?;
             let is_held = lost_workers.hangs_in(number) || helper.is_held_by(&workers);
             Some(remove(helper, is_held, (deadline, output), forget))
         });
@@ -97,7 +95,7 @@ impl<'s> Workspaces<'s> {
                 paths.push(left.path.clone());
             }
         }
-        for target in self.targets.iter().filter(|target| matches!(target.claim, Claim::Directory(_))) {
+        for target in self.targets.iter().filter(|target| target.helper.is_some()) {
             match stale.leftovers_in(&target.planned.path, self.stop) {
                 Ok(found) => {
                     paths.extend(
@@ -131,36 +129,29 @@ impl<'s> Workspaces<'s> {
         Ok(())
     }
 
-    /// The run's directories.
-    pub(crate) fn directories(&self) -> Vec<PathBuf> {
-        let directory = |target: &AcquiredTarget| match &target.claim {
-            Claim::Directory(helper) => helper.workspace().map(|workspace| workspace.path.clone()),
-            Claim::Device(_) => None,
-        };
-        self.targets.iter().filter_map(directory).collect()
+    fn helpers(&self) -> impl Iterator<Item = &TargetHelper> {
+        self.targets.iter().filter_map(|target| target.helper.as_deref())
     }
 
-    /// A worker in all of the run's directories.
+    /// The run's directories.
+    pub(crate) fn directories(&self) -> Vec<PathBuf> {
+        let workspaces = self.helpers().filter_map(TargetHelper::workspace);
+        workspaces.map(|workspace| workspace.path.clone()).collect()
+    }
+
+    /// A worker in all of the run's directories, or on its device.
     pub(crate) fn worker(&self, copy_from: Option<&CopySource>) -> Result<WorkerCommand> {
-        let mut arguments: Vec<OsString> = vec![processes::WORKER.into()];
-        for target in &self.targets {
-            match &target.claim {
-                Claim::Directory(helper) => {
-                    let Some(workspace) = helper.workspace() else { continue };
-                    arguments
-                        .extend(processes::directory_arguments(workspace.path.as_os_str(), workspace.identity));
-                }
-                Claim::Device(device) => {
-                    arguments.extend(["--device".into(), device.as_fd().as_raw_fd().to_string().into()]);
-                }
-            }
+        let workspaces = self.helpers().filter_map(TargetHelper::workspace);
+        let directories = workspaces.map(|workspace| (workspace.path.as_os_str(), workspace.identity));
+        let mut worker = processes::worker(directories, self.leader.is_some())?;
+        for device in self.targets.iter().filter_map(|target| target.device.as_ref()) {
+            worker.arguments.extend(["--device".into(), device.as_fd().as_raw_fd().to_string().into()]);
         }
-        if let Some(source) = copy_from {
-            arguments.extend(["--copy-from".into(), source.name.as_os_str().to_os_string()]);
-            arguments.push("--copy-identity".into());
-            arguments.extend(source.identity.map(|number| number.to_string().into()));
+        if let Some(CopySource { name, identity, .. }) = copy_from {
+            worker.arguments.extend(["--copy-from".into(), name.into(), "--copy-identity".into()]);
+            worker.arguments.extend(identity.map(|number| number.to_string().into()));
         }
-        Ok(WorkerCommand { program: processes::this_program()?, arguments, has_barrier: self.leader.is_some() })
+        Ok(worker)
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{FINALISTS, LEAST_FINALISTS, PLANNED_ROUNDS};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RaceLimits {
     pub budget: Duration,
     pub max_bytes: u64,

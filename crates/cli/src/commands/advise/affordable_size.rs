@@ -12,16 +12,9 @@ const PACE: Pace =
 /// checks and eight rounds of three. Warming memory and reading back take twice as long as writing.
 const WRITES: u32 = 220;
 
-/// The limits of a search.
-pub(super) struct Limits {
-    pub budget: Duration,
-    pub max_bytes: u64,
-    pub times_written: u64,
-}
-
 /// `At 1 GB/s, 60s pays for finals with 256 MiB. With 4 GiB a search takes about 16m: --budget 16m.` The cases are plain
 /// write with the size that was asked for, and with smaller ones.
-pub(super) fn sentence(cases: &[&Case], limits: &Limits) -> String {
+pub(super) fn sentence(cases: &[&Case], limits: &RaceLimits) -> String {
     let Some(asked) = cases.first() else { return String::new() };
     let time = |case: &Case| PACE.time_of(case).saturating_mul(WRITES);
     let bytes = |case: &Case| RaceLimits::least_bytes(case.axes().size_bytes, limits.times_written);
@@ -60,7 +53,8 @@ mod tests {
     fn said(sizes: &[&str], budget_s: u64, max_bytes: u64) -> String {
         let case = |size: &&str| Case::parse(&format!("write,size={size}")).unwrap();
         let cases: Vec<Case> = sizes.iter().map(case).collect();
-        let limits = Limits { budget: Duration::from_secs(budget_s), max_bytes, times_written: 2 };
+        let budget = Duration::from_secs(budget_s);
+        let limits = RaceLimits { budget, max_bytes, times_written: 2, ..RaceLimits::default() };
         sentence(&cases.iter().collect::<Vec<_>>(), &limits)
     }
 

@@ -114,11 +114,8 @@ fn wait_for_all(directories: &[OsString]) -> Result<(WorkerCommand, InProcess)> 
         wait_for(Path::new(directory)).with_context(|| format!("does not see {}", directory.display()))
     };
     let identities = directories.iter().map(see).collect::<Result<Vec<_>>>()?;
-    let mut arguments: Vec<OsString> = vec![processes::WORKER.into()];
-    let all = directories.iter().zip(&identities);
-    arguments
-        .extend(all.flat_map(|(directory, identity)| processes::directory_arguments(directory, *identity)));
-    let command = WorkerCommand { program: processes::this_program()?, arguments, has_barrier: true };
+    let all = directories.iter().map(OsString::as_os_str).zip(identities.iter().copied());
+    let command = processes::worker(all, true)?;
     Ok((command, InProcess::new(directories, &identities)?))
 }
 
