@@ -265,11 +265,6 @@ impl RecordedCase {
         };
         self.name.split(',').filter(is_other).collect::<Vec<_>>().join(",")
     }
-
-    /// The values in the name, as `axis=value`.
-    pub fn assignments(&self) -> impl Iterator<Item = &str> {
-        self.name.split(',').skip(1)
-    }
 }
 
 impl From<Case> for RecordedCase {

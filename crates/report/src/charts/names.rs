@@ -5,6 +5,7 @@ use writebench_model::Bytes;
 use super::data::Series;
 use super::rows::ChartCase;
 use crate::numbers::distinct;
+use crate::sentences::{shared_values, without_values};
 
 /// Each row's label, with its chunk if labels alone are equal, or the case's name if both are not enough; and
 /// the common part of the names, which is left out of them: ` (size=5MiB)`, or nothing.
@@ -20,26 +21,20 @@ pub(super) fn of_cases(rows: &[ChartCase<'_>]) -> (Vec<String>, String) {
             return (names, String::new());
         }
     }
-    let mut names: Vec<String> = rows.iter().map(|row| row.case.record.case.to_string()).collect();
-    let common = shorten(names.iter_mut());
-    (names, common)
+    let names: Vec<&str> = rows.iter().map(|row| row.case.record.case.name()).collect();
+    shorten(&names)
 }
 
 /// Removes the common part from the names of series, and returns it as [`of_cases`] does.
 pub(super) fn shorten_series(series: &mut [Series]) -> String {
-    shorten(series.iter_mut().map(|series| &mut series.name))
+    let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
+    let (names, common) = shorten(&names);
+    series.iter_mut().zip(names).for_each(|(series, name)| series.name = name);
+    common
 }
 
-fn shorten<'n>(names: impl Iterator<Item = &'n mut String>) -> String {
-    let mut names: Vec<&mut String> = names.collect();
-    let Some((first, others)) = names.split_first() else { return String::new() };
-    let in_all = |part: &&str| {
-        part.contains('=') && others.iter().all(|name| name.split(',').any(|other| other == *part))
-    };
-    let common: Vec<String> = first.split(',').skip(1).filter(in_all).map(str::to_owned).collect();
-    for name in &mut names {
-        let own = name.split(',').filter(|part| common.iter().all(|other| other != part));
-        **name = own.collect::<Vec<_>>().join(",");
-    }
-    if common.is_empty() { String::new() } else { format!(" ({})", common.join(",")) }
+fn shorten(names: &[&str]) -> (Vec<String>, String) {
+    let common = shared_values(names);
+    let text = if common.is_empty() { String::new() } else { format!(" ({})", common.join(",")) };
+    (names.iter().map(|name| without_values(name, &common)).collect(), text)
 }

@@ -13,7 +13,10 @@ use crate::sentences::{Report, run_names};
 /// The charts of all runs, in the order of the first run's tables. With several runs, a target's name is `RUN
 /// · TARGET`.
 pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
-    let prefixes = prefixes(reports);
+    let prefixes: Vec<String> = match reports {
+        [_] => vec![String::new()],
+        several => run_names(several).into_iter().map(|name| format!("{name} · ")).collect(),
+    };
     let cases: Vec<(String, &CaseReport)> = reports
         .iter()
         .zip(&prefixes)
@@ -41,14 +44,6 @@ fn target_of<'r>(report: &'r Report, case: &'r CaseReport) -> &'r str {
         Some(target) if !report.run.is_side_by_side() => &target.environment.filesystem.kind,
         _ => &case.record.target,
     }
-}
-
-/// The prefix of each report's target names: empty for one report.
-fn prefixes(reports: &[Report]) -> Vec<String> {
-    if reports.len() < 2 {
-        return vec![String::new(); reports.len()];
-    }
-    run_names(reports).into_iter().map(|name| format!("{name} · ")).collect()
 }
 
 /// The sections of all targets together.

@@ -12,8 +12,7 @@ use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};
 use crate::sentences::number::{GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, TIMES};
 use crate::sentences::outcomes::failed;
-use crate::sentences::shell::quoted;
-use crate::sentences::words::{NAMED, counted, list};
+use crate::sentences::words::{NAMED, counted, list, quoted};
 
 /// A gain of less is not worth another way of writing, and ways that are as close as this are as fast.
 const CLOSE: f64 = 0.03;

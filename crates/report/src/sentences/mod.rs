@@ -16,7 +16,6 @@ mod ranks;
 mod remarks;
 pub(crate) mod report;
 pub(crate) mod run_names;
-pub(crate) mod shell;
 pub(crate) mod visible;
 mod warning;
 pub(crate) mod words;
@@ -25,14 +24,10 @@ pub(crate) use self::advice::Advice;
 pub(crate) use self::changes::Change;
 pub(crate) use self::code::codes;
 pub(crate) use self::machine::{one_line, run_lines};
-pub(crate) use self::number::{
-    GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, Quantity, SECONDS, THOUSANDTHS, TIMES, mark, microseconds,
-    milliseconds, or_nothing, range, seconds_short, share, verdict_mark,
-};
+pub(crate) use self::number::*;
 pub(crate) use self::outcomes::case_sentence;
 pub use self::report::Report;
 pub(crate) use self::run_names::run_names;
-pub use self::shell::quoted;
 pub use self::visible::{visible, visible_lines};
-pub use self::words::counted;
-pub(crate) use self::words::{NAMED, list};
+pub(crate) use self::words::{NAMED, list, shared_values, without_values};
+pub use self::words::{counted, quoted};

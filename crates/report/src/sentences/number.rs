@@ -102,16 +102,8 @@ pub(crate) fn milliseconds(nanoseconds: u64) -> String {
 }
 
 fn significant_digits(value: f64) -> usize {
-    match value.abs() {
-        0.0 => 0,
-        it if it >= 99.95 => 0,
-        it if it >= 9.995 => 1,
-        it if it >= 0.9995 => 2,
-        it if it >= 0.099_95 => 3,
-        it if it >= 0.009_995 => 4,
-        it if it >= 0.000_999_5 => 5,
-        _ => 6,
-    }
+    const LEAST: [f64; 6] = [99.95, 9.995, 0.9995, 0.099_95, 0.009_995, 0.000_999_5];
+    if value == 0.0 { 0 } else { LEAST.iter().position(|&least| value.abs() >= least).unwrap_or(LEAST.len()) }
 }
 
 /// Microseconds with three significant digits.

@@ -10,25 +10,17 @@ const ID_LETTERS: usize = 8;
 /// A name for each run, unlike all others: its label, or its number, and more where that is not enough.
 pub(crate) fn run_names(reports: &[Report]) -> Vec<String> {
     let label = |report: &Report| report.run.label.clone().unwrap_or_else(|| number_or_id(report));
-    let numbered = |report: &Report, name: &str| match &report.run.label {
-        Some(label) => format!("{label} ({})", number_or_id(report)),
-        None => name.to_owned(),
-    };
-    let on_target = |report: &Report, name: &str| match part(report, reports) {
-        Some(target) => format!("{name}@{target}"),
-        None => name.to_owned(),
-    };
-    let names: Vec<String> = reports.iter().map(label).collect();
-    let names = told_apart(reports, names, numbered);
-    let names = told_apart(reports, names, on_target);
+    let names = told_apart(reports, reports.iter().map(label).collect(), |report, _| {
+        report.run.label.as_ref().map(|_| format!(" ({})", number_or_id(report)))
+    });
+    let names = told_apart(reports, names, |report, _| Some(format!("@{}", part(report, reports)?)));
     // Databases of two machines number alike, and a run may be given twice.
     let mut met: HashMap<String, usize> = HashMap::new();
-    let last = |_: &Report, name: &str| {
+    told_apart(reports, names, |_, name| {
         let place = met.entry(name.to_owned()).or_default();
         *place += 1;
-        format!("{name} #{place}")
-    };
-    told_apart(reports, names, last)
+        Some(format!(" #{place}"))
+    })
 }
 
 /// The target of a part of a run that stands beside a part on another.
@@ -39,16 +31,17 @@ fn part<'r>(report: &'r Report, reports: &[Report]) -> Option<&'r str> {
     reports.iter().any(is_other_part).then_some(&target.name)
 }
 
-/// The names, with `more` in those that several runs have.
+/// The names, with `more` at the end of those that several runs have.
 fn told_apart(
     reports: &[Report],
     names: Vec<String>,
-    mut more: impl FnMut(&Report, &str) -> String,
+    mut more: impl FnMut(&Report, &str) -> Option<String>,
 ) -> Vec<String> {
     let mut times: HashMap<&str, usize> = HashMap::new();
     names.iter().for_each(|name| *times.entry(name).or_default() += 1);
     let name = |(report, name): (&Report, &String)| {
-        if times[name.as_str()] > 1 { more(report, name) } else { name.clone() }
+        let end = if times[name.as_str()] > 1 { more(report, name) } else { None };
+        name.clone() + &end.unwrap_or_default()
     };
     reports.iter().zip(&names).map(name).collect()
 }

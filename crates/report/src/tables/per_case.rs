@@ -3,7 +3,9 @@
 use writebench_model::Durability;
 
 use crate::numbers::{CaseReport, Estimate, LatencyEstimate, PHASES, PhaseNs, by_rank};
-use crate::sentences::{GIGABYTES_PER_S, microseconds, milliseconds, or_nothing, range, verdict_mark};
+use crate::sentences::{
+    GIGABYTES_PER_S, microseconds, milliseconds, or_nothing, range, shared_values, verdict_mark, without_values,
+};
 use crate::tables::bars::Bars;
 use crate::tables::metric::{ELAPSED, Metric, RECORDS, THROUGHPUT};
 use crate::tables::table::{self, CASE, INTERVAL, SAMPLES, Table, limit_cell};
@@ -139,30 +141,20 @@ pub(super) fn measured<'c>(cases: &[&'c CaseReport]) -> Vec<MeasuredCase<'c>> {
     cases.iter().filter_map(|case| Some((*case, case.estimate.as_ref()?))).collect()
 }
 
-/// The values that all of several names have.
-fn shared_values<'c>(cases: &[&'c CaseReport]) -> Vec<&'c str> {
-    let [first, others @ ..] = cases else { return Vec::new() };
-    let is_in_all =
-        |part: &&str| others.iter().all(|case| case.record.case.assignments().any(|other| other == *part));
-    first.record.case.assignments().filter(|part| !others.is_empty() && is_in_all(part)).collect()
-}
-
 /// Rows begin with the label, where the suite has one, or else with the case's name.
 fn table<'c>(title: &str, cases: &[&'c CaseReport], mut columns: Vec<Cells<'c>>) -> Table {
     let labels = cases.iter().any(|case| case.record.label.is_some());
     let label = |(case, _): &MeasuredCase<'_>| case.record.label.clone().unwrap_or_default();
     // Shared values stand once above the table, and not in each of its rows.
-    let shared = if labels { Vec::new() } else { shared_values(cases) };
+    let names: Vec<&str> = cases.iter().map(|case| case.record.case.name()).collect();
+    let shared = if labels || names.len() < 2 { Vec::new() } else { shared_values(&names) };
     let is_cached = |case: &&CaseReport| {
         let contract = &case.record.contract;
         contract.durability == Durability::Cached && contract.content.has_own_bytes()
     };
     let place: &[&str] = if cases.iter().all(is_cached) { &["in the page cache"] } else { &[] };
     let title = [&[title], shared.as_slice(), place].concat().join(" · ");
-    let name = move |(case, _): &MeasuredCase<'_>| -> String {
-        let own = case.record.case.name().split(',').filter(|part| !shared.contains(part));
-        own.collect::<Vec<_>>().join(",")
-    };
+    let name = move |(case, _): &MeasuredCase<'_>| without_values(case.record.case.name(), &shared);
     if labels {
         columns.insert(0, Cells::text("", 0, label));
         // The label's case, which repeats the row; last, because it is long.

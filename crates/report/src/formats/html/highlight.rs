@@ -21,16 +21,15 @@ pub(super) fn highlighted(text: &str, language: Language) -> String {
 /// The class and the length of what comes first: a comment, a string, a word, or one character.
 fn token(text: &str, language: Language) -> (Option<&'static str>, usize) {
     let until = |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
-    let line = || text.find('\n').unwrap_or(text.len());
-    let is_python = language == Language::Python;
-    if is_python && text.starts_with('#') || !is_python && text.starts_with("//") {
-        return (Some("comment"), line());
+    let (line, (begin, end)) = match language {
+        Language::Python => ("#", ("\"\"\"", "\"\"\"")),
+        _ => ("//", ("/*", "*/")),
+    };
+    if text.starts_with(line) {
+        return (Some("comment"), text.find('\n').unwrap_or(text.len()));
     }
-    if !is_python && text.starts_with("/*") {
-        return (Some("comment"), until("*/", 2));
-    }
-    if is_python && text.starts_with("\"\"\"") {
-        return (Some("comment"), until("\"\"\"", 3));
+    if text.starts_with(begin) {
+        return (Some("comment"), until(end, begin.len()));
     }
     // A lifetime of Rust is no string.
     let quotes: &[char] = if language == Language::Rust { &['"'] } else { &['"', '\'', '`'] };
@@ -45,12 +44,12 @@ fn token(text: &str, language: Language) -> (Option<&'static str>, usize) {
 /// Up to the quote that is not escaped, or to the end of the line.
 fn string_length(text: &str, quote: char) -> usize {
     let mut escaped = false;
-    for (at, it) in text.char_indices().skip(1) {
-        match it {
+    for (at, letter) in text.char_indices().skip(1) {
+        match letter {
             '\n' if quote != '`' => return at,
             _ if escaped => escaped = false,
             '\\' => escaped = true,
-            _ if it == quote => return at + it.len_utf8(),
+            _ if letter == quote => return at + letter.len_utf8(),
             _ => {}
         }
     }
