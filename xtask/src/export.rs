@@ -1,25 +1,19 @@
 //! The cases of a run in writebench's JSON export.
 
 use anyhow::{Context, Result};
+use serde::Deserialize;
 use serde_json::Value;
-use writebench_stats::{Interval, Rounds};
+use writebench_model::{Case, Method, Sample};
+use writebench_stats::{Interval, Rounds, as_f64};
 
 /// A case with figures.
 #[derive(Debug)]
 pub(crate) struct Measured {
-    pub(crate) id: String,
+    pub(crate) case: Case,
     pub(crate) value_ns: f64,
-    /// Whether any sample is a copy that shares its blocks with the source.
-    pub(crate) shares_blocks: bool,
-    // Undisturbed samples only.
-    samples: Vec<Sample>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Sample {
-    round: u32,
-    total_ns: f64,
-    calls_ns: f64,
+    /// The share of the hardware's limit that it reached.
+    pub(crate) limit_share: Option<f64>,
+    pub(crate) samples: Vec<Sample>,
 }
 
 /// The phases in a time.
@@ -31,102 +25,105 @@ pub(crate) enum Clock {
     Calls,
 }
 
-/// Each case with figures, once: a case may be in several sections.
+/// The cases with figures.
 pub(crate) fn measured(export: &Value) -> Result<Vec<Measured>> {
-    let mut cases: Vec<Measured> = Vec::new();
-    for case in export["cases"].as_array().context("an export without cases")? {
-        let measured = Measured::from_json(case)?;
-        cases.extend(measured.filter(|measured| cases.iter().all(|other| other.id != measured.id)));
+    let mut cases = Vec::new();
+    for json in export["cases"].as_array().context("an export without cases")? {
+        let estimate = &json["estimate"];
+        if let Some(value_ns) = estimate["total_ns"]["value"].as_f64().filter(|_| json["outcome"] == "ok") {
+            cases.push(Measured {
+                case: Case::parse(json["id"].as_str().context("a case without an id")?)?,
+                value_ns,
+                limit_share: estimate["limit"]["share"].as_f64(),
+                samples: Vec::deserialize(&json["samples"]).context("samples")?,
+            });
+        }
     }
     Ok(cases)
 }
 
 impl Measured {
-    fn from_json(json: &Value) -> Result<Option<Self>> {
-        let id = json["id"].as_str().context("a case without an id")?.to_owned();
-        let value_ns = json["estimate"]["total_ns"]["value"].as_f64().filter(|_| json["outcome"] == "ok");
-        let Some(value_ns) = value_ns else { return Ok(None) };
-        let samples = json["samples"].as_array().context("a case without samples")?.iter();
-        let shares_blocks = samples.clone().any(|sample| sample["shares_blocks"] == true);
-        let calm = samples.filter(|sample| sample["outcome"] == "ok" && sample["disturbed"].is_null());
-        let samples = calm.filter_map(Sample::from_json).collect();
-        Ok(Some(Self { id, value_ns, shares_blocks, samples }))
-    }
-
     /// The number among the run's own programs, if the case is one.
-    pub(crate) fn program(&self) -> Option<usize> {
-        let mut words = self.id.split(',');
-        words.next().filter(|method| method.ends_with("program"))?;
-        let number = words.find_map(|word| word.strip_prefix("program="));
-        number.map_or(Some(1), |number| number.parse().ok())
+    pub(crate) fn program(&self) -> Option<u32> {
+        let is_program = matches!(self.case.method(), Method::Program | Method::CopyProgram);
+        is_program.then(|| self.case.axes().program)
     }
 
     /// The time of the case over the other's, by the program's own model.
     pub(crate) fn ratio(&self, other: &Self, clock: Clock) -> Option<Interval> {
         let time = |sample: &Sample| match clock {
-            Clock::Total => sample.total_ns,
-            Clock::Calls => sample.calls_ns,
+            Clock::Total => sample.phases_ns.total(),
+            Clock::Calls => sample.phases_ns.write + sample.phases_ns.sync,
         };
-        let by_round = |case: &Self| case.samples.iter().map(|sample| (sample.round, time(sample))).collect();
+        let by_round = |case: &Self| {
+            let usable = Sample::usable(&case.samples);
+            usable.into_iter().map(|sample| (sample.round, as_f64(time(sample)))).collect()
+        };
         let rounds = Rounds::fit(&[by_round(self), by_round(other)]);
         rounds.ratio(0, (&rounds, 1))
     }
 }
 
-impl Sample {
-    fn from_json(json: &Value) -> Option<Self> {
-        let phases = &json["phases_ns"];
-        Some(Self {
-            round: u32::try_from(json["round"].as_u64()?).ok()?,
-            total_ns: json["total_ns"].as_f64()?,
-            calls_ns: phases["write"].as_f64()? + phases["sync"].as_f64()?,
-        })
-    }
+/// The case's name without its size, for a table whose head tells it.
+pub(crate) fn without_size(case: &Case) -> String {
+    let name = case.to_string();
+    name.split(',').filter(|part| !part.starts_with("size=")).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+    use writebench_model::{Failure, Outcome, Phase, PhasesNs};
 
-    fn case(times: &[(u32, f64)]) -> Measured {
-        let samples = times
-            .iter()
-            .map(|&(round, total_ns)| Sample { round, total_ns, calls_ns: total_ns.sqrt() })
-            .collect();
-        Measured { id: "write".to_owned(), value_ns: 1.0, shares_blocks: false, samples }
+    fn sample(round: u32, write: u64, close: u64) -> Sample {
+        Sample { round, phases_ns: PhasesNs { write, close, ..PhasesNs::default() }, ..Sample::default() }
+    }
+
+    fn case(samples: Vec<Sample>) -> Measured {
+        Measured { case: Case::parse("write").unwrap(), value_ns: 1.0, limit_share: None, samples }
     }
 
     #[test]
     fn cases_are_compared_in_the_rounds_that_they_have_in_common() {
-        let one = case(&[(0, 4.0), (1, 16.0), (2, 60.0), (4, 36.0)]);
-        let best = case(&[(0, 1.0), (1, 4.0), (3, 7.0), (4, 9.0)]);
+        let one = case(vec![sample(0, 2, 2), sample(1, 8, 8), sample(2, 60, 0), sample(4, 18, 18)]);
+        let best = case(vec![sample(0, 1, 0), sample(1, 4, 0), sample(3, 7, 0), sample(4, 9, 0)]);
         let ratio = |clock| one.ratio(&best, clock).unwrap().estimate;
         assert!((ratio(Clock::Total) - 4.0).abs() < 1e-9);
         assert!((ratio(Clock::Calls) - 2.0).abs() < 1e-9);
-        assert!(one.ratio(&case(&[(9, 1.0)]), Clock::Total).is_none());
+        assert!(one.ratio(&case(vec![sample(9, 1, 0)]), Clock::Total).is_none());
     }
 
     #[test]
     fn only_undisturbed_samples_count() {
-        let phases = json!({"prepare": 1, "open": 1, "write": 2, "sync": 1, "close": 0});
-        let sample = |outcome: &str, disturbed: Value, round: u32| json!({"outcome": outcome, "disturbed": disturbed, "round": round, "total_ns": 5, "phases_ns": phases});
-        let samples =
-            [sample("ok", Value::Null, 7), sample("ok", json!("why"), 8), sample("failed", Value::Null, 9)];
-        let case =
-            json!({"id": "write", "outcome": "ok", "estimate": {"total_ns": {"value": 5}}, "samples": samples});
-        let cases = measured(&json!({"cases": [case]})).unwrap();
-        let [Sample { round: 7, total_ns, calls_ns }] = cases[0].samples[..] else { panic!("{cases:?}") };
-        assert_eq!([total_ns, calls_ns], [5.0, 3.0]);
+        let why = Failure {
+            phase: Phase::Write,
+            call: "write".to_owned(),
+            path: None,
+            offset: None,
+            errno: None,
+            message: String::new(),
+        };
+        let failed = Sample::without_figures(3, Outcome::Failed(Box::new(why)));
+        let disturbed = Sample { disturbed: Some("why".to_owned()), ..sample(2, 900, 0) };
+        let one = case(vec![sample(0, 4, 0), sample(1, 4, 0), disturbed, failed]);
+        let other = case((0..4).map(|round| sample(round, 2, 0)).collect());
+        assert!((one.ratio(&other, Clock::Total).unwrap().estimate - 2.0).abs() < 1e-9);
     }
 
     #[test]
-    fn a_case_counts_once_and_one_without_figures_does_not() {
-        let case = |id: &str| json!({"id": id, "outcome": "ok", "samples": [], "estimate": {"total_ns": {"value": 1.0}}});
-        let failed = json!({"id": "mmap-write", "outcome": "failed", "samples": [], "estimate": null});
-        let export = json!({"cases": [case("a"), case("a"), failed, case("b")]});
-        let names: Vec<_> = measured(&export).unwrap().into_iter().map(|case| case.id).collect();
-        assert_eq!(names, ["a", "b"]);
+    fn a_case_without_figures_is_left_out() {
+        let case = |id: &str, outcome: &str, estimate: Value| json!({"id": id, "outcome": outcome, "samples": [sample(7, 1, 1)], "estimate": estimate});
+        let estimate = json!({"total_ns": {"value": 5.0}, "limit": {"share": 0.5}});
+        let copy = "copy-program,program=3";
+        let export = json!({"cases": [
+            case("write", "ok", estimate.clone()), case("mmap", "failed", estimate.clone()),
+            case("pwrite", "ok", Value::Null), case(copy, "ok", estimate),
+        ]});
+        let cases = measured(&export).unwrap();
+        let found: Vec<_> = cases.iter().map(|case| (case.case.to_string(), case.program())).collect();
+        assert_eq!(found, [("write".to_owned(), None), (copy.to_owned(), Some(3))]);
+        assert_eq!((cases[0].value_ns, cases[0].limit_share, cases[0].samples[0].round), (5.0, Some(0.5), 7));
         assert!(measured(&json!({})).is_err());
     }
 }

@@ -2,7 +2,6 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "these tools talk to whoever runs them")]
 
-mod case_name;
 mod command;
 mod dist;
 mod export;

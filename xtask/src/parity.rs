@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 use writebench_model::{Bytes, Cache, Case};
 use writebench_stats::{Interval, as_f64};
 
-use crate::case_name::without_size;
+use crate::export::without_size;
 use crate::program::{self, run_beside};
 use crate::target::{described, is_memory, memory_and_disk};
 use beside::Beside;
@@ -27,18 +27,8 @@ const LEAST_RATIO: f64 = 0.97;
 pub(crate) struct Options {
     /// Directories to write to [default: /dev/shm and the folder `parity` of cargo's target directory]
     targets: Vec<PathBuf>,
-    /// Compare the printed code of every language with the cases
-    #[arg(long)]
-    snippets: bool,
-    /// Compare cp and dd with the cases
-    #[arg(long, conflicts_with = "snippets")]
-    tools: bool,
-    /// Compare with fio, by the jobs that `--export fio=DIR` writes
-    #[arg(long, conflicts_with_all = ["snippets", "tools"])]
-    fio: bool,
-    /// Compare with this IOR, under mpirun
-    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["snippets", "tools", "fio"])]
-    ior: Option<PathBuf>,
+    #[command(flatten)]
+    others: Others,
     /// Size of the files of cases without a size of their own
     #[arg(long, default_value = "256MiB")]
     size: Bytes,
@@ -48,19 +38,37 @@ pub(crate) struct Options {
     /// Only the cases with this text in their name
     #[arg(long = "only", value_name = "TEXT")]
     only: Vec<String>,
-    /// Also write the table to this file
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
 }
 
-/// Compares. Returns whether there are figures, and nothing that is judged is slower.
+/// The programs beside the cases [default: plain C]
+#[derive(clap::Args)]
+#[group(multiple = false)]
+struct Others {
+    /// Compare the printed code of every language with the cases
+    #[arg(long)]
+    snippets: bool,
+    /// Compare cp and dd with the cases
+    #[arg(long)]
+    tools: bool,
+    /// Compare with fio, by the jobs that `--export fio=DIR` writes
+    #[arg(long)]
+    fio: bool,
+    /// Compare with this IOR, under mpirun
+    #[arg(long, value_name = "PROGRAM")]
+    ior: Option<PathBuf>,
+}
+
+/// Prints a document with a table for each target. Returns whether there are figures, and nothing that is judged is
+/// slower.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "parity")?;
-    let beside = match (options.snippets, options.tools, options.fio, &options.ior) {
-        (true, ..) => Beside::Languages,
-        (_, true, ..) => Beside::Tools,
-        (_, _, true, _) => Beside::Fio,
-        (.., Some(ior)) => Beside::Ior(fs::canonicalize(ior).with_context(|| ior.display().to_string())?),
+    let beside = match &options.others {
+        Others { snippets: true, .. } => Beside::Languages,
+        Others { tools: true, .. } => Beside::Tools,
+        Others { fio: true, .. } => Beside::Fio,
+        Others { ior: Some(ior), .. } => {
+            Beside::Ior(fs::canonicalize(ior).with_context(|| ior.display().to_string())?)
+        }
         _ => Beside::C,
     };
     let writebench = if let Beside::Ior(_) = beside { program::build_for_ranks()? } else { program::build()? };
@@ -75,43 +83,34 @@ struct Comparison<'o> {
 
 impl Comparison<'_> {
     fn run(&self, targets: &[PathBuf]) -> Result<bool> {
-        let (mut text, mut has_figures, mut ratios) = (String::new(), false, Vec::new());
-        let mut say = |more: &str| {
-            print!("{more}");
-            text += more;
-        };
+        let (mut has_figures, mut is_good) = (false, true);
         let Options { rounds, size, .. } = self.options;
         let [title, option, explanation] = self.beside.head();
-        say(&format!(
-            "# {title}\n\nWritten by `cargo xtask parity{option}`; no figure is by hand.\n{rounds} rounds; files of {}, but of \
-             those cases that have less; {}.\n\n{explanation}",
-            size.approximate(),
-            cpu(),
-        ));
+        println!("# {title}\n\nWritten by `cargo xtask parity{option}`; no figure is by hand.");
+        let size = size.approximate();
+        println!("{rounds} rounds; files of {size}, but of those cases that have less; {}.\n", cpu());
+        print!("{explanation}");
         let columns = self.beside.columns();
         for target in targets {
-            let titles: Vec<_> = columns.iter().map(|column| column.title.as_str()).collect();
-            say(&format!("\n## {}\n\n| case | GB/s | {} |\n", described(target), titles.join(" | ")));
-            say(&format!("|---|--:|{}\n", "--:|".repeat(columns.len())));
+            let titles: Vec<_> = columns.iter().map(|column| column.title).collect();
+            println!("\n## {}\n\n| case | GB/s | {} |", described(target), titles.join(" | "));
+            println!("|---|--:|{}", "--:|".repeat(columns.len()));
             for case in self.cases(target)? {
-                let name = without_size(&case.to_string());
+                let name = without_size(&case);
                 match self.row(target, &case) {
                     Ok((bytes_per_s, row)) => {
                         has_figures = true;
                         let cells = row.iter().map(|ratio| cell(ratio.as_ref(), columns.len() < 3));
-                        say(&format!("| `{name}` | {:.3} |{}\n", bytes_per_s / 1e9, cells.collect::<String>()));
-                        let judged = columns.iter().zip(row).filter(|(column, _)| column.is_judged);
-                        ratios.extend(judged.filter_map(|(_, ratio)| ratio));
+                        println!("| `{name}` | {:.3} |{}", bytes_per_s / 1e9, cells.collect::<String>());
+                        let mut judged = columns.iter().zip(&row).filter(|(column, _)| column.is_judged);
+                        is_good &= !judged.any(|(_, ratio)| ratio.as_ref().is_some_and(is_too_slow));
                     }
                     // Not every filesystem shares blocks or drops pages.
-                    Err(why) => say(&format!("| `{name}` | – |{} {why:#}\n", " – |".repeat(columns.len()))),
+                    Err(why) => println!("| `{name}` | – |{} {why:#}", " – |".repeat(columns.len())),
                 }
             }
         }
-        if let Some(file) = &self.options.markdown {
-            fs::write(file, text).with_context(|| format!("writing {}", file.display()))?;
-        }
-        Ok(has_figures && is_good(&ratios))
+        Ok(has_figures && is_good)
     }
 
     /// The rows of a target.
@@ -132,7 +131,7 @@ impl Comparison<'_> {
         let lines: Vec<&String> = programs.iter().flatten().collect();
         let command = self.beside.start(&self.writebench, case);
         let cases = run_beside(command, target, case, self.options.rounds, &lines)?;
-        let own = cases.iter().find(|other| other.id == case.to_string());
+        let own = cases.iter().find(|other| other.case == *case);
         let own = own.context("the case has no figure here")?;
         let mut ratios = Vec::new();
         for column in self.beside.columns() {
@@ -141,7 +140,7 @@ impl Comparison<'_> {
                 continue;
             };
             let number = programs[..=column.program].iter().flatten().count();
-            let other = cases.iter().find(|other| other.program() == Some(number));
+            let other = cases.iter().find(|other| other.program() == u32::try_from(number).ok());
             let other = other.with_context(|| format!("{line} failed"))?;
             let (time, faster) = if self.beside.judges_cases() { (other, own) } else { (own, other) };
             ratios.push(time.ratio(faster, column.clock));
@@ -150,16 +149,20 @@ impl Comparison<'_> {
     }
 }
 
-fn is_good(judged: &[Interval]) -> bool {
-    judged.iter().all(|ratio| ratio.high >= LEAST_RATIO)
+/// Whether the whole interval is below the goal.
+fn is_too_slow(ratio: &Interval) -> bool {
+    ratio.high < LEAST_RATIO
 }
 
 fn cell(ratio: Option<&Interval>, with_interval: bool) -> String {
-    let Some(Interval { estimate, low, high, .. }) = ratio else { return " – |".to_owned() };
-    let mark = match () {
-        () if *high < LEAST_RATIO => " !",
-        () if *estimate < LEAST_RATIO => " ?",
-        () => "",
+    let Some(ratio) = ratio else { return " – |".to_owned() };
+    let Interval { estimate, low, high, .. } = ratio;
+    let mark = if is_too_slow(ratio) {
+        " !"
+    } else if *estimate < LEAST_RATIO {
+        " ?"
+    } else {
+        ""
     };
     let interval = if with_interval { format!(" [{low:.2}, {high:.2}]") } else { String::new() };
     format!(" {estimate:.2}{interval}{mark} |")
@@ -187,11 +190,5 @@ mod tests {
         assert_eq!(cell(Some(&ratio(1.0, 1.1)), true), " 1.00 [0.50, 1.10] |");
         assert_eq!(cell(Some(&ratio(0.9, 1.1)), false), " 0.90 ? |");
         assert_eq!(cell(Some(&ratio(0.9, 0.95)), false), " 0.90 ! |");
-    }
-
-    #[test]
-    fn only_a_whole_interval_below_the_goal_is_too_slow() {
-        assert!(is_good(&[ratio(0.9, 0.99)]));
-        assert!(!is_good(&[ratio(1.0, 1.1), ratio(0.9, 0.95)]));
     }
 }

@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use writebench_model::{Case, Durability, Start};
+use writebench_snippets::Language;
+use writebench_testkit::Compiled;
 
 use crate::command::{root, shown, succeed, target_directory};
 use crate::export::{Measured, measured};
@@ -34,17 +36,24 @@ fn build_with(arguments: &[&str]) -> Result<PathBuf> {
     Ok(program)
 }
 
+/// The command that takes so many samples of each case; `writebench` begins it.
+pub(crate) fn run(mut writebench: Command, target: &Path, cases: &[Case], samples: u32) -> Command {
+    writebench.arg("run").arg(target).args(["--yes", "--samples", &samples.to_string()]);
+    writebench.args(cases.iter().flat_map(|case| ["--case".to_owned(), case.to_string()]));
+    writebench
+}
+
 /// Measures a case beside other programs in the same rounds; each has a command line with the placeholders of
-/// `--command`. The command begins with the launcher of writebench.
+/// `--command`.
 pub(crate) fn run_beside(
-    mut command: Command,
+    writebench: Command,
     target: &Path,
     case: &Case,
     rounds: u32,
     programs: &[&String],
 ) -> Result<Vec<Measured>> {
-    command.arg("run").arg(target).args(["--yes", "--no-limits", "--verify", "first"]);
-    command.args(["--samples", &rounds.to_string(), "--case", &case.to_string()]);
+    let mut command = run(writebench, target, std::slice::from_ref(case), rounds);
+    command.args(["--no-limits", "--verify", "first"]);
     let contract = case.contract();
     command.args((contract.start == Start::Existing).then_some("--existing"));
     command.args((contract.durability == Durability::Durable).then_some("--durable"));
@@ -53,6 +62,13 @@ pub(crate) fn run_beside(
         command.args(["--command", line]);
     }
     measured(&exported(command)?)
+}
+
+/// Compiles a program of printed code in a new folder; returns its command line for `--command`.
+pub(crate) fn compiled(text: &str, language: Language, folder: &Path) -> Result<String> {
+    std::fs::create_dir(folder)?;
+    let compiled = Compiled::from_text(text, language, folder)?;
+    Ok(format!("{} {{source}} {{file}}", shlex::try_join(compiled.words.iter().map(String::as_str))?))
 }
 
 /// Runs writebench with a separate database; returns its JSON export. A failed case makes the program exit

@@ -2,16 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::slice;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use writebench_model::{Axis, Bytes, Case};
 use writebench_snippets::{EmitOptions, Language, code};
-use writebench_testkit::{Compiled, entries};
+use writebench_testkit::entries;
 
 use super::self_timed::{Ior, SelfTimed, mpirun};
 use crate::command::output;
 use crate::export::Clock;
+use crate::program::{self, compiled};
 
 pub(super) enum Beside {
     /// The code that is printed in C: the loop that a good C programmer would write.
@@ -28,7 +30,7 @@ pub(super) enum Beside {
 
 /// A program's ratio, in a clock.
 pub(super) struct Column {
-    pub(super) title: String,
+    pub(super) title: &'static str,
     /// The index of the program.
     pub(super) program: usize,
     pub(super) clock: Clock,
@@ -68,35 +70,25 @@ struct Group {
 
 impl Beside {
     pub(super) fn columns(&self) -> Vec<Column> {
-        let judged =
-            |title: &str, clock| Column { title: title.to_owned(), program: 0, clock, is_judged: true };
-        let each = |titles: Vec<(&str, bool)>| {
-            let column = |(program, (title, is_judged))| {
-                let title: &str = title;
-                Column { title: title.to_owned(), program, clock: Clock::Total, is_judged }
-            };
-            titles.into_iter().enumerate().map(column).collect()
-        };
+        let column = |program, title, is_judged| Column { title, program, clock: Clock::Total, is_judged };
         match self {
-            Self::C => vec![judged("writebench / C", Clock::Total)],
-            Self::Languages => each(
-                Language::ALL.iter().map(|language| (language.title(), JUDGED.contains(language))).collect(),
-            ),
-            Self::Tools => each(TOOLS.iter().map(|(name, _)| (*name, false)).collect()),
-            Self::Fio => vec![judged("writebench / fio", Clock::Calls)],
-            Self::Ior(_) => {
-                let writing = Column { is_judged: false, ..judged("writing", Clock::Calls) };
-                vec![judged("writebench / IOR", Clock::Total), writing]
-            }
+            Self::C => vec![column(0, "writebench / C", true)],
+            Self::Languages => (0..)
+                .zip(Language::ALL)
+                .map(|(number, language)| column(number, language.title(), JUDGED.contains(language)))
+                .collect(),
+            Self::Tools => (0..).zip(TOOLS).map(|(number, (name, _))| column(number, name, false)).collect(),
+            Self::Fio => vec![Column { clock: Clock::Calls, ..column(0, "writebench / fio", true) }],
+            Self::Ior(_) => vec![
+                column(0, "writebench / IOR", true),
+                Column { clock: Clock::Calls, ..column(0, "writing", false) },
+            ],
         }
     }
 
     /// Whether the ratio tells how many times as fast as the program the case is, or the reverse.
     pub(super) fn judges_cases(&self) -> bool {
-        match self {
-            Self::C | Self::Fio | Self::Ior(_) => true,
-            Self::Languages | Self::Tools => false,
-        }
+        !matches!(self, Self::Languages | Self::Tools)
     }
 
     pub(super) fn cases(&self, usual: Bytes) -> Result<Vec<Case>> {
@@ -148,8 +140,8 @@ impl Beside {
     /// The beginning of the command that measures the case.
     pub(super) fn start(&self, writebench: &Path, case: &Case) -> Command {
         match self {
-            Self::C | Self::Languages | Self::Tools | Self::Fio => Command::new(writebench),
             Self::Ior(_) => mpirun(case.axes().ranks, writebench),
+            _ => Command::new(writebench),
         }
     }
 
@@ -204,26 +196,14 @@ is, over all phases and of writing (with fsync) alone: the median of the ratios 
 fn printed(case: &Case, language: Language, directory: &Path) -> Result<Option<String>> {
     let frame = EmitOptions { is_program: true, ..EmitOptions::default() };
     let Ok(text) = code(case, language, frame) else { return Ok(None) };
-    let directory = directory.join(language.name());
-    std::fs::create_dir(&directory)?;
-    let compiled = Compiled::from_text(&text, language, &directory)?;
-    Ok(Some(format!("{} {{source}} {{file}}", shlex::try_join(compiled.words.iter().map(String::as_str))?)))
+    compiled(&text, language, &directory.join(language.name())).map(Some)
 }
 
 /// The case's job for fio, made by a run of one sample.
 fn exported_job(writebench: &Path, target: &Path, case: &Case, directory: &Path) -> Result<PathBuf> {
     let jobs = directory.join("jobs");
-    let mut command = Command::new(writebench);
-    command.arg("run").arg(target).args([
-        "--yes",
-        "--no-limits",
-        "--quiet",
-        "--samples",
-        "1",
-        "--verify",
-        "never",
-    ]);
-    command.args(["--case", &case.to_string()]).arg("--db").arg(directory.join("db"));
+    let mut command = program::run(Command::new(writebench), target, slice::from_ref(case), 1);
+    command.args(["--no-limits", "--quiet", "--verify", "never"]).arg("--db").arg(directory.join("db"));
     output(command.arg("--export").arg(format!("fio={}", jobs.display())))?;
     let job =
         entries(&jobs).into_iter().find(|file| file.extension().is_some_and(|extension| extension == "fio"));

@@ -1,18 +1,18 @@
 //! `cargo xtask validate advise`: whether a search finds the result of measuring every candidate, in a
 //! fraction of the time, whether searches agree, and whether the recommended function keeps the promised gain.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
-use writebench_model::Bytes;
-use writebench_stats::{Interval, as_f64};
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+use writebench_model::{Axis, Bytes, Case};
+use writebench_stats::Interval;
 
-use super::promise::{self, Promise};
-use crate::case_name::{of_size, without_size};
-use crate::command::{output, shown};
+use super::promise::{self, Advice};
+use crate::command::output;
 use crate::export::{Clock, Measured, measured};
 use crate::program;
 use crate::target::{Targets, described};
@@ -45,9 +45,6 @@ pub(crate) struct Options {
 /// How much slower than the fastest recommendation or grid case a recommendation may be.
 const TOLERANCE: f64 = 0.03;
 
-/// The share of the searches that may not be proven to be further away.
-const NEAR_SHARE: f64 = 0.9;
-
 /// The rounds of that comparison.
 const ROUNDS: u32 = 120;
 
@@ -71,25 +68,23 @@ struct Search<'s> {
 
 impl Search<'_> {
     fn validate(&self) -> Result<bool> {
-        let Options { samples, searches, part, .. } = *self.options;
-        let (mut names, mut budget, mut grid_s) = (Vec::new(), None, None);
+        let Options { size, samples, searches, part, .. } = *self.options;
+        // Each answer, and how often it was given.
+        let mut found = HashMap::<Case, u32>::new();
+        let (mut budget, mut grid_s) = (None, None);
         if samples > 0 {
             let candidates = self.candidates()?;
             let start = Instant::now();
             let grid = self.run_cases(&candidates, samples)?;
-            let grid_time = start.elapsed();
-            let best = grid[0].id.clone();
-            let (count, seconds) = (candidates.len(), grid_time.as_secs_f64());
+            let time = start.elapsed();
+            let (count, best, seconds) = (candidates.len(), &grid[0].case, time.as_secs_f64());
             println!("grid: {count} candidates × {samples} samples in {seconds:.0} s; fastest: {best}");
-            names.push(best);
-            budget = Some(grid_time / part);
-            grid_s = Some(seconds);
+            found.insert(best.clone(), 0);
+            (budget, grid_s) = (Some(time / part), Some(seconds));
         }
         // A user's searches know of those before; those of different users do not.
         let databases = tempfile::tempdir().context("a folder for the databases")?;
-        // The number of times that each answer was given.
-        let mut found = BTreeMap::<String, u32>::new();
-        let (mut promises, mut search_s) = (Vec::new(), 0.0);
+        let (mut answers, mut search_s) = (Vec::new(), 0.0);
         for number in 1..=searches {
             let mut command = self.advise();
             if let Some(budget) = budget {
@@ -97,67 +92,67 @@ impl Search<'_> {
             }
             let start = Instant::now();
             let user = if self.options.apart { number } else { 1 };
-            let db = databases.path().join(user.to_string());
-            let document = program::exported_from(command, &db)?;
-            let advice = &document["advice"];
+            let export = program::exported_from(command, &databases.path().join(user.to_string()))?;
             let seconds = start.elapsed().as_secs_f64();
             search_s += seconds / f64::from(searches);
-            let recommended = advice["recommended"].as_str().context("the search ended without advice")?;
-            // A final that the budget allowed smaller files only is judged with those of the grid.
-            let recommended = self
-                .options
-                .size
-                .map_or_else(|| recommended.to_owned(), |size| of_size(&without_size(recommended), size));
-            let written = Bytes(document["run"]["written_bytes"].as_u64().unwrap_or(0)).approximate();
-            let gain =
-                advice["gain"]["times"].as_f64().map_or(String::new(), |times| format!(", {times:.2} ×"));
+            let advice = Advice::deserialize(&export["advice"]).context("the search ended without advice")?;
+            let mut recommended = Case::parse(&advice.recommended)?;
+            if let Some(size) = size {
+                // A final that the budget allowed smaller files only is judged with those of the grid.
+                recommended = recommended.with(Axis::Size, &size.to_string())?;
+            }
+            let written = Bytes(export["run"]["written_bytes"].as_u64().unwrap_or(0)).approximate();
+            let gain = advice.gain.as_ref().map_or(String::new(), |gain| format!(", {:.2} ×", gain.times));
             println!("search {number}: {seconds:.0} s, {written} written: {recommended}{gain}");
-            promises.extend(Promise::from_advice(advice));
+            answers.push(advice);
             *found.entry(recommended).or_default() += 1;
         }
         if let Some(grid_s) = grid_s {
             let ratio = grid_s / search_s;
             println!("a search took {search_s:.0} s, a part of 1/{ratio:.0} of the grid's time");
         }
-        let broken = promise::broken(self.program, self.target, &promises)?;
-        let is_kept = (f64::from(searches) * (1.0 - NEAR_SHARE)).floor() >= as_f64(broken as u64);
-        names.extend(found.keys().cloned());
-        names.sort();
-        names.dedup();
-        if names.len() == 1 {
+        let broken = promise::broken(self.program, self.target, &answers)?;
+        let is_kept = self.is_rare(broken);
+        if found.len() == 1 {
             println!("searches within 3 %: {searches} of {searches}, all the same");
             return Ok(is_kept);
         }
-        Ok(self.side_by_side(&names, &found)? && is_kept)
+        Ok(self.side_by_side(&found)? && is_kept)
+    }
+
+    /// Whether so many searches are at most one of ten.
+    fn is_rare(&self, searches: u32) -> bool {
+        searches <= self.options.searches / 10
     }
 
     /// Measures all recommendations and the grid's fastest in the same rounds; returns whether at most one of
     /// ten searches is proven to be outside the tolerance of the fastest.
-    fn side_by_side(&self, names: &[String], found: &BTreeMap<String, u32>) -> Result<bool> {
-        let cases = self.run_cases(names, ROUNDS)?;
-        let fastest = &cases[0];
+    fn side_by_side(&self, found: &HashMap<Case, u32>) -> Result<bool> {
+        let names: Vec<Case> = found.keys().cloned().collect();
+        let cases = self.run_cases(&names, ROUNDS)?;
         let (mut near, mut far) = (0, 0);
         let searches = self.options.searches;
         println!("side by side, {ROUNDS} rounds: time / time of the fastest of these");
         for case in &cases {
             let Interval { estimate, low, high, .. } =
-                case.ratio(fastest, Clock::Total).context("no rounds in common")?;
-            let times = found.get(&case.id).copied().unwrap_or(0);
-            let verdict = match (estimate, low) {
-                (_, low) if low > 1.0 + TOLERANCE => {
-                    far += times;
-                    "slower by more than 3 %"
-                }
-                (estimate, _) if estimate > 1.0 + TOLERANCE => "not distinguishable from 3 %",
-                _ => {
-                    near += times;
-                    "within 3 %"
-                }
+                case.ratio(&cases[0], Clock::Total).context("no rounds in common")?;
+            let times = found.get(&case.case).copied().unwrap_or(0);
+            let verdict = if low > 1.0 + TOLERANCE {
+                far += times;
+                "slower by more than 3 %"
+            } else if estimate > 1.0 + TOLERANCE {
+                "not distinguishable from 3 %"
+            } else {
+                near += times;
+                "within 3 %"
             };
-            println!("  {estimate:.3} [{low:.3}, {high:.3}] {verdict}: {}, in {times} of {searches}", case.id);
+            println!(
+                "  {estimate:.3} [{low:.3}, {high:.3}] {verdict}: {}, in {times} of {searches}",
+                case.case
+            );
         }
         println!("searches within 3 %: {near} of {searches}; slower by more than 3 %: {far}");
-        Ok(f64::from(searches - far) >= NEAR_SHARE * f64::from(searches))
+        Ok(self.is_rare(far))
     }
 
     fn advise(&self) -> Command {
@@ -169,25 +164,17 @@ impl Search<'_> {
         command
     }
 
-    fn candidates(&self) -> Result<Vec<String>> {
+    fn candidates(&self) -> Result<Vec<Case>> {
         let mut command = self.advise();
-        command.args(["--dry-run", "--quiet"]);
-        let text = String::from_utf8(output(&mut command)?.stdout)?;
-        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        lines.pop();
-        if lines.is_empty() {
-            bail!("{} names no candidates", shown(&command));
-        }
-        Ok(lines)
+        let text = String::from_utf8(output(command.args(["--dry-run", "--quiet"]))?.stdout)?;
+        // The last line is their sum.
+        let names = text.lines().rev().skip(1);
+        names.map(|name| Case::parse(name).context("no case among the candidates")).collect()
     }
 
     /// Measures the cases, at least two; the fastest is first.
-    fn run_cases(&self, cases: &[String], samples: u32) -> Result<Vec<Measured>> {
-        let mut command = Command::new(self.program);
-        command.arg("run").arg(self.target).args(["--yes", "--samples", &samples.to_string()]);
-        for case in cases {
-            command.args(["--case", case]);
-        }
+    fn run_cases(&self, cases: &[Case], samples: u32) -> Result<Vec<Measured>> {
+        let command = program::run(Command::new(self.program), self.target, cases, samples);
         let mut cases = measured(&program::exported(command)?)?;
         ensure!(cases.len() > 1, "fewer than two cases have figures");
         cases.sort_by(|a, b| a.value_ns.total_cmp(&b.value_ns));

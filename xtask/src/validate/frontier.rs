@@ -4,20 +4,18 @@
 //! The bests are chosen in one run, and measured again in another, so that the luck of the choice is not in the
 //! figure.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::Value;
-use writebench_model::Bytes;
-use writebench_stats::Interval;
+use writebench_model::{Axis, Bytes, Case, CaseError, Environment};
+use writebench_stats::{Interval, as_f64};
 use writebench_testkit::ControlGroup;
 
-use crate::case_name::{of_size, without_size};
-use crate::export::{Clock, Measured, measured};
+use crate::export::{Clock, Measured, measured, without_size};
 use crate::program;
 use crate::target::{Targets, filesystem, is_memory};
 
@@ -85,7 +83,7 @@ struct Contract {
     #[serde(default)]
     cp: Vec<String>,
     ours: Vec<String>,
-    /// Whether a copy may share its blocks with the source, which is another contract than to copy the bytes.
+    /// Whether a copy may share its blocks with the source.
     #[serde(default)]
     may_share_blocks: bool,
     /// The ratio that is wanted, by kind of filesystem.
@@ -95,6 +93,14 @@ struct Contract {
 }
 
 impl Contract {
+    /// The programs' cases, those of cp, and ours, with files of that size.
+    fn cases(&self, size: Bytes) -> Result<[Vec<Case>; 3], CaseError> {
+        let size = self.memory_bytes.map_or(size, |memory| Bytes(memory * 4)).to_string();
+        let sized = |name: &String| Case::parse(name)?.with(Axis::Size, &size);
+        let sized = |names: &[String]| names.iter().map(sized).collect::<Result<Vec<_>, _>>();
+        Ok([sized(&self.programs)?, sized(&self.cp)?, sized(&self.ours)?])
+    }
+
     fn is_durable(&self) -> bool {
         self.programs.iter().all(|case| case.contains("sync="))
     }
@@ -125,16 +131,9 @@ struct Frontier<'f> {
     options: &'f Options,
 }
 
-/// The winner of a group of cases.
-struct Best<'m> {
-    case: &'m Measured,
-    gigabytes_per_s: f64,
-}
-
 impl Frontier<'_> {
     fn compare(&self, contracts: &[Contract]) -> Result<(String, bool)> {
         let kind = filesystem(self.target);
-        let (mut rows, mut facts, mut good) = (String::new(), String::new(), true);
         let in_memory = is_memory(self.target)?;
         let wanted = |contract: &&Contract| {
             let only = &self.options.only;
@@ -142,112 +141,74 @@ impl Frontier<'_> {
             let is_possible = !in_memory || !contract.is_durable() && contract.memory_bytes.is_none();
             is_possible && (only.is_empty() || only.iter().any(|text| contract.title.contains(text.as_str())))
         };
+        let (mut rows, mut facts, mut good) = (String::new(), None, true);
         for contract in contracts.iter().filter(wanted) {
-            let size = contract.memory_bytes.map_or(self.options.size, |memory| Bytes(memory * 4));
-            let groups = [&contract.programs, &contract.cp, &contract.ours];
-            let all: Vec<String> = groups.into_iter().flatten().map(|case| of_size(case, size)).collect();
-            let chosen = self.measure(contract, &all, self.options.samples)?;
-            for case in &all {
-                let is_there = chosen["cases"]
-                    .as_array()
-                    .is_some_and(|cases| cases.iter().any(|other| other["id"] == **case));
-                anyhow::ensure!(is_there, "{case} has another name in the run");
-            }
-            let cases = measured(&chosen)?;
-            let kept = |case: &&Measured| contract.may_share_blocks || !case.shares_blocks;
-            let best = |groups: &[&[String]]| {
-                let names: Vec<String> = groups.concat().iter().map(|case| of_size(case, size)).collect();
-                let of_groups = cases.iter().filter(|case| names.contains(&case.id)).filter(kept);
-                of_groups.min_by(|a, b| a.value_ns.total_cmp(&b.value_ns)).map(|case| case.id.clone())
+            let [programs, cp, ours] = contract.cases(self.options.size)?;
+            let all = [&programs[..], &cp, &ours].concat();
+            let chosen = measured(&self.measure(contract, &all, self.options.samples)?)?;
+            // A copy that shares its blocks is another contract than to copy the bytes.
+            let shares = |case: &Measured| case.samples.iter().any(|sample| sample.shares_blocks == Some(true));
+            let is_kept = |case: &&Measured| contract.may_share_blocks || !shares(case);
+            let best = |group: &[Case]| {
+                let group = chosen.iter().filter(is_kept).filter(|case| group.contains(&case.case));
+                group.min_by(|a, b| a.value_ns.total_cmp(&b.value_ns)).map(|best| best.case.clone())
             };
             // The programs' ways are ours, too, where ours are possible at all.
-            let (Some(theirs), Some(_), Some(ours)) = (
-                best(&[&contract.programs]),
-                best(&[&contract.ours]),
-                best(&[&contract.programs, &contract.ours]),
-            ) else {
-                continue;
-            };
-            let cp = best(&[&contract.cp]);
-            let mut finals: Vec<String> =
-                [Some(theirs.clone()), Some(ours.clone()), cp.clone()].into_iter().flatten().collect();
-            finals.sort_unstable();
-            finals.dedup();
+            let either = best(&ours).and_then(|_| best(&[&programs[..], &ours].concat()));
+            let (Some(theirs), Some(ours)) = (best(&programs), either) else { continue };
+            let cp = best(&cp);
+            let finals: HashSet<&Case> = [&theirs, &ours].into_iter().chain(&cp).collect();
+            let finals: Vec<Case> = finals.into_iter().cloned().collect();
             let export = self.measure(contract, &finals, self.options.rounds)?;
-            if facts.is_empty() {
-                facts = facts_of(&export);
+            if facts.is_none() {
+                facts = Some(facts_of(&export)?);
             }
             let cases = measured(&export)?;
-            let found = |id: &str| -> Result<Best<'_>> {
-                let case =
-                    cases.iter().find(|case| case.id == id).with_context(|| format!("{id} has no figure"))?;
-                Ok(Best { case, gigabytes_per_s: rate(size.0, case.value_ns) })
+            let found = |wanted: &Case| {
+                let case = cases.iter().find(|case| case.case == *wanted);
+                case.with_context(|| format!("{wanted} has no figure"))
             };
-            let (theirs, ours) = (found(&theirs)?, found(&ours)?);
-            let share = share_of_limit(&export, &ours.case.id);
+            let ours = found(&ours)?;
+            let beside_cp = format!("{}, beside cp", contract.title);
             for (what, other, wanted) in [
-                (contract.title.clone(), Some(theirs), contract.wanted.get(&kind)),
-                (
-                    format!("{}, beside cp", contract.title),
-                    cp.as_deref().map(&found).transpose()?,
-                    contract.wanted_of_cp.get(&kind),
-                ),
+                (&contract.title, Some(&theirs), contract.wanted.get(&kind)),
+                (&beside_cp, cp.as_ref(), contract.wanted_of_cp.get(&kind)),
             ] {
-                let Some(other) = other else { continue };
+                let Some(other) = other.map(found).transpose()? else { continue };
                 // A ratio of times: the other's over ours.
-                let ratio = other.case.ratio(ours.case, Clock::Total).context("no rounds in common")?;
+                let ratio = other.ratio(ours, Clock::Total).context("no rounds in common")?;
                 good &= wanted.is_none_or(|&wanted| ratio.estimate >= wanted) && ratio.high >= 1.0;
-                let row = row(&what, &other, &ours, &ratio, share.as_deref(), wanted);
+                let row = row(what, other, ours, &ratio, wanted);
                 print!("{kind}: {row}");
                 rows += &row;
             }
         }
+        let facts = facts.unwrap_or_default();
         let head = format!(
             "\n### {kind}, {facts}\n\n| contract | the programs' best | GB/s | the best here | GB/s | times as fast | of limit | wanted |\n|---|---|---|---|---|---|---|---|\n"
         );
         Ok((head + &rows, good))
     }
 
-    fn measure(&self, contract: &Contract, cases: &[String], samples: u32) -> Result<Value> {
-        let mut command = Command::new(self.program);
-        command.arg("run").arg(self.target).args(["--yes", "--samples", &samples.to_string()]);
-        for case in cases {
-            command.args(["--case", case]);
-        }
+    fn measure(&self, contract: &Contract, cases: &[Case], samples: u32) -> Result<Value> {
+        let command = program::run(Command::new(self.program), self.target, cases, samples);
         let Some(memory_bytes) = contract.memory_bytes else { return program::exported(command) };
         let group = ControlGroup::with_memory(memory_bytes)?;
         program::exported(group.with(&command))
     }
 }
 
-fn row(
-    what: &str,
-    other: &Best<'_>,
-    ours: &Best<'_>,
-    ratio: &Interval,
-    share: Option<&str>,
-    wanted: Option<&f64>,
-) -> String {
+fn row(what: &str, other: &Measured, ours: &Measured, ratio: &Interval, wanted: Option<&f64>) -> String {
     let Interval { estimate, low, high, .. } = ratio;
-    let wanted = wanted.map_or("–".to_owned(), |&wanted| {
-        format!("{wanted}{}", if *estimate >= wanted { "" } else { " (not reached)" })
+    let side = |Measured { case, value_ns, .. }: &Measured| {
+        format!("`{}` | {:.2}", without_size(case), as_f64(case.axes().size_bytes) / value_ns)
+    };
+    let times = format!("{estimate:.2} [{low:.2}, {high:.2}]");
+    let of_limit = ours.limit_share.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
+    let wanted = wanted.map_or("–".to_owned(), |wanted| {
+        format!("{wanted}{}", if estimate >= wanted { "" } else { " (not reached)" })
     });
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "| {what} | `{}` | {:.2} | `{}` | {:.2} | {estimate:.2} [{low:.2}, {high:.2}] | {} | {wanted} |",
-        without_size(&other.case.id),
-        other.gigabytes_per_s,
-        without_size(&ours.case.id),
-        ours.gigabytes_per_s,
-        share.unwrap_or("–"),
-    );
-    text
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a size of a file")]
-fn rate(bytes: u64, median_ns: f64) -> f64 {
-    bytes as f64 / median_ns
+    format!("| {what} | {} | {} | {times} | {of_limit} | {wanted} |\n", side(other), side(ours))
 }
 
 /// The document with that section, which takes the place of one with the same title. Sections that were measured in
@@ -265,48 +226,31 @@ fn with_section(head: &str, document: &str, section: &str) -> String {
 }
 
 /// The machine, as the export has it: its CPU for the title, and the rest.
-fn facts_of(export: &Value) -> String {
-    let text = |value: &Value| value.as_str().unwrap_or("unknown").to_owned();
-    let system = &export["targets"][0]["environment"];
-    let (cpu, memory) = (&system["cpu"], system["memory"]["total_bytes"].as_u64().map(Bytes));
-    format!(
+fn facts_of(export: &Value) -> Result<String> {
+    let Environment { cpu, memory, system, .. } =
+        Environment::deserialize(&export["targets"][0]["environment"]).context("the target's environment")?;
+    Ok(format!(
         "{}\n\n{} CPUs, {} of memory, {}.",
-        text(&cpu["model"]),
-        cpu["available"],
-        memory.map_or("unknown".to_owned(), Bytes::approximate),
-        text(&system["system"]["kernel"]),
-    )
-}
-
-/// The share of the hardware's limit that a case reached.
-fn share_of_limit(export: &Value, id: &str) -> Option<String> {
-    let case = export["cases"].as_array()?.iter().find(|case| case["id"] == id)?;
-    case["estimate"]["limit"]["share"].as_f64().map(|share| format!("{:.0} %", share * 100.0))
+        cpu.model.as_deref().unwrap_or("unknown"),
+        cpu.available,
+        Bytes(memory.total_bytes).approximate(),
+        system.kernel,
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_model::Axis;
 
     #[test]
     fn every_contract_has_cases_on_both_sides_and_none_twice() {
         let contracts: Contracts = toml::from_str(include_str!("frontier.toml")).unwrap();
         for contract in &contracts.contract {
-            assert!(!contract.programs.is_empty() && !contract.ours.is_empty(), "{}", contract.title);
-            let all = contract.programs.iter().chain(&contract.cp).chain(&contract.ours);
-            let mut seen = std::collections::HashSet::new();
-            assert!(all.clone().all(|case| seen.insert(case)), "{} has a case twice", contract.title);
-            for case in all {
-                let place = |part: &str| {
-                    Axis::ALL
-                        .iter()
-                        .position(|axis| part.split_once('=').is_some_and(|(name, _)| axis.name() == name))
-                };
-                let places: Vec<Option<usize>> = case.split(',').skip(1).map(place).collect();
-                assert!(!places.contains(&None), "{case} has an unknown axis");
-                assert!(places.is_sorted(), "{case} is not found by its name, whose axes have an order");
-            }
+            let [programs, cp, ours] = contract.cases(Bytes(1 << 30)).unwrap();
+            assert!(!programs.is_empty() && !ours.is_empty(), "{}", contract.title);
+            let all = [programs, cp, ours].concat();
+            let different: HashSet<&Case> = all.iter().collect();
+            assert_eq!(different.len(), all.len(), "{} has a case twice", contract.title);
         }
     }
 

@@ -6,94 +6,83 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use serde_json::Value;
+use serde::Deserialize;
 use writebench_model::Case;
 use writebench_snippets::{EmitOptions, Language, code};
 use writebench_stats::Interval;
-use writebench_testkit::Compiled;
 
 use crate::export::Clock;
-use crate::program::run_beside;
+use crate::program::{compiled, run_beside};
 
 /// The rounds in which the two programs are compared.
 const ROUNDS: u32 = 40;
 
-/// The answer of a search that recommends another way than plain write.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Promise {
-    recommended: String,
-    baseline: String,
-    // The interval of the gain.
+/// The answer of a search.
+#[derive(Debug, Deserialize)]
+pub(super) struct Advice {
+    pub(super) recommended: String,
+    pub(super) baseline: String,
+    /// None where plain write is recommended.
+    pub(super) gain: Option<Gain>,
+}
+
+/// How many times as fast as plain write the recommended case is: the promise, with its interval.
+#[derive(Debug, Deserialize)]
+pub(super) struct Gain {
+    pub(super) times: f64,
     low: f64,
     high: f64,
 }
 
-impl Promise {
-    /// The promise of a search's advice; none if it recommends plain write.
-    pub(super) fn from_advice(advice: &Value) -> Option<Self> {
-        let gain = &advice["gain"];
-        let name = |field: &str| advice[field].as_str().map(str::to_owned);
-        Some(Self {
-            recommended: name("recommended")?,
-            baseline: name("baseline")?,
-            low: gain["low"].as_f64()?,
-            high: gain["high"].as_f64()?,
-        })
-    }
-
+impl Gain {
     /// Whether the gain of the program is below all that was promised.
-    fn is_broken(&self, gain: &Interval) -> bool {
-        gain.high < self.low
+    fn is_broken(&self, measured: &Interval) -> bool {
+        measured.high < self.low
     }
 }
 
 /// Measures the function of each recommendation beside that of plain write, and prints how often its gain is proven to
 /// be below the promised interval; returns that number.
-pub(super) fn broken(writebench: &Path, target: &Path, promises: &[Promise]) -> Result<usize> {
-    let mut by_way = BTreeMap::<(&str, &str), Vec<&Promise>>::new();
-    for promise in promises {
-        by_way.entry((&promise.recommended, &promise.baseline)).or_default().push(promise);
+pub(super) fn broken(writebench: &Path, target: &Path, advice: &[Advice]) -> Result<u32> {
+    let mut promises = BTreeMap::<(&str, &str), Vec<&Gain>>::new();
+    for Advice { recommended, baseline, gain } in advice {
+        if let Some(gain) = gain {
+            promises.entry((recommended, baseline)).or_default().push(gain);
+        }
     }
-    if !by_way.is_empty() {
+    if !promises.is_empty() {
         println!(
             "the recommended functions as programs, {ROUNDS} rounds: gain over plain write from malloc's memory"
         );
     }
-    let mut all_broken = 0;
-    for ((recommended, baseline), promises) in by_way {
-        let gain = gain(writebench, target, recommended, baseline).with_context(|| recommended.to_owned())?;
-        for promise in promises {
-            let is_broken = promise.is_broken(&gain);
-            all_broken += usize::from(is_broken);
+    let (mut count, mut all_broken) = (0, 0);
+    for ((recommended, baseline), gains) in promises {
+        let measured = gain(writebench, target, recommended, baseline).context(recommended.to_owned())?;
+        for promise in gains {
+            let is_broken = promise.is_broken(&measured);
+            count += 1;
+            all_broken += u32::from(is_broken);
             let verdict = if is_broken { "LESS THAN PROMISED" } else { "as promised" };
-            let (Promise { low, high, .. }, Interval { estimate, .. }) = (promise, gain);
+            let Interval { estimate, low, high, .. } = measured;
             println!(
-                "  {estimate:.2} [{:.2}, {:.2}] {verdict} ({low:.2} – {high:.2}): {recommended}",
-                gain.low, gain.high
+                "  {estimate:.2} [{low:.2}, {high:.2}] {verdict} ({:.2} – {:.2}): {recommended}",
+                promise.low, promise.high
             );
         }
     }
-    println!("promises of a gain: {}; not kept: {all_broken}", promises.len());
+    println!("promises of a gain: {count}; not kept: {all_broken}");
     Ok(all_broken)
 }
 
 /// How many times as fast as plain write's the recommended function is.
 fn gain(writebench: &Path, target: &Path, recommended: &str, baseline: &str) -> Result<Interval> {
     let scratch = tempfile::tempdir().context("a folder for the programs")?;
-    let mut programs = Vec::new();
-    for name in [recommended, baseline] {
-        let directory = scratch.path().join(name.replace('/', "-"));
-        std::fs::create_dir(&directory)?;
-        let compiled = Compiled::from_text(&program_of(name)?, Language::C, &directory)?;
-        let words = shlex::try_join(compiled.words.iter().map(String::as_str))?;
-        programs.push(format!("{words} {{source}} {{file}}"));
-    }
+    let program = |name: &str, folder| compiled(&program_of(name)?, Language::C, &scratch.path().join(folder));
+    let (own, plain) = (program(recommended, "recommended")?, program(baseline, "baseline")?);
     let baseline = Case::parse(baseline)?;
-    let lines: Vec<&String> = programs.iter().collect();
-    let cases = run_beside(Command::new(writebench), target, &baseline, ROUNDS, &lines)?;
+    let cases = run_beside(Command::new(writebench), target, &baseline, ROUNDS, &[&own, &plain])?;
     let program = |number| cases.iter().find(|case| case.program() == Some(number)).context("a program failed");
-    let (own, plain) = (program(1)?, program(2)?);
-    plain.ratio(own, Clock::Total).context("no rounds in common")
+    program(2)?.ratio(program(1)?, Clock::Total).context("no rounds in common")
 }
 
 /// A program around the printed function of a case.
@@ -146,26 +135,21 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn promise() -> Promise {
-        let gain = json!({"times": 1.5, "low": 1.4, "high": 1.6});
-        let advice = json!({"recommended": "pwrite,cache=direct", "baseline": "write", "gain": gain});
-        Promise::from_advice(&advice).unwrap()
-    }
-
     #[test]
     fn plain_write_promises_nothing() {
         let advice = json!({"recommended": "write", "baseline": "write", "gain": null});
-        assert_eq!(Promise::from_advice(&advice), None);
+        assert!(Advice::deserialize(&advice).unwrap().gain.is_none());
     }
 
     #[test]
     fn a_promise_is_broken_by_a_gain_that_is_proven_to_be_less() {
         let gain =
             |low, high| Interval { estimate: f64::midpoint(low, high), low, high, confidence: 0.95, count: 40 };
-        assert!(promise().is_broken(&gain(0.8, 0.9)));
-        assert!(promise().is_broken(&gain(1.2, 1.3)), "it may be faster than plain write all the same");
-        assert!(!promise().is_broken(&gain(1.2, 1.5)), "not proven");
-        assert!(!promise().is_broken(&gain(1.9, 2.0)), "more than was promised");
+        let promise = Gain { times: 1.5, low: 1.4, high: 1.6 };
+        assert!(promise.is_broken(&gain(0.8, 0.9)));
+        assert!(promise.is_broken(&gain(1.2, 1.3)), "it may be faster than plain write all the same");
+        assert!(!promise.is_broken(&gain(1.2, 1.5)), "not proven");
+        assert!(!promise.is_broken(&gain(1.9, 2.0)), "more than was promised");
     }
 
     #[test]
