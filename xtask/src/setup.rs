@@ -5,10 +5,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use writebench_testkit::has_program;
 
-use crate::command::{attempt, shown};
+use crate::command::{attempt, output, shown};
 use crate::part::Part;
 use crate::{python, toolchain};
 
@@ -51,7 +51,8 @@ const NEEDS: &[Need] = &[
     ("npm", "node", "the Node package"),
 ];
 
-/// Announces each missing tool and its size, then installs them. A tool that cannot be installed is no error.
+/// Announces each missing tool, then installs them; apt-get says their size itself before it begins. A tool that cannot
+/// be installed is no error.
 pub(crate) fn run() -> Result<()> {
     let parts = [toolchain::missing(), python::missing()].into_iter().flatten().collect::<Vec<_>>();
     let missing = missing(is_there);
@@ -62,71 +63,38 @@ pub(crate) fn run() -> Result<()> {
     for Part { name, size, .. } in &parts {
         println!("setup: will install {name}, {size}");
     }
-    let packages = announce(&missing);
+    for (package, proof, purpose) in &missing {
+        println!("setup: missing {package} ({proof}), for {purpose}");
+    }
     for mut part in parts {
         // `all` stops at the first command that fails.
         let _ = part.commands.iter_mut().all(|command| attempt(command, &part.name));
     }
+    let packages: Vec<_> = missing.iter().map(|(package, ..)| *package).collect();
     if !packages.is_empty() {
-        attempt(&mut install_command(&packages), "these packages");
+        install(packages);
     }
     Ok(())
 }
 
-/// Announces the packages with apt-get's sizes; returns those that can be installed here.
-fn announce(missing: &[Need]) -> Vec<&'static str> {
-    for (package, proof, purpose) in missing {
-        println!("setup: missing {package} ({proof}), for {purpose}");
-    }
-    let packages: Vec<_> = missing.iter().map(|(package, ..)| *package).collect();
-    if packages.is_empty() {
-        return packages;
-    }
+fn install(packages: Vec<&str>) {
     if !has_program("apt-get") {
         println!("setup: no apt-get here; install these by hand, or the tests that need them are skipped");
-        return Vec::new();
+        return;
     }
     if !rustix::process::geteuid().is_root() {
         println!("setup: not root; the tests that need these are skipped until you run");
         println!("  sudo {}", shown(&install_command(&packages)));
-        return Vec::new();
+        return;
     }
     attempt(Command::new("apt-get").args(["update", "-q"]), "newer lists of packages");
     // A single package unknown to apt-get would prevent installing the others.
-    let (known, unknown): (Vec<_>, Vec<_>) =
-        packages.into_iter().partition(|package| rehearsal(&[package]).is_ok());
+    let is_known = |package: &&str| output(install_command(&[package]).arg("--simulate")).is_ok();
+    let (known, unknown): (Vec<_>, Vec<_>) = packages.into_iter().partition(is_known);
     if !unknown.is_empty() {
         println!("setup: apt-get does not have {}; going on without", unknown.join(", "));
     }
-    for line in rehearsal(&known).iter().flat_map(|text| sizes(text)) {
-        println!("setup: {line}");
-    }
-    known
-}
-
-/// The plan that apt-get prints without carrying it out.
-fn rehearsal(packages: &[&str]) -> Result<String> {
-    /// The exit code after declining.
-    const REFUSED: i32 = 1;
-    let mut command = Command::new("apt-get");
-    command.args(["install", "--assume-no", "--no-install-recommends"]).args(packages).env("LC_ALL", "C");
-    let output = command.output().with_context(|| shown(&command))?;
-    ensure!(
-        matches!(output.status.code(), Some(0 | REFUSED)),
-        "{} ended with {}",
-        shown(&command),
-        output.status
-    );
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-/// The lines in which apt-get names the new packages, the download and the space on the disk.
-fn sizes(rehearsal: &str) -> impl Iterator<Item = &str> {
-    let mut in_names = false;
-    rehearsal.lines().filter(move |line| {
-        in_names = line.starts_with("The following NEW packages") || (in_names && line.starts_with(' '));
-        in_names || line.starts_with("Need to get") || line.starts_with("After this operation")
-    })
+    attempt(&mut install_command(&known), "these packages");
 }
 
 fn missing(is_there: impl Fn(&str) -> bool) -> Vec<Need> {
@@ -154,26 +122,6 @@ mod tests {
         assert_eq!(
             shown(&install_command(&packages)),
             "apt-get install -y --no-install-recommends xfsprogs libc6-dev"
-        );
-    }
-
-    #[test]
-    fn the_new_packages_and_their_size_are_read_from_apt_get() {
-        let rehearsal = "Reading package lists...\nSuggested packages:\n  filters\n\
-            The following NEW packages will be installed:\n  cowsay librecode0\n  fortune-mod\n\
-            0 upgraded, 3 newly installed, 0 to remove and 136 not upgraded.\n\
-            Need to get 593 kB of archives.\n\
-            After this operation, 2123 kB of additional disk space will be used.\n\
-            Do you want to continue? [Y/n] N\nAbort.\n";
-        assert_eq!(
-            sizes(rehearsal).collect::<Vec<_>>(),
-            [
-                "The following NEW packages will be installed:",
-                "  cowsay librecode0",
-                "  fortune-mod",
-                "Need to get 593 kB of archives.",
-                "After this operation, 2123 kB of additional disk space will be used.",
-            ]
         );
     }
 

@@ -13,10 +13,11 @@ mod source;
 use std::fmt::Display;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::command::{metadata, root};
+use crate::command::{metadata, output, root};
 
 /// A violation of a rule and its place, in a line.
 type Finding = String;
@@ -30,9 +31,6 @@ fn finding(path: &str, line: usize, what: impl Display) -> Finding {
 type Rule = fn(path: &str, text: &str) -> Vec<Finding>;
 
 const RULES: &[Rule] = &[files::too_long, files::badly_named, files::unfinished, files::unsafe_out_of_place];
-
-/// Folders with foreign files.
-const FOREIGN_FOLDERS: &[&str] = &["target", "node_modules", ".git"];
 
 /// Prints all findings; returns whether there are none.
 pub(crate) fn run() -> Result<bool> {
@@ -51,7 +49,7 @@ pub(crate) fn run() -> Result<bool> {
 fn findings() -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let root = root().canonicalize().context("the root of the repository")?;
-    let files = files_below(&root)?;
+    let files = files_in(&root)?;
     for (path, text) in &files {
         for rule in RULES {
             findings.extend(rule(path, text));
@@ -66,27 +64,13 @@ fn findings() -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The text files below a folder, sorted by relative path.
-fn files_below(root: &Path) -> Result<Vec<(String, String)>> {
-    let mut files = Vec::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            let path = entry.path();
-            if kind.is_dir() && !FOREIGN_FOLDERS.contains(&entry.file_name().to_string_lossy().as_ref()) {
-                folders.push(path);
-            } else if kind.is_file()
-                && let Ok(text) = fs::read_to_string(&path)
-            {
-                let relative = path.strip_prefix(root)?.to_string_lossy().into_owned();
-                files.push((relative, text));
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
+/// The text files of a repository, with what git has not seen yet, and without what it ignores.
+fn files_in(root: &Path) -> Result<Vec<(String, String)>> {
+    let mut git = Command::new("git");
+    git.current_dir(root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let paths = String::from_utf8(output(&mut git)?.stdout)?;
+    let text = |path: &str| Some((path.to_owned(), fs::read_to_string(root.join(path)).ok()?));
+    Ok(paths.split_terminator('\0').filter_map(text).collect())
 }
 
 #[cfg(test)]
@@ -99,14 +83,19 @@ mod tests {
     }
 
     #[test]
-    fn built_and_foreign_files_are_left_alone() {
+    fn new_files_are_seen_and_ignored_ones_are_not() {
         let folder = tempfile::tempdir().unwrap();
-        for path in ["target/a.rs", "bindings/node/node_modules/b.rs", ".git/c", ".ci/run", "docs/d.md"] {
+        let git = |words: &[&str]| output(Command::new("git").current_dir(folder.path()).args(words)).unwrap();
+        git(&["init", "--quiet"]);
+        for path in ["target/a.rs", ".ci/run", "docs/d.md", ".gitignore"] {
             let path = folder.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, "text").unwrap();
+            fs::write(path, "/target\n").unwrap();
         }
-        let paths: Vec<_> = files_below(folder.path()).unwrap().into_iter().map(|(path, _)| path).collect();
-        assert_eq!(paths, [".ci/run", "docs/d.md"]);
+        git(&["add", "docs"]);
+        let files = files_in(folder.path()).unwrap();
+        let mut paths: Vec<_> = files.iter().map(|(path, _)| path.as_str()).collect();
+        paths.sort_unstable();
+        assert_eq!(paths, [".ci/run", ".gitignore", "docs/d.md"]);
     }
 }

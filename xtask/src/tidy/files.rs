@@ -8,7 +8,7 @@ const LINES_LIMIT: usize = 500;
 /// Names that do not describe the content.
 const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "misc", "common"];
 
-/// PhaseTimestamps of unfinished work, split so that this file has no finding.
+/// Marks of unfinished work, split so that this file has no finding.
 const UNFINISHED: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
 const IGNORED_TEST: &str = concat!("#[", "ignore");
@@ -42,15 +42,15 @@ pub(super) fn badly_named(path: &str, text: &str) -> Vec<Finding> {
     if !path.ends_with(".rs") {
         return Vec::new();
     }
-    let of_path = path.trim_end_matches(".rs").split('/').map(|name| (name, 1));
-    let of_modules = text.lines().zip(1..).filter_map(|(line, number)| {
+    let is_empty = |name: &&str| EMPTY_NAMES.contains(name);
+    let what = |name: &str| format!("'{name}' does not say what is inside");
+    let of_path =
+        path.trim_end_matches(".rs").split('/').filter(is_empty).map(|name| finding(path, 1, what(name)));
+    let of_modules = each_line(path, text, |line| {
         let code = line.split("//").next()?;
-        Some((words(code).skip_while(|word| *word != "mod").nth(1)?, number))
+        words(code).skip_while(|word| *word != "mod").nth(1).filter(is_empty).map(what)
     });
-    let unclear = of_path.chain(of_modules).filter(|(name, _)| EMPTY_NAMES.contains(name));
-    let found =
-        unclear.map(|(name, line)| finding(path, line, format!("'{name}' does not say what is inside")));
-    found.collect()
+    of_path.chain(of_modules).collect()
 }
 
 /// Notes of unfinished work, and tests that never run.
@@ -59,15 +59,13 @@ pub(super) fn unfinished(path: &str, text: &str) -> Vec<Finding> {
     if !CODE_EXTENSIONS.contains(&extension) {
         return Vec::new();
     }
-    let mut found = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let marks = UNFINISHED.iter().filter(|mark| words(line).any(|word| word == **mark));
-        found.extend(marks.map(|mark| finding(path, index + 1, format!("{mark}: finish it or drop it"))));
+    each_line(path, text, |line| {
         if extension == "rs" && line.trim_start().starts_with(IGNORED_TEST) {
-            found.push(finding(path, index + 1, "a test that never runs"));
+            return Some("a test that never runs".to_owned());
         }
-    }
-    found
+        let mark = UNFINISHED.iter().find(|mark| words(line).any(|word| word == **mark))?;
+        Some(format!("{mark}: finish it or drop it"))
+    })
 }
 
 /// Permission for `unsafe`, which the lints of the workspace deny, in another place.
@@ -75,9 +73,13 @@ pub(super) fn unsafe_out_of_place(path: &str, text: &str) -> Vec<Finding> {
     if !path.ends_with(".rs") || UNSAFE_HOMES.iter().any(|home| path.starts_with(home)) {
         return Vec::new();
     }
-    let permissions = text.lines().enumerate().filter(|(_, line)| line.contains(PERMISSION));
-    let what = format!("unsafe outside {}", UNSAFE_HOMES.join(", "));
-    permissions.map(|(index, _)| finding(path, index + 1, what.clone())).collect()
+    let what = || format!("unsafe outside {}", UNSAFE_HOMES.join(", "));
+    each_line(path, text, |line| line.contains(PERMISSION).then(what))
+}
+
+/// The lines that break a rule, which says what is wrong with a line.
+fn each_line(path: &str, text: &str, rule: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
+    text.lines().zip(1..).filter_map(|(line, number)| Some(finding(path, number, rule(line)?))).collect()
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {

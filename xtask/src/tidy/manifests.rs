@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use cargo_metadata::camino::Utf8Path;
 use cargo_metadata::{Dependency, DependencyKind, Metadata, Package};
 
 use super::{Finding, finding};
@@ -82,11 +83,11 @@ impl Member {
 /// The crates of the workspace, according to cargo.
 pub(super) fn members(metadata: &Metadata, root: &Path) -> Result<Vec<Member>> {
     let member = |package: &Package| {
-        let path = package.manifest_path.as_std_path();
+        let path = &package.manifest_path;
         Ok(Member {
-            name: folder_name(path.parent().unwrap_or(root)),
-            manifest_path: path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned(),
-            manifest: fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?,
+            name: path.parent().and_then(Utf8Path::file_name).unwrap_or_default().to_owned(),
+            manifest_path: path.strip_prefix(root).unwrap_or(path).to_string(),
+            manifest: fs::read_to_string(path).with_context(|| format!("reading {path}"))?,
             imports: package.dependencies.iter().filter_map(import).collect(),
         })
     };
@@ -96,11 +97,7 @@ pub(super) fn members(metadata: &Metadata, root: &Path) -> Result<Vec<Member>> {
 /// The import of a dependency, except for tests.
 fn import(dependency: &Dependency) -> Option<String> {
     let path = dependency.path.as_ref().filter(|_| dependency.kind != DependencyKind::Development)?;
-    Some(folder_name(path.as_std_path()))
-}
-
-fn folder_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_name().map(str::to_owned)
 }
 
 #[cfg(test)]
