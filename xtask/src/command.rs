@@ -49,6 +49,12 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Prints the command, and runs it as [`succeed`] does.
+pub(crate) fn announced(command: &mut Command) -> Result<()> {
+    println!("{}", shown(command));
+    succeed(command)
+}
+
 /// Runs a command of set-up and prints why it failed, if it did; returns whether it succeeded.
 pub(crate) fn attempt(command: &mut Command, without: &str) -> bool {
     println!("setup: {}", shown(command));

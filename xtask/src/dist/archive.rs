@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::release::{Release, Target};
-use crate::command::{output, root, shown, succeed};
+use crate::command::{announced, output, root};
 
 /// Files of the repository that come with the program.
 const TEXTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
@@ -51,14 +51,13 @@ fn commands(help: &[u8]) -> Vec<String> {
 
 /// Packs the folder: the same bytes for the same content.
 pub(super) fn tarball(target: Target, tree: &Path, release: &Release) -> Result<PathBuf> {
-    let file = release.folder.join(format!("{}.tar.gz", release.stem(target)));
+    let file = release.tarball(target);
     let mut tar = Command::new("tar");
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]);
     tar.arg(format!("--mtime=@{}", release.epoch_s)).arg("--use-compress-program=gzip -9n");
     tar.arg("--create").arg("--file").arg(&file);
     tar.arg("--directory").arg(tree.parent().context("a folder above")?).arg(release.stem(target));
-    println!("{}", shown(&tar));
-    succeed(&mut tar)?;
+    announced(&mut tar)?;
     Ok(file)
 }
 

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::release::{Release, Target};
 use super::tools;
-use crate::command::{output, quoted, root, shown, succeed, target_directory};
+use crate::command::{announced, output, quoted, root, target_directory};
 
 /// Builds the program of this tree; returns its path.
 pub(super) fn program(target: Target, release: &Release) -> Result<PathBuf> {
@@ -19,7 +19,7 @@ pub(super) fn program(target: Target, release: &Release) -> Result<PathBuf> {
 pub(super) fn build(target: Target, release: &Release, tree: &Path, folder: &Path) -> Result<PathBuf> {
     let mut cargo = tools::cargo("zigbuild")?;
     cargo.current_dir(tree);
-    cargo.args(["--release", "--locked", "--package", "writebench", "--target", target.name()]);
+    cargo.args(["--release", "--locked", "--package", "writebench", "--target", target.name]);
     cargo.env("CARGO_TARGET_DIR", folder).env("SOURCE_DATE_EPOCH", &release.epoch_s);
     let maps = prefix_maps(tree, folder)?;
     let flags = |flag: &str| maps.iter().map(|(from, to)| format!("{flag}={from}={to}")).collect::<Vec<_>>();
@@ -28,9 +28,8 @@ pub(super) fn build(target: Target, release: &Release, tree: &Path, folder: &Pat
     let of_c: Vec<_> = flags("-ffile-prefix-map").iter().map(|flag| quoted(OsStr::new(flag))).collect();
     cargo.env("CARGO_ENCODED_RUSTFLAGS", of_rust).env_remove("RUSTFLAGS");
     cargo.env("CFLAGS", of_c.join(" ")).env("CC_SHELL_ESCAPED_FLAGS", "1");
-    println!("{}", shown(&cargo));
-    succeed(&mut cargo)?;
-    let program = folder.join(target.name()).join("release/writebench");
+    announced(&mut cargo)?;
+    let program = folder.join(target.name).join("release/writebench");
     ensure!(program.is_file(), "cargo built no {}", program.display());
     Ok(program)
 }

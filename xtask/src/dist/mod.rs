@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use self::release::{Release, Target};
+use self::release::{Release, TARGETS, Target};
 use crate::command::target_directory;
 
 #[derive(Args)]
@@ -49,7 +49,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         _ => fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?,
     }
     let release = Release::of_this_tree(folder)?;
-    let targets = if options.targets.is_empty() { Target::ALL } else { &options.targets };
+    let targets = if options.targets.is_empty() { TARGETS } else { &options.targets };
     let mut trees = Vec::new();
     for &target in targets {
         let program = build::program(target, &release)?;

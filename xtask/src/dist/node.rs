@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::release::Release;
 use super::tools;
-use crate::command::{output, root, shown, succeed};
+use crate::command::{announced, output, root};
 
 const PLATFORMS: &[&str] = &["linux-x64-gnu", "linux-arm64-gnu", "linux-x64-musl", "linux-arm64-musl"];
 
@@ -19,8 +19,7 @@ pub(super) fn tarballs(release: &Release) -> Result<Vec<PathBuf>> {
     tools::cargo("zigbuild")?;
     let mut build = Command::new("node");
     build.current_dir(&package).arg("scripts/build-platforms.js").args(PLATFORMS);
-    println!("{}", shown(&build));
-    succeed(&mut build)?;
+    announced(&mut build)?;
     let mut folders: Vec<_> = PLATFORMS.iter().map(|platform| format!("direct-io-{platform}")).collect();
     folders.push("direct-io".to_owned());
     folders.iter().map(|folder| pack(package.join("dist").join(folder), release)).collect()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::release::{Release, Target};
+use super::release::{Release, TARGETS};
 use super::tools;
 use crate::command::{metadata, output, root, shown};
 
@@ -31,7 +31,7 @@ pub(super) fn third_party(release: &Release) -> Result<PathBuf> {
 /// All crates of the program with versions, sums and licences, as CycloneDX.
 pub(super) fn bill_of_materials(release: &Release) -> Result<PathBuf> {
     let mut cyclonedx = tools::cargo("cyclonedx")?;
-    cyclonedx.args(["--manifest-path", CLI, "--format", "json", "--target", Target::X86_64.name()]);
+    cyclonedx.args(["--manifest-path", CLI, "--format", "json", "--target", TARGETS[0].name]);
     cyclonedx.args(["--override-filename", WRITTEN]).env("SOURCE_DATE_EPOCH", &release.epoch_s);
     println!("{}", shown(&cyclonedx));
     output(&mut cyclonedx)?;

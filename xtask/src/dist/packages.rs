@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result};
 
 use super::release::{Release, Target};
 use super::tools;
-use crate::command::{shown, succeed};
+use crate::command::announced;
 
 /// The folder of builds, from which both tools take `target/release/package`.
 fn with_fixed_name(tree: &Path) -> Result<&Path> {
@@ -19,28 +18,24 @@ fn with_fixed_name(tree: &Path) -> Result<&Path> {
     folder.ancestors().nth(2).context("the folder of builds")
 }
 
-fn carry_out(command: &mut Command, file: PathBuf) -> Result<PathBuf> {
-    println!("{}", shown(command));
-    succeed(command)?;
-    Ok(file)
-}
-
 pub(super) fn deb(target: Target, tree: &Path, release: &Release) -> Result<PathBuf> {
     let builds = with_fixed_name(tree)?;
-    let file = release.folder.join(format!("writebench_{}_{}.deb", release.version, target.debian()));
+    let file = release.deb(target);
     let mut cargo = tools::cargo("deb")?;
     cargo.args(["--package", "writebench", "--no-build", "--no-strip", "--quiet"]);
-    cargo.args(["--deb-revision", "", "--target", target.name(), "--output"]).arg(&file);
+    cargo.args(["--deb-revision", "", "--target", target.name, "--output"]).arg(&file);
     cargo.env("CARGO_TARGET_DIR", builds).env("SOURCE_DATE_EPOCH", &release.epoch_s);
-    carry_out(&mut cargo, file)
+    announced(&mut cargo)?;
+    Ok(file)
 }
 
 pub(super) fn rpm(target: Target, tree: &Path, release: &Release) -> Result<PathBuf> {
     let builds = with_fixed_name(tree)?;
-    let file = release.folder.join(format!("writebench-{}-1.{}.rpm", release.version, target.processor()));
+    let file = release.rpm(target);
     let mut cargo = tools::cargo("generate-rpm")?;
-    cargo.args(["--package", "crates/cli", "--auto-req", "disabled", "--arch", target.processor()]);
-    cargo.args(["--target", target.name(), "--source-date", &release.epoch_s]);
+    cargo.args(["--package", "crates/cli", "--auto-req", "disabled", "--arch", target.processor]);
+    cargo.args(["--target", target.name, "--source-date", &release.epoch_s]);
     cargo.arg("--target-dir").arg(builds).arg("--output").arg(&file);
-    carry_out(&mut cargo, file)
+    announced(&mut cargo)?;
+    Ok(file)
 }

@@ -1,6 +1,6 @@
 //! A release: its version, its time, and the machines that it is for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -9,63 +9,40 @@ use crate::command::{metadata, output, root};
 
 /// A machine that the program is built for. All are static: they run on any Linux with their processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Target {
-    X86_64,
-    Aarch64,
+pub(super) struct Target {
+    /// Rust's name.
+    pub(super) name: &'static str,
+    /// Debian's name for the processor.
+    pub(super) debian: &'static str,
+    /// The kernel's name for the processor, which is RPM's, too.
+    pub(super) processor: &'static str,
+    /// The processor in the header of an ELF file, for binfmt_misc.
+    pub(super) elf_machine: &'static str,
 }
 
+pub(super) const TARGETS: &[Target] = &[
+    Target { name: "x86_64-unknown-linux-musl", debian: "amd64", processor: "x86_64", elf_machine: "\\x3e" },
+    Target { name: "aarch64-unknown-linux-musl", debian: "arm64", processor: "aarch64", elf_machine: "\\xb7" },
+];
+
 impl Target {
-    pub(super) const ALL: &'static [Self] = &[Self::X86_64, Self::Aarch64];
-
-    /// Rust's name for the target.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::X86_64 => "x86_64-unknown-linux-musl",
-            Self::Aarch64 => "aarch64-unknown-linux-musl",
-        }
-    }
-
     pub(super) fn from_name(name: &str) -> Result<Self, String> {
-        let known = || Self::ALL.iter().map(|target| target.name()).collect::<Vec<_>>().join(", ");
-        let found = Self::ALL.iter().copied().find(|target| target.name() == name);
+        let known = || TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ");
+        let found = TARGETS.iter().copied().find(|target| target.name == name);
         found.ok_or_else(|| format!("there are {}", known()))
     }
 
-    /// Debian's name for the processor.
-    pub(super) fn debian(self) -> &'static str {
-        match self {
-            Self::X86_64 => "amd64",
-            Self::Aarch64 => "arm64",
-        }
-    }
-
-    /// The kernel's name for the processor, which is RPM's, too.
-    pub(super) fn processor(self) -> &'static str {
-        match self {
-            Self::X86_64 => "x86_64",
-            Self::Aarch64 => "aarch64",
-        }
-    }
-
-    /// The words before a program to run it here; none if it is for this machine.
-    pub(super) fn runner(self) -> &'static [&'static str] {
-        match self {
-            _ if self.processor() == std::env::consts::ARCH => &[],
-            Self::X86_64 => &["qemu-x86_64"],
-            Self::Aarch64 => &["qemu-aarch64"],
-        }
+    /// The emulator for its programs; none if they are for this machine.
+    pub(super) fn emulator(self) -> Option<String> {
+        (self.processor != std::env::consts::ARCH).then(|| format!("qemu-{}", self.processor))
     }
 
     /// A command that runs a program for this target here.
-    pub(super) fn command(self, program: &std::path::Path) -> Command {
-        match self.runner() {
-            [] => Command::new(program),
-            [runner, ..] => {
-                let mut command = Command::new(runner);
-                command.arg(program);
-                command
-            }
-        }
+    pub(super) fn command(self, program: &Path) -> Command {
+        let Some(emulator) = self.emulator() else { return Command::new(program) };
+        let mut command = Command::new(emulator);
+        command.arg(program);
+        command
     }
 }
 
@@ -90,6 +67,18 @@ impl Release {
 
     /// The beginning of a file's name.
     pub(super) fn stem(&self, target: Target) -> String {
-        format!("writebench-{}-{}", self.version, target.name())
+        format!("writebench-{}-{}", self.version, target.name)
+    }
+
+    pub(super) fn tarball(&self, target: Target) -> PathBuf {
+        self.folder.join(format!("{}.tar.gz", self.stem(target)))
+    }
+
+    pub(super) fn deb(&self, target: Target) -> PathBuf {
+        self.folder.join(format!("writebench_{}_{}.deb", self.version, target.debian))
+    }
+
+    pub(super) fn rpm(&self, target: Target) -> PathBuf {
+        self.folder.join(format!("writebench-{}-1.{}.rpm", self.version, target.processor))
     }
 }

@@ -28,8 +28,8 @@ pub(super) fn check(target: Target, program: &Path, release: &Release) -> Result
     succeed(Command::new("git").args(["clone", "--quiet"]).arg(root()).arg(&clone))?;
     let other = build::build(target, release, &clone, &elsewhere.path().join("built"))?;
     let same = fs::read(program)? == fs::read(&other)?;
-    ensure!(same, "{}: two builds differ: {}", target.name(), kept(&other, elsewhere)?);
-    println!("{}: a second build, in another place, is the same bytes", target.name());
+    ensure!(same, "{}: two builds differ: {}", target.name, kept(&other, elsewhere)?);
+    println!("{}: a second build, in another place, is the same bytes", target.name);
     Ok(())
 }
 

@@ -22,10 +22,10 @@ const NODES: &[&str] = &["18", "20", "22", "24"];
 pub(super) fn all(targets: &[Target], only_tarballs: bool, release: &Release) -> Result<bool> {
     let mut tries: Vec<(String, Result<()>)> = Vec::new();
     for &target in targets {
-        tries.push((format!("{}: the tarball in an empty root", target.name()), empty_root(target, release)));
+        tries.push((format!("{}: the tarball in an empty root", target.name), empty_root(target, release)));
     }
     if !only_tarballs {
-        let own = targets.iter().copied().find(|target| target.runner().is_empty());
+        let own = targets.iter().copied().find(|target| target.emulator().is_none());
         if let Some(own) = own {
             tries
                 .push(("the package, on Debian: installed, used and removed".to_owned(), debian(own, release)));
@@ -76,19 +76,18 @@ fn in_root(folder: &Path, words: &str) -> Command {
 /// First look, advice and page, with nothing but the program; its size and its start.
 fn empty_root(target: Target, release: &Release) -> Result<()> {
     let folder = root_folder()?;
-    let tarball = release.folder.join(format!("{}.tar.gz", release.stem(target)));
-    succeed(Command::new("tar").arg("-xzf").arg(&tarball).arg("-C").arg(folder.path()))?;
+    succeed(Command::new("tar").arg("-xzf").arg(release.tarball(target)).arg("-C").arg(folder.path()))?;
     let program = folder.path().join(release.stem(target)).join("writebench");
     let size = fs::metadata(&program)?.len();
     ensure!(size <= MOST_BYTES, "the program has {size} bytes");
-    let version = String::from_utf8(output(target.command(&program).arg("--version"))?.stdout)?;
+    let version = printed(target.command(&program).arg("--version"))?;
     ensure!(version.trim().ends_with(&release.version), "its version is {version}");
-    if !target.runner().is_empty() {
+    if target.emulator().is_some() {
         // An emulator is no part of an empty root, and too slow to measure in.
         return emulated(target, &program);
     }
     let start = started(&program)?;
-    println!("{}: {size} bytes, --version in {:.1} ms", target.name(), start.as_secs_f64() * 1e3);
+    println!("{}: {size} bytes, --version in {:.1} ms", target.name, start.as_secs_f64() * 1e3);
     ensure!(start <= MOST_START, "--version takes {start:?}");
     let inside = format!("/{}/writebench --db /data/db", release.stem(target));
     for words in [
@@ -112,35 +111,31 @@ fn emulated(target: Target, program: &Path) -> Result<()> {
     let mut command = Command::new(program);
     command.arg("--db").arg(folder.path().join("db")).arg("run").arg(folder.path());
     command.args(["--case", "write,size=64KiB", "--samples", "1", "--quiet"]);
-    let printed = String::from_utf8(output(&mut command)?.stdout)?;
-    ensure!(printed.contains("write"), "{printed}");
+    let table = printed(&mut command)?;
+    ensure!(table.contains("write"), "{table}");
     Ok(())
 }
 
 /// The kernel starts programs for another processor with an emulator, until this is dropped.
-struct Emulator(&'static str);
+struct Emulator(String);
 
 impl Emulator {
     const KERNEL: &str = "/proc/sys/fs/binfmt_misc";
 
     fn register(target: Target) -> Result<Self> {
-        let [runner, ..] = target.runner() else { anyhow::bail!("no emulator is needed") };
-        needs(runner)?;
-        let found = output(Command::new("sh").args(["-c", &format!("command -v {runner}")]))?.stdout;
-        let path = String::from_utf8(found)?.trim().to_owned();
+        let emulator = target.emulator().context("no emulator is needed")?;
+        needs(&emulator)?;
+        let path = printed(Command::new("sh").args(["-c", &format!("command -v {emulator}")]))?;
         if !Path::new(Self::KERNEL).join("register").exists() {
             succeed(Command::new("mount").args(["-t", "binfmt_misc", "binfmt_misc", Self::KERNEL]))?;
         }
         // The beginning of an ELF file of 64 bits: a program, also one at any address, for that processor.
-        let machine = match target {
-            Target::X86_64 => "\\x3e",
-            Target::Aarch64 => "\\xb7",
-        };
+        let machine = target.elf_machine;
         let magic = format!("\\x7fELF\\x02\\x01\\x01{}\\x02\\x00{machine}\\x00", "\\x00".repeat(9));
         let mask = format!("{}\\xff\\xfe{}\\xfe\\xff\\xff\\xff", "\\xff".repeat(6), "\\x00".repeat(8));
-        let line = format!(":writebench-{runner}:M::{magic}:{mask}:{path}:F");
+        let line = format!(":writebench-{emulator}:M::{magic}:{mask}:{}:F", path.trim());
         fs::write(Path::new(Self::KERNEL).join("register"), &line).with_context(|| line)?;
-        Ok(Self(runner))
+        Ok(Self(emulator))
     }
 }
 
@@ -148,6 +143,10 @@ impl Drop for Emulator {
     fn drop(&mut self) {
         let _ = fs::write(Path::new(Self::KERNEL).join(format!("writebench-{}", self.0)), "-1");
     }
+}
+
+fn printed(command: &mut Command) -> Result<String> {
+    Ok(String::from_utf8(output(command)?.stdout)?)
 }
 
 /// The median time of `--version`.
@@ -172,11 +171,10 @@ fn debian(target: Target, release: &Release) -> Result<()> {
     make.arg("--aptopt=Acquire::Check-Valid-Until \"false\"");
     make.args(["--quiet", "--variant=essential", "--mode=root", "stable"]).arg(&system);
     output(&mut make)?;
-    let deb = format!("writebench_{}_{}.deb", release.version, target.debian());
-    fs::copy(release.folder.join(&deb), system.join(&deb))?;
+    fs::copy(release.deb(target), system.join("writebench.deb"))?;
     fs::create_dir_all(system.join("data"))?;
     for words in [
-        &format!("dpkg --install /{deb}"),
+        "dpkg --install /writebench.deb",
         "writebench --db /data/db run /data --case write,size=1MiB --samples 2 --quiet",
         "test -f /usr/share/man/man1/writebench-run.1.gz -o -f /usr/share/man/man1/writebench-run.1",
         "test -f /usr/share/bash-completion/completions/writebench",
@@ -191,11 +189,8 @@ fn debian(target: Target, release: &Release) -> Result<()> {
 
 fn red_hat(target: Target, release: &Release) -> Result<()> {
     needs("rpm")?;
-    let file = release.folder.join(format!("writebench-{}-1.{}.rpm", release.version, target.processor()));
-    let query = |what: &str| {
-        let printed = output(Command::new("rpm").args(["--query", "--package", what]).arg(&file))?.stdout;
-        Ok(String::from_utf8(printed)?) as Result<String>
-    };
+    let query =
+        |what: &str| printed(Command::new("rpm").args(["--query", "--package", what]).arg(release.rpm(target)));
     let files = query("--list")?;
     for wanted in ["/usr/bin/writebench", "/usr/share/man/man1/writebench-run.1", "THIRD-PARTY.md"] {
         ensure!(files.contains(wanted), "{wanted} is not in {files}");
@@ -211,17 +206,10 @@ fn node(version: &str, release: &Release) -> Result<()> {
     needs("npm")?;
     let folder = tempfile::tempdir()?;
     let mut install = Command::new("npm");
-    install.current_dir(folder.path()).args([
-        "install",
-        "--silent",
-        "--no-audit",
-        "--no-fund",
-        "--omit=optional",
-    ]);
-    install.arg(format!(
-        "node-linux-{}@{version}",
-        if std::env::consts::ARCH == "aarch64" { "arm64" } else { "x64" }
-    ));
+    install.current_dir(folder.path());
+    install.args(["install", "--silent", "--no-audit", "--no-fund", "--omit=optional"]);
+    let processor = if std::env::consts::ARCH == "aarch64" { "arm64" } else { "x64" };
+    install.arg(format!("node-linux-{processor}@{version}"));
     for kind in ["", "-linux-x64-gnu"] {
         install.arg(release.folder.join(format!("writebench-direct-io{kind}-{}.tgz", release.version)));
     }
@@ -236,22 +224,17 @@ fn node(version: &str, release: &Release) -> Result<()> {
         .map(|entry| entry.path().join("bin/node"))
         .find(|node| node.to_string_lossy().contains("node-linux-") && node.is_file());
     let node = node.context("npm brought no node")?;
-    let printed = output(Command::new(node).current_dir(folder.path()).args(["-e", program]))?.stdout;
-    let printed = String::from_utf8(printed)?;
-    ensure!(printed.starts_with(version) && printed.trim().ends_with("true"), "{printed}");
+    let said = printed(Command::new(node).current_dir(folder.path()).args(["-e", program]))?;
+    ensure!(said.starts_with(version) && said.trim().ends_with("true"), "{said}");
     Ok(())
 }
 
 fn sums(release: &Release) -> Result<()> {
     let mut check = Command::new("sha256sum");
-    output(check.current_dir(&release.folder).args(["--check", "--quiet", "--strict", "SHA256SUMS"]))?;
-    Ok(())
+    succeed(check.current_dir(&release.folder).args(["--check", "--quiet", "--strict", "SHA256SUMS"]))
 }
 
 fn container_file(file: &Path) -> Result<()> {
     needs("hadolint")?;
-    let complaints = Command::new("hadolint").arg(file).output()?;
-    let text = String::from_utf8_lossy(&complaints.stdout).into_owned();
-    ensure!(complaints.status.success(), "{text}");
-    Ok(())
+    succeed(Command::new("hadolint").arg(file))
 }
