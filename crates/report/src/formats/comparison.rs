@@ -25,7 +25,10 @@ const FEW: usize = 20;
 pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
     let width = width.filter(|_| !is_all);
-    let heading = format!("B compared with A: {}", summary(comparison));
+    let mut heading = format!("B compared with A: {}", counts(comparison));
+    if comparison.cases.is_empty() {
+        heading += &format!("; {FAULT}no case has figures on both sides{FAULT:#}");
+    }
     let heading = folded(&heading, width.unwrap_or(usize::MAX), 0);
     let mut text = format!("{HEADING}{}{HEADING:#}\n", heading.trim_end());
     for (letter, side) in [("A", &comparison.a), ("B", &comparison.b)] {
@@ -71,14 +74,6 @@ fn change_lines(change: &Change, width: usize) -> String {
     }
     let below = |text: String| folded(&text, width, NAME_WIDTH + 5);
     below(format!("  {name} {a}")) + &below(format!("  {:<NAME_WIDTH$} → {b}", ""))
-}
-
-fn summary(comparison: &Comparison) -> String {
-    let mut text = counts(comparison);
-    if comparison.cases.is_empty() {
-        text += &format!("; {FAULT}no case has figures on both sides{FAULT:#}");
-    }
-    text
 }
 
 pub(crate) fn json(comparison: &Comparison) -> String {

@@ -11,6 +11,7 @@ struct SampleRow<'r> {
     report: &'r Report,
     case: &'r CaseReport,
     sample: &'r Sample,
+    target: Option<&'r TargetRecord>,
     limit: Option<Reached>,
     over_time: Option<OverTime>,
 }
@@ -20,7 +21,7 @@ type Column = (&'static str, fn(&SampleRow<'_>) -> String);
 const COLUMNS: &[Column] = &[
     ("run_id", |row| row.report.run.id.clone()),
     ("target", |row| row.case.record.target.clone()),
-    ("filesystem", |row| text(row.target().map(|target| &target.environment.filesystem.kind))),
+    ("filesystem", |row| text(row.target.map(|target| &target.environment.filesystem.kind))),
     ("suite", |row| row.case.record.origin.suite().to_owned()),
     ("section", |row| row.case.record.origin.section().to_owned()),
     ("label", |row| text(row.case.record.label.as_ref())),
@@ -110,13 +111,10 @@ fn text(value: Option<impl ToString>) -> String {
 impl<'r> SampleRow<'r> {
     fn for_sample(report: &'r Report, case: &'r CaseReport, sample: &'r Sample) -> Self {
         let throughput = as_f64(sample.bytes) * 1e9 / as_f64(sample.phases_ns.total().max(1));
-        let limits = case.target(&report.run).map_or(&[][..], |target| &target.limits);
+        let target = case.target(&report.run);
+        let limits = target.map_or(&[][..], |target| &target.limits);
         let limit = Reached::for_case(&case.record, throughput, limits).filter(|_| sample.outcome.is_ok());
-        Self { report, case, sample, limit, over_time: OverTime::from_samples(&[sample]) }
-    }
-
-    fn target(&self) -> Option<&TargetRecord> {
-        self.case.target(&self.report.run)
+        Self { report, case, sample, target, limit, over_time: OverTime::from_samples(&[sample]) }
     }
 
     fn latency(&self, value: fn(&Latency) -> u64) -> String {

@@ -84,9 +84,10 @@ pub(super) fn heat() -> [Colour<String>; HEAT_STEPS] {
     })
 }
 
-/// A legible colour for text on a heat map's colour.
-pub(super) fn ink_on(colour: &Colour<String>) -> Colour {
-    Colour { light: ink(&colour.light), dark: ink(&colour.dark) }
+/// The attributes of words that are legible on a heat map's colour; the class is for dark screens.
+pub(super) fn ink_on(colour: &Colour<String>) -> [(&'static str, &'static str); 2] {
+    let class = if ink(&colour.dark) == ON_FAINT { "wb-on-faint" } else { "wb-on-strong" };
+    [("class", class), ("fill", ink(&colour.light))]
 }
 
 /// Black or white: the one with the higher contrast by the luminance of WCAG.
@@ -99,11 +100,6 @@ fn ink(colour: &str) -> &'static str {
     };
     let luminance = 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
     if luminance > 0.179 { ON_FAINT } else { ON_STRONG }
-}
-
-/// The class of words that are in that colour on dark screens.
-pub(super) fn ink_class(ink: Colour) -> &'static str {
-    if ink.dark == ON_FAINT { "wb-on-faint" } else { "wb-on-strong" }
 }
 
 /// The class of elements with that colour. Its name contains the colour, so that several pictures in one page

@@ -80,7 +80,7 @@ impl CaseReport {
             None => Some("not measured: the run ended before its turn".to_owned()),
         };
         let name = record.program().map_or_else(|| record.case.to_string(), |command| format!("`{command}`"));
-        let estimate = Estimate::of_case(&record);
+        let estimate = Estimate::from_case(&record);
         Self { name, reason, estimate, modelled: None, place: None, breaks_its_promise: false, record }
     }
 

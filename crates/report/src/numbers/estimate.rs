@@ -106,7 +106,7 @@ impl Estimate {
     }
 
     /// The estimate of a case, without its limit; none without a good sample.
-    pub(crate) fn of_case(case: &CaseRecord) -> Option<Self> {
+    pub(crate) fn from_case(case: &CaseRecord) -> Option<Self> {
         let usable = Sample::usable(&case.samples);
         let values = |value: &dyn Fn(&Sample) -> f64| -> Vec<f64> {
             usable.iter().map(|sample| value(sample)).collect()
@@ -205,7 +205,7 @@ mod tests {
     }
 
     fn estimated(case: &str, samples: Vec<Sample>) -> Option<Estimate> {
-        Estimate::of_case(&writebench_testkit::example_case("test", case, samples))
+        Estimate::from_case(&writebench_testkit::example_case("test", case, samples))
     }
 
     #[test]

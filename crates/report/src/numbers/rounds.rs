@@ -21,22 +21,18 @@ impl Modelled {
     pub(crate) fn for_cases(cases: &[&CaseRecord]) -> Vec<Option<Self>> {
         let mut modelled = vec![None; cases.len()];
         for (_, group) in grouped(0..cases.len(), |&index| (&cases[index].contract, &cases[index].target)) {
-            let (mut tables, mut places) = (Vec::new(), HashMap::new());
-            let mut place = |case: &CaseRecord| {
-                let times = times(case);
-                // A case in several tables has the same samples in each, and counts once.
-                let bits: Vec<(u32, u64)> =
-                    times.iter().map(|(round, time)| (*round, time.to_bits())).collect();
-                *places.entry((case.case.to_string(), bits)).or_insert_with(|| {
-                    tables.push(times);
-                    tables.len() - 1
-                })
+            // A case in several tables has the same samples in each, and counts once.
+            let bits = |case: &CaseRecord| -> Vec<(u32, u64)> {
+                times(case).into_iter().map(|(round, time)| (round, time.to_bits())).collect()
             };
-            let places: Vec<usize> = group.iter().map(|&index| place(cases[index])).collect();
+            let rows = grouped(group, |&case| (cases[case].case.name(), bits(cases[case])));
+            let tables: Vec<_> = rows.iter().map(|(_, same)| times(cases[same[0]])).collect();
             let rounds = Arc::new(Rounds::fit(&tables));
-            for (case, index) in group.into_iter().zip(places) {
-                let has_value = rounds.value(index).is_some();
-                modelled[case] = has_value.then(|| Self { rounds: Arc::clone(&rounds), index });
+            for (index, (_, same)) in rows.into_iter().enumerate() {
+                for case in same {
+                    let place = Self { rounds: Arc::clone(&rounds), index };
+                    modelled[case] = Some(place).filter(|place| place.value_ns().is_some());
+                }
             }
         }
         modelled

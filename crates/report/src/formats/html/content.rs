@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use writebench_model::CaseOrigin;
 use writebench_snippets::Language;
 
-use super::data::{section_of, sections};
+use super::data::sections;
 use super::highlight::highlighted;
 use crate::charts::NamedChart;
 use crate::numbers::{distinct, grouped};
@@ -168,7 +168,7 @@ fn first_case(named: &NamedChart, reports: &[Report]) -> Option<(usize, String)>
 /// The notes below the section's tables; of several runs each names its run.
 fn notes(section: (&str, &str), reports: &[Report], names: &[String]) -> Vec<String> {
     let of_run = |(report, name): (&Report, &String)| {
-        let cases = report.sections().find(|cases| section_of(&cases[0]) == section);
+        let cases = report.sections().find(|cases| cases[0].record.origin.table() == section);
         let notes = cases.map_or(Vec::new(), |cases| section_notes(cases, &report.run)).into_iter();
         let named = |note| if reports.len() > 1 { format!("{name}: {note}") } else { note };
         notes.map(named).collect::<Vec<_>>()

@@ -63,7 +63,7 @@ pub(super) fn data<'r>(
         for case in &report.cases {
             // Reading a run, from a database or an export, ensures this.
             let target = targets[case.record.target.as_str()];
-            let section = numbers[&section_of(case)];
+            let section = numbers[&case.record.origin.table()];
             let goal = goals.number(case, &report.run.targets[target]);
             cases.push(Case { facts: facts(case, [run, target, section], goal), samples: samples(case) });
         }
@@ -90,11 +90,7 @@ fn ticks(unit: Unit) -> [Vec<(Short, String)>; 3] {
 /// The sections of all runs, in order.
 pub(super) fn sections(reports: &[Report]) -> Vec<(&str, &str)> {
     let cases = reports.iter().flat_map(|report| &report.cases);
-    distinct(cases.map(section_of), |section| *section)
-}
-
-pub(super) fn section_of(case: &CaseReport) -> (&str, &str) {
-    case.record.origin.table()
+    distinct(cases.map(|case| case.record.origin.table()), |section| *section)
 }
 
 fn run_data(run: &RunRecord, name: &str) -> Value {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use svg::Node;
 use svg::node::element::Element;
 
-use super::element::{STRONG, line, path, px, rect, text, through, titled};
+use super::element::*;
 use super::legend::series_group;
 use super::rows::{Rows, SIZE};
 use super::words::figure_text;

@@ -4,10 +4,7 @@ use svg::Node;
 use svg::node::element::Element;
 use writebench_stats::as_f64;
 
-use super::element::{
-    AXIS, END, MARGIN, MIDDLE, QUIET, STRONG, WIDTH, line, name_before, path, px, rect, shortened, text,
-    titled, widest, width,
-};
+use super::element::*;
 use super::words::{axis_title, figure_text};
 use crate::charts::scale::{prefixed, symbol};
 use crate::charts::{Chart, Interval, Point, Scale};
@@ -89,11 +86,9 @@ impl<'c> HeatMap<'c> {
         let mut cell =
             titled(Element::new("g"), &format!("{row}, {}: {}", point.case, figure_text(self.chart, interval)));
         cell.append(filled((x, y), (width, height), colour));
-        let ink = palette::ink_on(colour);
-        let style = [("text-anchor", "middle"), ("class", palette::ink_class(ink)), ("fill", ink.light)];
         let words = figure(self.chart, point);
         let (x, y) = (x + width / 2.0, y + height / 2.0 + self.size * 0.36);
-        cell.append(text(x, y, self.size, STRONG, &words, &style));
+        cell.append(text(x, y, self.size, palette::ink_on(colour), &words, &MIDDLE));
         cell
     }
 

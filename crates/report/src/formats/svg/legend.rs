@@ -3,7 +3,7 @@
 use svg::Node;
 use svg::node::element::Element;
 
-use super::element::{MARGIN, STRONG, WIDTH, line, px, shortened, text, titled, widest};
+use super::element::*;
 use super::marker;
 use crate::charts::{Chart, ChartKind, Series};
 use crate::formats::palette;

@@ -3,7 +3,7 @@
 
 use svg::node::element::Element;
 
-use super::element::{circle, path, rect, through};
+use super::element::*;
 use crate::formats::palette;
 
 /// Lengths of dash and gap. With five of them and seven colours, the combinations repeat after 35 series.

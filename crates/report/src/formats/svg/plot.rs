@@ -4,10 +4,7 @@ use svg::Node;
 use svg::node::element::Element;
 use writebench_stats::as_f64;
 
-use super::element::{
-    AXIS, END, GRID, MARGIN, MIDDLE, QUIET, STRONG, WIDTH, line, path, px, rect, shortened, text, through,
-    titled, widest, width,
-};
+use super::element::*;
 use super::legend::series_group;
 use super::marker;
 use super::words::{axis_title, figure_text, place_text};

@@ -3,7 +3,7 @@
 use svg::node::element::Element;
 use writebench_stats::as_f64;
 
-use super::element::{GRID, MARGIN, MIDDLE, QUIET, STRONG, WIDTH, line, name_before, shortened, text, widest};
+use super::element::*;
 use super::words::axis_title;
 use crate::charts::{Chart, Scale};
 

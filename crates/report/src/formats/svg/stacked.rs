@@ -3,7 +3,7 @@
 use svg::Node;
 use svg::node::element::Element;
 
-use super::element::{QUIET, STRONG, rect, text, titled};
+use super::element::*;
 use super::legend::series_group;
 use super::rows::{Rows, SIZE};
 use super::words::figure_text;
