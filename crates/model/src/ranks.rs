@@ -60,7 +60,7 @@ impl fmt::Display for Cluster {
 }
 
 /// A rank, by its number and its node.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RankName {
     /// The number, from 0.
     pub rank: u32,

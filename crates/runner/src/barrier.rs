@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -52,39 +52,25 @@ impl BarrierClient {
 }
 
 /// The side of the rank's process.
-pub(crate) struct BarrierServer {
-    own: File,
-    // Closed once the worker has it.
-    workers: Option<OwnedFd>,
-}
+pub(crate) struct BarrierServer(File);
 
 impl BarrierServer {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// Both sides. The worker inherits its own; once this process has closed it, the end of the worker is seen.
+    pub(crate) fn new() -> io::Result<(Self, OwnedFd)> {
         let (own, workers) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-        // The worker inherits its side.
         fcntl_setfd(&workers, FdFlags::empty())?;
-        Ok(Self { own: own.into(), workers: Some(workers) })
-    }
-
-    /// The number of the descriptor that the worker inherits.
-    pub(crate) fn number(&self) -> Option<i32> {
-        self.workers.as_ref().map(AsRawFd::as_raw_fd)
-    }
-
-    /// Closes the worker's side in this process, so that the end of the worker is seen.
-    pub(crate) fn close_inherited(&mut self) {
-        self.workers = None;
+        Ok((Self(own.into()), workers))
     }
 
     /// The worker's next request, if it comes within that time.
     pub(crate) fn request(&mut self, wait: Duration) -> Option<WaitRequest> {
         let wait = Timespec::try_from(wait).ok()?;
-        let mut ready = [PollFd::from_borrowed_fd(self.own.as_fd(), PollFlags::IN)];
+        let mut ready = [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::IN)];
         if !matches!(poll(&mut ready, Some(&wait)), Ok(1..)) {
             return None;
         }
         let mut byte = [0];
-        match self.own.read(&mut byte) {
+        match self.0.read(&mut byte) {
             Ok(1) => {
                 Some(WaitRequest { has_succeeded: byte[0] & SUCCEEDED != 0, is_last: byte[0] & LAST != 0 })
             }
@@ -99,6 +85,6 @@ impl BarrierServer {
     /// Lets the worker go on.
     pub(crate) fn answer(&mut self, all_have_succeeded: bool) {
         // A worker that is dead is found so when its answer is missing.
-        let _ = self.own.write_all(&[u8::from(all_have_succeeded)]);
+        let _ = self.0.write_all(&[u8::from(all_have_succeeded)]);
     }
 }

@@ -55,7 +55,8 @@ impl AsFd for ClaimedDevice {
 pub fn claim_device(target: &Path, destroy_data: bool) -> Result<ClaimedDevice, RunnerError> {
     let seen = writebench_probe::block_device(target)?;
     check(target, &seen, destroy_data)?;
-    let descriptor = open_alone(target, &seen)?;
+    let busy = refused(target, ClaimError::Busy);
+    let descriptor = open_exclusively((&seen.path, target), &seen.number, OFlags::RDWR, busy)?;
     // From here on only the descriptor is used, as the path may lead elsewhere by now. A use may have
     // appeared before the device, or its aliases, were claimed.
     let facts = writebench_probe::open_block_device(descriptor.as_fd(), &seen.path)?;
@@ -68,7 +69,10 @@ pub fn claim_device(target: &Path, destroy_data: bool) -> Result<ClaimedDevice, 
             break;
         }
         for alias in new {
-            let descriptor = open_alias(target, &alias)?;
+            // A mount of an alias, later or in another namespace, would use the same bytes.
+            let path = Path::new("/dev").join(&alias.name);
+            let busy = refused(target, ClaimError::AliasBusy(one_line(&alias.name)));
+            let descriptor = open_exclusively((&path, &path), &alias.number, OFlags::RDONLY, busy)?;
             aliases.push((alias, descriptor));
         }
     }
@@ -100,67 +104,46 @@ fn check(target: &Path, facts: &BlockDeviceFacts, destroy_data: bool) -> Result<
         ProbeError::UnknownLoop { .. } => refused(target, ClaimError::UnknownUse(one_line(&error.to_string()))),
         error => error.into(),
     })?;
-    check_use(target, facts, &uses, destroy_data)?;
+    check_use(facts, &uses, destroy_data).map_err(|reason| refused(target, reason))?;
     Ok(uses)
 }
 
-fn check_use(
-    target: &Path,
-    facts: &BlockDeviceFacts,
-    uses: &DeviceUses,
-    destroy_data: bool,
-) -> Result<(), RunnerError> {
-    if let Some(first) = uses.uses.first() {
-        return Err(refused(target, ClaimError::Used(first.clone())));
-    }
-    if facts.read_only {
-        return Err(refused(target, ClaimError::ReadOnly));
-    }
+fn check_use(facts: &BlockDeviceFacts, uses: &DeviceUses, destroy_data: bool) -> Result<(), ClaimError> {
     let (size_bytes, sector_bytes) = (facts.size_bytes, facts.logical_sector_bytes);
-    if size_bytes < sector_bytes {
-        return Err(refused(target, ClaimError::TooSmall { size_bytes, sector_bytes }));
+    if let Some(first) = uses.uses.first() {
+        Err(ClaimError::Used(first.clone()))
+    } else if facts.read_only {
+        Err(ClaimError::ReadOnly)
+    } else if size_bytes < sector_bytes {
+        Err(ClaimError::TooSmall { size_bytes, sector_bytes })
+    } else if !uses.partitions.is_empty() && !destroy_data {
+        Err(ClaimError::Partitioned(uses.partitions.join(", ")))
+    } else {
+        Ok(())
     }
-    if !uses.partitions.is_empty() && !destroy_data {
-        return Err(refused(target, ClaimError::Partitioned(uses.partitions.join(", "))));
-    }
-    Ok(())
 }
 
-/// Opens the device for writing, exclusively, and checks that it is the inspected one.
-fn open_alone(target: &Path, seen: &BlockDeviceFacts) -> Result<OwnedFd, RunnerError> {
+/// Claims the device at `path`, which errors call `shown`, and checks that it is still the one with that number.
+fn open_exclusively(
+    (path, shown): (&Path, &Path),
+    number: &str,
+    access: OFlags,
+    busy: RunnerError,
+) -> Result<OwnedFd, RunnerError> {
     // O_EXCL without O_CREAT is the kernel's claim on a block device. O_CLOEXEC is missing so that a worker
     // inherits the descriptor.
-    let flags = OFlags::RDWR | OFlags::EXCL | OFlags::NOCTTY;
-    let descriptor = rustix::fs::open(&seen.path, flags, Mode::empty()).map_err(|errno| match errno {
-        Errno::BUSY => refused(target, ClaimError::Busy),
-        Errno::ROFS => refused(target, ClaimError::ReadOnly),
-        errno => failed("open", target)(errno),
+    let flags = access | OFlags::EXCL | OFlags::NOCTTY;
+    let descriptor = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| match errno {
+        Errno::BUSY => busy,
+        Errno::ROFS => refused(shown, ClaimError::ReadOnly),
+        errno => failed("open", shown)(errno),
     })?;
-    if !is_device(&descriptor, &seen.number).map_err(failed("fstat", target))? {
-        return Err(refused(target, ClaimError::Changed));
-    }
-    Ok(descriptor)
-}
-
-/// Claims another device that shows the same bytes: a mount of that device, later or in another namespace,
-/// would use them.
-fn open_alias(target: &Path, alias: &DeviceAlias) -> Result<OwnedFd, RunnerError> {
-    let path = Path::new("/dev").join(&alias.name);
-    let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NOCTTY;
-    let descriptor = rustix::fs::open(&path, flags, Mode::empty()).map_err(|errno| match errno {
-        Errno::BUSY => refused(target, ClaimError::AliasBusy(one_line(&alias.name))),
-        errno => failed("open", &path)(errno),
-    })?;
-    if !is_device(&descriptor, &alias.number).map_err(failed("fstat", &path))? {
-        return Err(refused(&path, ClaimError::Changed));
-    }
-    Ok(descriptor)
-}
-
-fn is_device(descriptor: &OwnedFd, number: &str) -> Result<bool, Errno> {
-    let stat = rustix::fs::fstat(descriptor)?;
+    let stat = rustix::fs::fstat(&descriptor).map_err(failed("fstat", shown))?;
     let own = format!("{}:{}", rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
-    Ok(FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice && own == number)
+    if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice || own != number {
+        return Err(refused(shown, ClaimError::Changed));
+    }
+    Ok(descriptor)
 }
 
 /// blkid can read beside our claim, as it does not open exclusively.
@@ -195,8 +178,8 @@ mod tests {
     }
 
     fn refusal(facts: &BlockDeviceFacts, uses: &DeviceUses, destroy_data: bool) -> Option<String> {
-        let checked = check_use(Path::new("/dev/sdb"), facts, uses, destroy_data);
-        checked.err().map(|error| error.to_string())
+        let reason = check_use(facts, uses, destroy_data).err()?;
+        Some(refused(Path::new("/dev/sdb"), reason).to_string())
     }
 
     #[test]
@@ -236,8 +219,9 @@ mod tests {
     #[test]
     fn a_node_that_stands_for_something_else_by_now_is_refused() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let seen = BlockDeviceFacts { path: file.path().to_path_buf(), ..facts() };
-        let error = open_alone(Path::new("/dev/sdb"), &seen).unwrap_err().to_string();
+        let busy = refused(file.path(), ClaimError::Busy);
+        let claimed = open_exclusively((file.path(), Path::new("/dev/sdb")), "8:16", OFlags::RDWR, busy);
+        let error = claimed.unwrap_err().to_string();
         assert!(error.starts_with("/dev/sdb became another device"), "{error}");
     }
 

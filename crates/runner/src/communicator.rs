@@ -58,7 +58,7 @@ pub struct Share {
 }
 
 /// The result of a rank's share.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     pub rank: RankName,
     /// The rank's share of the sample.

@@ -26,14 +26,8 @@ impl DirectoryEntry {
     /// No component before the name may be a symbolic link: links were resolved earlier, so a link found now
     /// is new.
     pub(crate) fn at(path: &Path) -> Result<Self, RunnerError> {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(failed("open", path)(Errno::INVAL));
-        };
-        match open_without_links(parent) {
-            Ok(opened) => Ok(Self { path: path.to_path_buf(), parent: opened, name: name.to_os_string() }),
-            Err(Errno::LOOP) => Err(RunnerError::Swapped { path: parent.to_path_buf() }),
-            Err(errno) => Err(failed("open", parent)(errno)),
-        }
+        let parent = path.parent().ok_or_else(|| failed("open", path)(Errno::INVAL))?;
+        Self::in_directory(open_resolved(parent)?, path)
     }
 
     pub(crate) fn open(&self) -> rustix::io::Result<OwnedFd> {
@@ -42,9 +36,9 @@ impl DirectoryEntry {
 
     /// Whether the name still belongs to that directory.
     pub(crate) fn leads_to(&self, directory: &OwnedFd) -> bool {
-        let stat = rustix::fs::statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW);
-        let identity = |stat: Stat| (stat.st_dev, stat.st_ino);
-        matches!((stat, rustix::fs::fstat(directory)), (Ok(a), Ok(b)) if identity(a) == identity(b))
+        let named = rustix::fs::statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW);
+        let opened = rustix::fs::fstat(directory);
+        matches!((named, opened), (Ok(named), Ok(opened)) if identity(&named) == identity(&opened))
     }
 
     pub(crate) fn remove_directory(&self) -> rustix::io::Result<()> {
@@ -53,6 +47,24 @@ impl DirectoryEntry {
 }
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Device and inode.
+pub(crate) fn identity(stat: &Stat) -> [u64; 2] {
+    [stat.st_dev, stat.st_ino]
+}
+
+/// Device and inode of an open file, which `path` leads to.
+pub(crate) fn identity_of_open(file: &OwnedFd, path: &Path) -> Result<[u64; 2], RunnerError> {
+    Ok(identity(&rustix::fs::fstat(file).map_err(failed("stat", path))?))
+}
+
+/// Opens a directory whose path had no link when it was resolved.
+pub(crate) fn open_resolved(path: &Path) -> Result<OwnedFd, RunnerError> {
+    open_without_links(path).map_err(|errno| match errno {
+        Errno::LOOP => RunnerError::Swapped { path: path.to_path_buf() },
+        errno => failed("open", path)(errno),
+    })
+}
 
 /// Opens a directory if no part of its path is a symbolic link.
 pub(crate) fn open_without_links(path: &Path) -> rustix::io::Result<OwnedFd> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use writebench_model::protocol::{DeviceWrites, LimitRequest, LimitedHardware, MeasuredLimits};
 use writebench_model::{
-    Bytes, Case, Content, DataSource, Durability, Limit, LimitKind, Outcome, Sample, Settings, nanoseconds,
+    Bytes, Case, DataSource, Durability, Limit, LimitKind, Outcome, Sample, Settings, nanoseconds,
 };
 
 use writebench_probe::Space;
@@ -59,10 +59,7 @@ impl Hardware {
             device_bytes: 0,
         };
         // The hardware of one node is no limit for cases of several ranks.
-        let has_data = |case: &&Case| {
-            let has_own = matches!(case.contract().content, Content::Random | Content::Zero | Content::Copy);
-            has_own && case.axes().ranks == 1
-        };
+        let has_data = |case: &&Case| case.contract().content.has_own_bytes() && case.axes().ranks == 1;
         let (cached, beyond): (Vec<&Case>, Vec<&Case>) =
             cases.iter().filter(has_data).partition(|case| case.contract().durability == Durability::Cached);
         let most_memory = (writebench_probe::available_memory_bytes()? / 8).min(MOST_MEMORY_BYTES);
@@ -178,9 +175,7 @@ impl Hardware {
     fn learn(&mut self, target: usize, limit: Limit) {
         let limits = match limit.kind {
             LimitKind::DeviceWrite => &mut self.devices[target],
-            LimitKind::MemoryCopy | LimitKind::MemoryCopyOneChunk | LimitKind::MemoryCopyNonTemporal => {
-                &mut self.memory
-            }
+            _ => &mut self.memory,
         };
         match limits.iter_mut().find(|known| known.kind == limit.kind && known.threads == limit.threads) {
             Some(known) if limit.bytes_per_s > known.bytes_per_s => *known = limit,

@@ -56,21 +56,10 @@ impl Candidate {
     fn has_failed(&self, samples: &[SampleSummary]) -> bool {
         samples.iter().any(|sample| !sample.is_ok || sample.shares_blocks && !self.is_clone)
     }
-}
 
-/// Where a level's cases are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LevelCases {
-    Screening(usize),
-    Final(usize),
-}
-
-impl LevelCases {
-    fn case(self, candidate: &Candidate) -> usize {
-        match self {
-            Self::Screening(level) => candidate.screening[level],
-            Self::Final(size) => candidate.finals[size],
-        }
+    /// The case on a level of the screening or, after those, at that size of the final.
+    fn case(&self, level: usize, size: usize) -> usize {
+        self.screening.get(level).copied().unwrap_or_else(|| self.finals[size])
     }
 }
 
@@ -157,7 +146,7 @@ impl Race {
     pub fn new(candidates: Vec<Candidate>, baseline: usize, limits: RaceLimits) -> Self {
         let mut race = Self {
             costs: Costs::default(),
-            learnt: LearntKernel::default(),
+            learnt: LearntKernel::unknown(&candidates),
             is_over: candidates.is_empty(),
             candidates,
             baseline,
@@ -187,15 +176,12 @@ impl Race {
         }
     }
 
-    fn level_cases(&self, level: usize) -> (LevelCases, u64) {
-        match self.limits.screening_bytes.get(level) {
-            Some(&bytes) => (LevelCases::Screening(level), bytes),
-            None => (LevelCases::Final(self.size), self.limits.final_bytes[self.size]),
-        }
+    fn level_bytes(&self, level: usize) -> u64 {
+        self.limits.screening_bytes.get(level).copied().unwrap_or_else(|| self.limits.final_bytes[self.size])
     }
 
     fn case_on(&self, level: usize, candidate: usize) -> usize {
-        self.level_cases(level).0.case(&self.candidates[candidate])
+        self.candidates[candidate].case(level, self.size)
     }
 
     fn case(&self, candidate: usize) -> usize {
@@ -204,9 +190,10 @@ impl Race {
 
     /// Ends complete rounds and levels, until a candidate wants a sample or the race is over.
     fn advance(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
-        self.costs.count(self.level_cases(self.level()).1, taken.iter().map(Vec::len).sum(), spent.elapsed);
+        let bytes = self.level_bytes(self.level());
+        self.costs.count(bytes, taken.iter().map(Vec::len).sum(), spent.elapsed);
         // A sample with the largest files may take long, and the run is to end near its time.
-        let next = Duration::from_secs_f64(self.costs.sample_s(self.level_cases(self.level()).1));
+        let next = Duration::from_secs_f64(self.costs.sample_s(bytes));
         self.is_over |= spent.elapsed >= self.limits.budget
             || spent.elapsed + next > self.limits.budget.mul_f64(MOST_OF_BUDGET);
         while !self.is_over {
@@ -235,7 +222,7 @@ impl Race {
 
     /// The number of samples that are left for a level of the screening, and all before it.
     fn left(&self, level: usize, spent: Spent) -> usize {
-        let (own_bytes, smallest) = (self.level_cases(level).1.max(1), self.limits.final_bytes.last());
+        let (own_bytes, smallest) = (self.level_bytes(level).max(1), self.limits.final_bytes.last());
         // Six rounds of the smallest final come first.
         let rounds = as_f64(ROUNDS as u64 * (LEAST_FINALISTS as u64 + 1)) / TIME_RESERVE;
         let final_s = smallest.map_or(0.0, |&bytes| rounds * self.costs.sample_s(bytes));
@@ -257,8 +244,8 @@ impl Race {
     }
 
     fn posterior(&mut self, level: usize, taken: &[Vec<SampleSummary>]) -> Posterior {
-        let levels: Vec<(LevelCases, u64)> = (0..=self.real()).map(|level| self.level_cases(level)).collect();
-        Posterior::from_samples(&self.candidates, &levels, level, taken, &mut self.learnt)
+        let level_bytes: Vec<u64> = (0..=self.real()).map(|level| self.level_bytes(level)).collect();
+        Posterior::from_samples(&self.candidates, (&level_bytes, self.size), level, taken, &mut self.learnt)
     }
 
     /// The rivals without a failed sample.

@@ -19,15 +19,7 @@ impl Report {
         communicator: &mut dyn Communicator,
     ) -> Self {
         let round = share.request.round;
-        let mut report = Self {
-            rank,
-            sample: Sample::default(),
-            timestamps: PhaseTimestamps::default(),
-            is_abandoned: false,
-            shortage: None,
-            is_unclean: false,
-            clock_uncertainty_ns: 0,
-        };
+        let mut report = Self { rank, ..Self::default() };
         let mut sample = share.request.clone();
         if role.rank > 0 {
             // The request has the device and the files of the first rank's node.

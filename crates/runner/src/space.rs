@@ -70,54 +70,35 @@ pub(crate) fn insufficient_space(target: &Path, case: &Case, shortage: Insuffici
     })
 }
 
-/// The case that needs most, with its shortage.
+/// The case that needs most, with its shortage of bytes, or else of inodes.
 fn shortage<'c>(
     space: &Space,
     cases: &'c [Case],
     beside_bytes: u64,
     reserve: Reserve,
 ) -> Option<(&'c Case, InsufficientSpace)> {
-    bytes_short(space, cases, beside_bytes, reserve).or_else(|| inodes_short(space, cases, reserve))
-}
-
-fn bytes_short<'c>(
-    space: &Space,
-    cases: &'c [Case],
-    beside_bytes: u64,
-    reserve: Reserve,
-) -> Option<(&'c Case, InsufficientSpace)> {
+    let short = |case, of, needed: u64, available, reserve| {
+        let is_short = needed.saturating_add(reserve) > available;
+        is_short.then_some((case, InsufficientSpace { of, needed, available, reserve }))
+    };
+    let bytes_short = || {
+        let takes_blocks = |case: &&Case| case.contract().content.takes_space();
+        let tries =
+            |case: &&Case| !case.method().writes_data() && case.axes().size_bytes > space.available_bytes;
+        let cases = cases.iter().filter(takes_blocks).filter(|case| !tries(case));
+        let case = cases.max_by_key(|case| case.axes().size_bytes)?;
+        let needed = case.axes().size_bytes.saturating_add(beside_bytes);
+        short(case, Resource::Bytes, needed, space.available_bytes, reserve.of_bytes(space.total_bytes))
+    };
+    let inodes_short = || {
+        let (total, available) = space.total_inodes.zip(space.available_inodes)?;
+        let case = cases.iter().max_by_key(|case| case.file_count())?;
+        let needed = u64::from(case.file_count()) + FILES_BESIDE;
+        short(case, Resource::Inodes, needed, available, reserve.of_inodes(total))
+    };
     // Filesystems without a size (ramfs, some in FUSE) report none.
-    if space.total_bytes == 0 {
-        return None;
-    }
-    let takes_blocks = |case: &&Case| case.contract().content.takes_space();
-    let tries = |case: &&Case| !case.method().writes_data() && case.axes().size_bytes > space.available_bytes;
-    let cases = cases.iter().filter(takes_blocks).filter(|case| !tries(case));
-    let case = cases.max_by_key(|case| case.axes().size_bytes)?;
-    let needed = case.axes().size_bytes.saturating_add(beside_bytes);
-    short(case, Resource::Bytes, needed, space.available_bytes, reserve.of_bytes(space.total_bytes))
-}
-
-fn inodes_short<'c>(
-    space: &Space,
-    cases: &'c [Case],
-    reserve: Reserve,
-) -> Option<(&'c Case, InsufficientSpace)> {
-    let (total, available) = space.total_inodes.zip(space.available_inodes)?;
-    let case = cases.iter().max_by_key(|case| case.file_count())?;
-    let needed = u64::from(case.file_count()) + FILES_BESIDE;
-    short(case, Resource::Inodes, needed, available, reserve.of_inodes(total))
-}
-
-fn short(
-    case: &Case,
-    of: Resource,
-    needed: u64,
-    available: u64,
-    reserve: u64,
-) -> Option<(&Case, InsufficientSpace)> {
-    let is_short = needed.saturating_add(reserve) > available;
-    is_short.then_some((case, InsufficientSpace { of, needed, available, reserve }))
+    let bytes_short = if space.total_bytes == 0 { None } else { bytes_short() };
+    bytes_short.or_else(inodes_short)
 }
 
 #[cfg(test)]

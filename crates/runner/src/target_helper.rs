@@ -174,7 +174,7 @@ impl TargetHelper {
         if self.is_silent {
             return Err(RunnerError::Silent { path: path(), doing, after: Duration::ZERO });
         }
-        match self.process.ask(request, deadline)? {
+        match self.process.ask(request, deadline, None)? {
             RequestOutcome::Response(answer) => Ok(answer),
             RequestOutcome::Lost(Outcome::WorkerDied { detail, .. }) => {
                 let error = std::io::Error::other(format!("its helper ended{detail}"));

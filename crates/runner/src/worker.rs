@@ -73,6 +73,7 @@ const KILL_WAIT: Duration = Duration::from_secs(3);
 /// A live worker.
 pub(crate) struct Worker {
     child: Child,
+    // None after a kill.
     requests: Option<ChildStdin>,
     replies: Receiver<String>,
     last_words: Option<JoinHandle<String>>,
@@ -80,7 +81,6 @@ pub(crate) struct Worker {
     barrier: Option<BarrierServer>,
     /// The delays since the last request.
     pub(crate) stalls: StallTracker,
-    killed: bool,
     // Whether the process was waited for.
     has_ended: bool,
 }
@@ -123,10 +123,9 @@ impl Worker {
     pub(crate) fn start(command: &WorkerCommand) -> Result<Self, RunnerError> {
         let failed = |doing| move |error| RunnerError::Worker { doing, error };
         let progress = ProgressRecord::new()?;
-        let mut barrier =
-            command.has_barrier.then(BarrierServer::new).transpose().map_err(failed("socketpair"))?;
-        let number = barrier.as_ref().and_then(BarrierServer::number);
-        let argument = number.map(|number| format!("--barrier={number}"));
+        let barrier = command.has_barrier.then(BarrierServer::new).transpose().map_err(failed("socketpair"))?;
+        let (barrier, inherited) = barrier.unzip();
+        let argument = inherited.as_ref().map(|socket| format!("--barrier={}", socket.as_raw_fd()));
         // Only this worker inherits it.
         fcntl_setfd(&progress.file, FdFlags::empty())
             .map_err(|errno| failed("fcntl(F_SETFD)")(errno.into()))?;
@@ -143,15 +142,14 @@ impl Worker {
             .spawn();
         let kept = fcntl_setfd(&progress.file, FdFlags::CLOEXEC);
         let mut child = spawned.map_err(failed("start"))?;
-        barrier.as_mut().into_iter().for_each(BarrierServer::close_inherited);
+        drop(inherited);
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let (sender, replies) = channel();
         let requests = child.stdin.take();
         // From here on, an early return kills the worker.
         let stalls = StallTracker::for_process(child.id());
-        let (killed, has_ended) = (false, false);
         let mut worker =
-            Self { child, requests, replies, last_words: None, progress, barrier, stalls, killed, has_ended };
+            Self { child, requests, replies, last_words: None, progress, barrier, stalls, has_ended: false };
         kept.map_err(|errno| failed("fcntl(F_SETFD)")(errno.into()))?;
         let listen = move || lines(stdout).try_for_each(|line| sender.send(line));
         let last_words = move || lines(stderr).last().unwrap_or_default();
@@ -161,18 +159,9 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Sends a request, and waits for the response.
+    /// Sends a request, and waits for the response. The deadline stands still while the worker waits for other ranks
+    /// on the way, if it does.
     pub(crate) fn ask<R: Request>(
-        &mut self,
-        request: R,
-        wait: Deadline<'_>,
-    ) -> Result<RequestOutcome<R::Response>, RunnerError> {
-        self.ask_with_barrier(request, wait, None)
-    }
-
-    /// Like [`Self::ask`], for a worker that waits for other ranks on the way. The deadline stands
-    /// still while it waits for them.
-    pub(crate) fn ask_with_barrier<R: Request>(
         &mut self,
         request: R,
         wait: Deadline<'_>,
@@ -196,7 +185,10 @@ impl Worker {
                 limit = limit.min(start.elapsed() + wait.grace);
             }
             if start.elapsed() >= limit {
-                return Ok(self.timed_out(wait));
+                let phase = self.progress.phase();
+                self.kill();
+                let limit_ns = nanoseconds(wait.limit);
+                return Ok(RequestOutcome::Lost(Outcome::TimedOut { phase, limit_ns }));
             }
             if let (Some(wait_for_others), Some(barrier)) = (&mut on_wait, &mut self.barrier)
                 && let Some(request) = barrier.request(StallTracker::BEAT)
@@ -225,12 +217,6 @@ impl Worker {
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(5)),
             }
         }
-    }
-
-    fn timed_out<R>(&mut self, wait: Deadline<'_>) -> RequestOutcome<R> {
-        let phase = self.progress.phase();
-        self.kill();
-        RequestOutcome::Lost(Outcome::TimedOut { phase, limit_ns: nanoseconds(wait.limit) })
     }
 
     fn died<R>(&mut self) -> Result<RequestOutcome<R>, RunnerError> {
@@ -268,10 +254,9 @@ impl Worker {
 
     /// Kills the worker with its threads, and waits for the end of all that it started.
     fn kill(&mut self) {
-        if std::mem::replace(&mut self.killed, true) {
+        if self.requests.take().is_none() {
             return;
         }
-        self.requests = None;
         if !self.has_ended {
             self.kill_group();
         }

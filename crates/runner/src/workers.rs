@@ -80,7 +80,7 @@ impl<'w> Workers<'w> {
             return Ok(RequestOutcome::Stopped);
         }
         let deadline = Deadline::until(limit, self.stop);
-        let answer = self.at_work()?.ask_with_barrier(request, deadline, on_wait)?;
+        let answer = self.at_work()?.ask(request, deadline, on_wait)?;
         if !matches!(answer, RequestOutcome::Response(_))
             && let Some(worker) = self.at_work.take()
         {

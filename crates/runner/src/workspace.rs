@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::directory_entry::DirectoryEntry;
+use crate::directory_entry::{DirectoryEntry, identity_of_open};
 use crate::error::{RunnerError, failed};
 
 /// The prefix of our names.
@@ -111,8 +111,7 @@ impl Workspace {
 
     /// Device and inode of stat(2), by which the worker checks it.
     pub(crate) fn identity(&self) -> Result<[u64; 2], RunnerError> {
-        let stat = rustix::fs::fstat(&self.directory).map_err(failed("stat", &self.entry.path))?;
-        Ok([stat.st_dev, stat.st_ino])
+        identity_of_open(&self.directory, &self.entry.path)
     }
 
     /// Removes the workspace with all files.
@@ -153,7 +152,12 @@ pub(crate) fn remove_all(
     directory: &OwnedFd,
     owner: Option<OwnedFd>,
 ) -> Result<Leftover, RunnerError> {
-    remove_samples(directory).or_else(busy_is_kept).map_err(failed("unlink", &entry.path))?;
+    let remove_files = || match remove_samples(directory) {
+        // NFS refuses to remove the new name of a removed open file.
+        Err(Errno::BUSY) => Ok(()),
+        removed => removed.map_err(failed("unlink", &entry.path)),
+    };
+    remove_files()?;
     drop(owner);
     let start = Instant::now();
     loop {
@@ -165,19 +169,12 @@ pub(crate) fn remove_all(
             return Ok(Leftover::KeepsFiles);
         }
         sleep(Duration::from_millis(50));
-        remove_samples(directory).or_else(busy_is_kept).map_err(failed("unlink", &entry.path))?;
+        remove_files()?;
     }
 }
 
-/// NFS refuses to remove the new name of a removed open file.
-fn busy_is_kept(errno: Errno) -> rustix::io::Result<()> {
-    if errno == Errno::BUSY { Ok(()) } else { Err(errno) }
-}
-
 fn is_kept(error: &io::Error) -> bool {
-    [Errno::NOTEMPTY, Errno::EXIST, Errno::BUSY]
-        .iter()
-        .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+    matches!(Errno::from_io_error(error), Some(Errno::NOTEMPTY | Errno::EXIST | Errno::BUSY))
 }
 
 fn remove_now_empty(entry: &DirectoryEntry, directory: &OwnedFd) -> Result<(), RunnerError> {

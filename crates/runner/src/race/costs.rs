@@ -1,5 +1,6 @@
 //! The time that samples take, with the work around them.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use writebench_stats::as_f64;
@@ -7,7 +8,6 @@ use writebench_stats::as_f64;
 /// The samples of one size.
 #[derive(Debug, Clone, Default)]
 struct SizeCost {
-    bytes: u64,
     seconds: f64,
     // The dearest sample's share of the seconds.
     most_s: f64,
@@ -32,7 +32,7 @@ const FEWEST: u64 = 4;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Costs {
     // By bytes.
-    sizes: Vec<SizeCost>,
+    sizes: BTreeMap<u64, SizeCost>,
     elapsed: Duration,
     samples: usize,
 }
@@ -47,11 +47,7 @@ impl Costs {
         if is_before_all {
             return;
         }
-        let at = self.sizes.binary_search_by_key(&bytes, |size| size.bytes).unwrap_or_else(|at| {
-            self.sizes.insert(at, SizeCost { bytes, ..SizeCost::default() });
-            at
-        });
-        let size = &mut self.sizes[at];
+        let size = self.sizes.entry(bytes).or_default();
         size.seconds += seconds;
         size.samples += new;
         size.most_s = size.most_s.max(seconds / as_f64(new.max(1)));
@@ -59,19 +55,16 @@ impl Costs {
 
     /// Whether there are enough samples to plan with.
     pub(super) fn are_known(&self) -> bool {
-        self.sizes.iter().map(|size| size.samples).sum::<u64>() >= FEWEST
+        self.sizes.values().map(|size| size.samples).sum::<u64>() >= FEWEST
     }
 
     /// The mean seconds of a sample with files of this size. Between the sizes that were measured the
     /// time is on a line; beyond them it is halfway from the line to the proportion of the size, as larger
     /// files meet limits that small ones do not.
     pub(super) fn sample_s(&self, bytes: u64) -> f64 {
-        let known: Vec<(f64, f64)> = self
-            .sizes
-            .iter()
-            .filter(|size| size.samples > 0)
-            .map(|size| (as_f64(size.bytes.max(1)), size.sample_s()))
-            .collect();
+        let known = self.sizes.iter().filter(|(_, size)| size.samples > 0);
+        let known: Vec<(f64, f64)> =
+            known.map(|(&bytes, size)| (as_f64(bytes.max(1)), size.sample_s())).collect();
         let bytes = as_f64(bytes.max(1));
         let above = known.iter().position(|(known, _)| *known >= bytes).unwrap_or(known.len());
         match (known.get(above), known.len()) {

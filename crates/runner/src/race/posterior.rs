@@ -2,8 +2,8 @@
 
 use writebench_stats::{GaussianProcess, Kernel, Observation, Point, as_f64};
 
+use super::Candidate;
 use super::figures::{by_round, usable};
-use super::{Candidate, LevelCases};
 use crate::schedule::SampleSummary;
 
 /// The posterior of the time per byte of all candidates on one level, in logarithms.
@@ -27,51 +27,50 @@ pub(super) enum Acquisition {
 }
 
 impl Posterior {
-    /// The posterior on `level` from the samples on all `levels`, each with the bytes of a sample.
+    /// The posterior on `level` from the samples on all levels, with the bytes of a sample on each of them, and that size
+    /// of the final.
     pub(super) fn from_samples(
         candidates: &[Candidate],
-        levels: &[(LevelCases, u64)],
+        (level_bytes, size): (&[u64], usize),
         level: usize,
         taken: &[Vec<SampleSummary>],
         learnt: &mut LearntKernel,
     ) -> Self {
         let mut observations = Vec::new();
-        for (number, &(of, bytes)) in levels.iter().enumerate() {
+        for (level, &bytes) in level_bytes.iter().enumerate() {
             let first = observations.len();
             let mut failed = Vec::new();
-            for (index, candidate) in candidates.iter().enumerate() {
+            for candidate in candidates {
                 // A case that only exists at the real size says nothing about a smaller one.
-                let case = of.case(candidate);
-                if levels[number + 1..].iter().any(|(other, _)| other.case(candidate) == case) {
+                let case = candidate.case(level, size);
+                if (level + 1..level_bytes.len()).any(|other| candidate.case(other, size) == case) {
                     continue;
                 }
-                let point = Point { level: level_number(number), values: candidate.values.clone() };
                 let samples = &taken[case];
                 if candidate.has_failed(samples) {
-                    failed.push((index, point));
+                    failed.push(point(level, candidate));
                     continue;
                 }
                 let logs: Vec<f64> =
                     by_round(samples).iter().map(|(_, ns)| (ns.max(1.0) / as_f64(bytes.max(1))).ln()).collect();
                 if let Some(figure) = writebench_stats::median(&logs) {
                     let samples = as_f64(usable(samples).len() as u64);
-                    observations.push(Observation { point, figure, samples });
+                    observations.push(Observation { point: point(level, candidate), figure, samples });
                 }
             }
             // A failed candidate counts as the slowest, so that those like it are not tried first.
             let slowest = observations[first..].iter().map(|observation| observation.figure).reduce(f64::max);
-            let failed = failed.into_iter().zip(slowest.into_iter().cycle());
-            observations.extend(failed.map(|((_, point), figure)| Observation { point, figure, samples: 1.0 }));
+            if let Some(figure) = slowest {
+                let slowest = |point| Observation { point, figure, samples: 1.0 };
+                observations.extend(failed.into_iter().map(slowest));
+            }
         }
         let mean = observations.iter().map(|observation| observation.figure).sum::<f64>()
             / as_f64(observations.len().max(1) as u64);
         observations.iter_mut().for_each(|observation| observation.figure -= mean);
-        let kernel = learnt.from(&observations, candidates);
-        let here = candidates
-            .iter()
-            .map(|candidate| Point { level: level_number(level), values: candidate.values.clone() });
+        let here = candidates.iter().map(|candidate| point(level, candidate));
         let points = here.chain(observations.iter().map(|observation| observation.point.clone())).collect();
-        let mut process = GaussianProcess::new(kernel, points);
+        let mut process = GaussianProcess::new(learnt.update(&observations), points);
         for (index, Observation { figure, samples, .. }) in (candidates.len()..).zip(&observations) {
             process.observe(index, *figure, *samples);
         }
@@ -80,10 +79,9 @@ impl Posterior {
 
     /// The posterior before any sample.
     pub(super) fn unknown(candidates: &[Candidate]) -> Self {
-        let axes = candidates.first().map_or(0, |candidate| candidate.values.len());
-        let points =
-            candidates.iter().map(|candidate| Point { level: 0, values: candidate.values.clone() }).collect();
-        Self { process: GaussianProcess::new(Kernel::unknown(axes), points), candidates: candidates.len() }
+        let points = candidates.iter().map(|candidate| point(0, candidate)).collect();
+        let kernel = LearntKernel::unknown(candidates).kernel;
+        Self { process: GaussianProcess::new(kernel, points), candidates: candidates.len() }
     }
 
     /// The expected logarithm of the time per byte.
@@ -136,27 +134,27 @@ impl Posterior {
 
 /// How alike candidates are, as learnt so far. The kernel is learnt anew when there are a fifth
 /// more observations, as that takes most of a posterior's time.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub(super) struct LearntKernel {
-    kernel: Option<Kernel>,
+    kernel: Kernel,
     observations: usize,
 }
 
 impl LearntKernel {
-    fn from(&mut self, observations: &[Observation], candidates: &[Candidate]) -> Kernel {
+    pub(super) fn unknown(candidates: &[Candidate]) -> Self {
         let axes = candidates.first().map_or(0, |candidate| candidate.values.len());
-        let last = self.kernel.take().unwrap_or_else(|| Kernel::unknown(axes));
-        let is_due = observations.len() > self.observations + self.observations / 5;
-        let kernel = if is_due {
+        Self { kernel: Kernel::unknown(axes), observations: 0 }
+    }
+
+    fn update(&mut self, observations: &[Observation]) -> Kernel {
+        if observations.len() > self.observations + self.observations / 5 {
             self.observations = observations.len();
-            last.learnt(observations)
-        } else {
-            last
-        };
-        self.kernel.insert(kernel).clone()
+            self.kernel = self.kernel.clone().learnt(observations);
+        }
+        self.kernel.clone()
     }
 }
 
-fn level_number(level: usize) -> u16 {
-    u16::try_from(level).unwrap_or(u16::MAX)
+fn point(level: usize, candidate: &Candidate) -> Point {
+    Point { level: u16::try_from(level).unwrap_or(u16::MAX), values: candidate.values.clone() }
 }

@@ -13,6 +13,7 @@ use rustix::fs::{Access, AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Uid};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use crate::directory_entry;
 use crate::error::{RunnerError, failed};
 use crate::pipe::path_bytes;
 use crate::workspace::Workspace;
@@ -267,7 +268,7 @@ fn rename_to_destination(
     let swapped = || RunnerError::Swapped { path: destination.path.clone() };
     let name = destination.path.file_name().ok_or_else(swapped)?;
     let now = match rustix::fs::statat(target, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Some([stat.st_dev, stat.st_ino]),
+        Ok(stat) => Some(directory_entry::identity(&stat)),
         Err(Errno::NOENT) => None,
         Err(errno) => return Err(failed("stat", &destination.path)(errno)),
     };

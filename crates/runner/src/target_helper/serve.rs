@@ -9,8 +9,8 @@ use super::request::{
     TargetRequest,
 };
 use super::{copy, inspection};
-use crate::directory_entry::open_without_links;
-use crate::error::{RunnerError, failed};
+use crate::directory_entry::{identity_of_open, open_resolved};
+use crate::error::RunnerError;
 use crate::leftover;
 use crate::pipe::{respond, serve_requests};
 use crate::workspace::{Leftover, Workspace};
@@ -69,15 +69,8 @@ impl TargetState {
     fn make(&mut self, id: &str) -> Result<[u64; 2], RunnerError> {
         let (path, directory) = self.target()?;
         // The path must still lead to the inspected directory.
-        let now = open_without_links(path).map_err(|errno| match errno {
-            rustix::io::Errno::LOOP => RunnerError::Swapped { path: path.to_path_buf() },
-            errno => failed("open", path)(errno),
-        })?;
-        let identity = |directory| {
-            let stat = rustix::fs::fstat(directory).map_err(failed("stat", path))?;
-            Ok::<_, RunnerError>((stat.st_dev, stat.st_ino))
-        };
-        if identity(&now)? != identity(directory)? {
+        let now = open_resolved(path)?;
+        if identity_of_open(&now, path)? != identity_of_open(directory, path)? {
             return Err(RunnerError::Swapped { path: path.to_path_buf() });
         }
         let workspace = Workspace::create(directory, path, id)?;
