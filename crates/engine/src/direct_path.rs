@@ -25,6 +25,9 @@ pub(crate) fn uses_page_cache(
     prepare: Prepare,
     source: &mut SourceBuffer,
 ) -> Result<bool, CallError> {
+    /// The share of all pages that counts as the page cache: pages appear and disappear one after the
+    /// other.
+    const MUCH: u64 = 8;
     let name = format!("{}-direct-{prepare}", sample.file_stem);
     let size = Bytes(DIRECT_CHECK_FILE_BYTES);
     let case = format!("pwrite,size={size},chunk=whole,cache=direct,memory=page-aligned,prepare={prepare}");
@@ -32,31 +35,17 @@ pub(crate) fn uses_page_cache(
     source.make(&case, 0, sample.data_seed)?;
     // On a busy machine the observer can miss pages, but it cannot see pages that do not exist.
     for _ in 0..DIRECT_CHECK_TRIES {
-        if is_written_through_page_cache(directory, &case, &name, sample.data_seed, source)? {
+        let found = most_bytes_in_page_cache(directory, &case, &name, sample.data_seed, source);
+        if found.as_ref().is_err_and(|error| error.errno() == Some(Errno::EXIST)) {
+            // The file existed before, and is not ours to remove.
+            return found.map(|_| false);
+        }
+        file::remove(Target::Directory(directory), &name)?;
+        if found? > DIRECT_CHECK_FILE_BYTES / MUCH {
             return Ok(true);
         }
     }
     Ok(false)
-}
-
-/// Writes a file, and removes it.
-fn is_written_through_page_cache(
-    directory: BorrowedFd<'_>,
-    case: &Case,
-    name: &str,
-    seed: u64,
-    source: &SourceBuffer,
-) -> Result<bool, CallError> {
-    /// The share of all pages that counts as the page cache: pages appear and disappear one after the
-    /// other.
-    const MUCH: u64 = 8;
-    let found = most_bytes_in_page_cache(directory, case, name, seed, source);
-    if found.as_ref().is_err_and(|error| error.errno() == Some(Errno::EXIST)) {
-        // The file existed before, and is not ours to remove.
-        return found.map(|_| false);
-    }
-    file::remove(Target::Directory(directory), name)?;
-    Ok(found? > case.axes().size_bytes / MUCH)
 }
 
 /// Proceeds as a sample does, up to the end of the write. Filesystems that use the page cache (btrfs for its checksums,

@@ -38,22 +38,21 @@ pub(crate) fn names(stem: &str, case: &Case, rank: u32) -> Vec<String> {
     numbers.map(|number| format!("{stem}-{number}")).collect()
 }
 
-/// Opens a file as its case's `prepare` requires. A file that must be new is created exclusively; if ranks share
-/// it, whichever comes first creates it.
-pub(crate) fn open(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
+/// Opens a file. One that must be new is created exclusively; if ranks share it, whichever comes first creates it.
+pub(crate) fn open(
+    target: Target<'_>,
+    name: &str,
+    case: &Case,
+    opening: Opening,
+) -> Result<OwnedFd, CallError> {
     let options = access(case);
-    let options = match case.axes().prepare.opening() {
+    let options = match opening {
         Opening::Emptied => options.truncate(true),
         Opening::Kept => options,
         Opening::New if case.axes().ranks > 1 && case.axes().files == Files::Shared => options.create(true),
         Opening::New => options.create_new(true),
     };
     open_with(target, name, case.axes().cache, options)
-}
-
-/// Opens the file of [`open`] once more.
-pub(crate) fn open_again(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
-    open_with(target, name, case.axes().cache, access(case))
 }
 
 /// Creates a file that must not exist yet, filled with the data of that seed, and syncs it.

@@ -9,11 +9,10 @@ use writebench_model::{Bytes, Case, Limit, LimitKind, nanoseconds};
 
 use crate::call::CallError;
 use crate::file::Target;
-use crate::methods::streaming_copy;
-use crate::methods::streaming_copy::StreamingCopy;
+use crate::methods::streaming_copy::{self, StreamingCopy};
 use crate::region::to_usize;
 use crate::run::Engine;
-use crate::threads::{Shared, Threads};
+use crate::threads::{Shared, Step, Threads};
 
 /// The size of one plain copy: with larger ones the C library bypasses the CPU's caches by itself.
 const PIECE_BYTES: usize = 1 << 20;
@@ -100,8 +99,12 @@ impl Engine<'_> {
     }
 }
 
-const COPIES: [LimitKind; 3] =
-    [LimitKind::MemoryCopy, LimitKind::MemoryCopyOneChunk, LimitKind::MemoryCopyNonTemporal];
+/// The kinds of copies, each with its step.
+const COPIES: [(LimitKind, Step<Copier>); 3] = [
+    (LimitKind::MemoryCopy, |copier| copier.time(copy_pieces)),
+    (LimitKind::MemoryCopyOneChunk, |copier| copier.time(copy_one_chunk)),
+    (LimitKind::MemoryCopyNonTemporal, |copier| copier.time(copy_past_caches)),
+];
 
 /// Memory copies by `threads`, each between its own buffers: plain, from one chunk repeatedly, and with
 /// non-temporal stores. All destinations are touched first; the best of several passes counts.
@@ -110,26 +113,25 @@ fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
     let each = to_usize(bytes / u64::from(threads)).max(1);
     let copied_bytes = each as u64 * u64::from(threads);
     let fastest = fastest(threads, each, time);
-    let limit = |(index, kind)| {
+    let limit = |(index, (kind, _))| {
         let how = format!("best copy of {} by {threads} threads", Bytes(copied_bytes));
         let how = match kind {
             LimitKind::MemoryCopyOneChunk => format!("{how}, from {CHUNK_BYTES} bytes of each"),
             LimitKind::MemoryCopyNonTemporal => format!("{how}, past the caches"),
             LimitKind::MemoryCopy | LimitKind::DeviceWrite => how,
         };
-        let (bytes_per_s, how) = match (missing(kind), &fastest) {
-            (Some(why), _) => (None, why.to_owned()),
-            (None, Err(why)) => (None, why.clone()),
-            (None, Ok(fastest)) => (Some(rate(copied_bytes, fastest[index])), how),
+        let (bytes_per_s, how) = match &fastest {
+            _ if is_missing(kind) => (None, streaming_copy::MISSING.to_owned()),
+            Err(why) => (None, why.clone()),
+            Ok(fastest) => (Some(rate(copied_bytes, fastest[index])), how),
         };
         Limit { kind, threads, bytes_per_s, how }
     };
     COPIES.into_iter().enumerate().map(limit).collect()
 }
 
-fn missing(kind: LimitKind) -> Option<&'static str> {
-    let is_missing = kind == LimitKind::MemoryCopyNonTemporal && StreamingCopy::for_this_cpu().is_none();
-    is_missing.then_some(streaming_copy::MISSING)
+fn is_missing(kind: LimitKind) -> bool {
+    kind == LimitKind::MemoryCopyNonTemporal && StreamingCopy::for_this_cpu().is_none()
 }
 
 /// The shortest time of each kind of copy with all threads in parallel, from the first start to the last end.
@@ -143,14 +145,11 @@ fn fastest(threads: u32, each: usize, time: Duration) -> Result<[Duration; COPIE
             if pass >= 2 && start.elapsed() >= time {
                 break;
             }
-            for (kind, fastest) in
-                COPIES.into_iter().zip(&mut fastest).filter(|(kind, _)| missing(*kind).is_none())
-            {
-                threads.in_turn(|copier| {
-                    copier.kind = kind;
-                    Ok(())
-                })?;
-                threads.together(Copier::copy)?;
+            for ((kind, copy), fastest) in COPIES.into_iter().zip(&mut fastest) {
+                if is_missing(kind) {
+                    continue;
+                }
+                threads.together(copy)?;
                 let (mut began, mut ended) = (Instant::now(), start);
                 threads.in_turn(|copier| {
                     began = began.min(copier.began);
@@ -169,7 +168,6 @@ fn fastest(threads: u32, each: usize, time: Duration) -> Result<[Duration; COPIE
 struct Copier {
     from: AlignedBuffer,
     to: MmapMut,
-    kind: LimitKind,
     began: Instant,
     ended: Instant,
 }
@@ -183,33 +181,35 @@ impl Copier {
         from.fill(1);
         to.fill(2);
         let now = Instant::now();
-        Some(Self { from, to, kind: LimitKind::MemoryCopy, began: now, ended: now })
+        Some(Self { from, to, began: now, ended: now })
     }
 
-    fn copy(&mut self) -> Result<(), CallError> {
+    fn time(&mut self, copy: fn(&[u8], &mut [u8])) -> Result<(), CallError> {
         self.began = Instant::now();
-        match self.kind {
-            LimitKind::MemoryCopyNonTemporal => {
-                if let Some(copy) = StreamingCopy::for_this_cpu() {
-                    copy.copy(&self.from, &mut self.to);
-                }
-            }
-            LimitKind::MemoryCopyOneChunk => {
-                for to in self.to.chunks_mut(CHUNK_BYTES) {
-                    to.copy_from_slice(&self.from[..to.len()]);
-                    std::hint::black_box(to);
-                }
-            }
-            LimitKind::MemoryCopy | LimitKind::DeviceWrite => {
-                for (from, to) in self.from.chunks(PIECE_BYTES).zip(self.to.chunks_mut(PIECE_BYTES)) {
-                    to.copy_from_slice(from);
-                    std::hint::black_box(to);
-                }
-            }
-        }
+        copy(&self.from, &mut self.to);
         std::hint::black_box(&mut self.to);
         self.ended = Instant::now();
         Ok(())
+    }
+}
+
+fn copy_pieces(from: &[u8], to: &mut [u8]) {
+    for (from, to) in from.chunks(PIECE_BYTES).zip(to.chunks_mut(PIECE_BYTES)) {
+        to.copy_from_slice(from);
+        std::hint::black_box(to);
+    }
+}
+
+fn copy_one_chunk(from: &[u8], to: &mut [u8]) {
+    for to in to.chunks_mut(CHUNK_BYTES) {
+        to.copy_from_slice(&from[..to.len()]);
+        std::hint::black_box(to);
+    }
+}
+
+fn copy_past_caches(from: &[u8], to: &mut [u8]) {
+    if let Some(copy) = StreamingCopy::for_this_cpu() {
+        copy.copy(from, to);
     }
 }
 

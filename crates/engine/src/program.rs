@@ -1,6 +1,6 @@
 //! Starts a program of the user's, waits for its end, and takes the time between.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -75,33 +75,20 @@ impl Program<'_> {
         };
         let file = path_to(directory)?.join(self.name);
         let source = self.source.map(path_to).transpose()?;
-        let filled = |word: &String| -> OsString {
-            let mut word = replaced(word.as_ref(), FILE, &file);
-            if let Some(source) = &source {
-                word = replaced(&word, SOURCE, source);
-            }
-            word
-        };
         if self.words.is_empty() {
             return Err(CallError::other("program", "no command was given for it: run --command".to_owned()));
         }
-        Ok(self.words.iter().map(filled).collect())
+        // Without a source its placeholder stays.
+        let source = source.as_deref().unwrap_or(Path::new(SOURCE));
+        Ok(self.words.iter().map(|word| filled(word, &file, source)).collect())
     }
 }
 
 /// A word with a path in place of each placeholder. Paths need not be text.
-fn replaced(word: &std::ffi::OsStr, placeholder: &str, path: &Path) -> OsString {
-    use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    let (word, mark, path) = (word.as_bytes(), placeholder.as_bytes(), path.as_os_str().as_bytes());
-    let mut filled = Vec::new();
-    let mut rest = word;
-    while let Some(at) = rest.windows(mark.len()).position(|region| region == mark) {
-        filled.extend_from_slice(&rest[..at]);
-        filled.extend_from_slice(path);
-        rest = &rest[at + mark.len()..];
-    }
-    filled.extend_from_slice(rest);
-    OsString::from_vec(filled)
+fn filled(word: &str, file: &Path, source: &Path) -> OsString {
+    let with_source =
+        |piece: &str| piece.split(SOURCE).map(OsStr::new).collect::<Vec<_>>().join(source.as_os_str());
+    word.split(FILE).map(with_source).collect::<Vec<_>>().join(file.as_os_str())
 }
 
 fn path_to(file: BorrowedFd<'_>) -> Result<PathBuf, CallError> {
@@ -180,9 +167,10 @@ mod tests {
 
     #[test]
     fn placeholders_are_filled_wherever_they_stand() {
-        let filled = replaced("--to={file}:{file}".as_ref(), FILE, Path::new("/a b/c"));
-        assert_eq!(filled, "--to=/a b/c:/a b/c");
-        assert_eq!(replaced("{fil}".as_ref(), FILE, Path::new("/x")), "{fil}");
+        let fill = |word| filled(word, Path::new("/a b/c"), Path::new("/{file}"));
+        assert_eq!(fill("--to={file}:{file}"), "--to=/a b/c:/a b/c");
+        assert_eq!(fill("{source}{file}"), "/{file}/a b/c");
+        assert_eq!(fill("{fil}"), "{fil}");
     }
 
     #[test]

@@ -66,24 +66,24 @@ impl SourceBuffer {
         if memory == DataMemory::HugePages {
             mapping.advise(Advice::HugePage).map_err(|error| CallError::from_io(MADVISE, &error))?;
         }
+        let bytes = &mut mapping[data_range.clone()];
         match data {
             Data::Random if is_share => {
-                let mut bytes = &mut mapping[data_range.clone()];
+                let mut rest = &mut *bytes;
                 for region in region::split(case, rank, &[], None) {
                     for piece in region.contiguous(0, region.range.length) {
-                        let length = to_usize(piece.range.length);
-                        let (own, rest) = bytes.split_at_mut(length.min(bytes.len()));
+                        let (own, others) = rest.split_at_mut(to_usize(piece.range.length).min(rest.len()));
                         pattern::fill(seed, piece.range.offset, own);
-                        bytes = rest;
+                        rest = others;
                     }
                 }
             }
-            Data::Random => pattern::fill(seed, 0, &mut mapping[data_range.clone()]),
+            Data::Random => pattern::fill(seed, 0, bytes),
             // The zeros are written, because untouched memory is one shared page.
-            Data::Zero => mapping[data_range.clone()].fill(0),
+            Data::Zero => bytes.fill(0),
         }
         if memory == DataMemory::HugePages {
-            check_huge_pages(&mapping[data_range.clone()])?;
+            check_huge_pages(bytes)?;
         }
         *self = Self { mapping: Some(mapping), data_range, content };
         Ok(())

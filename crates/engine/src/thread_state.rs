@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use writebench_model::{Cache, Case, Cursor, Prepare};
+use writebench_model::{Cache, Case, Cursor, Opening, Prepare};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
@@ -55,15 +55,16 @@ impl ThreadState<'_> {
 
     /// Opens the file as the case's `prepare` requires.
     pub(crate) fn open(&mut self) -> Result<(), CallError> {
-        self.file = Some(Arc::new(file::open(self.target, self.name, self.case)?));
-        self.seek()
+        self.open_with(self.case.axes().prepare.opening())
     }
 
     /// Opens a descriptor of its own for an existing file.
     pub(crate) fn open_own(&mut self) -> Result<(), CallError> {
-        if self.file.is_none() {
-            self.file = Some(Arc::new(file::open_again(self.target, self.name, self.case)?));
-        }
+        if self.file.is_some() { Ok(()) } else { self.open_with(Opening::Kept) }
+    }
+
+    fn open_with(&mut self, opening: Opening) -> Result<(), CallError> {
+        self.file = Some(Arc::new(file::open(self.target, self.name, self.case, opening)?));
         self.seek()
     }
 

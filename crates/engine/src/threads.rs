@@ -13,7 +13,7 @@ const PTHREAD_CREATE: Call = Call {
     meanings: &[(Errno::AGAIN, Meaning::Limited("see pids.max of the control group, and ulimit -u"))],
 };
 
-type Step<S> = fn(&mut S) -> Result<(), CallError>;
+pub(crate) type Step<S> = fn(&mut S) -> Result<(), CallError>;
 
 /// The states of all regions, and the threads bound to them. A region's own thread does all its work; a single
 /// region has no thread, and the caller does its work.

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 use super::IoThread;
-use crate::call::CallError;
+use crate::call::{CallError, libc_result};
 use crate::records::Records;
 use crate::region::Region;
 
@@ -49,13 +49,12 @@ impl IoThread for FwriteThread<'_> {
                 unsafe { libc::fwrite(chunk.as_ptr().cast::<c_void>(), 1, chunk.len(), stream.as_ptr()) };
             if written == chunk.len() { Ok(()) } else { Err(last_error("fwrite")) }
         };
-        let written = records.each(&self.region, put, flush_only).and_then(|()| {
+        let flushed = |()| {
             // SAFETY: the stream is open.
-            match unsafe { libc::fflush(stream.as_ptr()) } {
-                0 => Ok(()),
-                _ => Err(last_error("fflush")),
-            }
-        });
+            libc_result(unsafe { libc::fflush(stream.as_ptr()) })
+                .map_err(|errno| CallError::new("fflush", errno))
+        };
+        let written = records.each(&self.region, put, flush_only).and_then(flushed);
         // The position of the failure lags behind the chunk by the content of the buffer.
         written.map_err(|error| match rustix::fs::tell(file) {
             Ok(offset) => error.at(offset),
@@ -68,10 +67,7 @@ impl IoThread for FwriteThread<'_> {
         // From here on the stream closes the descriptor.
         let _ = file.into_raw_fd();
         // SAFETY: the stream is open, was taken out of the thread, and is not used again.
-        match unsafe { libc::fclose(stream.as_ptr()) } {
-            0 => Ok(()),
-            _ => Err(last_error("fclose")),
-        }
+        libc_result(unsafe { libc::fclose(stream.as_ptr()) }).map_err(|errno| CallError::new("fclose", errno))
     }
 }
 

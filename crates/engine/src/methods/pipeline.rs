@@ -31,7 +31,7 @@ fn pass_round(
     region: &Region<'_>,
     buffers: Vec<AlignedBuffer>,
     used: &mut Option<Receiver<AlignedBuffer>>,
-    input: BorrowedFd<'_>,
+    source: BorrowedFd<'_>,
     file: BorrowedFd<'_>,
     records: &mut Records,
 ) -> Result<(), CallError> {
@@ -42,12 +42,21 @@ fn pass_round(
         let _ = empty.send(buffer);
     }
     std::thread::scope(|scope| {
-        // The reader ends when this thread has dropped its end of a channel.
         let reader = start_thread(scope, move || {
-            read_all(region, input, &emptied, &fill);
+            read_all(region, source, &emptied, &fill);
             emptied
         })?;
-        let written = write_all(region, file, records, filled, empty);
+        let written = move_all(region, "read", records, |_, at| {
+            let Ok(next) = filled.recv() else { return Ok(0) };
+            let (buffer, read) = next?;
+            let offset = region.file_offset + at;
+            hand_over("write", &buffer[..read], offset, |bytes, _| rustix::io::write(file, bytes))?;
+            // After the last chunk the reader is gone.
+            let _ = empty.send(buffer);
+            Ok(read)
+        });
+        // The reader ends when its channels have no other end.
+        drop((filled, empty));
         let died = |_| CallError::other("read", "the thread that reads is gone".to_owned());
         *used = Some(reader.join().map_err(died)?);
         written
@@ -57,7 +66,7 @@ fn pass_round(
 /// Fills buffers with the region's bytes, until all are read, a call fails, or nobody wants more.
 fn read_all(
     region: &Region<'_>,
-    input: BorrowedFd<'_>,
+    source: BorrowedFd<'_>,
     emptied: &Receiver<AlignedBuffer>,
     fill: &SyncSender<Filled>,
 ) {
@@ -67,7 +76,7 @@ fn read_all(
     {
         let most = region.axes.chunk_size_bytes.min(region.range.length - at);
         let most = to_usize(most).min(buffer.len());
-        let read = retry("read", || rustix::io::read(input, &mut buffer[..most]));
+        let read = retry("read", || rustix::io::read(source, &mut buffer[..most]));
         let is_last = !matches!(read, Ok(1..));
         at += read.as_ref().map_or(0, |&read| read as u64);
         let read = read.map_err(|error| error.with_path(COPIED));
@@ -75,24 +84,4 @@ fn read_all(
             return;
         }
     }
-}
-
-/// Writes the buffers as they come, and gives them back.
-#[expect(clippy::needless_pass_by_value, reason = "both ends of the channels are dropped here")]
-fn write_all(
-    region: &Region<'_>,
-    file: BorrowedFd<'_>,
-    records: &mut Records,
-    filled: Receiver<Filled>,
-    empty: SyncSender<AlignedBuffer>,
-) -> Result<(), CallError> {
-    let offset = region.file_offset;
-    move_all(region, "read", records, |_, at| {
-        let Ok(next) = filled.recv() else { return Ok(0) };
-        let (buffer, read) = next?;
-        hand_over("write", &buffer[..read], offset + at, |bytes, _| rustix::io::write(file, bytes))?;
-        // After the last chunk the reader is gone.
-        let _ = empty.send(buffer);
-        Ok(read)
-    })
 }
