@@ -100,7 +100,15 @@ impl Filesystems {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<MadeFilesystem, Error> {
         let before = self.stack.len();
-        let mut order = Order::for_request(request, content_bytes, interrupted);
+        let spec = FilesystemSpec {
+            kind: request.kind.to_string(),
+            images: Vec::new(),
+            commands: Vec::new(),
+            mkfs_options: request.mkfs_options.clone(),
+            mount_options: request.mount_options.clone(),
+        };
+        let size_bytes = request.kind.size_bytes(content_bytes);
+        let mut order = Order { request, size_bytes, interrupted, spec };
         match self.make_all(&mut order) {
             Ok(path) => Ok(MadeFilesystem { path, spec: order.spec }),
             Err(error) => {
@@ -127,24 +135,21 @@ impl Filesystems {
     }
 
     fn make_all(&mut self, order: &mut Order<'_>) -> Result<PathBuf, Error> {
-        let kind = &order.request.kind;
-        let recipe = Recipe::for_kind(&kind.base);
-        // Missing programs are reported before gigabytes are written in vain.
-        match kind.layer {
-            None => self.make_base(&recipe, order),
-            Some(Layer::Overlay) => {
-                let base = self.make_base(&recipe, order)?;
-                self.mount_overlay(&base, order)
-            }
-            Some(Layer::Fuse) => {
-                program::require(bindfs::PROGRAM, Some(bindfs::PROGRAM))?;
-                let base = self.make_base(&recipe, order)?;
-                self.mount_bindfs(&base, order)
-            }
+        let layer = order.request.kind.layer;
+        if layer == Some(Layer::Fuse) {
+            // A missing program is reported before gigabytes are written in vain.
+            program::require(bindfs::PROGRAM, Some(bindfs::PROGRAM))?;
+        }
+        let base = self.make_base(order)?;
+        match layer {
+            None => Ok(base),
+            Some(Layer::Overlay) => self.mount_overlay(&base, order),
+            Some(Layer::Fuse) => self.mount_bindfs(&base, order),
         }
     }
 
-    fn make_base(&mut self, recipe: &Recipe, order: &mut Order<'_>) -> Result<PathBuf, Error> {
+    fn make_base(&mut self, order: &mut Order<'_>) -> Result<PathBuf, Error> {
+        let recipe = Recipe::for_kind(&order.request.kind.base);
         let mkfs = format!("mkfs.{}", recipe.family);
         if !recipe.is_in_memory() {
             program::require(&mkfs, recipe.package())?;
@@ -155,7 +160,12 @@ impl Filesystems {
             devices = self.attach_images(recipe.devices, order)?;
             let words = recipe.mkfs_words(&order.request.mkfs_options, &devices);
             program::run(&mkfs, recipe.package(), &words, &mut order.spec.commands)?;
-            self.loops().try_for_each(LoopDevice::fill_holes)?;
+            // The devices of this filesystem are on top of the stack.
+            let mut loops = self.stack.iter().rev().map_while(|action| match action {
+                CleanupAction::Loop(device) => Some(device),
+                _ => None,
+            });
+            loops.try_for_each(LoopDevice::fill_holes)?;
         }
         let source = devices.first().map_or(recipe.family.as_str(), String::as_str);
         let is_top = order.request.kind.layer.is_none();
@@ -186,14 +196,6 @@ impl Filesystems {
             self.stack.push(CleanupAction::Loop(device));
         }
         Ok(nodes)
-    }
-
-    /// The devices of the filesystem that is being made, which are on top of the stack.
-    fn loops(&self) -> impl Iterator<Item = &LoopDevice> {
-        self.stack.iter().rev().map_while(|made| match made {
-            CleanupAction::Loop(device) => Some(device),
-            _ => None,
-        })
     }
 
     fn mount(
@@ -253,21 +255,6 @@ struct Order<'a> {
 }
 
 impl<'a> Order<'a> {
-    fn for_request(
-        request: &'a FilesystemRequest,
-        content_bytes: u64,
-        interrupted: &'a dyn Fn() -> bool,
-    ) -> Self {
-        let spec = FilesystemSpec {
-            kind: request.kind.to_string(),
-            images: Vec::new(),
-            commands: Vec::new(),
-            mkfs_options: request.mkfs_options.clone(),
-            mount_options: request.mount_options.clone(),
-        };
-        Self { request, size_bytes: request.kind.size_bytes(content_bytes), interrupted, spec }
-    }
-
     fn mount_options(&self) -> Option<&'a str> {
         self.request.mount_options.as_deref()
     }

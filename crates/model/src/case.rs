@@ -204,32 +204,32 @@ impl Case {
             durability: match (axes.sync.call, axes.cache) {
                 (SyncCall::None, Cache::Direct) => Durability::Device,
                 (SyncCall::None, Cache::Buffered | Cache::Dontcache) => Durability::Cached,
-                (
-                    SyncCall::Fsync
-                    | SyncCall::Fdatasync
-                    | SyncCall::Msync
-                    | SyncCall::ODsync
-                    | SyncCall::OSync
-                    | SyncCall::RwfDsync,
-                    _,
-                ) => Durability::Durable,
+                _ => Durability::Durable,
             },
             durable_every_bytes: self.durable_every_bytes(),
         }
+    }
+
+    /// The chunks that a thread has handed over at the same time, at most.
+    fn chunks_under_way(&self) -> u64 {
+        let counts = [(Axis::Vector, self.axes.vector), (Axis::Depth, self.axes.depth)];
+        counts
+            .into_iter()
+            .filter(|(axis, _)| self.method.has_axis(*axis))
+            .map(|(_, count)| u64::from(count))
+            .product()
     }
 
     /// The bytes handed over between two moments at which all earlier data is durable; none if there is only
     /// the end.
     fn durable_every_bytes(&self) -> Option<u64> {
         let axes = &self.axes;
-        let vector = if self.method.has_axis(Axis::Vector) { u64::from(axes.vector) } else { 1 };
-        let depth = if self.method.has_axis(Axis::Depth) { u64::from(axes.depth) } else { 1 };
         let chunks = match axes.sync.every.map(u64::from) {
             // The operations under way complete in any order.
-            Some(1) => vector * depth,
+            Some(1) => self.chunks_under_way(),
             // A multiple of the vector: the data of one call is not synced in parts.
             Some(every) => every,
-            None if axes.sync.call.is_write_through() => vector * depth,
+            None if axes.sync.call.is_write_through() => self.chunks_under_way(),
             None => return None,
         };
         let bytes = axes.chunk_size_bytes.saturating_mul(chunks);
@@ -279,9 +279,8 @@ impl Case {
             (Cursor::NoData, ..) => 0,
             (_, true, _) if self.method.card().has_buffer => {
                 let threads = u64::from(self.axes.threads.max(1));
-                let buffers = if self.method.has_axis(Axis::Depth) { u64::from(self.axes.depth) } else { 1 };
                 let each = chunk.min(self.axes.size_bytes.div_ceil(threads));
-                each.saturating_mul(threads).saturating_mul(buffers)
+                each.saturating_mul(threads).saturating_mul(self.chunks_under_way())
             }
             (_, true, _) => 0,
             (_, false, Source::File) => share().unwrap_or(0),
@@ -296,10 +295,8 @@ impl Case {
         if !(self.method.has_axis(Axis::Memory) && self.axes.is_staged()) {
             return 0;
         }
-        let of_axis = |axis, count: u32| if self.method.has_axis(axis) { u64::from(count) } else { 1 };
-        let chunks = of_axis(Axis::Vector, self.axes.vector) * of_axis(Axis::Depth, self.axes.depth);
         let longest = self.ranges().iter().map(|range| range.length).max().unwrap_or(0);
-        let each = self.axes.chunk_size_bytes.saturating_mul(chunks).min(longest);
+        let each = self.axes.chunk_size_bytes.saturating_mul(self.chunks_under_way()).min(longest);
         each.saturating_mul(u64::from(self.axes.threads))
     }
 }

@@ -71,8 +71,10 @@ named_values! {
     }
 
     /// The layout of a suite's tables.
+    #[derive(Default)]
     Layout {
         /// A row per case with throughput and phases.
+        #[default]
         Phases = "phases",
         /// The same, from the fastest to the slowest, with the distance to the fastest.
         Ranked = "ranked",

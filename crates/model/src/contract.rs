@@ -18,16 +18,12 @@ pub struct Contract {
     pub start: Start,
     pub source: DataSource,
     /// The memory that the data must be in; documents of schema 5 have no such field.
-    #[serde(default = "anywhere")]
+    #[serde(default)]
     pub memory: DataMemory,
     /// The data that survives a loss of power.
     pub durability: Durability,
     /// The bytes of a thread between moments at which all of them are durable; none if only the end is.
     pub durable_every_bytes: Option<u64>,
-}
-
-fn anywhere() -> DataMemory {
-    DataMemory::Any
 }
 
 named_values! {

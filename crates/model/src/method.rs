@@ -50,32 +50,46 @@ impl FioEngine {
     }
 }
 
-named_values! {
-    /// The API that moves the bytes.
-    Method {
-        Write = "write",
-        Pwrite = "pwrite",
-        Writev = "writev",
-        Pwritev = "pwritev",
-        Fwrite = "fwrite",
-        Mmap = "mmap",
-        Uring = "uring",
-        Mpiio = "mpiio",
-        ReadWrite = "read-write",
-        MmapWrite = "mmap-write",
-        ReadMmap = "read-mmap",
-        MmapMmap = "mmap-mmap",
-        Pipeline = "pipeline",
-        UringCopy = "uring-copy",
-        Splice = "splice",
-        Sendfile = "sendfile",
-        CopyFileRange = "copy-file-range",
-        Ficlone = "ficlone",
-        Allocate = "allocate",
-        Null = "null",
-        Program = "program",
-        CopyProgram = "copy-program",
-    }
+/// Each method, with its name and its card.
+macro_rules! methods {
+    ($($method:ident = $name:literal: $card:path,)+) => {
+        named_values! {
+            /// The API that moves the bytes.
+            Method { $($method = $name,)+ }
+        }
+
+        impl Method {
+            #[must_use]
+            pub fn card(self) -> &'static MethodCard {
+                match self { $(Self::$method => &$card,)+ }
+            }
+        }
+    };
+}
+
+methods! {
+    Write = "write": cards::WRITE,
+    Pwrite = "pwrite": cards::PWRITE,
+    Writev = "writev": cards::WRITEV,
+    Pwritev = "pwritev": cards::PWRITEV,
+    Fwrite = "fwrite": cards::FWRITE,
+    Mmap = "mmap": cards::MMAP,
+    Uring = "uring": cards::URING,
+    Mpiio = "mpiio": cards::MPIIO,
+    ReadWrite = "read-write": copy_cards::READ_WRITE,
+    MmapWrite = "mmap-write": copy_cards::MMAP_WRITE,
+    ReadMmap = "read-mmap": copy_cards::READ_MMAP,
+    MmapMmap = "mmap-mmap": copy_cards::MMAP_MMAP,
+    Pipeline = "pipeline": copy_cards::PIPELINE,
+    UringCopy = "uring-copy": copy_cards::URING_COPY,
+    Splice = "splice": copy_cards::SPLICE,
+    Sendfile = "sendfile": copy_cards::SENDFILE,
+    CopyFileRange = "copy-file-range": copy_cards::COPY_FILE_RANGE,
+    Ficlone = "ficlone": copy_cards::FICLONE,
+    Allocate = "allocate": cards::ALLOCATE,
+    Null = "null": cards::NULL,
+    Program = "program": cards::PROGRAM,
+    CopyProgram = "copy-program": cards::COPY_PROGRAM,
 }
 
 /// A method's card, with everything that planning, help, documentation and checks need.
@@ -113,34 +127,6 @@ pub struct MethodCard {
 impl Method {
     /// Axes that every method has.
     pub const COMMON_AXES: &'static [Axis] = &[Axis::Size, Axis::Prepare, Axis::Sync];
-
-    #[must_use]
-    pub fn card(self) -> &'static MethodCard {
-        match self {
-            Self::Write => &cards::WRITE,
-            Self::Pwrite => &cards::PWRITE,
-            Self::Writev => &cards::WRITEV,
-            Self::Pwritev => &cards::PWRITEV,
-            Self::Fwrite => &cards::FWRITE,
-            Self::Mmap => &cards::MMAP,
-            Self::Uring => &cards::URING,
-            Self::Mpiio => &cards::MPIIO,
-            Self::ReadWrite => &copy_cards::READ_WRITE,
-            Self::MmapWrite => &copy_cards::MMAP_WRITE,
-            Self::ReadMmap => &copy_cards::READ_MMAP,
-            Self::MmapMmap => &copy_cards::MMAP_MMAP,
-            Self::Pipeline => &copy_cards::PIPELINE,
-            Self::UringCopy => &copy_cards::URING_COPY,
-            Self::Splice => &copy_cards::SPLICE,
-            Self::Sendfile => &copy_cards::SENDFILE,
-            Self::CopyFileRange => &copy_cards::COPY_FILE_RANGE,
-            Self::Ficlone => &copy_cards::FICLONE,
-            Self::Allocate => &cards::ALLOCATE,
-            Self::Null => &cards::NULL,
-            Self::Program => &cards::PROGRAM,
-            Self::CopyProgram => &cards::COPY_PROGRAM,
-        }
-    }
 
     #[must_use]
     pub fn has_axis(self, axis: Axis) -> bool {

@@ -24,10 +24,10 @@ pub enum Reserve {
     Size(Bytes),
 }
 
-const MILLION: u64 = 1_000_000;
+const DEFAULT_PPM: u32 = 50_000;
 
 impl Reserve {
-    pub const DEFAULT: Self = Self::Share { ppm: 50_000 };
+    pub const DEFAULT: Self = Self::Share { ppm: DEFAULT_PPM };
     /// For a filesystem that the run made.
     pub const NONE: Self = Self::Share { ppm: 0 };
 
@@ -49,10 +49,7 @@ impl Reserve {
     /// The reserved part of that many inodes.
     #[must_use]
     pub fn of_inodes(self, total: u64) -> u64 {
-        match (self, Self::DEFAULT) {
-            (Self::Share { ppm }, _) | (Self::Size(_), Self::Share { ppm }) => share(total, ppm),
-            (Self::Size(_), Self::Size(_)) => 0,
-        }
+        share(total, if let Self::Share { ppm } = self { ppm } else { DEFAULT_PPM })
     }
 }
 
@@ -63,7 +60,7 @@ impl Default for Reserve {
 }
 
 fn share(total: u64, ppm: u32) -> u64 {
-    let share = u128::from(total) * u128::from(ppm) / u128::from(MILLION);
+    let share = u128::from(total) * u128::from(ppm) / 1_000_000;
     u64::try_from(share).unwrap_or(u64::MAX)
 }
 

@@ -163,10 +163,7 @@ impl Outcome {
     /// Whether the worker was lost.
     #[must_use]
     pub fn is_loss(&self) -> bool {
-        match self {
-            Self::TimedOut { .. } | Self::WorkerDied { .. } => true,
-            Self::Ok | Self::Unsupported(_) | Self::Failed(_) => false,
-        }
+        matches!(self, Self::TimedOut { .. } | Self::WorkerDied { .. })
     }
 
     /// Whether the worker died, and the case need not be the reason. SIGBUS is how a mapping learns of a failed read or

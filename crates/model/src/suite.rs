@@ -37,7 +37,7 @@ pub struct Suite {
     pub title: String,
     /// The question that the suite answers.
     pub summary: String,
-    #[serde(default = "usual_layout")]
+    #[serde(default)]
     pub layout: Layout,
     /// The samples that the question needs of each case, if more than the default.
     pub samples: Option<u32>,
@@ -269,10 +269,6 @@ fn combinations<'v>(axes: &[(Axis, &'v [String])]) -> Vec<Vec<(Axis, &'v str)>> 
 fn in_bytes(value: &str, block_size_bytes: u64) -> String {
     let blocks = value.strip_suffix("bs").and_then(|blocks| blocks.parse::<u64>().ok());
     blocks.map_or_else(|| value.to_owned(), |blocks| Bytes(blocks * block_size_bytes).to_string())
-}
-
-fn usual_layout() -> Layout {
-    Layout::Phases
 }
 
 fn axis_named(name: &str) -> Result<Axis, String> {

@@ -271,8 +271,10 @@ axis_values! {
     }
 
     /// The memory that the data is in: see [`crate::Axis::Memory`]. Each asks for more than the one before.
+    #[derive(Default)]
     DataMemory {
         /// At a multiple of 16 bytes and not at a page, in pages as the kernel decides: `malloc(3)`.
+        #[default]
         Any = "any" { Silent, effort 1, fio IN_FIO, code LeftToCaller },
         /// At the start of a page, in pages as the kernel decides.
         PageAligned = "page-aligned" {
