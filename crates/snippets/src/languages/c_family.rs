@@ -4,18 +4,18 @@ use crate::used_names::UsedNames;
 
 /// The system's headers, and names for which code includes them.
 const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
-    ("fcntl.h", &["open"]),
+    ("fcntl.h", &["fallocate", "fcntl", "open", "posix_fadvise", "posix_fallocate", "sync_file_range"]),
     ("libgen.h", &["dirname"]),
-    ("liburing.h", &["io_uring_queue_init"]),
+    ("liburing.h", &["io_uring"]),
     ("linux/fs.h", &["FICLONERANGE"]),
     ("pthread.h", &["pthread_create"]),
     ("semaphore.h", &["sem_init"]),
     ("sys/ioctl.h", &["ioctl"]),
-    ("sys/mman.h", &["mmap", "madvise"]),
+    ("sys/mman.h", &["madvise", "mmap", "munmap"]),
     ("sys/sendfile.h", &["sendfile"]),
-    ("sys/stat.h", &["stat"]),
+    ("sys/stat.h", &["fchmod", "stat"]),
     ("sys/uio.h", &["iovec"]),
-    ("unistd.h", &["close"]),
+    ("unistd.h", &["close", "fchown", "fdatasync", "fsync", "ftruncate", "pread", "pwrite"]),
 ];
 
 /// The text with those headers that have names which it uses: the language's own ones first.
@@ -26,4 +26,9 @@ pub(super) fn with_includes(text: &str, own_headers: &[(&str, &[&str])]) -> Stri
         used.map(|(header, _)| format!("#include <{header}>\n")).collect::<String>()
     });
     text.replacen("INCLUDES", format!("{own}\n{systems}").trim_end(), 1)
+}
+
+/// Whether a name is one of the system's.
+pub(super) fn is_of_system(name: &str) -> bool {
+    SYSTEM_HEADERS.iter().any(|(_, names)| names.contains(&name))
 }

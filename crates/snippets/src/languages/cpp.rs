@@ -48,25 +48,6 @@ const HEADERS: &[(&str, &[&str])] = &[
     ("vector", &["std::vector"]),
 ];
 
-/// Calls of the system in templates that are C's, too: in C++ they are global names.
-const SYSTEM_CALLS: &[&str] = &[
-    "fallocate",
-    "fchmod",
-    "fchown",
-    "fcntl",
-    "fdatasync",
-    "fsync",
-    "ftruncate",
-    "madvise",
-    "mmap",
-    "munmap",
-    "posix_fadvise",
-    "posix_fallocate",
-    "pread",
-    "pwrite",
-    "sync_file_range",
-];
-
 /// Names of templates that are C's, too, and the same in C++.
 const NAMES: &[(&str, &str)] = &[
     ("BEHIND", "behind_size"),
@@ -132,9 +113,10 @@ fn with_cpp_names(code: &str) -> String {
         let (before, after) = rest.split_at(start);
         let (word, next) = after.split_at(after.find(|letter| !is_of_name(letter)).unwrap_or(after.len()));
         named += before;
-        let is_free = !named.ends_with([':', '.', '>']);
+        // Not of another name, nor the declaration of a method.
+        let is_free = !named.ends_with([':', '.', '>']) && !named.ends_with("void ");
         let other = NAMES.iter().find(|(name, _)| is_free && *name == word).map_or(word, |(_, other)| other);
-        if is_free && next.starts_with('(') && SYSTEM_CALLS.contains(&word) {
+        if is_free && next.starts_with('(') && c_family::is_of_system(word) {
             named += "::";
         }
         named += other;

@@ -51,14 +51,27 @@ static void *run_part(void *argument)
     return NULL;
 }
 
-static int in_parts({% if case.has_own_descriptors() %}const char *path, {% endif %}{% if case.parts_have_file_c() %}int fd, {% endif %}{% if !case.has_own_maps() %}char *map, {% endif %} const char *data, size_t size)
+static int in_parts({% if case.has_own_descriptors() %}const char *path, {% endif %}{% if case.parts_have_file_c() %}int fd, {% endif %}{% if !case.has_own_maps() %}char *map, {% endif %}const char *data, size_t size)
 {
     struct part parts[THREADS];
     pthread_t threads[THREADS];
     int error = 0;
     unsigned started = 1;
     for (unsigned i = 0; i < THREADS; i++)
-        parts[i] = (struct part){ {%- if case.has_own_descriptors() %}.path = path, {% endif %}{% if case.parts_have_file_c() %}.fd = fd, {% endif %}{% if !case.has_own_maps() %}.map = map, {% endif %}.data = data, .from = border(size, i), .until = border(size, i + 1)};
+        parts[i] = (struct part){
+{%- if case.has_own_descriptors() %}
+            .path = path,
+{%- endif %}
+{%- if case.parts_have_file_c() %}
+            .fd = fd,
+{%- endif %}
+{%- if !case.has_own_maps() %}
+            .map = map,
+{%- endif %}
+            .data = data,
+            .from = border(size, i),
+            .until = border(size, i + 1),
+        };
     for (; started < THREADS && error == 0; started += error == 0)
         error = pthread_create(&threads[started], NULL, run_part, &parts[started]);
     run_part(&parts[0]);

@@ -55,8 +55,23 @@ static int in_parts({% if case.has_own_descriptors() %}const char *path, {% endi
     int error = 0;
     unsigned started = 1;
     for (unsigned i = 0; i < THREADS; i++)
-        parts[i] = (struct part){ {%- if case.has_own_descriptors() %}.path = path, {% endif %}.fd = fd, {% if case.shares_map() %}.map = map, {% endif %}{% if case.copies() %}.source = source, .input = input{% else %}.data = data{% endif %},
-                                 .from = border(size, i), .until = border(size, i + 1)};
+        parts[i] = (struct part){
+{%- if case.has_own_descriptors() %}
+            .path = path,
+{%- endif %}
+            .fd = fd,
+{%- if case.copies() %}
+            .source = source,
+            .input = input,
+{%- if case.shares_map() %}
+            .map = map,
+{%- endif %}
+{%- else %}
+            .data = data,
+{%- endif %}
+            .from = border(size, i),
+            .until = border(size, i + 1),
+        };
     for (; started < THREADS && error == 0; started += error == 0)
         error = pthread_create(&threads[started], NULL, run_part, &parts[started]);
     run_part(&parts[0]);

@@ -6,8 +6,8 @@
 
 {%- if case.sync_after_several().is_some() %}
 static const unsigned long long SYNC = UINT64_MAX; // the completion of a sync
+{%- endif %}
 
-{% endif -%}
 // A chunk on its way.
 struct chunk {
     size_t at, left;

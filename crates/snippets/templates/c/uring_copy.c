@@ -21,7 +21,10 @@ struct queue {
     struct chunk chunks[DEPTH];
 };
 
-enum { READ = 0, WRITE = 1 };
+enum {
+    READ,
+    WRITE,
+};
 
 // The ring has two entries for each chunk, so there is always one free.
 static void push(struct queue *queue, unsigned slot, int which, unsigned flags)

@@ -8,7 +8,8 @@ static size_t border(size_t size, size_t i)
     const size_t granule = whole <= size / THREADS ? whole : page;
 {%- else %}
     const size_t whole = {{ case.granule() }};
-    const size_t granule = whole <= size / THREADS ? whole : size / THREADS >= 4096 ? 4096 : 1;
+    const size_t least = size / THREADS >= 4096 ? 4096 : 1;
+    const size_t granule = whole <= size / THREADS ? whole : least;
 {%- endif %}
     size_t at = ((size + granule - 1) / granule) * i / THREADS * granule;
     return at < size ? at : size;

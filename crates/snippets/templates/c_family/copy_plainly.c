@@ -10,16 +10,18 @@ static int copy_plainly(int fd, int input, size_t from, size_t until)
 {%- endif %}
     char buffer[64 << 10];
     while (from < until) {
-        const ssize_t got = pread(input, buffer, until - from < sizeof buffer ? until - from : sizeof buffer, (off_t)from);
+        const size_t most = until - from < sizeof buffer ? until - from : sizeof buffer;
+        const ssize_t got = pread(input, buffer, most, (off_t)from);
         if (has_failed(got)) // 0: the source has become shorter
             return -1;
-        for (ssize_t at = 0; at < got;) {
-            const ssize_t written = pwrite(fd, buffer + at, (size_t)(got - at), (off_t)from + at);
+        const size_t end = from + (got > 0 ? (size_t)got : 0);
+        for (const char *data = buffer; from < end;) {
+            const ssize_t written = pwrite(fd, data, end - from, (off_t)from);
             if (has_failed(written))
                 return -1;
-            at += written > 0 ? written : 0;
+            data += written > 0 ? written : 0;
+            from += written > 0 ? (size_t)written : 0;
         }
-        from += got > 0 ? (size_t)got : 0;
     }
     return 0;
 }

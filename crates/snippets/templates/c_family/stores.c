@@ -5,15 +5,19 @@
 __attribute__((target("sse2"))) static void stream_lines(char *to, const char *from, size_t lines)
 {
     for (; lines > 0; --lines, to += 64, from += 64)
-        for (size_t i = 0; i < 64; i += 16)
-            _mm_stream_si128((__m128i *)(to + i), _mm_loadu_si128((const __m128i *)(from + i)));
+        for (size_t i = 0; i < 64; i += 16) {
+            const __m128i bytes = _mm_loadu_si128((const __m128i *)(from + i));
+            _mm_stream_si128((__m128i *)(to + i), bytes);
+        }
 }
 
 __attribute__((target("avx"))) static void stream_lines_avx(char *to, const char *from, size_t lines)
 {
     for (; lines > 0; --lines, to += 64, from += 64)
-        for (size_t i = 0; i < 64; i += 32)
-            _mm256_stream_si256((__m256i *)(to + i), _mm256_loadu_si256((const __m256i *)(from + i)));
+        for (size_t i = 0; i < 64; i += 32) {
+            const __m256i bytes = _mm256_loadu_si256((const __m256i *)(from + i));
+            _mm256_stream_si256((__m256i *)(to + i), bytes);
+        }
 }
 
 __attribute__((target("avx512f"))) static void stream_lines_avx512(char *to, const char *from, size_t lines)

@@ -34,9 +34,20 @@ public:
         return is_there ? &buffers_[emptied_ % depth] : nullptr;
     }
 
-    void has_filled() { change([this] { ++filled_; }); }
-    void has_emptied() { change([this] { ++emptied_; }); }
-    void stop() { change([this] { has_stopped_ = true; }); }
+    void has_filled()
+    {
+        change([this] { ++filled_; });
+    }
+
+    void has_emptied()
+    {
+        change([this] { ++emptied_; });
+    }
+
+    void stop()
+    {
+        change([this] { has_stopped_ = true; });
+    }
 
 private:
     template <typename Condition>

@@ -10,7 +10,8 @@ constexpr std::size_t most_bytes = INT_MAX / 4096 * 4096; // of an entry
 class Queue {
 public:
     Queue(Ring ring, int fd, int input, std::size_t from, std::size_t until)
-        : {% if case.chunk().is_none() %}chunk_size{until - from}, {% endif %}ring_{std::move(ring)}, fds_{input, fd}, next_{from}, until_{until}
+        : {% if case.chunk().is_none() %}chunk_size{until - from}, {% endif %}buffers_{allocate(4096, chunk_count * chunk_size)},
+          ring_{std::move(ring)}, fds_{input, fd}, next_{from}, until_{until}
     {
         for (std::size_t i = 0; i < depth; ++i)
             free_[i] = depth - 1 - i;
@@ -48,7 +49,10 @@ public:
     }
 
 private:
-    enum Operation { READ = 0, WRITE = 1 };
+    enum Operation {
+        READ,
+        WRITE,
+    };
 
     // It is read, then written.
     struct Chunk {
@@ -107,7 +111,7 @@ private:
     const std::size_t chunk_size;
 {%- endif %}
     static constexpr std::size_t chunk_count = {% if case.chunk().is_some() %}depth{% else %}1{% endif %};
-    const Memory buffers_ = allocate(4096, chunk_count * chunk_size);
+    const Memory buffers_;
     const Ring ring_;
     const int fds_[2]; // the source and the copy
     std::size_t next_;
