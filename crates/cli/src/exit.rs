@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use thiserror::Error;
-use writebench_model::Failure;
+use writebench_model::{CaseError, Failure, SuiteError};
 use writebench_runner::RunnerError;
 use writebench_store::StoreError;
 
@@ -67,7 +67,10 @@ pub(crate) fn for_error(error: &anyhow::Error) -> Exit {
     if let Some(error) = error.downcast_ref::<ExitError>() {
         return error.exit;
     }
-    match error.downcast_ref::<StoreError>() {
+    if error.is::<SuiteError>() || error.is::<CaseError>() {
+        return Exit::Usage;
+    }
+    match error.downcast_ref() {
         Some(StoreError::Unsafe { .. }) => return Exit::Refused,
         Some(
             StoreError::NoFile { .. }
@@ -77,7 +80,7 @@ pub(crate) fn for_error(error: &anyhow::Error) -> Exit {
         ) => return Exit::Usage,
         _ => {}
     }
-    match error.downcast_ref::<RunnerError>() {
+    match error.downcast_ref() {
         Some(RunnerError::Unfit(_)) => Exit::Usage,
         Some(RunnerError::Interrupted { .. }) => Exit::Interrupted,
         Some(RunnerError::TooLarge(_) | RunnerError::Swapped { .. } | RunnerError::DeviceRefused { .. }) => {

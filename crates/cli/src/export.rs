@@ -13,7 +13,7 @@ use writebench_report::formats::{FORMATS, Format, Render, RenderDirectory, Rende
 use writebench_report::{Comparison, Report};
 
 use crate::exit::usage;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::output_file::{OutputDirectory, OutputFile, ProtectedPaths};
 
 const OPTION: &str = "--export";
@@ -91,29 +91,23 @@ impl FromStr for ExportArgument {
     }
 }
 
-/// The place of a report and how it is written. The place is held before anything is measured: an
-/// export must not fail after an hour of measuring, and no one can swap the place.
+/// How a report is written, and where to. The place is held before anything is measured: an export must not fail after
+/// an hour of measuring, and no one can swap the place.
 pub(crate) enum Export {
-    File(FileExport<Report>),
+    File { render: Rendering<Report>, is_streamed: bool, to: OutputFile },
     Directory { render: &'static RenderDirectory, to: OutputDirectory },
-}
-
-pub(crate) struct FileExport<T> {
-    render: Rendering<T>,
-    is_streamed: bool,
-    to: OutputFile,
 }
 
 impl ExportArguments {
     /// Finds the places of all exports before anything is measured; none may be a protected file.
     pub(crate) fn find(&self, protected: ProtectedPaths) -> Result<Vec<Export>> {
         let protected = Rc::new(protected);
-        let mut exports = Vec::new();
+        let mut exports: Vec<Export> = Vec::new();
         for argument in &self.export {
             exports.push(match &argument.format.render {
                 Render::Text(render) => {
-                    let others = exports.iter().filter_map(Export::file);
-                    Export::File(argument.find(*render, &protected, others)?)
+                    let to = argument.find(&protected, exports.iter().filter_map(Export::file))?;
+                    Export::File { render: *render, is_streamed: argument.format.is_streamed, to }
                 }
                 Render::Directory(render) => {
                     let to = OutputDirectory::find(OPTION, &argument.path, self.force, &protected)?;
@@ -129,18 +123,16 @@ impl ExportArguments {
 impl ComparisonExportArguments {
     /// Finds the places of all exports; none may be a protected file. Fails if a comparison has no such
     /// format.
-    pub(crate) fn find(&self, protected: ProtectedPaths) -> Result<Vec<FileExport<Comparison>>> {
-        let renders = self.export.iter().map(|argument| {
-            argument.format.compare.ok_or_else(|| {
+    pub(crate) fn find(&self, protected: ProtectedPaths) -> Result<Vec<(Rendering<Comparison>, OutputFile)>> {
+        let protected = Rc::new(protected);
+        let mut exports: Vec<(Rendering<Comparison>, OutputFile)> = Vec::new();
+        for argument in &self.export {
+            let render = argument.format.compare.ok_or_else(|| {
                 let names = names(|format| format.compare.is_some());
                 usage!("{OPTION}: a comparison is written as {names} only: {names}=FILE")
-            })
-        });
-        let renders = renders.collect::<Result<Vec<Rendering<Comparison>>>>()?;
-        let protected = Rc::new(protected);
-        let mut exports = Vec::new();
-        for (argument, render) in self.export.iter().zip(renders) {
-            exports.push(argument.find(render, &protected, exports.iter())?);
+            })?;
+            let to = argument.find(&protected, exports.iter().map(|(_, to)| to))?;
+            exports.push((render, to));
         }
         Ok(exports)
     }
@@ -148,43 +140,31 @@ impl ComparisonExportArguments {
 
 impl ExportArgument {
     /// The place of a file, distinct from all others.
-    fn find<'e, T: 'e>(
+    fn find<'e>(
         &self,
-        render: Rendering<T>,
         protected: &Rc<ProtectedPaths>,
-        mut others: impl Iterator<Item = &'e FileExport<T>>,
-    ) -> Result<FileExport<T>> {
+        mut others: impl Iterator<Item = &'e OutputFile>,
+    ) -> Result<OutputFile> {
         let to = OutputFile::find(OPTION, &self.path, protected)?;
-        if others.any(|other| to.is_same(&other.to)) {
+        if others.any(|other| to.is_same(other)) {
             let path = self.path.display();
             return Err(usage!("{OPTION}: {path} is given twice; name a file for each export"));
         }
-        Ok(FileExport { render, is_streamed: self.format.is_streamed, to })
-    }
-}
-
-impl<T> FileExport<T> {
-    /// Whether the export takes the place of tables.
-    pub(crate) fn is_to_stdout(&self) -> bool {
-        self.to.is_for_results()
-    }
-
-    /// Writes the export; waits for the reader of a pipe until `stop` is set.
-    pub(crate) fn write(&self, what: &T, stop: &AtomicBool, output: &Output) -> Result<()> {
-        self.to.write(&(self.render)(what), stop, output)
+        Ok(to)
     }
 }
 
 impl Export {
-    fn file(&self) -> Option<&FileExport<Report>> {
+    fn file(&self) -> Option<&OutputFile> {
         match self {
-            Self::File(file) => Some(file),
+            Self::File { to, .. } => Some(to),
             Self::Directory { .. } => None,
         }
     }
 
+    /// Whether the export takes the place of tables.
     pub(crate) fn is_to_stdout(&self) -> bool {
-        self.file().is_some_and(FileExport::is_to_stdout)
+        self.file().is_some_and(OutputFile::is_for_results)
     }
 
     /// Begins the stream of an export that is written during the run; none if it is written at the
@@ -195,22 +175,25 @@ impl Export {
         stop: &'s AtomicBool,
         output: &Output,
     ) -> Result<Option<Box<dyn Write + 's>>> {
-        let streamed = self.file().filter(|file| file.is_streamed);
-        streamed.map(|file| file.to.stream(beginning, stop, output)).transpose()
+        match self {
+            Self::File { is_streamed: true, to, .. } => to.stream(beginning, stop, output).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// Writes the report; waits for the reader of a pipe until `stop` is set.
     pub(crate) fn write(&self, report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
-        let (render, to) = match self {
-            Self::File(file) => return file.write(report, stop, output),
-            Self::Directory { render, to } => (render, to),
-        };
-        let made = (render.files)(report, to.path());
-        if !made.files.is_empty() {
-            to.write(&made.files)?;
+        match self {
+            Self::File { render, to, .. } => to.write(&render(report), stop, output),
+            Self::Directory { render, to } => {
+                let made = (render.files)(report, to.path());
+                if !made.files.is_empty() {
+                    to.write(&made.files)?;
+                }
+                made.note.iter().for_each(|note| output.note(note));
+                Ok(())
+            }
         }
-        made.note.iter().for_each(|note| output.note(note));
-        Ok(())
     }
 }
 
@@ -219,6 +202,6 @@ pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Writes all exports that the run has not streamed, even if one of them fails.
 pub(crate) fn write_all(exports: &[Export], report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
-    let at_the_end = exports.iter().filter(|export| !export.file().is_some_and(|file| file.is_streamed));
-    output.all_ok(at_the_end.map(|export| export.write(report, stop, output)))
+    let at_the_end = exports.iter().filter(|export| !matches!(export, Export::File { is_streamed: true, .. }));
+    output::all_ok(at_the_end.map(|export| export.write(report, stop, output)))
 }

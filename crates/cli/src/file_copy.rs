@@ -156,40 +156,30 @@ impl FileCopy {
         if self.to.is_some() { self.source.size_bytes } else { 0 }
     }
 
-    /// Whether the source has so many bytes.
-    pub(crate) fn check_size(&self, sizes: &[Bytes]) -> Result<()> {
+    /// Checks that the source has so many bytes, or exactly as many for a copy that stays.
+    pub(crate) fn check_size(&self, size: Bytes) -> Result<()> {
         let length = Bytes(self.source.size_bytes);
-        for size in sizes {
-            if size.0 > length.0 {
-                let from = self.source.path.display();
-                return Err(usage!("{from} has {length}, and --size {size} asks for more"));
-            }
-            if size.0 != length.0 && self.to.is_some() {
-                return Err(usage!("--to is a copy of all of it, {length}: leave --size out"));
-            }
+        if size.0 > length.0 {
+            let from = self.source.path.display();
+            return Err(usage!("{from} has {length}, and --size {size} asks for more"));
+        }
+        if size.0 != length.0 && self.to.is_some() {
+            return Err(usage!("--to is a copy of all of it, {length}: leave --size out"));
         }
         Ok(())
     }
 
-    /// Whether the source is still large enough for a run that copied so many bytes.
-    pub(crate) fn is_still_enough_for(&self, bytes: u64) -> bool {
-        match self.to {
-            Some(_) => bytes == self.source.size_bytes,
-            None => bytes <= self.source.size_bytes,
-        }
-    }
-
-    /// Has the target's target helper copy, and compare byte by byte, unless `stop` is set. Returns the
+    /// Has the target helper copy, and compare byte by byte, unless `stop` is set. Returns the
     /// path of the copy; none if no copy was asked for.
-    pub(crate) fn finish(&self, keeper: &mut TargetHelper, stop: &AtomicBool) -> Result<Option<PathBuf>> {
+    pub(crate) fn finish(&self, helper: &mut TargetHelper, stop: &AtomicBool) -> Result<Option<PathBuf>> {
         let Some(to) = &self.to else { return Ok(None) };
         // A minute, and time to write the copy and to read both at 4 MiB/s.
         let limit = Duration::from_secs(60 + self.source.size_bytes / (4 << 20) * 3);
         let deadline = Deadline::until(limit, stop);
-        let copied = keeper.copy(&self.source, to, deadline);
+        let copied = helper.copy(&self.source, to, deadline);
         if matches!(copied, Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })) {
             // The target helper was killed in the middle, and half a copy looks like a whole one.
-            keeper.empty(to)?;
+            helper.empty(to)?;
         }
         copied
             .with_context(|| format!("copy {} to {}", self.source.path.display(), to.path.display()))

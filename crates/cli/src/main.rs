@@ -23,11 +23,13 @@ mod signals;
 mod stack;
 mod usage_errors;
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 
+use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{ColorChoice, CommandFactory, Parser, ValueHint};
 use signal_hook::consts::SIGXFSZ;
@@ -36,7 +38,7 @@ use crate::commands::{Command, HIDDEN};
 use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::output::Output;
-use crate::ranks::{LaunchedRank, Role};
+use crate::ranks::LaunchedRank;
 
 /// Finds, and proves, the fastest way to write a file on a given storage target.
 #[derive(Parser)]
@@ -65,60 +67,56 @@ const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused 
     5 slower than --fail-if-slower allows, 130 interrupted.\nSizes are binary (4k, 1M, 1GiB) unless they say kB, MB or GB; rates are in decimal GB/s.";
 
 fn main() -> ExitCode {
-    match stack::ensure_enough() {
-        Ok(()) => with_enough_stack(),
-        Err(error) => exit_code(Err(error), &Output::new(ColorChoice::Never, false)),
-    }
+    end(stack::ensure_enough().and_then(|()| with_enough_stack())).into()
 }
 
 /// Apart, so that `main` takes little itself.
 #[inline(never)]
-fn with_enough_stack() -> ExitCode {
+fn with_enough_stack() -> Result<Exit> {
     outlive_file_size_limit();
-    let plain = Output::new(ColorChoice::Never, false);
     let mut words = std::env::args_os().skip(1);
-    let word = words.next();
-    if let Some((_, serve)) = HIDDEN.iter().find(|(name, _)| word.as_ref().is_some_and(|word| word == name)) {
-        return exit_code(serve(&mut words), &plain);
+    let hidden = words.next().and_then(|word| HIDDEN.iter().find(|(name, _)| word == *name));
+    if let Some((_, serve)) = hidden {
+        return serve(&mut words);
     }
+    let launched = LaunchedRank::from_environment();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         // The first rank reports the error for all. A launcher ends all ranks when one fails.
-        Err(_) if LaunchedRank::from_environment().is_some_and(|launched| launched.rank > 0) => {
-            return Exit::Ok.into();
-        }
+        Err(_) if launched.is_some_and(|launched| launched.rank > 0) => return Ok(Exit::Ok),
         Err(error)
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
             let words: Vec<OsString> = std::env::args_os().skip(1).collect();
             let line = usage_errors::one_line(&error, &Arguments::command(), &words);
-            return exit_code(Err(usage!("{line}")), &plain);
+            return Err(usage!("{line}"));
         }
         // `--help` and `--version` are results.
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
-            return exit_code(output::printed(error.print(), "standard output").map(|()| exit), &plain);
+            return output::printed(error.print(), "standard output").map(|()| exit);
         }
     };
-    let output =
-        Output::new(arguments.color, arguments.quiet).relayed(LaunchedRank::from_environment().is_some());
-    let leader = match join_ranks(&arguments.command) {
-        Ok(Role::Supervisor(leader)) => leader,
-        Ok(Role::Done) => return Exit::Ok.into(),
-        Err(error) => return exit_code(Err(error), &output),
+    let leader = match (&arguments.command, launched) {
+        // Only measuring takes several processes.
+        (Command::Run(_) | Command::Advise(_), Some(launched)) => {
+            let Some(leader) = ranks::join(launched)? else { return Ok(Exit::Ok) };
+            Some(RefCell::new(leader))
+        }
+        (_, Some(launched)) if launched.rank > 0 => return Ok(Exit::Ok),
+        _ => None,
     };
+    let output = Output::new(arguments.color, arguments.quiet, launched.is_some());
     let global = Global { db: arguments.db, output, leader, interface: Arguments::command };
-    exit_code(arguments.command.run(&global), &global.output)
+    Ok(end(arguments.command.run(&global)))
 }
 
-/// Joins the processes that were started together with this one. Only measuring takes several.
-fn join_ranks(command: &Command) -> anyhow::Result<Role> {
-    let Some(launched) = LaunchedRank::from_environment() else { return Ok(Role::Supervisor(None)) };
-    match command {
-        Command::Run(_) | Command::Advise(_) => ranks::join(launched),
-        _ if launched.rank == 0 => Ok(Role::Supervisor(None)),
-        _ => Ok(Role::Done),
-    }
+/// How the program ends; an error is printed.
+fn end(result: Result<Exit>) -> Exit {
+    result.unwrap_or_else(|error| {
+        output::print_error(&error);
+        exit::for_error(&error)
+    })
 }
 
 /// Turns a write beyond `ulimit -f` into an error with its place (EFBIG), in the worker and in the
@@ -126,16 +124,6 @@ fn join_ranks(command: &Command) -> anyhow::Result<Role> {
 fn outlive_file_size_limit() {
     // Without a handler the signal does what it always did.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
-}
-
-fn exit_code(result: anyhow::Result<Exit>, output: &Output) -> ExitCode {
-    match result {
-        Ok(exit) => exit.into(),
-        Err(error) => {
-            output.error(&error);
-            exit::for_error(&error).into()
-        }
-    }
 }
 
 #[cfg(test)]

@@ -21,18 +21,13 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn new(color: ColorChoice, quiet: bool) -> Self {
+    pub(crate) fn new(color: ColorChoice, quiet: bool, is_relayed: bool) -> Self {
         let choice = match color {
             ColorChoice::Auto => anstream::ColorChoice::Auto,
             ColorChoice::Always => anstream::ColorChoice::AlwaysAnsi,
             ColorChoice::Never => anstream::ColorChoice::Never,
         };
-        Self { choice, quiet, results_on_stderr: false, is_relayed: false }
-    }
-
-    /// This output, as a launcher relays it to its own.
-    pub(crate) fn relayed(self, is_relayed: bool) -> Self {
-        Self { is_relayed, ..self }
+        Self { choice, quiet, results_on_stderr: false, is_relayed }
     }
 
     /// This output with results on standard error, as standard output has another writer.
@@ -69,35 +64,11 @@ impl Output {
         printed(to.write_all(text.as_bytes()).and_then(|()| to.flush()), stream)
     }
 
-    /// Fails with the last of the errors, and prints the others here.
-    pub(crate) fn all_ok(&self, results: impl IntoIterator<Item = Result<()>>) -> Result<()> {
-        let mut errors = results.into_iter().filter_map(Result::err).collect::<Vec<_>>();
-        let last = errors.pop();
-        errors.iter().for_each(|error| self.error(error));
-        last.map_or(Ok(()), Err)
-    }
-
-    /// The result of work that was followed by tidying up. If both failed, the other error is printed here.
-    pub(crate) fn after_tidying<T>(&self, result: Result<T>, tidied: Result<()>) -> Result<T> {
-        match tidied {
-            Err(left) if result.is_ok() => return Err(left),
-            Err(left) => self.error(&left),
-            Ok(()) => {}
-        }
-        result
-    }
-
     /// Prints a note for the person at the terminal.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             let _ = writeln!(io::stderr(), "{}", visible(text));
         }
-    }
-
-    /// Prints an error in one line.
-    pub(crate) fn error(&self, error: &anyhow::Error) {
-        // If even this cannot be printed, the exit code still tells.
-        let _ = writeln!(io::stderr(), "writebench: {}", visible(&format!("{error:#}")));
     }
 
     /// Whether a progress bar has a place.
@@ -114,6 +85,30 @@ impl Output {
         };
         size.map(|(width, _)| usize::from(width.0))
     }
+}
+
+/// Fails with the last of the errors, and prints the others.
+pub(crate) fn all_ok(results: impl IntoIterator<Item = Result<()>>) -> Result<()> {
+    let mut errors = results.into_iter().filter_map(Result::err).collect::<Vec<_>>();
+    let last = errors.pop();
+    errors.iter().for_each(print_error);
+    last.map_or(Ok(()), Err)
+}
+
+/// The result of work that was followed by tidying up. If both failed, the other error is printed.
+pub(crate) fn after_tidying<T>(result: Result<T>, tidied: Result<()>) -> Result<T> {
+    match tidied {
+        Err(left) if result.is_ok() => return Err(left),
+        Err(left) => print_error(&left),
+        Ok(()) => {}
+    }
+    result
+}
+
+/// Prints an error in one line.
+pub(crate) fn print_error(error: &anyhow::Error) {
+    // If even this cannot be printed, the exit code still tells.
+    let _ = writeln!(io::stderr(), "writebench: {}", visible(&format!("{error:#}")));
 }
 
 /// Waits until all of a pipe was read. A launcher reads both outputs in blocks, and would put a note in the middle of a

@@ -72,7 +72,7 @@ impl ProgramArguments {
         }
         let row = |(number, command): (usize, &String)| {
             let name = format!("{name},{}={number}", Axis::Program);
-            let case = Case::parse(&name).map_err(|why| usage!("{why}"))?;
+            let case = Case::parse(&name)?;
             Ok(SelectedCase { origin: CaseOrigin::Named, label: Some(command.clone()), case })
         };
         (1..).zip(&self.command).map(row).collect()

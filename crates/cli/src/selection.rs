@@ -1,5 +1,7 @@
 //! From `--suite`, `--case` and the values that replace a suite's own, to cases.
 
+use std::collections::HashSet;
+
 use anyhow::Result;
 use clap::Args;
 use writebench_model::{
@@ -54,8 +56,7 @@ pub(crate) const SAMPLES: u32 = writebench_stats::FEWEST_FOR_INTERVAL;
 impl SelectionArguments {
     /// Whether a named suite has copies only.
     pub(crate) fn copies_only(&self) -> bool {
-        let named = self.suite.iter().filter_map(|name| suite_named(name).ok());
-        named.into_iter().any(|suite| copies_only(&suite))
+        self.suite.iter().any(|name| suite_named(name).is_ok_and(|suite| copies_only(&suite)))
     }
 
     /// Whether no suite or case is named, so that the run is a first look.
@@ -81,24 +82,23 @@ pub(crate) fn rows(
     }
     let of_copies = with_length(&overrides, copied)?;
     let (mut rows, mut notes, mut samples) = (Vec::new(), Vec::new(), SAMPLES);
-    let none_named = selection.is_empty();
-    let in_place = if copied.is_some() { COPY } else { FIRST_LOOK };
-    let suites = selection.suite.iter().map(String::as_str).chain(none_named.then_some(in_place));
+    let default = if copied.is_some() { COPY } else { FIRST_LOOK };
+    let suites = selection.suite.iter().map(String::as_str).chain(selection.is_empty().then_some(default));
     for name in suites {
         let suite = suite_named(name)?;
         let overrides = if copies_only(&suite) { &of_copies } else { &overrides };
-        let of_suite = suite.rows(overrides, block_size_bytes).map_err(|error| usage!("{error}"))?;
-        let is_sized = overrides.iter().any(|(axis, _)| *axis == Axis::Size);
-        let grown = |row: SelectedCase| {
-            if suite.size_is_per_rank && !is_sized { with_size_per_rank(row) } else { Ok(row) }
-        };
-        rows.extend(of_suite.rows.into_iter().map(grown).collect::<Result<Vec<SelectedCase>>>()?);
+        let of_suite = suite.rows(overrides, block_size_bytes)?;
+        let grows = suite.size_is_per_rank && overrides.iter().all(|(axis, _)| *axis != Axis::Size);
+        for row in of_suite.rows {
+            rows.push(if grows { with_size_per_rank(row)? } else { row });
+        }
         samples = samples.max(suite.samples.unwrap_or(SAMPLES));
         notes.extend(of_suite.left_out.iter().map(|(label, error)| format!("Left out '{label}': {error}")));
     }
     for name in &selection.case {
-        let copies = name.split(',').next().is_some_and(copies);
-        for case in named_cases(name, if copies { &of_copies } else { &overrides })? {
+        let overrides =
+            if copies(name.split(',').next().unwrap_or_default()) { &of_copies } else { &overrides };
+        for case in named_cases(name, overrides)? {
             let row = SelectedCase { origin: CaseOrigin::Named, label: None, case };
             // A case that is named again is the same.
             if !rows.contains(&row) {
@@ -107,10 +107,8 @@ pub(crate) fn rows(
         }
     }
     check_records(&selection.record, rows.iter().map(|row| &row.case))?;
-    let asked = overrides.iter().filter(|(axis, _)| *axis != Axis::Ranks || ranks.is_empty());
-    if let Some((axis, _)) =
-        asked.into_iter().find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis)))
-    {
+    let mut asked = overrides.iter().filter(|(axis, _)| *axis != Axis::Ranks || ranks.is_empty());
+    if let Some((axis, _)) = asked.find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis))) {
         return Err(usage!("no selected case has the axis '{axis}'"));
     }
     if copied.is_some() && !rows.iter().any(|row| row.case.method().copies()) {
@@ -135,8 +133,7 @@ pub(crate) fn check_records<'c>(records: &[Bytes], cases: impl IntoIterator<Item
 fn with_size_per_rank(row: SelectedCase) -> Result<SelectedCase> {
     let axes = row.case.axes();
     let size = Bytes(axes.size_bytes.saturating_mul(u64::from(axes.ranks))).to_string();
-    let case = row.case.with(Axis::Size, &size).map_err(|error| usage!("{error}"))?;
-    Ok(SelectedCase { case, ..row })
+    Ok(SelectedCase { case: row.case.with(Axis::Size, &size)?, ..row })
 }
 
 /// Checks that there are enough ranks for each case.
@@ -183,12 +180,11 @@ fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Ve
     ];
     let mut overrides = selection.set.clone();
     overrides.extend(of_options.into_iter().filter(|(_, values): &(_, Vec<String>)| !values.is_empty()));
-    for (index, (axis, _)) in overrides.iter().enumerate() {
-        if overrides[..index].iter().any(|(earlier, _)| earlier == axis) {
-            return Err(usage!("values for '{axis}' are given twice; separate them with commas"));
-        }
+    let mut axes = HashSet::new();
+    match overrides.iter().find(|(axis, _)| !axes.insert(*axis)) {
+        Some((axis, _)) => Err(usage!("values for '{axis}' are given twice; separate them with commas")),
+        None => Ok(overrides),
     }
-    Ok(overrides)
 }
 
 /// The values for cases that copy: all of the given file, unless another size was asked for.
@@ -197,12 +193,12 @@ fn with_length(
     copied: Option<&FileCopy>,
 ) -> Result<Vec<(Axis, Vec<String>)>> {
     let mut overrides = overrides.to_vec();
-    if let Some(copied) = copied {
-        let sizes = overrides.iter().filter(|(axis, _)| *axis == Axis::Size).flat_map(|(_, sizes)| sizes);
-        copied.check_size(&sizes.filter_map(|size| size.parse().ok()).collect::<Vec<Bytes>>())?;
-        if overrides.iter().all(|(axis, _)| *axis != Axis::Size) {
-            overrides.push((Axis::Size, vec![Bytes(copied.source.size_bytes).to_string()]));
+    let Some(copied) = copied else { return Ok(overrides) };
+    match overrides.iter().find(|(axis, _)| *axis == Axis::Size) {
+        Some((_, sizes)) => {
+            sizes.iter().flat_map(|size| size.parse()).try_for_each(|size| copied.check_size(size))?;
         }
+        None => overrides.push((Axis::Size, vec![Bytes(copied.source.size_bytes).to_string()])),
     }
     Ok(overrides)
 }
@@ -244,13 +240,8 @@ pub(crate) fn different_cases(records: &[CaseRecord]) -> Result<Vec<Case>> {
 
 /// Each case once, in order.
 pub(crate) fn different(all: impl IntoIterator<Item = Case>) -> Vec<Case> {
-    let mut cases: Vec<Case> = Vec::new();
-    for case in all {
-        if !cases.contains(&case) {
-            cases.push(case);
-        }
-    }
-    cases
+    let mut known = HashSet::new();
+    all.into_iter().filter(|case| known.insert(case.clone())).collect()
 }
 
 fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {

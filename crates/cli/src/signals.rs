@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
+use rustix::process::{Resource, Rlimit, Signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::exit::Exit;
@@ -23,13 +24,18 @@ pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Has a worker or a target helper survive signals that ask for an end: a scheduler sends them to all
-/// processes of a job at once, and the supervisor decides.
-pub(crate) fn leave_signals_to_the_supervisor() -> Result<()> {
+/// Prepares a worker or a target helper, whose end is the supervisor's decision.
+pub(crate) fn obey_supervisor_only() -> Result<()> {
+    // A core file would hold the source's data.
+    let no_core = Rlimit { current: Some(0), maximum: Some(0) };
+    rustix::process::setrlimit(Resource::Core, no_core)?;
+    // A scheduler sends signals that ask for an end to all processes of a job at once.
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::default())?;
     }
-    Ok(())
+    // No worker may continue to write after its supervisor is gone, and the lock of the run's directory must not outlive
+    // the run.
+    Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?)
 }
 
 /// Whether this process was started with that signal ignored: `SigIgn` of proc_pid_status(5).

@@ -7,20 +7,13 @@ use crate::ownership::beside;
 use crate::{Store, StoreError};
 
 /// Device and inode of the database and of its write-ahead log; none for a missing file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Identity {
-    database: Option<(u64, u64)>,
-    log: Option<(u64, u64)>,
-}
+pub(crate) type Identity = [Option<(u64, u64)>; 2];
 
-impl Identity {
-    pub(crate) fn at(real: &Path) -> Self {
-        let identity = |path: &Path| {
-            let metadata = path.symlink_metadata().ok()?;
-            Some((metadata.dev(), metadata.ino()))
-        };
-        Self { database: identity(real), log: identity(&beside(real, "-wal")) }
-    }
+pub(crate) fn identity(real: &Path) -> Identity {
+    [real, &beside(real, "-wal")].map(|path| {
+        let metadata = path.symlink_metadata().ok()?;
+        Some((metadata.dev(), metadata.ino()))
+    })
 }
 
 impl Store {
@@ -30,7 +23,7 @@ impl Store {
     /// # Errors
     /// The database or its write-ahead log is no longer at its path, or was replaced.
     pub fn check_in_place(&self) -> Result<(), StoreError> {
-        if Identity::at(&self.real) == self.identity {
+        if identity(&self.real) == self.identity {
             return Ok(());
         }
         Err(StoreError::Gone { path: self.path.clone() })

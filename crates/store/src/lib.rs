@@ -25,7 +25,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Params};
 
-use in_place::Identity;
+use in_place::{Identity, identity};
 use ownership::beside;
 
 pub use ownership::files;
@@ -40,77 +40,37 @@ const APPLICATION_ID: i32 = 0x7772_6274;
 pub enum StoreError {
     /// An error of SQLite.
     #[error("database {path}: {doing}: {error}{}", what_to_do(error), path = path.display())]
-    Sqlite {
-        path: PathBuf,
-        doing: &'static str,
-        /// The error of SQLite.
-        error: rusqlite::Error,
-    },
+    Sqlite { path: PathBuf, doing: &'static str, error: rusqlite::Error },
     /// The database, or a file that SQLite keeps beside it, cannot be made or written.
     #[error("database {path}: cannot be written there ({error}); name another with --db", path = path.display())]
-    NotWritable {
-        path: PathBuf,
-        /// The error of SQLite.
-        error: rusqlite::Error,
-    },
-    /// Another user could have written the database, or a file beside it that SQLite obeys.
+    NotWritable { path: PathBuf, error: rusqlite::Error },
+    /// Another user could have written the database, or a file beside it that SQLite obeys. `what` is the reason and the
+    /// remedy.
     #[error("database {path}: {what}", path = path.display())]
-    Unsafe {
-        path: PathBuf,
-        /// The reason and the remedy.
-        what: String,
-    },
+    Unsafe { path: PathBuf, what: String },
+    /// A pipe, a device or a directory.
     #[error("database {path} is no file; name another with --db", path = path.display())]
-    NoFile {
-        /// The path of a pipe, a device or a directory.
-        path: PathBuf,
-    },
-    /// The system refuses access.
+    NoFile { path: PathBuf },
+    /// The system refuses access to the file, or to one beside it.
     #[error("database: stat {path}: {error}", path = path.display())]
-    Unreadable {
-        /// The file, or one beside it.
-        path: PathBuf,
-        error: io::Error,
-    },
+    Unreadable { path: PathBuf, error: io::Error },
     /// The lock of a run could be neither taken nor tested.
     #[error("database {path}: lock {path}-runs: {error}; name another with --db", path = path.display())]
-    Lock {
-        path: PathBuf,
-        /// The system's error.
-        error: io::Error,
-    },
+    Lock { path: PathBuf, error: io::Error },
     /// The database is no longer at its path.
     #[error("database {path}: was removed or replaced in mid-run", path = path.display())]
-    Gone {
-        /// The former path.
-        path: PathBuf,
-    },
+    Gone { path: PathBuf },
     /// The run exceeds the limits of every database.
     #[error("the run is too large for a database: {error}")]
-    TooLarge {
-        /// The exceeded limit.
-        error: writebench_model::TooMuch,
-    },
+    TooLarge { error: writebench_model::TooMuch },
     #[error("database {path}: has no run {run}; `writebench runs` shows what there is", path = path.display())]
-    NoRun {
-        path: PathBuf,
-        /// The number that no run has.
-        run: i64,
-    },
+    NoRun { path: PathBuf, run: i64 },
     /// A process still measures that run.
     #[error("database {path}: run {run} is still under way; end it first, or wait for its end", path = path.display())]
-    UnderWay {
-        path: PathBuf,
-        /// The number of that run.
-        run: i64,
-    },
+    UnderWay { path: PathBuf, run: i64 },
     /// The database has a value that this version does not understand.
     #[error("database {path}: {what}", path = path.display())]
-    Content {
-        path: PathBuf,
-        /// The problem.
-        what: String,
-    },
+    Content { path: PathBuf, what: String },
 }
 
 /// An open database.
@@ -139,8 +99,7 @@ impl StoreError {
 }
 
 impl Store {
-    /// Opens or creates the database at `path`, and migrates it. Cases of its runs are known if they have one
-    /// of `methods`.
+    /// Opens or creates the database at `path`, and migrates it.
     ///
     /// # Errors
     /// The file cannot be opened, is no database, or is from another version.
@@ -159,15 +118,15 @@ impl Store {
         let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(&real, flags).map_err(error)?;
         let mut store = Self::new(connection, path, real);
-        store.must_be_ours(error)?;
+        store.check_ours(error)?;
         store.set_up().map_err(error)?;
         store.migrate()?;
-        store.identity = Identity::at(&store.real);
+        store.identity = identity(&store.real);
         Ok(store)
     }
 
     fn new(connection: Connection, path: &Path, real: PathBuf) -> Self {
-        let (path, identity) = (path.to_path_buf(), Identity::at(&real));
+        let (path, identity) = (path.to_path_buf(), identity(&real));
         Self { connection, path, real, identity, locks: OnceCell::new() }
     }
 
@@ -193,33 +152,31 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let connection = Connection::open_with_flags(name + "?immutable=1", flags).map_err(error)?;
         let mut store = Self::new(connection, path, real_path(path));
-        store.must_be_ours(error)?;
+        store.check_ours(error)?;
         store.migrate()?;
         Ok(store)
     }
 
-    fn must_be_ours(&self, error: impl FnOnce(rusqlite::Error) -> StoreError) -> Result<(), StoreError> {
-        match self.is_ours().map_err(error)? {
-            true => Ok(()),
-            false => Err(self.content("belongs to another program; name another with --db")),
+    /// Checks that the database is new or writebench's. Changes nothing.
+    fn check_ours(&self, error: impl FnOnce(rusqlite::Error) -> StoreError) -> Result<(), StoreError> {
+        let is_ours = || {
+            self.connection.busy_timeout(TIMEOUT)?;
+            // A database from elsewhere may have triggers; ours has none.
+            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+            // A single statement, so that no other program creates it in between.
+            self.connection.query_row(
+                "SELECT application_id = ?1 OR NOT EXISTS (SELECT 1 FROM sqlite_schema) FROM pragma_application_id",
+                [APPLICATION_ID],
+                |row| row.get(0),
+            )
+        };
+        if is_ours().map_err(error)? {
+            return Ok(());
         }
-    }
-
-    /// Whether the database is new or writebench's. Changes nothing.
-    fn is_ours(&self) -> rusqlite::Result<bool> {
-        self.connection.busy_timeout(TIMEOUT)?;
-        // A database from elsewhere may have triggers; ours has none.
-        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
-        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-        // A single statement, so that no other program creates it in between.
-        let (id, tables): (i32, i64) = self.connection.query_row(
-            "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id",
-            [],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )?;
-        Ok(id == APPLICATION_ID || tables == 0)
+        Err(self.content("belongs to another program; name another with --db"))
     }
 
     fn set_up(&self) -> rusqlite::Result<()> {
@@ -324,18 +281,16 @@ impl Store {
 
 /// The end of an error that says more than SQLite does.
 fn what_to_do(error: &rusqlite::Error) -> &'static str {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+    match (error.sqlite_error_code(), error) {
+        (Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt), _) => {
             "; it is damaged, or no database: move it away, or name another with --db (`sqlite3 FILE .recover` may \
              still read it)"
         }
-        Some(ErrorCode::DiskFull) => "; make room on its disk, or name a database elsewhere with --db",
-        _ => match error {
-            rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) => {
-                "; it is damaged, or another program wrote it: move it away, or name another with --db"
-            }
-            _ => "",
-        },
+        (Some(ErrorCode::DiskFull), _) => "; make room on its disk, or name a database elsewhere with --db",
+        (_, rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..)) => {
+            "; it is damaged, or another program wrote it: move it away, or name another with --db"
+        }
+        _ => "",
     }
 }
 

@@ -19,18 +19,16 @@ impl Store {
     pub(crate) fn migrate(&mut self) -> Result<(), StoreError> {
         let read = self.connection.pragma_query_value(None, "user_version", |row| row.get(0));
         let found: usize = read.map_err(self.failed("read its schema version"))?;
-        match found {
-            NEWEST => return Ok(()),
-            0 | FIRST..NEWEST => {}
-            _ => {
-                let other = if found > NEWEST { "a newer writebench" } else { "the writebench that made it" };
-                return Err(self.content(format!(
-                    "has schema {found}, this writebench knows {NEWEST}; use {other} or another --db"
-                )));
-            }
+        if found == NEWEST {
+            return Ok(());
         }
-        let migrated = self.apply();
-        migrated.map_err(self.failed("bring its schema up to date"))
+        if found != 0 && !(FIRST..NEWEST).contains(&found) {
+            let other = if found > NEWEST { "a newer writebench" } else { "the writebench that made it" };
+            return Err(self.content(format!(
+                "has schema {found}, this writebench knows {NEWEST}; use {other} or another --db"
+            )));
+        }
+        self.apply().map_err(|error| self.failed("bring its schema up to date")(error))
     }
 
     fn apply(&mut self) -> rusqlite::Result<()> {

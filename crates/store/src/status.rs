@@ -40,9 +40,8 @@ impl Store {
         taken.map_err(self.lock_failed())
     }
 
-    pub(crate) fn lock_failed(&self) -> impl Fn(io::Error) -> StoreError {
-        let path = self.path.clone();
-        move |error| StoreError::Lock { path: path.clone(), error }
+    pub(crate) fn lock_failed(&self) -> impl Fn(io::Error) -> StoreError + '_ {
+        |error| StoreError::Lock { path: self.path.clone(), error }
     }
 
     /// Whether a run was imported, so that its statements about files and targets are not trusted.

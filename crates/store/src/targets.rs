@@ -8,11 +8,11 @@ use crate::json;
 pub(crate) fn insert(connection: &Connection, number: i64, run: &RunRecord) -> rusqlite::Result<()> {
     let mut statement = connection
         .prepare("INSERT INTO targets (run, position, name, target, missing) VALUES (?1, ?2, ?3, ?4, ?5)")?;
-    for (position, target) in run.targets.iter().enumerate() {
-        statement.execute(params![number, position, target.name, json::to_text(target)?, None::<String>])?;
-    }
-    for (position, target) in (run.targets.len()..).zip(&run.missing) {
-        statement.execute(params![number, position, target.name, None::<String>, target.why])?;
+    let measured = run.targets.iter().map(|target| (&target.name, Some(target), None));
+    let missing = run.missing.iter().map(|target| (&target.name, None, Some(&target.why)));
+    for (position, (name, target, why)) in measured.chain(missing).enumerate() {
+        let target = target.map(json::to_text).transpose()?;
+        statement.execute(params![number, position, name, target, why])?;
     }
     Ok(())
 }

@@ -100,8 +100,7 @@ impl AdviseCommand {
         let target = found.record();
         let size = self.size_bytes(&target)?;
         let ranks = global.ranks();
-        let space = Space::for_purpose(self.purpose, size, self.record, self.data_from, ranks)
-            .map_err(|error| usage!("{error}"))?;
+        let space = Space::for_purpose(self.purpose, size, self.record, self.data_from, ranks)?;
         if ranks > 1 && space.baseline.axes().ranks == 1 {
             return Err(usage!(
                 "--for {} is searched by one rank; start it without mpirun",

@@ -45,7 +45,7 @@ impl CodeCommand {
             Some(name) => name.clone(),
             None => recommended(global)?,
         };
-        let case = Case::parse(&name).map_err(|error| usage!("{error}"))?;
+        let case = Case::parse(&name)?;
         let frame = EmitOptions { is_program: self.main, is_atomic: self.atomic, is_stream: self.stream };
         match code(&case, self.language, frame) {
             Ok(text) => {

@@ -6,10 +6,10 @@ use writebench_report::formats::terminal::Detail;
 use writebench_report::{Comparison, FOUR_RUNS, Side, counted, formats};
 
 use crate::exit::{self, Exit, usage};
-use crate::export::{ComparisonExportArguments, FileExport, NEVER};
+use crate::export::{ComparisonExportArguments, NEVER};
 use crate::global::Global;
 use crate::named_runs::{named_runs, protected};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::run_name::{RunName, RunSelector, run_names};
 use clap::Args;
 
@@ -64,8 +64,8 @@ impl CompareCommand {
             Some(percent) => comparison.with_margin(percent / 100.0),
             None => comparison,
         };
-        output.all_ok(exports.iter().map(|export| export.write(&comparison, &NEVER, output)))?;
-        if !exports.iter().any(FileExport::is_to_stdout) {
+        output::all_ok(exports.iter().map(|(render, to)| to.write(&render(&comparison), &NEVER, output)))?;
+        if !exports.iter().any(|(_, to)| to.is_for_results()) {
             output.results(&formats::comparison::terminal(
                 &comparison,
                 Detail::for_option(self.all),
@@ -117,7 +117,7 @@ fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit>
         .iter()
         .map(|case| format!("{} ({:.3} – {:.3})", case.case, case.speed_ratio.low, case.speed_ratio.high))
         .collect();
-    output.error(&anyhow::anyhow!("slower by more than {percent} %: {}", of_each.join(", ")));
+    output::print_error(&anyhow::anyhow!("slower by more than {percent} %: {}", of_each.join(", ")));
     Ok(Exit::Slower)
 }
 

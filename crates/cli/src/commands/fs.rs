@@ -19,7 +19,7 @@ use crate::database;
 use crate::exit::Exit;
 use crate::export::Export;
 use crate::global::Global;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::output_file::ProtectedPaths;
 use crate::selection::{self, Selection, SelectionArguments, USUAL_BLOCK_BYTES};
 use crate::session::{
@@ -123,7 +123,7 @@ impl FsCommand {
             Some(made) => self.measure(store, &exports, targets, made, (output, &stop)),
             None => Ok(Exit::Interrupted),
         });
-        output.after_tidying(result, filesystems.remove().map_err(Into::into))
+        output::after_tidying(result, filesystems.remove().map_err(Into::into))
     }
 
     fn rows(&self, block_bytes: u64) -> Result<Selection> {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::{
-    Axis, Environment, RunEvent, RunRecord, RunStatus, SelectedCase, Settings, TargetRecord, path_from_text,
-    path_text,
+    Axis, Bytes, Environment, RunEvent, RunRecord, RunStatus, SelectedCase, Settings, TargetRecord,
+    path_from_text, path_text,
 };
 use writebench_store::Store;
 
@@ -262,7 +262,7 @@ impl RunCommand {
         let cases = selection::different_cases(&run.cases)?;
         selection::check_ranks(&cases, global.ranks())?;
         if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
-            && !copied.is_still_enough_for(case.axes().size_bytes)
+            && copied.check_size(Bytes(case.axes().size_bytes)).is_err()
         {
             return Err(usage!("{} has changed since the run began", copied.source.path.display()));
         }

@@ -3,19 +3,13 @@
 use std::ffi::OsString;
 
 use anyhow::Result;
-use rustix::process::{Rlimit, Signal};
 
 use crate::exit::Exit;
-use crate::signals::leave_signals_to_the_supervisor;
+use crate::signals::obey_supervisor_only;
 
 /// Answers questions until there are no more.
 pub(super) fn serve(_: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
-    // A core file would hold what is copied.
-    let no_core = Rlimit { current: Some(0), maximum: Some(0) };
-    rustix::process::setrlimit(rustix::process::Resource::Core, no_core)?;
-    leave_signals_to_the_supervisor()?;
-    // The lock of the run's directory must not outlive the run.
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    obey_supervisor_only()?;
     writebench_runner::serve_target()?;
     Ok(Exit::Ok)
 }

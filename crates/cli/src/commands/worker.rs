@@ -8,7 +8,6 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use clap::Parser;
 use rustix::fs::{Mode, OFlags};
-use rustix::process::Signal;
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
 use writebench_engine::{Engine, RankBarrier};
 use writebench_model::Phase;
@@ -17,7 +16,7 @@ use writebench_runner::{BarrierClient, ProgressRecord, RunnerError, respond, ser
 
 use crate::exit::Exit;
 use crate::sampling::{OpenTarget, numbered, open_directories, run_rank_sample, run_sample};
-use crate::signals::leave_signals_to_the_supervisor;
+use crate::signals::obey_supervisor_only;
 
 /// Arguments from the supervisor to its worker.
 #[derive(Parser)]
@@ -54,12 +53,7 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
         let _ = writeln!(std::io::stderr(), "{text}");
         std::process::abort();
     }));
-    // SIGBUS and the like are outcomes, too, and no reason to write the source data to a core file.
-    let no_core = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
-    rustix::process::setrlimit(rustix::process::Resource::Core, no_core)?;
-    leave_signals_to_the_supervisor()?;
-    // No worker may continue to write after its supervisor is gone.
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    obey_supervisor_only()?;
     // When memory runs out, the kernel must kill this process and not a database. A sandbox without
     // /proc may refuse this, which changes nothing else.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");

@@ -29,10 +29,3 @@ pub(crate) trait Leader: Coordinator {
 
 /// None in a run of one rank.
 pub(crate) type OptionalLeader = Option<RefCell<Box<dyn Leader>>>;
-
-pub(crate) enum Role {
-    /// Runs the command, alone or as the leader of other ranks.
-    Supervisor(OptionalLeader),
-    /// Has done what the leader said, or has nothing to do.
-    Done,
-}

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{LaunchedRank, Role};
+use super::{LaunchedRank, Leader};
 use crate::exit::usage;
 
 pub(crate) fn library() -> Option<String> {
@@ -10,9 +10,9 @@ pub(crate) fn library() -> Option<String> {
 }
 
 /// Instead of measuring as many times as there are ranks, it measures nothing.
-pub(crate) fn join(launched: LaunchedRank) -> Result<Role> {
+pub(crate) fn join(launched: LaunchedRank) -> Result<Option<Box<dyn Leader>>> {
     if launched.rank > 0 {
-        return Ok(Role::Done);
+        return Ok(None);
     }
     Err(usage!(
         "started as {} ranks, but this writebench is built without MPI: build it by \

@@ -48,9 +48,8 @@ impl AdaptiveCases {
         let (mut of_sizes, mut smallest) = (Vec::new(), Vec::new());
         for size in sizes {
             let Some(rows) = of_size(rows, size) else { continue };
-            let records = selection::records(&rows, targets);
-            let cases = selection::different_cases(&records)?;
-            deferred.push(records);
+            deferred.push(selection::records(&rows, targets));
+            let cases = selection::different(rows.into_iter().map(|row| row.case));
             smallest.clone_from(&cases);
             of_sizes.push(places(size, cases, targets.len(), &mut all));
         }

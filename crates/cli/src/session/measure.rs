@@ -18,6 +18,7 @@ use super::workspaces::Workspaces;
 use crate::database;
 use crate::exit::Exit;
 use crate::export::{self, Export};
+use crate::output;
 
 /// So much more often the limits are measured after the samples if one of them was faster.
 const MORE_LIMITS: usize = 2;
@@ -28,7 +29,7 @@ impl Session<'_> {
         self.workspaces.remove_leftovers()?;
         let result = self.run(exports);
         let removed = self.workspaces.remove(&mut self.lost_workers);
-        self.workspaces.output.after_tidying(result, removed)
+        output::after_tidying(result, removed)
     }
 
     fn run(&mut self, exports: &[Export]) -> Result<Exit> {
@@ -79,8 +80,8 @@ impl Session<'_> {
             database::more(store, number, None)
         ));
         self.hints(&report, end, is_search);
-        match output.all_ok([printed, streamed, exported]) {
-            Err(error) if end == End::Stopped => output.error(&error),
+        match output::all_ok([printed, streamed, exported]) {
+            Err(error) if end == End::Stopped => output::print_error(&error),
             all => all?,
         }
         Ok(exit_of(&report, end, is_search))
@@ -102,7 +103,7 @@ impl Session<'_> {
         if !self.workspaces.stop.load(Ordering::Relaxed) {
             return Err(error);
         }
-        self.workspaces.output.error(&error);
+        output::print_error(&error);
         Ok(Exit::Interrupted)
     }
 

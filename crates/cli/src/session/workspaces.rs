@@ -13,7 +13,7 @@ use writebench_runner::{
 use writebench_store::{Store, StoreError, WorkspaceRecord};
 
 use super::target::AcquiredTarget;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::processes;
 use crate::ranks::OptionalLeader;
 
@@ -80,7 +80,7 @@ impl<'s> Workspaces<'s> {
             let is_held = lost_workers.hangs_in(number) || helper.is_held_by(&workers);
             Some(remove(helper, is_held, (deadline, output), forget))
         });
-        output.all_ok(removed)
+        output::all_ok(removed)
     }
 
     /// Removes what killed runs left: in the targets, whichever database knows of it, and elsewhere

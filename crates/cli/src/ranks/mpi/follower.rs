@@ -7,14 +7,13 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use clap::ColorChoice;
 use writebench_model::protocol::{InsufficientSpace, RankSample, RankSampleRequest};
 use writebench_runner::{Communicator, LostWorkers, Report, RunnerError, WorkerCommand, Workers};
 
 use super::Message;
 use super::communicator::Ranks;
 use super::in_process::{InProcess, identity};
-use crate::output::Output;
+use crate::output::print_error;
 use crate::processes;
 
 /// The time that a directory made on another node may take to be seen: nodes cache directories for
@@ -44,7 +43,7 @@ pub(super) fn follow(mut ranks: Ranks) {
             Ok(Message::End) => return,
             Err(error) => {
                 let error = anyhow::Error::from(error).context(name(&ranks));
-                Output::new(ColorChoice::Never, false).error(&error);
+                print_error(&error);
                 // MPI then ends the others, too.
                 std::process::abort();
             }

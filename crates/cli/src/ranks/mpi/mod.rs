@@ -7,7 +7,6 @@ mod in_process;
 mod leader;
 mod nodes;
 
-use std::cell::RefCell;
 use std::ffi::OsString;
 
 use anyhow::Result;
@@ -16,7 +15,7 @@ use writebench_runner::Share;
 
 pub(crate) use self::communicator::library;
 
-use super::{LaunchedRank, Role};
+use super::{LaunchedRank, Leader};
 
 /// What the first rank tells the others.
 #[derive(Serialize, Deserialize)]
@@ -27,12 +26,13 @@ enum Message {
     End,
 }
 
-/// Joins the ranks that were started together.
-pub(crate) fn join(launched: LaunchedRank) -> Result<Role> {
+/// Joins the ranks that were started together. Returns the leader to the first of them, and nothing to the others,
+/// which have done what the leader said.
+pub(crate) fn join(launched: LaunchedRank) -> Result<Option<Box<dyn Leader>>> {
     let ranks = communicator::Ranks::join(launched)?;
     if ranks.rank() == 0 {
-        return Ok(Role::Supervisor(Some(RefCell::new(Box::new(leader::MpiLeader::new(ranks))))));
+        return Ok(Some(Box::new(leader::MpiLeader::new(ranks))));
     }
     follower::follow(ranks);
-    Ok(Role::Done)
+    Ok(None)
 }
