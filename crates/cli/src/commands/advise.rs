@@ -34,7 +34,7 @@ pub(crate) struct AdviseCommand {
     /// [default: the current directory]
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: Option<PathBuf>,
-    /// FilesystemKind of file: stream (a new file, which may still be in the page cache), durable-stream (durable at the end),
+    /// Kind of file: stream (a new file, which may still be in the page cache), durable-stream (durable at the end),
     /// overwrite and durable-overwrite (of a file that exists), records (each durable before the next), copy and
     /// durable-copy (of a file in the page cache), larger-than-memory (a new file that does not fit in memory)
     #[arg(long = "for", value_name = "PURPOSE", hide_possible_values = true,
