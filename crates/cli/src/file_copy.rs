@@ -11,7 +11,7 @@ use clap::{Args, ValueHint};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use writebench_model::{Bytes, Failure, Settings, path_from_text, path_text};
-use writebench_runner::{CopyDestination, CopySource, Deadline, DestinationKind, RunnerError, TargetHelper};
+use writebench_runner::{CopyDestination, CopySource, Deadline, Existing, RunnerError, TargetHelper};
 
 use crate::exit::{refused, usage};
 use crate::output_file::ProtectedPaths;
@@ -93,7 +93,7 @@ impl FileCopy {
         let source = writebench_runner::inspect_source(&command, &name(&stdin), deadline);
         let Ok(source) = source else { return Ok(None) };
         let destination = writebench_runner::inspect_copy_destination(&command, &name(&stdout), deadline)?;
-        let DestinationKind::Descriptor { identity, size_bytes, .. } = destination.kind else {
+        let Existing::Descriptor { identity, size_bytes, .. } = destination.existing else {
             return Ok(None);
         };
         if !source.is_regular {
@@ -143,7 +143,7 @@ impl FileCopy {
 
     /// Whether standard output is taken by the copy, so that results go elsewhere.
     pub(crate) fn takes_stdout(&self) -> bool {
-        self.to.as_ref().is_some_and(|to| matches!(to.kind, DestinationKind::Descriptor { .. }))
+        self.to.as_ref().is_some_and(|to| matches!(to.existing, Existing::Descriptor { .. }))
     }
 
     /// The directory that the copy goes to, and so the one to measure in.
@@ -202,28 +202,28 @@ fn copy_destination(
     if let Some(recorded) = recorded.filter(|&recorded| recorded != destination.path) {
         return Err(refuse(&format!("the run copies to {}", recorded.display())));
     }
-    match &destination.kind {
-        DestinationKind::Nothing => {}
-        DestinationKind::Link { to } => {
+    match &destination.existing {
+        Existing::Nothing => {}
+        Existing::Link { to } => {
             return Err(refused!(
                 "--to {} is a symbolic link to {}, which somebody else may have made; name that file",
                 named.display(),
                 to.display()
             ));
         }
-        DestinationKind::Descriptor { .. } | DestinationKind::Other => {
+        Existing::Descriptor { .. } | Existing::Other => {
             return Err(refuse("not a regular file"));
         }
-        DestinationKind::File { identity, .. } if *identity == source.identity => {
+        Existing::File { identity, .. } if *identity == source.identity => {
             return Err(refuse("the same file as --from"));
         }
-        DestinationKind::File { size_bytes, .. } if recorded.is_some() && *size_bytes > 0 => {
+        Existing::File { size_bytes, .. } if recorded.is_some() && *size_bytes > 0 => {
             return Err(refuse("holds something now, and a run that is resumed copies into no such file"));
         }
-        DestinationKind::File { is_writable: false, .. } => {
+        Existing::File { is_writable: false, .. } => {
             return Err(refuse(&Failure::io_message(&Errno::ACCESS.into())));
         }
-        DestinationKind::File { .. } => {}
+        Existing::File { .. } => {}
     }
     Ok(destination)
 }

@@ -24,7 +24,7 @@ const MOST_PASSES: u32 = 8;
 impl Engine<'_> {
     pub fn limits(&mut self, target: Target<'_>, request: &LimitRequest) -> MeasuredLimits {
         let time = Duration::from_nanos(request.time_ns);
-        match &request.of {
+        match &request.hardware {
             LimitedHardware::Memory { threads, bytes } => {
                 MeasuredLimits { limits: memory(*threads, *bytes, time), bytes_written: 0 }
             }

@@ -57,15 +57,16 @@ impl Filesystems {
     /// thread that lives as long as the filesystems, since their servers die with the thread that started
     /// them.
     ///
-    /// The process stays in the namespace. `images` is the directory for image files; it is opened at once.
+    /// The process stays in the namespace. `images` is the directory for image files, in which so much
+    /// space stays free; it is opened at once.
     ///
     /// # Errors
     /// The process lacks `CAP_SYS_ADMIN`, `images` cannot be opened, or all three directories are needed.
     /// Linux only.
-    pub fn begin(images: &Path, needed_paths: &[&Path]) -> Result<Self, Error> {
+    pub fn begin(images: &Path, reserve: Reserve, needed_paths: &[&Path]) -> Result<Self, Error> {
         // Opened before entering, so that its mount is visible to others. A lack of privileges is the more
         // useful error.
-        let opened = ImageDirectory::open(images);
+        let opened = ImageDirectory::open(images, reserve);
         namespace::enter()?;
         let images = opened?;
         let points = namespace::cover(&[needed_paths, &[images.path.as_path()]].concat())?;
@@ -76,13 +77,6 @@ impl Filesystems {
             next_point: 1,
             bytes_written: 0,
         })
-    }
-
-    /// Leaves that much space free in the directory of the images.
-    #[must_use]
-    pub fn with_reserve(mut self, reserve: Reserve) -> Self {
-        self.images.reserve = reserve;
-        self
     }
 
     /// Makes a filesystem with room for twice that much content (see [`FilesystemKind::size_bytes`]).

@@ -23,11 +23,11 @@ pub(crate) struct ImageDirectory {
     pub(crate) device: String,
     directory: File,
     /// The space that images leave free.
-    pub(crate) reserve: Reserve,
+    reserve: Reserve,
 }
 
 impl ImageDirectory {
-    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn open(path: &Path, reserve: Reserve) -> Result<Self, Error> {
         let failed = |call| move |errno: Errno| Error::call("open the directory for images", call, path, errno);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = rustix::fs::open(path, flags, Mode::empty()).map_err(failed("open"))?;
@@ -37,13 +37,7 @@ impl ImageDirectory {
         let filesystem = mount_kind(mount, &mounts).unwrap_or_else(|| "unknown".to_owned());
         let number = rustix::fs::fstat(&directory).map_err(failed("fstat"))?.st_dev;
         let device = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
-        Ok(Self {
-            path: path.to_owned(),
-            filesystem,
-            device,
-            directory: directory.into(),
-            reserve: Reserve::DEFAULT,
-        })
+        Ok(Self { path: path.to_owned(), filesystem, device, directory: directory.into(), reserve })
     }
 
     /// Refuses images that do not fit or would fill the filesystem.
@@ -185,7 +179,7 @@ mod tests {
     #[test]
     fn an_image_has_no_name_and_no_holes_and_ends_when_interrupted() {
         let directory = tempfile::tempdir().unwrap();
-        let images = ImageDirectory::open(directory.path()).unwrap();
+        let images = ImageDirectory::open(directory.path(), Reserve::DEFAULT).unwrap();
         let image = images.image(3 << 20, &|| false).unwrap();
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
         assert_eq!(rustix::fs::seek(&image.file, SeekFrom::Hole(0)), Ok(3 << 20));
@@ -195,7 +189,10 @@ mod tests {
     #[test]
     fn holes_are_filled() {
         let directory = tempfile::tempdir().unwrap();
-        let image = ImageDirectory::open(directory.path()).unwrap().image(4 << 20, &|| false).unwrap();
+        let image = ImageDirectory::open(directory.path(), Reserve::DEFAULT)
+            .unwrap()
+            .image(4 << 20, &|| false)
+            .unwrap();
         for offset in [1 << 20, 3 << 20] {
             let flags = rustix::fs::FallocateFlags::PUNCH_HOLE | rustix::fs::FallocateFlags::KEEP_SIZE;
             rustix::fs::fallocate(&image.file, flags, offset, 1 << 20).unwrap();
@@ -208,7 +205,8 @@ mod tests {
     #[test]
     fn an_image_that_would_fill_the_filesystem_is_refused_with_the_numbers() {
         let directory = tempfile::tempdir().unwrap();
-        let error = ImageDirectory::open(directory.path()).unwrap().check_space(1 << 60).unwrap_err();
+        let error =
+            ImageDirectory::open(directory.path(), Reserve::DEFAULT).unwrap().check_space(1 << 60).unwrap_err();
         let text = error.to_string();
         assert!(
             text.contains("images of 1 EiB") || text.contains("1024 PiB") || text.contains("TiB"),

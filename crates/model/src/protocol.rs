@@ -71,7 +71,7 @@ requests! {
 /// A limit of the hardware to be measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitRequest {
-    pub of: LimitedHardware,
+    pub hardware: LimitedHardware,
     /// The number of the worker's target, from 0.
     pub target: usize,
     /// The approximate time allowed.
@@ -245,7 +245,7 @@ pub struct MeasuredLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InsufficientSpace {
     /// The scarce resource.
-    pub of: Resource,
+    pub resource: Resource,
     /// The amount that a case needs.
     pub needed: u64,
     pub available: u64,

@@ -86,15 +86,15 @@ impl Hardware {
         let each_ns = nanoseconds(each);
         for request in &mut hardware.requests {
             request.time_ns = each_ns;
-            if let LimitedHardware::Memory { bytes, .. } = &mut request.of {
+            if let LimitedHardware::Memory { bytes, .. } = &mut request.hardware {
                 *bytes = (*bytes).min(each_ns.max(LEAST_MEMORY_BYTES));
             }
         }
         Ok(hardware)
     }
 
-    fn ask(&mut self, target: usize, of: LimitedHardware) {
-        self.requests.push(LimitRequest { of, target, time_ns: 0 });
+    fn ask(&mut self, target: usize, hardware: LimitedHardware) {
+        self.requests.push(LimitRequest { hardware, target, time_ns: 0 });
     }
 
     /// `largest` is the largest case's bytes, `all` the bytes of all samples.
@@ -138,7 +138,7 @@ impl Hardware {
     /// # Errors
     /// As [`Self::measure`].
     pub fn measure_memory(&mut self, workers: Workers<'_>) -> Result<(), RunnerError> {
-        let is_memory = |request: &&LimitRequest| matches!(request.of, LimitedHardware::Memory { .. });
+        let is_memory = |request: &&LimitRequest| matches!(request.hardware, LimitedHardware::Memory { .. });
         self.measure_these(self.requests.iter().filter(is_memory).cloned().collect(), workers)
     }
 
@@ -149,7 +149,7 @@ impl Hardware {
     ) -> Result<(), RunnerError> {
         const TIMEOUT: Duration = Duration::from_secs(60);
         for mut request in requests {
-            if let LimitedHardware::Device(DeviceWrites { file_stem, .. }) = &mut request.of {
+            if let LimitedHardware::Device(DeviceWrites { file_stem, .. }) = &mut request.hardware {
                 *file_stem = workers.lost_workers.file_stem(file_stem);
             }
             let limit = Duration::from_nanos(request.time_ns) * 10 + TIMEOUT;
@@ -163,7 +163,7 @@ impl Hardware {
                 RequestOutcome::Lost(Outcome::WorkerDied { detail, .. }) => format!("the worker ended{detail}"),
                 RequestOutcome::Lost(_) => format!("no answer after {limit:?}"),
             };
-            let (kind, threads) = match request.of {
+            let (kind, threads) = match request.hardware {
                 LimitedHardware::Memory { threads, .. } => (LimitKind::MemoryCopy, threads),
                 LimitedHardware::Device(_) => (LimitKind::DeviceWrite, 1),
             };
@@ -268,9 +268,10 @@ mod tests {
         let here = [Some(SPACE)];
         let some = cases(&["pwrite,size=1MiB", "write,size=2MiB", "pwrite,size=1MiB,threads=3"]);
         let hardware = Hardware::for_cases(&some, &settings(None, None), &here).unwrap();
-        let of: Vec<&LimitedHardware> = hardware.requests.iter().map(|request| &request.of).collect();
+        let measured: Vec<&LimitedHardware> =
+            hardware.requests.iter().map(|request| &request.hardware).collect();
         assert_eq!(
-            of,
+            measured,
             [
                 &LimitedHardware::Memory { threads: 1, bytes: 2 << 20 },
                 &LimitedHardware::Memory { threads: 3, bytes: 1 << 20 }
@@ -279,7 +280,7 @@ mod tests {
         assert_eq!(hardware.bytes(), 0);
         let durable = cases(&["write,size=1MiB,sync=fsync"]);
         let hardware = Hardware::for_cases(&durable, &settings(None, None), &here).unwrap();
-        assert!(matches!(hardware.requests[..], [LimitRequest { of: LimitedHardware::Device(_), .. }]));
+        assert!(matches!(hardware.requests[..], [LimitRequest { hardware: LimitedHardware::Device(_), .. }]));
         assert!(hardware.bytes() > 0);
     }
 
@@ -306,8 +307,8 @@ mod tests {
         assert_eq!(total(None), 2_000_000_000);
         let large = cases(&["write,size=1GiB"]);
         let hardware = Hardware::for_cases(&large, &settings(None, Some(2_000_000_000)), &[None]).unwrap();
-        let of = &hardware.requests[0].of;
-        assert_eq!(*of, LimitedHardware::Memory { threads: 1, bytes: 50_000_000 }, "less to copy in 50 ms");
+        let first = &hardware.requests[0].hardware;
+        assert_eq!(*first, LimitedHardware::Memory { threads: 1, bytes: 50_000_000 }, "less to copy in 50 ms");
     }
 
     #[test]

@@ -48,10 +48,10 @@ pub fn shortage_of_sample(directory: impl AsFd, case: &Case, reserve: Reserve) -
 }
 
 pub(crate) fn insufficient_space(target: &Path, case: &Case, shortage: InsufficientSpace) -> RunnerError {
-    let InsufficientSpace { of, needed, available, reserve } = shortage;
+    let InsufficientSpace { resource, needed, available, reserve } = shortage;
     let missing = needed.saturating_add(reserve).saturating_sub(available);
     let path = target.display();
-    RunnerError::TooLarge(match of {
+    RunnerError::TooLarge(match resource {
         Resource::Bytes => {
             let [needed, available, reserve, missing] =
                 [needed, available, reserve, missing].map(|bytes| Bytes(bytes).approximate());
@@ -77,9 +77,9 @@ fn shortage<'c>(
     beside_bytes: u64,
     reserve: Reserve,
 ) -> Option<(&'c Case, InsufficientSpace)> {
-    let short = |case, of, needed: u64, available, reserve| {
+    let short = |case, resource, needed: u64, available, reserve| {
         let is_short = needed.saturating_add(reserve) > available;
-        is_short.then_some((case, InsufficientSpace { of, needed, available, reserve }))
+        is_short.then_some((case, InsufficientSpace { resource, needed, available, reserve }))
     };
     let bytes_short = || {
         let takes_blocks = |case: &&Case| case.contract().content.takes_space();

@@ -17,7 +17,7 @@ use std::time::Duration;
 use writebench_model::Outcome;
 use writebench_model::protocol::Request;
 
-pub use self::copy::{CopyDestination, CopySource, DestinationKind, open_source};
+pub use self::copy::{CopyDestination, CopySource, Existing, open_source};
 pub use self::inspection::{Inspection, TargetKind};
 use self::request::{
     Copy, Empty, Inspect, InspectCopyDestination, InspectSource, ListLeftovers, Make, Remove, RemoveLeftover,

@@ -158,7 +158,7 @@ mod tests {
             has_barrier: false,
         };
         let request =
-            LimitRequest { of: LimitedHardware::Memory { threads: 1, bytes: 1 }, target: 0, time_ns: 1 };
+            LimitRequest { hardware: LimitedHardware::Memory { threads: 1, bytes: 1 }, target: 0, time_ns: 1 };
         let (stop, mut lost_workers) = (AtomicBool::new(stop), LostWorkers::default());
         Workers::new(&command, &stop, &mut lost_workers).ask(0, request, limit)
     }

@@ -116,7 +116,7 @@ impl FsCommand {
         let stop = stop_on_signals()?;
         let needed = self.needed_paths(store.path(), &targets)?;
         let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
-        let mut filesystems = Filesystems::begin(&self.images, &needed)?.with_reserve(measuring.reserve);
+        let mut filesystems = Filesystems::begin(&self.images, measuring.reserve, &needed)?;
         output.note(&cost.line()?);
         let made = make_all(&mut filesystems, &requests, images.content_bytes, &stop, output);
         let result = made.and_then(|made| match made {

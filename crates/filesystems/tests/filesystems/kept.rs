@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use writebench_filesystems::{FilesystemRequest, Filesystems};
-use writebench_model::FilesystemSpec;
+use writebench_model::{FilesystemSpec, Reserve};
 use writebench_testkit::{Kind, children, directory_on, entries, loop_devices, wait_for};
 
 pub(crate) const COMMAND: &str = "keep";
@@ -20,7 +20,7 @@ pub(crate) fn keep(mut words: impl Iterator<Item = OsString>) -> Result<()> {
     let mut word = || words.next().and_then(|word| word.into_string().ok());
     let images = PathBuf::from(word().context("IMAGES")?);
     let content_bytes = word().context("CONTENT_BYTES")?.parse()?;
-    let mut filesystems = Filesystems::begin(&images, &[&std::env::current_dir()?])?;
+    let mut filesystems = Filesystems::begin(&images, Reserve::DEFAULT, &[&std::env::current_dir()?])?;
     while let Some(request) = word() {
         let request: Value = serde_json::from_str(&request)?;
         let request = FilesystemRequest {

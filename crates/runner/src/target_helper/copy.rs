@@ -41,13 +41,13 @@ pub struct CopyDestination {
     pub path: PathBuf,
     /// Device and inode of the directory; none of an open file.
     pub directory: Option<[u64; 2]>,
-    pub kind: DestinationKind,
+    pub existing: Existing,
 }
 
 /// The file that exists at the destination of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum DestinationKind {
+pub enum Existing {
     Nothing,
     /// A file that the copy replaces, keeping owner and mode.
     File {
@@ -79,11 +79,9 @@ impl CopyDestination {
     /// Device and inode of the existing file.
     #[must_use]
     pub fn identity(&self) -> Option<[u64; 2]> {
-        match self.kind {
-            DestinationKind::File { identity, .. } | DestinationKind::Descriptor { identity, .. } => {
-                Some(identity)
-            }
-            DestinationKind::Nothing | DestinationKind::Link { .. } | DestinationKind::Other => None,
+        match self.existing {
+            Existing::File { identity, .. } | Existing::Descriptor { identity, .. } => Some(identity),
+            Existing::Nothing | Existing::Link { .. } | Existing::Other => None,
         }
     }
 }
@@ -130,35 +128,35 @@ pub fn open_source(name: &Path, identity_then: [u64; 2]) -> Result<File, RunnerE
 pub(super) fn destination(named: &Path) -> Result<CopyDestination, RunnerError> {
     if named.starts_with(DESCRIPTORS) {
         let metadata = named.metadata().map_err(failed("stat", named))?;
-        let kind = match metadata.is_file() {
-            true => DestinationKind::Descriptor {
+        let existing = match metadata.is_file() {
+            true => Existing::Descriptor {
                 name: named.to_path_buf(),
                 identity: identity(&metadata),
                 size_bytes: metadata.len(),
             },
-            false => DestinationKind::Other,
+            false => Existing::Other,
         };
         let path = named.read_link().map_err(failed("readlink", named))?;
-        return Ok(CopyDestination { path, directory: None, kind });
+        return Ok(CopyDestination { path, directory: None, existing });
     }
     let parent = named.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = named.file_name().ok_or(ErrorKind::InvalidFilename).map_err(failed("open", named))?;
     let directory = parent.metadata().map_err(failed("stat", parent))?;
     let path = parent.canonicalize().map_err(failed("realpath", named))?.join(name);
-    let kind = match path.symlink_metadata() {
-        Err(error) if error.kind() == ErrorKind::NotFound => DestinationKind::Nothing,
+    let existing = match path.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Existing::Nothing,
         Err(error) => return Err(failed("stat", named)(error)),
         Ok(metadata) if metadata.is_symlink() => {
-            DestinationKind::Link { to: path.read_link().map_err(failed("readlink", named))? }
+            Existing::Link { to: path.read_link().map_err(failed("readlink", named))? }
         }
-        Ok(metadata) if metadata.is_file() => DestinationKind::File {
+        Ok(metadata) if metadata.is_file() => Existing::File {
             identity: identity(&metadata),
             size_bytes: metadata.len(),
             is_writable: rustix::fs::access(&path, Access::WRITE_OK).is_ok(),
         },
-        Ok(_) => DestinationKind::Other,
+        Ok(_) => Existing::Other,
     };
-    Ok(CopyDestination { path, directory: Some(identity(&directory)), kind })
+    Ok(CopyDestination { path, directory: Some(identity(&directory)), existing })
 }
 
 /// Copies the whole source to its destination: in the open directory `target`, unless it is a descriptor.
@@ -176,8 +174,8 @@ pub(super) fn copy(
             "{path} has {length} bytes now, and had {before} when it was measured"
         )));
     }
-    match &destination.kind {
-        DestinationKind::Descriptor { name, .. } => {
+    match &destination.existing {
+        Existing::Descriptor { name, .. } => {
             let to = OpenOptions::new()
                 .read(true)
                 .write(true)
@@ -191,13 +189,13 @@ pub(super) fn copy(
             }
             filled
         }
-        DestinationKind::Nothing | DestinationKind::File { .. } => {
+        Existing::Nothing | Existing::File { .. } => {
             let to = unfinished(destination, workspace)?;
             fill(&from, &to, (source, destination))?;
             to.sync_data().map_err(failed("fdatasync", &destination.path))?;
             rename_to_destination(destination, target, workspace)
         }
-        DestinationKind::Link { .. } | DestinationKind::Other => {
+        Existing::Link { .. } | Existing::Other => {
             Err(RunnerError::Told(format!("{} is no file that a copy can go to", destination.path.display())))
         }
     }
@@ -205,7 +203,7 @@ pub(super) fn copy(
 
 /// Empties a file after the copy into it was interrupted.
 pub(super) fn empty(destination: &CopyDestination) -> Result<(), RunnerError> {
-    let DestinationKind::Descriptor { name, .. } = &destination.kind else { return Ok(()) };
+    let Existing::Descriptor { name, .. } = &destination.existing else { return Ok(()) };
     let emptied = OpenOptions::new().write(true).open(name).and_then(|file| file.set_len(0));
     emptied.map_err(failed("ftruncate", &destination.path))
 }
@@ -216,7 +214,7 @@ fn unfinished(destination: &CopyDestination, workspace: &Workspace) -> Result<Fi
     let mode = Mode::from_bits_truncate(0o666);
     let file = rustix::fs::openat(workspace.directory(), UNFINISHED, flags, mode)
         .map_err(failed("open", &destination.path))?;
-    if matches!(destination.kind, DestinationKind::File { .. }) {
+    if matches!(destination.existing, Existing::File { .. }) {
         let now = rustix::fs::statat(CWD, &destination.path, AtFlags::SYMLINK_NOFOLLOW)
             .map_err(failed("stat", &destination.path))?;
         let (owner, group) = (Uid::from_raw(now.st_uid), Gid::from_raw(now.st_gid));

@@ -90,7 +90,7 @@ impl TargetState {
         let workspace = self.workspace.as_ref();
         let workspace = workspace.ok_or_else(|| RunnerError::Told("there is no workspace".to_owned()))?;
         let (path, directory) = self.target()?;
-        let is_descriptor = matches!(destination.kind, copy::DestinationKind::Descriptor { .. });
+        let is_descriptor = matches!(destination.existing, copy::Existing::Descriptor { .. });
         if !is_descriptor && destination.path.parent() != Some(path) {
             return Err(RunnerError::Told(format!("{} is not in the target", destination.path.display())));
         }
