@@ -110,7 +110,6 @@ pub struct DeviceWrites {
 pub struct SampleRequest {
     pub case: Case,
     /// The words of the user's program, with placeholders, if the case is a program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Vec<String>>,
     /// The number of the worker's target, from 0.
     pub target: usize,
