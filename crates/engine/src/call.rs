@@ -33,16 +33,6 @@ impl From<&'static str> for Call {
     }
 }
 
-impl Call {
-    fn meaning(self, errno: Errno) -> Option<&'static Meaning> {
-        match errno {
-            // fallocate(2) returns the first; any call that the kernel lacks returns the second.
-            Errno::OPNOTSUPP | Errno::NOSYS => Some(&Meaning::Unsupported),
-            _ => self.meanings.iter().find(|(number, _)| *number == errno).map(|(_, meaning)| meaning),
-        }
-    }
-}
-
 /// A failed call, before its phase and file are known.
 #[derive(Debug)]
 pub(crate) struct CallError {
@@ -62,8 +52,10 @@ impl CallError {
     /// An error number that the call returned.
     pub(crate) fn new(call: impl Into<Call>, errno: Errno) -> Self {
         let call = call.into();
-        let (is_unsupported, setting) = match call.meaning(errno) {
-            None => (false, None),
+        let meaning = call.meanings.iter().find(|(number, _)| *number == errno).map(|(_, meaning)| meaning);
+        let (is_unsupported, setting) = match meaning {
+            // fallocate(2) returns the first; any call that the kernel lacks returns the second.
+            None => (matches!(errno, Errno::OPNOTSUPP | Errno::NOSYS), None),
             Some(Meaning::Unsupported) => (true, None),
             Some(Meaning::Forbidden(setting)) => (true, Some(setting)),
             Some(Meaning::Limited(setting)) => (false, Some(setting)),

@@ -70,12 +70,10 @@ pub(crate) fn create_filled(
 
 fn fill(file: &OwnedFd, length: u64, seed: u64) -> Result<(), CallError> {
     let mut block = vec![0; 1 << 20];
-    let mut at = 0;
-    while at < length {
+    for at in (0..length).step_by(block.len()) {
         let piece = to_usize(length - at).min(block.len());
         pattern::fill(seed, at, &mut block[..piece]);
         hand_over("write", &block[..piece], at, |bytes, _| rustix::io::write(file, bytes))?;
-        at += piece as u64;
     }
     sync::sync(file.as_fd(), SyncCall::Fsync)
 }

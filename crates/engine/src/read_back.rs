@@ -213,15 +213,12 @@ const BATCH_BLOCKS: usize = 1024;
 /// cannot be found out.
 fn find_origin(file: &OwnedFd, begin: u64, bytes: u64) -> Option<ReadFrom> {
     // The first of these bytes show whether the page cache has the range.
-    const INSPECTED_BYTES: u64 = 16 << 20;
-    let mut at = 0;
-    while at < bytes {
-        let length = INSPECTED_BYTES.min(bytes - at);
-        let map = Map::reading(file.as_fd(), begin + at, length).ok()?;
-        if map.resident_bytes().ok()? > 0 {
+    const INSPECTED_BYTES: usize = 16 << 20;
+    for at in (0..bytes).step_by(INSPECTED_BYTES) {
+        let length = (INSPECTED_BYTES as u64).min(bytes - at);
+        if Map::reading(file.as_fd(), begin + at, length).ok()?.resident_bytes().ok()? > 0 {
             return Some(ReadFrom::PageCache);
         }
-        at += length;
     }
     Some(ReadFrom::Device)
 }

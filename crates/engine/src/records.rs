@@ -30,17 +30,8 @@ pub(crate) struct Records {
     last: Instant,
 }
 
-/// The reason why a loop ends early.
-pub(crate) enum Stop {
-    Failed(CallError),
-    Limit,
-}
-
-impl From<CallError> for Stop {
-    fn from(error: CallError) -> Self {
-        Self::Failed(error)
-    }
-}
+/// Why a loop ends early: a call that failed, or none at the time limit.
+pub(crate) type Stop = Option<CallError>;
 
 impl Records {
     /// Records for a thread's region of a case with that sync and chunk size. The loop ends after `limit`, if
@@ -124,8 +115,8 @@ impl Records {
     ) -> Result<(), CallError> {
         self.begin();
         match work(self, sync) {
-            Ok(()) | Err(Stop::Limit) => {}
-            Err(Stop::Failed(error)) => return Err(error),
+            Ok(()) | Err(None) => {}
+            Err(Some(error)) => return Err(error),
         }
         if self.every.is_some() { self.sync_rest(region, sync) } else { Ok(()) }
     }
@@ -149,7 +140,7 @@ impl Records {
         self.record_latency(now - self.last);
         self.last = now;
         match self.limit {
-            Some(limit) if now - self.start >= limit => Err(Stop::Limit),
+            Some(limit) if now - self.start >= limit => Err(None),
             _ => Ok(()),
         }
     }

@@ -79,9 +79,15 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// The end of the window around `at`. Windows begin at multiples of their size: a short call may end anywhere.
-    pub(crate) fn window_end(&self, at: u64, window_bytes: u64) -> u64 {
-        (at / window_bytes).saturating_add(1).saturating_mul(window_bytes).min(self.range.length)
+    /// The bytes from `at` to the end of its window, unless the loop is in a window whose end is `reached` already. Windows
+    /// begin at multiples of their size: a short call may end anywhere.
+    #[inline(always)]
+    pub(crate) fn next_window(&self, at: u64, window_bytes: u64, reached: &mut u64) -> Option<u64> {
+        if at < *reached {
+            return None;
+        }
+        *reached = (at / window_bytes).saturating_add(1).saturating_mul(window_bytes).min(self.range.length);
+        Some(*reached - at)
     }
 
     /// Whether the region's bytes are one range of its file.

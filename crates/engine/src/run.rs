@@ -287,7 +287,8 @@ impl Run<'_> {
             }
             let mut first = None;
             threads.in_turn(|state| {
-                state.open_shared(&mut first);
+                first = first.take().or_else(|| state.file.clone());
+                state.file.clone_from(&first);
                 Ok(())
             })
         });

@@ -23,8 +23,8 @@ pub(crate) struct ThreadState<'a> {
     thread: Box<dyn IoThread + 'a>,
     /// The data that was handed over.
     pub records: Records,
-    // Shared by all threads, or one for each. The last owner closes it.
-    file: Option<Arc<OwnedFd>>,
+    /// Shared by all threads, or one for each. The last owner closes it.
+    pub file: Option<Arc<OwnedFd>>,
 }
 
 /// One state per region; `names` has one common file or one per region. `limit` ends loops that read the clock.
@@ -75,14 +75,6 @@ impl ThreadState<'_> {
         }
         let position = rustix::fs::SeekFrom::Start(self.region.file_offset);
         self.on_file(|_, file| retry("lseek", || rustix::fs::seek(file, position)).map(drop))
-    }
-
-    /// Uses the first thread's descriptor, which is in `first` after that thread's turn.
-    pub(crate) fn open_shared(&mut self, first: &mut Option<Arc<OwnedFd>>) {
-        match first {
-            None => first.clone_from(&self.file),
-            Some(_) => self.file.clone_from(first),
-        }
     }
 
     /// Gives the file its length and blocks, if the case's `prepare` does so.

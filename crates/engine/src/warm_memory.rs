@@ -11,11 +11,16 @@ use crate::machine::meminfo_bytes;
 
 /// The free memory that is warm, as far as this process knows.
 pub(crate) struct WarmMemory {
-    probe: MemoryProbe,
+    // The data that a probe copies, whose pages are present.
+    from: Vec<u8>,
+    fastest_ns: u64,
     known: Option<Known>,
     /// Whether the sample takes memory for its file.
     is_needed: bool,
 }
+
+/// The size of a probe in each kind of page, small enough to add only milliseconds to a sample.
+const PROBE_BYTES: usize = 2 << 20;
 
 /// Memory that was taken and released, and is still free and backed if neither counter has changed.
 struct Known {
@@ -26,7 +31,7 @@ struct Known {
 
 impl WarmMemory {
     pub(crate) fn new() -> Self {
-        Self { probe: MemoryProbe::new(), known: None, is_needed: false }
+        Self { from: vec![1; PROBE_BYTES], fastest_ns: u64::MAX, known: None, is_needed: false }
     }
 
     /// Makes sure that as much free memory as the sample will need is warm. What is known to be warm stays as
@@ -36,7 +41,7 @@ impl WarmMemory {
     /// back during the sample. Never takes more than `most_bytes`.
     pub(crate) fn prepare(&mut self, bytes: u64, most_bytes: u64) -> u64 {
         // The probes before the sample and after it take this much of each kind of page.
-        const LEFT_OVER_BYTES: u64 = 2 * MemoryProbe::BYTES_EACH as u64;
+        const LEFT_OVER_BYTES: u64 = 2 * PROBE_BYTES as u64;
         const TRIES: u32 = 3;
         self.is_needed = bytes > 0;
         let wanted = bytes.saturating_add(LEFT_OVER_BYTES).min(most_bytes);
@@ -48,8 +53,9 @@ impl WarmMemory {
                 take_and_release(usize::try_from(taken).unwrap_or(0));
                 self.known = Known::now(taken);
             }
-            probe_ns = self.probe.copy_ns();
-            if !self.probe.was_cold(probe_ns) {
+            probe_ns = self.probe_ns();
+            // A copy that is so much slower than the fastest one shows that memory was cold.
+            if probe_ns / 2 <= self.fastest_ns {
                 break;
             }
         }
@@ -63,9 +69,19 @@ impl WarmMemory {
         given_back_bytes()?.checked_sub(known.given_back_bytes)
     }
 
-    /// A probe after a sample.
+    /// The time of a copy of a fixed amount of data into fresh memory, half in small pages and half in huge ones: the page
+    /// cache uses both, and the kernel keeps their free memory in different lists. It shows the state of the machine: the
+    /// memory bandwidth and the current cost of a page's first touch. 0 if there is no memory for it.
     pub(crate) fn probe_ns(&mut self) -> u64 {
-        self.probe.copy_ns()
+        let start = Instant::now();
+        for huge in [false, true] {
+            let Some(mut to) = fresh_memory(PROBE_BYTES, huge) else { return 0 };
+            to.copy_from_slice(&self.from);
+            std::hint::black_box(&to);
+        }
+        let elapsed_ns = nanoseconds(start.elapsed());
+        self.fastest_ns = self.fastest_ns.min(elapsed_ns);
+        elapsed_ns
     }
 
     fn still_warm_bytes(&self) -> u64 {
@@ -124,42 +140,6 @@ pub(crate) fn take_and_release(bytes: usize) {
         let Some(mut memory) = fresh_memory(bytes, huge) else { return };
         memory.iter_mut().step_by(rustix::param::page_size()).for_each(|byte| *byte = 1);
         std::hint::black_box(&memory);
-    }
-}
-
-/// A copy of a fixed amount of data into fresh memory, half in small pages and half in huge ones: the page
-/// cache uses both, and the kernel keeps their free memory in different lists. Its time shows the state of the
-/// machine: the memory bandwidth and the current cost of a page's first touch.
-pub(crate) struct MemoryProbe {
-    from: Vec<u8>,
-    fastest_ns: u64,
-}
-
-impl MemoryProbe {
-    /// The size in each kind of page, small enough to add only milliseconds to a sample.
-    pub(crate) const BYTES_EACH: usize = 2 << 20;
-
-    /// A probe whose source pages are present.
-    pub(crate) fn new() -> Self {
-        Self { from: vec![1; Self::BYTES_EACH], fastest_ns: u64::MAX }
-    }
-
-    /// The time of one copy; 0 if there is no memory for it.
-    pub(crate) fn copy_ns(&mut self) -> u64 {
-        let start = Instant::now();
-        for huge in [false, true] {
-            let Some(mut to) = fresh_memory(Self::BYTES_EACH, huge) else { return 0 };
-            to.copy_from_slice(&self.from);
-            std::hint::black_box(&to);
-        }
-        let elapsed_ns = nanoseconds(start.elapsed());
-        self.fastest_ns = self.fastest_ns.min(elapsed_ns);
-        elapsed_ns
-    }
-
-    /// Whether a copy was so much slower than the fastest one that memory must have been cold.
-    pub(crate) fn was_cold(&self, copy_ns: u64) -> bool {
-        copy_ns / 2 > self.fastest_ns
     }
 }
 

@@ -30,26 +30,12 @@ enum Version {
     V2,
 }
 
-impl Version {
-    /// The files with the memory limit and the memory in use; and the lines of `memory.stat` whose sum can be
-    /// reclaimed, including the groups below.
-    fn memory_files(self) -> ([&'static str; 2], [&'static str; 2]) {
-        match self {
-            Version::V1 => (
-                ["memory.limit_in_bytes", "memory.usage_in_bytes"],
-                ["total_active_file", "total_inactive_file"],
-            ),
-            Version::V2 => (["memory.max", "memory.current"], ["active_file", "inactive_file"]),
-        }
-    }
-}
-
 /// The group of this process and all groups around it, each of which limits it; for both versions, since
 /// either may have the memory controller.
 pub(crate) fn for_this_process(root: &Path, mounts: &[Mount]) -> Vec<Group> {
     let memberships = kernel_file::text(&root.join("proc/self/cgroup")).unwrap_or_default();
     let folders = folders(&memberships, mounts, "memory").into_iter();
-    folders.map(|(folder, version)| read(&below(root, &folder), version)).collect()
+    folders.map(|(folder, version)| read(root, &folder, version)).collect()
 }
 
 /// The files that show how control groups delay a process.
@@ -92,12 +78,15 @@ impl ControlGroups {
     }
 }
 
-fn below(root: &Path, path: &Path) -> PathBuf {
-    root.join(path.strip_prefix("/").unwrap_or(path))
-}
-
-fn read(folder: &Path, version: Version) -> Group {
-    let ([limit, used], reclaimable) = version.memory_files();
+fn read(root: &Path, folder: &Path, version: Version) -> Group {
+    let folder = root.join(folder.strip_prefix("/").unwrap_or(folder));
+    // The lines of `memory.stat` whose sum can be reclaimed, including the groups below.
+    let (limit, used, reclaimable) = match version {
+        Version::V1 => {
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", ["total_active_file", "total_inactive_file"])
+        }
+        Version::V2 => ("memory.max", "memory.current", ["active_file", "inactive_file"]),
+    };
     let stat = kernel_file::text(&folder.join("memory.stat")).unwrap_or_default();
     Group {
         // "max", the word of version 2 for no limit, is no number.

@@ -21,14 +21,14 @@ const NONE: &str = "none";
 /// irrelevant.
 pub(crate) fn for_block_device(target: &Path, device: &BlockDevice) -> Result<Filesystem, ProbeError> {
     let path = fs::canonicalize(target).map_err(|error| ProbeError::call("realpath", target, error))?;
-    let space = Space::for_block_device(device)?;
+    let size_bytes = device.size_bytes()?;
     Ok(Filesystem {
         kind: Filesystem::BLOCK_DEVICE.to_owned(),
         source: path.to_string_lossy().into_owned(),
         mount_point: NONE.to_owned(),
         mount_options: NONE.to_owned(),
-        total_bytes: space.total_bytes,
-        available_bytes: space.available_bytes,
+        total_bytes: size_bytes,
+        available_bytes: size_bytes,
         block_size_bytes: device.logical_sector_bytes()?,
         file_layout: None,
     })

@@ -34,29 +34,16 @@ impl From<&StatVfs> for Space {
     }
 }
 
-impl Space {
-    /// A device can be written completely.
-    pub(crate) fn for_block_device(device: &BlockDevice) -> Result<Self, ProbeError> {
-        let size_bytes = device.size_bytes()?;
-        Ok(Self {
-            total_bytes: size_bytes,
-            available_bytes: size_bytes,
-            total_inodes: None,
-            available_inodes: None,
-        })
-    }
-}
-
 /// The space of a target's filesystem; for a block device, its size.
 ///
 /// # Errors
 ///
 /// statvfs(3) fails on the target, or sysfs lacks the device's size.
 pub fn space(target: &Path) -> Result<Space, ProbeError> {
-    match block_device_at(target) {
-        Some(number) => Space::for_block_device(&BlockDevice::from_node(Path::new(ROOT), target, number)?),
-        None => statvfs(target).map(|stat| Space::from(&stat)),
-    }
+    let Some(number) = block_device_at(target) else { return Ok(Space::from(&statvfs(target)?)) };
+    // A device can be written completely.
+    let bytes = BlockDevice::from_node(Path::new(ROOT), target, number)?.size_bytes()?;
+    Ok(Space { total_bytes: bytes, available_bytes: bytes, total_inodes: None, available_inodes: None })
 }
 
 /// The space of an open directory's filesystem.

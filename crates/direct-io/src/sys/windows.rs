@@ -161,15 +161,13 @@ pub(crate) fn direct(file: BorrowedHandle<'_>) -> Result<DirectIo, Error> {
         device => device,
     };
     let below = match below {
-        Err(error) if has_no_such_call(&error) => return Ok(DirectIo::Unknown),
+        // Wine's answer to FileStorageInfo.
+        Err(Error::Call { source, .. }) if source.kind() == io::ErrorKind::Unsupported => {
+            return Ok(DirectIo::Unknown);
+        }
         below => below?,
     };
     Ok(DirectIo::by(below.physical_sector_bytes, below.logical_sector_bytes))
-}
-
-/// Whether this is Wine's answer to FileStorageInfo.
-fn has_no_such_call(error: &Error) -> bool {
-    matches!(error, Error::Call { source, .. } if source.kind() == io::ErrorKind::Unsupported)
 }
 
 pub(crate) fn flock(_: BorrowedHandle<'_>, _: bool) -> Result<(), Error> {

@@ -49,11 +49,9 @@ pub(crate) fn zero_fill(file: BorrowedFd<'_>, length: u64, cache: Cache) -> Resu
     #[repr(align(4096))]
     struct Zeros([u8; 64 << 10]);
     static ZEROS: Zeros = Zeros([0; 64 << 10]);
-    let mut at = 0;
-    while at < length {
+    for at in (0..length).step_by(ZEROS.0.len()) {
         let piece = &ZEROS.0[..to_usize(length - at).min(ZEROS.0.len())];
         hand_over("pwrite", piece, at, |bytes, at| rustix::io::pwrite(file, bytes, at))?;
-        at += piece.len() as u64;
     }
     crate::sync::sync(file, SyncCall::Fsync)?;
     if cache == Cache::Dontcache {

@@ -79,13 +79,8 @@ pub(super) fn prepare_from(
     at: u64,
     prepared: &mut u64,
 ) -> Result<(), CallError> {
-    if at < *prepared {
-        return Ok(());
-    }
-    let end = region.window_end(at, window_bytes(region.axes));
-    prepare(region.axes, map, region.file_offset + at, end - at)?;
-    *prepared = end;
-    Ok(())
+    let Some(length) = region.next_window(at, window_bytes(region.axes), prepared) else { return Ok(()) };
+    prepare(region.axes, map, region.file_offset + at, length)
 }
 
 pub(super) fn streaming_copy() -> Result<StreamingCopy, CallError> {

@@ -55,11 +55,6 @@ pub(super) fn populate_source(
         Populate::Window => region.axes.window_bytes,
         Populate::All => u64::MAX,
     };
-    if at < *present {
-        return Ok(());
-    }
-    let end = region.window_end(at, window);
-    map.populate(region.range.offset + at, end - at).map_err(|error| error.with_path(COPIED))?;
-    *present = end;
-    Ok(())
+    let Some(length) = region.next_window(at, window, present) else { return Ok(()) };
+    map.populate(region.range.offset + at, length).map_err(|error| error.with_path(COPIED))
 }
