@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::str::FromStr;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use clap::Args;
@@ -169,22 +168,17 @@ impl Export {
 
     /// Begins the stream of an export that is written during the run; none if it is written at the
     /// end.
-    pub(crate) fn stream<'s>(
-        &self,
-        beginning: &str,
-        stop: &'s AtomicBool,
-        output: &Output,
-    ) -> Result<Option<Box<dyn Write + 's>>> {
+    pub(crate) fn stream(&self, beginning: &str, output: &Output) -> Result<Option<Box<dyn Write>>> {
         match self {
-            Self::File { is_streamed: true, to, .. } => to.stream(beginning, stop, output).map(Some),
+            Self::File { is_streamed: true, to, .. } => to.stream(beginning, output).map(Some),
             _ => Ok(None),
         }
     }
 
-    /// Writes the report; waits for the reader of a pipe until `stop` is set.
-    pub(crate) fn write(&self, report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
+    /// Writes the report; waits for the reader of a pipe until a signal comes.
+    pub(crate) fn write(&self, report: &Report, output: &Output) -> Result<()> {
         match self {
-            Self::File { render, to, .. } => to.write(&render(report), stop, output),
+            Self::File { render, to, .. } => to.write(&render(report), output),
             Self::Directory { render, to } => {
                 let made = (render.files)(report, to.path());
                 if !made.files.is_empty() {
@@ -197,11 +191,8 @@ impl Export {
     }
 }
 
-/// For commands that a signal ends at once.
-pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
-
 /// Writes all exports that the run has not streamed, even if one of them fails.
-pub(crate) fn write_all(exports: &[Export], report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
+pub(crate) fn write_all(exports: &[Export], report: &Report, output: &Output) -> Result<()> {
     let at_the_end = exports.iter().filter(|export| !matches!(export, Export::File { is_streamed: true, .. }));
-    output::all_ok(at_the_end.map(|export| export.write(report, stop, output)))
+    output::all_ok(at_the_end.map(|export| export.write(report, output)))
 }

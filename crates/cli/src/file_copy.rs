@@ -3,7 +3,6 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -15,7 +14,7 @@ use writebench_runner::{CopyDestination, CopySource, Deadline, Existing, RunnerE
 
 use crate::exit::{refused, usage};
 use crate::output_file::ProtectedPaths;
-use crate::processes;
+use crate::{processes, signals};
 
 #[derive(Args)]
 pub(crate) struct CopyArguments {
@@ -126,11 +125,9 @@ impl FileCopy {
     /// Keeps both files from outputs, if the copy replaces no file that is protected. They were looked at when they were
     /// named, and are not looked at again.
     pub(crate) fn keep(&self, protected: ProtectedPaths) -> Result<ProtectedPaths> {
-        let from = &self.source;
-        if let Some(to) = &self.to {
-            protected.check_copy(to)?;
-        }
-        let protected = protected.and_found("the file that is copied", &from.path, Some(from.identity.into()));
+        let CopySource { path, identity, .. } = &self.source;
+        self.to.iter().try_for_each(|to| protected.check_copy(to))?;
+        let protected = protected.and_found("the file that is copied", path, Some((*identity).into()));
         let Some(to) = &self.to else { return Ok(protected) };
         Ok(protected.and_found("the copy", &to.path, to.identity().map(Into::into)))
     }
@@ -169,13 +166,13 @@ impl FileCopy {
         Ok(())
     }
 
-    /// Has the target helper copy, and compare byte by byte, unless `stop` is set. Returns the
-    /// path of the copy; none if no copy was asked for.
-    pub(crate) fn finish(&self, helper: &mut TargetHelper, stop: &AtomicBool) -> Result<Option<PathBuf>> {
+    /// Has the target helper copy, and compare byte by byte, unless a signal comes. Returns the path
+    /// of the copy; none if no copy was asked for.
+    pub(crate) fn finish(&self, helper: &mut TargetHelper) -> Result<Option<PathBuf>> {
         let Some(to) = &self.to else { return Ok(None) };
         // A minute, and time to write the copy and to read both at 4 MiB/s.
         let limit = Duration::from_secs(60 + self.source.size_bytes / (4 << 20) * 3);
-        let deadline = Deadline::until(limit, stop);
+        let deadline = Deadline::until(limit, signals::stop());
         let copied = helper.copy(&self.source, to, deadline);
         if matches!(copied, Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })) {
             // The target helper was killed in the middle, and half a copy looks like a whole one.

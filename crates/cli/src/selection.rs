@@ -136,15 +136,6 @@ fn with_size_per_rank(row: SelectedCase) -> Result<SelectedCase> {
     Ok(SelectedCase { case: row.case.with(Axis::Size, &size)?, ..row })
 }
 
-/// Checks that there are enough ranks for each case.
-pub(crate) fn check_ranks(cases: &[Case], ranks: u32) -> Result<()> {
-    let Some(case) = cases.iter().find(|case| case.axes().ranks > ranks) else { return Ok(()) };
-    let (wanted, are) = (case.axes().ranks, if ranks == 1 { "is one" } else { "are fewer" });
-    Err(usage!(
-        "{case} has {wanted} ranks, and there {are}: start writebench by mpirun -n {wanted}, or srun -n {wanted}"
-    ))
-}
-
 /// The case of that name. Values for axes that the name leaves out come from the overrides.
 fn named_cases(name: &str, overrides: &writebench_model::Overrides) -> Result<Vec<Case>> {
     let method = Case::parse(name.split(',').next().unwrap_or_default()).map(|case| case.method());
@@ -229,13 +220,19 @@ pub(crate) fn record(row: &SelectedCase, target: &str) -> CaseRecord {
     }
 }
 
-/// The different cases of a run, each once. A case that stands in two tables is measured once.
-pub(crate) fn different_cases(records: &[CaseRecord]) -> Result<Vec<Case>> {
+/// The different cases of a run, each once, for which there are enough ranks. A case that stands in two tables is
+/// measured once.
+pub(crate) fn different_cases(records: &[CaseRecord], ranks: u32) -> Result<Vec<Case>> {
     let known = |record: &CaseRecord| {
         let unknown = || usage!("this writebench does not know the case {}", record.case);
         record.case.known().cloned().ok_or_else(unknown)
     };
-    Ok(different(records.iter().map(known).collect::<Result<Vec<Case>>>()?))
+    let cases = different(records.iter().map(known).collect::<Result<Vec<Case>>>()?);
+    let Some(case) = cases.iter().find(|case| case.axes().ranks > ranks) else { return Ok(cases) };
+    let (wanted, are) = (case.axes().ranks, if ranks == 1 { "is one" } else { "are fewer" });
+    Err(usage!(
+        "{case} has {wanted} ranks, and there {are}: start writebench by mpirun -n {wanted}, or srun -n {wanted}"
+    ))
 }
 
 /// Each case once, in order.

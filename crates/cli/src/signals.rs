@@ -1,7 +1,7 @@
 //! Signals that ask for an end.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use anyhow::Result;
 use rustix::process::{Resource, Rlimit, Signal};
@@ -9,19 +9,33 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::exit::Exit;
 
-/// A flag that the first signal sets. A second signal ends the program at once; the next run
-/// removes what stays.
-pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
+static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Set once a signal has asked for an end.
+pub(crate) fn stop() -> &'static AtomicBool {
+    &STOP
+}
+
+pub(crate) fn is_stopped() -> bool {
+    STOP.load(Ordering::Relaxed)
+}
+
+/// Has the first signal set [`stop`]. A second signal ends the program at once; the next run removes what stays.
+pub(crate) fn stop_on_signals() -> Result<()> {
+    static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
+    // A signal that was handled twice would seem to be the second.
+    if IS_REGISTERED.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // A run that was started with nohup must continue.
         if signal == SIGHUP && is_ignored(signal) {
             continue;
         }
-        signal_hook::flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, stop.clone())?;
-        signal_hook::flag::register(signal, stop.clone())?;
+        signal_hook::flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, STOP.clone())?;
+        signal_hook::flag::register(signal, STOP.clone())?;
     }
-    Ok(stop)
+    Ok(())
 }
 
 /// Prepares a worker or a target helper, whose end is the supervisor's decision.

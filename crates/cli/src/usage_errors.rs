@@ -82,11 +82,13 @@ fn tips(error: &clap::Error) -> String {
 
 /// Mistakes unknown to clap: options of other programs, and a target in the place of a command.
 fn suggestion(error: &clap::Error, interface: &Command, words: &[OsString]) -> Option<String> {
-    let (command, names) = command_of(interface, words);
+    let command = named_command(interface, words);
     match error.kind() {
         ErrorKind::UnknownArgument => {
             let ContextValue::String(option) = error.get(ContextKind::InvalidArg)? else { return None };
-            let has = |long: &str| command.get_arguments().any(|argument| argument.get_long() == Some(long));
+            let has = |long: &str| {
+                command.unwrap_or(interface).get_arguments().any(|argument| argument.get_long() == Some(long))
+            };
             if SAMPLES.contains(&option.as_str()) && has("samples") {
                 return Some("--samples".to_owned());
             }
@@ -94,7 +96,7 @@ fn suggestion(error: &clap::Error, interface: &Command, words: &[OsString]) -> O
             let to = if matches!(format.render, Render::Text(_)) { "-" } else { "DIRECTORY" };
             has("export").then(|| format!("--export {}={to}", format.name))
         }
-        ErrorKind::InvalidSubcommand if names.is_empty() => {
+        ErrorKind::InvalidSubcommand if command.is_none() => {
             let ContextValue::String(word) = error.get(ContextKind::InvalidSubcommand)? else { return None };
             let is_path = word.contains('/') || word == "." || word == ".." || Path::new(word).is_dir();
             is_path.then(|| format!("`writebench run {}`", quoted(word)))
@@ -103,14 +105,9 @@ fn suggestion(error: &clap::Error, interface: &Command, words: &[OsString]) -> O
     }
 }
 
-/// The command that the words name, and its names.
-fn command_of<'c>(interface: &'c Command, words: &[OsString]) -> (&'c Command, Vec<&'c str>) {
-    let (mut command, mut names) = (interface, Vec::new());
-    for word in words {
-        if let Some(found) = command.find_subcommand(word) {
-            command = found;
-            names.push(found.get_name());
-        }
-    }
-    (command, names)
+/// The command that the words name; none if they name none.
+fn named_command<'c>(interface: &'c Command, words: &[OsString]) -> Option<&'c Command> {
+    let inner =
+        |command: Option<&'c Command>, word| command.unwrap_or(interface).find_subcommand(word).or(command);
+    words.iter().fold(None, inner)
 }

@@ -185,10 +185,9 @@ impl AdviseCommand {
         output.note(&candidates.affordable_size());
         let CandidateSet { cases, candidates, baseline, mut limits, deferred, .. } = candidates;
         limits.max_bytes = limits.max_bytes.saturating_sub(limit_bytes).saturating_sub(direct_check_bytes);
-        let stop = stop_on_signals()?;
+        stop_on_signals()?;
         let leader = &global.leader;
-        let workspaces =
-            Workspaces { store: &store, run: number, targets, limit: None, stop: &stop, output, leader };
+        let workspaces = Workspaces { store: &store, run: number, targets, limit: None, output, leader };
         let configuration = Configuration {
             schedule: Box::new(Race::new(candidates, baseline, limits)),
             deferred,

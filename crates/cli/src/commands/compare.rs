@@ -6,7 +6,7 @@ use writebench_report::formats::terminal::Detail;
 use writebench_report::{Comparison, FOUR_RUNS, Side, counted, formats};
 
 use crate::exit::{self, Exit, usage};
-use crate::export::{ComparisonExportArguments, NEVER};
+use crate::export::ComparisonExportArguments;
 use crate::global::Global;
 use crate::named_runs::{named_runs, protected};
 use crate::output::{self, Output};
@@ -64,7 +64,7 @@ impl CompareCommand {
             Some(percent) => comparison.with_margin(percent / 100.0),
             None => comparison,
         };
-        output::all_ok(exports.iter().map(|(render, to)| to.write(&render(&comparison), &NEVER, output)))?;
+        output::all_ok(exports.iter().map(|(render, to)| to.write(&render(&comparison), output)))?;
         if !exports.iter().any(|(_, to)| to.is_for_results()) {
             output.results(&formats::comparison::terminal(
                 &comparison,

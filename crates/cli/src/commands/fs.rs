@@ -4,7 +4,6 @@ mod images;
 mod requests;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
@@ -26,7 +25,7 @@ use crate::session::{
     Configuration, Cost, MeasuringArguments, Session, Target, Workspaces, check_and_claim, largest_block,
     least_free_bytes, new_run,
 };
-use crate::signals::stop_on_signals;
+use crate::signals::{is_stopped, stop_on_signals};
 
 /// Measure filesystems side by side, each made in an image of its own and removed afterwards
 #[derive(Args)]
@@ -89,15 +88,9 @@ impl FsCommand {
         let space = writebench_probe::space(&self.images)?;
         let spaces: Vec<_> = names.map(|name| (name, Some(space))).collect();
         let looks = if self.selection.is_empty() { spaces.len() as u64 } else { 0 };
-        let cost = Cost {
-            cases: &cases,
-            settings: &measuring.settings(looks, selected.samples),
-            targets: spaces,
-            copy_bytes: 0,
-            image_bytes: images.bytes,
-            is_sized: false,
-            limits: !measuring.no_limits,
-        };
+        let settings = measuring.settings(looks, selected.samples);
+        let (image_bytes, limits) = (images.bytes, !measuring.no_limits);
+        let cost = Cost { image_bytes, limits, ..Cost::new(&cases, &settings, spaces) };
         if measuring.dry_run {
             let paths: String = paths.iter().map(|path| format!("{}\n", visible(path))).collect();
             output.results(&(paths + &images.text() + &cost.dry_run()?))?;
@@ -113,14 +106,14 @@ impl FsCommand {
         cost.ask(self.yes, least_free_bytes(targets.iter().map(Target::space).chain([of_images])))?;
         // The database is opened first: its path may mean something else in the private namespace.
         let store = database::open(global.db.as_deref())?;
-        let stop = stop_on_signals()?;
+        stop_on_signals()?;
         let needed = self.needed_paths(store.path(), &targets)?;
         let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
         let mut filesystems = Filesystems::begin(&self.images, measuring.reserve, &needed)?;
         output.note(&cost.line()?);
-        let made = make_all(&mut filesystems, &requests, images.content_bytes, &stop, output);
+        let made = make_all(&mut filesystems, &requests, images.content_bytes, output);
         let result = made.and_then(|made| match made {
-            Some(made) => self.measure(store, &exports, targets, made, (output, &stop)),
+            Some(made) => self.measure(store, &exports, targets, made, output),
             None => Ok(Exit::Interrupted),
         });
         output::after_tidying(result, filesystems.remove().map_err(Into::into))
@@ -153,7 +146,7 @@ impl FsCommand {
         exports: &[Export],
         mut targets: Vec<Target>,
         mut made: MadeFilesystems,
-        (output, stop): (&Output, &AtomicBool),
+        output: &Output,
     ) -> Result<Exit> {
         let block_bytes = largest_block(&made.targets);
         let rows = if made.targets.is_empty() { Vec::new() } else { self.rows(block_bytes)?.rows };
@@ -177,12 +170,11 @@ impl FsCommand {
         let records = targets.iter().map(Target::record).collect();
         let mut run = new_run(measuring.label.clone(), settings, &selected.rows, records);
         run.missing = made.missing;
-        let cases = selection::different_cases(&run.cases)?;
-        selection::check_ranks(&cases, 1)?;
+        let cases = selection::different_cases(&run.cases, 1)?;
         let targets = check_and_claim(targets, &cases, (None, measuring.reserve), false, output)?;
         let number = store.begin_run(&run)?;
         let (limit, leader) = (measuring.timeout, &None);
-        let workspaces = Workspaces { store: &store, run: number, targets, limit, stop, output, leader };
+        let workspaces = Workspaces { store: &store, run: number, targets, limit, output, leader };
         let configuration = Configuration {
             limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
             image_bytes: made.bytes_written,
@@ -212,11 +204,9 @@ fn make_all(
     filesystems: &mut Filesystems,
     requests: &[FilesystemRequest],
     content_bytes: u64,
-    stop: &AtomicBool,
     output: &Output,
 ) -> Result<Option<MadeFilesystems>> {
     let mut all = MadeFilesystems::default();
-    let is_stopped = || stop.load(Ordering::Relaxed);
     for request in requests {
         let name = request.kind.to_string();
         if is_stopped() {

@@ -6,7 +6,6 @@ use writebench_report::{Report, formats};
 
 use crate::database;
 use crate::exit::Exit;
-use crate::export::NEVER;
 use crate::global::Global;
 use crate::named_runs::{named_runs, protected};
 use crate::output_file::OutputFile;
@@ -45,7 +44,7 @@ impl ReportCommand {
         let runs = named_runs(&names, db)?.into_iter();
         let reports: Vec<Report> = runs.map(|(number, named)| Report::from_run(number, named.run)).collect();
         let page = formats::html::render(&reports);
-        to.write(&page, &NEVER, output)?;
+        to.write(&page, output)?;
         if !to.is_for_results() {
             output.note(&format!("{} is a page for any browser.", self.output.display()));
         }

@@ -96,18 +96,14 @@ impl RunCommand {
         let records = targets.iter().map(Target::record).collect();
         let run = new_run(measuring.label.clone(), settings, &selected.rows, records);
         let run = RunRecord { cluster: global.cluster(), ..run };
-        let cases = selection::different_cases(&run.cases)?;
-        selection::check_ranks(&cases, global.ranks())?;
+        let cases = selection::different_cases(&run.cases, global.ranks())?;
         let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
         let spaces = targets.iter().map(|target| (path_text(target.path()), target.space()));
         let cost = Cost {
-            cases: &cases,
-            settings: &run.settings,
-            targets: spaces.collect(),
             copy_bytes: copy_bytes.unwrap_or(0),
-            image_bytes: 0,
             is_sized: largest.is_some(),
             limits: !measuring.no_limits,
+            ..Cost::new(&cases, &run.settings, spaces.collect())
         };
         // A run that chooses its size takes one that needs no consent, unless that is given.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
@@ -130,13 +126,12 @@ impl RunCommand {
         let run = if sized.is_some() { RunRecord { cases: Vec::new(), ..run } } else { run };
         let number = store.begin_run(&run)?;
         output.note(&line);
-        let stop = stop_on_signals()?;
+        stop_on_signals()?;
         let (limit, leader) = (measuring.timeout, &global.leader);
-        let workspaces = Workspaces { store: &store, run: number, targets, limit, stop: &stop, output, leader };
+        let workspaces = Workspaces { store: &store, run: number, targets, limit, output, leader };
         let settings = run.settings.clone();
         let configuration = match sized {
             Some(AdaptiveCases { cases, deferred, schedule, .. }) => {
-                let schedule = Box::new(schedule);
                 Configuration { deferred, schedule, ..Configuration::new(settings, cases, copied) }
             }
             None => Configuration::new(settings, cases, copied),
@@ -259,8 +254,7 @@ impl RunCommand {
             max_bytes: given.max_bytes.or(run.settings.max_bytes),
             ..run.settings.clone()
         };
-        let cases = selection::different_cases(&run.cases)?;
-        selection::check_ranks(&cases, global.ranks())?;
+        let cases = selection::different_cases(&run.cases, global.ranks())?;
         if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
             && copied.check_size(Bytes(case.axes().size_bytes)).is_err()
         {
@@ -272,15 +266,10 @@ impl RunCommand {
         let least_taken = run.cases.iter().map(|row| row.samples.len()).min().unwrap_or(0);
         let samples = run.settings.samples.saturating_sub(u32::try_from(least_taken).unwrap_or(u32::MAX));
         if samples > 0 {
-            let cost = Cost {
-                cases: &cases,
-                settings: &Settings { samples, ..settings.clone() },
-                targets: run.targets.iter().map(|target| (target.name.clone(), None)).collect(),
-                copy_bytes: copied.as_ref().map_or(0, FileCopy::copy_bytes),
-                image_bytes: 0,
-                is_sized: false,
-                limits: false,
-            };
+            let left = Settings { samples, ..settings.clone() };
+            let names = run.targets.iter().map(|target| (target.name.clone(), None));
+            let copy_bytes = copied.as_ref().map_or(0, FileCopy::copy_bytes);
+            let cost = Cost { copy_bytes, ..Cost::new(&cases, &left, names.collect()) };
             cost.check_max_bytes(settings.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
             cost.ask(self.yes, free)?;
             output.note(&format!("Going on, at most {}", cost.line()?));
@@ -294,9 +283,9 @@ impl RunCommand {
             run.cluster = Some(now);
         }
         store.record(number, &RunEvent::Status(RunStatus::Running))?;
-        let stop = stop_on_signals()?;
+        stop_on_signals()?;
         let (limit, leader) = (measuring.timeout, &global.leader);
-        let workspaces = Workspaces { store: &store, run: number, targets, limit, stop: &stop, output, leader };
+        let workspaces = Workspaces { store: &store, run: number, targets, limit, output, leader };
         // The limits were measured when the run began, if they were wanted.
         Session::new(workspaces, run, Configuration::new(settings, cases, copied)).measure(&exports)
     }

@@ -5,7 +5,7 @@ use writebench_report::{Report, Sort, formats};
 use crate::arguments::named_values;
 use crate::database;
 use crate::exit::Exit;
-use crate::export::{Export, ExportArguments, NEVER};
+use crate::export::{Export, ExportArguments};
 use crate::global::Global;
 use crate::output;
 use crate::output_file::ProtectedPaths;
@@ -40,7 +40,7 @@ impl ShowCommand {
         let name = self.run.clone().map_or_else(|| database::newest(&store), Ok)?;
         let number = name.run.numbers(&store)?.into_iter().next_back().unwrap_or_default();
         let report = Report::from_run(Some(number), name.part_of(store.run(number)?)?);
-        output::all_ok(exports.iter().map(|export| export.write(&report, &NEVER, output)))?;
+        output::all_ok(exports.iter().map(|export| export.write(&report, output)))?;
         let report = match (self.sort, self.top) {
             (None, None) => report,
             (sort, top) => report.arranged(sort.unwrap_or(Sort::Throughput), top.map(|top| top as usize)),

@@ -19,7 +19,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, anyhow};
 use rustix::fs::OFlags;
@@ -79,23 +78,18 @@ impl OutputFile {
         matches!(self.sink, Sink::Results)
     }
 
-    /// Writes the content. Waits for the reader of a pipe until `stop` is set.
-    pub(crate) fn write(&self, content: &str, stop: &AtomicBool, output: &Output) -> Result<()> {
+    /// Writes the content. Waits for the reader of a pipe until a signal comes.
+    pub(crate) fn write(&self, content: &str, output: &Output) -> Result<()> {
         match &self.sink {
             Sink::File(directory, name) => self.begin(directory, name, content)?.publish(),
-            _ => self.stream(content, stop, output).map(drop),
+            _ => self.stream(content, output).map(drop),
         }
     }
 
     /// Opens the output for writing during a run: readers see the beginning at once, and each line
     /// when it comes. A regular file takes the place of an older one together with its beginning.
-    pub(crate) fn stream<'s>(
-        &self,
-        beginning: &str,
-        stop: &'s AtomicBool,
-        output: &Output,
-    ) -> Result<Box<dyn Write + 's>> {
-        let mut opened: Box<dyn Write + 's> = match &self.sink {
+    pub(crate) fn stream(&self, beginning: &str, output: &Output) -> Result<Box<dyn Write>> {
+        let mut opened: Box<dyn Write> = match &self.sink {
             Sink::File(directory, name) => {
                 return Ok(Box::new(self.begin(directory, name, beginning)?.publish_open()?));
             }
@@ -104,7 +98,7 @@ impl OutputFile {
             Sink::Pipe(found) => {
                 let path = self.named.path.display();
                 let waits = || output.note(&format!("Waiting for somebody to open {path} to read."));
-                Box::new(self.named.call("open", Pipe::open(found, stop, waits))?)
+                Box::new(self.named.call("open", Pipe::open(found, waits))?)
             }
         };
         match opened.write_all(beginning.as_bytes()).and_then(|()| opened.flush()) {

@@ -4,39 +4,39 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-/// The interval between two looks at `stop`.
+use crate::signals::is_stopped;
+
+/// The interval between two looks at [`is_stopped`].
 const LOOK: Duration = Duration::from_millis(50);
 /// The time that a slow reader has once the program is to end.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A pipe that is written to as its reader reads. Neither a reader that does not come nor one that does not read
-/// keeps the program from its end, once `stop` is set.
-pub(super) struct Pipe<'s> {
+/// keeps the program from its end, once a signal has come.
+pub(super) struct Pipe {
     file: File,
-    stop: &'s AtomicBool,
     /// Since when the end is put off for this reader.
     waits_since: Option<Instant>,
 }
 
-impl<'s> Pipe<'s> {
+impl Pipe {
     /// Opens the file of `found` (an `O_PATH` descriptor) once it has a reader; calls `waits` if it
     /// has none.
-    pub(super) fn open(found: &File, stop: &'s AtomicBool, waits: impl FnOnce()) -> io::Result<Self> {
+    pub(super) fn open(found: &File, waits: impl FnOnce()) -> io::Result<Self> {
         let path = format!("/proc/self/fd/{}", found.as_raw_fd());
         // A file that is opened by such a name is appended to, as `>>` does.
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::APPEND | OFlags::NOCTTY | OFlags::CLOEXEC;
         let mut waits = Some(waits);
         loop {
             match rustix::fs::open(&path, flags, Mode::empty()) {
-                Ok(file) => return Ok(Self { file: file.into(), stop, waits_since: None }),
-                Err(Errno::NXIO) if stop.load(Ordering::Relaxed) => {
+                Ok(file) => return Ok(Self { file: file.into(), waits_since: None }),
+                Err(Errno::NXIO) if is_stopped() => {
                     return Err(io::Error::other("nobody had opened it to read when the run was interrupted"));
                 }
                 Err(Errno::NXIO) => {
@@ -51,7 +51,7 @@ impl<'s> Pipe<'s> {
     }
 
     fn wait_until_writable(&mut self) -> io::Result<()> {
-        if self.stop.load(Ordering::Relaxed) {
+        if is_stopped() {
             let since = *self.waits_since.get_or_insert_with(Instant::now);
             if since.elapsed() > TIMEOUT {
                 return Err(io::Error::new(
@@ -68,7 +68,7 @@ impl<'s> Pipe<'s> {
     }
 }
 
-impl Write for Pipe<'_> {
+impl Write for Pipe {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             match self.file.write(bytes) {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use writebench_model::{Axis, Bytes, Case, CaseRecord, SelectedCase, Settings, TargetRecord};
-use writebench_runner::{FirstLook, OfSize};
+use writebench_runner::{FirstLook, OfSize, Schedule};
 
 use crate::exit::usage;
 use crate::selection;
@@ -20,7 +20,7 @@ pub(crate) struct AdaptiveCases {
     pub smallest: Vec<Case>,
     /// The rows of each size.
     pub deferred: Vec<Vec<CaseRecord>>,
-    pub schedule: FirstLook,
+    pub schedule: Box<dyn Schedule>,
 }
 
 /// The size of all files, if it is one.
@@ -56,7 +56,12 @@ impl AdaptiveCases {
         if of_sizes.is_empty() {
             return Err(usage!("no file size fits these cases: name one with --size"));
         }
-        Ok(Self { cases: all, smallest, deferred, schedule: FirstLook::new(passes, of_sizes, settings) })
+        Ok(Self {
+            cases: all,
+            smallest,
+            deferred,
+            schedule: Box::new(FirstLook::new(passes, of_sizes, settings)),
+        })
     }
 }
 

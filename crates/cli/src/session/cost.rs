@@ -40,13 +40,19 @@ pub(crate) struct Cost<'r> {
     pub limits: bool,
 }
 
-impl Cost<'_> {
+impl<'r> Cost<'r> {
+    /// Of nothing but samples.
+    pub(crate) fn new(
+        cases: &'r [Case],
+        settings: &'r Settings,
+        targets: Vec<(String, Option<Space>)>,
+    ) -> Self {
+        Self { cases, settings, targets, copy_bytes: 0, image_bytes: 0, is_sized: false, limits: false }
+    }
+
     /// A line for each case, and the totals.
     pub(crate) fn dry_run(&self) -> Result<String> {
-        let mut text = String::new();
-        for case in self.cases {
-            text += &format!("{case}\n");
-        }
+        let mut text: String = self.cases.iter().map(|case| format!("{case}\n")).collect();
         let targets: Vec<&str> = self.targets.iter().map(|(name, _)| name.as_str()).collect();
         let most_at_once = self.cases.iter().map(|case| case.axes().size_bytes).max().unwrap_or(0);
         text += &format!(
@@ -141,11 +147,11 @@ impl Cost<'_> {
     fn beside(&self) -> Result<[(&'static str, u64, &'static str); 5]> {
         let count = self.targets.len() as u64;
         let spaces: Vec<Option<Space>> = self.targets.iter().map(|(_, space)| *space).collect();
-        let if_wanted = |is_wanted: bool, bytes: u64| if is_wanted { bytes } else { 0 };
         let copied = self.copied_bytes().saturating_mul(count);
-        let direct = total_direct_check_bytes(self.cases).saturating_mul(count);
-        let direct = if_wanted(self.settings.verify != Verify::Never, direct);
-        let limits = if_wanted(self.limits, Hardware::for_cases(self.cases, self.settings, &spaces)?.bytes());
+        let checked = if self.settings.verify == Verify::Never { &[] } else { self.cases };
+        let direct = total_direct_check_bytes(checked).saturating_mul(count);
+        let limited = if self.limits { self.cases } else { &[] };
+        let limits = Hardware::for_cases(limited, self.settings, &spaces)?.bytes();
         Ok([
             ("Up to ", copied, "are files to be copied"),
             ("Up to ", direct, "show whether O_DIRECT goes past the page cache"),

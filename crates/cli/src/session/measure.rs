@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -19,6 +18,7 @@ use crate::database;
 use crate::exit::Exit;
 use crate::export::{self, Export};
 use crate::output;
+use crate::signals::{is_stopped, stop};
 
 /// So much more often the limits are measured after the samples if one of them was faster.
 const MORE_LIMITS: usize = 2;
@@ -33,13 +33,13 @@ impl Session<'_> {
     }
 
     fn run(&mut self, exports: &[Export]) -> Result<Exit> {
-        let Workspaces { store, run: number, output, stop, .. } = self.workspaces;
+        let Workspaces { store, run: number, output, .. } = self.workspaces;
         let shows_tables = !exports.iter().any(Export::is_to_stdout);
-        match Streams::begin(exports, number, self.recorder.run().so_far(), stop, output) {
+        match Streams::begin(exports, number, self.recorder.run().so_far(), output) {
             Ok(streams) => self.recorder.streams = streams,
             Err(error) => {
                 let status = RunEvent::Status(self.unfinished());
-                store.unless_stopped(stop, || store.record(number, &status))?;
+                store.unless_stopped(stop(), || store.record(number, &status))?;
                 return self.interrupted(error);
             }
         }
@@ -48,7 +48,7 @@ impl Session<'_> {
             Ok(end) => end,
             Err(error) => {
                 // The reason why the run failed says more than a failure to record it.
-                let _ = self.recorder.finish(RunStatus::Failed, self.totals(), stop);
+                let _ = self.recorder.finish(RunStatus::Failed, self.totals());
                 return Err(error);
             }
         };
@@ -60,13 +60,12 @@ impl Session<'_> {
             (End::Budget | End::MaxBytes, Ok(_)) => RunStatus::Limited,
             (End::Stopped, Ok(_)) => RunStatus::Interrupted,
         };
-        let recorded = self.recorder.finish(status, self.totals(), stop);
+        let recorded = self.recorder.finish(status, self.totals());
         let report = Report::from_run(Some(number), self.recorder.finished());
-        let is_search = report.run.is_search();
         let text = shows_tables.then(|| formats::terminal::report(&report, Detail::Usual, output.width()));
         let printed = text.map_or(Ok(()), |text| output.results(&text));
         let streamed = self.recorder.streams.end();
-        let exported = export::write_all(exports, &report, stop, output);
+        let exported = export::write_all(exports, &report, output);
         match copy {
             Ok(Some(copy)) => output.note(&format!("{} is a copy, compared byte by byte.", copy.display())),
             Ok(None) => {}
@@ -79,12 +78,12 @@ impl Session<'_> {
             Bytes(self.written.bytes()).approximate(),
             database::more(store, number, None)
         ));
-        self.hints(&report, end, is_search);
+        self.hints(&report, end);
         match output::all_ok([printed, streamed, exported]) {
             Err(error) if end == End::Stopped => output::print_error(&error),
             all => all?,
         }
-        Ok(exit_of(&report, end, is_search))
+        Ok(exit_for(&report, end))
     }
 
     fn totals(&self) -> RunEvent {
@@ -93,14 +92,13 @@ impl Session<'_> {
 
     /// The status of a run that an error has ended: the cause may be a signal.
     fn unfinished(&self) -> RunStatus {
-        let is_stopped = self.workspaces.stop.load(Ordering::Relaxed);
-        if is_stopped { RunStatus::Interrupted } else { RunStatus::Failed }
+        if is_stopped() { RunStatus::Interrupted } else { RunStatus::Failed }
     }
 
     /// The program's end after that error. If a signal came, the signal counts, and the error is
     /// only printed.
     fn interrupted(&self, error: anyhow::Error) -> Result<Exit> {
-        if !self.workspaces.stop.load(Ordering::Relaxed) {
+        if !is_stopped() {
             return Err(error);
         }
         output::print_error(&error);
@@ -113,12 +111,12 @@ impl Session<'_> {
             return Ok(None);
         };
         let helper = self.workspaces.targets.first_mut().and_then(|target| target.helper.as_mut());
-        helper.map_or(Ok(None), |helper| copied.finish(helper, self.workspaces.stop))
+        helper.map_or(Ok(None), |helper| copied.finish(helper))
     }
 
     /// The command that could be run next.
-    fn hints(&self, report: &Report, end: End, is_search: bool) {
-        let output = self.workspaces.output;
+    fn hints(&self, report: &Report, end: End) {
+        let (output, is_search) = (self.workspaces.output, report.run.is_search());
         if report.is_brief() && !is_search {
             output.note("Deeper: `writebench list` names the suites, `writebench run --suite write --dry-run` says what one costs.");
         }
@@ -128,7 +126,7 @@ impl Session<'_> {
     }
 
     fn supervise(&mut self, began: Instant) -> Result<End> {
-        let Workspaces { output, stop, .. } = self.workspaces;
+        let output = self.workspaces.output;
         self.workspaces.make(&mut self.written)?;
         let worker = self.workspaces.worker(self.config.copied.as_ref().map(|copied| &copied.source))?;
         let mut leader = self.workspaces.leader.as_ref().map(RefCell::borrow_mut);
@@ -143,7 +141,7 @@ impl Session<'_> {
         let set_aside = hardware.as_ref().map_or(0, Hardware::time_ns) / 2;
         let plan = Plan { began, set_aside: Duration::from_nanos(set_aside), ..self.plan() };
         let coordinator = leader.as_mut().map(|leader| -> &mut dyn Coordinator { &mut ***leader });
-        let workers = Workers::new(&worker, stop, &mut self.lost_workers).leading(coordinator);
+        let workers = Workers::new(&worker, stop(), &mut self.lost_workers).leading(coordinator);
         let mut is_exceeded = false;
         let written = &mut self.written;
         let (recorder, schedule) = (&mut self.recorder, &mut *self.config.schedule);
@@ -179,7 +177,7 @@ impl Session<'_> {
         // A limit that a sample exceeds was measured at a bad time, and gets more chances.
         if let Some(hardware) = hardware.as_mut().filter(|_| is_exceeded) {
             for _ in 0..MORE_LIMITS {
-                hardware.measure_memory(Workers::new(&worker, stop, &mut self.lost_workers))?;
+                hardware.measure_memory(Workers::new(&worker, stop(), &mut self.lost_workers))?;
             }
         }
         self.measure_limits(hardware.as_mut(), &worker)?;
@@ -201,7 +199,7 @@ impl Session<'_> {
     /// Limits are measured before the samples and after them: the best counts.
     fn measure_limits(&mut self, hardware: Option<&mut Hardware>, worker: &WorkerCommand) -> Result<()> {
         let Some(hardware) = hardware else { return Ok(()) };
-        hardware.measure(Workers::new(worker, self.workspaces.stop, &mut self.lost_workers))?;
+        hardware.measure(Workers::new(worker, stop(), &mut self.lost_workers))?;
         (0..hardware.target_count()).try_for_each(|target| {
             self.recorder.record(RunEvent::Limits { target, limits: hardware.limits(target) })
         })
@@ -256,12 +254,12 @@ fn duration(elapsed: Duration) -> String {
     }
 }
 
-fn exit_of(report: &Report, end: End, is_search: bool) -> Exit {
+fn exit_for(report: &Report, end: End) -> Exit {
     let samples = || report.cases.iter().flat_map(|case| &case.record.samples);
     match end {
         End::Stopped => Exit::Interrupted,
         // A search succeeds if any way works.
-        _ if is_search && samples().any(|sample| sample.outcome.is_ok()) => Exit::Ok,
+        _ if report.run.is_search() && samples().any(|sample| sample.outcome.is_ok()) => Exit::Ok,
         _ if samples().any(|sample| sample.outcome.is_fault()) => Exit::CasesFailed,
         _ => Exit::Ok,
     }

@@ -2,7 +2,6 @@
 //! locked delays no sample: events wait in memory.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
@@ -13,6 +12,7 @@ use writebench_store::{Store, StoreError};
 use super::streams::Streams;
 use super::workspaces::Workspaces;
 use crate::output::Output;
+use crate::signals::{self, is_stopped};
 
 /// A lock that lasts longer is worth a note: other runs take a moment for each of their samples.
 const QUIET: Duration = Duration::from_secs(1);
@@ -89,15 +89,15 @@ impl<'r> Recorder<'r> {
     }
 
     /// Records how the run stands at its end, and the bytes that it has written, after all that still waits. Another
-    /// program's lock is waited for, until `stop` is set, or for a moment where it is set already.
-    pub(super) fn finish(&mut self, status: RunStatus, totals: RunEvent, stop: &AtomicBool) -> Result<()> {
+    /// program's lock is waited for, until a signal comes, or for a moment where it has come already.
+    pub(super) fn finish(&mut self, status: RunStatus, totals: RunEvent) -> Result<()> {
         [totals, RunEvent::Status(status)].into_iter().try_for_each(|event| self.keep(event))?;
-        let (start, was_stopped) = (Instant::now(), stop.load(Ordering::Relaxed));
+        let (start, was_stopped) = (Instant::now(), is_stopped());
         loop {
             if let Err(error) = self.write_waiting() {
                 // What failed comes before the status, which may still be written.
                 let failed = || self.store.record(self.number, &RunEvent::Status(RunStatus::Failed));
-                let _ = self.store.unless_stopped(stop, failed);
+                let _ = self.store.unless_stopped(signals::stop(), failed);
                 return Err(error.into());
             }
             if let Some(gone) = &self.gone {
@@ -108,7 +108,7 @@ impl<'r> Recorder<'r> {
             if self.waiting.is_empty() {
                 return Ok(self.store.check_in_place()?);
             }
-            if stop.load(Ordering::Relaxed) && (!was_stopped || start.elapsed() > AFTER_SIGNAL) {
+            if is_stopped() && (!was_stopped || start.elapsed() > AFTER_SIGNAL) {
                 return Err(self.lock_error());
             }
             std::thread::sleep(PAUSE);

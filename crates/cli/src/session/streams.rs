@@ -1,7 +1,6 @@
 //! Exports that are written while the run goes on.
 
 use std::io::{self, Write};
-use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use writebench_model::{Failure, RunEvent, RunRecord};
@@ -13,7 +12,7 @@ use crate::output::Output;
 /// The exports that are written during the run. A stream that fails does not end the run, whose
 /// samples are in the database.
 pub(super) struct Streams<'o> {
-    open: Vec<Box<dyn Write + 'o>>,
+    open: Vec<Box<dyn Write>>,
     output: &'o Output,
     /// The error of the first stream that failed.
     failed: Option<io::Error>,
@@ -27,16 +26,10 @@ impl<'o> Streams<'o> {
     }
 
     /// Opens the streams, with the run's line: better now than after an hour of measuring. Waits
-    /// for the reader of a pipe until `stop` is set.
-    pub(super) fn begin(
-        exports: &[Export],
-        number: i64,
-        run: &RunRecord,
-        stop: &'o AtomicBool,
-        output: &'o Output,
-    ) -> Result<Self> {
+    /// for the reader of a pipe until a signal comes.
+    pub(super) fn begin(exports: &[Export], number: i64, run: &RunRecord, output: &'o Output) -> Result<Self> {
         let beginning = jsonl::begin(Some(number), run);
-        let opened = exports.iter().map(|export| export.stream(&beginning, stop, output));
+        let opened = exports.iter().map(|export| export.stream(&beginning, output));
         let opened = opened.collect::<Result<Vec<_>>>().context(WHAT_FAILED)?;
         Ok(Self { open: opened.into_iter().flatten().collect(), output, failed: None })
     }

@@ -2,7 +2,6 @@
 
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -14,8 +13,8 @@ use writebench_store::{Store, StoreError, WorkspaceRecord};
 
 use super::target::AcquiredTarget;
 use crate::output::{self, Output};
-use crate::processes;
 use crate::ranks::OptionalLeader;
+use crate::{processes, signals};
 
 /// A run's targets, and the directories that it makes there.
 pub(crate) struct Workspaces<'s> {
@@ -25,43 +24,39 @@ pub(crate) struct Workspaces<'s> {
     pub targets: Vec<AcquiredTarget>,
     /// The time that a target has to answer, if the user set one.
     pub limit: Option<Duration>,
-    /// Set to end the run.
-    pub stop: &'s AtomicBool,
     pub output: &'s Output,
     /// Set if the run has several ranks.
     pub leader: &'s OptionalLeader,
 }
 
 impl<'s> Workspaces<'s> {
-    fn deadline(&self) -> Deadline<'s> {
-        Deadline::until(self.limit.unwrap_or(TIMEOUT), self.stop)
+    fn deadline(&self) -> Deadline<'static> {
+        Deadline::until(self.limit.unwrap_or(TIMEOUT), signals::stop())
     }
 
     /// Makes the run's directory in each target that is a directory.
     pub(crate) fn make(&mut self, written: &mut Written) -> Result<()> {
         let (store, run, deadline) = (self.store, self.run, self.deadline());
         for target in &mut self.targets {
-            if let Some(helper) = &mut target.helper {
-                let id = uuid::Uuid::new_v4().simple().to_string();
-                let path = workspace_path(&target.planned.path, &id);
-                // A directory on a filesystem that the run made goes with it; no later run could
-                // find it.
-                let record = (!target.is_made).then_some(WorkspaceRecord { path, run });
-                // Recorded before it is made, so that no directory is ever unknown; the record
-                // stays until the directory is known to be gone.
-                record
-                    .iter()
-                    .try_for_each(|record| store.unless_stopped(self.stop, || store.add_workspace(record)))?;
-                if let Err(error) = helper.make(&id, deadline) {
-                    if let Some(WorkspaceRecord { path, .. }) = record
-                        && is_gone(&path, deadline)
-                    {
-                        store.unless_stopped(self.stop, || store.forget_workspace(&path))?;
-                    }
-                    return Err(error.into());
-                }
-                written.add(id.len() as u64);
+            let Some(helper) = &mut target.helper else { continue };
+            let id = uuid::Uuid::new_v4().simple().to_string();
+            let path = workspace_path(&target.planned.path, &id);
+            // A directory on a filesystem that the run made goes with it; no later run could find it.
+            let record = (!target.is_made).then_some(WorkspaceRecord { path, run });
+            // Recorded before it is made, so that no directory is ever unknown; the record stays until the directory is
+            // known to be gone.
+            if let Some(record) = &record {
+                store.unless_stopped(signals::stop(), || store.add_workspace(record))?;
             }
+            if let Err(error) = helper.make(&id, deadline) {
+                if let Some(WorkspaceRecord { path, .. }) = record
+                    && is_gone(&path, deadline)
+                {
+                    forget(store, &path)?;
+                }
+                return Err(error.into());
+            }
+            written.add(id.len() as u64);
         }
         Ok(())
     }
@@ -73,12 +68,11 @@ impl<'s> Workspaces<'s> {
         let workers: Vec<u32> =
             writebench_runner::children().into_iter().filter(|child| !helpers.contains(child)).collect();
         lost_workers.reap();
-        let (stop, output, deadline) = (self.stop, self.output, self.deadline());
-        let forget = |path: &Path| self.store.unless_stopped(stop, || self.store.forget_workspace(path));
+        let (store, output, deadline) = (self.store, self.output, self.deadline());
         let removed = self.targets.iter_mut().enumerate().filter_map(|(number, target)| {
             let helper = target.helper.as_mut()?;
             let is_held = lost_workers.hangs_in(number) || helper.is_held_by(&workers);
-            Some(remove(helper, is_held, (deadline, output), forget))
+            Some(remove(helper, is_held, deadline, (store, output)))
         });
         output::all_ok(removed)
     }
@@ -95,36 +89,35 @@ impl<'s> Workspaces<'s> {
                 paths.push(left.path.clone());
             }
         }
+        let is_unknown = |path: &PathBuf| recorded.iter().all(|left| left.path != *path);
         for target in self.targets.iter().filter(|target| target.helper.is_some()) {
-            match stale.leftovers_in(&target.planned.path, self.stop) {
-                Ok(found) => {
-                    paths.extend(
-                        found.into_iter().filter(|path| !recorded.iter().any(|left| left.path == *path)),
-                    );
-                }
+            match stale.leftovers_in(&target.planned.path, signals::stop()) {
+                Ok(found) => paths.extend(found.into_iter().filter(is_unknown)),
                 Err(error) => self.output.note(&format!("Could not look for what killed runs left: {error}")),
             }
         }
-        let deadline = Deadline::until(TIMEOUT, self.stop);
-        let forget = |path: &Path| self.store.unless_stopped(self.stop, || self.store.forget_workspace(path));
+        let deadline = Deadline::until(TIMEOUT, signals::stop());
         for path in paths {
             let shown = path.display();
+            let stays = |why: &str| {
+                self.output.note(&format!("{shown}, left by a run that is gone, stays: {why}"));
+            };
             match stale.remove(&path, deadline) {
-            // A disk that is not mounted now may come back with the directory.
-            Ok(Leftover::InUse | Leftover::Away) => {}
-            Ok(Leftover::Held(process)) => self.output.note(&format!(
-                "{shown}, left by a run that is gone, stays: process {process} has it open. A run after its end removes it."
-            )),
-            Ok(Leftover::KeepsFiles) => self.output.note(&format!(
-                "{shown}, left by a run that is gone, stays: its filesystem keeps files that were open when they were removed. A later run removes it."
-            )),
-            Ok(Leftover::NotThere) => forget(&path)?,
-            Ok(Leftover::Removed) => {
-                self.output.note(&format!("Removed {shown}, left by a run that was killed."));
-                forget(&path)?;
+                // A disk that is not mounted now may come back with the directory.
+                Ok(Leftover::InUse | Leftover::Away) => {}
+                Ok(Leftover::Held(process)) => {
+                    stays(&format!("process {process} has it open. A run after its end removes it."));
+                }
+                Ok(Leftover::KeepsFiles) => stays(
+                    "its filesystem keeps files that were open when they were removed. A later run removes it.",
+                ),
+                Ok(Leftover::NotThere) => forget(self.store, &path)?,
+                Ok(Leftover::Removed) => {
+                    self.output.note(&format!("Removed {shown}, left by a run that was killed."));
+                    forget(self.store, &path)?;
+                }
+                Err(error) => self.output.note(&format!("Could not remove what a killed run left: {error}")),
             }
-            Err(error) => self.output.note(&format!("Could not remove what a killed run left: {error}")),
-        }
         }
         Ok(())
     }
@@ -162,11 +155,15 @@ fn is_gone(path: &Path, deadline: Deadline<'_>) -> bool {
     matches!(became, Ok(Leftover::Removed | Leftover::NotThere))
 }
 
+fn forget(store: &Store, path: &Path) -> Result<(), StoreError> {
+    store.unless_stopped(signals::stop(), || store.forget_workspace(path))
+}
+
 fn remove(
     helper: &mut TargetHelper,
     is_held: bool,
-    (deadline, output): (Deadline<'_>, &Output),
-    forget: impl Fn(&Path) -> Result<(), StoreError>,
+    deadline: Deadline<'_>,
+    (store, output): (&Store, &Output),
 ) -> Result<()> {
     let Some(path) = helper.workspace().map(|workspace| workspace.path.clone()) else { return Ok(()) };
     let stays = |why: &str| {
@@ -181,7 +178,7 @@ fn remove(
         Ok(Leftover::KeepsFiles) => stays("its filesystem keeps files that were open when they were removed"),
         Ok(_) => {
             // A record that stays, as on a full disk or under a lock, is forgotten by the next run, which finds nothing there.
-            let _ = forget(&path);
+            let _ = forget(store, &path);
         }
         Err(error @ (RunnerError::Silent { .. } | RunnerError::Interrupted { .. })) => {
             stays(&error.to_string());

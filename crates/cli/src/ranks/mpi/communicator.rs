@@ -3,8 +3,6 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -20,7 +18,7 @@ use super::clocks::{ClockOffset, ROUND_TRIPS};
 use super::nodes::Nodes;
 use crate::exit::Exit;
 use crate::ranks::LaunchedRank;
-use crate::signals::stop_on_signals;
+use crate::signals::{is_stopped, stop_on_signals};
 
 /// The longest host name of gethostname(2), with its end.
 const HOST_BYTES: usize = 65;
@@ -37,8 +35,6 @@ pub(super) struct Ranks {
     group_size: u32,
     world: SimpleCommunicator,
     pub nodes: Nodes,
-    /// Set to end the run.
-    pub stop: Arc<AtomicBool>,
     // Ends MPI when it is dropped, after the communicators.
     _universe: Universe,
 }
@@ -64,6 +60,7 @@ impl Ranks {
             launched.size,
             world.size()
         );
+        stop_on_signals()?;
         // Sleeps of microseconds last no longer.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         Ok(Self {
@@ -71,7 +68,6 @@ impl Ranks {
             group_size: launched.size,
             nodes: nodes(&world),
             world,
-            stop: stop_on_signals()?,
             _universe: universe,
         })
     }
@@ -90,7 +86,7 @@ impl Ranks {
         let mut length = text.len() as u64;
         // A non-blocking collective call only matches others of its kind.
         mpi::request::scope(|scope| {
-            complete(root.immediate_broadcast_into(scope, &mut length), None);
+            complete(root.immediate_broadcast_into(scope, &mut length), false);
         });
         root.broadcast_into(&mut text.as_bytes().to_vec()[..]);
     }
@@ -100,7 +96,7 @@ impl Ranks {
         let root = self.world.process_at_rank(0);
         let mut length = 0u64;
         mpi::request::scope(|scope| {
-            complete(root.immediate_broadcast_into(scope, &mut length), None);
+            complete(root.immediate_broadcast_into(scope, &mut length), false);
         });
         let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
         root.broadcast_into(&mut bytes[..]);
@@ -127,7 +123,7 @@ impl Ranks {
         let (own, mut failed) = (u8::from(!has_succeeded), 0u8);
         mpi::request::scope(|scope| {
             let request = group.immediate_all_reduce_into(scope, &own, &mut failed, SystemOperation::max());
-            complete(request, Some(&self.stop));
+            complete(request, true);
         });
         failed == 0
     }
@@ -202,9 +198,9 @@ impl RankBarrier for Ranks {
     }
 }
 
-/// Waits for a request. Ranks that do not come after a stop are given up: their launcher ends them, and the next run
-/// removes what stays.
-fn complete<'a, D: ?Sized, S: Scope<'a>>(mut request: Request<'a, D, S>, stop: Option<&AtomicBool>) {
+/// Waits for a request. Ranks that do not come after a stop are given up if `gives_up`: their launcher ends them, and
+/// the next run removes what stays.
+fn complete<'a, D: ?Sized, S: Scope<'a>>(mut request: Request<'a, D, S>, gives_up: bool) {
     const SPIN: Duration = Duration::from_micros(30);
     let start = Instant::now();
     let mut stopped = None;
@@ -220,7 +216,7 @@ fn complete<'a, D: ?Sized, S: Scope<'a>>(mut request: Request<'a, D, S>, stop: O
         }
         // The delay is a small part of the wait.
         std::thread::sleep((waited / 1024).clamp(Duration::from_micros(10), Duration::from_micros(500)));
-        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+        if gives_up && is_stopped() {
             let since = *stopped.get_or_insert_with(Instant::now);
             if since.elapsed() > STOP_TIMEOUT {
                 std::process::exit(Exit::Interrupted as i32);

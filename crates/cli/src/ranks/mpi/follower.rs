@@ -14,7 +14,7 @@ use super::Message;
 use super::communicator::Ranks;
 use super::in_process::{InProcess, identity};
 use crate::output::print_error;
-use crate::processes;
+use crate::{processes, signals};
 
 /// The time that a directory made on another node may take to be seen: nodes cache directories for
 /// seconds.
@@ -66,8 +66,7 @@ fn take_shares(
     mut in_process: InProcess,
     lost_workers: &mut LostWorkers,
 ) -> io::Result<Message> {
-    let stop = ranks.stop.clone();
-    let mut workers = Workers::new(command, &stop, lost_workers);
+    let mut workers = Workers::new(command, signals::stop(), lost_workers);
     loop {
         let share = match receive(ranks)? {
             Message::RunSample(share) => *share,
