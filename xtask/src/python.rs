@@ -1,4 +1,4 @@
-//! Python's modules for the tests: SciPy computes the reference figures of crates/stats, and ruff formats and checks
+//! Python's modules for the tests: SciPy computes the reference figures of crates/stats, ruff and clang-format check
 //! printed code.
 
 use std::process::Command;
@@ -8,7 +8,7 @@ use writebench_testkit::python_with;
 use crate::command::target_directory;
 use crate::part::Part;
 
-const MODULES: &[(&str, &str)] = &[("scipy", "240 MB"), ("ruff", "30 MB")];
+const MODULES: &[(&str, &str)] = &[("scipy", "240 MB"), ("ruff", "30 MB"), ("clang_format", "5 MB")];
 
 /// Each module that no Python has, in a Python environment in cargo's target directory.
 pub(crate) fn missing() -> Vec<Part> {

@@ -52,7 +52,7 @@ pub use rustix::io::Errno;
 pub use set_clock::SetClock;
 pub use small_tmpfs::SmallTmpfs;
 #[cfg(feature = "cases")]
-pub use snippet::Compiled;
+pub use snippet::{Compiled, rust_libraries};
 pub use terminal::Terminal;
 pub use test_rng::TestRng;
 pub use throttle::Throttle;

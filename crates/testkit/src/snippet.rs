@@ -79,7 +79,10 @@ impl Compiled {
 
 /// The words with which rustc finds rustix and libc. These are built once, and so are programs side by side: cargo would
 /// let them wait for each other.
-fn rust_libraries() -> Result<Vec<String>> {
+///
+/// # Errors
+/// cargo cannot build them.
+pub fn rust_libraries() -> Result<Vec<String>> {
     static BUILT: OnceLock<Result<Vec<String>, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| build_rust_libraries().map_err(|error| format!("{error:#}")));
     built.clone().map_err(anyhow::Error::msg)

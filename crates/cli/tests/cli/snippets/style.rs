@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 use writebench_snippets::{EmitOptions, Language, code};
-use writebench_testkit::{Need, Trials, python_with};
+use writebench_testkit::{Need, Trials, python_with, rust_libraries};
 
 use super::grid::{CONTENT, case, promises};
 
@@ -16,6 +16,16 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add(title, &[Need::Python("ruff")], ruff);
     let title = "snippets: rust: all code is as rustfmt formats it";
     trials.add(title, &[Need::Program("rustfmt")], rustfmt);
+    let title = "snippets: rust: clippy has no complaint about any code";
+    trials.add(title, &[Need::Program("cargo"), Need::Program("clippy-driver")], clippy);
+    let formatter = [Need::Python("clang_format")];
+    trials.add("snippets: c: all code is as clang-format formats it", &formatter, || {
+        clang_format(Language::C, "p.c")
+    });
+    trials.add("snippets: cpp: all code is as clang-format formats it", &formatter, || {
+        clang_format(Language::Cpp, "p.cpp")
+    });
+    trials.add("snippets: node: all code can be parsed", &[Need::Program("node")], node);
     let title = "snippets: go: all code is as gofmt formats it, and go vet has no complaint";
     trials.add(title, &[Need::Program("go"), Need::Program("gofmt")], gofmt);
 }
@@ -71,6 +81,47 @@ fn rustfmt() -> Result<()> {
     rustfmt.args(["--check", "--edition", "2024"]).args(files(directory.path(), "p.rs")?);
     // Without this project's own configuration.
     agrees(rustfmt.current_dir(directory.path()), true)
+}
+
+/// All programs are modules of one library, which is much faster than each by itself.
+fn clippy() -> Result<()> {
+    let directory = written(Language::Rust, "p.rs")?;
+    // Programs have all that functions by themselves have, and no module calls its `main`.
+    let mut library = "#![allow(dead_code)]\n".to_owned();
+    for file in files(directory.path(), "p.rs")? {
+        if std::fs::read_to_string(&file)?.contains("\nfn main()") {
+            let name = file.parent().and_then(Path::file_name).context("a folder")?.display();
+            library += &format!("#[path = \"{}\"] mod {name};\n", file.display());
+        }
+    }
+    let path = directory.path().join("lib.rs");
+    std::fs::write(&path, library)?;
+    let mut clippy = Command::new("clippy-driver");
+    clippy.args(["--edition", "2024", "--crate-type", "lib", "--emit", "metadata", "-D", "warnings"]);
+    agrees(clippy.args(rust_libraries()?).arg(&path).current_dir(directory.path()), true)
+}
+
+/// Braces and spaces of C and C++. Without a limit of columns, a line ends where its author ended it.
+const CLANG_STYLE: &str = "{BasedOnStyle: LLVM, IndentWidth: 4, AccessModifierOffset: -4, ColumnLimit: 0, \
+    BreakBeforeBraces: Custom, BraceWrapping: {AfterFunction: true}, AlignTrailingComments: {Kind: Never}, \
+    AlwaysBreakTemplateDeclarations: Yes, ForEachMacros: [io_uring_for_each_cqe], \
+    SpaceBeforeParens: ControlStatementsExceptControlMacros}";
+
+fn clang_format(language: Language, file: &str) -> Result<()> {
+    let directory = written(language, file)?;
+    // It comes with the Python that has its module.
+    let program = python_with("clang_format").context("clang-format")?.with_file_name("clang-format");
+    let mut clang_format = Command::new(program);
+    clang_format.args(["--dry-run", "--Werror", &format!("--style={CLANG_STYLE}")]);
+    agrees(clang_format.args(files(directory.path(), file)?), true)
+}
+
+/// One process, because its start costs more than what it parses.
+fn node() -> Result<()> {
+    const PARSE: &str = "for (const file of process.argv.slice(1))
+        new (require('vm').Script)(require('fs').readFileSync(file, 'utf8'), file);";
+    let directory = written(Language::Node, "p.js")?;
+    agrees(Command::new("node").args(["-e", PARSE]).args(files(directory.path(), "p.js")?), true)
 }
 
 fn gofmt() -> Result<()> {
