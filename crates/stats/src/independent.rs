@@ -68,33 +68,27 @@ impl Ratios {
 
     /// The ratios above `above` and not above `limit`.
     fn between(&self, above: f64, limit: f64) -> Vec<f64> {
-        let (mut ratios, mut first, mut end) = (Vec::new(), 0, 0);
-        for numerator in &self.numerator {
-            let is_above = |at: usize, limit: f64| {
-                self.denominator.get(at).is_some_and(|denominator| numerator / denominator > limit)
-            };
-            while is_above(first, limit) {
-                first += 1;
-            }
-            while is_above(end, above) {
-                end += 1;
-            }
-            ratios.extend(self.denominator[first..end].iter().map(|denominator| numerator / denominator));
-        }
-        ratios
+        let ranges = self.not_above(limit).zip(self.not_above(above));
+        let ratios = ranges.flat_map(|((numerator, first), (_, end))| {
+            self.denominator[first..end].iter().map(move |denominator| numerator / denominator)
+        });
+        ratios.collect()
     }
 
-    /// The number of ratios not above the limit. Both sides are sorted, so that a larger numerator needs a
-    /// larger denominator.
+    /// The number of ratios not above the limit.
     fn at_most(&self, limit: f64) -> usize {
-        let (mut count, mut first) = (0, 0);
-        for numerator in &self.numerator {
-            while self.denominator.get(first).is_some_and(|denominator| numerator / denominator > limit) {
-                first += 1;
-            }
-            count += self.denominator.len() - first;
-        }
-        count
+        self.not_above(limit).map(|(_, first)| self.denominator.len() - first).sum()
+    }
+
+    /// Each numerator, with the first denominator that makes a ratio not above the limit. Both sides are sorted, so that
+    /// a larger numerator needs a larger denominator.
+    fn not_above(&self, limit: f64) -> impl Iterator<Item = (f64, usize)> + '_ {
+        let mut first = 0;
+        self.numerator.iter().map(move |&numerator| {
+            let rest = self.denominator[first..].iter();
+            first += rest.take_while(|&denominator| numerator / denominator > limit).count();
+            (numerator, first)
+        })
     }
 }
 
