@@ -7,6 +7,8 @@ use direct_io::DirectIo;
 use rustix::io::Errno;
 use writebench_model::{Failure, Outcome, Phase};
 
+pub(crate) type Result<T, E = CallError> = std::result::Result<T, E>;
+
 /// A call, by the name that strace and errors use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call {
@@ -151,10 +153,7 @@ pub(crate) fn libc_result(result: std::ffi::c_int) -> rustix::io::Result<()> {
 }
 
 /// Repeats a call while it is interrupted.
-pub(crate) fn retry<T>(
-    call: impl Into<Call>,
-    mut work: impl FnMut() -> rustix::io::Result<T>,
-) -> Result<T, CallError> {
+pub(crate) fn retry<T>(call: impl Into<Call>, mut work: impl FnMut() -> rustix::io::Result<T>) -> Result<T> {
     loop {
         match work() {
             Err(Errno::INTR) => {}
@@ -171,7 +170,7 @@ pub(crate) fn hand_over(
     bytes: &[u8],
     offset: u64,
     mut write: impl FnMut(&[u8], u64) -> rustix::io::Result<usize>,
-) -> Result<(), CallError> {
+) -> Result<()> {
     match write(bytes, offset) {
         Ok(written) if written == bytes.len() => Ok(()),
         first => hand_over_rest(call, bytes, offset, first, write),
@@ -188,7 +187,7 @@ fn hand_over_rest(
     mut offset: u64,
     mut result: rustix::io::Result<usize>,
     mut write: impl FnMut(&[u8], u64) -> rustix::io::Result<usize>,
-) -> Result<(), CallError> {
+) -> Result<()> {
     loop {
         match result {
             Ok(0) => return Err(wrote_nothing(call).at(offset)),
@@ -213,7 +212,7 @@ pub(crate) fn hand_over_vector(
     mut vector: &mut [IoSlice<'_>],
     mut offset: u64,
     mut write: impl FnMut(&[IoSlice<'_>], u64) -> rustix::io::Result<usize>,
-) -> Result<(), CallError> {
+) -> Result<()> {
     while !vector.is_empty() {
         match write(vector, offset) {
             Ok(0) => return Err(wrote_nothing(call).at(offset)),

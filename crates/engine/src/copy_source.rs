@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::Advice;
 use writebench_model::{Cache, Case, Origin, SyncCall};
 
-use crate::call::CallError;
+use crate::call::{CallError, Result};
 use crate::file::{self, COPIED, Target};
 use crate::methods::map::Map;
 use crate::region::to_usize;
@@ -41,13 +41,7 @@ impl CopySources {
     }
 
     /// Makes our own file of incompressible data with at least this many bytes, unless a suitable one exists.
-    pub(crate) fn make(
-        &mut self,
-        number: usize,
-        target: Target<'_>,
-        bytes: u64,
-        seed: u64,
-    ) -> Result<(), CallError> {
+    pub(crate) fn make(&mut self, number: usize, target: Target<'_>, bytes: u64, seed: u64) -> Result<()> {
         let fits = |made: &OwnSource| made.bytes >= bytes && made.seed == seed;
         if self.given.is_some() || self.made.get(&number).is_some_and(fits) {
             return Ok(());
@@ -68,7 +62,7 @@ impl CopySources {
 
 /// Brings the copied bytes of the file into the page cache, or out of it, as the case requires, and checks
 /// the result. Returns a reason to doubt the sample if not all bytes complied.
-pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>, CallError> {
+pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>> {
     let bytes = case.axes().size_bytes;
     let length = rustix::fs::fstat(file).map_err(|errno| CallError::new("stat", errno))?.st_size;
     let length = u64::try_from(length).unwrap_or(0);
@@ -104,7 +98,7 @@ pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>
 
 /// The bytes that are in the page cache; none if mincore(2) does not tell this process the truth. Then the kernel reports
 /// every page as present.
-fn resident_bytes(file: &OwnedFd, bytes: u64) -> Result<Option<u64>, CallError> {
+fn resident_bytes(file: &OwnedFd, bytes: u64) -> Result<Option<u64>> {
     let stat = rustix::fs::fstat(file).map_err(|errno| CallError::new("stat", errno))?;
     let is_owner = stat.st_uid == rustix::process::geteuid().as_raw();
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
@@ -114,7 +108,7 @@ fn resident_bytes(file: &OwnedFd, bytes: u64) -> Result<Option<u64>, CallError> 
     Map::reading(file.as_fd(), 0, bytes)?.resident_bytes().map(|there| Some(there.min(bytes)))
 }
 
-fn read_all(file: &OwnedFd, bytes: u64) -> Result<(), CallError> {
+fn read_all(file: &OwnedFd, bytes: u64) -> Result<()> {
     let mut block = vec![0; 1 << 20];
     for at in (0..bytes).step_by(block.len()) {
         let length = block.len().min(to_usize(bytes - at));

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use writebench_model::protocol::{DIRECT_CHECK_FILE_BYTES, DIRECT_CHECK_TRIES, SampleRequest};
 use writebench_model::{Bytes, Case, Prepare, SyncCall};
 
-use crate::call::{CallError, retry};
+use crate::call::{CallError, Result, retry};
 use crate::file::{self, Target};
 use crate::methods::map::{Map, Mapping};
 use crate::source::SourceBuffer;
@@ -24,7 +24,7 @@ pub(crate) fn uses_page_cache(
     sample: &SampleRequest,
     prepare: Prepare,
     source: &mut SourceBuffer,
-) -> Result<bool, CallError> {
+) -> Result<bool> {
     /// The share of all pages that counts as the page cache: pages appear and disappear one after the
     /// other.
     const MUCH: u64 = 8;
@@ -56,7 +56,7 @@ fn most_bytes_in_page_cache(
     name: &str,
     seed: u64,
     source: &SourceBuffer,
-) -> Result<u64, CallError> {
+) -> Result<u64> {
     let (target, axes) = (Target::Directory(directory), case.axes());
     if axes.prepare.needs_old_content() {
         settle::old_content(directory, name, axes.size_bytes, seed, axes.cache)?;
@@ -79,10 +79,7 @@ fn most_bytes_in_page_cache(
 
 /// Does the work and returns the most bytes of the file that were in the page cache, during the work and
 /// right after it.
-fn most_resident_bytes<T>(
-    map: &Mapping,
-    work: impl FnOnce() -> T,
-) -> Result<(T, Result<u64, CallError>), CallError> {
+fn most_resident_bytes<T>(map: &Mapping, work: impl FnOnce() -> T) -> Result<(T, Result<u64, CallError>)> {
     /// Much shorter than any device takes to write the expected pages.
     const INSPECTION_INTERVAL: Duration = Duration::from_micros(50);
     let (is_done, begun) = (AtomicBool::new(false), Barrier::new(2));

@@ -8,7 +8,7 @@ use rustix::fs::AtFlags;
 use rustix::io::Errno;
 use writebench_model::{Cache, Case, Cursor, Files, Opening, SyncCall};
 
-use crate::call::{Call, CallError, Meaning, hand_over, retry};
+use crate::call::{Call, CallError, Meaning, Result, hand_over, retry};
 use crate::region::to_usize;
 use crate::{pattern, sync};
 
@@ -39,12 +39,7 @@ pub(crate) fn names(stem: &str, case: &Case, rank: u32) -> Vec<String> {
 }
 
 /// Opens a file. One that must be new is created exclusively; if ranks share it, whichever comes first creates it.
-pub(crate) fn open(
-    target: Target<'_>,
-    name: &str,
-    case: &Case,
-    opening: Opening,
-) -> Result<OwnedFd, CallError> {
+pub(crate) fn open(target: Target<'_>, name: &str, case: &Case, opening: Opening) -> Result<OwnedFd> {
     let options = access(case);
     let options = match opening {
         Opening::Emptied => options.truncate(true),
@@ -56,19 +51,14 @@ pub(crate) fn open(
 }
 
 /// Creates a file that must not exist yet, filled with the data of that seed, and syncs it.
-pub(crate) fn create_filled(
-    directory: BorrowedFd<'_>,
-    name: &str,
-    length: u64,
-    seed: u64,
-) -> Result<OwnedFd, CallError> {
+pub(crate) fn create_filled(directory: BorrowedFd<'_>, name: &str, length: u64, seed: u64) -> Result<OwnedFd> {
     let options = OpenOptions::new().write(true).create_new(true);
     let file = open_with(Target::Directory(directory), name, Cache::Buffered, options)?;
     fill(&file, length, seed).map_err(|error| error.with_path(name))?;
     Ok(file)
 }
 
-fn fill(file: &OwnedFd, length: u64, seed: u64) -> Result<(), CallError> {
+fn fill(file: &OwnedFd, length: u64, seed: u64) -> Result<()> {
     let mut block = vec![0; 1 << 20];
     for at in (0..length).step_by(block.len()) {
         let piece = to_usize(length - at).min(block.len());
@@ -78,13 +68,13 @@ fn fill(file: &OwnedFd, length: u64, seed: u64) -> Result<(), CallError> {
     sync::sync(file.as_fd(), SyncCall::Fsync)
 }
 
-pub(crate) fn open_to_read(target: Target<'_>, name: &str) -> Result<OwnedFd, CallError> {
+pub(crate) fn open_to_read(target: Target<'_>, name: &str) -> Result<OwnedFd> {
     open_with(target, name, Cache::Buffered, OpenOptions::new().read(true))
 }
 
 /// Reopens a descriptor's file for reading, with a position and advice of its own, through the page cache or
 /// past it.
-pub(crate) fn reopen_to_read(file: BorrowedFd<'_>, cache: Cache) -> Result<OwnedFd, CallError> {
+pub(crate) fn reopen_to_read(file: BorrowedFd<'_>, cache: Cache) -> Result<OwnedFd> {
     let options = OpenOptions::new().read(true).direct(cache == Cache::Direct);
     open_with(Target::Device(file), "", cache, options)
 }
@@ -95,7 +85,7 @@ pub(crate) fn read_exact(
     file: BorrowedFd<'_>,
     mut bytes: &mut [u8],
     mut offset: u64,
-) -> Result<(), CallError> {
+) -> Result<()> {
     while !bytes.is_empty() {
         let read = retry("pread", || rustix::io::pread(file, &mut *bytes, offset))
             .map_err(|error| error.at(offset))?;
@@ -109,7 +99,7 @@ pub(crate) fn read_exact(
 }
 
 /// Removes a file; a missing file is no error. A device stays.
-pub(crate) fn remove(target: Target<'_>, name: &str) -> Result<(), CallError> {
+pub(crate) fn remove(target: Target<'_>, name: &str) -> Result<()> {
     let Target::Directory(directory) = target else { return Ok(()) };
     retry("unlink", || match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
         Err(Errno::NOENT) => Ok(()),
@@ -120,7 +110,7 @@ pub(crate) fn remove(target: Target<'_>, name: &str) -> Result<(), CallError> {
 
 /// Closes a file and reports late errors of the filesystem: see close(2) on NFS and quotas. After EINTR Linux
 /// has closed the descriptor.
-pub(crate) fn close(file: OwnedFd) -> Result<(), CallError> {
+pub(crate) fn close(file: OwnedFd) -> Result<()> {
     match nix::unistd::close(file) {
         Ok(()) | Err(nix::errno::Errno::EINTR) => Ok(()),
         Err(errno) => Err(CallError::new("close", Errno::from_raw_os_error(errno as i32))),
@@ -143,7 +133,7 @@ fn access(case: &Case) -> OpenOptions {
         .write_through(write_through)
 }
 
-fn open_with(target: Target<'_>, name: &str, cache: Cache, options: OpenOptions) -> Result<OwnedFd, CallError> {
+fn open_with(target: Target<'_>, name: &str, cache: Cache, options: OpenOptions) -> Result<OwnedFd> {
     let file = match target {
         Target::Directory(directory) => options.no_follow(true).mode(0o600).open_at(directory, name),
         Target::Device(device) => options.open(format!("/proc/self/fd/{}", device.as_raw_fd())),

@@ -7,7 +7,7 @@ use memmap2::{Advice, MmapMut};
 use writebench_model::protocol::{DeviceWrites, LimitRequest, LimitedHardware, MeasuredLimits, SampleRequest};
 use writebench_model::{Bytes, Case, Limit, LimitKind, nanoseconds};
 
-use crate::call::CallError;
+use crate::call::{CallError, Result};
 use crate::file::Target;
 use crate::methods::streaming_copy::{self, StreamingCopy};
 use crate::region::to_usize;
@@ -184,7 +184,7 @@ impl Copier {
         Some(Self { from, to, began: now, ended: now })
     }
 
-    fn time(&mut self, copy: fn(&[u8], &mut [u8])) -> Result<(), CallError> {
+    fn time(&mut self, copy: fn(&[u8], &mut [u8])) -> Result<()> {
         self.began = Instant::now();
         copy(&self.from, &mut self.to);
         std::hint::black_box(&mut self.to);

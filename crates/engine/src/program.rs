@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::MemfdFlags;
 use writebench_model::{Case, Failure, Phase, PhasesNs, Sample};
 
-use crate::call::CallError;
+use crate::call::{CallError, Result};
 use crate::file::Target;
 use crate::guard::{PHASES_FD, run_guarded};
 
@@ -41,7 +41,7 @@ impl Program<'_> {
 
     /// Runs the program once, and writes its times and counters into the sample: the phases that it
     /// reports, or phase `write` from its start to its end.
-    pub(crate) fn run(&self, case: &Case, sample: &mut Sample) -> Result<(), CallError> {
+    pub(crate) fn run(&self, case: &Case, sample: &mut Sample) -> Result<()> {
         let line = self.line()?;
         let program = line.first().map(|word| word.to_string_lossy()).unwrap_or_default();
         let [mut reported, mut words] = [memory_file("phases")?, memory_file("errors")?];
@@ -66,7 +66,7 @@ impl Program<'_> {
         Ok(())
     }
 
-    fn line(&self) -> Result<Vec<OsString>, CallError> {
+    fn line(&self) -> Result<Vec<OsString>> {
         let Target::Directory(directory) = self.target else {
             return Err(CallError::unsupported(
                 "program",
@@ -91,13 +91,13 @@ fn filled(word: &str, file: &Path, source: &Path) -> OsString {
     word.split(FILE).map(with_source).collect::<Vec<_>>().join(file.as_os_str())
 }
 
-fn path_to(file: BorrowedFd<'_>) -> Result<PathBuf, CallError> {
+fn path_to(file: BorrowedFd<'_>) -> Result<PathBuf> {
     let link = format!("/proc/self/fd/{}", file.as_raw_fd());
     std::fs::read_link(link).map_err(|error| CallError::from_io("readlink", &error))
 }
 
 /// A file in memory, which takes all that is written without a reader.
-fn memory_file(name: &str) -> Result<File, CallError> {
+fn memory_file(name: &str) -> Result<File> {
     let file: OwnedFd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)
         .map_err(|errno| CallError::new("memfd_create", errno))?;
     Ok(File::from(file))

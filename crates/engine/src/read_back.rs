@@ -7,7 +7,7 @@ use rustix::fs::Advice;
 use writebench_model::protocol::SampleRequest;
 use writebench_model::{Cache, Durability, Extent, ReadBack, ReadFrom};
 
-use crate::call::CallError;
+use crate::call::Result;
 use crate::file::{self, COPIED};
 use crate::methods::map::Map;
 use crate::region::Region;
@@ -34,7 +34,7 @@ pub(crate) fn read_back(
     written: &Written<'_, '_>,
     request: &SampleRequest,
     extent: Extent,
-) -> Result<ReadBack, CallError> {
+) -> Result<ReadBack> {
     let selection = match extent {
         Extent::Whole => None,
         Extent::Part => {
@@ -135,7 +135,7 @@ impl Reader<'_, '_, '_> {
         region: &Region<'_>,
         bytes: u64,
         selection: Option<BlockSelection>,
-    ) -> Result<Option<ReadFrom>, CallError> {
+    ) -> Result<Option<ReadFrom>> {
         let file = file::open_to_read(self.written.target, region.name(self.written.names))?;
         if self.written.case.contract().durability == Durability::Durable || self.written.is_of_another_rank {
             // Pages that stay nevertheless are found below.
@@ -183,7 +183,7 @@ impl Reader<'_, '_, '_> {
         before: u64,
         file: &OwnedFd,
         original: Option<&OwnedFd>,
-    ) -> Result<(), CallError> {
+    ) -> Result<()> {
         let (length, begin, at) = (piece.range.length, piece.file_offset, piece.range.offset);
         let bytes = usize::try_from(length).unwrap_or(0);
         let (found, expected) = (&mut self.found[..bytes], &mut self.expected[..bytes]);

@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use writebench_model::{Latency, Sync, nanoseconds};
 
-use crate::call::CallError;
+use crate::call::{CallError, Result};
 use crate::region::Region;
 use crate::timeline::ProgressSampler;
 use crate::write_behind::WriteBehind;
@@ -66,9 +66,9 @@ impl Records {
     pub(crate) fn each<'a>(
         &mut self,
         region: &Region<'a>,
-        hand_over: impl FnMut(&'a [u8], u64) -> Result<(), CallError>,
-        sync: impl FnMut(u64, u64) -> Result<(), CallError>,
-    ) -> Result<(), CallError> {
+        hand_over: impl FnMut(&'a [u8], u64) -> Result<()>,
+        sync: impl FnMut(u64, u64) -> Result<()>,
+    ) -> Result<()> {
         self.each_by_window(region, u64::MAX, |_| Ok(()), hand_over, sync)
     }
 
@@ -79,10 +79,10 @@ impl Records {
         &mut self,
         region: &Region<'a>,
         window_bytes: u64,
-        mut before: impl FnMut(&Region<'a>) -> Result<(), CallError>,
-        mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), CallError>,
-        mut sync: impl FnMut(u64, u64) -> Result<(), CallError>,
-    ) -> Result<(), CallError> {
+        mut before: impl FnMut(&Region<'a>) -> Result<()>,
+        mut hand_over: impl FnMut(&'a [u8], u64) -> Result<()>,
+        mut sync: impl FnMut(u64, u64) -> Result<()>,
+    ) -> Result<()> {
         if self.is_off() {
             // Write-back is due at the first chunk behind its distance, which is seldom a border of the sampler's pieces.
             let distance = self.behind.as_ref().map_or(u64::MAX, |behind| behind.distance);
@@ -107,12 +107,12 @@ impl Records {
     }
 
     /// Runs a loop that calls [`Records::record`], and syncs the rest at its end.
-    pub(crate) fn run<S: FnMut(u64, u64) -> Result<(), CallError>>(
+    pub(crate) fn run<S: FnMut(u64, u64) -> Result<()>>(
         &mut self,
         region: &Region<'_>,
         sync: &mut S,
         work: impl FnOnce(&mut Self, &mut S) -> Result<(), Stop>,
-    ) -> Result<(), CallError> {
+    ) -> Result<()> {
         self.begin();
         match work(self, sync) {
             Ok(()) | Err(None) => {}
@@ -128,7 +128,7 @@ impl Records {
         region: &Region<'_>,
         chunks: u64,
         bytes: usize,
-        sync: &mut impl FnMut(u64, u64) -> Result<(), CallError>,
+        sync: &mut impl FnMut(u64, u64) -> Result<()>,
     ) -> Result<(), Stop> {
         self.handed_over_bytes += bytes as u64;
         self.sampler.reached(self.handed_over_bytes);
@@ -145,11 +145,7 @@ impl Records {
         }
     }
 
-    fn sync_rest(
-        &mut self,
-        region: &Region<'_>,
-        sync: &mut impl FnMut(u64, u64) -> Result<(), CallError>,
-    ) -> Result<(), CallError> {
+    fn sync_rest(&mut self, region: &Region<'_>, sync: &mut impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
         if self.since_sync == 0 {
             return Ok(());
         }
@@ -180,7 +176,7 @@ impl Records {
 
     /// Records the bytes that the loop has handed over since it began, and writes behind.
     #[inline(always)]
-    pub(crate) fn reached(&mut self, bytes: u64) -> Result<(), CallError> {
+    pub(crate) fn reached(&mut self, bytes: u64) -> Result<()> {
         self.sampler.reached(bytes);
         match &mut self.behind {
             None => Ok(()),

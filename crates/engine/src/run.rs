@@ -12,7 +12,7 @@ use writebench_model::{
 };
 
 use crate::barrier::{RankBarrier, Ranks};
-use crate::call::{CallError, PhaseError};
+use crate::call::{CallError, PhaseError, Result};
 use crate::copy_source::{self, CopySources};
 use crate::file::{COPIED, Target};
 use crate::machine::Usage;
@@ -163,7 +163,7 @@ impl Run<'_> {
     /// Filesystems that write through the page cache and drop the pages afterwards (btrfs for its checksums,
     /// ext2 and ext3 in a hole) can be caught only during the write. If the path cannot be found out, that is
     /// no reason to doubt the sample.
-    fn check_direct_path(&self, engine: &mut Engine<'_>) -> Result<(), CallError> {
+    fn check_direct_path(&self, engine: &mut Engine<'_>) -> Result<()> {
         // A file without data has no path to check.
         let (Target::Directory(directory), 1..) = (self.target, self.case.axes().size_bytes) else {
             return Ok(());
@@ -181,7 +181,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn settle(&self, engine: &mut Engine<'_>, sample: &mut Sample) -> Result<(), CallError> {
+    fn settle(&self, engine: &mut Engine<'_>, sample: &mut Sample) -> Result<()> {
         let (case, request) = (self.case, self.request);
         // A file that could not be removed has already failed its own sample.
         for name in self.own_names() {
@@ -324,12 +324,7 @@ impl Run<'_> {
     }
 
     /// Checks that the file has all data, which took the path that the case names.
-    fn verify(
-        &self,
-        regions: &[Region<'_>],
-        handed_over_bytes: Vec<u64>,
-        sample: &mut Sample,
-    ) -> Result<(), CallError> {
+    fn verify(&self, regions: &[Region<'_>], handed_over_bytes: Vec<u64>, sample: &mut Sample) -> Result<()> {
         let (case, request) = (self.case, self.request);
         let (target, names) = (self.target, self.names);
         let all = Written { target, names, case, regions, handed_over_bytes, is_of_another_rank: false };
@@ -364,7 +359,7 @@ struct PhaseClock<'c, 'm> {
 }
 
 impl PhaseClock<'_, '_> {
-    fn time(&mut self, phase: Phase, work: impl FnOnce() -> Result<(), CallError>) -> Result<(), PhaseError> {
+    fn time(&mut self, phase: Phase, work: impl FnOnce() -> Result<()>) -> Result<(), PhaseError> {
         in_phase(self.progress, phase, || {
             let start = Instant::now();
             let result = work();
@@ -382,7 +377,7 @@ impl PhaseClock<'_, '_> {
 fn in_phase<T>(
     progress: &dyn Fn(Phase),
     phase: Phase,
-    work: impl FnOnce() -> Result<T, CallError>,
+    work: impl FnOnce() -> Result<T>,
 ) -> Result<T, PhaseError> {
     progress(phase);
     work().map_err(|error| (phase, error))

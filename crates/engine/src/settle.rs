@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
 use writebench_model::{AllocateCall, Cache, Case, Content, SyncCall};
 
-use crate::call::{CallError, retry};
+use crate::call::{Result, retry};
 use crate::file::{self, Target};
 use crate::machine::meminfo_bytes;
 use crate::sync;
@@ -20,7 +20,7 @@ pub(crate) fn old_content(
     length: u64,
     seed: u64,
     cache: Cache,
-) -> Result<(), CallError> {
+) -> Result<()> {
     let file = file::create_filled(directory, name, length, !seed)?;
     if cache == Cache::Dontcache {
         // Pages that exist already are not dropped after write-back.
@@ -32,7 +32,7 @@ pub(crate) fn old_content(
 /// Writes out the data of earlier samples, removals included, and waits until the kernel has only a trickle
 /// under way. With `sync_all` it syncs every filesystem, because another one holds the data written to this
 /// one. Returns why the target is not quiet after `limit`: a reason to doubt the sample, but no fault of it.
-pub(crate) fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Result<Option<String>, CallError> {
+pub(crate) fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Result<Option<String>> {
     const TRICKLE_BYTES: u64 = 4 << 20;
     let start = Instant::now();
     write_out(target, sync_all)?;
@@ -47,7 +47,7 @@ pub(crate) fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Resu
 
 /// Writes out the data of a target, or of all filesystems. The call reports a write-back that failed since the last one
 /// on this open file description, and does so once: its error must not be dropped.
-pub(crate) fn write_out(target: Target<'_>, sync_all: bool) -> Result<(), CallError> {
+pub(crate) fn write_out(target: Target<'_>, sync_all: bool) -> Result<()> {
     let written_out = match target {
         Target::Directory(directory) => retry("syncfs", || rustix::fs::syncfs(directory)),
         Target::Device(device) => sync::sync(device, SyncCall::Fsync),

@@ -6,7 +6,7 @@ use memmap2::{Advice, MmapMut};
 use rustix::io::Errno;
 use writebench_model::{Bytes, Case, Data, DataMemory, Source};
 
-use crate::call::{Call, CallError, Meaning};
+use crate::call::{Call, CallError, Meaning, Result};
 use crate::region::to_usize;
 use crate::{pattern, region};
 
@@ -39,7 +39,7 @@ const MADVISE: Call = Call { name: "madvise", meanings: &[(Errno::INVAL, Meaning
 
 impl SourceBuffer {
     /// Generates the data that `case` writes, unless the present data fits.
-    pub(crate) fn make(&mut self, case: &Case, rank: u32, seed: u64) -> Result<(), CallError> {
+    pub(crate) fn make(&mut self, case: &Case, rank: u32, seed: u64) -> Result<()> {
         let (data, memory) = (case.axes().data, case.axes().memory);
         let length = usize::try_from(case.source_bytes())
             .map_err(|_| CallError::other("source", "larger than the address space".to_owned()))?;
@@ -102,7 +102,7 @@ impl SourceBuffer {
 
 /// Fails unless the kernel has given huge pages for most of this memory, since it may take the advice and give
 /// none. If the kernel does not say, the memory is trusted.
-fn check_huge_pages(bytes: &[u8]) -> Result<(), CallError> {
+fn check_huge_pages(bytes: &[u8]) -> Result<()> {
     let Ok(maps) = std::fs::read_to_string("/proc/self/smaps") else { return Ok(()) };
     let huge_bytes = huge_bytes_at(&maps, bytes.as_ptr().addr() as u64).unwrap_or(0);
     let length = bytes.len() as u64;

@@ -4,7 +4,7 @@ use std::io::IoSlice;
 
 use memmap2::MmapMut;
 
-use crate::call::CallError;
+use crate::call::{CallError, Result};
 use crate::region::Region;
 
 /// A buffer of one call, if the region's data must be copied. A program allocates it inside the clock, too.
@@ -12,7 +12,7 @@ pub(crate) struct Staging(Option<MmapMut>);
 
 impl Staging {
     /// Room for so many chunks of the region.
-    pub(crate) fn for_region(region: &Region<'_>, chunks: u64) -> Result<Self, CallError> {
+    pub(crate) fn for_region(region: &Region<'_>, chunks: u64) -> Result<Self> {
         let bytes = region.axes.chunk_size_bytes.saturating_mul(chunks).min(region.range.length);
         if !region.axes.is_staged() || bytes == 0 {
             return Ok(Self(None));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use writebench_model::{Cache, Case, Cursor, Opening, Prepare};
 
-use crate::call::{CallError, retry};
+use crate::call::{CallError, Result, retry};
 use crate::file::{self, Target};
 use crate::methods::allocate::{allocate, zero_fill};
 use crate::methods::{self, IoThread};
@@ -54,22 +54,22 @@ impl ThreadState<'_> {
     }
 
     /// Opens the file as the case's `prepare` requires.
-    pub(crate) fn open(&mut self) -> Result<(), CallError> {
+    pub(crate) fn open(&mut self) -> Result<()> {
         self.open_with(self.case.axes().prepare.opening())
     }
 
     /// Opens a descriptor of its own for an existing file.
-    pub(crate) fn open_own(&mut self) -> Result<(), CallError> {
+    pub(crate) fn open_own(&mut self) -> Result<()> {
         if self.file.is_some() { Ok(()) } else { self.open_with(Opening::Kept) }
     }
 
-    fn open_with(&mut self, opening: Opening) -> Result<(), CallError> {
+    fn open_with(&mut self, opening: Opening) -> Result<()> {
         self.file = Some(Arc::new(file::open(self.target, self.name, self.case, opening)?));
         self.seek()
     }
 
     /// Sets the file's position to the region, for methods that write there.
-    fn seek(&mut self) -> Result<(), CallError> {
+    fn seek(&mut self) -> Result<()> {
         if self.case.method().card().cursor != Cursor::FilePosition || self.region.file_offset == 0 {
             return Ok(());
         }
@@ -78,7 +78,7 @@ impl ThreadState<'_> {
     }
 
     /// Gives the file its length and blocks, if the case's `prepare` does so.
-    pub(crate) fn prepare(&mut self) -> Result<(), CallError> {
+    pub(crate) fn prepare(&mut self) -> Result<()> {
         self.on_file(|state, file| {
             let (axes, length) = (state.case.axes(), state.region.file_length);
             match axes.prepare.call() {
@@ -90,12 +90,12 @@ impl ThreadState<'_> {
     }
 
     /// Attaches the method to the open file.
-    pub(crate) fn attach(&mut self) -> Result<(), CallError> {
+    pub(crate) fn attach(&mut self) -> Result<()> {
         self.on_file(|state, file| state.thread.attach(file))
     }
 
     /// Runs the method's loop.
-    pub(crate) fn write(&mut self) -> Result<(), CallError> {
+    pub(crate) fn write(&mut self) -> Result<()> {
         let (axes, offset) = (self.case.axes(), self.region.file_offset);
         self.records.behind = self.file.as_ref().and_then(|file| WriteBehind::new(axes, file, offset));
         self.on_file(|state, file| {
@@ -110,22 +110,19 @@ impl ThreadState<'_> {
     }
 
     /// Makes durable the data that the case's `sync` reaches through this descriptor.
-    pub(crate) fn sync(&mut self) -> Result<(), CallError> {
+    pub(crate) fn sync(&mut self) -> Result<()> {
         self.on_file(|state, file| state.thread.sync(file, state.case.axes().sync.call))
     }
 
     /// Detaches the method and closes the descriptor unless another thread shares it.
-    pub(crate) fn close(&mut self) -> Result<(), CallError> {
+    pub(crate) fn close(&mut self) -> Result<()> {
         self.thread.detach().map_err(|error| error.with_path(self.name))?;
         let Some(file) = self.file.take().and_then(Arc::into_inner) else { return Ok(()) };
         self.thread.close(file).map_err(|error| error.with_path(self.name))
     }
 
     /// Works on the open file.
-    fn on_file(
-        &mut self,
-        work: impl FnOnce(&mut Self, BorrowedFd<'_>) -> Result<(), CallError>,
-    ) -> Result<(), CallError> {
+    fn on_file(&mut self, work: impl FnOnce(&mut Self, BorrowedFd<'_>) -> Result<()>) -> Result<()> {
         let file = self.file.clone().ok_or_else(|| CallError::new("open", rustix::io::Errno::BADF))?;
         work(self, file.as_fd()).map_err(|error| error.with_path(self.name))
     }

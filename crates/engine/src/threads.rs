@@ -5,7 +5,7 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use rustix::io::Errno;
 
-use crate::call::{Call, CallError, Meaning};
+use crate::call::{Call, CallError, Meaning, Result};
 
 /// EAGAIN at a limit on threads: pthread_create(3).
 const PTHREAD_CREATE: Call = Call {
@@ -13,7 +13,7 @@ const PTHREAD_CREATE: Call = Call {
     meanings: &[(Errno::AGAIN, Meaning::Limited("see pids.max of the control group, and ulimit -u"))],
 };
 
-pub(crate) type Step<S> = fn(&mut S) -> Result<(), CallError>;
+pub(crate) type Step<S> = fn(&mut S) -> Result<()>;
 
 /// The states of all regions, and the threads bound to them. A region's own thread does all its work; a single
 /// region has no thread, and the caller does its work.
@@ -32,7 +32,7 @@ pub(crate) struct Shared<S> {
 
 struct Slot<S> {
     state: S,
-    result: Result<(), CallError>,
+    result: Result<()>,
 }
 
 impl<S: Send> Shared<S> {
@@ -49,10 +49,7 @@ impl<S: Send> Shared<S> {
 
 impl<'env, S: Send> Threads<'env, S> {
     /// Starts a thread per region, if there are several, and waits until all run.
-    pub(crate) fn start<'scope>(
-        scope: &'scope Scope<'scope, 'env>,
-        shared: &'env Shared<S>,
-    ) -> Result<Self, CallError> {
+    pub(crate) fn start<'scope>(scope: &'scope Scope<'scope, 'env>, shared: &'env Shared<S>) -> Result<Self> {
         if shared.states.len() > 1 {
             let mut slots = shared.states.iter();
             let started =
@@ -65,7 +62,7 @@ impl<'env, S: Send> Threads<'env, S> {
     }
 
     /// Takes one step of all regions in parallel. Returns the first error, by the order of the regions.
-    pub(crate) fn together(&self, step: Step<S>) -> Result<(), CallError> {
+    pub(crate) fn together(&self, step: Step<S>) -> Result<()> {
         if self.shared.states.len() == 1 {
             return self.first(step);
         }
@@ -76,15 +73,12 @@ impl<'env, S: Send> Threads<'env, S> {
     }
 
     /// Takes a step of the first region, in the caller's thread.
-    pub(crate) fn first(&self, step: Step<S>) -> Result<(), CallError> {
+    pub(crate) fn first(&self, step: Step<S>) -> Result<()> {
         step(&mut lock(&self.shared.states[0]).state)
     }
 
     /// Takes a step of each region in turn, in the caller's thread.
-    pub(crate) fn in_turn(
-        &self,
-        mut step: impl FnMut(&mut S) -> Result<(), CallError>,
-    ) -> Result<(), CallError> {
+    pub(crate) fn in_turn(&self, mut step: impl FnMut(&mut S) -> Result<()>) -> Result<()> {
         self.shared.states.iter().try_for_each(|slot| step(&mut lock(slot).state))
     }
 }
@@ -102,7 +96,7 @@ impl<S> Drop for Threads<'_, S> {
 pub(crate) fn start_thread<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
-) -> Result<ScopedJoinHandle<'scope, T>, CallError> {
+) -> Result<ScopedJoinHandle<'scope, T>> {
     Builder::new().spawn_scoped(scope, work).map_err(|error| CallError::from_io(PTHREAD_CREATE, &error))
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use fiemap::{Fiemap, FiemapExtentFlags};
 use writebench_model::{Cache, Case, Content, Data, Failure, Files, Method, Prepare, SyncCall};
 
-use crate::call::{CallError, retry};
+use crate::call::{CallError, Result, retry};
 use crate::file::{self, Target};
 use crate::methods::map::Map;
 use crate::region::Region;
@@ -30,7 +30,7 @@ pub(crate) struct Written<'w, 'a> {
 impl Written<'_, '_> {
     /// Checks the length of each file and, for a case that only reserves blocks, its blocks. Returns the
     /// bytes that were handed over, or the files' total length if none were.
-    pub(crate) fn check_sizes(&self) -> Result<u64, CallError> {
+    pub(crate) fn check_sizes(&self) -> Result<u64> {
         let mut lengths = 0;
         for (index, name) in self.names.iter().enumerate() {
             let Target::Directory(directory) = self.target else { break };
@@ -76,7 +76,7 @@ impl Written<'_, '_> {
 
     /// Whether zeros were written rather than left out: holes and reserved blocks read as zeros, too. The
     /// filesystem's extents show it, unless zeros or old content were in the file before.
-    pub(crate) fn check_zeros(&self) -> Result<(), CallError> {
+    pub(crate) fn check_zeros(&self) -> Result<()> {
         let axes = self.case.axes();
         let was_written = axes.prepare == Prepare::ZeroFill || axes.prepare.needs_old_content();
         let is_file = matches!(self.target, Target::Directory(_));
@@ -108,7 +108,7 @@ impl Written<'_, '_> {
 
     /// Whether most of a copy's blocks are shared with another file: FIEMAP of the kernel's
     /// Documentation/filesystems/fiemap.rst. None if this is no copy, or the filesystem does not tell.
-    pub(crate) fn shares_blocks(&self) -> Result<Option<bool>, CallError> {
+    pub(crate) fn shares_blocks(&self) -> Result<Option<bool>> {
         let (true, Some(name)) = (self.case.method().copies(), self.names.first()) else { return Ok(None) };
         let file = file::open_to_read(self.target, name)?;
         let shared_bytes = extent_bytes(&file, |flags| flags.contains(FiemapExtentFlags::SHARED));
@@ -118,7 +118,7 @@ impl Written<'_, '_> {
     /// Whether direct I/O was direct, and whether `RWF_DONTCACHE` has dropped its pages. Some filesystems accept
     /// `O_DIRECT` and then use the page cache (tmpfs always, btrfs where it keeps checksums); pages in the cache
     /// afterwards prove it.
-    pub(crate) fn check_page_cache(&self) -> Result<(), CallError> {
+    pub(crate) fn check_page_cache(&self) -> Result<()> {
         // A page at the border of a region may be read first, or be another region's: such pages are not dropped.
         let border_bytes = 2 * rustix::param::page_size() as u64;
         let (value, accepted, few) = match self.case.axes().cache {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use writebench_model::{Axes, Drop};
 
-use crate::call::{CallError, libc_result, retry};
+use crate::call::{Result, libc_result, retry};
 
 /// Data of one region that is written out behind the writer.
 pub(crate) struct WriteBehind {
@@ -32,14 +32,14 @@ impl WriteBehind {
 
     /// Starts the write-back that is due once `bytes` of the region have been handed over.
     #[inline(always)]
-    pub(crate) fn reached(&mut self, bytes: u64) -> Result<(), CallError> {
+    pub(crate) fn reached(&mut self, bytes: u64) -> Result<()> {
         if bytes - self.started < self.distance { Ok(()) } else { self.advance(bytes) }
     }
 
     /// Starts write-back of the bytes since the last call, and waits for those before: sync_file_range(2).
     /// At most two windows are dirty or under write-back.
     #[cold]
-    fn advance(&mut self, bytes: u64) -> Result<(), CallError> {
+    fn advance(&mut self, bytes: u64) -> Result<()> {
         const AND_WAIT: c_uint =
             libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
         self.sync(self.started, bytes, libc::SYNC_FILE_RANGE_WRITE)?;
@@ -56,7 +56,7 @@ impl WriteBehind {
         Ok(())
     }
 
-    fn sync(&self, from: u64, to: u64, flags: c_uint) -> Result<(), CallError> {
+    fn sync(&self, from: u64, to: u64, flags: c_uint) -> Result<()> {
         let offset = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
         let (at, length) = (self.file_offset + from, to - from);
         retry("sync_file_range", || {

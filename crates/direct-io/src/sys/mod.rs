@@ -5,7 +5,7 @@
 //! | `AsFile`, `borrow` | an open file |
 //! | `open`, on Unix `open_at` | opens by options that do not contradict each other |
 //! | `WRITE_AT`, `write_at`, `READ_AT`, `read_at` | one transfer, begun again if interrupted, and the name of its call |
-//! | `WRITE_VECTORED_AT`, `write_vectored_at`, `READ_VECTORED_AT`, `read_vectored_at` | the same for slices; the outer error is of a system without the call |
+//! | `WRITE_VECTORED_AT`, `write_vectored_at`, `READ_VECTORED_AT`, `read_vectored_at` | the same for slices |
 //! | `length_bytes`, `SET_LENGTH`, `set_length` | the length of a regular file |
 //! | `device`, `device_at`, `device_below`, `direct`, `may_be_direct` | facts, as the system tells them |
 //! | `loop_backing` | the file behind a loop device |
@@ -18,6 +18,9 @@ pub(crate) mod memory;
 
 mod unsupported;
 pub(crate) use unsupported::*;
+
+/// The result of a vectored transfer. The outer error is of a system without the call.
+type Vectored = Result<std::io::Result<usize>, crate::Error>;
 
 #[cfg(unix)]
 mod unix;

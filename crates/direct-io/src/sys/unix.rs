@@ -9,6 +9,7 @@ use rustix::fs::{FileType, FlockOperation, Mode, OFlags, RawMode};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::ioctl::{Getter, Opcode, ioctl};
 
+use super::Vectored;
 #[cfg(not(target_os = "linux"))]
 use crate::BlockDevice;
 use crate::{Error, OpenOptions, WriteThrough};
@@ -89,21 +90,13 @@ pub(crate) fn read_at(file: BorrowedFd<'_>, bytes: &mut [u8], offset: u64) -> io
 
 pub(crate) const WRITE_VECTORED_AT: &str = "pwritev";
 
-pub(crate) fn write_vectored_at(
-    file: BorrowedFd<'_>,
-    slices: &[IoSlice<'_>],
-    offset: u64,
-) -> Result<io::Result<usize>, Error> {
+pub(crate) fn write_vectored_at(file: BorrowedFd<'_>, slices: &[IoSlice<'_>], offset: u64) -> Vectored {
     Ok(retry_on_intr(|| rustix::io::pwritev(file, slices, offset)).map_err(io::Error::from))
 }
 
 pub(crate) const READ_VECTORED_AT: &str = "preadv";
 
-pub(crate) fn read_vectored_at(
-    file: BorrowedFd<'_>,
-    slices: &mut [IoSliceMut<'_>],
-    offset: u64,
-) -> Result<io::Result<usize>, Error> {
+pub(crate) fn read_vectored_at(file: BorrowedFd<'_>, slices: &mut [IoSliceMut<'_>], offset: u64) -> Vectored {
     Ok(retry_on_intr(|| rustix::io::preadv(file, slices, offset)).map_err(io::Error::from))
 }
 

@@ -22,6 +22,7 @@ use windows_sys::Win32::System::Ioctl::{
     STORAGE_PROPERTY_QUERY, StorageAccessAlignmentProperty, StorageDeviceProperty,
 };
 
+use super::Vectored;
 use crate::{BlockDevice, DirectIo, Error, OpenOptions, WriteThrough};
 
 pub(crate) fn borrow<F: AsHandle>(file: &F) -> BorrowedHandle<'_> {
@@ -73,21 +74,13 @@ fn with_file<T>(handle: BorrowedHandle<'_>, then: impl FnOnce(&File) -> T) -> T 
 
 pub(crate) const WRITE_VECTORED_AT: &str = "WriteFileGather";
 
-pub(crate) fn write_vectored_at(
-    _: BorrowedHandle<'_>,
-    _: &[IoSlice<'_>],
-    _: u64,
-) -> Result<io::Result<usize>, Error> {
+pub(crate) fn write_vectored_at(_: BorrowedHandle<'_>, _: &[IoSlice<'_>], _: u64) -> Vectored {
     Err(Error::Unsupported { call: WRITE_VECTORED_AT, reason: ONLY_PAGES })
 }
 
 pub(crate) const READ_VECTORED_AT: &str = "ReadFileScatter";
 
-pub(crate) fn read_vectored_at(
-    _: BorrowedHandle<'_>,
-    _: &mut [IoSliceMut<'_>],
-    _: u64,
-) -> Result<io::Result<usize>, Error> {
+pub(crate) fn read_vectored_at(_: BorrowedHandle<'_>, _: &mut [IoSliceMut<'_>], _: u64) -> Vectored {
     Err(Error::Unsupported { call: READ_VECTORED_AT, reason: ONLY_PAGES })
 }
 

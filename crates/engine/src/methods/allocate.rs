@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use writebench_model::{AllocateCall, Cache, SyncCall};
 
 use super::IoThread;
-use crate::call::{Call, CallError, Meaning, hand_over, retry};
+use crate::call::{Call, CallError, Meaning, Result, hand_over, retry};
 use crate::records::Records;
 use crate::region::{Region, to_usize};
 
@@ -21,7 +21,7 @@ const POSIX_FALLOCATE: Call =
     Call { name: "posix_fallocate", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 
 /// Gives a file its length; `fallocate` and `posix_fallocate` also give it blocks.
-pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) -> Result<(), CallError> {
+pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) -> Result<()> {
     match call {
         AllocateCall::Ftruncate => retry("ftruncate", || rustix::fs::ftruncate(file, length)),
         AllocateCall::Fallocate => fallocate(file, FallocateFlags::empty(), length),
@@ -38,13 +38,13 @@ pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) ->
     }
 }
 
-fn fallocate(file: BorrowedFd<'_>, flags: FallocateFlags, length: u64) -> Result<(), CallError> {
+fn fallocate(file: BorrowedFd<'_>, flags: FallocateFlags, length: u64) -> Result<()> {
     retry("fallocate", || rustix::fs::fallocate(file, flags, 0, length))
 }
 
 /// Fills the file with zeros and syncs them, so that its blocks exist and a later overwrite changes no
 /// metadata. The zeros leave the page cache if the data will: `RWF_DONTCACHE` drops only pages that it made.
-pub(crate) fn zero_fill(file: BorrowedFd<'_>, length: u64, cache: Cache) -> Result<(), CallError> {
+pub(crate) fn zero_fill(file: BorrowedFd<'_>, length: u64, cache: Cache) -> Result<()> {
     // The alignment is for direct I/O.
     #[repr(align(4096))]
     struct Zeros([u8; 64 << 10]);

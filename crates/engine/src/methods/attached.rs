@@ -7,46 +7,46 @@ use writebench_model::SyncCall;
 
 use super::IoThread;
 use super::map::Map;
-use crate::call::CallError;
+use crate::call::{CallError, Result};
 use crate::records::Records;
 use crate::region::Region;
 use crate::{file, sync};
 
 /// What a method needs beside the file, from phase `open` to phase `close`.
 pub(super) trait Attachment: Send {
-    fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
+    fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
         sync::sync(file, call)
     }
 
-    fn detach(self) -> Result<(), CallError>;
+    fn detach(self) -> Result<()>;
 }
 
 /// Another file.
 impl Attachment for OwnedFd {
-    fn detach(self) -> Result<(), CallError> {
+    fn detach(self) -> Result<()> {
         file::close(self)
     }
 }
 
 impl Attachment for Map {
     /// Makes the file durable through its mapping or its descriptor.
-    fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
+    fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
         if call == SyncCall::Msync { self.sync_all() } else { sync::sync(file, call) }
     }
 
     /// Unmaps the file, unless another thread still uses the mapping.
-    fn detach(self) -> Result<(), CallError> {
+    fn detach(self) -> Result<()> {
         self.unmap()
     }
 }
 
 /// The second is that of the file that is written.
 impl<A: Attachment, B: Attachment> Attachment for (A, B) {
-    fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
+    fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
         self.1.sync(file, call)
     }
 
-    fn detach(self) -> Result<(), CallError> {
+    fn detach(self) -> Result<()> {
         self.0.detach()?;
         self.1.detach()
     }
@@ -55,8 +55,8 @@ impl<A: Attachment, B: Attachment> Attachment for (A, B) {
 /// A method whose loop `write` needs what `attach` makes.
 pub(super) fn attached<'a, A: Attachment + 'a>(
     region: Region<'a>,
-    attach: impl Fn(&Region<'a>, BorrowedFd<'_>) -> Result<A, CallError> + Send + 'a,
-    write: impl FnMut(&Region<'a>, &A, BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send + 'a,
+    attach: impl Fn(&Region<'a>, BorrowedFd<'_>) -> Result<A> + Send + 'a,
+    write: impl FnMut(&Region<'a>, &A, BorrowedFd<'_>, &mut Records) -> Result<()> + Send + 'a,
 ) -> impl IoThread + 'a {
     AttachedThread { region, attach, attachment: None, write }
 }
@@ -71,28 +71,28 @@ struct AttachedThread<'a, A, F, W> {
 impl<'a, A, F, W> IoThread for AttachedThread<'a, A, F, W>
 where
     A: Attachment,
-    F: Fn(&Region<'a>, BorrowedFd<'_>) -> Result<A, CallError> + Send,
-    W: FnMut(&Region<'a>, &A, BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send,
+    F: Fn(&Region<'a>, BorrowedFd<'_>) -> Result<A> + Send,
+    W: FnMut(&Region<'a>, &A, BorrowedFd<'_>, &mut Records) -> Result<()> + Send,
 {
     fn attaches(&self) -> bool {
         true
     }
 
-    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
+    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         self.attachment = Some((self.attach)(&self.region, file)?);
         Ok(())
     }
 
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
         let attachment = self.attachment.as_ref().ok_or_else(not_attached)?;
         (self.write)(&self.region, attachment, file, records)
     }
 
-    fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
+    fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
         self.attachment.as_ref().ok_or_else(not_attached)?.sync(file, call)
     }
 
-    fn detach(&mut self) -> Result<(), CallError> {
+    fn detach(&mut self) -> Result<()> {
         self.attachment.take().map_or(Ok(()), Attachment::detach)
     }
 }

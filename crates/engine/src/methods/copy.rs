@@ -6,14 +6,14 @@ use writebench_model::{Advice, Cache};
 
 use super::IoThread;
 use super::attached::attached;
-use crate::call::{Call, CallError, retry};
+use crate::call::{Call, CallError, Result, retry};
 use crate::file::{self, COPIED};
 use crate::records::Records;
 use crate::region::{Region, to_usize};
 
 /// Opens the file that is copied at the beginning of the region, with a position and the case's advice of its own:
 /// closing a descriptor ends its advice.
-pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd, CallError> {
+pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd> {
     let file = open_unadvised(region, Cache::Buffered)?;
     if region.range.offset > 0 {
         let position = rustix::fs::SeekFrom::Start(region.range.offset);
@@ -28,7 +28,7 @@ pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd, CallError> {
 }
 
 /// Opens the file that is copied, through the page cache or past it.
-pub(super) fn open_unadvised(region: &Region<'_>, cache: Cache) -> Result<OwnedFd, CallError> {
+pub(super) fn open_unadvised(region: &Region<'_>, cache: Cache) -> Result<OwnedFd> {
     let missing = || CallError::other("copy", "there is no file to copy".to_owned());
     let source = region.copy_from.ok_or_else(missing)?;
     file::reopen_to_read(source, cache).map_err(|error| error.with_path(COPIED))
@@ -37,9 +37,7 @@ pub(super) fn open_unadvised(region: &Region<'_>, cache: Cache) -> Result<OwnedF
 /// A copy whose loop only needs the file that is copied: from the first file to the second.
 pub(super) fn copying<'a>(
     region: Region<'a>,
-    mut copy: impl FnMut(&Region<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<(), CallError>
-    + Send
-    + 'a,
+    mut copy: impl FnMut(&Region<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<()> + Send + 'a,
 ) -> impl IoThread + 'a {
     attached(
         region,
@@ -68,8 +66,8 @@ pub(super) fn move_all(
     region: &Region<'_>,
     call: impl Into<Call> + Copy,
     records: &mut Records,
-    mut step: impl FnMut(usize, u64) -> Result<usize, CallError>,
-) -> Result<(), CallError> {
+    mut step: impl FnMut(usize, u64) -> Result<usize>,
+) -> Result<()> {
     let mut at = 0;
     while at < region.range.length {
         let most = to_usize(region.axes.chunk_size_bytes.min(region.range.length - at));

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::IoThread;
 use super::copy::copying;
-use crate::call::{Call, CallError, Meaning, libc_result, retry};
+use crate::call::{Call, Meaning, Result, libc_result, retry};
 use crate::records::Records;
 use crate::region::Region;
 
@@ -31,7 +31,7 @@ fn clone_range(
     source: BorrowedFd<'_>,
     file: BorrowedFd<'_>,
     records: &mut Records,
-) -> Result<(), CallError> {
+) -> Result<()> {
     let length = region.range.length;
     let range = libc::file_clone_range {
         src_fd: i64::from(source.as_raw_fd()),

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 use super::IoThread;
-use crate::call::{CallError, libc_result};
+use crate::call::{CallError, Result, libc_result};
 use crate::records::Records;
 use crate::region::Region;
 
@@ -30,7 +30,7 @@ impl IoThread for FwriteThread<'_> {
         true
     }
 
-    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
+    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         // SAFETY: the descriptor is open and the mode is a C string. The stream closes it only in
         // `fclose`, which `close` calls with the descriptor's ownership in hand.
         let stream = unsafe { libc::fdopen(file.as_raw_fd(), c"w".as_ptr()) };
@@ -38,7 +38,7 @@ impl IoThread for FwriteThread<'_> {
         Ok(())
     }
 
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
         let Some(Stream(stream)) = self.stream else { return Ok(()) };
         let flush_only = |_, _| Ok(());
         // There is no continuation or retry: after an error, EINTR included, the C library has discarded the
@@ -62,7 +62,7 @@ impl IoThread for FwriteThread<'_> {
         })
     }
 
-    fn close(&mut self, file: OwnedFd) -> Result<(), CallError> {
+    fn close(&mut self, file: OwnedFd) -> Result<()> {
         let Some(Stream(stream)) = self.stream.take() else { return Ok(()) };
         // From here on the stream closes the descriptor.
         let _ = file.into_raw_fd();

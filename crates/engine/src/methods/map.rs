@@ -15,7 +15,7 @@ use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags};
 use writebench_model::Case;
 
 use super::streaming_copy::StreamingCopy;
-use crate::call::{Call, CallError, Meaning, libc_result, retry};
+use crate::call::{Call, CallError, Meaning, Result, libc_result, retry};
 use crate::region::to_usize;
 
 /// ENODEV from a filesystem that cannot map files: mmap(2).
@@ -81,14 +81,14 @@ impl Deref for Map {
 
 impl Map {
     /// Maps at least these bytes for reading.
-    pub(crate) fn reading(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self, CallError> {
+    pub(crate) fn reading(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self> {
         let mapping = Arc::new(Mapping::new(file, offset, length, ProtFlags::READ)?);
         let reads = mapping.file_offset..mapping.file_offset + mapping.length as u64;
         Ok(Self { mapping, reads, stores: 0..0, is_of_one_thread: PhantomData })
     }
 
     /// The part of a writable mapping with these bytes, which no other map has.
-    pub(crate) fn storing(mapping: &Arc<Mapping>, offset: u64, length: u64) -> Result<Self, CallError> {
+    pub(crate) fn storing(mapping: &Arc<Mapping>, offset: u64, length: u64) -> Result<Self> {
         let stores = offset..offset.saturating_add(length);
         let mut claimed = mapping.claimed.lock().unwrap_or_else(PoisonError::into_inner);
         if claimed.iter().any(|other| other.start < stores.end && stores.start < other.end) {
@@ -100,7 +100,7 @@ impl Map {
     }
 
     /// Unmaps the bytes unless another map has the mapping, and returns the result.
-    pub(crate) fn unmap(self) -> Result<(), CallError> {
+    pub(crate) fn unmap(self) -> Result<()> {
         Arc::into_inner(self.mapping).map_or(Ok(()), Mapping::unmap)
     }
 
@@ -137,7 +137,7 @@ impl Map {
     }
 
     /// Makes the pages with these bytes of the file present, and writable if the map stores to them.
-    pub(crate) fn populate(&self, from: u64, length: u64) -> Result<(), CallError> {
+    pub(crate) fn populate(&self, from: u64, length: u64) -> Result<()> {
         let stores = self.reads.is_empty();
         let advice = if stores { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };
         self.advise_range(POPULATE, from, length, advice)
@@ -145,7 +145,7 @@ impl Map {
 
     /// Makes huge pages of those that lie in these bytes of the file as a whole. The kernel wants one small
     /// page of each to be present; writing to it is harmless, since all bytes are about to be written.
-    pub(crate) fn collapse(&self, from: u64, length: u64) -> Result<(), CallError> {
+    pub(crate) fn collapse(&self, from: u64, length: u64) -> Result<()> {
         let huge = Case::HUGE_PAGE_BYTES;
         let (first, end) = (from.next_multiple_of(huge), (from + length) / huge * huge);
         for at in (first..end).step_by(to_usize(huge)) {
@@ -176,7 +176,7 @@ impl Map {
 impl Mapping {
     /// Maps these bytes as [`Mapping::writable`] does, at an address that is aligned in memory as the offset is in the
     /// file, by huge pages: only then can huge pages be mapped.
-    pub(crate) fn for_huge_pages(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self, CallError> {
+    pub(crate) fn for_huge_pages(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self> {
         let huge = Case::HUGE_PAGE_BYTES;
         let page_bytes = rustix::param::page_size();
         let page_offset = offset - offset % page_bytes as u64;
@@ -215,11 +215,11 @@ impl Mapping {
     }
 
     /// Maps at least these bytes for writing; a mapping begins at a page.
-    pub(crate) fn writable(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self, CallError> {
+    pub(crate) fn writable(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self> {
         Self::new(file, offset, length, ProtFlags::READ | ProtFlags::WRITE)
     }
 
-    fn new(file: BorrowedFd<'_>, offset: u64, length: u64, protection: ProtFlags) -> Result<Self, CallError> {
+    fn new(file: BorrowedFd<'_>, offset: u64, length: u64, protection: ProtFlags) -> Result<Self> {
         let before = offset % rustix::param::page_size() as u64;
         let file_offset = offset - before;
         let length = usize::try_from(length + before)
@@ -232,7 +232,7 @@ impl Mapping {
         Self::at(address, length, file_offset)
     }
 
-    fn at(address: *mut c_void, length: usize, file_offset: u64) -> Result<Self, CallError> {
+    fn at(address: *mut c_void, length: usize, file_offset: u64) -> Result<Self> {
         let address =
             NonNull::new(address).ok_or_else(|| CallError::other(MMAP, "gave address 0".to_owned()))?;
         Ok(Self { address, length, file_offset, claimed: Mutex::default() })
@@ -248,12 +248,12 @@ impl Mapping {
     }
 
     /// Asks for huge pages wherever the kernel makes them.
-    pub(crate) fn allow_huge_pages(&self) -> Result<(), CallError> {
+    pub(crate) fn allow_huge_pages(&self) -> Result<()> {
         self.advise_range(HUGE, self.file_offset, self.length as u64, libc::MADV_HUGEPAGE)
     }
 
     /// Advises about the pages that hold these bytes of the file.
-    fn advise_range(&self, call: Call, from: u64, length: u64, advice: c_int) -> Result<(), CallError> {
+    fn advise_range(&self, call: Call, from: u64, length: u64, advice: c_int) -> Result<()> {
         let before = from % rustix::param::page_size() as u64;
         let length = to_usize(length + before);
         let address = self.pointer(from - before, length);
@@ -265,19 +265,19 @@ impl Mapping {
     }
 
     /// Tells the kernel how the mapping will be used.
-    pub(crate) fn advise(&self, advice: Advice) -> Result<(), CallError> {
+    pub(crate) fn advise(&self, advice: Advice) -> Result<()> {
         // SAFETY: the range is mapped, and the advice given here changes no content.
         unsafe { rustix::mm::madvise(self.address.as_ptr(), self.length, advice) }
             .map_err(|errno| CallError::new("madvise", errno))
     }
 
     /// Makes the mapping durable.
-    pub(crate) fn sync_all(&self) -> Result<(), CallError> {
+    pub(crate) fn sync_all(&self) -> Result<()> {
         self.sync(self.file_offset, self.file_offset + self.length as u64)
     }
 
     /// Makes the pages with these bytes of the file durable.
-    pub(crate) fn sync(&self, from: u64, to: u64) -> Result<(), CallError> {
+    pub(crate) fn sync(&self, from: u64, to: u64) -> Result<()> {
         let from = (from - from % rustix::param::page_size() as u64).max(self.file_offset);
         let length = to_usize(to.min(self.file_offset + self.length as u64).saturating_sub(from));
         let address = self.pointer(from, length);
@@ -287,7 +287,7 @@ impl Mapping {
     }
 
     /// The bytes of the pages that are in the page cache: mincore(2). The call brings none in.
-    pub(crate) fn resident_bytes(&self) -> Result<u64, CallError> {
+    pub(crate) fn resident_bytes(&self) -> Result<u64> {
         let page = rustix::param::page_size();
         let mut pages = vec![0u8; self.length.div_ceil(page)];
         // SAFETY: the range is mapped, and the vector has a byte for each of its pages.
@@ -296,7 +296,7 @@ impl Mapping {
         Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64 * page as u64)
     }
 
-    fn unmap(mut self) -> Result<(), CallError> {
+    fn unmap(mut self) -> Result<()> {
         self.release().map_err(|errno| CallError::new("munmap", errno))
     }
 

@@ -8,7 +8,7 @@ use writebench_model::{Axes, Files, Huge, MapSharing, Populate};
 use super::map::{Map, Mapping};
 use super::streaming_copy::{self, StreamingCopy};
 use super::{IoThread, each};
-use crate::call::CallError;
+use crate::call::{CallError, Result};
 use crate::region::Region;
 
 /// The mapping that all threads have in common. It is weak, so that the last thread to release it unmaps it, in phase
@@ -25,11 +25,7 @@ pub(super) fn each_mapped<'a, T: IoThread + 'a>(
 }
 
 /// Maps the region's range of the file, or the whole file for all threads.
-pub(super) fn map_region(
-    shared: &SharedMapping,
-    region: &Region<'_>,
-    file: BorrowedFd<'_>,
-) -> Result<Map, CallError> {
+pub(super) fn map_region(shared: &SharedMapping, region: &Region<'_>, file: BorrowedFd<'_>) -> Result<Map> {
     let mapping = if region.axes.map == MapSharing::Shared && region.axes.files == Files::Shared {
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
         match shared.upgrade() {
@@ -46,7 +42,7 @@ pub(super) fn map_region(
     Map::storing(&mapping, region.file_offset, region.range.length)
 }
 
-fn map(axes: &Axes, file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Mapping, CallError> {
+fn map(axes: &Axes, file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Mapping> {
     if axes.huge == Huge::None {
         return Mapping::writable(file, offset, length);
     }
@@ -63,7 +59,7 @@ pub(super) fn window_bytes(axes: &Axes) -> u64 {
 }
 
 /// Prepares the pages with these bytes of the file for writing.
-pub(super) fn prepare(axes: &Axes, map: &Map, from: u64, length: u64) -> Result<(), CallError> {
+pub(super) fn prepare(axes: &Axes, map: &Map, from: u64, length: u64) -> Result<()> {
     if axes.huge == Huge::Collapse {
         map.collapse(from, length)?;
     }
@@ -73,17 +69,12 @@ pub(super) fn prepare(axes: &Axes, map: &Map, from: u64, length: u64) -> Result<
 /// Like [`prepare`], at the borders of windows, for a region whose loop is at `at`; `prepared` is the
 /// number of bytes that are prepared.
 #[inline(always)]
-pub(super) fn prepare_from(
-    region: &Region<'_>,
-    map: &Map,
-    at: u64,
-    prepared: &mut u64,
-) -> Result<(), CallError> {
+pub(super) fn prepare_from(region: &Region<'_>, map: &Map, at: u64, prepared: &mut u64) -> Result<()> {
     let Some(length) = region.next_window(at, window_bytes(region.axes), prepared) else { return Ok(()) };
     prepare(region.axes, map, region.file_offset + at, length)
 }
 
-pub(super) fn streaming_copy() -> Result<StreamingCopy, CallError> {
+pub(super) fn streaming_copy() -> Result<StreamingCopy> {
     let missing = || CallError::unsupported("store=nontemporal", streaming_copy::MISSING.to_owned());
     StreamingCopy::for_this_cpu().ok_or_else(missing)
 }

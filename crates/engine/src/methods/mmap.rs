@@ -8,7 +8,7 @@ use super::IoThread;
 use super::attached::attached;
 use super::map::Map;
 use super::mapped::{SharedMapping, map_region, prepare, streaming_copy, window_bytes};
-use crate::call::CallError;
+use crate::call::Result;
 use crate::records::Records;
 use crate::region::Region;
 
@@ -16,7 +16,7 @@ pub(super) fn io_thread(region: Region<'_>, shared: SharedMapping) -> impl IoThr
     attached(region, move |region, file| map_region(&shared, region, file), write)
 }
 
-fn write(region: &Region<'_>, map: &Map, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+fn write(region: &Region<'_>, map: &Map, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
     let window = window_bytes(region.axes);
     let before = |window: &Region<'_>| prepare(region.axes, map, window.file_offset, window.range.length);
     let sync = |from, to| match region.axes.sync.call {

@@ -10,7 +10,7 @@ use super::copy::move_all;
 use super::map::Map;
 use super::mapped::{SharedMapping, map_region, prepare_from, streaming_copy};
 use super::mmap_write::{map_source, populate_source};
-use crate::call::CallError;
+use crate::call::Result;
 use crate::records::Records;
 use crate::region::Region;
 
@@ -21,12 +21,7 @@ pub(super) fn io_thread(region: Region<'_>, shared: SharedMapping) -> impl IoThr
     attached(region, attach, write)
 }
 
-fn write(
-    region: &Region<'_>,
-    (from, to): &(Map, Map),
-    _: BorrowedFd<'_>,
-    records: &mut Records,
-) -> Result<(), CallError> {
+fn write(region: &Region<'_>, (from, to): &(Map, Map), _: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
     let (mut present, mut prepared) = (0, 0);
     let mut prepare = |at| {
         populate_source(region, from, at, &mut present)?;

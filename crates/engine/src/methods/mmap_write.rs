@@ -8,7 +8,7 @@ use super::IoThread;
 use super::attached::attached;
 use super::copy::{move_all, open_unadvised};
 use super::map::Map;
-use crate::call::{CallError, retry};
+use crate::call::{Result, retry};
 use crate::file::{self, COPIED};
 use crate::region::Region;
 
@@ -28,7 +28,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
 }
 
 /// Maps the part of the file that is copied.
-pub(super) fn map_source(region: &Region<'_>) -> Result<Map, CallError> {
+pub(super) fn map_source(region: &Region<'_>) -> Result<Map> {
     let source = open_unadvised(region, Cache::Buffered)?;
     let map = Map::reading(source.as_fd(), region.range.offset, region.range.length)
         .map_err(|error| error.with_path(COPIED))?;
@@ -44,12 +44,7 @@ pub(super) fn map_source(region: &Region<'_>) -> Result<Map, CallError> {
 /// Makes the pages of the source present, as the case says, before the bytes from `at` of the region are used.
 /// `present` is the number of bytes that are present.
 #[inline(always)]
-pub(super) fn populate_source(
-    region: &Region<'_>,
-    map: &Map,
-    at: u64,
-    present: &mut u64,
-) -> Result<(), CallError> {
+pub(super) fn populate_source(region: &Region<'_>, map: &Map, at: u64, present: &mut u64) -> Result<()> {
     let window = match region.axes.populate {
         Populate::None => return Ok(()),
         Populate::Window => region.axes.window_bytes,

@@ -4,7 +4,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use writebench_model::{Method, SyncCall};
 
-use crate::call::CallError;
+use crate::call::Result;
 use crate::file;
 use crate::records::Records;
 use crate::region::Region;
@@ -51,32 +51,32 @@ pub(crate) trait IoThread: Send {
     }
 
     /// Works in phase `open`, after the file is open and has its length.
-    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
+    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<()> {
         Ok(())
     }
 
     /// Runs the loop of phase `write`. When it returns, the kernel has the data. `records` counts the bytes
     /// that were handed over.
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError>;
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()>;
 
     /// Works in phase `sync`.
-    fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
+    fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
         crate::sync::sync(file, call)
     }
 
     /// Works in phase `close`, before the file is closed.
-    fn detach(&mut self) -> Result<(), CallError> {
+    fn detach(&mut self) -> Result<()> {
         Ok(())
     }
 
     /// Works in phase `close`, for the last thread that holds the descriptor.
-    fn close(&mut self, file: OwnedFd) -> Result<(), CallError> {
+    fn close(&mut self, file: OwnedFd) -> Result<()> {
         file::close(file)
     }
 }
 
-impl<W: FnMut(BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send> IoThread for W {
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+impl<W: FnMut(BorrowedFd<'_>, &mut Records) -> Result<()> + Send> IoThread for W {
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
         self(file, records)
     }
 }
@@ -118,7 +118,7 @@ fn each<'a, T: IoThread + 'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::Call;
+    use crate::call::{Call, CallError};
     use crate::file::OPEN_DIRECT;
     use rustix::io::Errno;
     use writebench_model::Phase;

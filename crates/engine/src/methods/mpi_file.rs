@@ -11,7 +11,7 @@ use mpi::traits::{AsRaw, Communicator, Group};
 use rustix::io::Errno;
 use writebench_model::{Axes, Files};
 
-use crate::call::{Call, CallError};
+use crate::call::{Call, CallError, Result};
 
 /// The ranks that open a file together.
 pub(super) struct Opener(SimpleCommunicator);
@@ -61,7 +61,7 @@ impl Opener {
     }
 
     /// Opens an existing file.
-    pub(super) fn open(&self, path: &CStr) -> Result<MpiFile, CallError> {
+    pub(super) fn open(&self, path: &CStr) -> Result<MpiFile> {
         #[expect(clippy::cast_possible_wrap, reason = "a flag")]
         const WRITE_ONLY: c_int = ffi::MPI_MODE_WRONLY as c_int;
         // SAFETY: a constant of the library.
@@ -88,18 +88,18 @@ type WriteAt = unsafe extern "C" fn(
 impl MpiFile {
     /// Writes for this rank alone.
     #[inline]
-    pub(super) fn write_at(&self, bytes: &[u8], offset: u64) -> Result<(), CallError> {
+    pub(super) fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
         self.write(ffi::MPI_File_write_at, "MPI_File_write_at", bytes, offset)
     }
 
     /// Writes together with all ranks of the file, each at its offset.
     #[inline]
-    pub(super) fn write_at_all(&self, bytes: &[u8], offset: u64) -> Result<(), CallError> {
+    pub(super) fn write_at_all(&self, bytes: &[u8], offset: u64) -> Result<()> {
         self.write(ffi::MPI_File_write_at_all, "MPI_File_write_at_all", bytes, offset)
     }
 
     #[inline]
-    fn write(&self, write_at: WriteAt, name: &'static str, bytes: &[u8], offset: u64) -> Result<(), CallError> {
+    fn write(&self, write_at: WriteAt, name: &'static str, bytes: &[u8], offset: u64) -> Result<()> {
         let mut status = MaybeUninit::<ffi::MPI_Status>::zeroed();
         let (position, length) = (ffi::MPI_Offset::try_from(offset), c_int::try_from(bytes.len()));
         let (Ok(position), Ok(length)) = (position, length) else {
@@ -124,13 +124,13 @@ impl MpiFile {
     }
 
     /// Makes the data of all ranks of the file durable.
-    pub(super) fn sync(&self) -> Result<(), CallError> {
+    pub(super) fn sync(&self) -> Result<()> {
         // SAFETY: the file is open.
         checked("MPI_File_sync", unsafe { ffi::MPI_File_sync(self.0) })
     }
 
     /// Closes the file, together with all ranks of it.
-    pub(super) fn close(mut self) -> Result<(), CallError> {
+    pub(super) fn close(mut self) -> Result<()> {
         // SAFETY: the file is open, and nobody has it after this.
         checked("MPI_File_close", unsafe { ffi::MPI_File_close(&raw mut self.0) })
     }
@@ -153,7 +153,7 @@ fn keep_memory() {}
 
 /// The result of a function, with MPI's own words on an error.
 #[inline]
-fn checked(call: &'static str, code: c_int) -> Result<(), CallError> {
+fn checked(call: &'static str, code: c_int) -> Result<()> {
     if code == 0 { Ok(()) } else { Err(error(call, code)) }
 }
 

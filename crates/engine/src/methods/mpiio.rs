@@ -10,7 +10,7 @@ use writebench_model::{Collective, SyncCall};
 
 use super::IoThread;
 use super::mpi_file::{MpiFile, Opener};
-use crate::call::CallError;
+use crate::call::{CallError, Result};
 use crate::records::Records;
 use crate::region::Region;
 
@@ -29,12 +29,12 @@ struct MpiioThread<'a> {
 }
 
 impl MpiioThread<'_> {
-    fn file(&self) -> Result<&MpiFile, CallError> {
+    fn file(&self) -> Result<&MpiFile> {
         self.file.as_ref().ok_or_else(|| CallError::new("MPI_File_open", rustix::io::Errno::BADF))
     }
 
     /// Writes the chunks, with as many calls as the rank with the longest region makes.
-    fn write_together(&self, records: &mut Records) -> Result<(), CallError> {
+    fn write_together(&self, records: &mut Records) -> Result<()> {
         let (file, region) = (self.file()?, &self.region);
         let mut calls = 0;
         let mut result = records.each(
@@ -58,7 +58,7 @@ impl IoThread for MpiioThread<'_> {
         true
     }
 
-    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
+    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         let Some(opener) = &self.opener else {
             let why = "MPI-IO works among ranks: start a writebench with the feature mpi by mpirun or srun";
             return Err(CallError::unsupported("MPI_File_open", why.to_owned()));
@@ -72,7 +72,7 @@ impl IoThread for MpiioThread<'_> {
         Ok(())
     }
 
-    fn write(&mut self, _file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+    fn write(&mut self, _file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
         self.has_written = true;
         if self.region.axes.collective == Collective::Yes {
             return self.write_together(records);
@@ -82,12 +82,12 @@ impl IoThread for MpiioThread<'_> {
         records.each(&self.region, write, |_, _| Ok(()))
     }
 
-    fn sync(&mut self, _file: BorrowedFd<'_>, _call: SyncCall) -> Result<(), CallError> {
+    fn sync(&mut self, _file: BorrowedFd<'_>, _call: SyncCall) -> Result<()> {
         self.has_synced = true;
         self.file()?.sync()
     }
 
-    fn detach(&mut self) -> Result<(), CallError> {
+    fn detach(&mut self) -> Result<()> {
         let Some(file) = self.file.take() else { return Ok(()) };
         if !self.has_written {
             // Another rank may have no such file, and would not come to close it.

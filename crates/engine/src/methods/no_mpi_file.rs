@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use writebench_model::Axes;
 
-use crate::call::CallError;
+use crate::call::Result;
 
 pub(super) enum Opener {}
 
@@ -15,25 +15,25 @@ impl Opener {
         None
     }
 
-    pub(super) fn open(&self, _path: &CStr) -> Result<MpiFile, CallError> {
+    pub(super) fn open(&self, _path: &CStr) -> Result<MpiFile> {
         match *self {}
     }
 }
 
 impl MpiFile {
-    pub(super) fn write_at(&self, _bytes: &[u8], _offset: u64) -> Result<(), CallError> {
+    pub(super) fn write_at(&self, _bytes: &[u8], _offset: u64) -> Result<()> {
         match *self {}
     }
 
-    pub(super) fn write_at_all(&self, _bytes: &[u8], _offset: u64) -> Result<(), CallError> {
+    pub(super) fn write_at_all(&self, _bytes: &[u8], _offset: u64) -> Result<()> {
         match *self {}
     }
 
-    pub(super) fn sync(&self) -> Result<(), CallError> {
+    pub(super) fn sync(&self) -> Result<()> {
         match *self {}
     }
 
-    pub(super) fn close(self) -> Result<(), CallError> {
+    pub(super) fn close(self) -> Result<()> {
         match self {}
     }
 }

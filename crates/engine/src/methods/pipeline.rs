@@ -8,7 +8,7 @@ use direct_io::AlignedBuffer;
 use super::IoThread;
 use super::copy::{copying, move_all};
 use super::read_write::{buffers, no_buffer};
-use crate::call::{CallError, hand_over, retry};
+use crate::call::{CallError, Result, hand_over, retry};
 use crate::file::COPIED;
 use crate::records::Records;
 use crate::region::{Region, to_usize};
@@ -25,7 +25,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
 }
 
 /// A buffer, and the bytes that were read into it.
-type Filled = Result<(AlignedBuffer, usize), CallError>;
+type Filled = Result<(AlignedBuffer, usize)>;
 
 fn pass_round(
     region: &Region<'_>,
@@ -34,7 +34,7 @@ fn pass_round(
     source: BorrowedFd<'_>,
     file: BorrowedFd<'_>,
     records: &mut Records,
-) -> Result<(), CallError> {
+) -> Result<()> {
     let depth = buffers.len();
     let (fill, filled) = sync_channel::<Filled>(depth);
     let (empty, emptied) = sync_channel(depth);

@@ -7,7 +7,7 @@ use super::attached::attached;
 use super::copy::{move_all, open_source};
 use super::map::Map;
 use super::mapped::{SharedMapping, map_region, prepare_from};
-use crate::call::{CallError, retry};
+use crate::call::{Result, retry};
 use crate::records::Records;
 use crate::region::Region;
 
@@ -23,7 +23,7 @@ fn write(
     (source, map): &(OwnedFd, Map),
     _: BorrowedFd<'_>,
     records: &mut Records,
-) -> Result<(), CallError> {
+) -> Result<()> {
     let mut prepared = 0;
     move_all(region, "read", records, |most, at| {
         prepare_from(region, map, at, &mut prepared)?;

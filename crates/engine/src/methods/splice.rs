@@ -8,7 +8,7 @@ use rustix::pipe::SpliceFlags;
 use super::IoThread;
 use super::attached::attached;
 use super::copy::{ended, move_all, open_source};
-use crate::call::{Call, CallError, Meaning, retry};
+use crate::call::{Call, Meaning, Result, retry};
 use crate::file::COPIED;
 use crate::records::Records;
 use crate::region::{Region, to_usize};
@@ -26,7 +26,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
 /// The end to write to, and the end to read from.
 type Pipe = (OwnedFd, OwnedFd);
 
-fn open_pipe(region: &Region<'_>) -> Result<Pipe, CallError> {
+fn open_pipe(region: &Region<'_>) -> Result<Pipe> {
     /// The limit for an ordinary user: `/proc/sys/fs/pipe-max-size` of pipe(7).
     const PIPE_MAX_BYTES: u64 = 1 << 20;
     // A pipe holds pages: a chunk that begins inside one takes one more.
@@ -43,7 +43,7 @@ fn write(
     (source, (into, from)): &(OwnedFd, Pipe),
     file: BorrowedFd<'_>,
     records: &mut Records,
-) -> Result<(), CallError> {
+) -> Result<()> {
     let offset = region.file_offset;
     move_all(region, "splice", records, |most, at| {
         let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
@@ -55,7 +55,7 @@ fn write(
 }
 
 /// Moves the content of the pipe to the file.
-fn empty(pipe: BorrowedFd<'_>, file: BorrowedFd<'_>, filled: usize, at: u64) -> Result<(), CallError> {
+fn empty(pipe: BorrowedFd<'_>, file: BorrowedFd<'_>, filled: usize, at: u64) -> Result<()> {
     let mut left = filled;
     while left > 0 {
         let at = at + (filled - left) as u64;

@@ -13,7 +13,7 @@ use writebench_model::{Axes, Registered};
 
 use self::queue::Queue;
 use super::IoThread;
-use crate::call::{Call, CallError, Meaning};
+use crate::call::{Call, CallError, Meaning, Result};
 use crate::records::Records;
 use crate::region::Region;
 use crate::staging::Staging;
@@ -47,7 +47,7 @@ impl IoThread for UringThread<'_> {
         true
     }
 
-    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
+    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         let axes = self.region.axes;
         let ring = self.ring.insert(RegisteredRing::new(axes)?);
         let staging = self.staging.insert(Staging::for_region(&self.region, axes.depth.into())?);
@@ -55,13 +55,13 @@ impl IoThread for UringThread<'_> {
         ring.register(axes.registered, &[file.as_raw_fd()], memory.chunks(PIECE_BYTES))
     }
 
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
         let Some(ring) = &mut self.ring else { return Ok(()) };
         let staging = self.staging.as_mut().and_then(Staging::buffer);
         Queue::new(self.region, file, &mut ring.ring, staging).run(records)
     }
 
-    fn detach(&mut self) -> Result<(), CallError> {
+    fn detach(&mut self) -> Result<()> {
         self.ring.take().map_or(Ok(()), RegisteredRing::unregister)
     }
 }
@@ -75,7 +75,7 @@ pub(super) struct RegisteredRing {
 
 impl RegisteredRing {
     /// A ring with two operations for each chunk under way: a linked one may follow.
-    pub(super) fn new(axes: &Axes) -> Result<Self, CallError> {
+    pub(super) fn new(axes: &Axes) -> Result<Self> {
         let ring = IoUring::new(axes.depth * 2).map_err(|error| CallError::from_io(IO_URING_SETUP, &error))?;
         Ok(Self { ring, has_files: false, has_buffers: false })
     }
@@ -86,7 +86,7 @@ impl RegisteredRing {
         registered: Registered,
         files: &[RawFd],
         memory: impl Iterator<Item = &'m [u8]>,
-    ) -> Result<(), CallError> {
+    ) -> Result<()> {
         let iovec =
             |bytes: &[u8]| libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         let buffers: Vec<libc::iovec> = memory.map(iovec).collect();
@@ -106,7 +106,7 @@ impl RegisteredRing {
 
     /// Ends what the kernel knows of files and memory. It tears a ring down some time after it is closed, and would
     /// hold the file and the pages until then: outside every phase.
-    pub(super) fn unregister(self) -> Result<(), CallError> {
+    pub(super) fn unregister(self) -> Result<()> {
         if self.has_files {
             let result = self.ring.submitter().unregister_files();
             result.map_err(|error| CallError::from_io("io_uring_register unregister files", &error))?;
@@ -140,7 +140,7 @@ pub(super) trait Ring {
     /// Their memory and their files must outlive them.
     unsafe fn push(&mut self, entries: &[Entry]) -> bool;
     /// Submits what is queued, and waits for so many completions.
-    fn submit(&mut self, wanted: usize) -> Result<(), CallError>;
+    fn submit(&mut self, wanted: usize) -> Result<()>;
     /// The user data and the result of a completion.
     fn completed(&mut self) -> Option<(u64, i32)>;
 }
@@ -151,7 +151,7 @@ impl Ring for IoUring {
         unsafe { self.submission().push_multiple(entries) }.is_ok()
     }
 
-    fn submit(&mut self, wanted: usize) -> Result<(), CallError> {
+    fn submit(&mut self, wanted: usize) -> Result<()> {
         loop {
             match self.submit_and_wait(wanted) {
                 Ok(_) => return Ok(()),
@@ -196,7 +196,7 @@ impl<'q, R: Ring> Operations<'q, R> {
     ///
     /// # Safety
     /// Their memory and their files must outlive this.
-    pub(super) unsafe fn push(&mut self, entries: &[Entry]) -> Result<(), CallError> {
+    pub(super) unsafe fn push(&mut self, entries: &[Entry]) -> Result<()> {
         // SAFETY: as the caller promises.
         while !unsafe { self.ring.push(entries) } {
             self.ring.submit(0)?;
@@ -206,7 +206,7 @@ impl<'q, R: Ring> Operations<'q, R> {
     }
 
     /// Submits what is queued, and waits for a completion if one is to come.
-    pub(super) fn wait(&mut self) -> Result<(), CallError> {
+    pub(super) fn wait(&mut self) -> Result<()> {
         self.ring.submit(usize::from(self.under_way > 0))
     }
 

@@ -13,7 +13,7 @@ use super::read_write::{buffers, no_buffer};
 use super::uring::{
     MOST_BYTES, Operations, RegisteredRing, entry_file, has_buffers, operation_failed, user_data,
 };
-use crate::call::{CallError, wrote_nothing};
+use crate::call::{Result, wrote_nothing};
 use crate::file::{self, COPIED};
 use crate::records::Records;
 use crate::region::{Region, to_usize};
@@ -36,7 +36,7 @@ impl IoThread for UringCopyThread<'_> {
         true
     }
 
-    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
+    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         let axes = self.region.axes;
         let source = self.source.insert(open_unadvised(&self.region, axes.cache)?);
         let ring = self.ring.insert(RegisteredRing::new(axes)?);
@@ -44,7 +44,7 @@ impl IoThread for UringCopyThread<'_> {
         ring.register(axes.registered, &[source.as_raw_fd(), file.as_raw_fd()], buffers)
     }
 
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
         let (Some(source), Some(ring)) = (&self.source, &mut self.ring) else { return Ok(()) };
         let buffers = self.buffers.as_mut().ok_or_else(no_buffer)?;
         let slots = buffers.iter_mut().map(|buffer| Slot { buffer, at: 0, length: 0, read: 0, written: 0 });
@@ -61,7 +61,7 @@ impl IoThread for UringCopyThread<'_> {
         queue.run(records)
     }
 
-    fn detach(&mut self) -> Result<(), CallError> {
+    fn detach(&mut self) -> Result<()> {
         self.ring.take().map_or(Ok(()), RegisteredRing::unregister)?;
         self.source.take().map_or(Ok(()), file::close)
     }
@@ -94,7 +94,7 @@ const READ: u64 = 0;
 const WRITE: u64 = 1;
 
 impl Queue<'_, '_> {
-    fn run(&mut self, records: &mut Records) -> Result<(), CallError> {
+    fn run(&mut self, records: &mut Records) -> Result<()> {
         let length = self.region.range.length;
         while self.next < length || !self.operations.is_empty() {
             while self.next < length
@@ -120,13 +120,13 @@ impl Queue<'_, '_> {
 
     /// Queues the read of the rest of a chunk, and the write of all of it. The kernel cancels the write if the
     /// read is short or fails.
-    fn push_both(&mut self, index: usize) -> Result<(), CallError> {
+    fn push_both(&mut self, index: usize) -> Result<()> {
         let read = self.entry(index, READ).flags(Flags::IO_LINK);
         let write = self.entry(index, WRITE);
         self.push(&[read, write])
     }
 
-    fn push(&mut self, entries: &[Entry]) -> Result<(), CallError> {
+    fn push(&mut self, entries: &[Entry]) -> Result<()> {
         // SAFETY: the buffers and the files outlive the queue.
         unsafe { self.operations.push(entries) }
     }
@@ -152,7 +152,7 @@ impl Queue<'_, '_> {
         entry.flags(file_flags).user_data(user_data(index, kind))
     }
 
-    fn complete_read(&mut self, index: usize, result: i32) -> Result<(), CallError> {
+    fn complete_read(&mut self, index: usize, result: i32) -> Result<()> {
         let slot = &mut self.slots[index];
         let offset = self.region.range.offset + slot.at + slot.read as u64;
         match usize::try_from(result) {
@@ -167,7 +167,7 @@ impl Queue<'_, '_> {
         }
     }
 
-    fn complete_write(&mut self, index: usize, result: i32, records: &mut Records) -> Result<(), CallError> {
+    fn complete_write(&mut self, index: usize, result: i32, records: &mut Records) -> Result<()> {
         let slot = &mut self.slots[index];
         let offset = self.region.file_offset + slot.at + slot.written as u64;
         if slot.read < slot.length {

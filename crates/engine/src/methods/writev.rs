@@ -7,7 +7,7 @@ use rustix::io::ReadWriteFlags;
 use writebench_model::{Axes, Cache, SyncCall};
 
 use super::IoThread;
-use crate::call::{CallError, hand_over_vector};
+use crate::call::{CallError, Result, hand_over_vector};
 use crate::records::Records;
 use crate::region::Region;
 use crate::staging::Staging;
@@ -61,8 +61,8 @@ fn write_vectors<'a>(
     call: &'static str,
     records: &mut Records,
     mut write: impl FnMut(&[IoSlice<'_>], u64) -> rustix::io::Result<usize>,
-    mut sync: impl FnMut(u64, u64) -> Result<(), CallError>,
-) -> Result<(), CallError> {
+    mut sync: impl FnMut(u64, u64) -> Result<()>,
+) -> Result<()> {
     let mut staging = Staging::for_region(region, region.axes.vector.into())?;
     let mut hand_over = |vector: &mut [IoSlice<'_>], start| match staging.gathered(vector) {
         Some(all) => hand_over_vector(call, &mut [IoSlice::new(all)], start, &mut write),

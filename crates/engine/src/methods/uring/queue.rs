@@ -10,7 +10,7 @@ use io_uring::types::FsyncFlags;
 use writebench_model::{Source, SyncCall};
 
 use super::{MOST_BYTES, Operations, PIECE_BYTES, Ring, entry_file, has_buffers, operation_failed, user_data};
-use crate::call::{CallError, wrote_nothing};
+use crate::call::{Result, wrote_nothing};
 use crate::methods::writev::flags;
 use crate::records::Records;
 use crate::region::{Region, to_usize};
@@ -77,7 +77,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         }
     }
 
-    pub(super) fn run(&mut self, records: &mut Records) -> Result<(), CallError> {
+    pub(super) fn run(&mut self, records: &mut Records) -> Result<()> {
         let chunk = to_usize(self.region.axes.chunk_size_bytes);
         records.begin();
         while self.next < self.length || !self.operations.is_empty() {
@@ -115,7 +115,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         self.region.axes.sync.every.is_some_and(|every| every > 1)
     }
 
-    fn begin(&mut self, index: usize, length: usize, submitted: Option<Instant>) -> Result<(), CallError> {
+    fn begin(&mut self, index: usize, length: usize, submitted: Option<Instant>) -> Result<()> {
         self.slots[index] = Slot { begin: self.next, left: length, length, submitted, ..Slot::default() };
         self.next += length;
         self.push_write(index)?;
@@ -131,14 +131,14 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
     }
 
     /// Queues the rest of a slot's chunk, with the linked sync.
-    fn push_write(&mut self, index: usize) -> Result<(), CallError> {
+    fn push_write(&mut self, index: usize) -> Result<()> {
         match self.entries(index) {
             (write, None) => self.push(&[write]),
             (write, Some(sync)) => self.push(&[write, sync]),
         }
     }
 
-    fn push(&mut self, entries: &[Entry]) -> Result<(), CallError> {
+    fn push(&mut self, entries: &[Entry]) -> Result<()> {
         // SAFETY: the source, the staging and the file outlive the queue.
         unsafe { self.operations.push(entries) }
     }
@@ -194,7 +194,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         opcode::Fsync::new(file).flags(sync_flags).build().flags(file_flags)
     }
 
-    fn complete_write(&mut self, index: usize, result: i32, records: &mut Records) -> Result<(), CallError> {
+    fn complete_write(&mut self, index: usize, result: i32, records: &mut Records) -> Result<()> {
         let slot = &mut self.slots[index];
         let offset = self.region.file_offset + (slot.begin + slot.length - slot.left) as u64;
         let linked = slot.linked;
@@ -213,7 +213,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         if linked { Ok(()) } else { self.push_write(index) }
     }
 
-    fn complete_sync(&mut self, index: usize, result: i32, records: &mut Records) -> Result<(), CallError> {
+    fn complete_sync(&mut self, index: usize, result: i32, records: &mut Records) -> Result<()> {
         let ended = self.slots[index].write_ended;
         if result < 0 && (ended || -result != libc::ECANCELED) {
             return Err(operation_failed("io_uring fsync", result));
@@ -222,7 +222,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         if ended { self.complete_chunk(index, records) } else { self.push_write(index) }
     }
 
-    fn complete_chunk(&mut self, index: usize, records: &mut Records) -> Result<(), CallError> {
+    fn complete_chunk(&mut self, index: usize, records: &mut Records) -> Result<()> {
         let slot = &self.slots[index];
         self.completed_bytes += slot.length as u64;
         records.reached(self.completed_bytes)?;
@@ -237,6 +237,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::CallError;
     use crate::region;
     use std::os::fd::AsFd;
     use writebench_model::Case;
@@ -255,7 +256,7 @@ mod tests {
         }
 
         // The queue must not wait at its end.
-        fn submit(&mut self, _: usize) -> Result<(), CallError> {
+        fn submit(&mut self, _: usize) -> Result<()> {
             Err(CallError::other("idle", String::new()))
         }
 
