@@ -74,7 +74,7 @@ impl FileCopy {
     fn open(from: &Path, to: Option<&Path>, recorded: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
         let deadline = Deadline::without_stop(limit);
         let source = writebench_runner::inspect_source(&processes::target_helper()?, from, deadline)
-            .map_err(|error| of_option("--from", from, error))?;
+            .map_err(|error| option_error("--from", from, error))?;
         let copied = Self::new(source, None, Vec::new())?;
         let to = to.map(|to| copy_destination(to, &copied.source, recorded, deadline)).transpose()?;
         Ok(Self { to, ..copied })
@@ -195,7 +195,7 @@ fn copy_destination(
     let refuse = |why: &str| usage!("--to {}: {why}", named.display());
     let destination =
         writebench_runner::inspect_copy_destination(&processes::target_helper()?, named, deadline)
-            .map_err(|error| of_option("--to", named, error))?;
+            .map_err(|error| option_error("--to", named, error))?;
     if let Some(recorded) = recorded.filter(|&recorded| recorded != destination.path) {
         return Err(refuse(&format!("the run copies to {}", recorded.display())));
     }
@@ -225,7 +225,7 @@ fn copy_destination(
     Ok(destination)
 }
 
-fn of_option(option: &str, path: &Path, error: RunnerError) -> anyhow::Error {
+fn option_error(option: &str, path: &Path, error: RunnerError) -> anyhow::Error {
     match error {
         RunnerError::Target { error, .. } => {
             usage!("{option} {}: {}", path.display(), Failure::io_message(&error))

@@ -23,7 +23,6 @@ use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::output_file::ProtectedPaths;
 use crate::session::{Configuration, Session, Target, Workspaces, most_unasked_bytes, new_run, seed};
-use crate::signals::stop_on_signals;
 use crate::{database, selection};
 
 /// Search all ways to write for a purpose, and recommend one
@@ -185,7 +184,6 @@ impl AdviseCommand {
         output.note(&candidates.affordable_size());
         let CandidateSet { cases, candidates, baseline, mut limits, deferred, .. } = candidates;
         limits.max_bytes = limits.max_bytes.saturating_sub(limit_bytes).saturating_sub(direct_check_bytes);
-        stop_on_signals()?;
         let leader = &global.leader;
         let workspaces = Workspaces { store: &store, run: number, targets, limit: None, output, leader };
         let configuration = Configuration {

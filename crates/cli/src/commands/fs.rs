@@ -77,7 +77,7 @@ impl FsCommand {
         // Exports and targets are found first: paths may mean something else in the private namespace.
         let exports = measuring.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
         let requests = requests(&self.on, &self.mkfs_options, &self.mount_options)?;
-        let targets = Target::find_different(&self.target, None, measuring.timeout)?;
+        let targets = Target::find_different(&self.target, measuring.timeout)?;
         let selected = self.rows(USUAL_BLOCK_BYTES)?;
         selected.notes.iter().for_each(|note| output.note(note));
         let images = Images::plan(&self.images, &requests, &selected.rows)?;

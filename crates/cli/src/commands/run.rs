@@ -21,7 +21,6 @@ use crate::session::{
     AdaptiveCases, Configuration, Cost, DestroyArguments, MeasuringArguments, Session, Target, VERSION,
     Workspaces, check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run, only_size,
 };
-use crate::signals::stop_on_signals;
 
 /// Measure ways to write; without a suite or case, take a first look in less than half a minute
 #[derive(Args)]
@@ -126,7 +125,6 @@ impl RunCommand {
         let run = if sized.is_some() { RunRecord { cases: Vec::new(), ..run } } else { run };
         let number = store.begin_run(&run)?;
         output.note(&line);
-        stop_on_signals()?;
         let (limit, leader) = (measuring.timeout, &global.leader);
         let workspaces = Workspaces { store: &store, run: number, targets, limit, output, leader };
         let settings = run.settings.clone();
@@ -198,7 +196,15 @@ impl RunCommand {
             (Some(target), _) => target,
             (None, []) => Path::new("."),
             (None, [target]) => target,
-            (None, targets) => return Target::find_different(targets, destroy, limit),
+            (None, targets) => match destroy {
+                None => return Target::find_different(targets, limit),
+                Some(device) => {
+                    return Err(usage!(
+                        "--destroy {}: a device is measured alone; name it as the only TARGET",
+                        device.display()
+                    ));
+                }
+            },
         };
         Ok(vec![Target::find(one, destroy, limit)?])
     }
@@ -283,7 +289,6 @@ impl RunCommand {
             run.cluster = Some(now);
         }
         store.record(number, &RunEvent::Status(RunStatus::Running))?;
-        stop_on_signals()?;
         let (limit, leader) = (measuring.timeout, &global.leader);
         let workspaces = Workspaces { store: &store, run: number, targets, limit, output, leader };
         // The limits were measured when the run began, if they were wanted.

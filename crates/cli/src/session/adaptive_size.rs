@@ -41,13 +41,13 @@ impl AdaptiveCases {
         let sizes = sizes(largest);
         let mut passes = Vec::new();
         for size in pass_sizes(largest, &sizes) {
-            let Some(rows) = of_size(rows, size) else { continue };
+            let Some(rows) = with_size(rows, size) else { continue };
             let cases = selection::different(rows.into_iter().map(|row| row.case));
             passes.push(places(size, cases, targets.len(), &mut all));
         }
         let (mut of_sizes, mut smallest) = (Vec::new(), Vec::new());
         for size in sizes {
-            let Some(rows) = of_size(rows, size) else { continue };
+            let Some(rows) = with_size(rows, size) else { continue };
             deferred.push(selection::records(&rows, targets));
             let cases = selection::different(rows.into_iter().map(|row| row.case));
             smallest.clone_from(&cases);
@@ -89,7 +89,7 @@ fn pass_sizes(largest: u64, sizes: &[u64]) -> Vec<u64> {
 }
 
 /// None if a row cannot have that size.
-fn of_size(rows: &[SelectedCase], size: u64) -> Option<Vec<SelectedCase>> {
+fn with_size(rows: &[SelectedCase], size: u64) -> Option<Vec<SelectedCase>> {
     let size = Bytes(size).to_string();
     let sized =
         |row: &SelectedCase| Some(SelectedCase { case: row.case.with(Axis::Size, &size).ok()?, ..row.clone() });

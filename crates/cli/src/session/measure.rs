@@ -18,7 +18,7 @@ use crate::database;
 use crate::exit::Exit;
 use crate::export::{self, Export};
 use crate::output;
-use crate::signals::{is_stopped, stop};
+use crate::signals::{is_stopped, stop, stop_on_signals};
 
 /// So much more often the limits are measured after the samples if one of them was faster.
 const MORE_LIMITS: usize = 2;
@@ -26,6 +26,7 @@ const MORE_LIMITS: usize = 2;
 impl Session<'_> {
     /// Measures, shows and exports; then tidies up, on which no result depends.
     pub(crate) fn measure(mut self, exports: &[Export]) -> Result<Exit> {
+        stop_on_signals()?;
         self.workspaces.remove_leftovers()?;
         let result = self.run(exports);
         let removed = self.workspaces.remove(&mut self.lost_workers);

@@ -70,17 +70,7 @@ impl Target {
     }
 
     /// Several targets can only be directories, each of them once.
-    pub(crate) fn find_different(
-        paths: &[PathBuf],
-        destroy: Option<&Path>,
-        limit: Option<Duration>,
-    ) -> Result<Vec<Self>> {
-        if let Some(device) = destroy {
-            return Err(usage!(
-                "--destroy {}: a device is measured alone; name it as the only TARGET",
-                device.display()
-            ));
-        }
+    pub(crate) fn find_different(paths: &[PathBuf], limit: Option<Duration>) -> Result<Vec<Self>> {
         let mut targets: Vec<Self> = Vec::new();
         for path in paths {
             let target = Self::inspect(path, limit)?;

@@ -48,7 +48,8 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("fs: one that turns out too small is a column, and the others go on", &both, too_small);
     trials.add("fs: options are in effect and in the record", &both, options);
     trials.add("fs: an image is held against the directory that it is in", &both, image_share);
-    trials.add("fs: images have no names, and loop devices go past the page cache", &both, images);
+    let raid = [&both[..], &[Need::Image("btrfs")]].concat();
+    trials.add("fs: images have no names, and loop devices go past the page cache", &raid, images);
     trials.add("fs: a dry run makes nothing", &both, dry_run);
     trials.add("fs: a run that is over cannot go on", &both, no_resume);
     trials.add("fs: every refusal is one line", &both, refusals);
