@@ -2,7 +2,7 @@
 
 use writebench_model::{
     Advice, Axes, Axis, Cache, Case, Cursor, DataMemory, Descriptor, Drop, Huge, InCode, MapSharing, Method,
-    Populate, Prepare, RecordedCase, Registered, Store, SyncCall,
+    Opening, Populate, Prepare, RecordedCase, Registered, Store, SyncCall,
 };
 
 use crate::EmitOptions;
@@ -176,14 +176,56 @@ impl<'c> CaseView<'c> {
         self.maps_target() || self.maps_source() || self.is_direct()
     }
 
+    /// The end of the data that the case's calls write.
+    pub(crate) fn end_of_calls(&self) -> &'static str {
+        if self.is_direct() { "whole" } else { "size" }
+    }
+
+    /// Whether a loop knows its offset in the file.
+    pub(crate) fn has_offset(&self) -> bool {
+        self.is_positional() || self.writeback().is_some()
+    }
+
+    /// Whether the function of a producer must know how many bytes there were.
+    pub(crate) fn counts_bytes(&self) -> bool {
+        self.has_offset() || self.expects()
+    }
+
+    /// The same where the end that is no whole block is written at its offset.
+    pub(crate) fn ends_at_offset(&self) -> bool {
+        self.counts_bytes() || self.is_direct()
+    }
+
     pub(crate) fn has_own_descriptors(&self) -> bool {
         self.threads() > 1 && self.has(Axis::Descriptor) && self.axes().descriptor == Descriptor::PerThread
     }
 
     // Opening.
 
-    pub(crate) fn truncates(&self) -> bool {
-        self.axes().prepare == Prepare::Truncate
+    /// The flags of open(2) with which the file is opened first, but for `O_DIRECT`; the first is its access.
+    pub(crate) fn access_flags(&self) -> Vec<&'static str> {
+        // A shared writable mapping needs a descriptor that can read.
+        let access = if self.maps_target() { "O_RDWR" } else { "O_WRONLY" };
+        let how: &[&str] = match self.prepare().opening() {
+            Opening::Emptied => &["O_TRUNC"],
+            Opening::Kept => &[],
+            Opening::New => &["O_CREAT", "O_EXCL"],
+        };
+        [&[access], how].concat()
+    }
+
+    /// The flag of open(2) that makes each call durable.
+    pub(crate) fn sync_flag(&self) -> Option<&'static str> {
+        match self.axes().sync.call {
+            SyncCall::ODsync => Some("O_DSYNC"),
+            SyncCall::OSync => Some("O_SYNC"),
+            _ => None,
+        }
+    }
+
+    /// The variable with the name under which the file is written.
+    pub(crate) fn first_name(&self) -> &'static str {
+        if self.atomic() { "name" } else { "path" }
     }
 
     /// Whether the function writes in place.
@@ -340,6 +382,11 @@ impl<'c> CaseView<'c> {
     /// Whether all of it is prepared at once.
     pub(crate) fn prepares_all(&self) -> bool {
         self.populates_all() && !self.huge_is_collapse()
+    }
+
+    /// Whether a loop over a mapping syncs the file by its descriptor.
+    pub(crate) fn syncs_file_on_the_way(&self) -> bool {
+        self.sync_every().is_some() && !self.syncs_map()
     }
 
     /// Whether the threads of a copy have one mapping of it.

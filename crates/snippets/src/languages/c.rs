@@ -1,6 +1,6 @@
 //! C11 with the calls of Linux; `liburing` where the case is io_uring.
 
-use writebench_model::{Axes, Axis, Case, Method, Opening, Prepare};
+use writebench_model::{Axes, Axis, Case, Method, Prepare};
 
 use super::{c_family, templates};
 use crate::case_view::CaseView;
@@ -49,43 +49,23 @@ impl CaseView<'_> {
     }
 
     /// Flags of open(2) that make each call durable.
-    pub(crate) fn sync_flags_c(&self) -> &'static str {
-        match (self.opens_dsync(), self.opens_sync()) {
-            (true, _) => " | O_DSYNC",
-            (_, true) => " | O_SYNC",
-            (false, false) => "",
-        }
+    pub(crate) fn sync_flags_c(&self) -> String {
+        self.sync_flag().map(|flag| format!(" | {flag}")).unwrap_or_default()
     }
 
     /// The flags with which the file is opened first.
     pub(crate) fn access_c(&self) -> String {
-        let how = match self.axes().prepare.opening() {
-            Opening::Emptied => " | O_TRUNC",
-            Opening::Kept => "",
-            Opening::New => " | O_CREAT | O_EXCL",
-        };
-        format!("{}{how}", self.access_again_c())
+        self.access_flags().join(" | ")
     }
 
     /// The flags of another descriptor of the same file.
     pub(crate) fn access_again_c(&self) -> &'static str {
-        // A shared writable mapping needs a descriptor that can read.
-        if self.maps_target() { "O_RDWR" } else { "O_WRONLY" }
+        self.access_flags()[0]
     }
 
     /// The mode with which the file is made.
     pub(crate) fn mode_c(&self) -> &'static str {
         if self.atomic() { "mode" } else { "0666" }
-    }
-
-    /// The variable with the name under which the file is written.
-    pub(crate) fn name_c(&self) -> &'static str {
-        if self.atomic() { "name" } else { "path" }
-    }
-
-    /// The variable with the number of bytes that are written in whole blocks.
-    pub(crate) fn whole_c(&self) -> &'static str {
-        if self.is_direct() { "whole" } else { "size" }
     }
 
     /// The arguments of the function that fills the file, after the file.

@@ -129,11 +129,6 @@ fn with_cpp_names(code: &str) -> String {
 impl CaseView<'_> {
     // Parts that several cases have.
 
-    /// Whether the loop over a producer's chunks knows how many bytes there were.
-    pub(crate) fn counts_cpp(&self) -> bool {
-        self.is_positional() || self.writeback().is_some() || self.expects()
-    }
-
     /// Whether the code has aligned memory of its own.
     pub(crate) fn has_memory_cpp(&self) -> bool {
         let for_its_program = self.main() && !self.copies();
@@ -168,11 +163,6 @@ impl CaseView<'_> {
         self.is(Method::Mmap) && !has_more && self.sync_every().is_none()
     }
 
-    /// Whether a mapping's file is synced by its descriptor while it is written.
-    pub(crate) fn syncs_file_on_the_way_cpp(&self) -> bool {
-        self.sync_every().is_some() && !self.syncs_map()
-    }
-
     /// Whether a loop around calls that write throws, rather than return what C's would, too.
     pub(crate) fn loops_throwing_cpp(&self) -> bool {
         let writes = [Method::Fwrite, Method::Uring, Method::UringCopy].iter().all(|&method| !self.is(method));
@@ -193,11 +183,6 @@ impl CaseView<'_> {
     /// The file's name while it is written.
     pub(crate) fn path_cpp(&self) -> &'static str {
         if self.atomic() { "other.c_str()" } else { "path" }
-    }
-
-    /// Where chunks end.
-    pub(crate) fn end_cpp(&self) -> &'static str {
-        if self.is_direct() { "whole" } else { "size" }
     }
 
     /// The alignment of the memory of a chunk.

@@ -1,6 +1,6 @@
 //! Go and its standard library.
 
-use writebench_model::{Axes, Axis, Case, Method, Opening, Prepare, Store};
+use writebench_model::{Axes, Axis, Case, Method, Prepare, Store};
 
 use super::templates;
 use crate::case_view::CaseView;
@@ -74,22 +74,13 @@ impl CaseView<'_> {
 
     /// The flags with which the file is opened first.
     fn access_go(&self) -> String {
-        let how = match self.prepare().opening() {
-            Opening::Emptied => "|os.O_TRUNC",
-            Opening::Kept => "",
-            Opening::New => "|os.O_CREATE|os.O_EXCL",
-        };
-        format!("{}{how}{}", self.mode_go(), self.sync_flags_go())
+        let flags = self.access_flags().join("|os.").replace("O_CREAT|", "O_CREATE|");
+        format!("os.{flags}{}", self.sync_flags_go())
     }
 
     /// The flags of another descriptor of the same file.
     fn access_again_go(&self) -> String {
-        format!("{}{}", self.mode_go(), self.sync_flags_go())
-    }
-
-    fn mode_go(&self) -> &'static str {
-        // A shared writable mapping needs a descriptor that can read.
-        if self.maps_target() { "os.O_RDWR" } else { "os.O_WRONLY" }
+        format!("os.{}{}", self.access_flags()[0], self.sync_flags_go())
     }
 
     fn sync_flags_go(&self) -> &'static str {
@@ -332,15 +323,6 @@ impl CaseView<'_> {
 
     // Mappings.
 
-    fn prepares_windows_go(&self) -> bool {
-        self.populates() || self.huge_is_collapse()
-    }
-
-    /// Whether the loop of stores syncs.
-    fn store_syncs_go(&self) -> bool {
-        self.sync_every().is_some()
-    }
-
     /// Whether no sync follows the threads.
     fn map_ends_with_parts_go(&self) -> bool {
         !self.syncs_at_end() || self.has_own_maps() && self.syncs_map()
@@ -352,7 +334,9 @@ impl CaseView<'_> {
             (true, false) => "mapPart(file, data, from, until)",
             (false, true) if self.is(Method::MmapMmap) => "copyPart(mapping[from:until], input, from)",
             (false, true) => "copyPart(mapping[from:until], input)",
-            (false, false) if self.store_syncs_go() => "writePart(file, mapping[from:until], data[from:until])",
+            (false, false) if self.sync_every().is_some() => {
+                "writePart(file, mapping[from:until], data[from:until])"
+            }
             (false, false) => "writePart(mapping[from:until], data[from:until])",
         }
     }

@@ -129,14 +129,9 @@ impl CaseView<'_> {
         }
     }
 
-    /// The variable with the name under which the file is written.
-    pub(crate) fn path_java(&self) -> &'static str {
-        if self.atomic() { "name" } else { "path" }
-    }
-
     /// Opens the file first.
     pub(crate) fn open_java(&self) -> String {
-        let (path, options) = (self.path_java(), self.options_java());
+        let (path, options) = (self.first_name(), self.options_java());
         match (self.is_direct(), self.atomic()) {
             (true, true) => format!("openDirect({path}, Set.of({options}), mode)"),
             (true, false) => format!("openDirect({path}, Set.of({options}))"),
@@ -213,15 +208,5 @@ impl CaseView<'_> {
             (true, true) => "(int) Math.min((long) VECTOR * CHUNK, data.remaining())",
             (true, false) => "Math.min(CHUNK, data.remaining())",
         }
-    }
-
-    /// Whether the function of a stream counts the bytes that it has written.
-    pub(crate) fn counts_bytes_java(&self) -> bool {
-        self.is_positional() || self.is_direct() || self.expects()
-    }
-
-    /// Whether storing into a mapping syncs the file on the way.
-    pub(crate) fn takes_file_java(&self) -> bool {
-        self.sync_every().is_some() && !self.syncs_map()
     }
 }

@@ -71,16 +71,7 @@ impl CaseView<'_> {
 
     /// The flags with which the file is opened.
     pub(crate) fn access_node(&self) -> String {
-        let flags = [
-            (true, "O_WRONLY"),
-            (self.creates_name(), "O_CREAT"),
-            (self.creates_name(), "O_EXCL"),
-            (self.truncates(), "O_TRUNC"),
-            (self.opens_dsync(), "O_DSYNC"),
-            (self.opens_sync(), "O_SYNC"),
-        ];
-        let flags: Vec<_> = flags.iter().filter(|(is_there, _)| *is_there).map(|(_, flag)| *flag).collect();
-        flags.join(" | ")
+        [self.access_flags(), self.sync_flag().into_iter().collect()].concat().join(" | ")
     }
 
     /// The types of errors.
@@ -90,11 +81,6 @@ impl CaseView<'_> {
         } else {
             "Throws the errors of node:fs."
         }
-    }
-
-    /// The name under which the file is written.
-    pub(crate) fn name_node(&self) -> &'static str {
-        if self.atomic() { "name" } else { "path" }
     }
 
     /// The call of the function that fills the file.
@@ -117,11 +103,6 @@ impl CaseView<'_> {
         if self.is_direct() { "end" } else { "size" }
     }
 
-    /// The end of the data that the case's calls write.
-    pub(crate) fn end_node(&self) -> &'static str {
-        if self.is_direct() { "whole" } else { "size" }
-    }
-
     /// The end of a chunk's bytes that the case's calls write.
     pub(crate) fn chunk_end_node(&self) -> &'static str {
         if self.is_direct() { "whole" } else { "length" }
@@ -130,11 +111,6 @@ impl CaseView<'_> {
     /// The bytes of a buffer that the data of a call fits into.
     pub(crate) fn buffer_node(&self) -> &'static str {
         if self.is_vectored() { "VECTOR * CHUNK" } else { "CHUNK" }
-    }
-
-    /// Whether the function of a producer must know how many bytes there were.
-    pub(crate) fn counts_node(&self) -> bool {
-        self.is_positional() || self.expects() || self.is_direct()
     }
 
     /// The bytes of a chunk.

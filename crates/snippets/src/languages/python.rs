@@ -75,28 +75,15 @@ impl CaseView<'_> {
         self.chunk().filter(|_| !self.is(Method::Ficlone))
     }
 
-    /// The name under which the file is written.
-    pub(crate) fn name_python(&self) -> &'static str {
-        if self.atomic() { "name" } else { "path" }
-    }
-
     /// The flags with which the file is opened first, but for `O_DIRECT`.
     pub(crate) fn access_python(&self) -> String {
-        let flags = [
-            (true, if self.maps_target() { "os.O_RDWR" } else { "os.O_WRONLY" }),
-            (self.creates_name(), "os.O_CREAT"),
-            (self.creates_name(), "os.O_EXCL"),
-            (self.truncates(), "os.O_TRUNC"),
-            (self.opens_dsync(), "os.O_DSYNC"),
-            (self.opens_sync(), "os.O_SYNC"),
-        ];
-        let flags: Vec<_> = flags.iter().filter(|(is_there, _)| *is_there).map(|(_, flag)| *flag).collect();
-        flags.join(" | ")
+        let flags = self.access_flags().into_iter().chain(self.sync_flag());
+        flags.map(|flag| format!("os.{flag}")).collect::<Vec<_>>().join(" | ")
     }
 
     /// The call of the function that fills the file.
     pub(crate) fn data_call_python(&self) -> String {
-        let name = self.name_python();
+        let name = self.first_name();
         let mappings = if self.maps_target() { ", mappings" } else { "" };
         match (self.copies(), self.threads() > 1) {
             (false, _) if self.streams() && self.expects() => "write_data(fd, source, expected)".to_owned(),
@@ -177,11 +164,6 @@ impl CaseView<'_> {
             (false, false, false) => format!("os.write(fd, {chunk})"),
         };
         format!("some({call})")
-    }
-
-    /// Whether the function of a producer must know how many bytes there were.
-    pub(crate) fn counts_python(&self) -> bool {
-        self.is_positional() || self.expects()
     }
 
     /// The bytes that a copying call asks for.

@@ -122,12 +122,9 @@ impl CaseView<'_> {
 
     /// Flags of open(2) beside those of access.
     fn open_flags_rust(&self, is_direct: bool) -> String {
-        let flags = [
-            (is_direct && self.is_direct(), "libc::O_DIRECT"),
-            (self.opens_dsync(), "libc::O_DSYNC"),
-            (self.opens_sync(), "libc::O_SYNC"),
-        ];
-        let flags: Vec<_> = flags.iter().filter(|(is_there, _)| *is_there).map(|(_, flag)| *flag).collect();
+        let direct = (is_direct && self.is_direct()).then_some("O_DIRECT");
+        let flags: Vec<_> =
+            direct.into_iter().chain(self.sync_flag()).map(|flag| format!("libc::{flag}")).collect();
         if flags.is_empty() { "0".to_owned() } else { flags.join(" | ") }
     }
 
@@ -141,7 +138,7 @@ impl CaseView<'_> {
             Opening::New if self.atomic() => ".create_new(true).mode(mode)",
             Opening::New => ".create_new(true)",
         };
-        let path = if is_first { self.target_rust() } else { "path" };
+        let path = if is_first { self.first_name() } else { "path" };
         if self.is_direct() {
             let options = format!("OpenOptions::new(){access}{how}");
             return match format!("{path}, {options}") {
@@ -160,16 +157,11 @@ impl CaseView<'_> {
         }
     }
 
-    /// The name under which the file is made.
-    fn target_rust(&self) -> &'static str {
-        if self.atomic() { "name" } else { "path" }
-    }
-
     /// The arguments of `fill` that follow the file.
     fn arguments_rust(&self) -> String {
         let has_size = !self.is(Method::Ficlone) || self.reserves() || self.overwrites();
         let arguments = [
-            (self.has_own_descriptors(), self.target_rust()),
+            (self.has_own_descriptors(), self.first_name()),
             (!self.copies() && !self.streams(), "data"),
             (self.streams(), "source"),
             (self.streams() && self.expects(), "expected"),
@@ -180,11 +172,6 @@ impl CaseView<'_> {
         let arguments: Vec<_> =
             arguments.iter().filter(|(is_there, _)| *is_there).map(|(_, argument)| *argument).collect();
         arguments.join(", ")
-    }
-
-    /// Whether closing the file is all that comes after it is filled.
-    fn is_plain_rust(&self) -> bool {
-        !self.removes_on_error()
     }
 
     fn fallocate_rust(&self) -> &'static str {
@@ -271,21 +258,6 @@ impl CaseView<'_> {
         signature("write_all", &arguments)
     }
 
-    /// Whether the loop is in `fill` itself.
-    fn is_inline_rust(&self) -> bool {
-        self.threads() == 1
-    }
-
-    /// Whether the loop knows its offset.
-    fn has_offset_rust(&self) -> bool {
-        self.is_positional() || self.writeback().is_some()
-    }
-
-    /// Whether the loop over a producer's chunks knows how many bytes there were.
-    fn counts_rust(&self) -> bool {
-        self.has_offset_rust() || self.expects()
-    }
-
     /// The type of the function's number of bytes.
     fn size_type_rust(&self) -> &'static str {
         if self.streams() { "u64" } else { "usize" }
@@ -365,7 +337,7 @@ impl CaseView<'_> {
 
     fn parts_signature_rust(&self) -> String {
         let arguments = [
-            (!self.has_shared_map_rust() || self.map_syncs_file_rust(), "file: &File"),
+            (!self.has_shared_map_rust() || self.syncs_file_on_the_way(), "file: &File"),
             (self.has_own_descriptors(), "path: &Path"),
             (self.has_shared_map_rust(), "map: &mut [u8]"),
             (self.copies(), "input: &File"),
@@ -378,9 +350,9 @@ impl CaseView<'_> {
 
     /// The call that does a part.
     fn part_rust(&self, file: &str, input: &str) -> String {
-        let offset = if self.has_offset_rust() { ", from as u64" } else { "" };
+        let offset = if self.has_offset() { ", from as u64" } else { "" };
         let at = if self.maps_source() { ", from" } else { "" };
-        let sync = if self.map_syncs_file_rust() { format!("{file}, ") } else { String::new() };
+        let sync = if self.syncs_file_on_the_way() { format!("{file}, ") } else { String::new() };
         match (self.copies(), self.maps_target(), self.has_own_maps()) {
             (false, false, _) => format!("write_part({file}, &data[from..until]{offset})"),
             (false, true, true) => format!("write_mapped({file}, from, &data[from..until])"),
@@ -397,18 +369,8 @@ impl CaseView<'_> {
         self.maps_target() && !self.has_own_maps()
     }
 
-    /// Whether a loop over a mapping has parts that are prepared.
-    fn has_windows_rust(&self) -> bool {
-        (self.maps_target() || self.maps_source()) && (self.populates() || self.huge_is_collapse())
-    }
-
     fn window_rust(&self) -> String {
         if self.populates_all() && !self.huge_is_collapse() { "usize::MAX".to_owned() } else { self.window() }
-    }
-
-    /// Whether a loop over a mapping syncs the file by its descriptor.
-    fn map_syncs_file_rust(&self) -> bool {
-        self.sync_every().is_some() && !self.syncs_map()
     }
 
     fn store_rust(&self) -> &'static str {

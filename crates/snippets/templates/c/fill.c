@@ -14,10 +14,10 @@ static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}
     size_t whole = size / BLOCK * BLOCK;
 {%- endif %}
 {%- if case.threads() > 1 %}
-    if (in_parts({% if case.has_own_descriptors() %}path, {% endif %}fd, data, {{ case.whole_c() }}) != 0)
+    if (in_parts({% if case.has_own_descriptors() %}path, {% endif %}fd, data, {{ case.end_of_calls() }}) != 0)
         return -1;
 {%- else %}
-    if (write_part(fd, data, {{ case.whole_c() }}{% if case.is_positional() || case.writeback().is_some() %}, 0{% endif %}) != 0)
+    if (write_part(fd, data, {{ case.end_of_calls() }}{% if case.is_positional() || case.writeback().is_some() %}, 0{% endif %}) != 0)
         return -1;
 {%- endif %}
 {%- if case.is_direct() %}

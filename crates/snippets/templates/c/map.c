@@ -7,7 +7,7 @@
 {%- include "c_family/map_target.c" %}
 
 // Stores `size` bytes, which the mapping has from its offset `from` on.
-static int write_part({% if case.syncs_file_on_the_way_cpp() %}int fd, {% endif %}char *map, const char *data, size_t size)
+static int write_part({% if case.syncs_file_on_the_way() %}int fd, {% endif %}char *map, const char *data, size_t size)
 {
 {%- if let Some(every) = case.sync_every() %}
     unsigned chunks = 0;
@@ -80,7 +80,7 @@ static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}
 {%- if case.threads() > 1 %}
     int result = in_parts({% if case.has_own_descriptors() %}path, {% endif %}{% if case.parts_have_file_c() %}fd, {% endif %}map, data, size), error = errno;
 {%- else %}
-    int result = write_part({% if case.syncs_file_on_the_way_cpp() %}fd, {% endif %}map, data, size), error = errno;
+    int result = write_part({% if case.syncs_file_on_the_way() %}fd, {% endif %}map, data, size), error = errno;
 {%- endif %}
 {%- if case.syncs_at_end() %}
     // After an error of this call, the data may be lost though a second call succeeds: write it anew.

@@ -32,7 +32,7 @@ static void *run_part(void *argument)
 {%- endif %}
 {%- if case.has_own_maps() %}
     char *map = map_file({% if case.has_own_descriptors() %}fd{% else %}part->fd{% endif %}, part->from, length);
-    if (map == MAP_FAILED || write_part({% if case.syncs_file_on_the_way_cpp() %}{% if case.has_own_descriptors() %}fd{% else %}part->fd{% endif %}, {% endif %}map, part->data + part->from, length) != 0)
+    if (map == MAP_FAILED || write_part({% if case.syncs_file_on_the_way() %}{% if case.has_own_descriptors() %}fd{% else %}part->fd{% endif %}, {% endif %}map, part->data + part->from, length) != 0)
         part->error = errno;
 {%- if case.syncs_at_end() && case.syncs_map() %}
     if (part->error == 0 && msync(map, length, MS_SYNC) != 0)
@@ -41,7 +41,7 @@ static void *run_part(void *argument)
     if (map != MAP_FAILED)
         munmap(map, length);
 {%- else %}
-    if (write_part({% if case.syncs_file_on_the_way_cpp() %}{% if case.has_own_descriptors() %}fd{% else %}part->fd{% endif %}, {% endif %}part->map + part->from, part->data + part->from, length) != 0)
+    if (write_part({% if case.syncs_file_on_the_way() %}{% if case.has_own_descriptors() %}fd{% else %}part->fd{% endif %}, {% endif %}part->map + part->from, part->data + part->from, length) != 0)
         part->error = errno;
 {%- endif %}
 {%- if case.has_own_descriptors() %}

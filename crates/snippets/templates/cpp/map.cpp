@@ -23,7 +23,7 @@ void make_durable({% if case.syncs_map() %}char *from, char *until{% else %}int 
 {%- if !case.is_plain_map_cpp() %}
 
 // Stores so many bytes.
-void store_range({% if case.syncs_file_on_the_way_cpp() %}int fd, {% endif %}char *map, const char *data, std::size_t size)
+void store_range({% if case.syncs_file_on_the_way() %}int fd, {% endif %}char *map, const char *data, std::size_t size)
 {
 {%- if case.chunk().is_none() %}
     const std::size_t chunk_size = size;
@@ -78,10 +78,10 @@ void write_mapped(int fd, const char *data, std::size_t size)
 {%- endif %}
 {%- else if case.threads() > 1 %}
     in_parts(size, [&](std::size_t from, std::size_t until) {
-        store_range({% if case.syncs_file_on_the_way_cpp() %}fd, {% endif %}map.data() + from, data + from, until - from);
+        store_range({% if case.syncs_file_on_the_way() %}fd, {% endif %}map.data() + from, data + from, until - from);
     });
 {%- else %}
-    store_range({% if case.syncs_file_on_the_way_cpp() %}fd, {% endif %}map.data(), data, size);
+    store_range({% if case.syncs_file_on_the_way() %}fd, {% endif %}map.data(), data, size);
 {%- endif %}
 {%- if case.syncs_at_end() %}
 {%- if case.syncs_map() %}
@@ -113,7 +113,7 @@ void write_mapped(int fd, const char *data, std::size_t size)
         const int fd = file.get();
 {%- endif %}
         const Mapping map{map_file(fd, from, until - from), until - from};
-        store_range({% if case.syncs_file_on_the_way_cpp() %}fd, {% endif %}map.data(), bytes + from, until - from);
+        store_range({% if case.syncs_file_on_the_way() %}fd, {% endif %}map.data(), bytes + from, until - from);
 {%- if case.syncs_at_end() && case.syncs_map() %}
         map.sync();
 {%- endif %}

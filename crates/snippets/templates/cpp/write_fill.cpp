@@ -13,7 +13,7 @@
     const std::size_t whole = size / block_size * block_size;
 {%- endif %}
 {%- if case.threads() > 1 %}
-    in_parts({{ case.end_cpp() }}, [&](std::size_t from, std::size_t until) {
+    in_parts({{ case.end_of_calls() }}, [&](std::size_t from, std::size_t until) {
 {%- if case.has_own_descriptors() %}
         // A descriptor of its own has a position of its own; the first part has the file's.
         if (from == 0)
@@ -30,7 +30,7 @@
 {%- endif %}
     });
 {%- else %}
-    write_range(file.get(), bytes, 0, {{ case.end_cpp() }});
+    write_range(file.get(), bytes, 0, {{ case.end_of_calls() }});
 {%- endif %}
 {%- if case.is_direct() %}
     if (whole < size && write_rest(file.get(), bytes, whole, size) != 0)

@@ -17,7 +17,7 @@ std::size_t next_chunk(const Producer &next, char *buffer)
 {% if case.expects() %}std::size_t{% else %}void{% endif %} write_chunks(int fd, const Producer &next)
 {
     const Memory buffer = allocate({{ case.alignment_cpp() }}, chunk_size);
-    std::size_t {% if case.counts_cpp() %}at = 0, {% endif %}length;
+    std::size_t {% if case.counts_bytes() %}at = 0, {% endif %}length;
 {%- include "cpp/before_chunks.cpp" %}
     do {
         length = next_chunk(next, buffer.get());
@@ -33,7 +33,7 @@ std::size_t next_chunk(const Producer &next, char *buffer)
 {%- else %}
         write_all(fd, buffer.get(), length{% if case.is_positional() %}, at{% endif %}{% if case.is_dontcache() %}, flags{% endif %});
 {%- endif %}
-{%- if case.counts_cpp() %}
+{%- if case.counts_bytes() %}
         at += length;
 {%- endif %}
 {%- include "cpp/after_chunk.cpp" %}

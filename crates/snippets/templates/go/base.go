@@ -41,7 +41,7 @@ const threads = {{ case.threads() }}
 
 const blockSize = {{ case.block() }} // with O_DIRECT, addresses, offsets and lengths are multiples of this
 {%- endif %}
-{%- if case.prepares_windows_go() %}
+{%- if case.prepares_windows() %}
 
 const windowSize = {% if case.populates_all() && !case.huge_is_collapse() %}math.MaxInt{% else %}{{ case.window() }}{% endif %} // bytes that are prepared at a time
 {%- endif %}

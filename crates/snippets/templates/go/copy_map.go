@@ -60,11 +60,11 @@ func copyPart(mapping []byte, input *os.File{% if case.is(Method::MmapMmap) %}, 
 {%- else if case.is_sequential() %}
 	adviseSequential(input)
 {%- endif %}
-{%- if case.prepares_windows_go() %}
+{%- if case.prepares_windows() %}
 	prepared := 0
 {%- endif %}
 	for at := 0; at < len(mapping); {
-{%- if case.prepares_windows_go() %}
+{%- if case.prepares_windows() %}
 		if at >= prepared {
 			prepared = min((at/windowSize+1)*windowSize, len(mapping))
 {%- if case.is(Method::MmapMmap) && case.populates() %}

@@ -18,9 +18,9 @@ func fill(file *os.File, data []byte) error {
 {%- else %}
 {%- include "go/mapped.go" %}
 {%- if case.map_ends_with_parts_go() %}
-	return writePart({% if case.store_syncs_go() %}file, {% endif %}mapping, data)
+	return writePart({% if case.sync_every().is_some() %}file, {% endif %}mapping, data)
 {%- else %}
-	if err := writePart({% if case.store_syncs_go() %}file, {% endif %}mapping, data); err != nil {
+	if err := writePart({% if case.sync_every().is_some() %}file, {% endif %}mapping, data); err != nil {
 		return err
 	}
 {%- endif %}
@@ -38,24 +38,24 @@ func mapPart(file *os.File, data []byte, from, until int) error {
 	}
 	return msync(file, mapping)
 {%- else %}
-	return writePart({% if case.store_syncs_go() %}file, {% endif %}mapping, data[from:until])
+	return writePart({% if case.sync_every().is_some() %}file, {% endif %}mapping, data[from:until])
 {%- endif %}
 }
 {%- endif %}
 
 // writePart stores data into a mapping.
-func writePart({% if case.store_syncs_go() %}file *os.File, {% endif %}mapping, data []byte) error {
+func writePart({% if case.sync_every().is_some() %}file *os.File, {% endif %}mapping, data []byte) error {
 {%- if case.chunk().is_none() %}
 	chunkSize := len(data)
 {%- endif %}
 {%- if case.sync_every().is_some() %}
 	chunks{% if case.syncs_map() %}, synced{% endif %} := 0{% if case.syncs_map() %}, 0{% endif %}
 {%- endif %}
-{%- if case.prepares_windows_go() %}
+{%- if case.prepares_windows() %}
 	prepared := 0
 {%- endif %}
 	for at := 0; at < len(data); {
-{%- if case.prepares_windows_go() %}
+{%- if case.prepares_windows() %}
 		if at == prepared {
 			prepared += min(windowSize, len(data)-at)
 			if err := prepareWindow(mapping[at:prepared]); err != nil {

@@ -33,7 +33,7 @@ func mapFile(file *os.File, from, size int) ([]byte, error) {
 	return mapping, nil
 }
 {%- endif %}
-{%- if case.prepares_windows_go() %}
+{%- if case.prepares_windows() %}
 
 // prepareWindow makes the pages present by a few calls instead of a fault for each. The kernel may refuse that.
 func prepareWindow(window []byte) error {

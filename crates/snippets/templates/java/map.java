@@ -18,7 +18,7 @@
                 file.map(READ_WRITE, size - 1, 1);
 {%- endif %}
             inParts(size, (from, until) ->
-                {% if case.has_own_descriptors() %}writeOwnPart({{ case.path_java() }}, {% else %}writeRange({% endif -%}
+                {% if case.has_own_descriptors() %}writeOwnPart({{ case.first_name() }}, {% else %}writeRange({% endif -%}
                 file, all, (int) from, (int) (until - from)));
 {%- else %}
 {%- if case.is_set_len() %}
@@ -28,10 +28,10 @@
 {%- if case.threads() > 1 %}
             inParts(size, (from, until) -> {
                 int begin = (int) from, length = (int) (until - from);
-                writePart({% if case.takes_file_java() %}file, {% endif %}map.slice(begin, length), all.slice(begin, length));
+                writePart({% if case.syncs_file_on_the_way() %}file, {% endif %}map.slice(begin, length), all.slice(begin, length));
             });
 {%- else %}
-            writePart({% if case.takes_file_java() %}file, {% endif %}map, data.slice());
+            writePart({% if case.syncs_file_on_the_way() %}file, {% endif %}map, data.slice());
 {%- endif %}
 {%- if case.syncs_at_end() && case.syncs_map() %}
             force(map, 0, size); // after its error, the data may be lost: write it anew
@@ -44,8 +44,8 @@
 {% block helpers %}
 
     /** Stores the data into a mapping of its size. */
-    private static void writePart({% if case.takes_file_java() %}FileChannel file, {% endif %}MappedByteBuffer map, ByteBuffer data)
-{%- if case.takes_file_java() %}
+    private static void writePart({% if case.syncs_file_on_the_way() %}FileChannel file, {% endif %}MappedByteBuffer map, ByteBuffer data)
+{%- if case.syncs_file_on_the_way() %}
             throws IOException
 {%- else if case.sync_every().is_some() %} throws IOException
 {%- endif %} {
@@ -84,7 +84,7 @@
         if (length == 0)
             return;
         MappedByteBuffer map = file.map(READ_WRITE, from, length);
-        writePart({% if case.takes_file_java() %}file, {% endif %}map, all.slice(from, length));
+        writePart({% if case.syncs_file_on_the_way() %}file, {% endif %}map, all.slice(from, length));
 {%- if case.syncs_at_end() && case.syncs_map() %}
         force(map, 0, length); // after its error, the data may be lost: write it anew
 {%- endif %}

@@ -7,7 +7,7 @@
 {%- if case.sync_every().is_some() %}
         int chunks = 0;
 {%- endif %}
-{%- if case.counts_bytes_java() %}
+{%- if case.ends_at_offset() %}
         long size = 0;
 {%- endif %}
         do {
@@ -17,7 +17,7 @@
                     break;
             buffer.flip();
             writeAll({% if case.is_direct() %}path, {% endif %}file, buffer{% if case.is_positional() || case.is_direct() %}, size{% endif %});
-{%- if case.counts_bytes_java() %}
+{%- if case.ends_at_offset() %}
             size += buffer.limit();
 {%- endif %}
 {%- if let Some(every) = case.sync_every() %}

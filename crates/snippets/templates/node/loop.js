@@ -3,10 +3,10 @@
 {%- endif %}
   let at = 0;
   // A call may write less than all; after a signal, Node repeats it itself.
-  while (at < {{ case.end_node() }}) {
+  while (at < {{ case.end_of_calls() }}) {
 {%- if case.is_vectored() %}
     const vector = [];
-    const end = Math.min(at + VECTOR * CHUNK, {{ case.end_node() }});
+    const end = Math.min(at + VECTOR * CHUNK, {{ case.end_of_calls() }});
 {%- if case.is_direct() %}
     buffer.set(data.subarray(at, end));
     for (let from = 0; from < end - at; from += CHUNK) {
@@ -27,7 +27,7 @@
 {%- endif %}
 {%- if let Some(every) = case.sync_after_several() %}
     chunks += {% if case.is_vectored() %}vector.length{% else %}1{% endif %};
-    if (chunks >= {{ every }} || at === {{ case.end_node() }}) {
+    if (chunks >= {{ every }} || at === {{ case.end_of_calls() }}) {
       chunks = 0;
       fs.{{ case.sync_name() }}Sync(fd);
     }

@@ -7,7 +7,7 @@
 {%- endif %}
     // A call may write less than all; after a signal, Node repeats it itself.
 {%- include "node/write_chunk.js" %}
-{%- if case.counts_node() %}
+{%- if case.ends_at_offset() %}
     at += length;
 {%- endif %}
 {%- if let Some(every) = case.sync_after_several() %}

@@ -20,7 +20,7 @@ function writeData(fd, next{% if case.expects() %}, expected{% endif %}) {
 {%- if case.sync_after_several().is_some() %}
   let chunks = 0;
 {%- endif %}
-{%- if case.counts_node() %}
+{%- if case.ends_at_offset() %}
   let at = 0;
 {%- endif %}
 {%- if case.is_direct() %}

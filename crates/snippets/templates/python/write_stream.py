@@ -24,7 +24,7 @@ def write_data(fd, source{% if case.expects() %}, expected{% endif %}):
 {%- if case.sync_after_several().is_some() %}
     chunks = 0
 {%- endif %}
-{%- if case.counts_python() %}
+{%- if case.counts_bytes() %}
     at = 0
 {%- endif %}
     length = CHUNK
@@ -51,7 +51,7 @@ def write_data(fd, source{% if case.expects() %}, expected{% endif %}):
             written += {{ case.part_call_python("buffer[written:length]", "at + written") }}
 {%- endif %}
 {%- endif %}
-{%- if case.counts_python() %}
+{%- if case.counts_bytes() %}
         at += length
 {%- endif %}
 {%- if let Some(every) = case.sync_after_several() %}

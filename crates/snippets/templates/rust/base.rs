@@ -32,7 +32,7 @@ const DEPTH: usize = {{ case.depth() }}; // buffers that go round
 {%- if case.is_vectored() %}
 const VECTOR: usize = {{ case.vector() }}; // chunks handed over in one call
 {%- endif %}
-{%- if case.has_windows_rust() %}
+{%- if case.prepares_windows() %}
 const WINDOW: usize = {{ case.window_rust() }}; // so many bytes are prepared at a time
 {%- endif %}
 {%- if let Some(window) = case.writeback() %}
@@ -72,7 +72,7 @@ pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
     let mode = old.as_ref().map_or(0o666, |old| old.mode() & 0o777);
 {%- endif %}
     let file = {{ case.open_rust(true) }}?;
-{%- if case.is_plain_rust() %}
+{%- if !case.removes_on_error() %}
     fill(&file, {{ case.arguments_rust() }}).and_then(|()| close(file))
 {%- else %}
 {%- if case.atomic() %}
@@ -90,7 +90,7 @@ pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
 {%- endif %}
 {%- if case.removes_on_error() %}
         .inspect_err(|_| {
-            let _ = fs::remove_file({{ case.target_rust() }});
+            let _ = fs::remove_file({{ case.first_name() }});
         })
 {%- endif %}
 {%- endif %}

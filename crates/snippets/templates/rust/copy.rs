@@ -19,21 +19,21 @@ fn copy_range({{ case.mut_rust() }}file: &File, input: &File, from: usize, until
 {%- if case.writeback().is_some() %}
     let mut behind = Behind::new(from as u64);
 {%- endif %}
-{%- if case.writeback().is_some() || case.has_windows_rust() %}
+{%- if case.writeback().is_some() || case.prepares_windows() %}
     let mut at = 0_usize;
 {%- endif %}
-{%- if case.has_windows_rust() %}
+{%- if case.prepares_windows() %}
     let mut present = 0;
 {%- endif %}
     for chunk in map.bytes().chunks(CHUNK) {
-{%- if case.has_windows_rust() %}
+{%- if case.prepares_windows() %}
         if at == present {
             present = at.saturating_add(WINDOW).min(map.length);
             advise(&map.bytes()[at..present], Advice::LinuxPopulateRead);
         }
 {%- endif %}
         {% if case.is_direct() %}write_direct(file, chunk){% else %}file.write_all(chunk){% endif %}?;
-{%- if case.writeback().is_some() || case.has_windows_rust() %}
+{%- if case.writeback().is_some() || case.prepares_windows() %}
         at += chunk.len();
 {%- endif %}
 {%- if case.writeback().is_some() %}

@@ -49,7 +49,7 @@ fn copy_into(map: &mut [u8], input: &File, from: usize) -> io::Result<()> {
     advise(data, Advice::WillNeed);
     advise(data, Advice::Sequential);
 {%- endif %}
-{%- if case.has_windows_rust() %}
+{%- if case.prepares_windows() %}
     for (to, from) in map.chunks_mut(WINDOW).zip(data.chunks(WINDOW)) {
 {%- if case.populates() %}
         advise(from, Advice::LinuxPopulateRead);
@@ -71,13 +71,13 @@ fn copy_into(map: &mut [u8], input: &File, from: usize) -> io::Result<()> {
 /// Copies from the source's position on, into the part of the mapping that begins there.
 fn copy_into(map: &mut [u8], input: &File) -> io::Result<()> {
 {%- include "rust/advice.rs" %}
-{%- if case.has_windows_rust() %}
+{%- if case.prepares_windows() %}
     let mut prepared = 0;
 {%- endif %}
     let mut at = 0_usize;
     while at < map.len() {
         let most = {{ case.at_most_rust("map.len() - at") }};
-{%- if case.has_windows_rust() %}
+{%- if case.prepares_windows() %}
         if at >= prepared {
             prepared = map.len().min((at / WINDOW + 1) * WINDOW);
             // A page that has been written to is there.

@@ -9,7 +9,7 @@ fn fill({{ case.mut_rust() }}file: &File, source: &mut impl Read{% if case.expec
 {%- endif %}
     let mut memory = Vec::new();
     let buffer = aligned(&mut memory, CHUNK, {{ case.alignment_rust("4096") }});
-{%- if case.counts_rust() %}
+{%- if case.counts_bytes() %}
     let mut offset = 0;
 {%- endif %}
 {%- include "rust/before_chunks.rs" %}
@@ -32,7 +32,7 @@ fn fill({{ case.mut_rust() }}file: &File, source: &mut impl Read{% if case.expec
         let chunk = &buffer[..length];
         {{ case.call_rust() }}?;
 {%- endif %}
-{%- if case.counts_rust() %}
+{%- if case.counts_bytes() %}
         offset += length as u64;
 {%- endif %}
 {%- include "rust/after_chunk.rs" %}

@@ -18,9 +18,9 @@ fn fill(file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}
 {%- else %}
     let mut map = Map::of_target(file, 0, size)?;
 {%- if case.threads() > 1 %}
-    in_parts({% if case.map_syncs_file_rust() %}file, {% endif %}map.bytes_mut(), data)?;
+    in_parts({% if case.syncs_file_on_the_way() %}file, {% endif %}map.bytes_mut(), data)?;
 {%- else %}
-    write_part({% if case.map_syncs_file_rust() %}file, {% endif %}map.bytes_mut(), data)?;
+    write_part({% if case.syncs_file_on_the_way() %}file, {% endif %}map.bytes_mut(), data)?;
 {%- endif %}
 {%- if case.syncs_at_end() && case.syncs_map() %}
     map.sync()?;
@@ -36,7 +36,7 @@ fn fill(file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}
 /// Writes a part through a mapping of its own.
 fn write_mapped(file: &File, from: usize, data: &[u8]) -> io::Result<()> {
     let mut map = Map::of_target(file, from, data.len())?;
-    write_part({% if case.map_syncs_file_rust() %}file, {% endif %}map.bytes_mut(), data)?;
+    write_part({% if case.syncs_file_on_the_way() %}file, {% endif %}map.bytes_mut(), data)?;
 {%- if case.syncs_at_end() && case.syncs_map() %}
     map.sync()?;
 {%- endif %}
@@ -45,9 +45,9 @@ fn write_mapped(file: &File, from: usize, data: &[u8]) -> io::Result<()> {
 {%- endif %}
 
 /// Stores the data into the part of the mapping that is its own.
-fn write_part({% if case.map_syncs_file_rust() %}file: &File, {% endif %}map: &mut [u8], data: &[u8]) -> io::Result<()> {
+fn write_part({% if case.syncs_file_on_the_way() %}file: &File, {% endif %}map: &mut [u8], data: &[u8]) -> io::Result<()> {
 {%- let store = case.store_rust() %}
-{%- if case.sync_every().is_none() && !case.has_windows_rust() %}
+{%- if case.sync_every().is_none() && !case.prepares_windows() %}
     for (to, from) in map.chunks_mut(CHUNK).zip(data.chunks(CHUNK)) {
         {{ store }};
     }
@@ -63,12 +63,12 @@ fn write_part({% if case.map_syncs_file_rust() %}file: &File, {% endif %}map: &m
 {%- if case.syncs_map() %}
     let mut synced = 0;
 {%- endif %}
-{%- if case.has_windows_rust() %}
+{%- if case.prepares_windows() %}
     let mut prepared = 0;
 {%- endif %}
     let mut at = 0_usize;
     while at < data.len() {
-{%- if case.has_windows_rust() %}
+{%- if case.prepares_windows() %}
         if at == prepared {
             prepared = at.saturating_add(WINDOW).min(data.len());
             prepare(&mut map[at..prepared]){% if case.populates() %}?{% endif %};

@@ -10,7 +10,7 @@ const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 {%- include "rust/fill_stream.rs" %}
 {%- else %}
 
-fn fill({% if case.is_inline_rust() %}{{ case.mut_rust() }}{% endif %}file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}data: &[u8]) -> io::Result<()> {
+fn fill({% if case.threads() == 1 %}{{ case.mut_rust() }}{% endif %}file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}data: &[u8]) -> io::Result<()> {
 {%- if case.is_direct() %}
     let (data, rest) = data.split_at(data.len() / BLOCK * BLOCK);
 {%- endif %}
@@ -22,13 +22,13 @@ fn fill({% if case.is_inline_rust() %}{{ case.mut_rust() }}{% endif %}file: &Fil
 {%- endif %}
 {%- if case.threads() > 1 %}
     in_parts(file, {% if case.has_own_descriptors() %}path, {% endif %}data)?;
-{%- else if case.is_inline_rust() %}
-{%- if case.has_offset_rust() && !case.is_one_call_rust() %}
+{%- else if case.threads() == 1 %}
+{%- if case.has_offset() && !case.is_one_call_rust() %}
     let mut offset = 0;
 {%- endif %}
 {%- include "rust/write_loop.rs" %}
 {%- else %}
-    write_part(file, data{% if case.has_offset_rust() %}, 0{% endif %})?;
+    write_part(file, data{% if case.has_offset() %}, 0{% endif %})?;
 {%- endif %}
 {%- if case.is_direct() %}
     if !rest.is_empty() {
@@ -45,10 +45,10 @@ fn fill({% if case.is_inline_rust() %}{{ case.mut_rust() }}{% endif %}file: &Fil
 {%- endif %}
 {%- endblock %}
 {% block helpers %}
-{%- if !case.is_inline_rust() %}
+{%- if case.threads() > 1 %}
 
 /// Writes a part of the file{% if case.is_positional() %} from an offset on{% else %}, where its position is{% endif %}.
-fn write_part({{ case.mut_rust() }}file: &File, data: &[u8]{% if case.has_offset_rust() %}, {% if !case.is_one_call_rust() %}mut {% endif %}offset: u64{% endif %}) -> io::Result<()> {
+fn write_part({{ case.mut_rust() }}file: &File, data: &[u8]{% if case.has_offset() %}, {% if !case.is_one_call_rust() %}mut {% endif %}offset: u64{% endif %}) -> io::Result<()> {
 {%- include "rust/write_loop.rs" %}
     Ok(())
 }

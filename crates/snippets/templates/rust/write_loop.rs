@@ -8,7 +8,7 @@
 {%- include "rust/before_chunks.rs" %}
 {%- if case.is_one_call_rust() %}
 {%- if case.is_positional() %}
-    file.write_all_at(data, {% if case.is_inline_rust() %}0{% else %}offset{% endif %})?;
+    file.write_all_at(data, {% if case.threads() == 1 %}0{% else %}offset{% endif %})?;
 {%- else %}
     file.write_all(data)?;
 {%- endif %}
@@ -32,7 +32,7 @@
         }
 {%- endif %}
         {{ case.call_rust() }}?;
-{%- if case.has_offset_rust() %}
+{%- if case.has_offset() %}
         offset += chunk.len() as u64;
 {%- endif %}
 {%- include "rust/after_chunk.rs" %}
