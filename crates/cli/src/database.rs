@@ -74,7 +74,7 @@ pub(crate) fn open_if_there(path: &Path) -> Result<Option<Store>> {
 }
 
 /// The option with which a command finds this database again.
-fn option(store: &Store) -> String {
+fn db_option(store: &Store) -> String {
     let is_default = default_path().is_ok_and(|path| path == store.path());
     if is_default {
         String::new()
@@ -84,10 +84,10 @@ fn option(store: &Store) -> String {
 }
 
 /// The commands for all of a run, or of its part on one target, and for its page.
-pub(crate) fn more(store: &Store, number: i64, target: Option<&str>) -> String {
+pub(crate) fn next_commands(store: &Store, number: i64, target: Option<&str>) -> String {
     let run =
         target.map_or(number.to_string(), |target| writebench_report::quoted(&format!("{number}@{target}")));
-    let database = option(store);
+    let database = db_option(store);
     format!(
         "More: writebench{database} show {run} --all · a page: writebench{database} report {run} -o report.html"
     )

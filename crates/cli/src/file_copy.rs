@@ -124,7 +124,7 @@ impl FileCopy {
 
     /// Keeps both files from outputs, if the copy replaces no file that is protected. They were looked at when they were
     /// named, and are not looked at again.
-    pub(crate) fn keep(&self, protected: ProtectedPaths) -> Result<ProtectedPaths> {
+    pub(crate) fn protect(&self, protected: ProtectedPaths) -> Result<ProtectedPaths> {
         let CopySource { path, identity, .. } = &self.source;
         self.to.iter().try_for_each(|to| protected.check_copy(to))?;
         let protected = protected.and_found("the file that is copied", path, Some((*identity).into()));

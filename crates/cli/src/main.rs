@@ -73,7 +73,7 @@ fn main() -> ExitCode {
 /// Apart, so that `main` takes little itself.
 #[inline(never)]
 fn with_enough_stack() -> Result<Exit> {
-    outlive_file_size_limit();
+    survive_file_size_limit();
     let mut words = std::env::args_os().skip(1);
     let hidden = words.next().and_then(|word| HIDDEN.iter().find(|(name, _)| word == *name));
     if let Some((_, serve)) = hidden {
@@ -121,7 +121,7 @@ fn end(result: Result<Exit>) -> Exit {
 
 /// Turns a write beyond `ulimit -f` into an error with its place (EFBIG), in the worker and in the
 /// database; the signal alone would end the program without a word.
-fn outlive_file_size_limit() {
+fn survive_file_size_limit() {
     // Without a handler the signal does what it always did.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }

@@ -19,7 +19,7 @@ impl Store {
         // Held until the runs are gone, so that none is resumed meanwhile.
         let locks = run_locks::open(&self.real).map_err(self.lock_failed())?;
         for &run in numbers {
-            if !run_locks::take(&locks, run).map_err(self.lock_failed())? {
+            if !run_locks::try_lock(&locks, run).map_err(self.lock_failed())? {
                 return Err(StoreError::UnderWay { path: self.path.clone(), run });
             }
         }
@@ -28,7 +28,7 @@ impl Store {
             return Err(self.no_run(run));
         }
         // Later runs use the space that cannot be given back now.
-        let _ = give_space_back(&self.connection);
+        let _ = reclaim_space(&self.connection);
         Ok(())
     }
 }
@@ -46,7 +46,7 @@ fn delete(connection: &mut Connection, numbers: &[i64]) -> rusqlite::Result<Opti
     Ok(None)
 }
 
-fn give_space_back(connection: &Connection) -> rusqlite::Result<()> {
+fn reclaim_space(connection: &Connection) -> rusqlite::Result<()> {
     let select = "SELECT (page_count - freelist_count) * page_size
          FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
     let left: i64 = connection.query_row(select, [], |row| row.get(0))?;

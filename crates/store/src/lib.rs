@@ -39,7 +39,7 @@ const APPLICATION_ID: i32 = 0x7772_6274;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// An error of SQLite.
-    #[error("database {path}: {doing}: {error}{}", what_to_do(error), path = path.display())]
+    #[error("database {path}: {doing}: {error}{}", remedy(error), path = path.display())]
     Sqlite { path: PathBuf, doing: &'static str, error: rusqlite::Error },
     /// The database, or a file that SQLite keeps beside it, cannot be made or written.
     #[error("database {path}: cannot be written there ({error}); name another with --db", path = path.display())]
@@ -280,7 +280,7 @@ impl Store {
 }
 
 /// The end of an error that says more than SQLite does.
-fn what_to_do(error: &rusqlite::Error) -> &'static str {
+fn remedy(error: &rusqlite::Error) -> &'static str {
     match (error.sqlite_error_code(), error) {
         (Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt), _) => {
             "; it is damaged, or no database: move it away, or name another with --db (`sqlite3 FILE .recover` may \

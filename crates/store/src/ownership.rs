@@ -43,15 +43,15 @@ pub(crate) fn check(path: &Path, real: &Path) -> Result<(), StoreError> {
         if suffix.is_empty() && !metadata.is_file() && !metadata.is_symlink() {
             return Err(StoreError::NoFile { path: path.to_path_buf() });
         }
-        why_unsafe_file(&file, &metadata).map_or(Ok(()), |what| Err(unsafe_as(what)))?;
+        file_risk(&file, &metadata).map_or(Ok(()), |what| Err(unsafe_as(what)))?;
     }
     let Some(directory) = real.parent() else { return Ok(()) };
     // If the directory is missing, SQLite reports it.
     let Ok(metadata) = directory.metadata() else { return Ok(()) };
-    why_unsafe_directory(directory, &metadata, real).map_or(Ok(()), |what| Err(unsafe_as(what)))
+    directory_risk(directory, &metadata, real).map_or(Ok(()), |what| Err(unsafe_as(what)))
 }
 
-fn why_unsafe_file(file: &Path, metadata: &Metadata) -> Option<String> {
+fn file_risk(file: &Path, metadata: &Metadata) -> Option<String> {
     let name = file.display();
     if metadata.is_symlink() {
         let leads_to = std::fs::read_link(file).unwrap_or_default();
@@ -75,7 +75,7 @@ fn why_unsafe_file(file: &Path, metadata: &Metadata) -> Option<String> {
     })
 }
 
-fn why_unsafe_directory(directory: &Path, metadata: &Metadata, real: &Path) -> Option<String> {
+fn directory_risk(directory: &Path, metadata: &Metadata, real: &Path) -> Option<String> {
     let (name, owner) = (directory.display(), metadata.uid());
     if owner != geteuid().as_raw() && owner != 0 {
         return Some(format!(
@@ -100,11 +100,11 @@ fn why_unsafe_directory(directory: &Path, metadata: &Metadata, real: &Path) -> O
 fn may_be_written_by_others(path: &Path, metadata: &Metadata) -> bool {
     let mode = metadata.mode();
     let user = geteuid();
-    let is_own_group = !user.is_root() && metadata.gid() == user.as_raw() && !has_list(path);
+    let is_own_group = !user.is_root() && metadata.gid() == user.as_raw() && !has_access_control_list(path);
     mode & 0o002 != 0 || (mode & 0o020 != 0 && !is_own_group)
 }
 
-fn has_list(path: &Path) -> bool {
+fn has_access_control_list(path: &Path) -> bool {
     let mut none: [u8; 0] = [];
     let list = rustix::fs::getxattr(path, c"system.posix_acl_access", &mut none[..]);
     !matches!(list, Err(Errno::NODATA | Errno::OPNOTSUPP))

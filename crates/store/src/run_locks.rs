@@ -19,7 +19,7 @@ pub(crate) fn open(database: &Path) -> io::Result<File> {
 }
 
 /// Takes the lock of a run; false if another process has it. It lasts until the file is closed.
-pub(crate) fn take(file: &File, run: i64) -> io::Result<bool> {
+pub(crate) fn try_lock(file: &File, run: i64) -> io::Result<bool> {
     match fcntl(file, FcntlArg::F_OFD_SETLK(&lock_of(run))) {
         Ok(_) => Ok(true),
         Err(nix::Error::EAGAIN | nix::Error::EACCES) => Ok(false),
@@ -28,7 +28,7 @@ pub(crate) fn take(file: &File, run: i64) -> io::Result<bool> {
 }
 
 /// Opens the file for testing locks; none if no run was ever under way.
-pub(crate) fn open_to_ask(database: &Path) -> io::Result<Option<File>> {
+pub(crate) fn open_to_test(database: &Path) -> io::Result<Option<File>> {
     match OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(beside(database, RUN_LOCKS)) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -37,7 +37,7 @@ pub(crate) fn open_to_ask(database: &Path) -> io::Result<Option<File>> {
 }
 
 /// Whether another open file has the lock of a run: the file's own locks do not conflict.
-pub(crate) fn is_taken(file: &File, run: i64) -> io::Result<bool> {
+pub(crate) fn is_locked(file: &File, run: i64) -> io::Result<bool> {
     if run < 0 {
         // Only a database from elsewhere has such a number, which is no position in a file.
         return Ok(false);

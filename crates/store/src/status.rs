@@ -20,7 +20,7 @@ impl Store {
                 self.locks.get_or_init(|| file)
             }
         };
-        run_locks::take(file, run).map_err(failed)
+        run_locks::try_lock(file, run).map_err(failed)
     }
 
     /// Whether another process or store has claimed a run.
@@ -29,14 +29,14 @@ impl Store {
     /// The lock cannot be tested.
     pub fn is_under_way_elsewhere(&self, run: i64) -> Result<bool, StoreError> {
         match self.locks.get() {
-            Some(file) => run_locks::is_taken(file, run).map_err(self.lock_failed()),
+            Some(file) => run_locks::is_locked(file, run).map_err(self.lock_failed()),
             None => self.is_under_way(run),
         }
     }
 
     fn is_under_way(&self, run: i64) -> Result<bool, StoreError> {
-        let taken = run_locks::open_to_ask(&self.real)
-            .and_then(|file| file.map_or(Ok(false), |file| run_locks::is_taken(&file, run)));
+        let taken = run_locks::open_to_test(&self.real)
+            .and_then(|file| file.map_or(Ok(false), |file| run_locks::is_locked(&file, run)));
         taken.map_err(self.lock_failed())
     }
 

@@ -155,7 +155,7 @@ impl AdviseCommand {
             ..Settings::default()
         };
         // The race has no part in the bytes that the limits of the hardware and the check of direct I/O take.
-        let limits_for = one_for_each_limit(&space);
+        let limits_for = cases_for_limits(&space);
         let limit_bytes = Hardware::for_cases(&limits_for, &settings, &[found.space()])?.bytes();
         let limits = &mut candidates.limits;
         if asked_bytes.is_none() {
@@ -419,7 +419,7 @@ fn file_sizes(purpose: Purpose, space: &Space) -> (Vec<u64>, Vec<u64>) {
 }
 
 /// Cases that promise what plain write does, one for each number of threads: limits depend on no more.
-fn one_for_each_limit(space: &Space) -> Vec<Case> {
+fn cases_for_limits(space: &Space) -> Vec<Case> {
     let durability = space.baseline.contract().durability;
     let mut threads = HashSet::new();
     let cases = space.cases().filter(|case| case.contract().durability == durability);

@@ -77,7 +77,7 @@ impl RunCommand {
         }
         let (measuring, db) = (&self.measuring, global.db.as_deref());
         self.check_options(global.ranks())?;
-        let copied = self.copied()?;
+        let copied = self.find_copy()?;
         let exports = measuring.exports.find(protected(copied.as_ref(), db)?)?;
         let on_stderr = global.output.with_results_on_stderr();
         let takes_stdout = copied.as_ref().is_some_and(FileCopy::takes_stdout);
@@ -90,7 +90,7 @@ impl RunCommand {
         let mut settings = measuring.settings(first_looks, selected.samples);
         copied.iter().for_each(|copied| copied.record(&mut settings));
         settings.programs = self.programs.words()?;
-        let largest = self.sized_to(&selected.rows, copied.is_some(), settings.budget_ns.is_some());
+        let largest = self.adaptive_size(&selected.rows, copied.is_some(), settings.budget_ns.is_some());
         let free = least_free_bytes(targets.iter().map(Target::space));
         let records = targets.iter().map(Target::record).collect();
         let run = new_run(measuring.label.clone(), settings, &selected.rows, records);
@@ -166,7 +166,7 @@ impl RunCommand {
 
     /// The size of the suites' files, if the budget may choose a smaller one: nobody has named a size, in an option or
     /// by a case, a program or a file of their own.
-    fn sized_to(&self, rows: &[SelectedCase], is_copy: bool, has_budget: bool) -> Option<u64> {
+    fn adaptive_size(&self, rows: &[SelectedCase], is_copy: bool, has_budget: bool) -> Option<u64> {
         let SelectionArguments { case, size, set, .. } = &self.selection;
         let is_given = !size.is_empty() || set.iter().any(|(axis, _)| *axis == Axis::Size);
         let is_own = is_copy || !case.is_empty() || !self.programs.is_empty();
@@ -174,7 +174,7 @@ impl RunCommand {
     }
 
     /// The file to copy that was given, by name or as `<X >Y`.
-    fn copied(&self) -> Result<Option<FileCopy>> {
+    fn find_copy(&self) -> Result<Option<FileCopy>> {
         let limit = self.measuring.timeout;
         let named = self.copying.find(limit)?;
         let copies = self.selection.copies_only();
@@ -298,7 +298,7 @@ impl RunCommand {
 
 /// Files that no export may replace: the database, the file that is copied, and its copy.
 fn protected(copied: Option<&FileCopy>, db: Option<&Path>) -> Result<ProtectedPaths> {
-    copied.into_iter().try_fold(ProtectedPaths::database(db), |protected, copied| copied.keep(protected))
+    copied.into_iter().try_fold(ProtectedPaths::database(db), |protected, copied| copied.protect(protected))
 }
 
 /// The obstacle, if there is one; otherwise the run is held for this process.

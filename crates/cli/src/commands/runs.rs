@@ -89,7 +89,7 @@ fn delete(names: &[RunName], agreed: bool, db: Option<&Path>) -> Result<usize> {
         if store.is_under_way_elsewhere(number)? {
             return Err(StoreError::UnderWay { path: store.path().to_path_buf(), run: number }.into());
         }
-        named.push(described(run));
+        named.push(description(run));
     }
     let path = store.path().display();
     let would = format!("{} would be deleted from {path}: {}", counted(numbers.len(), "run"), named.join(", "));
@@ -99,7 +99,7 @@ fn delete(names: &[RunName], agreed: bool, db: Option<&Path>) -> Result<usize> {
 }
 
 /// `3 (before, 2026-07-01T10:00:00Z, 120 samples)`.
-fn described(run: &RunSummary) -> String {
+fn description(run: &RunSummary) -> String {
     let label = run.label.as_deref().map_or(String::new(), |label| format!("{label}, "));
     let samples = counted(usize::try_from(run.samples).unwrap_or(usize::MAX), "sample");
     format!("{} ({label}{}, {samples})", run.number, run.started)

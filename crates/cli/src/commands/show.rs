@@ -53,7 +53,7 @@ impl ShowCommand {
             ))?;
             // Only a terminal has somebody to read the note.
             if output.width().is_some() {
-                output.note(&database::more(&store, number, name.target.as_deref()));
+                output.note(&database::next_commands(&store, number, name.target.as_deref()));
             }
         }
         Ok(Exit::Ok)

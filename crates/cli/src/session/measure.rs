@@ -77,7 +77,7 @@ impl Session<'_> {
             "Run {number} took {} and wrote {}. {}",
             duration(began.elapsed()),
             Bytes(self.written.bytes()).approximate(),
-            database::more(store, number, None)
+            database::next_commands(store, number, None)
         ));
         self.hints(&report, end);
         match output::all_ok([printed, streamed, exported]) {

@@ -55,7 +55,7 @@ impl Target {
     pub(crate) fn find(path: &Path, destroy: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
         let target = Self::inspect(path, limit)?;
         match destroy {
-            _ if target.helper.is_none() => check_device_is_meant(path, target.path(), destroy)?,
+            _ if target.helper.is_none() => check_destroy_option(path, target.path(), destroy)?,
             Some(device) => {
                 return Err(usage!(
                     "--destroy {}: the target is the directory {}; name the device as TARGET, too",
@@ -231,7 +231,7 @@ fn device_below(making: &FilesystemSpec) -> Option<String> {
 }
 
 /// Whether `--destroy` names the block device at `path`, too.
-fn check_device_is_meant(target: &Path, path: &Path, destroy: Option<&Path>) -> Result<()> {
+fn check_destroy_option(target: &Path, path: &Path, destroy: Option<&Path>) -> Result<()> {
     let facts = writebench_probe::block_device(path)?;
     let Some(destroy) = destroy else {
         return Err(refused!(

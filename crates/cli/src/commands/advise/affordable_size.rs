@@ -23,7 +23,7 @@ pub(super) fn sentence(cases: &[&Case], limits: &RaceLimits) -> String {
     let size = |case: &Case| Bytes(case.axes().size_bytes).approximate();
     let mut text = format!("At 1 GB/s, {:?} pays for finals with {}.", limits.budget, size(paid));
     let budget = (time(asked) > limits.budget).then(|| {
-        let time = short(time(asked));
+        let time = rounded_up(time(asked));
         format!("takes about {time}: --budget {time}")
     });
     let most = (bytes(asked) > limits.max_bytes).then(|| {
@@ -38,7 +38,7 @@ pub(super) fn sentence(cases: &[&Case], limits: &RaceLimits) -> String {
 }
 
 /// Rounded up, as `--budget` takes it.
-fn short(time: Duration) -> String {
+fn rounded_up(time: Duration) -> String {
     match time.as_secs_f64().ceil() {
         seconds @ ..=120.0 => format!("{seconds:.0}s"),
         seconds @ ..=7200.0 => format!("{:.0}m", (seconds / 60.0).ceil()),
