@@ -59,6 +59,14 @@ impl SelectionArguments {
         self.suite.iter().any(|name| suite_named(name).is_ok_and(|suite| copies_only(&suite)))
     }
 
+    /// The size of all files, if it is one that nobody has named: a budget may choose a smaller one.
+    pub(crate) fn adaptive_size(&self, rows: &[SelectedCase]) -> Option<u64> {
+        let is_named = !self.size.is_empty() || self.set.iter().any(|(axis, _)| *axis == Axis::Size);
+        let size = rows.first()?.case.axes().size_bytes;
+        let is_one = rows.iter().all(|row| row.case.axes().size_bytes == size);
+        (is_one && !is_named && self.case.is_empty()).then_some(size)
+    }
+
     /// Whether no suite or case is named, so that the run is a first look.
     pub(crate) fn is_empty(&self) -> bool {
         self.suite.is_empty() && self.case.is_empty()

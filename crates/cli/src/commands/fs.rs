@@ -22,8 +22,8 @@ use crate::output::{self, Output};
 use crate::output_file::ProtectedPaths;
 use crate::selection::{self, Selection, SelectionArguments, USUAL_BLOCK_BYTES};
 use crate::session::{
-    Configuration, Cost, MeasuringArguments, Session, Target, Workspaces, check_and_claim, largest_block,
-    least_free_bytes, new_run,
+    AdaptiveCases, Configuration, Cost, MeasuringArguments, Session, Target, Workspaces, check_and_claim,
+    largest_block, least_free_bytes, new_run,
 };
 use crate::signals::{is_stopped, stop_on_signals};
 
@@ -80,6 +80,7 @@ impl FsCommand {
         let targets = Target::find_different(&self.target, measuring.timeout)?;
         let selected = self.rows(USUAL_BLOCK_BYTES)?;
         selected.notes.iter().for_each(|note| output.note(note));
+        let is_sized = self.largest_size(&selected).is_some();
         let images = Images::plan(&self.images, &requests, &selected.rows)?;
         let paths: Vec<String> = targets.iter().map(|target| target.path().display().to_string()).collect();
         let names = paths.iter().cloned().chain(requests.iter().map(|request| request.kind.to_string()));
@@ -90,7 +91,7 @@ impl FsCommand {
         let looks = if self.selection.is_empty() { spaces.len() as u64 } else { 0 };
         let settings = measuring.settings(looks, selected.samples);
         let (image_bytes, limits) = (images.bytes, !measuring.no_limits);
-        let cost = Cost { image_bytes, limits, ..Cost::new(&cases, &settings, spaces) };
+        let cost = Cost { image_bytes, is_sized, limits, ..Cost::new(&cases, &settings, spaces) };
         if measuring.dry_run {
             let paths: String = paths.iter().map(|path| format!("{}\n", visible(path))).collect();
             output.results(&(paths + &images.text() + &cost.dry_run()?))?;
@@ -125,6 +126,11 @@ impl FsCommand {
             selection.size.push(FIRST_LOOK_SIZE);
         }
         selection::rows(&selection, false, None, block_bytes, &[])
+    }
+
+    /// The largest size of the files, if the budget may choose a smaller one.
+    fn largest_size(&self, selected: &Selection) -> Option<u64> {
+        self.measuring.budget.and_then(|_| self.selection.adaptive_size(&selected.rows))
     }
 
     /// Paths that must mean in the private namespace what they mean outside.
@@ -172,6 +178,11 @@ impl FsCommand {
         run.missing = made.missing;
         let cases = selection::different_cases(&run.cases, 1)?;
         let targets = check_and_claim(targets, &cases, (None, measuring.reserve), false, output)?;
+        let sized = self.largest_size(&selected).map(|largest| {
+            run.cases.clear();
+            AdaptiveCases::new(&selected.rows, largest, &run.targets, &run.settings)
+        });
+        let sized = sized.transpose()?;
         let number = store.begin_run(&run)?;
         let (limit, leader) = (measuring.timeout, &None);
         let workspaces = Workspaces { store: &store, run: number, targets, limit, output, leader };
@@ -179,6 +190,10 @@ impl FsCommand {
             limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
             image_bytes: made.bytes_written,
             ..Configuration::new(run.settings.clone(), cases, None)
+        };
+        let configuration = match sized {
+            Some(sized) => configuration.with_adaptive_size(sized),
+            None => configuration,
         };
         Session::new(workspaces, run, configuration).measure(exports)
     }

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::{
-    Axis, Bytes, Environment, RunEvent, RunRecord, RunStatus, SelectedCase, Settings, TargetRecord,
-    path_from_text, path_text,
+    Bytes, Environment, RunEvent, RunRecord, RunStatus, Settings, TargetRecord, path_from_text, path_text,
 };
 use writebench_store::Store;
 
@@ -19,7 +18,7 @@ use crate::programs::ProgramArguments;
 use crate::selection::{self, SAMPLES, Selection, SelectionArguments};
 use crate::session::{
     AdaptiveCases, Configuration, Cost, DestroyArguments, MeasuringArguments, Session, Target, VERSION,
-    Workspaces, check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run, only_size,
+    Workspaces, check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run,
 };
 
 /// Measure ways to write; without a suite or case, take a first look in less than half a minute
@@ -90,7 +89,9 @@ impl RunCommand {
         let mut settings = measuring.settings(first_looks, selected.samples);
         copied.iter().for_each(|copied| copied.record(&mut settings));
         settings.programs = self.programs.words()?;
-        let largest = self.adaptive_size(&selected.rows, copied.is_some(), settings.budget_ns.is_some());
+        let is_own = copied.is_some() || !self.programs.is_empty();
+        let may_shrink = settings.budget_ns.is_some() && !is_own;
+        let largest = self.selection.adaptive_size(&selected.rows).filter(|_| may_shrink);
         let free = least_free_bytes(targets.iter().map(Target::space));
         let records = targets.iter().map(Target::record).collect();
         let run = new_run(measuring.label.clone(), settings, &selected.rows, records);
@@ -128,13 +129,11 @@ impl RunCommand {
         let (limit, leader) = (measuring.timeout, &global.leader);
         let workspaces = Workspaces { store: &store, run: number, targets, limit, output, leader };
         let settings = run.settings.clone();
+        let configuration = Configuration { limits_for, ..Configuration::new(settings, cases, copied) };
         let configuration = match sized {
-            Some(AdaptiveCases { cases, deferred, schedule, .. }) => {
-                Configuration { deferred, schedule, ..Configuration::new(settings, cases, copied) }
-            }
-            None => Configuration::new(settings, cases, copied),
+            Some(sized) => configuration.with_adaptive_size(sized),
+            None => configuration,
         };
-        let configuration = Configuration { limits_for, ..configuration };
         Session::new(workspaces, run, configuration).measure(&exports)
     }
 
@@ -162,15 +161,6 @@ impl RunCommand {
         let doubled = std::iter::successors(Some(1u32), |ranks| ranks.checked_mul(2));
         let fewer = doubled.take_while(|&ranks| self.scaling && ranks < all);
         fewer.chain((all > 1).then_some(all)).collect()
-    }
-
-    /// The size of the suites' files, if the budget may choose a smaller one: nobody has named a size, in an option or
-    /// by a case, a program or a file of their own.
-    fn adaptive_size(&self, rows: &[SelectedCase], is_copy: bool, has_budget: bool) -> Option<u64> {
-        let SelectionArguments { case, size, set, .. } = &self.selection;
-        let is_given = !size.is_empty() || set.iter().any(|(axis, _)| *axis == Axis::Size);
-        let is_own = is_copy || !case.is_empty() || !self.programs.is_empty();
-        only_size(rows).filter(|_| has_budget && !is_given && !is_own)
     }
 
     /// The file to copy that was given, by name or as `<X >Y`.

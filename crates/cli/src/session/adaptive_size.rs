@@ -23,12 +23,6 @@ pub(crate) struct AdaptiveCases {
     pub schedule: Box<dyn Schedule>,
 }
 
-/// The size of all files, if it is one.
-pub(crate) fn only_size(rows: &[SelectedCase]) -> Option<u64> {
-    let size = rows.first()?.case.axes().size_bytes;
-    rows.iter().all(|row| row.case.axes().size_bytes == size).then_some(size)
-}
-
 impl AdaptiveCases {
     /// Makes the cases from rows of that size: the largest size of which all rounds fit into the limits is taken.
     pub(crate) fn new(

@@ -3,6 +3,7 @@
 use writebench_model::{Case, CaseRecord, RunRecord, Settings};
 use writebench_runner::{EachCase, LostWorkers, Schedule, Written};
 
+use super::adaptive_size::AdaptiveCases;
 use super::recorder::Recorder;
 use super::workspaces::Workspaces;
 use crate::file_copy::FileCopy;
@@ -37,6 +38,12 @@ impl Configuration {
             cases,
             copied,
         }
+    }
+
+    /// The same with the cases at several sizes, of which the schedule takes one.
+    pub(crate) fn with_adaptive_size(self, sized: AdaptiveCases) -> Self {
+        let AdaptiveCases { cases, deferred, schedule, .. } = sized;
+        Self { cases, deferred, schedule, ..self }
     }
 }
 

@@ -11,7 +11,7 @@ mod streams;
 mod target;
 mod workspaces;
 
-pub(crate) use self::adaptive_size::{AdaptiveCases, only_size};
+pub(crate) use self::adaptive_size::AdaptiveCases;
 pub(crate) use self::configuration::{Configuration, Session};
 pub(crate) use self::cost::{Cost, least_free_bytes, most_unasked_bytes};
 pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run, seed};

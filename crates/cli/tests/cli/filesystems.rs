@@ -47,6 +47,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("fs: one table, and a column that says why for what cannot be", &both, one_table);
     trials.add("fs: one that turns out too small is a column, and the others go on", &both, too_small);
     trials.add("fs: options are in effect and in the record", &both, options);
+    trials.add("fs: a suite without a size takes the largest that its budget pays for", &both, sized);
     trials.add("fs: an image is held against the directory that it is in", &both, image_share);
     let raid = [&both[..], &[Need::Image("btrfs")]].concat();
     trials.add("fs: images have no names, and loop devices go past the page cache", &raid, images);
@@ -165,6 +166,23 @@ fn holds(kind: &str) -> Result<()> {
     all_read_back(&document)?;
     let target = &document["targets"][0];
     ensure!(target["name"] == kind && target["making"]["kind"] == kind, "{target}");
+    Ok(())
+}
+
+/// All filesystems get files of one size, which leaves time for each round.
+fn sized() -> Result<()> {
+    let made = Made::new()?;
+    let words = ["--on", "ext4,tmpfs", "--set", "chunk=64KiB", "--suite", "buffer", "--samples", "2"];
+    let budget = ["--no-limits", "--verify", "never", "--budget", "10s"];
+    let document = made.run(&[&words[..], &budget].concat(), 0)?;
+    let cases = document["cases"].as_array().context("cases")?;
+    let bytes = |case: &Value| case["contract"]["bytes"].as_u64();
+    ensure!(cases.len() == 2 && bytes(&cases[0]) == bytes(&cases[1]), "several sizes: {cases:?}");
+    ensure!(cases.iter().all(|case| case["samples"].as_array().is_some_and(|all| all.len() >= 2)), "{cases:?}");
+    let ended = made.call(&[&words[..], &budget].concat(), 0)?;
+    ensure!(ended.stderr.contains("Files of ") && ended.stderr.contains("2 rounds fit"), "{ended:?}");
+    let given = made.call(&[&words[..], &budget, &["--size", "64KiB"]].concat(), 0)?;
+    ensure!(!given.stderr.contains("Files of "), "{given:?}");
     Ok(())
 }
 
