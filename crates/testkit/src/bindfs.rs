@@ -1,7 +1,6 @@
 //! A directory mounted through bindfs, a real FUSE server: it can be stopped, and it renames removed files
 //! that are open.
 
-use std::os::linux::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -11,6 +10,7 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::call::has_program;
+use crate::mounted::device_at;
 use crate::program::wait_for;
 
 /// The mounted directory.
@@ -34,8 +34,7 @@ impl Bindfs {
         command.arg("-f").args([below.path(), point.path()]).stdin(Stdio::null()).stderr(Stdio::null());
         let server = command.spawn().context("start bindfs")?;
         let bindfs = Self { server, point, below };
-        let device = |path: &Path| path.metadata().map(|it| it.st_dev()).ok();
-        let is_mounted = || (device(bindfs.path()) != device(bindfs.below.path())).then_some(());
+        let is_mounted = || (device_at(bindfs.path()) != device_at(bindfs.below.path())).then_some(());
         wait_for("bindfs to mount", is_mounted)?;
         Ok(bindfs)
     }

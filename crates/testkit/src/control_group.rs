@@ -1,10 +1,9 @@
 //! A control group with a limit.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::group::Group;
 use crate::program::extended;
@@ -26,7 +25,7 @@ impl ControlGroup {
     /// # Errors
     /// There is no such controller, or no permission.
     pub fn with_memory(bytes: u64) -> Result<Self> {
-        Self::limited("memory", MEMORY, bytes)
+        Self::limited(MEMORY, bytes)
     }
 
     /// A group with a limit on processes and threads.
@@ -34,22 +33,16 @@ impl ControlGroup {
     /// # Errors
     /// There is no such controller, or no permission.
     pub fn with_processes(count: u64) -> Result<Self> {
-        Self::limited("pids", PROCESSES, count)
+        Self::limited(PROCESSES, count)
     }
 
-    fn limited(controller: &str, places: Places, most: u64) -> Result<Self> {
-        let has_controller = |(root, limit): &&(&str, &str)| {
-            // Root groups have no limit on processes, and in version 2 no limits at all.
-            let controllers = fs::read_to_string(Path::new(root).join("cgroup.subtree_control"));
-            let is_first = Path::new(root).join("cgroup.procs").exists() && root.ends_with(controller);
-            is_first
-                || Path::new(root).join(limit).exists()
-                || controllers.is_ok_and(|it| it.contains(controller))
+    fn limited([first, second]: Places, most: u64) -> Result<Self> {
+        let make = |(root, limit)| {
+            let group = Group::below(Path::new(root), limit)?;
+            group.set(limit, &most.to_string())?;
+            Ok(Self { group })
         };
-        let (root, limit) = places.iter().find(has_controller).context("no such controller is mounted")?;
-        let group = Group::below(Path::new(root))?;
-        group.set(limit, &most.to_string())?;
-        Ok(Self { group })
+        make(first).or_else(|_| make(second))
     }
 
     /// The same program, started in the group.

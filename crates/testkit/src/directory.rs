@@ -49,7 +49,7 @@ impl Kind {
     /// # Errors
     /// statfs(2) refuses.
     pub fn is_at(self, path: &Path) -> rustix::io::Result<bool> {
-        Ok(u64::try_from(rustix::fs::statfs(path)?.f_type).is_ok_and(|it| it == self.magic()))
+        Ok(u64::try_from(rustix::fs::statfs(path)?.f_type).is_ok_and(|magic| magic == self.magic()))
     }
 }
 

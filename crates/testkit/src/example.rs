@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use writebench_model::{
     Axes, Axis, Case, CaseOrigin, CaseRecord, Content, Contract, Cpu, DataMemory, DataSource, Device,
     Durability, Environment, Filesystem, Layout, Memory, Method, RecordedCase, RunRecord, RunStatus, Sample,
-    Settings, Start, Suite, System, TargetRecord, Verify, built_in_suites,
+    Settings, Start, Suite, System, TargetRecord, built_in_suites,
 };
 
 /// Where the example was measured.
@@ -22,19 +22,7 @@ pub fn example_run() -> RunRecord {
         started: "2026-11-21T00:00:00Z".to_owned(),
         version: "0.1.0".to_owned(),
         arguments: vec!["writebench".to_owned(), "run".to_owned()],
-        settings: Settings {
-            samples: 6,
-            precision_ppm: None,
-            budget_ns: None,
-            max_bytes: None,
-            seed: 42,
-            verify: Verify::Sampled,
-            timeout_ns: None,
-            copy_from: None,
-            copy_to: None,
-            search_bytes: None,
-            programs: Vec::new(),
-        },
+        settings: Settings { samples: 6, seed: 42, ..Settings::default() },
         targets: vec![example_target(TARGET)],
         cluster: None,
         written_bytes: None,
@@ -116,7 +104,7 @@ pub fn example_pairs(axis: Axis, value: &str) -> Vec<(Case, Case)> {
     let with = |other: &[(Axis, &str)]| -> Vec<(Case, Case)> {
         let pair = |method, threads| {
             let usual = [(Axis::Size, "8MiB"), (Axis::Threads, threads)];
-            let fits = |it: &&(Axis, &str)| it.0 != axis && Method::has_axis(method, it.0);
+            let fits = |(other, _): &&(Axis, &str)| *other != axis && Method::has_axis(method, *other);
             let usual: Vec<_> = usual.iter().chain(other).filter(fits).copied().collect();
             let case = Case::example(method, &[&usual[..], &[(axis, value)]].concat()).ok()?;
             let default = Axes::defaults(method.card().prepares[0]).get(axis);
@@ -129,7 +117,7 @@ pub fn example_pairs(axis: Axis, value: &str) -> Vec<(Case, Case)> {
     if !alone.is_empty() {
         return alone;
     }
-    let others = Axis::ALL.iter().filter(|&&it| it != axis);
+    let others = Axis::ALL.iter().filter(|&&other| other != axis);
     let others = others.flat_map(|&other| other.examples().iter().map(move |&value| (other, value)));
     others.flat_map(|(other, value)| with(&[(other, value)])).collect()
 }
@@ -138,7 +126,7 @@ pub fn example_pairs(axis: Axis, value: &str) -> Vec<(Case, Case)> {
 #[must_use]
 pub fn section_of(suite: &str, section: &str) -> CaseOrigin {
     static SUITES: LazyLock<Vec<Suite>> = LazyLock::new(built_in_suites);
-    let layout = SUITES.iter().find(|it| it.name == suite).map_or(Layout::Phases, |suite| suite.layout);
+    let layout = SUITES.iter().find(|known| known.name == suite).map_or(Layout::Phases, |suite| suite.layout);
     CaseOrigin::Suite { name: suite.to_owned(), section: section.to_owned(), layout }
 }
 

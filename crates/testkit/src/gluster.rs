@@ -3,7 +3,6 @@
 //! glusterd, which manages the volumes of a machine, has no part in it: servers and client get their graphs as files,
 //! and meet at sockets.
 
-use std::os::linux::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -12,6 +11,7 @@ use rustix::mount::{UnmountFlags, unmount};
 use tempfile::TempDir;
 
 use crate::image::Image;
+use crate::mounted::device_at;
 use crate::program::wait_for;
 
 /// A mounted volume. Unmounted, and its servers ended, on drop.
@@ -43,11 +43,10 @@ impl Gluster {
             volume.start("glusterfsd", &format!("brick{number}"), &brick_graph(&brick, &socket), None)?;
             wait_for("a brick to listen", || socket.exists().then_some(()))?;
         }
-        let device = |path: &Path| path.metadata().map(|it| it.st_dev()).ok();
-        let below = device(volume.path());
+        let below = device_at(volume.path());
         let graph = client_graph(&[volume.socket(0), volume.socket(1)], is_sharded);
         volume.start("glusterfs", "client", &graph, Some(volume.path().to_owned()))?;
-        let mounted = || device(volume.path()).filter(|now| Some(*now) != below);
+        let mounted = || device_at(volume.path()).filter(|now| Some(*now) != below);
         wait_for("the volume to be mounted", mounted)?;
         Ok(volume)
     }

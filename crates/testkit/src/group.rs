@@ -14,13 +14,16 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// A group below that one, with a unique name.
-    pub(crate) fn below(root: &Path) -> Result<Self> {
+    /// A group below that one, with a unique name and that file, which proves that it has the controller.
+    pub(crate) fn below(root: &Path, file: &str) -> Result<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let path = root.join(format!("writebench-test-{}-{number}", std::process::id()));
         fs::create_dir(&path).with_context(|| path.display().to_string())?;
-        Ok(Self { path })
+        let group = Self { path };
+        // A folder in a tmpfs would be created, too, but lacks this file.
+        fs::metadata(group.path.join(file)).with_context(|| format!("no {file} in {}", root.display()))?;
+        Ok(group)
     }
 
     /// Writes to a file of the group.

@@ -1,6 +1,5 @@
 //! A control group that delays its processes.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -49,10 +48,8 @@ impl HeldGroup {
     }
 
     fn make((root, file): Place) -> Result<Self> {
-        let outer = Group::below(Path::new(root))?;
-        let inner = Group::below(&outer.path)?;
-        // A folder in a tmpfs would be created, too, but lacks this file.
-        fs::metadata(outer.path.join(file)).context(file)?;
+        let outer = Group::below(Path::new(root), file)?;
+        let inner = Group::below(&outer.path, "cgroup.procs")?;
         Ok(Self { inner, outer, file })
     }
 
@@ -69,13 +66,8 @@ impl HeldGroup {
     /// # Errors
     /// The kernel refuses.
     pub fn freeze(&self, frozen: bool) -> Result<()> {
-        let state = match (self.file, frozen) {
-            ("freezer.state", true) => "FROZEN",
-            ("freezer.state", false) => "THAWED",
-            (_, true) => "1",
-            (_, false) => "0",
-        };
-        self.outer.set(self.file, state)
+        let [thawed, stopped] = if self.file == "freezer.state" { ["THAWED", "FROZEN"] } else { ["0", "1"] };
+        self.outer.set(self.file, if frozen { stopped } else { thawed })
     }
 }
 

@@ -21,7 +21,6 @@ mod mounted;
 mod program;
 mod python;
 mod set_clock;
-mod small_tmpfs;
 #[cfg(feature = "cases")]
 mod snippet;
 mod terminal;
@@ -50,7 +49,6 @@ pub use program::{
 pub use python::python_with;
 pub use rustix::io::Errno;
 pub use set_clock::SetClock;
-pub use small_tmpfs::SmallTmpfs;
 #[cfg(feature = "cases")]
 pub use snippet::{Compiled, rust_libraries};
 pub use terminal::Terminal;

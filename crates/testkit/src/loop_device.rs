@@ -45,11 +45,7 @@ impl LoopDevice {
     /// # Errors
     /// `losetup` is missing or refuses.
     pub fn attach_with_sectors(size_bytes: u64, sector_bytes: u32) -> Result<Self> {
-        let directory = tempfile::Builder::new().prefix("writebench-loop-").tempdir()?;
-        let image = directory.path().join("image");
-        File::create(&image)?.set_len(size_bytes)?;
-        let path = attached(&image, &["--sector-size", &sector_bytes.to_string()])?;
-        Ok(Self { path, image, _directory: Some(directory) })
+        Self::with_image(&["--sector-size", &sector_bytes.to_string()], |image| image.set_len(size_bytes))
     }
 
     /// A device for measurements: the blocks of its image are written and stay, since nothing can be discarded, and it
@@ -58,16 +54,21 @@ impl LoopDevice {
     /// # Errors
     /// There is no space, or `losetup` is missing or refuses.
     pub fn attach_for_measurements(size_bytes: u64) -> Result<Self> {
-        let directory = tempfile::Builder::new().prefix("writebench-loop-").tempdir()?;
-        let image = directory.path().join("image");
-        let mut file = File::create(&image)?;
-        std::io::copy(&mut std::io::repeat(0).take(size_bytes), &mut file)?;
-        file.sync_all()?;
-        let device = Self { path: attached(&image, &["--direct-io=on"])?, image, _directory: Some(directory) };
+        let device = Self::with_image(&["--direct-io=on"], |image| {
+            std::io::copy(&mut std::io::repeat(0).take(size_bytes), image)?;
+            image.sync_all()
+        })?;
         let name = device.path.file_name().context("a device's name")?;
         let discards = Path::new("/sys/block").join(name).join("queue/discard_max_bytes");
         std::fs::write(&discards, "0").with_context(|| discards.display().to_string())?;
         Ok(device)
+    }
+
+    fn with_image(options: &[&str], fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<Self> {
+        let directory = tempfile::Builder::new().prefix("writebench-loop-").tempdir()?;
+        let image = directory.path().join("image");
+        fill(&mut File::create(&image)?)?;
+        Ok(Self { path: attached(&image, options)?, image, _directory: Some(directory) })
     }
 
     /// A device over an existing file or device, with more options for losetup.

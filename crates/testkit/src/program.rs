@@ -109,8 +109,8 @@ pub(crate) fn extended(mut outer: Command, command: &Command) -> Command {
 pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(30) {
-        if let Some(it) = found() {
-            return Ok(it);
+        if let Some(value) = found() {
+            return Ok(value);
         }
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -146,7 +146,7 @@ pub fn kill_run(mut run: Child) -> Result<()> {
     let all = children(run.id());
     run.kill()?;
     run.wait()?;
-    wait_for("its worker and its keepers to end", || (!all.iter().copied().any(is_alive)).then_some(()))
+    wait_for("its worker and its target helpers to end", || (!all.iter().copied().any(is_alive)).then_some(()))
 }
 
 /// Whether a process runs: one that nobody waits for stays as a zombie.

@@ -23,8 +23,9 @@ pub(crate) fn missing() -> Option<String> {
 
 /// Debian installs libfaketime in a directory of the architecture.
 fn library() -> Option<PathBuf> {
-    let inside = entries("/usr/lib".as_ref()).into_iter().map(|it| it.join("faketime/libfaketimeMT.so.1"));
-    inside.into_iter().find(|library| library.is_file())
+    let libraries = entries("/usr/lib".as_ref());
+    let mut libraries = libraries.into_iter().map(|folder| folder.join("faketime/libfaketimeMT.so.1"));
+    libraries.find(|library| library.is_file())
 }
 
 impl SetClock {

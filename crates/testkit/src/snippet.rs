@@ -32,15 +32,13 @@ impl Compiled {
         let program = directory.join("p");
         let strict = ["-O2", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-pthread"];
         let words: Vec<PathBuf> = match language {
-            Language::C => {
-                let mut compiler = Command::new("cc");
-                compiler.args(strict).arg("-std=gnu11").arg(source("p.c")?).arg("-o").arg(&program);
-                call(compiler.arg("-luring"))?;
-                vec![program]
-            }
-            Language::Cpp => {
-                let mut compiler = Command::new("c++");
-                compiler.args(strict).arg("-std=c++17").arg(source("p.cpp")?).arg("-o").arg(&program);
+            Language::C | Language::Cpp => {
+                let (compiler, standard, name) = match language {
+                    Language::C => ("cc", "-std=gnu11", "p.c"),
+                    _ => ("c++", "-std=c++17", "p.cpp"),
+                };
+                let mut compiler = Command::new(compiler);
+                compiler.args(strict).arg(standard).arg(source(name)?).arg("-o").arg(&program);
                 call(compiler.arg("-luring"))?;
                 vec![program]
             }
@@ -114,7 +112,8 @@ rustix = { version = "1.1", features = ["event", "fs", "mm", "param", "pipe", "p
         let message: Value = serde_json::from_str(line)?;
         let name = message["target"]["name"].as_str().unwrap_or_default();
         let files = message["filenames"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let library = files.map(Path::new).find(|file| file.extension().is_some_and(|it| it == "rlib"));
+        let library =
+            files.map(Path::new).find(|file| file.extension().is_some_and(|extension| extension == "rlib"));
         if let (true, Some(library)) = (["libc", "rustix"].contains(&name), library) {
             let folder = library.parent().context("a library in a folder")?;
             words.extend(["--extern".to_owned(), format!("{name}={}", library.display())]);

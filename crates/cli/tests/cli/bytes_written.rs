@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Kind, Need, SmallTmpfs, Terminal, Trials, directory_on, entries, wait_for};
+use writebench_testkit::{Kind, Mounted, Need, Terminal, Trials, directory_on, entries, wait_for};
 
 use crate::program;
 
@@ -129,7 +129,7 @@ fn sized() -> Result<()> {
 
 /// A filesystem with so little room that a quarter of it is soon written.
 fn asks() -> Result<()> {
-    let (program, target) = (program()?, SmallTmpfs::mount(512 << 20)?);
+    let (program, target) = (program()?, Mounted::tmpfs(512 << 20)?);
     let path = target.path().to_str().context("UTF-8")?;
     let many = ["run", path, "--case", "write,size=32MiB", "--samples", "5", "--no-limits"];
     let ended = program.call(&many)?;

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use writebench_testkit::{
-    Caching, Call, Fault, Faulty, Kind, Need, SmallTmpfs, Trials, What, When, directory_on,
-};
+use writebench_testkit::{Caching, Call, Fault, Faulty, Kind, Mounted, Need, Trials, What, When, directory_on};
 
 use crate::{commands_of, program};
 
@@ -290,7 +288,7 @@ fn answer_and_doubts() -> Result<()> {
 }
 
 fn nothing_worked() -> Result<()> {
-    let (program, target) = (program()?, SmallTmpfs::mount(1 << 20)?);
+    let (program, target) = (program()?, Mounted::tmpfs(1 << 20)?);
     let path = target.path().to_str().context("UTF-8")?;
     let name = "allocate,size=1GiB,call=fallocate";
     let ended = program.call(&["run", path, "--case", name, "--samples", "1"])?;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Ended, Image, Kind, Need, Program, SmallTmpfs, Trials, directory_on, entries};
+use writebench_testkit::{Ended, Image, Kind, Mounted, Need, Program, Trials, directory_on, entries};
 
 use crate::program;
 
@@ -57,7 +57,7 @@ fn rows(program: &Program, database: &str) -> Result<Vec<String>> {
 
 fn full() -> Result<()> {
     // Room for the tables and the run, and not for all samples.
-    let (program, target, disk) = (program()?, directory_on(Kind::Tmpfs), SmallTmpfs::mount(256 << 10)?);
+    let (program, target, disk) = (program()?, directory_on(Kind::Tmpfs), Mounted::tmpfs(256 << 10)?);
     let file = disk.path().join("db");
     let database = text(&file)?;
     let path = text(target.path())?;
@@ -66,7 +66,7 @@ fn full() -> Result<()> {
     ensure!(ended.code == Some(1) && ended.stderr.contains("full"), "{ended:?}");
     one_line(&ended)?;
     ensure!(entries(target.path()).is_empty(), "left behind: {:?}", entries(target.path()));
-    disk.resize(16 << 20)?;
+    disk.remount("size=16M")?;
     let before = rows(&program, database)?;
     ensure!(!before.is_empty() && before.len() < 60, "{} samples", before.len());
     let resumed = program.call(&["--db", database, "run", "--resume"])?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Ended, Image, Need, SmallTmpfs, Trials, entries};
+use writebench_testkit::{Ended, Image, Mounted, Need, Trials, entries};
 
 use crate::program;
 
@@ -43,7 +43,7 @@ fn run(target: &Path, case: &str, more: &[&str]) -> Result<Ended> {
 }
 
 fn on_tmpfs() -> Result<()> {
-    let tmpfs = SmallTmpfs::mount(16 << 20)?;
+    let tmpfs = Mounted::tmpfs(16 << 20)?;
     let planned = run(tmpfs.path(), HOLE, &["--dry-run"])?;
     ensure!(planned.stdout.contains("0 B to be written"), "{planned:?}");
     let set = run(tmpfs.path(), HOLE, &[])?;

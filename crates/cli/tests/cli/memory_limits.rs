@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{
-    ControlGroup, Kind, Need, SmallTmpfs, Trials, call, directory_on, entries, send, wait_for,
+    ControlGroup, Kind, Mounted, Need, Trials, call, directory_on, entries, send, wait_for,
 };
 
 use crate::outcomes::case;
@@ -99,7 +99,7 @@ fn killed() -> Result<()> {
     const SMALL: [&str; 4] = ["write,size=4KiB", "pwrite,size=4KiB", "writev,size=4KiB", "pwritev,size=4KiB"];
     let all = [&[LARGE][..], &SMALL].concat();
     let (program, target) = (program()?, directory_on(Kind::Ext4));
-    let (group, other) = (ControlGroup::with_memory(160 << 20)?, SmallTmpfs::mount(128 << 20)?);
+    let (group, other) = (ControlGroup::with_memory(160 << 20)?, Mounted::tmpfs(128 << 20)?);
     let mut arguments =
         vec!["--quiet", "run", text(target.path())?, "--yes", "--samples", "1000", "--no-limits"];
     arguments.extend(all.iter().flat_map(|case| ["--case", case]));

@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use writebench_testkit::{
-    Ended, Kind, LoopDevice, Need, Program, SmallTmpfs, TestRng, Trials, call, directory_on, entries, send,
+    Ended, Kind, LoopDevice, Mounted, Need, Program, TestRng, Trials, call, directory_on, entries, send,
     wait_for,
 };
 
@@ -239,7 +239,7 @@ fn killed() -> Result<()> {
 }
 
 fn full() -> Result<()> {
-    let (program, small) = (measured()?, SmallTmpfs::mount(64 << 10)?);
+    let (program, small) = (measured()?, Mounted::tmpfs(64 << 10)?);
     let page = small.path().join("page.html");
     std::fs::write(&page, "an old page")?;
     let is_page = |words: &Vec<String>| words.iter().any(|word| word == "report" || word.starts_with("html="));

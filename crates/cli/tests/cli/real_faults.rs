@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{
-    Image, Kind, Need, Program, SmallTmpfs, Trials, call, directory_on, entries, send, wait_for,
+    Image, Kind, Mounted, Need, Program, Trials, call, directory_on, entries, send, wait_for,
 };
 
 use crate::program;
@@ -168,7 +168,7 @@ fn full_below(kind: &str) -> Result<()> {
     const CASE: &str = "write,size=8MiB,sync=fsync";
     const SIZE_BYTES: u64 = 128 << 20;
     const ERRNOS: [&str; 3] = ["(5)", "(28)", "(30)"];
-    let (disk, point) = (SmallTmpfs::mount(SIZE_BYTES)?, tempfile::tempdir()?);
+    let (disk, point) = (Mounted::tmpfs(SIZE_BYTES)?, tempfile::tempdir()?);
     let image = disk.path().join("image");
     File::create(&image)?.set_len(SIZE_BYTES)?;
     call(Command::new(format!("mkfs.{kind}")).arg("-q").arg(&image))?;

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Kind, Need, Program, SmallTmpfs, Trials, directory_on, entries};
+use writebench_testkit::{Kind, Mounted, Need, Program, Trials, directory_on, entries};
 
 use crate::program;
 
@@ -40,7 +40,7 @@ fn reader_is_gone() -> Result<()> {
 
 fn file_is_full() -> Result<()> {
     // Room for the run's line and a few samples.
-    let (program, target, small) = (program()?, directory_on(Kind::Tmpfs), SmallTmpfs::mount(12 << 10)?);
+    let (program, target, small) = (program()?, directory_on(Kind::Tmpfs), Mounted::tmpfs(12 << 10)?);
     let export = format!("jsonl={}", small.path().join("samples").display());
     let path = target.path().to_str().context("UTF-8")?;
     let ended = program.call(&[&["run", path, "--export", &export], &CASE[..]].concat())?;
@@ -51,7 +51,7 @@ fn file_is_full() -> Result<()> {
 }
 
 fn never_written() -> Result<()> {
-    let (program, target, small) = (program()?, directory_on(Kind::Tmpfs), SmallTmpfs::mount(4096)?);
+    let (program, target, small) = (program()?, directory_on(Kind::Tmpfs), Mounted::tmpfs(4096)?);
     std::fs::write(small.path().join("all of it"), [0; 4096])?;
     let export = format!("jsonl={}", small.path().join("samples").display());
     let path = target.path().to_str().context("UTF-8")?;

@@ -52,7 +52,7 @@ impl Faulty {
         config.mount_options =
             vec![MountOption::FSName("faulty".to_owned()), MountOption::Subtype("faulty".to_owned())];
         config.n_threads = Some(THREADS);
-        let server = Server::new(watched_name, caching, shared.clone());
+        let server = Server { watched_name: watched_name.into(), caching, shared: shared.clone() };
         let session = Session::new(server, point.path(), &config).context("mount a FUSE filesystem")?;
         Ok(Self { shared, _session: session.spawn()?, point })
     }
@@ -65,18 +65,18 @@ impl Faulty {
 
     /// Sets the faults of files from now on.
     pub fn follow(&self, script: &[Fault]) {
-        self.shared.lock().follow(script);
+        self.shared.lock().course.follow(script);
     }
 
     /// All operations on watched files since the script was set.
     #[must_use]
     pub fn operations(&self) -> Vec<Operation> {
-        self.shared.lock().operations()
+        self.shared.lock().course.operations.clone()
     }
 
     /// Ends hanging requests with an error.
     pub fn release(&self) {
-        self.shared.lock().release();
+        self.shared.lock().held.clear();
     }
 
     /// Removes the mount, and makes the kernel end all waiting requests.

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use super::Caching;
 use super::script::{Call, What};
-use super::server::{Refuse, Server};
+use super::server::{Refusal, Reply, Server};
 use super::tree::{Content, Tree};
 
 /// The kernel caches names, but no attributes.
@@ -37,21 +37,21 @@ impl Filesystem for Server {
     }
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        let found = self.shared.lock().tree.find(parent, name);
-        let file = found.ok().and_then(|number| self.watched(number));
-        let Some((reply, _)) = self.admit(file, Call::Lookup, None, reply) else { return };
-        self.entry(reply, |_| found);
+        let (found, file) = self.named(parent, name);
+        let found = self.admit(file, Call::Lookup, None).and_then(|_| Ok(found?));
+        self.entry(found, reply);
     }
 
     fn getattr(&self, _: &Request, number: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        let admitted = self.admit(self.watched(number), Call::Attributes, None, reply);
-        let Some((reply, what)) = admitted else { return };
-        self.attributes(reply, number, |tree| {
-            if let (Some(What::Size(size)), Ok(node)) = (what, tree.node(number)) {
-                node.told_size = Some(size);
+        let admitted = self.admit(self.watched(number), Call::Attributes, None);
+        let changed = admitted.and_then(|what| {
+            let tree = &mut self.shared.lock().tree;
+            if let Some(What::Size(size)) = what {
+                tree.node(number)?.told_size = Some(size);
             }
-            cut(what, tree, number)
+            Ok(cut(what, tree, number)?)
         });
+        self.attributes(changed, number, reply);
     }
 
     fn setattr(
@@ -73,25 +73,29 @@ impl Filesystem for Server {
         reply: ReplyAttr,
     ) {
         let call = if size.is_some() { Call::Truncate } else { Call::Attributes };
-        let Some((reply, _)) = self.admit(self.watched(number), call, None, reply) else { return };
-        self.attributes(reply, number, |tree| {
-            size.map_or(Ok(()), |size| tree.data(number).map(|data| data.resize(to_size(size), 0)))
+        let changed = self.admit(self.watched(number), call, None).and_then(|_| {
+            if let Some(size) = size {
+                self.shared.lock().tree.data(number)?.resize(to_size(size), 0);
+            }
+            Ok(())
         });
+        self.attributes(changed, number, reply);
     }
 
     fn mkdir(&self, _: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, reply: ReplyEntry) {
-        self.entry(reply, |tree| tree.add(parent, name, Content::Directory(BTreeMap::new()), mode));
+        let made = self.shared.lock().tree.add(parent, name, Content::Directory(BTreeMap::new()), mode);
+        self.entry(made.map_err(Refusal::from), reply);
     }
 
     fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        let found = self.shared.lock().tree.find(parent, name);
-        let file = found.ok().and_then(|number| self.watched(number));
-        let Some((reply, _)) = self.admit(file, Call::Unlink, None, reply) else { return };
-        done(self.shared.lock().tree.remove(parent, name), reply);
+        let admitted = self.admit(self.named(parent, name).1, Call::Unlink, None);
+        let removed = admitted.and_then(|_| Ok(self.shared.lock().tree.remove(parent, name)?));
+        self.answer(removed, reply, |reply, ()| reply.ok());
     }
 
     fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        done(self.shared.lock().tree.remove(parent, name), reply);
+        let removed = self.shared.lock().tree.remove(parent, name);
+        self.answer(removed.map_err(Refusal::from), reply, |reply, ()| reply.ok());
     }
 
     fn rename(
@@ -104,7 +108,8 @@ impl Filesystem for Server {
         _: RenameFlags,
         reply: ReplyEmpty,
     ) {
-        done(self.shared.lock().tree.rename((parent, name), (new_parent, new_name)), reply);
+        let renamed = self.shared.lock().tree.rename((parent, name), (new_parent, new_name));
+        self.answer(renamed.map_err(Refusal::from), reply, |reply, ()| reply.ok());
     }
 
     fn create(
@@ -117,21 +122,21 @@ impl Filesystem for Server {
         _: i32,
         reply: ReplyCreate,
     ) {
-        let file = (name == self.watched_name).then(|| self.shared.lock().begin_file());
-        let Some((reply, _)) = self.admit(file, Call::Create, None, reply) else { return };
-        let flags = self.open_flags(file);
-        let mut state = self.shared.lock();
-        let made = state.tree.add(parent, name, Content::File(Vec::new()), mode).and_then(|number| {
-            state.tree.node(number)?.watched = file;
-            state.tree.attributes(number)
+        let file = (name == self.watched_name).then(|| self.shared.lock().course.begin_file());
+        let made = self.admit(file, Call::Create, None).and_then(|_| {
+            let tree = &mut self.shared.lock().tree;
+            let number = tree.add(parent, name, Content::File(Vec::new()), mode)?;
+            tree.node(number)?.watched = file;
+            Ok(tree.attributes(number)?)
         });
-        answer(made, reply, |reply, it| reply.created(&NAMES_VALID, &it, GENERATION, HANDLE, flags));
+        let flags = self.open_flags(file);
+        self.answer(made, reply, |reply, made| reply.created(&NAMES_VALID, &made, GENERATION, HANDLE, flags));
     }
 
     fn open(&self, _: &Request, number: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         let file = self.watched(number);
-        let Some((reply, _)) = self.admit(file, Call::Open, None, reply) else { return };
-        reply.opened(HANDLE, self.open_flags(file));
+        let admitted = self.admit(file, Call::Open, None);
+        self.answer(admitted, reply, |reply, _| reply.opened(HANDLE, self.open_flags(file)));
     }
 
     fn read(
@@ -145,19 +150,20 @@ impl Filesystem for Server {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let admitted = self.admit(self.watched(number), Call::Read, Some((offset, size.into())), reply);
-        let Some((reply, what)) = admitted else { return };
-        let mut state = self.shared.lock();
-        let data = cut(what, &mut state.tree, number).and_then(|()| state.tree.data(number));
-        answer(data, reply, |reply, data| {
+        let admitted = self.admit(self.watched(number), Call::Read, Some((offset, size.into())));
+        let read = admitted.and_then(|what| {
+            let tree = &mut self.shared.lock().tree;
+            cut(what, tree, number)?;
+            let data = tree.data(number)?;
             let begin = to_size(offset).min(data.len());
             let end = begin.saturating_add(size as usize).min(data.len());
             let mut found = data[begin..end].to_vec();
             if let (Some(What::Flip), Some(last)) = (what, found.last_mut()) {
                 *last ^= 1;
             }
-            reply.data(&found);
+            Ok(found)
         });
+        self.answer(read, reply, |reply, found| reply.data(&found));
     }
 
     fn write(
@@ -173,24 +179,23 @@ impl Filesystem for Server {
         reply: ReplyWrite,
     ) {
         let range = Some((offset, data.len() as u64));
-        let Some((reply, what)) = self.admit(self.watched(number), Call::Write, range, reply) else { return };
-        let taken = match what {
-            Some(What::Short) => &data[..data.len() / 2],
-            Some(What::Nothing) => &[],
-            _ => data,
-        };
-        let mut state = self.shared.lock();
-        let file = cut(what, &mut state.tree, number).and_then(|()| state.tree.data(number));
-        answer(file, reply, |reply, file| {
+        let written = self.admit(self.watched(number), Call::Write, range).and_then(|what| {
+            let taken = match what {
+                Some(What::Short) => &data[..data.len() / 2],
+                Some(What::Nothing) => &[],
+                _ => data,
+            };
+            let tree = &mut self.shared.lock().tree;
+            cut(what, tree, number)?;
+            let file = tree.data(number)?;
             let (begin, end) = (to_size(offset), to_size(offset) + taken.len());
-            if file.len() < end {
-                file.resize(end, 0);
-            }
+            file.resize(file.len().max(end), 0);
             if what != Some(What::Lose) {
                 file[begin..end].copy_from_slice(taken);
             }
-            reply.written(u32::try_from(taken.len()).unwrap_or(u32::MAX));
+            Ok(taken.len())
         });
+        self.answer(written, reply, |reply, length| reply.written(u32::try_from(length).unwrap_or(u32::MAX)));
     }
 
     fn fallocate(
@@ -203,16 +208,17 @@ impl Filesystem for Server {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        let admitted = self.admit(self.watched(number), Call::Fallocate, Some((offset, length)), reply);
-        let Some((reply, _)) = admitted else { return };
-        if mode.cast_unsigned() != FallocateFlags::empty().bits() {
-            return reply.refuse(Errno::OPNOTSUPP);
-        }
-        let grown = self.shared.lock().tree.data(number).map(|data| {
-            let end = to_size(offset.saturating_add(length));
-            data.resize(data.len().max(end), 0);
+        let range = Some((offset, length));
+        let grown = self.admit(self.watched(number), Call::Fallocate, range).and_then(|_| {
+            if mode.cast_unsigned() != FallocateFlags::empty().bits() {
+                return Err(Errno::OPNOTSUPP.into());
+            }
+            let tree = &mut self.shared.lock().tree;
+            let data = tree.data(number)?;
+            data.resize(data.len().max(to_size(offset.saturating_add(length))), 0);
+            Ok(())
         });
-        done(grown, reply);
+        self.answer(grown, reply, |reply, ()| reply.ok());
     }
 
     fn fsync(&self, _: &Request, number: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
@@ -262,9 +268,13 @@ impl Filesystem for Server {
 impl Server {
     /// An operation without effect.
     fn admit_only(&self, number: INodeNo, call: Call, reply: ReplyEmpty) {
-        if let Some((reply, _)) = self.admit(self.watched(number), call, None, reply) {
-            reply.ok();
-        }
+        self.answer(self.admit(self.watched(number), call, None), reply, |reply, _| reply.ok());
+    }
+
+    /// What has that name, and the number of the file if it is watched.
+    fn named(&self, parent: INodeNo, name: &OsStr) -> (Result<INodeNo, Errno>, Option<usize>) {
+        let found = self.shared.lock().tree.find(parent, name);
+        (found, found.ok().and_then(|number| self.watched(number)))
     }
 
     fn open_flags(&self, file: Option<usize>) -> FopenFlags {
@@ -276,23 +286,16 @@ impl Server {
         }
     }
 
-    fn entry(&self, reply: ReplyEntry, find: impl FnOnce(&mut Tree) -> Result<INodeNo, Errno>) {
-        let tree = &mut self.shared.lock().tree;
-        let found = find(tree).and_then(|number| tree.attributes(number));
-        answer(found, reply, |reply, it| {
-            reply.entry_with_ttls(&ATTRIBUTES_VALID, &NAMES_VALID, &it, GENERATION);
+    fn entry(&self, found: Result<INodeNo, Refusal>, reply: ReplyEntry) {
+        let found = found.and_then(|number| Ok(self.shared.lock().tree.attributes(number)?));
+        self.answer(found, reply, |reply, file| {
+            reply.entry_with_ttls(&ATTRIBUTES_VALID, &NAMES_VALID, &file, GENERATION);
         });
     }
 
-    fn attributes(
-        &self,
-        reply: ReplyAttr,
-        number: INodeNo,
-        change: impl FnOnce(&mut Tree) -> Result<(), Errno>,
-    ) {
-        let tree = &mut self.shared.lock().tree;
-        let changed = change(tree).and_then(|()| tree.attributes(number));
-        answer(changed, reply, |reply, it| reply.attr(&ATTRIBUTES_VALID, &it));
+    fn attributes(&self, changed: Result<(), Refusal>, number: INodeNo, reply: ReplyAttr) {
+        let changed = changed.and_then(|()| Ok(self.shared.lock().tree.attributes(number)?));
+        self.answer(changed, reply, |reply, file| reply.attr(&ATTRIBUTES_VALID, &file));
     }
 }
 
@@ -305,15 +308,4 @@ fn cut(what: Option<What>, tree: &mut Tree, number: INodeNo) -> Result<(), Errno
 
 fn to_size(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
-}
-
-fn done(result: Result<(), Errno>, reply: ReplyEmpty) {
-    answer(result, reply, |reply, ()| reply.ok());
-}
-
-fn answer<T, R: Refuse>(result: Result<T, Errno>, reply: R, yes: impl FnOnce(R, T)) {
-    match result {
-        Ok(it) => yes(reply, it),
-        Err(errno) => reply.refuse(errno),
-    }
 }

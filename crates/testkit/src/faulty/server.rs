@@ -24,50 +24,41 @@ impl Shared {
     }
 }
 
-/// The files, the script, and the operations so far.
+/// The files, and the course of the script.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) tree: Tree,
+    pub(super) course: Course,
+    /// Requests that are never answered.
+    pub(super) held: Vec<Box<dyn Any + Send>>,
+}
+
+/// A script, and the operations since it was set.
+#[derive(Debug, Default)]
+pub(super) struct Course {
     script: Vec<Fault>,
     // The pairs of file and line that have happened.
     done: Vec<(usize, usize)>,
     files: usize,
-    operations: Vec<Operation>,
-    // The number of operations on each file, of each kind on each file, and of each kind.
-    of_file: HashMap<usize, usize>,
-    of_kind_in_file: HashMap<(usize, Call), usize>,
-    of_kind: HashMap<Call, usize>,
-    // Requests that are never answered.
-    held: Vec<Box<dyn Any + Send>>,
+    pub(super) operations: Vec<Operation>,
+    // How many there were on a file or on all, and of a kind or of all.
+    counts: HashMap<(Option<usize>, Option<Call>), usize>,
 }
 
-impl State {
+impl Course {
+    /// Begins anew with that script.
     pub(super) fn follow(&mut self, script: &[Fault]) {
-        self.script = script.to_vec();
-        self.done.clear();
-        self.operations.clear();
-        self.of_file.clear();
-        self.of_kind_in_file.clear();
-        self.of_kind.clear();
-        self.files = 0;
-    }
-
-    pub(super) fn operations(&self) -> Vec<Operation> {
-        self.operations.clone()
-    }
-
-    pub(super) fn release(&mut self) {
-        self.held.clear();
+        *self = Self { script: script.to_vec(), ..Self::default() };
     }
 
     /// Starts another watched file. After ESTALE the kernel repeats the same request, and after EINTR the
     /// program may.
     pub(super) fn begin_file(&mut self) -> usize {
-        let asked_again = self.operations.last().is_some_and(|it| {
+        let is_repeated = self.operations.last().is_some_and(|operation| {
             let again = [Errno::STALE, Errno::INTR].map(|errno| Some(What::Fail(errno)));
-            it.call == Call::Create && again.contains(&it.fault)
+            operation.call == Call::Create && again.contains(&operation.fault)
         });
-        if !asked_again {
+        if !is_repeated {
             self.files += 1;
         }
         self.files - 1
@@ -75,46 +66,56 @@ impl State {
 
     /// Records an operation; returns its fault.
     fn meet(&mut self, file: usize, call: Call, offset: Option<u64>, length: u64) -> Option<What> {
-        let counts = [
-            self.of_file.entry(file).or_default(),
-            self.of_kind_in_file.entry((file, call)).or_default(),
-            self.of_kind.entry(call).or_default(),
-        ];
-        let [number, of_kind @ ..] = counts.map(|count| {
+        let kinds = [(Some(file), None), (Some(file), Some(call)), (None, Some(call))];
+        let [number, of_kind @ ..] = kinds.map(|kind| {
+            let count = self.counts.entry(kind).or_default();
             *count += 1;
             *count
         });
         let mut operation = Operation { file, number, call, offset, fault: None };
-        let is_due = |line: &usize| {
-            self.script[*line].is_due(&operation, length, of_kind) && !self.done.contains(&(file, *line))
+        let is_due = |(line, fault): &(usize, &Fault)| {
+            fault.is_due(&operation, length, of_kind) && !self.done.contains(&(file, *line))
         };
-        if let Some(line) = (0..self.script.len()).find(is_due) {
-            if !matches!(self.script[line].when, When::Each(_) | When::Every(..)) {
+        if let Some((line, Fault { when, what })) = self.script.iter().enumerate().find(is_due) {
+            if !matches!(when, When::Each(_) | When::Every(..)) {
                 self.done.push((file, line));
             }
-            operation.fault = Some(self.script[line].what);
+            operation.fault = Some(*what);
         }
         self.operations.push(operation);
         operation.fault
     }
 }
 
+/// Why an operation is not carried out.
+pub(super) enum Refusal {
+    Error(Errno),
+    /// It is never answered.
+    Silence,
+}
+
+impl From<Errno> for Refusal {
+    fn from(errno: Errno) -> Self {
+        Self::Error(errno)
+    }
+}
+
 /// An answer that can be an error.
-pub(super) trait Refuse: Send + 'static {
+pub(super) trait Reply: Send + 'static {
     /// Answers with that error.
     fn refuse(self, errno: Errno);
 }
 
-macro_rules! refuse {
+macro_rules! replies {
     ($($reply:ty),*) => {
-        $(impl Refuse for $reply {
+        $(impl Reply for $reply {
             fn refuse(self, errno: Errno) {
                 self.error(fuser::Errno::from_i32(errno.raw_os_error()));
             }
         })*
     };
 }
-refuse!(ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite);
+replies!(ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite);
 
 /// Serves the kernel's requests.
 #[derive(Debug)]
@@ -125,37 +126,39 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(watched_name: &str, caching: Caching, shared: Shared) -> Self {
-        Self { watched_name: watched_name.into(), caching, shared }
-    }
-
     /// The watched file with that node number.
     pub(super) fn watched(&self, number: INodeNo) -> Option<usize> {
         self.shared.lock().tree.node(number).ok()?.watched
     }
 
-    /// Admits an operation, with its reply and fault, unless the script makes it fail or hang.
-    pub(super) fn admit<R: Refuse>(
+    /// Admits an operation with its fault, if any, unless the script makes it fail or hang.
+    pub(super) fn admit(
         &self,
         file: Option<usize>,
         call: Call,
         range: Option<(u64, u64)>,
-        reply: R,
-    ) -> Option<(R, Option<What>)> {
-        let Some(file) = file else { return Some((reply, None)) };
+    ) -> Result<Option<What>, Refusal> {
+        let Some(file) = file else { return Ok(None) };
         let (offset, length) = (range.map(|(offset, _)| offset), range.map_or(0, |(_, length)| length));
-        let mut state = self.shared.lock();
-        match state.meet(file, call, offset, length) {
-            Some(What::Fail(errno)) => reply.refuse(errno),
-            // Dropping the reply would answer the request.
-            Some(What::Hang) => state.held.push(Box::new(reply)),
+        let what = self.shared.lock().course.meet(file, call, offset, length);
+        match what {
+            Some(What::Fail(errno)) => Err(errno.into()),
+            Some(What::Hang) => Err(Refusal::Silence),
             Some(What::Delay(time)) => {
-                drop(state);
                 std::thread::sleep(time);
-                return Some((reply, None));
+                Ok(None)
             }
-            what => return Some((reply, what)),
+            what => Ok(what),
         }
-        None
+    }
+
+    /// Answers by `yes`, or refuses.
+    pub(super) fn answer<T, R: Reply>(&self, result: Result<T, Refusal>, reply: R, yes: impl FnOnce(R, T)) {
+        match result {
+            Ok(value) => yes(reply, value),
+            Err(Refusal::Error(errno)) => reply.refuse(errno),
+            // Dropping the reply would answer the request.
+            Err(Refusal::Silence) => self.shared.lock().held.push(Box::new(reply)),
+        }
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Bindfs, Faulty, Program, SmallTmpfs, TestRng};
+use writebench_testkit::{Bindfs, Faulty, Mounted, Program, TestRng};
 
 use self::call::{Call, Ended, PeakUsage};
 use self::fault_injector::{FaultInjector, Injection};
@@ -82,7 +82,7 @@ struct Soak {
     places: Vec<PathBuf>,
     record: Record,
     // Unmounted after all programs in them have ended.
-    _guards: (Vec<tempfile::TempDir>, SmallTmpfs),
+    _guards: (Vec<tempfile::TempDir>, Mounted),
 }
 
 /// The results.
@@ -103,7 +103,7 @@ impl Soak {
             made.with_context(|| format!("a folder in {}", parent.display()))
         };
         let folders = parents.iter().map(make).collect::<Result<Vec<_>>>()?;
-        let small = SmallTmpfs::mount(SMALL_BYTES)?;
+        let small = Mounted::tmpfs(SMALL_BYTES)?;
         std::fs::write(program.home().join(work::COPIED), vec![7; 1 << 20]).context("a file to copy")?;
         let places =
             folders.iter().map(|folder| folder.path()).chain([small.path()]).map(Path::to_owned).collect();
