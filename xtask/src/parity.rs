@@ -115,16 +115,13 @@ impl Comparison<'_> {
 
     /// The rows of a target.
     fn cases(&self, target: &Path) -> Result<Vec<Case>> {
-        let (in_memory, only) = (is_memory(target)?, &self.options.only);
-        let is_wanted = |case: &Case| {
-            let name = case.to_string();
-            let is_possible = !in_memory || case.axes().cache != Cache::Direct;
-            is_possible && (only.is_empty() || only.iter().any(|text| name.contains(text)))
-        };
-        Ok(self.beside.cases(self.options.size)?.into_iter().filter(is_wanted).collect())
+        let in_memory = is_memory(target)?;
+        let mut cases = self.beside.cases(self.options.size, &self.options.only)?;
+        cases.retain(|case| !in_memory || case.axes().cache != Cache::Direct);
+        Ok(cases)
     }
 
-    /// The case's own speed, and the ratio in each column: none where its language cannot say the case.
+    /// The case's own speed, and the ratio in each column: none where its language does not support the case.
     fn row(&self, target: &Path, case: &Case) -> Result<(f64, Vec<Option<Interval>>)> {
         let scratch = tempfile::tempdir().context("a folder for the programs")?;
         let programs = self.beside.programs(&self.writebench, target, case, scratch.path())?;

@@ -91,7 +91,8 @@ impl Beside {
         !matches!(self, Self::Languages | Self::Tools)
     }
 
-    pub(super) fn cases(&self, usual: Bytes) -> Result<Vec<Case>> {
+    /// The cases with one of these texts in their name, or all, with files of the usual size.
+    pub(super) fn cases(&self, usual: Bytes, only: &[String]) -> Result<Vec<Case>> {
         let lists: Lists = toml::from_str(include_str!("cases.toml")).context("cases.toml")?;
         let groups = match self {
             Self::C => lists.c,
@@ -103,7 +104,8 @@ impl Beside {
         let mut cases = Vec::new();
         for Group { cases: names, at_most_bytes } in groups {
             let size = Bytes(usual.0.min(at_most_bytes.unwrap_or(u64::MAX)));
-            for name in names {
+            let is_wanted = |name: &String| only.is_empty() || only.iter().any(|text| name.contains(text));
+            for name in names.into_iter().filter(is_wanted) {
                 let case = Case::parse(&name)?.with(Axis::Size, &size.to_string())?;
                 // Programs of printed code have their data there.
                 let is_aligned =
@@ -114,7 +116,7 @@ impl Beside {
         Ok(cases)
     }
 
-    /// The command line of each program; none if its language cannot say the case. Programs are built in the directory.
+    /// The command line of each program; none if its language does not support the case. Programs are built in the directory.
     pub(super) fn programs(
         &self,
         writebench: &Path,
@@ -167,7 +169,7 @@ const LANGUAGES: &str = "\
 Each case stands beside programs, which are cases of the same run (`--command`): the code that
 `writebench code CASE --lang LANGUAGE --main` prints. Starting a program and reading its data are
 not in its time. A cell says how many times as fast as the case's own loop the function is, over all
-phases: the median of the ratios in a round. `–`: the language cannot say the case without a foreign
+phases: the median of the ratios in a round. `–`: the language does not support the case without a foreign
 function. `!` marks a ratio whose whole 95 % interval is below 0.97, `?` one below 0.97 that is not
 certain.
 
@@ -176,7 +178,8 @@ found. So the price of a language is its ratio to the column of C.
 ";
 const TOOLS_HEAD: &str = "\
 Each tool is a case of the same run (`--command`). Starting it is in its time. A cell says how many
-times as fast as the case the tool is, over all phases: the median of the ratios in a round.
+times as fast as the case the tool is, over all phases: the median of the ratios in a round. `!` and
+`?` mark ratios below 0.97, with their whole 95 % interval and without.
 ";
 const FIO: &str = "\
 Each case stands beside fio with its exported job, which is a case of the same run (`--command`) and
@@ -192,7 +195,7 @@ is, over all phases and of writing (with fsync) alone: the median of the ratios 
 95 % interval. `!` and `?` mark ratios below 0.97, with their whole interval and without.
 ";
 
-/// A program of printed code; none if the language cannot say the case.
+/// A program of printed code; none if the language does not support the case.
 fn printed(case: &Case, language: Language, directory: &Path) -> Result<Option<String>> {
     let frame = EmitOptions { is_program: true, ..EmitOptions::default() };
     let Ok(text) = code(case, language, frame) else { return Ok(None) };
@@ -238,7 +241,7 @@ mod tests {
     use super::*;
 
     fn all(beside: &Beside) -> Vec<Case> {
-        beside.cases(Bytes(256 << 20)).unwrap()
+        beside.cases(Bytes(256 << 20), &[]).unwrap()
     }
 
     #[test]
