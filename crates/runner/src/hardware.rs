@@ -18,6 +18,8 @@ use crate::workers::Workers;
 /// share of the time limit if that is less.
 const MOST_TIME: Duration = Duration::from_secs(2);
 const BUDGET_SHARE: u32 = 20;
+/// How long an answer may take without `--timeout`.
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// Twice the size of the caches of nearly every CPU.
 const MOST_MEMORY_BYTES: u64 = 256 << 20;
 /// With little time less memory is copied, a byte per nanosecond, but at least this much.
@@ -38,6 +40,8 @@ pub struct Hardware {
     devices: Vec<Vec<Limit>>,
     bytes_written: u64,
     device_bytes: u64,
+    // For an answer, beside the time of the measurement.
+    timeout: Duration,
 }
 
 impl Hardware {
@@ -57,6 +61,7 @@ impl Hardware {
             devices: vec![Vec::new(); targets.len()],
             bytes_written: 0,
             device_bytes: 0,
+            timeout: settings.timeout_ns.map_or(TIMEOUT, Duration::from_nanos),
         };
         // The hardware of one node is no limit for cases of several ranks.
         let has_data = |case: &&Case| case.contract().content.has_own_bytes() && case.axes().ranks == 1;
@@ -147,12 +152,11 @@ impl Hardware {
         requests: Vec<LimitRequest>,
         mut workers: Workers<'_>,
     ) -> Result<(), RunnerError> {
-        const TIMEOUT: Duration = Duration::from_secs(60);
         for mut request in requests {
             if let LimitedHardware::Device(DeviceWrites { file_stem, .. }) = &mut request.hardware {
                 *file_stem = workers.lost_workers.file_stem(file_stem);
             }
-            let limit = Duration::from_nanos(request.time_ns) * 10 + TIMEOUT;
+            let limit = Duration::from_nanos(request.time_ns) * 10 + self.timeout;
             let how = match workers.ask(request.target, request.clone(), limit)? {
                 RequestOutcome::Response(MeasuredLimits { limits, bytes_written }) => {
                     self.bytes_written += bytes_written;

@@ -73,7 +73,9 @@ fn in_mid_run(signal: Option<&str>) -> Result<()> {
     let (program, target) = (program()?, Bindfs::mount()?);
     let path = text(target.path())?;
     let more = ["--yes", "--samples", "1000", "--timeout", if signal.is_some() { "600s" } else { "2s" }];
-    let child = program.start(&[&["run", path], &CASE[..], &more].concat())?;
+    // Without a signal, the hardware's limits are measured once more at the end.
+    let case = if signal.is_some() { &CASE[..] } else { &CASE[..2] };
+    let child = program.start(&[&["run", path], case, &more].concat())?;
     wait_for("samples", || (samples(&program) > 3).then_some(()))?;
     target.stop()?;
     if let Some(signal) = signal {
