@@ -189,6 +189,11 @@ fn fill_with_zeros(file: &File, size: {{ case.size_type_rust() }}) -> io::Result
 }
 {%- endif %}
 {%- block helpers %}{% endblock %}
+{%- include "rust/stores.rs" %}
+{%- include "rust/map_struct.rs" %}
+{%- include "rust/write_direct.rs" %}
+{%- include "rust/behind.rs" %}
+{%- include "rust/parts.rs" %}
 {%- if case.has_buffer_rust() %}
 
 /// So many bytes of memory that is made for them, from a multiple of `alignment` on.

@@ -42,7 +42,6 @@ fn copy_range({{ case.mut_rust() }}file: &File, input: &File, from: usize, until
     }
     Ok(())
 }
-{%- include "rust/map_struct.rs" %}
 {%- else %}
 {%- if case.is(Method::ReadWrite) %}
     let mut memory = Vec::new();
@@ -89,10 +88,5 @@ fn copy_range({{ case.mut_rust() }}file: &File, input: &File, from: usize, until
     }
     Ok(())
 }
-{%- endif %}
-{%- include "rust/write_direct.rs" %}
-{%- include "rust/behind.rs" %}
-{%- if case.threads() > 1 %}
-{%- include "rust/parts.rs" %}
 {%- endif %}
 {%- endblock %}

@@ -49,24 +49,9 @@ fn copy_into(map: &mut [u8], input: &File, from: usize) -> io::Result<()> {
     advise(data, Advice::WillNeed);
     advise(data, Advice::Sequential);
 {%- endif %}
-{%- if case.prepares_windows() %}
-    for (to, from) in map.chunks_mut(WINDOW).zip(data.chunks(WINDOW)) {
-{%- if case.populates() %}
-        advise(from, Advice::LinuxPopulateRead);
-{%- endif %}
-        prepare(to){% if case.populates() %}?{% endif %};
-        for (to, from) in to.chunks_mut(CHUNK).zip(from.chunks(CHUNK)) {
-            {{ case.store_rust() }};
-        }
-    }
-{%- else %}
-    for (to, from) in map.chunks_mut(CHUNK).zip(data.chunks(CHUNK)) {
-        {{ case.store_rust() }};
-    }
-{%- endif %}
+{%- include "rust/store_chunks.rs" %}
     Ok(())
 }
-{%- include "rust/stores.rs" %}
 {%- else %}
 /// Copies from the source's position on, into the part of the mapping that begins there.
 fn copy_into(map: &mut [u8], input: &File) -> io::Result<()> {
@@ -93,9 +78,5 @@ fn copy_into(map: &mut [u8], input: &File) -> io::Result<()> {
     }
     Ok(())
 }
-{%- endif %}
-{%- include "rust/map_struct.rs" %}
-{%- if case.threads() > 1 %}
-{%- include "rust/parts.rs" %}
 {%- endif %}
 {%- endblock %}

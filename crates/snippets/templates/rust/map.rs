@@ -46,18 +46,8 @@ fn write_mapped(file: &File, from: usize, data: &[u8]) -> io::Result<()> {
 
 /// Stores the data into the part of the mapping that is its own.
 fn write_part({% if case.syncs_file_on_the_way() %}file: &File, {% endif %}map: &mut [u8], data: &[u8]) -> io::Result<()> {
-{%- let store = case.store_rust() %}
-{%- if case.sync_every().is_none() && !case.prepares_windows() %}
-    for (to, from) in map.chunks_mut(CHUNK).zip(data.chunks(CHUNK)) {
-        {{ store }};
-    }
-{%- else if case.sync_every().is_none() %}
-    for (to, from) in map.chunks_mut(WINDOW).zip(data.chunks(WINDOW)) {
-        prepare(to){% if case.populates() %}?{% endif %};
-        for (to, from) in to.chunks_mut(CHUNK).zip(from.chunks(CHUNK)) {
-            {{ store }};
-        }
-    }
+{%- if case.sync_every().is_none() %}
+{%- include "rust/store_chunks.rs" %}
 {%- else %}
     let mut chunks = 0;
 {%- if case.syncs_map() %}
@@ -78,7 +68,7 @@ fn write_part({% if case.syncs_file_on_the_way() %}file: &File, {% endif %}map: 
         let end = at.saturating_add(CHUNK).min(data.len());
 {%- endif %}
         let (to, from) = (&mut map[at..end], &data[at..end]);
-        {{ store }};
+        {{ case.store_rust() }};
         at = end;
         chunks += 1;
         if chunks == {{ case.sync_every().unwrap_or(1) }} || at == data.len() {
@@ -98,9 +88,4 @@ fn write_part({% if case.syncs_file_on_the_way() %}file: &File, {% endif %}map: 
 {%- endif %}
     Ok(())
 }
-{%- include "rust/stores.rs" %}
-{%- include "rust/map_struct.rs" %}
-{%- if case.threads() > 1 %}
-{%- include "rust/parts.rs" %}
-{%- endif %}
 {%- endblock %}

@@ -1,4 +1,4 @@
-
+{%- if case.maps_target() || case.maps_source() %}
 
 /// A mapping of a file; dropping it unmaps it.
 struct Map {
@@ -148,4 +148,5 @@ fn prepare(window: &mut [u8]) -> io::Result<()> {
     }
 {%- endif %}
 }
+{%- endif %}
 {%- endif %}

@@ -1,4 +1,4 @@
-
+{%- if case.threads() > 1 %}
 
 /// Where a part begins: parts are whole {% if case.granule_rust() == "WINDOW" %}windows{% else %}chunks{% endif %} or pages.
 fn border(size: usize, part: usize) -> usize {
@@ -73,3 +73,4 @@ fn border(size: usize, part: usize) -> usize {
         others.fold(first, Result::and)
     })
 }
+{%- endif %}

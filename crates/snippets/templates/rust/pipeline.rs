@@ -60,9 +60,4 @@ fn read_all<'b>(
     }
     Ok(())
 }
-{%- include "rust/write_direct.rs" %}
-{%- include "rust/behind.rs" %}
-{%- if case.threads() > 1 %}
-{%- include "rust/parts.rs" %}
-{%- endif %}
 {%- endblock %}

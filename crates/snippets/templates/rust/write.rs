@@ -82,8 +82,4 @@ fn write_part({{ case.mut_rust() }}file: &File, data: &[u8]{% if case.has_offset
     Ok(())
 }
 {%- endif %}
-{%- include "rust/behind.rs" %}
-{%- if case.threads() > 1 %}
-{%- include "rust/parts.rs" %}
-{%- endif %}
 {%- endblock %}

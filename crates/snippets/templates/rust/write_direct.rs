@@ -1,4 +1,4 @@
-{%- if case.is_direct() %}
+{%- if case.copies() && case.is_direct() %}
 
 /// The end of the file is no whole block.
 fn write_direct(mut file: &File, data: &[u8]) -> io::Result<()> {
