@@ -1,7 +1,8 @@
 //! Python, whose libraries compute reference figures.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// A Python with that module: from cargo's target directory, where `cargo xtask setup` makes it, or the
 /// system's.
@@ -11,7 +12,17 @@ pub fn python_with(module: &str) -> Option<PathBuf> {
     let has_module = |python: &PathBuf| {
         Command::new(python).args(["-c", &import]).output().is_ok_and(|output| output.status.success())
     };
-    own_python().into_iter().chain([PathBuf::from("python3")]).find(has_module)
+    own_python().into_iter().chain([system_python().to_owned()]).find(has_module)
+}
+
+/// The system's Python itself: `python3` may be a version manager's script, which takes longer than most programs.
+pub(crate) fn system_python() -> &'static Path {
+    static PYTHON: OnceLock<PathBuf> = OnceLock::new();
+    PYTHON.get_or_init(|| {
+        let output = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+        let path = output.ok().and_then(|output| String::from_utf8(output.stdout).ok());
+        path.map(|path| path.trim().into()).filter(|path: &PathBuf| path.is_file()).unwrap_or("python3".into())
+    })
 }
 
 /// The Python in cargo's target directory, which is above the running program.

@@ -10,6 +10,7 @@ use writebench_snippets::Language;
 
 use crate::call::call;
 use crate::java;
+use crate::python::system_python;
 use crate::trial::node_package;
 
 /// A program that can be started.
@@ -62,7 +63,7 @@ impl Compiled {
                 java::compile(&["-Xlint:all", "-Werror", "-d", to, of])?;
                 vec!["java".into(), "-Xshare:auto".into(), "-cp".into(), classes, "Main".into()]
             }
-            Language::Python => vec!["python3".into(), source("p.py")?],
+            Language::Python => vec![system_python().into(), source("p.py")?],
             Language::Node => {
                 let modules = directory.join("node_modules/@writebench");
                 std::fs::create_dir_all(&modules)?;
