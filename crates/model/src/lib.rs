@@ -50,7 +50,7 @@ pub use sample::{
 };
 pub use similar::did_you_mean;
 pub use size::{LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch};
-pub use space::{Purpose, Space};
+pub use space::{Goal, Space};
 pub use suite::{
     CasePrefix, FIRST_LOOK, Overrides, SUITES, Section, SelectedCase, SelectedCases, Suite, SuiteError,
     built_in_suites, suite_named,

@@ -1,4 +1,4 @@
-//! All cases that satisfy a purpose, to be searched for the best.
+//! All cases that satisfy a goal, to be searched for the best.
 
 use crate::axis::Axis;
 use crate::case::{Case, CaseError};
@@ -7,8 +7,8 @@ use crate::suite::{Suite, SuiteError};
 use crate::value::{DataMemory, named_values};
 
 named_values! {
-    /// The purpose of a write.
-    Purpose {
+    /// A contract that users ask for by name.
+    Goal {
         /// A new file that may still be in the page cache.
         Stream = "stream",
         /// A new file that is durable at the end.
@@ -28,7 +28,7 @@ named_values! {
     }
 }
 
-/// The baseline of a purpose, and all other cases with at least the same contract.
+/// The baseline of a goal, and all other cases with at least the same contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
     pub title: String,
@@ -40,8 +40,8 @@ pub struct Space {
     pub others: Vec<Case>,
 }
 
-impl Purpose {
-    /// The purpose's space, in the form of a suite whose first section is the baseline.
+impl Goal {
+    /// The goal's space, in the form of a suite whose first section is the baseline.
     fn text(self) -> &'static str {
         match self {
             Self::Stream => include_str!("../spaces/stream.toml"),
@@ -57,7 +57,7 @@ impl Purpose {
 }
 
 impl Space {
-    /// The space of a purpose, for data in that memory and so many ranks. `size` and `record`, if given, replace its own.
+    /// The space of a goal, for data in that memory and so many ranks. `size` and `record`, if given, replace its own.
     ///
     /// Contradictory combinations are left out, and those with a weaker contract than the baseline.
     ///
@@ -66,14 +66,14 @@ impl Space {
     ///
     /// # Panics
     /// Never in a build whose tests pass: the texts are fixed.
-    pub fn for_purpose(
-        purpose: Purpose,
+    pub fn for_goal(
+        goal: Goal,
         size: Option<Bytes>,
         record: Option<Bytes>,
         memory: DataMemory,
         ranks: u32,
     ) -> Result<Self, SuiteError> {
-        let suite = Suite::parse(purpose.text()).expect("a built-in space parses");
+        let suite = Suite::parse(goal.text()).expect("a built-in space parses");
         let sizes = [(Axis::Size, size), (Axis::Chunk, record)];
         let mut over: Vec<(Axis, Vec<String>)> =
             sizes.into_iter().filter_map(|(axis, value)| Some((axis, vec![value?.to_string()]))).collect();

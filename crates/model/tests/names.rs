@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use writebench_model::{Axis, Cache, Case, DataMemory, Method, Purpose, Space, built_in_suites};
+use writebench_model::{Axis, Cache, Case, DataMemory, Goal, Method, Space, built_in_suites};
 
 fn method() -> impl Strategy<Value = Method> {
     prop::sample::select(Method::ALL)
@@ -164,19 +164,19 @@ fn a_label_keeps_its_numbers_and_its_row_is_told_of_where_values_make_it_impossi
 #[test]
 fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write() {
     let spaces = [
-        (Purpose::Stream, 500..900),
-        (Purpose::DurableStream, 500..900),
-        (Purpose::Overwrite, 80..300),
-        (Purpose::DurableOverwrite, 150..400),
-        (Purpose::Records, 60..200),
-        (Purpose::Copy, 300..700),
-        (Purpose::DurableCopy, 150..400),
-        (Purpose::LargerThanMemory, 30..100),
+        (Goal::Stream, 500..900),
+        (Goal::DurableStream, 500..900),
+        (Goal::Overwrite, 80..300),
+        (Goal::DurableOverwrite, 150..400),
+        (Goal::Records, 60..200),
+        (Goal::Copy, 300..700),
+        (Goal::DurableCopy, 150..400),
+        (Goal::LargerThanMemory, 30..100),
     ];
-    for (purpose, expected) in spaces {
-        let space = Space::for_purpose(purpose, None, None, DataMemory::Any, 1).unwrap();
+    for (goal, expected) in spaces {
+        let space = Space::for_goal(goal, None, None, DataMemory::Any, 1).unwrap();
         let count = space.cases().count();
-        assert!(expected.contains(&count), "{purpose}: {count}");
+        assert!(expected.contains(&count), "{goal}: {count}");
         let wanted = space.baseline.contract();
         for case in space.cases() {
             assert!(case.contract().satisfies(&wanted), "{case}");
@@ -188,11 +188,11 @@ fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write()
 
 #[test]
 fn all_ways_of_a_search_have_their_data_in_the_memory_that_was_asked_for() {
-    for (&purpose, &memory) in
-        Purpose::ALL.iter().flat_map(|purpose| DataMemory::ALL.iter().map(move |memory| (purpose, memory)))
+    for (&goal, &memory) in
+        Goal::ALL.iter().flat_map(|goal| DataMemory::ALL.iter().map(move |memory| (goal, memory)))
     {
-        let space = Space::for_purpose(purpose, None, None, memory, 1);
-        if (purpose, memory) == (Purpose::LargerThanMemory, DataMemory::HugePages) {
+        let space = Space::for_goal(goal, None, None, memory, 1);
+        if (goal, memory) == (Goal::LargerThanMemory, DataMemory::HugePages) {
             assert!(space.unwrap_err().to_string().contains("smaller than a huge page"));
             continue;
         }
@@ -209,8 +209,8 @@ fn all_ways_of_a_search_have_their_data_in_the_memory_that_was_asked_for() {
 #[test]
 fn records_of_no_sector_leave_out_direct_io_and_queues_that_delay_durability() {
     let record = Some("100".parse().unwrap());
-    let space = Space::for_purpose(Purpose::Records, Some("10kB".parse().unwrap()), record, DataMemory::Any, 1)
-        .unwrap();
+    let space =
+        Space::for_goal(Goal::Records, Some("10kB".parse().unwrap()), record, DataMemory::Any, 1).unwrap();
     assert_eq!(space.baseline.to_string(), "write,size=10000,chunk=100,sync=fsync/1");
     assert!(space.others.len() > 30 && space.cases().all(|case| !case.to_string().contains("direct")));
     let deep = Case::parse("uring,size=10000,chunk=100,depth=4,sync=fsync/1").unwrap();
@@ -249,8 +249,8 @@ fn a_case_is_said_as_a_programmer_would() {
 
 #[test]
 fn words_tell_apart_all_cases_of_a_search() {
-    for &purpose in Purpose::ALL {
-        let space = Space::for_purpose(purpose, None, None, DataMemory::Any, 1).unwrap();
+    for &goal in Goal::ALL {
+        let space = Space::for_goal(goal, None, None, DataMemory::Any, 1).unwrap();
         let mut by_words = std::collections::HashMap::new();
         for case in space.cases() {
             let other = by_words.insert(case.words(), case);

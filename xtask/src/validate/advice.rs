@@ -22,9 +22,9 @@ use crate::target::{Targets, described};
 pub(crate) struct Options {
     #[command(flatten)]
     targets: Targets,
-    /// Purpose of the search
+    /// Goal of the search
     #[arg(long = "for", default_value = "stream")]
-    purpose: String,
+    goal: String,
     /// Size of the file [default: that of the search]
     #[arg(long)]
     size: Option<Bytes>,
@@ -157,7 +157,7 @@ impl Search<'_> {
 
     fn advise(&self) -> Command {
         let mut command = Command::new(self.program);
-        command.arg("advise").arg(self.target).args(["--for", &self.options.purpose]);
+        command.arg("advise").arg(self.target).args(["--for", &self.options.goal]);
         if let Some(size) = self.options.size {
             command.args(["--size", &size.to_string()]);
         }

@@ -1,4 +1,4 @@
-//! `writebench advise`: purpose → candidates → race → advice.
+//! `writebench advise`: goal → candidates → race → advice.
 
 mod affordable_size;
 
@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Content, DataMemory, Durability, Purpose, Reserve,
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Content, DataMemory, Durability, Goal, Reserve,
     RunRecord, SelectedCase, Settings, Space, Stage, TargetRecord, nanoseconds,
 };
 use writebench_report::counted;
@@ -25,7 +25,7 @@ use crate::output_file::ProtectedPaths;
 use crate::session::{Configuration, Session, Target, Workspaces, most_unasked_bytes, new_run, seed};
 use crate::{database, selection};
 
-/// Search all ways to write for a purpose, and recommend one
+/// Search all ways to write for a goal, and recommend one
 #[derive(Args)]
 #[command(after_help = ADVISE_EXAMPLES)]
 pub(crate) struct AdviseCommand {
@@ -36,9 +36,9 @@ pub(crate) struct AdviseCommand {
     /// Kind of file: stream (a new file, which may still be in the page cache), durable-stream (durable at the end),
     /// overwrite and durable-overwrite (of a file that exists), records (each durable before the next), copy and
     /// durable-copy (of a file in the page cache), larger-than-memory (a new file that does not fit in memory)
-    #[arg(long = "for", value_name = "PURPOSE", hide_possible_values = true,
-        value_parser = named_values(Purpose::ALL, Purpose::name, Purpose::from_name))]
-    purpose: Purpose,
+    #[arg(long = "for", value_name = "GOAL", hide_possible_values = true,
+        value_parser = named_values(Goal::ALL, Goal::name, Goal::from_name))]
+    goal: Goal,
     /// Size of the file [default: 256MiB; 4MiB for records; 1.5 times the memory for larger-than-memory]
     #[arg(long, value_name = "SIZE")]
     size: Option<Bytes>,
@@ -99,14 +99,11 @@ impl AdviseCommand {
         let target = found.record();
         let size = self.size_bytes(&target)?;
         let ranks = global.ranks();
-        let space = Space::for_purpose(self.purpose, size, self.record, self.data_from, ranks)?;
+        let space = Space::for_goal(self.goal, size, self.record, self.data_from, ranks)?;
         if ranks > 1 && space.baseline.axes().ranks == 1 {
-            return Err(usage!(
-                "--for {} is searched by one rank; start it without mpirun",
-                self.purpose.name()
-            ));
+            return Err(usage!("--for {} is searched by one rank; start it without mpirun", self.goal.name()));
         }
-        if self.record.is_some() && self.purpose != Purpose::Records {
+        if self.record.is_some() && self.goal != Goal::Records {
             return Err(usage!("--record goes with --for records"));
         }
         selection::check_records(self.record.as_slice(), [&space.baseline])?;
@@ -125,7 +122,7 @@ impl AdviseCommand {
             ));
         }
         found.check(std::slice::from_ref(&space.baseline), None, self.reserve, &[])?;
-        let mut candidates = CandidateSet::for_target(self.purpose, &space, &target, self.max_bytes);
+        let mut candidates = CandidateSet::for_target(self.goal, &space, &target, self.max_bytes);
         candidates.limits.budget = self.budget;
         if let Some(why) = candidates.left_out.first() {
             output.note(&format!("Left out {}: {why}", counted(candidates.left_out.len(), "candidate")));
@@ -139,7 +136,7 @@ impl AdviseCommand {
         let asked_bytes = self.max_bytes.map(|bytes| bytes.0);
         candidates.limits.max_bytes = asked_bytes.unwrap_or(most_bytes.min(unasked_bytes));
         candidates.check_bytes(direct_check_bytes)?;
-        if self.purpose == Purpose::LargerThanMemory {
+        if self.goal == Goal::LargerThanMemory {
             candidates.check_budget()?;
         }
         if self.dry_run {
@@ -197,7 +194,7 @@ impl AdviseCommand {
 
     /// The size that was asked for; of a file larger than memory, one and a half times the memory that the run may use.
     fn size_bytes(&self, target: &TargetRecord) -> Result<Option<Bytes>> {
-        if self.purpose != Purpose::LargerThanMemory {
+        if self.goal != Goal::LargerThanMemory {
             return Ok(self.size);
         }
         let memory = &target.environment.memory;
@@ -240,10 +237,10 @@ struct CandidateSet {
 impl CandidateSet {
     /// The cases that the machine has memory and the device has sectors for; cases of direct I/O
     /// only if the limit has room for finding out which way it goes.
-    fn for_target(purpose: Purpose, space: &Space, target: &TargetRecord, max_bytes: Option<Bytes>) -> Self {
+    fn for_target(goal: Goal, space: &Space, target: &TargetRecord, max_bytes: Option<Bytes>) -> Self {
         let direct_check_bytes = total_direct_check_bytes(space.cases());
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
-        let (screening_bytes, final_bytes) = file_sizes(purpose, space);
+        let (screening_bytes, final_bytes) = file_sizes(goal, space);
         let mut set = Self::default();
         let environment = &target.environment;
         let (mut kept, mut times_written) = (Vec::new(), 0);
@@ -392,9 +389,9 @@ impl CandidateSet {
 /// The files' sizes in the screening, from small to large, and in the finals: the one that was asked for, and smaller
 /// ones. In whole records: parts of the real size for the screening, and halves of it for the finals. Smaller files than
 /// the memory say nothing about larger ones.
-fn file_sizes(purpose: Purpose, space: &Space) -> (Vec<u64>, Vec<u64>) {
+fn file_sizes(goal: Goal, space: &Space) -> (Vec<u64>, Vec<u64>) {
     let size_bytes = space.baseline.axes().size_bytes;
-    if purpose == Purpose::LargerThanMemory {
+    if goal == Goal::LargerThanMemory {
         let screening_bytes = size_bytes.checked_sub(1 << 20).into_iter().collect();
         return (screening_bytes, vec![size_bytes]);
     }
@@ -430,10 +427,10 @@ fn cases_for_limits(space: &Space) -> Vec<Case> {
 mod tests {
     use super::*;
 
-    fn sizes(purpose: Purpose, size: &str, record: Option<&str>) -> (Vec<u64>, Vec<u64>) {
+    fn sizes(goal: Goal, size: &str, record: Option<&str>) -> (Vec<u64>, Vec<u64>) {
         let record = record.map(|record| record.parse().unwrap());
         let size = Some(size.parse().unwrap());
-        file_sizes(purpose, &Space::for_purpose(purpose, size, record, DataMemory::Any, 1).unwrap())
+        file_sizes(goal, &Space::for_goal(goal, size, record, DataMemory::Any, 1).unwrap())
     }
 
     fn mebibytes(sizes: &[u64]) -> Vec<u64> {
@@ -442,7 +439,7 @@ mod tests {
 
     #[test]
     fn the_screening_writes_parts_of_the_file_and_the_finals_halves_that_are_not_too_small() {
-        let sizes_of = |size| sizes(Purpose::Stream, size, None);
+        let sizes_of = |size| sizes(Goal::Stream, size, None);
         assert_eq!(sizes_of("1GiB"), (mebibytes(&[16, 128]), mebibytes(&[1024, 512, 256, 64, 32, 8])));
         assert_eq!(sizes_of("64MiB"), (mebibytes(&[4, 8]), mebibytes(&[64, 32, 16])));
         assert_eq!(sizes_of("5MiB"), (mebibytes(&[2]), mebibytes(&[5])));
@@ -452,7 +449,7 @@ mod tests {
 
     #[test]
     fn files_of_records_are_whole_records_and_64_at_least() {
-        let sizes_of = |size, record| sizes(Purpose::Records, size, record);
+        let sizes_of = |size, record| sizes(Goal::Records, size, record);
         assert_eq!(sizes_of("4MiB", None), (vec![256 << 10, 512 << 10], vec![4 << 20, 2 << 20, 1 << 20]));
         assert_eq!(sizes_of("100kB", Some("100")), (vec![6400, 12_500], vec![100_000, 50_000, 25_000]));
         assert_eq!(sizes_of("400", Some("100")), (vec![200], vec![400]));

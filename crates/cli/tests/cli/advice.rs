@@ -212,9 +212,9 @@ fn records() -> Result<()> {
 fn again() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let target_text = target.path().to_str().context("UTF-8")?;
-    let search = |purpose: &str| -> Result<String> {
+    let search = |goal: &str| -> Result<String> {
         let ended =
-            program.call(&["advise", target_text, "--for", purpose, "--size", "4MiB", "--budget", "5s"])?;
+            program.call(&["advise", target_text, "--for", goal, "--size", "4MiB", "--budget", "5s"])?;
         ensure!(ended.code == Some(0), "{ended:?}");
         Ok(ended.stderr)
     };
@@ -259,7 +259,7 @@ fn refusals() -> Result<()> {
     let target = directory_on(Kind::Tmpfs);
     let target_text = target.path().to_str().context("UTF-8")?;
     let refused: &[(&[&str], &str)] = &[
-        (&[], "--for <PURPOSE>"),
+        (&[], "--for <GOAL>"),
         (&["--for", "speed"], "stream"),
         (&["--for", "stream", "--record", "4KiB"], "--record goes with --for records"),
         (&["--for", "records", "--record", "1GiB", "--size", "4MiB"], "a file of 4MiB has no room for one"),

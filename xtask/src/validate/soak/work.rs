@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use writebench_model::{Purpose, Verify};
+use writebench_model::{Goal, Verify};
 use writebench_testkit::TestRng;
 
 /// The kind of command.
@@ -46,9 +46,9 @@ impl Work {
             }
             Self::Advise => {
                 // A file larger than memory is refused with this size.
-                let is_small = |purpose: &Purpose| *purpose != Purpose::LargerThanMemory;
-                let purposes: Vec<Purpose> = Purpose::ALL.iter().copied().filter(is_small).collect();
-                format!("advise --for {} --size 2MiB --budget 4s TARGET", rng.pick(&purposes))
+                let is_small = |goal: &Goal| *goal != Goal::LargerThanMemory;
+                let goals: Vec<Goal> = Goal::ALL.iter().copied().filter(is_small).collect();
+                format!("advise --for {} --size 2MiB --budget 4s TARGET", rng.pick(&goals))
             }
             Self::Copy => {
                 format!("run --suite copy --samples 1 --budget 3s --from HOME/{COPIED} --to TARGET/copy")

@@ -117,7 +117,7 @@ fn heading(suite: &str, reports: &[Report]) -> (String, String) {
     let mut origins = reports.iter().flat_map(|report| &report.cases).map(|case| &case.record.origin);
     match origins.find(|origin| origin.suite() == suite) {
         Some(CaseOrigin::Search { .. }) => {
-            ("Search for advice".to_owned(), "Which way to write is the fastest for a purpose?".to_owned())
+            ("Search for advice".to_owned(), "Which way to write is the fastest for a goal?".to_owned())
         }
         Some(CaseOrigin::Named) => ("Cases given by name".to_owned(), String::new()),
         _ => match writebench_model::suite_named(suite) {
