@@ -82,16 +82,19 @@ impl Course {
             }
             operation.fault = Some(*what);
         }
+        let fault = operation.fault;
+        // Whoever sees that an operation hangs may release it, so its reply must be held by then.
+        operation.fault = fault.filter(|what| *what != What::Hang);
         self.operations.push(operation);
-        operation.fault
+        fault
     }
 }
 
 /// Why an operation is not carried out.
 pub(super) enum Refusal {
     Error(Errno),
-    /// It is never answered.
-    Silence,
+    /// The operation with that number hangs until it is released.
+    Silence(usize),
 }
 
 impl From<Errno> for Refusal {
@@ -140,10 +143,13 @@ impl Server {
     ) -> Result<Option<What>, Refusal> {
         let Some(file) = file else { return Ok(None) };
         let (offset, length) = (range.map(|(offset, _)| offset), range.map_or(0, |(_, length)| length));
-        let what = self.shared.lock().course.meet(file, call, offset, length);
+        let (number, what) = {
+            let course = &mut self.shared.lock().course;
+            (course.operations.len(), course.meet(file, call, offset, length))
+        };
         match what {
             Some(What::Fail(errno)) => Err(errno.into()),
-            Some(What::Hang) => Err(Refusal::Silence),
+            Some(What::Hang) => Err(Refusal::Silence(number)),
             Some(What::Delay(time)) => {
                 std::thread::sleep(time);
                 Ok(None)
@@ -157,8 +163,15 @@ impl Server {
         match result {
             Ok(value) => yes(reply, value),
             Err(Refusal::Error(errno)) => reply.refuse(errno),
-            // Dropping the reply would answer the request.
-            Err(Refusal::Silence) => self.shared.lock().held.push(Box::new(reply)),
+            Err(Refusal::Silence(number)) => {
+                let mut state = self.shared.lock();
+                // Dropping the reply would answer the request.
+                state.held.push(Box::new(reply));
+                // A new script forgets the operations of the one before.
+                if let Some(operation) = state.course.operations.get_mut(number) {
+                    operation.fault = Some(What::Hang);
+                }
+            }
         }
     }
 }
