@@ -162,7 +162,7 @@ impl<'c> CaseView<'c> {
         self.threads() > 1 || self.is(Method::Pipeline)
     }
 
-    /// The bytes that a thread's part is made of, for C: whole windows or chunks.
+    /// The bytes that a thread's part is made of, for C and C++: whole windows or chunks.
     pub(crate) fn granule(&self) -> &'static str {
         match (self.axes().prepared_window_bytes(), self.chunk()) {
             (None, None) => "(size_t)4096",
@@ -191,7 +191,8 @@ impl<'c> CaseView<'c> {
         self.has_offset() || self.expects()
     }
 
-    /// The same where the end that is no whole block is written at its offset.
+    /// Whether the function of a producer must know how many bytes there were, also to write the end that is no whole
+    /// block at its offset.
     pub(crate) fn ends_at_offset(&self) -> bool {
         self.counts_bytes() || self.is_direct()
     }
@@ -224,7 +225,7 @@ impl<'c> CaseView<'c> {
     }
 
     /// The variable with the name under which the file is written.
-    pub(crate) fn first_name(&self) -> &'static str {
+    pub(crate) fn written_name(&self) -> &'static str {
         if self.atomic() { "name" } else { "path" }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::used_names::UsedNames;
 
-/// The system's headers, and names for which code includes them.
+/// The system's headers, and names for which code includes them. In C++, calls of these names begin with `::`.
 const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
     ("fcntl.h", &["fallocate", "fcntl", "open", "posix_fadvise", "posix_fallocate", "sync_file_range"]),
     ("libgen.h", &["dirname"]),
@@ -15,7 +15,7 @@ const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
     ("sys/sendfile.h", &["sendfile"]),
     ("sys/stat.h", &["fchmod", "stat"]),
     ("sys/uio.h", &["iovec"]),
-    ("unistd.h", &["close", "fchown", "fdatasync", "fsync", "ftruncate", "pread", "pwrite"]),
+    ("unistd.h", &["close", "fchown", "fdatasync", "fsync", "ftruncate", "pread", "pwrite", "sysconf"]),
 ];
 
 /// The text with those headers that have names which it uses: the language's own ones first.

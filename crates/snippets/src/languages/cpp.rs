@@ -70,7 +70,7 @@ const REINTERPRET_CASTS: &[&str] =
 /// The text with its headers, and with C++'s forms of what it has from templates that are C's, too.
 fn completed(text: String) -> String {
     let (inside, outside) = text.split_once("} // namespace\n").expect("a namespace");
-    // Such a function is not visible elsewhere, without being static.
+    // In a namespace without a name, a function need not be static.
     let inside: String =
         inside.lines().map(|line| in_cpp(line.strip_prefix("static ").unwrap_or(line))).collect();
     c_family::with_includes(&format!("{inside}}} // namespace\n{outside}"), HEADERS)
@@ -89,20 +89,30 @@ fn in_cpp(line: &str) -> String {
     format!("{}{comment}\n", parts.collect::<Vec<_>>().join("\""))
 }
 
-/// C++'s form of casts to these types, of a name, a number or what is in parentheses.
+/// C++'s form of casts to these types, of a name, a number, a call or what is in parentheses.
 fn with_cast(mut code: String, cast: &str, types: &[&str]) -> String {
     for of_type in types {
         while let Some((before, after)) = code.split_once(&format!("({of_type})")) {
-            let end = match after.strip_prefix('(') {
-                Some(inner) => inner.find(')').map(|end| end + 2),
-                None => after.find(|letter: char| !letter.is_alphanumeric() && !"_.-".contains(letter)),
-            };
-            let (operand, rest) = after.split_at(end.unwrap_or(after.len()));
-            let operand = operand.trim_start_matches('(').trim_end_matches(')');
+            let (operand, rest) = after.split_at(end_of_operand(after));
+            let inner = operand.strip_prefix('(').and_then(|operand| operand.strip_suffix(')'));
+            let operand = inner.unwrap_or(operand);
             code = format!("{before}{cast}<{of_type}>({operand}){rest}");
         }
     }
     code
+}
+
+/// Where the operand of a cast ends: a name or a number, and what is in parentheses behind it.
+fn end_of_operand(code: &str) -> usize {
+    let name = code.find(|letter: char| !letter.is_alphanumeric() && !"_.-".contains(letter));
+    let name = name.unwrap_or(code.len());
+    let mut depth = 0;
+    let parentheses = code[name..].find(|letter| {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        depth <= 0
+    });
+    let end = name + parentheses.unwrap_or(code.len() - name);
+    if code[name..].starts_with('(') { end + 1 } else { end }
 }
 
 fn with_cpp_names(code: &str) -> String {
@@ -271,5 +281,30 @@ fn size(number: String) -> String {
     match number.split_once(" << ") {
         Some((bytes, shift)) => format!("std::size_t{{{bytes}}} << {shift}"),
         None => number,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_c_has_too_get_casts_and_names_of_cpp() {
+        for (c, cpp) in [
+            ("const off_t at = (off_t)from;", "const off_t at = static_cast<off_t>(from);"),
+            ("return (size_t)(end - at);", "return static_cast<std::size_t>(end - at);"),
+            ("munmap(place, (size_t)(at - start));", "::munmap(place, static_cast<std::size_t>(at - start));"),
+            ("if (ftruncate(fd, (off_t)size) != 0)", "if (::ftruncate(fd, static_cast<off_t>(size)) != 0)"),
+            ("size_t n = 0; // size_t", "std::size_t n = 0; // size_t"),
+            ("fail(\"close\");", "fail(\"close\");"),
+            ("file.close();", "file.close();"),
+        ] {
+            assert_eq!(in_cpp(c).trim_end(), cpp);
+        }
+        let page = in_cpp("const size_t page = (size_t)sysconf(_SC_PAGESIZE);");
+        assert_eq!(
+            page.trim_end(),
+            "const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));"
+        );
     }
 }

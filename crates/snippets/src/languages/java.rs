@@ -131,7 +131,7 @@ impl CaseView<'_> {
 
     /// Opens the file first.
     pub(crate) fn open_java(&self) -> String {
-        let (path, options) = (self.first_name(), self.options_java());
+        let (path, options) = (self.written_name(), self.options_java());
         match (self.is_direct(), self.atomic()) {
             (true, true) => format!("openDirect({path}, Set.of({options}), mode)"),
             (true, false) => format!("openDirect({path}, Set.of({options}))"),

@@ -83,7 +83,7 @@ impl CaseView<'_> {
 
     /// The call of the function that fills the file.
     pub(crate) fn data_call_python(&self) -> String {
-        let name = self.first_name();
+        let name = self.written_name();
         let mappings = if self.maps_target() { ", mappings" } else { "" };
         match (self.copies(), self.threads() > 1) {
             (false, _) if self.streams() && self.expects() => "write_data(fd, source, expected)".to_owned(),

@@ -62,7 +62,9 @@ fn with_imports(text: String) -> String {
     let libraries = [STD_NAMES, RUSTIX_NAMES].map(|library| imports(&names, library));
     let features: Vec<_> = ["fs", "mm", "pipe"]
         .into_iter()
-        .filter(|module| names.has(&format!("rustix::{module}::")) || libraries[1].contains(module))
+        .filter(|module| {
+            names.has(&format!("rustix::{module}::")) || libraries[1].contains(&format!("rustix::{module}::"))
+        })
         .map(|feature| format!("\"{feature}\""))
         .collect();
     let rustix = match &features[..] {
@@ -138,7 +140,7 @@ impl CaseView<'_> {
             Opening::New if self.atomic() => ".create_new(true).mode(mode)",
             Opening::New => ".create_new(true)",
         };
-        let path = if is_first { self.first_name() } else { "path" };
+        let path = if is_first { self.written_name() } else { "path" };
         if self.is_direct() {
             let options = format!("OpenOptions::new(){access}{how}");
             return match format!("{path}, {options}") {
@@ -161,7 +163,7 @@ impl CaseView<'_> {
     fn arguments_rust(&self) -> String {
         let has_size = !self.is(Method::Ficlone) || self.reserves() || self.overwrites();
         let arguments = [
-            (self.has_own_descriptors(), self.first_name()),
+            (self.has_own_descriptors(), self.written_name()),
             (!self.copies() && !self.streams(), "data"),
             (self.streams(), "source"),
             (self.streams() && self.expects(), "expected"),

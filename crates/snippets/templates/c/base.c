@@ -101,10 +101,10 @@ int write_file(const char *path, const void *data, size_t size)
     struct stat old;
     const int replaces = stat(path, &old) == 0;
 {%- endif %}
-    int result = -1, fd = open_file({{ case.first_name() }}, {{ case.access_c() }}{% if case.atomic() %}, replaces ? old.st_mode & 0777 : 0666{% endif %});
+    int result = -1, fd = open_file({{ case.written_name() }}, {{ case.access_c() }}{% if case.atomic() %}, replaces ? old.st_mode & 0777 : 0666{% endif %});
     int error = errno;
     if (fd >= 0) {
-        result = {% if case.atomic() %}replaces && keep_mode(fd, &old) != 0 ? -1 : {% endif %}fill({% if case.has_own_descriptors() %}{{ case.first_name() }}, {% endif %}fd, {{ case.what_c() }});
+        result = {% if case.atomic() %}replaces && keep_mode(fd, &old) != 0 ? -1 : {% endif %}fill({% if case.has_own_descriptors() %}{{ case.written_name() }}, {% endif %}fd, {{ case.what_c() }});
         error = errno;
         if (close(fd) != 0 && errno != EINTR && result == 0) {
             error = errno; // a late error of the filesystem, such as NFS
@@ -120,7 +120,7 @@ int write_file(const char *path, const void *data, size_t size)
 {%- endif %}
 {%- if case.removes_on_error() %}
         if (result != 0)
-            unlink({{ case.first_name() }});
+            unlink({{ case.written_name() }});
 {%- endif %}
     }
 {%- if case.copies() %}

@@ -3,6 +3,7 @@
 // Maps at an address where huge pages fit: as far from a multiple of 2 MiB as the offset is.
 static void *map_file(int fd, size_t from, size_t length)
 {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t huge = 2 << 20, before = from % huge, reserved = before + length + 2 * huge;
     void *const place = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (place == MAP_FAILED)
@@ -16,7 +17,7 @@ static void *map_file(int fd, size_t from, size_t length)
         errno = error;
         return MAP_FAILED;
     }
-    char *const end = at + (length + 4095) / 4096 * 4096;
+    char *const end = at + (length + page - 1) / page * page;
     if (at > start)
         munmap(place, (size_t)(at - start));
     munmap(end, (size_t)(start + reserved - end));

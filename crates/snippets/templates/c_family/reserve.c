@@ -5,8 +5,10 @@
 static int reserve(int fd, size_t size)
 {
     int result;
+{%- if !case.is_set_len() %}
     if (size == 0) // it is refused
         return 0;
+{%- endif %}
     do
         result = {{ call }};
     while (result {% if case.is_posix_fallocate() %}== EINTR{% else %}!= 0 && errno == EINTR{% endif %});

@@ -6,6 +6,6 @@
         }
 {%- endif %}
 {%- if case.writeback().is_some() %}
-        if (write_behind(fd, &behind, static_cast<off_t>(at)) != 0)
+        if (write_behind(fd, &range, static_cast<off_t>(at)) != 0)
             fail("sync_file_range");
 {%- endif %}

@@ -179,7 +179,7 @@ void write_file(const char *path, const void *data, std::size_t size)
 {%- endif %}
 {%- if case.fills_with_zeros() %}
     if (fill_with_zeros(file.get(), {% if case.streams() %}expected{% else %}size{% endif %}) != 0)
-        fail("pwrite");
+        fail("pwrite or fsync");
 {%- endif %}
 {%- block fill %}{% endblock %}
 {%- if case.copies() && case.overwrites() && !case.maps_target() && !case.is(Method::Ficlone) %}

@@ -68,7 +68,7 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
     const Pipe pipe;
 {%- endif %}
 {%- if case.writeback().is_some() %}
-    behind behind{static_cast<off_t>(from), static_cast<off_t>(from)};
+    behind range{static_cast<off_t>(from), static_cast<off_t>(from)};
 {%- endif %}
     for (std::size_t at = from; at < until;) {
         const std::size_t most = std::min(chunk_size, until - at);
@@ -105,7 +105,7 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
         at += static_cast<std::size_t>(moved);
 {%- endif %}
 {%- if case.writeback().is_some() %}
-        if (write_behind(fd, &behind, static_cast<off_t>(at)) != 0)
+        if (write_behind(fd, &range, static_cast<off_t>(at)) != 0)
             fail("sync_file_range");
 {%- endif %}
     }

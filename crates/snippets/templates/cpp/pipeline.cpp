@@ -116,7 +116,7 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
     };
     const auto write_out = [&] {
 {%- if case.writeback().is_some() %}
-        behind behind{static_cast<off_t>(from), static_cast<off_t>(from)};
+        behind range{static_cast<off_t>(from), static_cast<off_t>(from)};
 {%- endif %}
         for (std::size_t at = from; at < until;) {
             Line::Buffer *const buffer = line.full();
@@ -126,7 +126,7 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
             at += buffer->length;
             line.has_emptied();
 {%- if case.writeback().is_some() %}
-            if (write_behind(fd, &behind, static_cast<off_t>(at)) != 0)
+            if (write_behind(fd, &range, static_cast<off_t>(at)) != 0)
                 fail("sync_file_range");
 {%- endif %}
         }

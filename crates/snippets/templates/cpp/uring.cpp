@@ -202,7 +202,7 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
     if (Ring ring = open_ring())
         Queue{std::move(ring), fd, data, from, until}.run();
     else if (write_plainly(fd, data + from, until - from, static_cast<off_t>(from)) != 0)
-        fail("pwrite");
+        fail("pwrite{% if let Some(call) = case.sync_without_ring() %} or {{ call }}{% endif %}");
 }
 {%- include "c_family/write_rest.c" %}
 {% endblock %}

@@ -135,7 +135,7 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
     if (Ring ring = open_ring())
         Queue{std::move(ring), fd, input, from, until}.run();
     else if (copy_plainly(fd, input, from, until) != 0)
-        fail("copy");
+        fail("pread or pwrite");
 }
 {% endblock %}
 {% block fill %}

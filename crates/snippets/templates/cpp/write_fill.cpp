@@ -34,6 +34,6 @@
 {%- endif %}
 {%- if case.is_direct() %}
     if (whole < size && write_rest(file.get(), bytes, whole, size) != 0)
-        fail("pwrite");
+        fail("pwrite{% if case.sync_every().is_some() || case.is_rwf_dsync() %} or fdatasync{% endif %}");
 {%- endif %}
 {%- endif %}

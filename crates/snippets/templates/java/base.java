@@ -86,7 +86,7 @@ final class {{ case.class_java() }} {
 {%- endif %}
 {%- if case.removes_on_error() %}
         } catch (Throwable error) {
-            remove({{ case.first_name() }}, error);
+            remove({{ case.written_name() }}, error);
             throw error;
 {%- endif %}
         }

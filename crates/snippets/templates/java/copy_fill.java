@@ -4,9 +4,9 @@
             fillWithZeros(file, size{% if case.is_direct() %} / BLOCK * BLOCK{% endif %});
 {%- endif %}
 {%- if case.threads() > 1 %}
-            inParts(size, (from, until) -> copyOwnPart(source, input, {{ case.first_name() }}, file, from, until));
+            inParts(size, (from, until) -> copyOwnPart(source, input, {{ case.written_name() }}, file, from, until));
 {%- else %}
-            copyPart({% if case.is_direct() %}{{ case.first_name() }}, {% endif %}file, input, 0, size);
+            copyPart({% if case.is_direct() %}{{ case.written_name() }}, {% endif %}file, input, 0, size);
 {%- endif %}
 {%- if case.overwrites() %}
             file.truncate(size); // it may have been longer

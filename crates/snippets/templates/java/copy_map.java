@@ -16,7 +16,7 @@
                 file.map(READ_WRITE, size - 1, 1);
 {%- endif %}
             inParts(size, (from, until) -> copyOwnPart(source, input
-                {%- if case.has_own_descriptors() %}, {{ case.first_name() }}{% endif %}, file, from, until));
+                {%- if case.has_own_descriptors() %}, {{ case.written_name() }}{% endif %}, file, from, until));
 {%- else %}
             MappedByteBuffer[] maps = map(file, 0, size);
 {%- if case.threads() > 1 %}

@@ -18,7 +18,7 @@
                 file.map(READ_WRITE, size - 1, 1);
 {%- endif %}
             inParts(size, (from, until) ->
-                {% if case.has_own_descriptors() %}writeOwnPart({{ case.first_name() }}, {% else %}writeRange({% endif -%}
+                {% if case.has_own_descriptors() %}writeOwnPart({{ case.written_name() }}, {% else %}writeRange({% endif -%}
                 file, all, (int) from, (int) (until - from)));
 {%- else %}
 {%- if case.is_set_len() %}

@@ -25,7 +25,7 @@
 {%- if case.threads() > 1 %}
             inParts({% if case.is_direct() %}whole{% else %}all.limit(){% endif %}, (from, until) ->
                 write{% if case.has_own_descriptors() %}Own{% endif -%}
-                Part({% if case.has_own_descriptors() %}{{ case.first_name() }}, {% endif -%}
+                Part({% if case.has_own_descriptors() %}{{ case.written_name() }}, {% endif -%}
                 file, all.duplicate().limit((int) until).position((int) from)));
 {%- else if case.is_direct() %}
             writePart(file, all.duplicate().limit(whole));
@@ -34,7 +34,7 @@
 {%- endif %}
 {%- if case.is_direct() %}
             if (whole < all.limit())
-                writeRest({{ case.first_name() }}, all.position(whole));
+                writeRest({{ case.written_name() }}, all.position(whole));
 {%- endif %}
 {%- endif %}
 {%- if case.syncs_at_end() %}

@@ -3,7 +3,7 @@
   const old = fs.statSync(path, { throwIfNoEntry: false });
   const mode = old ? old.mode & 0o777 : 0o666;
 {%- endif %}
-  const fd = {% if case.is_direct() %}openFile{% else %}fs.openSync{% endif %}({{ case.first_name() }}, {{ case.access_node() }}{% if case.atomic() %}, mode{% else if !case.is_direct() %}, 0o666{% endif %});
+  const fd = {% if case.is_direct() %}openFile{% else %}fs.openSync{% endif %}({{ case.written_name() }}, {{ case.access_node() }}{% if case.atomic() %}, mode{% else if !case.is_direct() %}, 0o666{% endif %});
 {%- if case.creates_name() %}
   try {
 {%- if case.atomic() %}
@@ -19,7 +19,7 @@
 {%- endif %}
 {%- endif %}
   } catch (error) {
-    quietly(() => fs.unlinkSync({{ case.first_name() }}));
+    quietly(() => fs.unlinkSync({{ case.written_name() }}));
     throw error;
   }
 {%- if case.atomic() && case.is_durable() %}

@@ -3,7 +3,7 @@
     old = os.stat(path) if os.path.exists(path) else None
     mode = old.st_mode & 0o777 if old else 0o666
 {%- endif %}
-    fd = {% if case.is_direct() %}open_file{% else %}os.open{% endif %}({{ case.first_name() }}, {{ case.access_python() }}{% if case.atomic() %}, mode{% else if !case.is_direct() %}, 0o666{% endif %})
+    fd = {% if case.is_direct() %}open_file{% else %}os.open{% endif %}({{ case.written_name() }}, {{ case.access_python() }}{% if case.atomic() %}, mode{% else if !case.is_direct() %}, 0o666{% endif %})
 {%- if case.creates_name() %}
     try:
 {%- filter indent(4) %}
@@ -16,7 +16,7 @@
 {%- endif %}
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink({{ case.first_name() }})
+            os.unlink({{ case.written_name() }})
         raise
 {%- if case.atomic() && case.is_durable() %}
     sync_directory(path)

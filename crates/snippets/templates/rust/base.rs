@@ -90,7 +90,7 @@ pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
 {%- endif %}
 {%- if case.removes_on_error() %}
         .inspect_err(|_| {
-            let _ = fs::remove_file({{ case.first_name() }});
+            let _ = fs::remove_file({{ case.written_name() }});
         })
 {%- endif %}
 {%- endif %}

@@ -22,13 +22,11 @@ fn fill({% if case.threads() == 1 %}{{ case.mut_rust() }}{% endif %}file: &File,
 {%- endif %}
 {%- if case.threads() > 1 %}
     in_parts(file, {% if case.has_own_descriptors() %}path, {% endif %}data)?;
-{%- else if case.threads() == 1 %}
+{%- else %}
 {%- if case.has_offset() && !case.is_one_call_rust() %}
     let mut offset = 0;
 {%- endif %}
 {%- include "rust/write_loop.rs" %}
-{%- else %}
-    write_part(file, data{% if case.has_offset() %}, 0{% endif %})?;
 {%- endif %}
 {%- if case.is_direct() %}
     if !rest.is_empty() {

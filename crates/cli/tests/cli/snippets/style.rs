@@ -16,7 +16,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add(title, &[Need::Python("ruff")], ruff);
     let title = "snippets: rust: all code is as rustfmt formats it";
     trials.add(title, &[Need::Program("rustfmt")], rustfmt);
-    let title = "snippets: rust: clippy has no complaint about any code";
+    let title = "snippets: rust: clippy has no complaint about any program";
     trials.add(title, &[Need::Program("cargo"), Need::Program("clippy-driver")], clippy);
     let formatter = [Need::Python("clang_format")];
     trials.add("snippets: c: all code is as clang-format formats it", &formatter, || {
@@ -94,6 +94,7 @@ fn clippy() -> Result<()> {
             library += &format!("#[path = \"{}\"] mod {name};\n", file.display());
         }
     }
+    ensure!(library.lines().count() > 1, "no program has a main function");
     let path = directory.path().join("lib.rs");
     std::fs::write(&path, library)?;
     let mut clippy = Command::new("clippy-driver");
