@@ -29,13 +29,13 @@ export interface BlockDevice {
   serialNumber: string;
 }
 
-/** What a refused call is told by, beside its message. */
+/** The properties of the error of a failed call. */
 export interface RequestError extends Error {
   /** The system's name for it, such as `EBADF`. Not on Windows. */
   code?: string;
   /** The system's number for it, negative as in Node's own errors. Not on Windows. */
   errno?: number;
-  /** The call that was refused. */
+  /** The failed call. */
   syscall?: string;
   /** The call and what the system said, in one line. */
   cause?: unknown;

@@ -1,8 +1,8 @@
 //! The native half of the Node package `@writebench/direct-io`.
 //!
-//! `lib/` has the callback conventions and the argument checks. Arguments here have the right type and range;
-//! calls that may wait for a device run in libuv's thread pool; and failures are returned as data, which
-//! `lib/` turns into an `Error`.
+//! `lib/` has the callback conventions and checks the arguments, so types and ranges are right here. Calls that
+//! may wait for a device run in libuv's thread pool. A failure is returned as data, and `lib/` makes an
+//! `Error` of it.
 
 mod call;
 mod failure;
@@ -19,7 +19,7 @@ use call::Call;
 use request::Request;
 use sys::external::{self, NotExternal, lend};
 
-/// A zero-filled buffer with that alignment, which Node's garbage collector frees.
+/// A zero-filled, aligned buffer. Node's garbage collector frees it.
 #[napi]
 pub fn get_aligned_buffer(env: &Env, size: u32, alignment: u32) -> Result<Unknown<'_>, Error<&'static str>> {
     let buffer = AlignedBuffer::new(size as usize, alignment as usize).map_err(|error| {
@@ -38,8 +38,8 @@ pub fn get_aligned_buffer(env: &Env, size: u32, alignment: u32) -> Result<Unknow
     })
 }
 
-/// Frees the memory of an aligned buffer, if no request that may use it is under way: whether that was done. It
-/// may be used all the same where `is_held` says so.
+/// Frees an aligned buffer. Returns false, and frees nothing, if `is_held` is true or a request in flight may use
+/// it.
 #[napi]
 pub fn release(env: Env, memory: Unknown<'_>, is_held: bool) -> Result<bool, Error<&'static str>> {
     external::release(env, memory, is_held).map_err(|reason| Error::new("ERR_INVALID_ARG_VALUE", reason))

@@ -9,14 +9,14 @@ use crate::call::Call;
 use crate::failure::Failure;
 use crate::sys::descriptor::with_file;
 
-/// The call, and Node's descriptor.
+/// A call on one of Node's descriptors.
 #[derive(Debug)]
 pub struct Request {
     descriptor: i32,
     call: Call,
 }
 
-/// The result. A failure is data, too, which `lib/` turns into an `Error`.
+/// The result of a request. `lib/` turns a failure into an `Error`.
 #[napi(object)]
 pub struct Outcome {
     /// Set only by `getBlockDevice`.

@@ -144,7 +144,7 @@ test('only a whole aligned buffer is released, and only once', async () => {
   }
   bad(buffer.subarray(4096), 'bad arguments, expected: (buffer, and no part of one)');
   bad(Buffer.from('pooled'), 'bad arguments, expected: (buffer, and no part of one)');
-  const foreign = 'it is no buffer of getAlignedBuffer, or was released already';
+  const foreign = 'not a buffer of getAlignedBuffer, or released already';
   for (const value of [Buffer.alloc(0), Buffer.allocUnsafeSlow(8192), Buffer.from(new SharedArrayBuffer(8))]) {
     assert.throws(() => release(value), { code: 'ERR_INVALID_ARG_VALUE' });
   }

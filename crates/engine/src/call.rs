@@ -13,8 +13,8 @@ pub(crate) type Result<T, E = CallError> = std::result::Result<T, E>;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call {
     pub name: &'static str,
-    /// Error numbers that mean more than their text. EOPNOTSUPP and ENOSYS mean "not supported" for every
-    /// call.
+    /// Error numbers that mean more than their text. EOPNOTSUPP and ENOSYS mean "not supported", unless the call
+    /// gives them another meaning.
     pub meanings: &'static [(Errno, Meaning)],
 }
 

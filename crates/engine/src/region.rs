@@ -79,13 +79,19 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// The bytes from `at` to the end of its window, unless the loop is in a window whose end is `reached` already. Windows
-    /// begin at multiples of their size: a short call may end anywhere.
+    /// The bytes from `at` to the end of its window, to which `reached` moves; none while `at` is before `reached`. Windows
+    /// begin at multiples of their size, because a short call may end anywhere.
     #[inline(always)]
-    pub(crate) fn next_window(&self, at: u64, window_bytes: u64, reached: &mut u64) -> Option<u64> {
+    pub(crate) fn next_window(
+        &self,
+        at: u64,
+        window_bytes: impl FnOnce() -> u64,
+        reached: &mut u64,
+    ) -> Option<u64> {
         if at < *reached {
             return None;
         }
+        let window_bytes = window_bytes();
         *reached = (at / window_bytes).saturating_add(1).saturating_mul(window_bytes).min(self.range.length);
         Some(*reached - at)
     }
@@ -155,7 +161,7 @@ impl<'a> Region<'a> {
     }
 }
 
-/// A number of bytes in memory.
+/// The number as a `usize`, or the largest `usize` if it does not fit.
 pub(crate) fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }

@@ -287,6 +287,7 @@ impl Run<'_> {
             }
             let mut first = None;
             threads.in_turn(|state| {
+                // All threads use the first one's descriptor.
                 first = first.take().or_else(|| state.file.clone());
                 state.file.clone_from(&first);
                 Ok(())

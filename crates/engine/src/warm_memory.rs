@@ -54,7 +54,7 @@ impl WarmMemory {
                 self.known = Known::now(taken);
             }
             probe_ns = self.probe_ns();
-            // A copy that is so much slower than the fastest one shows that memory was cold.
+            // Memory was cold if a copy took more than twice the fastest one's time.
             if probe_ns / 2 <= self.fastest_ns {
                 break;
             }

@@ -11,19 +11,19 @@ use napi::{Env, JsValue, Unknown, sys};
 
 use super::event_loop;
 
-/// The reason why there is no such buffer.
+/// Why a buffer could not be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotExternal {
     /// V8's sandbox requires all memory for JavaScript to be inside it: Electron since 21.
     #[error("this runtime allows no external buffers, and a copy would not be aligned")]
     Forbidden,
-    /// Node refuses for another reason.
+    /// Node failed for another reason.
     #[error("napi_create_external_buffer failed with status {0}")]
     Failed(sys::napi_status),
 }
 
-/// The memory that JavaScript has, by its address, of all threads. The number tells it from an earlier buffer
-/// at the same address, for which Node may call `give_back` late.
+/// The buffers that JavaScript holds in all threads, by address. Node may call `give_back` late, so a number
+/// distinguishes buffers that had the same address.
 static LENT: LazyLock<Mutex<HashMap<usize, (usize, AlignedBuffer)>>> = LazyLock::new(Mutex::default);
 
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -44,7 +44,7 @@ fn free(address: usize, number: usize) {
     drop(freed);
 }
 
-/// A `Buffer` over an aligned buffer, which lives until JavaScript no longer refers to it.
+/// A `Buffer` over aligned memory, which remains until JavaScript no longer refers to it.
 pub(crate) fn lend(env: &Env, mut buffer: AlignedBuffer) -> Result<Unknown<'_>, NotExternal> {
     let (length, start) = (buffer.len(), buffer.as_mut_ptr());
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -61,8 +61,8 @@ pub(crate) fn lend(env: &Env, mut buffer: AlignedBuffer) -> Result<Unknown<'_>, 
         // SAFETY: Node has just made the value, in this environment.
         return Ok(unsafe { Unknown::from_raw_unchecked(env.raw(), value) });
     }
-    // JavaScript has no way to the memory. Node may still call `give_back`, or may not have taken it, as in
-    // a worker that is being ended.
+    // JavaScript cannot reach the memory. Node may still call `give_back`. It may also never have taken the
+    // memory, as in a worker that is ending.
     free(start.addr(), number);
     match status {
         sys::Status::napi_no_external_buffers_allowed => Err(NotExternal::Forbidden),
@@ -70,17 +70,17 @@ pub(crate) fn lend(env: &Env, mut buffer: AlignedBuffer) -> Result<Unknown<'_>, 
     }
 }
 
-/// Frees the memory of the `ArrayBuffer` below such a `Buffer`, and leaves JavaScript an `ArrayBuffer` without memory.
-/// Returns false, and does nothing, if a request under way in this thread may use the memory, or it `is_held` otherwise.
+/// Frees the memory below a `Buffer` of ours, and detaches its `ArrayBuffer`. Returns false, and does nothing, if
+/// `is_held` is true or this thread has requests in flight.
 pub(crate) fn release(env: Env, memory: Unknown<'_>, is_held: bool) -> Result<bool, String> {
     let checked = |status| napi::check_status!(status).map_err(|error: napi::Error| error.to_string());
     let mut start = ptr::null_mut();
-    // SAFETY: `env` and the value belong to the current call; anything but an `ArrayBuffer` is refused.
+    // SAFETY: `env` and the value belong to the current call. Node fails for anything but an `ArrayBuffer`.
     checked(unsafe {
         sys::napi_get_arraybuffer_info(env.raw(), memory.raw(), &raw mut start, ptr::null_mut())
     })?;
     let number = lent().get(&start.addr()).map(|&(number, _)| number);
-    let number = number.ok_or("it is no buffer of getAlignedBuffer, or was released already")?;
+    let number = number.ok_or("not a buffer of getAlignedBuffer, or released already")?;
     if is_held || event_loop::has_requests(env).map_err(|error| error.to_string())? {
         return Ok(false);
     }

@@ -1,4 +1,5 @@
-//! The only platform switch. Each platform's file has the same surface:
+//! The only platform switch. Each platform has this surface, with the calls of one system only in `unsupported.rs` for
+//! all others:
 //!
 //! | item | does |
 //! |---|---|

@@ -229,6 +229,8 @@ fn serial_in(descriptor: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
+/// The answer to a control code that only reads.
+///
 /// # Safety
 /// The code takes nothing, and gives a `T`, which is valid for all contents.
 unsafe fn get<T: Default>(file: BorrowedHandle<'_>, code: u32, call: &'static str) -> Result<T, Error> {

@@ -40,7 +40,7 @@ impl Attachment for Map {
     }
 }
 
-/// The second is that of the file that is written.
+/// Syncs through the second: of two mappings, the copy's. A source is never synced.
 impl<A: Attachment, B: Attachment> Attachment for (A, B) {
     fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
         self.1.sync(file, call)

@@ -70,7 +70,7 @@ pub(super) fn prepare(axes: &Axes, map: &Map, from: u64, length: u64) -> Result<
 /// number of bytes that are prepared.
 #[inline(always)]
 pub(super) fn prepare_from(region: &Region<'_>, map: &Map, at: u64, prepared: &mut u64) -> Result<()> {
-    let Some(length) = region.next_window(at, window_bytes(region.axes), prepared) else { return Ok(()) };
+    let Some(length) = region.next_window(at, || window_bytes(region.axes), prepared) else { return Ok(()) };
     prepare(region.axes, map, region.file_offset + at, length)
 }
 

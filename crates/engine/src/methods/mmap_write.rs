@@ -50,6 +50,6 @@ pub(super) fn populate_source(region: &Region<'_>, map: &Map, at: u64, present: 
         Populate::Window => region.axes.window_bytes,
         Populate::All => u64::MAX,
     };
-    let Some(length) = region.next_window(at, window, present) else { return Ok(()) };
+    let Some(length) = region.next_window(at, || window, present) else { return Ok(()) };
     map.populate(region.range.offset + at, length).map_err(|error| error.with_path(COPIED))
 }

@@ -23,7 +23,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     attached(region, |region, _| Ok((open_source(region)?, open_pipe(region)?)), write)
 }
 
-/// The end to write to, and the end to read from.
+/// The end to write to, and the end to read from, in the order in which they are closed.
 type Pipe = (OwnedFd, OwnedFd);
 
 fn open_pipe(region: &Region<'_>) -> Result<Pipe> {

@@ -15,7 +15,7 @@ use self::queue::Queue;
 use super::IoThread;
 use crate::call::{Call, CallError, Meaning, Result};
 use crate::records::Records;
-use crate::region::Region;
+use crate::region::{Region, to_usize};
 use crate::staging::Staging;
 
 /// EPERM if the kernel or a sandbox forbids io_uring: io_uring_setup(2).
@@ -38,7 +38,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
 struct UringThread<'a> {
     region: Region<'a>,
     ring: Option<RegisteredRing>,
-    // Beside the ring, which may have it registered.
+    // Dropped after the ring, which may have it registered.
     staging: Option<Staging>,
 }
 
@@ -52,7 +52,8 @@ impl IoThread for UringThread<'_> {
         let ring = self.ring.insert(RegisteredRing::new(axes)?);
         let staging = self.staging.insert(Staging::for_region(&self.region, axes.depth.into())?);
         let memory = staging.buffer().map_or(self.region.memory(), |buffer| buffer);
-        ring.register(axes.registered, &[file.as_raw_fd()], memory.chunks(PIECE_BYTES))
+        // SAFETY: the region's data outlives the thread, which drops the ring before its staging.
+        unsafe { ring.register(axes.registered, &[file.as_raw_fd()], memory.chunks(PIECE_BYTES)) }
     }
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
@@ -80,8 +81,11 @@ impl RegisteredRing {
         Ok(Self { ring, has_files: false, has_buffers: false })
     }
 
-    /// Registers what the case says. The memory must stay in place until [`RegisteredRing::unregister`].
-    pub(super) fn register<'m>(
+    /// Registers what the case says.
+    ///
+    /// # Safety
+    /// The memory stays in place until [`RegisteredRing::unregister`], or until the ring is dropped.
+    pub(super) unsafe fn register<'m>(
         &mut self,
         registered: Registered,
         files: &[RawFd],
@@ -91,7 +95,7 @@ impl RegisteredRing {
             |bytes: &[u8]| libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         let buffers: Vec<libc::iovec> = memory.map(iovec).collect();
         if has_buffers(registered) && !buffers.is_empty() {
-            // SAFETY: the thread keeps the memory for longer than the ring.
+            // SAFETY: as the caller promises.
             unsafe { self.ring.submitter().register_buffers(&buffers) }
                 .map_err(|error| CallError::from_io("io_uring_register buffers", &error))?;
             self.has_buffers = true;
@@ -119,7 +123,7 @@ impl RegisteredRing {
     }
 }
 
-pub(super) fn has_files(registered: Registered) -> bool {
+fn has_files(registered: Registered) -> bool {
     matches!(registered, Registered::Files | Registered::Both)
 }
 
@@ -168,7 +172,7 @@ impl Ring for IoUring {
     }
 }
 
-/// The operations that are under way. Their end waits for all, whatever the results: no operation may be under way
+/// The operations in flight. Dropping this waits for all of them, whatever the results: no operation may be in flight
 /// when its file is closed and its memory is reused.
 pub(super) struct Operations<'q, R: Ring> {
     ring: &'q mut R,
@@ -214,7 +218,7 @@ impl<'q, R: Ring> Operations<'q, R> {
     pub(super) fn completed(&mut self) -> Option<(usize, u64, i32)> {
         let (user_data, result) = self.ring.completed()?;
         self.under_way -= 1;
-        Some((usize::try_from(user_data / KINDS).unwrap_or(usize::MAX), user_data % KINDS, result))
+        Some((to_usize(user_data / KINDS), user_data % KINDS, result))
     }
 }
 
@@ -228,4 +232,59 @@ impl<R: Ring> Drop for Operations<'_, R> {
 
 pub(super) fn operation_failed(call: &'static str, result: i32) -> CallError {
     CallError::new(call, Errno::from_raw_os_error(-result))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use io_uring::opcode::Nop;
+
+    use super::*;
+
+    /// Has room for two operations, and completes what is submitted, one at a time.
+    #[derive(Default)]
+    struct Narrow {
+        queued: Vec<u64>,
+        submissions: Vec<Vec<u64>>,
+        completions: VecDeque<u64>,
+    }
+
+    impl Ring for Narrow {
+        unsafe fn push(&mut self, entries: &[Entry]) -> bool {
+            let has_room = self.queued.len() + entries.len() <= 2;
+            if has_room {
+                self.queued.extend(entries.iter().map(Entry::get_user_data));
+            }
+            has_room
+        }
+
+        fn submit(&mut self, _: usize) -> Result<()> {
+            self.completions.extend(&self.queued);
+            self.submissions.push(std::mem::take(&mut self.queued));
+            Ok(())
+        }
+
+        fn completed(&mut self) -> Option<(u64, i32)> {
+            Some((self.completions.pop_front()?, 0))
+        }
+    }
+
+    fn entries(numbers: &[u64]) -> Vec<Entry> {
+        numbers.iter().map(|&number| Nop::new().build().user_data(number)).collect()
+    }
+
+    #[test]
+    fn linked_operations_are_submitted_together_and_all_are_awaited() {
+        let mut ring = Narrow::default();
+        let mut operations = Operations::new(&mut ring);
+        for numbers in [&[1][..], &[2, 3], &[4, 5]] {
+            // SAFETY: a Nop has neither memory nor a file.
+            unsafe { operations.push(&entries(numbers)) }.unwrap();
+        }
+        assert_eq!(operations.completed(), Some((0, 1, 0)));
+        drop(operations);
+        assert_eq!(ring.submissions, [vec![1], vec![2, 3], vec![4, 5]]);
+        assert!(ring.completions.is_empty(), "dropping the operations takes every completion");
+    }
 }

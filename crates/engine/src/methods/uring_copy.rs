@@ -24,11 +24,10 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
 
 struct UringCopyThread<'a> {
     region: Region<'a>,
-    // None if there is no memory for the buffers.
+    ring: Option<RegisteredRing>,
+    // Dropped after the ring, which may have them registered. None if there is no memory for them.
     buffers: Option<Vec<AlignedBuffer>>,
     source: Option<OwnedFd>,
-    // Dropped after `detach`, which ends what the kernel knows of the buffers.
-    ring: Option<RegisteredRing>,
 }
 
 impl IoThread for UringCopyThread<'_> {
@@ -41,7 +40,8 @@ impl IoThread for UringCopyThread<'_> {
         let source = self.source.insert(open_unadvised(&self.region, axes.cache)?);
         let ring = self.ring.insert(RegisteredRing::new(axes)?);
         let buffers = self.buffers.iter().flatten().map(|buffer| &**buffer);
-        ring.register(axes.registered, &[source.as_raw_fd(), file.as_raw_fd()], buffers)
+        // SAFETY: the thread keeps the buffers, and drops the ring before them.
+        unsafe { ring.register(axes.registered, &[source.as_raw_fd(), file.as_raw_fd()], buffers) }
     }
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {

@@ -188,7 +188,9 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
             SyncCall::Fdatasync => FsyncFlags::DATASYNC,
             SyncCall::Fsync => FsyncFlags::empty(),
             // `Case` has no other call on the way.
-            _ => unreachable!("a sync call on the way"),
+            SyncCall::None | SyncCall::Msync | SyncCall::ODsync | SyncCall::OSync | SyncCall::RwfDsync => {
+                unreachable!("a sync call on the way")
+            }
         };
         let (file, file_flags) = entry_file(self.region.axes.registered, self.file.as_raw_fd(), 0);
         opcode::Fsync::new(file).flags(sync_flags).build().flags(file_flags)
