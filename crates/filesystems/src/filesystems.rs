@@ -57,8 +57,8 @@ impl Filesystems {
     /// thread that lives as long as the filesystems, since their servers die with the thread that started
     /// them.
     ///
-    /// The process stays in the namespace. `images` is the directory for image files, in which so much
-    /// space stays free; it is opened at once.
+    /// The process stays in the namespace. `images` is the directory for image files, and is opened
+    /// at once. `reserve` is the space that remains free there.
     ///
     /// # Errors
     /// The process lacks `CAP_SYS_ADMIN`, `images` cannot be opened, or all three directories are needed.

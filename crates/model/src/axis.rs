@@ -8,7 +8,7 @@ use crate::value::{
     Advice, AllocateCall, Cache, Collective, Data, DataMemory, Descriptor, Drop, FileLayout, Files, Huge,
     MapSharing, Origin, Populate, Prepare, Registered, Source, Store, named_values,
 };
-use crate::value_card::{IN_FIO, InCode, Phrase, ValueCard};
+use crate::value_card::{InCode, Phrase, ValueCard};
 
 /// The distance behind the writer at which data is on its way to the device; none if the kernel decides.
 pub type WriteBehind = Option<u64>;
@@ -117,32 +117,25 @@ axes! {
     Size = "size" {
         size_bytes: u64 as Size = 1 << 30,
         summary: "bytes that the case writes, over all its files",
-        card: |_| ValueCard { words: Phrase::Silent, effort: 0, fio: IN_FIO, code: InCode::LeftToCaller },
+        card: |_| ValueCard { code: InCode::LeftToCaller, ..ValueCard::new(Phrase::Silent) },
     }
     Chunk = "chunk" {
         chunk_size_bytes: u64 as Chunk = 1 << 20,
         summary: "bytes handed over in one call, or in one element of a vector: a record; cut to the thread's range",
         card: |bytes| ValueCard {
-            words: Phrase::How(match bytes {
-                Axes::WHOLE => "in one call".into(),
-                bytes => format!("in {} chunks", Bytes(bytes).in_words()).into(),
-            }),
             // Larger buffers take more memory than a program should.
             effort: u32::from(bytes > 1 << 20),
-            fio: IN_FIO,
-            code: InCode::Supported,
+            ..ValueCard::new(Phrase::How(match bytes {
+                Axes::WHOLE => "in one call".into(),
+                bytes => format!("in {} chunks", Bytes(bytes).in_words()).into(),
+            }))
         },
     }
     Vector = "vector" {
         // Linux refuses vectors of more elements (`UIO_MAXIOV`, see writev(2)).
         vector: u32 as Count<1024> = 128,
         summary: "chunks handed over in one vectored call",
-        card: |chunks| ValueCard {
-            words: Phrase::How(format!("with {chunks} chunks a call").into()),
-            effort: 0,
-            fio: IN_FIO,
-            code: InCode::Supported,
-        },
+        card: |chunks| ValueCard::new(Phrase::How(format!("with {chunks} chunks a call").into())),
     }
     Depth = "depth" {
         // A greater depth is a mistake; io_uring_setup(2) takes up to 32768 entries.
@@ -241,7 +234,7 @@ axes! {
         writeback_bytes: WriteBehind as Distance = None,
         summary: "write-behind: every so many bytes, sync_file_range(2) starts writing them and waits for those before",
         card: |bytes: WriteBehind| match bytes {
-            None => ValueCard { words: Phrase::Silent, effort: 2, fio: IN_FIO, code: InCode::Supported },
+            None => ValueCard::new(Phrase::Silent),
             Some(bytes) => ValueCard {
                 fio: Err("fio's sync_file_range does not wait for the range before"),
                 ..beside(format!("sync_file_range(2) every {}", Bytes(bytes).in_words()), 2)
@@ -279,9 +272,9 @@ axes! {
     }
 }
 
-/// The card of a value that fio and the printed code have, with words for a circumstance.
+/// The card of a value that is a circumstance.
 fn beside(words: String, effort: u32) -> ValueCard {
-    ValueCard { words: Phrase::Beside(words.into()), effort, fio: IN_FIO, code: InCode::Supported }
+    ValueCard { effort, ..ValueCard::new(Phrase::Beside(words.into())) }
 }
 
 impl Axes {

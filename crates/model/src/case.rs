@@ -204,7 +204,15 @@ impl Case {
             durability: match (axes.sync.call, axes.cache) {
                 (SyncCall::None, Cache::Direct) => Durability::Device,
                 (SyncCall::None, Cache::Buffered | Cache::Dontcache) => Durability::Cached,
-                _ => Durability::Durable,
+                (
+                    SyncCall::Fsync
+                    | SyncCall::Fdatasync
+                    | SyncCall::Msync
+                    | SyncCall::ODsync
+                    | SyncCall::OSync
+                    | SyncCall::RwfDsync,
+                    _,
+                ) => Durability::Durable,
             },
             durable_every_bytes: self.durable_every_bytes(),
         }

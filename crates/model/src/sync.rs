@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::form::Form;
 use crate::value::named_values;
-use crate::value_card::{IN_FIO, InCode, Phrase, ValueCard};
+use crate::value_card::{Phrase, ValueCard};
 
 named_values! {
     /// A way to make data durable.
@@ -69,7 +69,7 @@ impl Sync {
             Some(1) => Phrase::Beside(format!("{call} after each chunk").into()),
             Some(chunks) => Phrase::Beside(format!("{call} after every {chunks} chunks").into()),
         };
-        let words = match self.call {
+        ValueCard::new(match self.call {
             SyncCall::None => Phrase::Silent,
             SyncCall::Fsync => afterwards("fsync(2)"),
             SyncCall::Fdatasync => afterwards("fdatasync(2)"),
@@ -77,8 +77,7 @@ impl Sync {
             SyncCall::ODsync => Phrase::How("with O_DSYNC".into()),
             SyncCall::OSync => Phrase::How("with O_SYNC".into()),
             SyncCall::RwfDsync => Phrase::How("with RWF_DSYNC".into()),
-        };
-        ValueCard { words, effort: 0, fio: IN_FIO, code: InCode::Supported }
+        })
     }
 }
 
@@ -161,6 +160,15 @@ mod tests {
         ] {
             let error = Sync::parse(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+    #[test]
+    fn each_call_is_an_example_and_those_on_the_way_are_with_a_number() {
+        let is_example = |text: String| Sync::EXAMPLES.contains(&text.as_str());
+        for call in SyncCall::ALL {
+            assert!(is_example(call.to_string()), "{call}");
+            let on_the_way = Sync::parse(&format!("{call}/3")).is_ok();
+            assert_eq!(is_example(format!("{call}/3")), on_the_way, "{call}");
         }
     }
 }

@@ -7,10 +7,20 @@ pub struct ValueCard {
     pub(crate) words: Phrase,
     /// The effort for a programmer, in points, if the value is not the method's default.
     pub(crate) effort: u32,
-    /// Whether a job for fio 3.33 can have the value, or the reason why it cannot.
-    pub fio: Result<(), &'static str>,
+    pub fio: InFio,
     pub code: InCode,
 }
+
+impl ValueCard {
+    /// The card of a value that fio and the printed code have, and that takes no effort.
+    pub(crate) fn new(words: Phrase) -> Self {
+        // `crates/snippets/src/fio` exports the value, or explains why it conflicts with others.
+        Self { words, effort: 0, fio: Ok(()), code: InCode::Supported }
+    }
+}
+
+/// Whether a job for fio 3.33 can have a value, or the reason why it cannot.
+pub(crate) type InFio = Result<(), &'static str>;
 
 /// The words that a value adds to those of its method if it is not the default, by their place in the sentence.
 pub(crate) enum Phrase {
@@ -38,6 +48,3 @@ pub enum InCode {
     /// No language supports it, for this reason.
     Unsupported(&'static str),
 }
-
-/// `crates/snippets/src/fio` exports the value, or explains why it conflicts with others.
-pub(crate) const IN_FIO: Result<(), &'static str> = Ok(());

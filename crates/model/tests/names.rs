@@ -162,7 +162,7 @@ fn a_label_keeps_its_numbers_and_its_row_is_told_of_where_values_make_it_impossi
 }
 
 #[test]
-fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write() {
+fn every_goal_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write() {
     let spaces = [
         (Goal::Stream, 500..900),
         (Goal::DurableStream, 500..900),

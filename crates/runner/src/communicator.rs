@@ -28,7 +28,10 @@ pub trait Communicator {
 }
 
 /// All ranks of a run, as the first one leads them.
-pub trait Coordinator: Communicator {
+pub trait Coordinator {
+    /// The ranks of a sample, as this one reaches them.
+    fn communicator(&mut self) -> &mut dyn Communicator;
+
     /// The number of ranks, this one included.
     fn size(&self) -> u32;
 

@@ -61,7 +61,7 @@ impl Hardware {
             devices: vec![Vec::new(); targets.len()],
             bytes_written: 0,
             device_bytes: 0,
-            timeout: settings.timeout_ns.map_or(TIMEOUT, Duration::from_nanos),
+            timeout: settings.timeout_ns.map_or(TIMEOUT, |limit| Duration::from_nanos(limit).min(TIMEOUT)),
         };
         // The hardware of one node is no limit for cases of several ranks.
         let has_data = |case: &&Case| case.contract().content.has_own_bytes() && case.axes().ranks == 1;
@@ -179,7 +179,9 @@ impl Hardware {
     fn learn(&mut self, target: usize, limit: Limit) {
         let limits = match limit.kind {
             LimitKind::DeviceWrite => &mut self.devices[target],
-            _ => &mut self.memory,
+            LimitKind::MemoryCopy | LimitKind::MemoryCopyOneChunk | LimitKind::MemoryCopyNonTemporal => {
+                &mut self.memory
+            }
         };
         match limits.iter_mut().find(|known| known.kind == limit.kind && known.threads == limit.threads) {
             Some(known) if limit.bytes_per_s > known.bytes_per_s => *known = limit,

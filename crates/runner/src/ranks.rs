@@ -24,7 +24,7 @@ impl Report {
         if role.rank > 0 {
             // The request has the device and the files of the first rank's node.
             sample.device_number = None;
-            sample.cpu_stats = workers.cpu_stats();
+            sample.cpu_stats = workers.cpu_stats().unwrap_or_default();
         }
         let request = RankSampleRequest { sample, role };
         let (target, mut is_over) = (share.request.target, false);
@@ -80,7 +80,7 @@ pub(crate) fn by_ranks(
 ) -> Result<RequestOutcome<Result<Sample, InsufficientSpace>>, RunnerError> {
     let began = coordinator.begin(share);
     let reports = began.and_then(|role| {
-        let own = Report::for_share(workers, share, role, coordinator);
+        let own = Report::for_share(workers, share, role, coordinator.communicator());
         coordinator.gather(own)
     });
     if workers.is_stopped() {

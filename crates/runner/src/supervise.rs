@@ -245,7 +245,7 @@ impl Run<'_, '_> {
             // Ranks would end at different bytes, and each reads back another's.
             write_limit_ns: self.write_limit_ns().filter(|_| case.axes().ranks == 1),
             device_number: planned_target.device_number.clone(),
-            cpu_stats: self.workers.cpu_stats(),
+            cpu_stats: self.workers.cpu_stats()?,
         };
         let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
         self.written.add_sample(*target, case, self.reads_back());

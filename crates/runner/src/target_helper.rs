@@ -234,7 +234,7 @@ pub struct StaleWorkspaces {
 }
 
 impl StaleWorkspaces {
-    /// Finds and removes by target helpers of that command.
+    /// Finds and removes directories of killed runs, by target helpers of that command.
     #[must_use]
     pub fn new(command: WorkerCommand) -> Self {
         Self { command, process: None }

@@ -232,8 +232,8 @@ impl Worker {
         self.child.id()
     }
 
-    /// Reaps the process if it has ended; returns whether it has, and all that it started: a guard of a program keeps the worker's error
-    /// output open until the program's processes are dead.
+    /// Reaps the process if it has ended. Returns whether it and all that it started have ended: a guard of a program
+    /// keeps the worker's error output open until the program's processes are dead.
     pub(crate) fn try_reap(&mut self) -> bool {
         if !self.has_ended {
             let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;

@@ -38,8 +38,8 @@ impl<'w> Workers<'w> {
     }
 
     /// See [`writebench_model::protocol::SampleRequest::cpu_stats`].
-    pub(crate) fn cpu_stats(&mut self) -> Vec<String> {
-        self.at_work().map_or_else(|_| Vec::new(), |worker| worker.stalls.cpu_stats())
+    pub(crate) fn cpu_stats(&mut self) -> Result<Vec<String>, RunnerError> {
+        Ok(self.at_work()?.stalls.cpu_stats())
     }
 
     /// The reason why the last sample was held up, if it was.

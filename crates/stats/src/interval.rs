@@ -13,6 +13,7 @@ pub struct Interval {
     /// The actual confidence, from 0 to 1.
     pub confidence: f64,
     /// The number of values that it rests on.
+    // Documents have it elsewhere.
     #[serde(skip)]
     pub count: usize,
 }

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_rates_have_no_stability() {
+    fn too_few_rates_and_zeros_have_no_stability() {
         assert_eq!(name(&[1.0; 4]), None);
         assert_eq!(name(&[0.0; 10]), None);
     }

@@ -27,8 +27,8 @@ pub(super) enum Acquisition {
 }
 
 impl Posterior {
-    /// The posterior on `level` from the samples on all levels, with the bytes of a sample on each of them, and that size
-    /// of the final.
+    /// The posterior on `level` from the samples on all levels, with the bytes of a sample on each of them, and the
+    /// number of the final's size.
     pub(super) fn from_samples(
         candidates: &[Candidate],
         (level_bytes, size): (&[u64], usize),
@@ -37,25 +37,25 @@ impl Posterior {
         learnt: &mut LearntKernel,
     ) -> Self {
         let mut observations = Vec::new();
-        for (level, &bytes) in level_bytes.iter().enumerate() {
+        for (sample_level, &bytes) in level_bytes.iter().enumerate() {
             let first = observations.len();
             let mut failed = Vec::new();
             for candidate in candidates {
                 // A case that only exists at the real size says nothing about a smaller one.
-                let case = candidate.case(level, size);
-                if (level + 1..level_bytes.len()).any(|other| candidate.case(other, size) == case) {
+                let case = candidate.case(sample_level, size);
+                if (sample_level + 1..level_bytes.len()).any(|other| candidate.case(other, size) == case) {
                     continue;
                 }
                 let samples = &taken[case];
                 if candidate.has_failed(samples) {
-                    failed.push(point(level, candidate));
+                    failed.push(point(sample_level, candidate));
                     continue;
                 }
                 let logs: Vec<f64> =
                     by_round(samples).iter().map(|(_, ns)| (ns.max(1.0) / as_f64(bytes.max(1))).ln()).collect();
                 if let Some(figure) = writebench_stats::median(&logs) {
                     let samples = as_f64(usable(samples).len() as u64);
-                    observations.push(Observation { point: point(level, candidate), figure, samples });
+                    observations.push(Observation { point: point(sample_level, candidate), figure, samples });
                 }
             }
             // A failed candidate counts as the slowest, so that those like it are not tried first.
