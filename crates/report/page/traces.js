@@ -215,7 +215,7 @@ function stackTraces(chart, series, categories) {
 function heatTraces(chart, series, range, isNarrow) {
   const rows = series.filter(({ points }) => points.length > 0);
   const columns = chart.x.ticks.filter(([at]) => rows.some(({ points }) => points.some((point) => point.x === at)));
-    const grid = (value) => rows.map(({ name, points }) => columns.map(([at]) => value(points.find((point) => point.x === at), name)));
+  const grid = (value) => rows.map(({ name, points }) => columns.map(([at]) => value(points.find((point) => point.x === at), name)));
   const values = grid((point) => (point?.has && point.median > 0 ? Math.log10(point.median) : null));
   const [from, to] = range.map(Math.log10);
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => from + part * (to - from));

@@ -70,8 +70,8 @@ function chunksOf({ axes, contract }) {
 }
 
 /**
- * The run with so many samples of each case, whose figures nobody measured, so that its page is the same on every machine, however busy.
- * Cases that the machine does not support stay as they are.
+ * The run with so many samples of each case, whose times are computed: answers and bars are the same on every machine.
+ * Latencies remain measured, and so do cases that the machine does not support.
  */
 export function timed(run, count) {
   run.run.cpu_wait_ppm = null;

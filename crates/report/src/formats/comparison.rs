@@ -10,7 +10,7 @@ use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use super::terminal::{Detail, styled};
 use super::width::{display_width, padded};
 use crate::numbers::{CaseOn, ComparedRun, Comparison, Side};
-use crate::sentences::comparison::{NAMED, counts, left_out, notes, side_line};
+use crate::sentences::comparison::{NAMED_RUNS, counts, left_out, notes, side_line};
 use crate::sentences::{Change, list, visible};
 use crate::tables::comparison::table;
 
@@ -47,7 +47,7 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
     for (side, cases) in [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)] {
         if !cases.is_empty() {
             let names: Vec<String> = cases.iter().map(ToString::to_string).collect();
-            text += &styled(Style::new(), &format!("Only in {side}: {}", list(&names, NAMED)), width);
+            text += &styled(Style::new(), &format!("Only in {side}: {}", list(&names, NAMED_RUNS)), width);
         }
     }
     text.extend(left_out(comparison).iter().map(|line| styled(WARNING, line, width)));

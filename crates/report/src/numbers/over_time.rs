@@ -37,6 +37,7 @@ pub(crate) fn rates(timeline: &Timeline) -> Vec<f64> {
 /// The stability of throughput over samples: that of most of them; of a tie, the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OverTime {
+    // Its name in documents.
     #[serde(rename = "course")]
     pub stability: Stability,
     /// The number of samples with this stability.

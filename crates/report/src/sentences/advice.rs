@@ -138,6 +138,8 @@ impl<'c> Search<'c> {
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let baseline = self.baseline.filter(|case| case.estimate.is_some());
         let is_faster = |case: &CaseReport| baseline.is_none_or(|baseline| case.time_ns() < baseline.time_ns());
+        /// The place behind those that have an own line.
+        const RIVAL: u8 = 3;
         let goal = |case: &CaseReport| {
             let is =
                 |other: Option<&CaseReport>| other.is_some_and(|other| other.record.case == case.record.case);
@@ -145,17 +147,16 @@ impl<'c> Search<'c> {
                 _ if is(self.clone) => (0, "shared blocks"),
                 _ if is(Some(self.recommended)) => (1, "recommended"),
                 _ if is(baseline) => (2, "plain write"),
-                _ if is(Some(self.fastest)) && is_faster(case) => (3, "fastest"),
-                _ => (3, ""),
+                _ if is(Some(self.fastest)) && is_faster(case) => (RIVAL, "fastest"),
+                _ => (RIVAL, ""),
             }
         };
         let mut lines: Vec<_> =
             self.finals.iter().filter_map(|case| Some((goal(case), *case, case.estimate.as_ref()?))).collect();
         // The check before the final took samples of more.
-        let is_rival = |place: u8| place == 3;
-        let rivals = lines.iter().filter(|((place, _), ..)| is_rival(*place));
+        let rivals = lines.iter().filter(|((place, _), ..)| *place == RIVAL);
         let most = rivals.map(|(_, case, _)| rounds(case, baseline)).max().unwrap_or(0);
-        lines.retain(|((place, _), case, _)| !is_rival(*place) || 2 * rounds(case, baseline) >= most);
+        lines.retain(|((place, _), case, _)| *place != RIVAL || 2 * rounds(case, baseline) >= most);
         lines.sort_by(|((place, _), a, _), ((other, _), b, _)| {
             place.cmp(other).then(a.time_ns().total_cmp(&b.time_ns()))
         });

@@ -4,8 +4,8 @@ use writebench_model::{Axes, Axis, Bytes, Contract, Prepare, RunRecord, SyncCall
 use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::{CaseReport, Estimate, by_contract, distinct};
-use crate::sentences::finding::{Finding, compared, figure, goal};
-use crate::sentences::number::{NOTHING, TIMES, mark, range_of, share};
+use crate::sentences::finding::{Finding, compared, figure, goal, value_of};
+use crate::sentences::number::{NOTHING, TIMES, range_of, share};
 use crate::sentences::outcomes::case_sentence;
 use crate::sentences::question::question;
 use crate::sentences::words::{NAMED, counted, list};
@@ -174,7 +174,7 @@ pub(crate) fn plain(case: &CaseReport) -> &'static str {
 fn figure_of(case: &CaseReport, estimate: &Estimate) -> String {
     let (figure, unit, quantity) = figure(&case.record, estimate);
     let at = if unit == "ms" { "in" } else { "at" };
-    let value = mark(estimate, quantity.text(figure.value));
+    let value = value_of(estimate, &figure, quantity);
     format!("{} {at} {value} {unit} ({})", case.name, range_of(estimate, &figure, quantity))
 }
 

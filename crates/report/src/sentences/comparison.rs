@@ -5,8 +5,8 @@ use writebench_stats::Verdict;
 use crate::numbers::{ComparedCase, Comparison, ObservationUnit, Side, grouped};
 use crate::sentences::words::{counted, list};
 
-/// How many names are shown before the rest is counted.
-pub(crate) const NAMED: usize = 5;
+/// How many runs and cases of a comparison are named before the rest is counted: a side often has four runs.
+pub(crate) const NAMED_RUNS: usize = 5;
 
 /// The run or runs that a side is.
 pub(crate) fn side_line(side: &Side) -> String {
@@ -16,7 +16,7 @@ pub(crate) fn side_line(side: &Side) -> String {
         several => format!(" ({})", counted(several.len(), "run")),
     };
     let label = if side.name == names.join(",") { String::new() } else { format!("{}: ", side.name) };
-    format!("{label}{}{started}", list(&names, NAMED))
+    format!("{label}{}{started}", list(&names, NAMED_RUNS))
 }
 
 /// A line for all cases that are left out of the same runs for the same reason.
@@ -28,7 +28,7 @@ pub(crate) fn left_out(comparison: &Comparison) -> Vec<String> {
     });
     let line = |((runs, why), cases): ((Vec<&str>, &String), Vec<(&String, _, _)>)| {
         let cases: Vec<&str> = cases.iter().map(|(case, ..)| case.as_str()).collect();
-        format!("Left out of {}: {}: {why}", list(&runs, NAMED), list(&cases, NAMED))
+        format!("Left out of {}: {}: {why}", list(&runs, NAMED_RUNS), list(&cases, NAMED_RUNS))
     };
     grouped(of_cases, |(_, why, runs)| (runs.clone(), *why)).into_iter().map(line).collect()
 }

@@ -48,7 +48,7 @@ impl Finding {
             way: words(&case.record),
             case: Some(case.record.case.to_string()),
             target: None,
-            figure: mark(estimate, quantity.text(figure.value)),
+            figure: value_of(estimate, &figure, quantity),
             unit,
             interval: range(&figure, quantity),
             samples: estimate.samples,
@@ -77,6 +77,11 @@ pub(crate) fn figure(case: &CaseRecord, estimate: &Estimate) -> (Figure, &'stati
         _ if !contract.content.has_own_bytes() => (estimate.total_ns, "ms", &MILLISECONDS),
         _ => (estimate.throughput_bytes_per_s, "GB/s", &GIGABYTES_PER_S),
     }
+}
+
+/// The value of that figure, with a mark if every sample was disturbed.
+pub(crate) fn value_of(estimate: &Estimate, figure: &Figure, quantity: &Quantity) -> String {
+    mark(estimate, quantity.text(figure.value))
 }
 
 /// The speed as a multiple of another case's, and how sure that is. Too few rounds give no number.

@@ -3,7 +3,7 @@
 use crate::numbers::CaseReport;
 use crate::sentences::words::counted;
 
-/// What became of a case without a figure, or with a late one.
+/// The outcome of a case that did not end well, with its reason.
 pub(crate) fn case_sentence(case: &CaseReport) -> String {
     let good = case
         .estimate

@@ -1,8 +1,8 @@
 //! The first screen: a line for each goal, and of several targets the fastest figure of each on each.
 
 use crate::numbers::{CaseReport, distinct};
-use crate::sentences::finding::{Finding, IN_PAGE_CACHE, figure};
-use crate::sentences::{NOTHING, Report, mark};
+use crate::sentences::finding::{Finding, IN_PAGE_CACHE, figure, value_of};
+use crate::sentences::{NOTHING, Report};
 use crate::tables::table::{self, Cells, Column, Table};
 
 impl Report {
@@ -69,7 +69,7 @@ impl Report {
                 Some((case, _)) if case.breaks_its_promise => "not durable".to_owned(),
                 Some((case, estimate)) => {
                     let (figure, _, quantity) = figure(&case.record, estimate);
-                    mark(estimate, quantity.text(figure.value))
+                    value_of(estimate, &figure, quantity)
                 }
                 None => NOTHING.to_owned(),
             }

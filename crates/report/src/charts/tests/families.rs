@@ -28,7 +28,7 @@ fn other_programs_find_these_words() {
     );
     let scales = [XScale::Linear, XScale::Percentile].map(|scale| words(serde_json::to_value(scale)));
     assert_eq!(scales, ["linear", "percentile"]);
-    let questions = [
+    let families = [
         ChartFamily::ThroughputByChunk,
         ChartFamily::ThroughputByThreads,
         ChartFamily::ThroughputByRanks,
@@ -50,7 +50,7 @@ fn other_programs_find_these_words() {
         "phases",
         "over-time",
     ];
-    assert_eq!(questions.map(|question| words(serde_json::to_value(question))), expected);
+    assert_eq!(families.map(|family| words(serde_json::to_value(family))), expected);
 }
 
 #[test]
