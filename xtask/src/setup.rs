@@ -94,7 +94,9 @@ fn install(packages: Vec<&str>) {
     if !unknown.is_empty() {
         println!("setup: apt-get does not have {}; going on without", unknown.join(", "));
     }
-    attempt(&mut install_command(&known), "these packages");
+    if !known.is_empty() {
+        attempt(&mut install_command(&known), "these packages");
+    }
 }
 
 fn missing(is_there: impl Fn(&str) -> bool) -> Vec<Need> {

@@ -101,7 +101,15 @@ impl Crate {
     fn missing(&self, (folder, layers): &Layers) -> Vec<Finding> {
         let absent =
             layers.concat().into_iter().filter(|layer| !self.modules.contains_key(&[layer.to_string()][..]));
-        absent.map(|layer| finding(folder, 1, format!("has no '{layer}', which is a layer to tidy"))).collect()
+        absent
+            .map(|layer| {
+                finding(
+                    folder,
+                    1,
+                    format!("has no module '{layer}', which LAYERS of xtask/src/tidy/modules.rs names"),
+                )
+            })
+            .collect()
     }
 
     /// Uses of an upper layer by a lower one.
@@ -278,6 +286,9 @@ mod tests {
         }
         let files = ["numbers/mod.rs", "tables.rs"].map(|name| (format!("x/src/{name}"), String::new()));
         let found = Crate::read("x/src", &files).unwrap().missing(&LAYERS);
-        assert_eq!(found, [finding("x/src", 1, "has no 'charts', which is a layer to tidy")]);
+        assert_eq!(
+            found,
+            [finding("x/src", 1, "has no module 'charts', which LAYERS of xtask/src/tidy/modules.rs names")]
+        );
     }
 }

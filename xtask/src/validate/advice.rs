@@ -169,7 +169,10 @@ impl Search<'_> {
         let text = String::from_utf8(output(command.args(["--dry-run", "--quiet"]))?.stdout)?;
         // The last line is their sum.
         let names = text.lines().rev().skip(1);
-        names.map(|name| Case::parse(name).context("no case among the candidates")).collect()
+        let cases = names.map(|name| Case::parse(name).context("no case among the candidates"));
+        let cases: Vec<Case> = cases.collect::<Result<_>>()?;
+        ensure!(!cases.is_empty(), "the dry run names no candidates");
+        Ok(cases)
     }
 
     /// Measures the cases, at least two; the fastest is first.

@@ -96,8 +96,12 @@ fn program_of(name: &str) -> Result<String> {
 
 /// Reads a file into memory of malloc, which begins at no page, and reports the time of the function alone.
 const MAIN: &str = r#"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -156,6 +160,13 @@ mod tests {
     fn the_program_has_its_data_where_malloc_puts_it_and_copies_have_none() {
         let text = program_of("pwrite,size=64MiB,cache=direct").unwrap();
         assert!(text.contains("malloc(size + 1)") && text.contains("int write_file("), "{text}");
+        let folder = tempfile::tempdir().unwrap();
+        for (number, name) in
+            ["write", "pwrite,cache=direct", "mmap", "pwrite,threads=2"].into_iter().enumerate()
+        {
+            let text = program_of(name).unwrap();
+            compiled(&text, Language::C, &folder.path().join(number.to_string())).unwrap();
+        }
         let copy = program_of("read-write,size=64MiB").unwrap();
         assert!(copy.contains("copy_file(argv[1], argv[2])") && !copy.contains("malloc(size + 1)"), "{copy}");
     }
