@@ -1,4 +1,4 @@
-//! Signals that ask for an end.
+//! Signals that ask for an end, and the processes that leave them to their supervisor.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -40,7 +40,7 @@ pub(crate) fn stop_on_signals() -> Result<()> {
 
 /// Prepares a worker or a target helper, whose end is the supervisor's decision.
 pub(crate) fn obey_supervisor_only() -> Result<()> {
-    // A core file would hold the source's data.
+    // A crash such as SIGBUS is an outcome, and a core file would hold the source's data.
     let no_core = Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(Resource::Core, no_core)?;
     // A scheduler sends signals that ask for an end to all processes of a job at once.

@@ -14,7 +14,7 @@ const SAMPLES: [&str; 6] = ["-n", "--runs", "--repeat", "--repeats", "--iteratio
 /// The parser's error in one line: what is wrong and what would fit, without usage and advice.
 pub(crate) fn one_line(error: &clap::Error, interface: &Command, words: &[OsString]) -> String {
     let line = match suggestion(error, interface, words) {
-        Some(meant) => format!("{}; did you mean {meant}? See", cause(error)),
+        Some(suggestion) => format!("{}; did you mean {suggestion}? See", cause(error)),
         None => format!("{}{}; see", cause(error), tips(error)),
     };
     format!("{} writebench --help", line.split_whitespace().collect::<Vec<&str>>().join(" "))

@@ -157,7 +157,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Checks that the database is new or writebench's. Changes nothing.
+    /// Checks that the database is new or writebench's, on a connection that runs no code of its schema. Changes
+    /// nothing in it.
     fn check_ours(&self, error: impl FnOnce(rusqlite::Error) -> StoreError) -> Result<(), StoreError> {
         let is_ours = || {
             self.connection.busy_timeout(TIMEOUT)?;

@@ -28,7 +28,7 @@ impl Store {
                 "has schema {found}, this writebench knows {NEWEST}; use {other} or another --db"
             )));
         }
-        self.apply().map_err(|error| self.failed("bring its schema up to date")(error))
+        self.apply().map_err(self.failed("bring its schema up to date"))
     }
 
     fn apply(&mut self) -> rusqlite::Result<()> {

@@ -122,8 +122,8 @@ impl AdviseCommand {
             ));
         }
         found.check(std::slice::from_ref(&space.baseline), None, self.reserve, &[])?;
-        let mut candidates = CandidateSet::for_target(self.goal, &space, &target, self.max_bytes);
-        candidates.limits.budget = self.budget;
+        let limits = (self.budget, self.max_bytes);
+        let mut candidates = CandidateSet::for_target(self.goal, &space, &target, limits);
         if let Some(why) = candidates.left_out.first() {
             output.note(&format!("Left out {}: {why}", counted(candidates.left_out.len(), "candidate")));
         }
@@ -237,7 +237,12 @@ struct CandidateSet {
 impl CandidateSet {
     /// The cases that the machine has memory and the device has sectors for; cases of direct I/O
     /// only if the limit has room for finding out which way it goes.
-    fn for_target(goal: Goal, space: &Space, target: &TargetRecord, max_bytes: Option<Bytes>) -> Self {
+    fn for_target(
+        goal: Goal,
+        space: &Space,
+        target: &TargetRecord,
+        (budget, max_bytes): (Duration, Option<Bytes>),
+    ) -> Self {
         let direct_check_bytes = total_direct_check_bytes(space.cases());
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
         let (screening_bytes, final_bytes) = file_sizes(goal, space);
@@ -286,7 +291,7 @@ impl CandidateSet {
         for (candidate, values) in set.candidates.iter_mut().zip(coordinates(&kept)) {
             candidate.values = values;
         }
-        set.limits = RaceLimits { screening_bytes, final_bytes, times_written, ..RaceLimits::default() };
+        set.limits = RaceLimits { budget, screening_bytes, final_bytes, times_written, max_bytes: 0 };
         set
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
 use writebench_filesystems::{FilesystemKind, FilesystemRequest, Filesystems};
-use writebench_model::{Bytes, Case, MissingTarget};
+use writebench_model::{Bytes, Case, MissingTarget, Settings};
 use writebench_report::visible;
 use writebench_store::Store;
 
@@ -23,7 +23,7 @@ use crate::output_file::ProtectedPaths;
 use crate::selection::{self, Selection, SelectionArguments, USUAL_BLOCK_BYTES};
 use crate::session::{
     AdaptiveCases, Configuration, Cost, MeasuringArguments, Session, Target, Workspaces, check_and_claim,
-    largest_block, least_free_bytes, new_run,
+    largest_block, least_free_bytes, most_unasked_bytes, new_run,
 };
 use crate::signals::{is_stopped, stop_on_signals};
 
@@ -80,7 +80,7 @@ impl FsCommand {
         let targets = Target::find_different(&self.target, measuring.timeout)?;
         let selected = self.rows(USUAL_BLOCK_BYTES)?;
         selected.notes.iter().for_each(|note| output.note(note));
-        let is_sized = self.largest_size(&selected).is_some();
+        let largest = self.largest_size(&selected);
         let images = Images::plan(&self.images, &requests, &selected.rows)?;
         let paths: Vec<String> = targets.iter().map(|target| target.path().display().to_string()).collect();
         let names = paths.iter().cloned().chain(requests.iter().map(|request| request.kind.to_string()));
@@ -91,6 +91,7 @@ impl FsCommand {
         let looks = if self.selection.is_empty() { spaces.len() as u64 } else { 0 };
         let settings = measuring.settings(looks, selected.samples);
         let (image_bytes, limits) = (images.bytes, !measuring.no_limits);
+        let is_sized = largest.is_some();
         let cost = Cost { image_bytes, is_sized, limits, ..Cost::new(&cases, &settings, spaces) };
         if measuring.dry_run {
             let paths: String = paths.iter().map(|path| format!("{}\n", visible(path))).collect();
@@ -101,10 +102,13 @@ impl FsCommand {
             return Ok(Exit::Ok);
         }
         images.check(measuring.max_bytes)?;
-        cost.check_max_bytes(0)?;
+        let smallest = largest.map(|largest| AdaptiveCases::smallest(&selected.rows, largest));
+        let least = Cost { cases: smallest.as_ref().unwrap_or(&cases), ..cost.clone() };
+        least.check_max_bytes(0)?;
         // Images in memory wear no disk, and their space is checked as memory.
         let of_images = Some(space).filter(|_| !images.are_in_memory);
-        cost.ask(self.yes, least_free_bytes(targets.iter().map(Target::space).chain([of_images])))?;
+        let free = least_free_bytes(targets.iter().map(Target::space).chain([of_images]));
+        least.ask(self.yes, free)?;
         // The database is opened first: its path may mean something else in the private namespace.
         let store = database::open(global.db.as_deref())?;
         stop_on_signals()?;
@@ -114,7 +118,7 @@ impl FsCommand {
         output.note(&cost.line()?);
         let made = make_all(&mut filesystems, &requests, images.content_bytes, output);
         let result = made.and_then(|made| match made {
-            Some(made) => self.measure(store, &exports, targets, made, output),
+            Some(made) => self.measure(store, &exports, targets, made, (free, output)),
             None => Ok(Exit::Interrupted),
         });
         output::after_tidying(result, filesystems.remove().map_err(Into::into))
@@ -151,8 +155,8 @@ impl FsCommand {
         mut store: Store,
         exports: &[Export],
         mut targets: Vec<Target>,
-        mut made: MadeFilesystems,
-        output: &Output,
+        mut made: RequestedFilesystems,
+        (free, output): (Option<u64>, &Output),
     ) -> Result<Exit> {
         let block_bytes = largest_block(&made.targets);
         let rows = if made.targets.is_empty() { Vec::new() } else { self.rows(block_bytes)?.rows };
@@ -178,11 +182,15 @@ impl FsCommand {
         run.missing = made.missing;
         let cases = selection::different_cases(&run.cases, 1)?;
         let targets = check_and_claim(targets, &cases, (None, measuring.reserve), false, output)?;
-        let sized = self.largest_size(&selected).map(|largest| {
-            run.cases.clear();
-            AdaptiveCases::new(&selected.rows, largest, &run.targets, &run.settings)
-        });
+        // A run that chooses its size takes one that needs no consent, unless that is given.
+        let unasked = (!self.yes).then(|| most_unasked_bytes(free));
+        let limits = Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
+        let sized = self.largest_size(&selected);
+        let sized = sized.map(|largest| AdaptiveCases::new(&selected.rows, largest, &run.targets, &limits));
         let sized = sized.transpose()?;
+        if sized.is_some() {
+            run.cases.clear();
+        }
         let number = store.begin_run(&run)?;
         let (limit, leader) = (measuring.timeout, &None);
         let workspaces = Workspaces { store: &store, run: number, targets, limit, output, leader };
@@ -191,23 +199,19 @@ impl FsCommand {
             image_bytes: made.bytes_written,
             ..Configuration::new(run.settings.clone(), cases, None)
         };
-        let configuration = match sized {
-            Some(sized) => configuration.with_adaptive_size(sized),
-            None => configuration,
-        };
-        Session::new(workspaces, run, configuration).measure(exports)
+        Session::new(workspaces, run, configuration.with_adaptive_size(sized)).measure(exports)
     }
 }
 
 /// The outcome of each request.
 #[derive(Default)]
-struct MadeFilesystems {
+struct RequestedFilesystems {
     targets: Vec<Target>,
     bytes_written: u64,
     missing: Vec<MissingTarget>,
 }
 
-impl MadeFilesystems {
+impl RequestedFilesystems {
     fn add_missing(&mut self, name: String, why: String, output: &Output) {
         output.note(&format!("No {name}: {why}"));
         self.missing.push(MissingTarget { name, why });
@@ -220,8 +224,8 @@ fn make_all(
     requests: &[FilesystemRequest],
     content_bytes: u64,
     output: &Output,
-) -> Result<Option<MadeFilesystems>> {
-    let mut all = MadeFilesystems::default();
+) -> Result<Option<RequestedFilesystems>> {
+    let mut all = RequestedFilesystems::default();
     for request in requests {
         let name = request.kind.to_string();
         if is_stopped() {

@@ -110,7 +110,8 @@ impl RunCommand {
         let limits = Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
         let sized = largest.map(|largest| AdaptiveCases::new(&selected.rows, largest, &run.targets, &limits));
         let sized = sized.transpose()?;
-        let least = Cost { cases: sized.as_ref().map_or(&cases[..], |sized| &sized.smallest), ..cost.clone() };
+        let smallest = largest.map(|largest| AdaptiveCases::smallest(&selected.rows, largest));
+        let least = Cost { cases: smallest.as_ref().unwrap_or(&cases), ..cost.clone() };
         least.check_max_bytes(0)?;
         if measuring.dry_run {
             output.results(&cost.dry_run()?)?;
@@ -130,11 +131,7 @@ impl RunCommand {
         let workspaces = Workspaces { store: &store, run: number, targets, limit, output, leader };
         let settings = run.settings.clone();
         let configuration = Configuration { limits_for, ..Configuration::new(settings, cases, copied) };
-        let configuration = match sized {
-            Some(sized) => configuration.with_adaptive_size(sized),
-            None => configuration,
-        };
-        Session::new(workspaces, run, configuration).measure(&exports)
+        Session::new(workspaces, run, configuration.with_adaptive_size(sized)).measure(&exports)
     }
 
     /// The cases that were named, and the user's programs.

@@ -50,7 +50,7 @@ enum Sink {
 }
 
 impl OutputFile {
-    /// Opens what has to stay the same, without making or changing anything. `option` is the one that names the path.
+    /// Opens the directory or the descriptor of the path, and neither makes nor changes anything. `option` names the path.
     pub(crate) fn find(option: &'static str, path: &Path, protected: &Rc<ProtectedPaths>) -> Result<Self> {
         let named = OutputPath { option, path: path.to_path_buf(), protected: protected.clone() };
         let sink = match descriptor(path) {
@@ -109,7 +109,7 @@ impl OutputFile {
         }
     }
 
-    /// A new file beside the place, with that content; removed if it is dropped before it is published.
+    /// A new file beside the output, with that content; removed if it is dropped before it is published.
     fn begin<'d>(&'d self, directory: &'d Directory, name: &OsStr, content: &str) -> Result<TemporaryFile<'d>> {
         directory.sweep(Some(name));
         TemporaryFile::with(content, &self.named, directory, name)

@@ -16,8 +16,6 @@ const MOST_FIRST_PASS_BYTES: u64 = 1 << 20;
 /// All cases of a run at all sizes.
 pub(crate) struct AdaptiveCases {
     pub cases: Vec<Case>,
-    /// The cases with the smallest files.
-    pub smallest: Vec<Case>,
     /// The rows of each size.
     pub deferred: Vec<Vec<CaseRecord>>,
     pub schedule: Box<dyn Schedule>,
@@ -39,23 +37,23 @@ impl AdaptiveCases {
             let cases = selection::different(rows.into_iter().map(|row| row.case));
             passes.push(places(size, cases, targets.len(), &mut all));
         }
-        let (mut of_sizes, mut smallest) = (Vec::new(), Vec::new());
+        let mut of_sizes = Vec::new();
         for size in sizes {
             let Some(rows) = with_size(rows, size) else { continue };
             deferred.push(selection::records(&rows, targets));
             let cases = selection::different(rows.into_iter().map(|row| row.case));
-            smallest.clone_from(&cases);
             of_sizes.push(places(size, cases, targets.len(), &mut all));
         }
         if of_sizes.is_empty() {
             return Err(usage!("no file size fits these cases: name one with --size"));
         }
-        Ok(Self {
-            cases: all,
-            smallest,
-            deferred,
-            schedule: Box::new(FirstLook::new(passes, of_sizes, settings)),
-        })
+        Ok(Self { cases: all, deferred, schedule: Box::new(FirstLook::new(passes, of_sizes, settings)) })
+    }
+
+    /// The cases with the smallest files, which are the least that such a run writes.
+    pub(crate) fn smallest(rows: &[SelectedCase], largest: u64) -> Vec<Case> {
+        let rows = sizes(largest).into_iter().rev().find_map(|size| with_size(rows, size)).unwrap_or_default();
+        selection::different(rows.into_iter().map(|row| row.case))
     }
 }
 

@@ -41,13 +41,15 @@ impl Configuration {
     }
 
     /// The same with the cases at several sizes, of which the schedule takes one.
-    pub(crate) fn with_adaptive_size(self, sized: AdaptiveCases) -> Self {
-        let AdaptiveCases { cases, deferred, schedule, .. } = sized;
-        Self { cases, deferred, schedule, ..self }
+    pub(crate) fn with_adaptive_size(self, sized: Option<AdaptiveCases>) -> Self {
+        match sized {
+            Some(AdaptiveCases { cases, deferred, schedule }) => Self { cases, deferred, schedule, ..self },
+            None => self,
+        }
     }
 }
 
-/// A run from its begin in the database to its end: what it measures, its places, and what it has spent.
+/// A run from its begin in the database to its end: what it measures, its targets, and what it has spent.
 pub(crate) struct Session<'s> {
     pub(super) config: Configuration,
     pub(super) workspaces: Workspaces<'s>,

@@ -39,8 +39,8 @@ pub(crate) struct MeasuringArguments {
     #[arg(long, value_name = "WHEN", default_value = "sampled",
         value_parser = named_values(Verify::ALL, Verify::name, Verify::from_name))]
     pub verify: Verify,
-    /// Deadline of a sample, and of a target's answer [default: by its size, at least a minute; 30s for a
-    /// target]
+    /// Deadline of a sample, of a target's answer, and beside the time of measuring a limit [default: by the
+    /// sample's size, at least a minute; 30s for a target]
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub timeout: Option<Duration>,
     /// Label of the run, for `show`, `compare` and `runs`. Several runs may share one

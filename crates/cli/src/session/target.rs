@@ -36,6 +36,10 @@ pub(crate) struct Target {
     made: Option<(String, FilesystemSpec)>,
 }
 
+fn no_target(named: &Path) -> anyhow::Error {
+    usage!("target {}: neither a directory nor a block device; give one of these", named.display())
+}
+
 /// A target that belongs to this run alone.
 pub(crate) struct AcquiredTarget {
     /// The facts that samples need.
@@ -44,9 +48,9 @@ pub(crate) struct AcquiredTarget {
     pub space: Option<Space>,
     /// Whether the run made its filesystem, so that no later run could find anything there.
     pub is_made: bool,
-    /// Of a directory: makes all calls there that are no sample's, and a directory for the run.
+    /// Makes all calls in a directory that are no sample's, and a directory for the run.
     pub helper: Option<Box<TargetHelper>>,
-    /// Of a device: the claim.
+    /// The claim of a device, which has no helper. A device is the only target of its run.
     pub device: Option<ClaimedDevice>,
 }
 
@@ -54,6 +58,7 @@ impl Target {
     /// Finds the target at that path, if it answers within `limit`.
     pub(crate) fn find(path: &Path, destroy: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
         let target = Self::inspect(path, limit)?;
+        target.check_kind(path)?;
         match destroy {
             _ if target.helper.is_none() => check_destroy_option(path, target.path(), destroy)?,
             Some(device) => {
@@ -74,6 +79,7 @@ impl Target {
         let mut targets: Vec<Self> = Vec::new();
         for path in paths {
             let target = Self::inspect(path, limit)?;
+            target.check_kind(path)?;
             if target.helper.is_none() {
                 return Err(usage!(
                     "target {} is a block device: several targets have to be directories",
@@ -101,6 +107,11 @@ impl Target {
         Ok(Self { made: Some((name, making)), ..Self::find(root, None, None)? })
     }
 
+    /// Refuses a file, whose facts `probe` shows nevertheless.
+    fn check_kind(&self, named: &Path) -> Result<()> {
+        if self.inspection.kind == TargetKind::Other { Err(no_target(named)) } else { Ok(()) }
+    }
+
     /// Looks at a path that is named as a target.
     pub(crate) fn inspect(path: &Path, limit: Option<Duration>) -> Result<Self> {
         let name = path.display();
@@ -112,10 +123,7 @@ impl Target {
             }
             error => error.into(),
         })?;
-        let environment = inspection.environment.take().filter(|_| inspection.kind != TargetKind::Other);
-        let environment = environment.ok_or_else(|| {
-            usage!("target {name}: neither a directory nor a block device; give one of these")
-        })?;
+        let environment = inspection.environment.take().ok_or_else(|| no_target(path))?;
         let helper = (inspection.kind == TargetKind::Directory).then(|| Box::new(helper));
         Ok(Self { inspection, environment, helper, made: None })
     }

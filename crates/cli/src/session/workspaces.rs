@@ -64,13 +64,14 @@ impl<'s> Workspaces<'s> {
     /// Removes the run's directories, all of them, also where one cannot be removed.
     pub(crate) fn remove(&mut self, lost_workers: &mut LostWorkers) -> Result<()> {
         let helpers: Vec<u32> = self.helpers().map(TargetHelper::process).collect();
-        // They were killed and have not ended.
+        // Workers that were killed and have not ended.
         let workers: Vec<u32> =
             writebench_runner::children().into_iter().filter(|child| !helpers.contains(child)).collect();
-        lost_workers.reap();
         let (store, output, deadline) = (self.store, self.output, self.deadline());
         let removed = self.targets.iter_mut().enumerate().filter_map(|(number, target)| {
             let helper = target.helper.as_mut()?;
+            // A worker may have ended while another target's directory was removed.
+            lost_workers.reap();
             let is_held = lost_workers.hangs_in(number) || helper.is_held_by(&workers);
             Some(remove(helper, is_held, deadline, (store, output)))
         });

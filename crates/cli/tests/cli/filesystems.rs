@@ -49,8 +49,8 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("fs: options are in effect and in the record", &both, options);
     trials.add("fs: a suite without a size takes the largest that its budget pays for", &both, sized);
     trials.add("fs: an image is held against the directory that it is in", &both, image_share);
-    let raid = [&both[..], &[Need::Image("btrfs")]].concat();
-    trials.add("fs: images have no names, and loop devices go past the page cache", &raid, images);
+    let with_btrfs = [&both[..], &[Need::Image("btrfs")]].concat();
+    trials.add("fs: images have no names, and loop devices go past the page cache", &with_btrfs, images);
     trials.add("fs: a dry run makes nothing", &both, dry_run);
     trials.add("fs: a run that is over cannot go on", &both, no_resume);
     trials.add("fs: every refusal is one line", &both, refusals);

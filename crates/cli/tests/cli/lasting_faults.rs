@@ -113,6 +113,8 @@ fn threads_end() -> Result<()> {
         operations.iter().rposition(|operation| operation.file == 0 && operation.call == Call::Write);
     let close = operations.iter().position(|operation| operation.file == 0 && operation.call == Call::Flush);
     ensure!(last_write < close && close.is_some(), "{operations:?}");
+    ensure!(case(&document, name)?["estimate"].is_null(), "{document:#}");
+    ensure!(entries(target.faulty.path()).is_empty(), "{:?}", entries(target.faulty.path()));
     Ok(())
 }
 

@@ -61,7 +61,7 @@ fn first_answer() -> Result<()> {
     let path = text(target.path())?;
     for arguments in [vec!["run", path], vec!["probe", path], vec!["advise", path, "--for", "stream"]] {
         let mut child = program.start(&arguments)?;
-        wait_for("its keeper", || children(child.id()).first().copied())?;
+        wait_for("its target helper", || children(child.id()).first().copied())?;
         send(&child, "INT")?;
         wait_for("the end of the program", || child.try_wait().ok().flatten())?;
     }

@@ -47,16 +47,16 @@ mod tests {
     #[test]
     fn the_shortest_round_trip_counts() {
         // The other clock is 1000 ahead; the first answer was held up on its way back.
-        let difference = ClockOffset::from_round_trips(&[[100, 1110, 900], [2000, 3010, 2020]]);
-        assert_eq!(difference, ClockOffset { ahead_ns: 1000, uncertainty_ns: 10 });
-        assert_eq!(difference.own_time(3010), 2010);
+        let offset = ClockOffset::from_round_trips(&[[100, 1110, 900], [2000, 3010, 2020]]);
+        assert_eq!(offset, ClockOffset { ahead_ns: 1000, uncertainty_ns: 10 });
+        assert_eq!(offset.own_time(3010), 2010);
     }
 
     #[test]
     fn a_clock_that_is_behind_is_known_too() {
-        let difference = ClockOffset::from_round_trips(&[[5000, 1010, 5020]]);
-        assert_eq!(difference.ahead_ns, -4000);
-        assert_eq!(difference.own_time(1010), 5010);
+        let offset = ClockOffset::from_round_trips(&[[5000, 1010, 5020]]);
+        assert_eq!(offset.ahead_ns, -4000);
+        assert_eq!(offset.own_time(1010), 5010);
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Ranks {
     }
 
     /// Waits for the group; returns whether all have succeeded.
-    pub(super) fn have_all_succeeded(&self, has_succeeded: bool) -> bool {
+    pub(super) fn wait_for_group(&self, has_succeeded: bool) -> bool {
         let Some(group) = self.group() else { return false };
         let (own, mut failed) = (u8::from(!has_succeeded), 0u8);
         mpi::request::scope(|scope| {
@@ -130,7 +130,7 @@ impl Ranks {
 
     /// The texts of the group, for its first rank.
     pub(super) fn gather(&self, own: &str) -> Vec<String> {
-        self.have_all_succeeded(true);
+        self.wait_for_group(true);
         let Some(group) = self.group() else { return Vec::new() };
         let root = group.process_at_rank(0);
         // MPI gives the address of an empty buffer another meaning.
@@ -194,12 +194,12 @@ impl Ranks {
 /// For the engine in this process.
 impl RankBarrier for Ranks {
     fn wait(&mut self, has_succeeded: bool, _is_last: bool) -> io::Result<bool> {
-        Ok(self.have_all_succeeded(has_succeeded))
+        Ok(self.wait_for_group(has_succeeded))
     }
 }
 
 /// Waits for a request. Ranks that do not come after a stop are given up if `gives_up`: their launcher ends them, and
-/// the next run removes what stays.
+/// the next run removes their leftovers.
 fn complete<'a, D: ?Sized, S: Scope<'a>>(mut request: Request<'a, D, S>, gives_up: bool) {
     const SPIN: Duration = Duration::from_micros(30);
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! The other ranks, which do what the first one says.
+//! The other ranks, which obey the first one.
 
 use std::ffi::OsString;
 use std::io;
@@ -7,12 +7,11 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use writebench_model::protocol::{InsufficientSpace, RankSample, RankSampleRequest};
-use writebench_runner::{Communicator, LostWorkers, Report, RunnerError, WorkerCommand, Workers};
+use writebench_runner::{LostWorkers, Report, WorkerCommand, Workers};
 
 use super::Message;
 use super::communicator::Ranks;
-use super::in_process::{InProcess, identity};
+use super::in_process::{InProcess, SampleRanks, identity};
 use crate::output::print_error;
 use crate::{processes, signals};
 
@@ -20,29 +19,32 @@ use crate::{processes, signals};
 /// seconds.
 const SIGHT: Duration = Duration::from_secs(15);
 
-/// Does what the first rank says, to the end.
-pub(super) fn follow(mut ranks: Ranks) {
+/// Obeys the first rank until the run ends.
+pub(super) fn follow(ranks: Ranks) {
+    let mut group = SampleRanks { ranks, in_process: None };
     let mut lost_workers = LostWorkers::default();
-    let mut message = receive(&ranks);
+    let mut message = receive(&group.ranks);
     loop {
         message = match message {
             Ok(Message::WorkIn(directories)) => {
                 let seen = wait_for_all(&directories);
-                let why = seen.as_ref().err().map(|error| format!("{}: {error:#}", name(&ranks)));
+                let ranks = &mut group.ranks;
+                let why = seen.as_ref().err().map(|error| format!("{}: {error:#}", name(ranks)));
                 ranks.join_group(ranks.size());
                 ranks.gather(&why.unwrap_or_default());
                 match seen {
                     Ok((command, in_process)) => {
-                        take_shares(&mut ranks, &command, in_process, &mut lost_workers)
+                        group.in_process = Some(in_process);
+                        take_shares(&mut group, &command, &mut lost_workers)
                     }
                     // The first rank ends the run.
-                    Err(_) => receive(&ranks),
+                    Err(_) => receive(ranks),
                 }
             }
             Ok(Message::RunSample(_)) => Err(io::Error::other("a sample before its directories")),
             Ok(Message::End) => return,
             Err(error) => {
-                let error = anyhow::Error::from(error).context(name(&ranks));
+                let error = anyhow::Error::from(error).context(name(&group.ranks));
                 print_error(&error);
                 // MPI then ends the others, too.
                 std::process::abort();
@@ -61,13 +63,13 @@ fn receive(ranks: &Ranks) -> io::Result<Message> {
 
 /// Takes shares of samples until there is another message.
 fn take_shares(
-    ranks: &mut Ranks,
+    group: &mut SampleRanks,
     command: &WorkerCommand,
-    mut in_process: InProcess,
     lost_workers: &mut LostWorkers,
 ) -> io::Result<Message> {
     let mut workers = Workers::new(command, signals::stop(), lost_workers);
     loop {
+        let ranks = &mut group.ranks;
         let share = match receive(ranks)? {
             Message::RunSample(share) => *share,
             other => return Ok(other),
@@ -78,30 +80,9 @@ fn take_shares(
         ranks.compare_clocks();
         let rank = ranks.rank();
         let role = (ranks.nodes.name(rank), ranks.nodes.role(rank, share.ranks));
-        let mut communicator = SampleRanks { ranks, in_process: &mut in_process };
-        let report = Report::for_share(&mut workers, &share, role, &mut communicator);
-        ranks.gather(&serde_json::to_string(&report)?);
-        ranks.compare_clocks();
-    }
-}
-
-/// The ranks of a sample.
-struct SampleRanks<'r> {
-    ranks: &'r mut Ranks,
-    /// For samples that this process takes itself.
-    in_process: &'r mut InProcess,
-}
-
-impl Communicator for SampleRanks<'_> {
-    fn wait(&mut self, has_succeeded: bool) -> bool {
-        self.ranks.have_all_succeeded(has_succeeded)
-    }
-
-    fn run_sample(
-        &mut self,
-        request: RankSampleRequest,
-    ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
-        self.in_process.run_sample(&request, self.ranks)
+        let report = Report::for_share(&mut workers, &share, role, group);
+        group.ranks.gather(&serde_json::to_string(&report)?);
+        group.ranks.compare_clocks();
     }
 }
 

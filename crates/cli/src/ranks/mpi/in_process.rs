@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Result;
 use writebench_engine::Engine;
 use writebench_model::protocol::{InsufficientSpace, RankSample, RankSampleRequest};
-use writebench_runner::RunnerError;
+use writebench_runner::{Communicator, RunnerError};
 
 use super::communicator::Ranks;
 use crate::sampling::{OpenTarget, numbered, open_directories, run_rank_sample};
@@ -28,15 +28,28 @@ impl InProcess {
             engine: Engine::new(None, available, &|_| {}),
         })
     }
+}
 
-    /// Takes this rank's share.
-    pub(super) fn run_sample(
+/// The ranks of a sample, as this one reaches them.
+pub(super) struct SampleRanks {
+    pub(super) ranks: Ranks,
+    /// For samples that this process takes itself; none before the run has directories.
+    pub(super) in_process: Option<InProcess>,
+}
+
+impl Communicator for SampleRanks {
+    fn wait(&mut self, has_succeeded: bool) -> bool {
+        self.ranks.wait_for_group(has_succeeded)
+    }
+
+    fn run_sample(
         &mut self,
-        request: &RankSampleRequest,
-        ranks: &mut Ranks,
+        request: RankSampleRequest,
     ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
-        let target = numbered(&self.targets, request.sample.target)?;
-        Ok(run_rank_sample(&mut self.engine, target, request, ranks, &|_| {}))
+        let none = || RunnerError::Protocol("a sample before its directories".to_owned());
+        let InProcess { targets, engine } = self.in_process.as_mut().ok_or_else(none)?;
+        let target = numbered(targets, request.sample.target)?;
+        Ok(run_rank_sample(engine, target, &request, &mut self.ranks, &|_| {}))
     }
 }
 

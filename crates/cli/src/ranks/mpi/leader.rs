@@ -6,40 +6,38 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use writebench_model::protocol::{InsufficientSpace, RankRole, RankSample, RankSampleRequest};
+use writebench_model::protocol::RankRole;
 use writebench_model::{Cluster, RankName};
-use writebench_runner::{Communicator, Coordinator, Report, RunnerError, Share};
+use writebench_runner::{Communicator, Coordinator, Report, Share};
 
 use super::Message;
 use super::clocks::ClockOffset;
 use super::communicator::{Ranks, library};
-use super::in_process::{InProcess, identity};
+use super::in_process::{InProcess, SampleRanks, identity};
 use crate::ranks::Leader;
 
 /// At most so many ranks are named in an error.
 const NAMED: usize = 3;
 
 pub(super) struct MpiLeader {
-    ranks: Ranks,
+    group: SampleRanks,
     /// The other nodes' clocks before the sample.
     before: HashMap<u32, ClockOffset>,
-    /// For samples that this process takes itself.
-    in_process: Option<InProcess>,
 }
 
 impl MpiLeader {
     pub(super) fn new(ranks: Ranks) -> Self {
-        Self { ranks, before: HashMap::new(), in_process: None }
+        Self { group: SampleRanks { ranks, in_process: None }, before: HashMap::new() }
     }
 
     fn broadcast(&self, message: &Message) -> io::Result<()> {
-        self.ranks.send(&serde_json::to_string(message)?);
+        self.group.ranks.send(&serde_json::to_string(message)?);
         Ok(())
     }
 
     /// How far the clock of a rank's node was ahead during the sample.
     fn offset(&self, rank: u32, after: &HashMap<u32, ClockOffset>) -> ClockOffset {
-        let first = self.ranks.nodes.first_beside(rank);
+        let first = self.group.ranks.nodes.first_beside(rank);
         match (self.before.get(&first), after.get(&first)) {
             (Some(before), Some(after)) => ClockOffset::between(*before, *after),
             // The rank is on the first rank's node.
@@ -48,35 +46,25 @@ impl MpiLeader {
     }
 }
 
-impl Communicator for MpiLeader {
-    fn wait(&mut self, has_succeeded: bool) -> bool {
-        self.ranks.have_all_succeeded(has_succeeded)
-    }
-
-    fn run_sample(
-        &mut self,
-        request: RankSampleRequest,
-    ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
-        let none = || RunnerError::Protocol("a sample before its directories".to_owned());
-        self.in_process.as_mut().ok_or_else(none)?.run_sample(&request, &mut self.ranks)
-    }
-}
-
 impl Coordinator for MpiLeader {
+    fn communicator(&mut self) -> &mut dyn Communicator {
+        &mut self.group
+    }
+
     fn size(&self) -> u32 {
-        self.ranks.size()
+        self.group.ranks.size()
     }
 
     fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankRole)> {
         self.broadcast(&Message::RunSample(Box::new(share.clone())))?;
-        self.ranks.join_group(share.ranks);
-        self.before = self.ranks.compare_clocks();
-        Ok((self.ranks.nodes.name(0), self.ranks.nodes.role(0, share.ranks)))
+        self.group.ranks.join_group(share.ranks);
+        self.before = self.group.ranks.compare_clocks();
+        Ok((self.group.ranks.nodes.name(0), self.group.ranks.nodes.role(0, share.ranks)))
     }
 
     fn gather(&mut self, own: Report) -> io::Result<Vec<Report>> {
-        let texts = self.ranks.gather(&serde_json::to_string(&own)?);
-        let after = self.ranks.compare_clocks();
+        let texts = self.group.ranks.gather(&serde_json::to_string(&own)?);
+        let after = self.group.ranks.compare_clocks();
         let parse = |text: &String| serde_json::from_str::<Report>(text);
         let mut reports = texts.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         for report in &mut reports {
@@ -91,7 +79,7 @@ impl Coordinator for MpiLeader {
 impl Leader for MpiLeader {
     fn cluster(&self) -> Cluster {
         Cluster {
-            nodes: self.ranks.nodes.list(),
+            nodes: self.group.ranks.nodes.list(),
             mpi: library().unwrap_or_default(),
             interconnect: writebench_probe::interconnect(),
             earlier_nodes: Vec::new(),
@@ -102,12 +90,13 @@ impl Leader for MpiLeader {
     fn work_in(&mut self, directories: &[PathBuf]) -> Result<()> {
         let directories: Vec<OsString> = directories.iter().map(|path| path.clone().into_os_string()).collect();
         self.broadcast(&Message::WorkIn(directories.clone()))?;
-        self.ranks.join_group(self.ranks.size());
-        let blind: Vec<String> = self.ranks.gather("").into_iter().filter(|why| !why.is_empty()).collect();
+        self.group.ranks.join_group(self.group.ranks.size());
+        let blind: Vec<String> =
+            self.group.ranks.gather("").into_iter().filter(|why| !why.is_empty()).collect();
         if blind.is_empty() {
             let identity = |path: &OsString| identity(Path::new(path));
             let identities = directories.iter().map(identity).collect::<io::Result<Vec<_>>>()?;
-            self.in_process = Some(InProcess::new(&directories, &identities)?);
+            self.group.in_process = Some(InProcess::new(&directories, &identities)?);
             return Ok(());
         }
         let more = blind.len().saturating_sub(NAMED);
