@@ -4,7 +4,8 @@
 static size_t border(size_t size, size_t i)
 {
 {%- if case.parts_are_pages() %}
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = ({{ case.granule() }} + page - 1) / page * page;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t whole = ({{ case.granule() }} + page - 1) / page * page;
     const size_t granule = whole <= size / THREADS ? whole : page;
 {%- else %}
     const size_t whole = {{ case.granule() }};
