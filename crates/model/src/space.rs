@@ -1,9 +1,11 @@
 //! All cases that satisfy a goal, to be searched for the best.
 
+use std::collections::BTreeMap;
+
 use crate::axis::Axis;
 use crate::case::{Case, CaseError};
 use crate::quantity::Bytes;
-use crate::suite::{Suite, SuiteError};
+use crate::suite::{CasePrefix, Suite, SuiteError};
 use crate::value::{DataMemory, named_values};
 
 named_values! {
@@ -28,6 +30,9 @@ named_values! {
     }
 }
 
+/// The text of `portfolio.toml`: for each goal the beginnings of its cases' names.
+const PORTFOLIO: &str = include_str!("../portfolio.toml");
+
 /// The baseline of a goal, and all other cases with at least the same contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
@@ -36,6 +41,8 @@ pub struct Space {
     pub summary: String,
     /// The baseline, plain write.
     pub baseline: Case,
+    /// The few cases that come close to the best of all on every environment measured so far.
+    pub portfolio: Vec<Case>,
     /// All other cases, in the order of their file, without duplicates.
     pub others: Vec<Case>,
 }
@@ -53,6 +60,13 @@ impl Goal {
             Self::DurableCopy => include_str!("../spaces/durable-copy.toml"),
             Self::LargerThanMemory => include_str!("../spaces/larger-than-memory.toml"),
         }
+    }
+
+    fn portfolio(self) -> Vec<CasePrefix> {
+        let mut portfolios: BTreeMap<String, Vec<String>> =
+            toml::from_str(PORTFOLIO).expect("the portfolio parses");
+        let names = portfolios.remove(self.name()).unwrap_or_default();
+        names.iter().map(|name| CasePrefix::parse(None, name).expect("a portfolio has cases")).collect()
     }
 }
 
@@ -79,7 +93,7 @@ impl Space {
             sizes.into_iter().filter_map(|(axis, value)| Some((axis, vec![value?.to_string()]))).collect();
         over.push((Axis::Memory, vec![memory.to_string()]));
         over.push((Axis::Ranks, vec![ranks.to_string()]));
-        let (mut baseline, mut others) = (None, Vec::new());
+        let (mut baseline, mut portfolio, mut others) = (None, Vec::new(), Vec::new());
         for section in &suite.sections {
             for prefix in &section.prefixes {
                 let candidates = section.combined(prefix, &over, 1);
@@ -99,7 +113,19 @@ impl Space {
             }
         }
         let baseline = baseline.expect("a space has a baseline");
-        Ok(Self { title: suite.title.clone(), summary: suite.summary.clone(), baseline, others })
+        // The first section has no values of its own, only those that all sections share.
+        let section = &suite.sections[0];
+        for prefix in goal.portfolio() {
+            let cases = section.combined(&prefix, &over, 1).map_err(|error| suite.error(section, error))?;
+            for case in cases.into_iter().flatten() {
+                let is_enough = case.contract().satisfies(&baseline.contract());
+                if is_enough && case != baseline && !portfolio.contains(&case) {
+                    portfolio.push(case);
+                }
+            }
+        }
+        others.extend(portfolio.iter().filter(|case| !others.contains(case)).cloned().collect::<Vec<_>>());
+        Ok(Self { title: suite.title.clone(), summary: suite.summary.clone(), baseline, portfolio, others })
     }
 
     /// All cases, the baseline first.

@@ -201,7 +201,7 @@ fn contradicts(overrides: &Overrides, axis: Axis, value: &String) -> bool {
 
 impl CasePrefix {
     /// By a method, and perhaps values, as in the beginning of a case's name.
-    fn parse(label: Option<String>, name: &str) -> Result<Self, String> {
+    pub(crate) fn parse(label: Option<String>, name: &str) -> Result<Self, String> {
         let mut parts = name.split(',');
         let method = parts.next().unwrap_or_default().to_owned();
         let fixed = parts.map(|part| {

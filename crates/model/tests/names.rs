@@ -187,6 +187,19 @@ fn every_goal_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write() {
 }
 
 #[test]
+fn a_portfolio_has_few_cases_and_each_keeps_what_its_goal_promises() {
+    let table: std::collections::BTreeMap<String, Vec<String>> =
+        toml::from_str(include_str!("../portfolio.toml")).unwrap();
+    for &goal in Goal::ALL {
+        let space = Space::for_goal(goal, None, None, DataMemory::Any, 1).unwrap();
+        assert_eq!(space.portfolio.len(), table[goal.name()].len(), "{goal}: one is no case of the goal");
+        assert!(space.portfolio.len() <= 8, "{goal}");
+        assert!(space.portfolio.iter().all(|case| space.others.contains(case)), "{goal}");
+    }
+    assert_eq!(table.len(), Goal::ALL.len());
+}
+
+#[test]
 fn all_ways_of_a_search_have_their_data_in_the_memory_that_was_asked_for() {
     for (&goal, &memory) in
         Goal::ALL.iter().flat_map(|goal| DataMemory::ALL.iter().map(move |memory| (goal, memory)))
