@@ -18,7 +18,7 @@ use crate::output_file::{OutputDirectory, OutputFile, ProtectedPaths};
 const OPTION: &str = "--export";
 
 /// Where results are written to.
-#[derive(Args)]
+#[derive(Args, Clone, Default)]
 pub(crate) struct ExportArguments {
     #[arg(long, value_name = "FORMAT=FILE", help = help())]
     export: Vec<ExportArgument>,

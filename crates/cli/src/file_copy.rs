@@ -16,7 +16,7 @@ use crate::exit::{refused, usage};
 use crate::output_file::ProtectedPaths;
 use crate::{processes, signals};
 
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct CopyArguments {
     /// File to copy, with suite copy; give it again with --resume [default: one is made in the target]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -6,7 +6,7 @@ use writebench_model::{Axis, Bytes, Case, CaseOrigin, SelectedCase, Settings};
 
 use crate::exit::usage;
 
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct ProgramArguments {
     /// A program of your own as a case: its command line, with {file} for the path of the file that it writes, and
     /// {source} for a file with the data, in the page cache; may be repeated. It is started for each sample, without a

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use anyhow::Result;
 use clap::Args;
 use writebench_model::{
-    Axis, Bytes, Case, CaseOrigin, CaseRecord, Data, FIRST_LOOK, Method, Origin, SelectedCase, Suite,
-    TargetRecord, did_you_mean, suite_named,
+    Axis, Bytes, Case, CaseOrigin, CaseRecord, Data, DataMemory, GOALS, Goal, Layout, Method, Origin,
+    SelectedCase, Space, Suite, TargetRecord, did_you_mean, suite_named,
 };
 
 use crate::arguments::{named_values, suite_names};
@@ -14,7 +14,7 @@ use crate::exit::usage;
 use crate::file_copy::FileCopy;
 
 /// Which cases are run.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub(crate) struct SelectionArguments {
     /// Suites to run (`writebench list suites`)
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = suite_names())]
@@ -31,6 +31,9 @@ pub(crate) struct SelectionArguments {
     /// Values instead of the suites' own on any axis: AXIS=VALUE[,VALUE...]; may be repeated
     #[arg(long, value_name = "AXIS=VALUES", value_parser = assignment)]
     pub set: Vec<(Axis, Vec<String>)>,
+    /// Goals to answer where no suite or case is named; none for all.
+    #[arg(skip)]
+    pub goals: Vec<Goal>,
     /// Data to write
     #[arg(long, value_parser = named_values(Data::ALL, Data::name, Data::from_name))]
     pub data: Option<Data>,
@@ -62,12 +65,22 @@ impl SelectionArguments {
     /// The size of all files, if it is one that nobody has named: a budget may choose a smaller one.
     pub(crate) fn adaptive_size(&self, rows: &[SelectedCase]) -> Option<u64> {
         let is_named = !self.size.is_empty() || self.set.iter().any(|(axis, _)| *axis == Axis::Size);
-        let size = rows.first()?.case.axes().size_bytes;
-        let is_one = rows.iter().all(|row| row.case.axes().size_bytes == size);
+        let size = rows.iter().map(|row| row.case.axes().size_bytes).max()?;
+        let is_one = self.is_empty() || rows.iter().all(|row| row.case.axes().size_bytes == size);
         (is_one && !is_named && self.case.is_empty()).then_some(size)
     }
 
-    /// Whether no suite or case is named, so that the run is a first look.
+    /// The same without the durable goals, if the target keeps nothing over a loss of power.
+    pub(crate) fn for_target(&self, keeps_data: bool) -> Self {
+        let mut selection = self.clone();
+        if selection.goals.is_empty() {
+            selection.goals = Goal::USUAL.to_vec();
+        }
+        selection.goals.retain(|goal| keeps_data || !goal.is_durable());
+        selection
+    }
+
+    /// Whether no suite or case is named, so that the run answers goals.
     pub(crate) fn is_empty(&self) -> bool {
         self.suite.is_empty() && self.case.is_empty()
     }
@@ -90,8 +103,11 @@ pub(crate) fn rows(
     }
     let of_copies = with_length(&overrides, copied)?;
     let (mut rows, mut notes, mut samples) = (Vec::new(), Vec::new(), SAMPLES);
-    let default = if copied.is_some() { COPY } else { FIRST_LOOK };
-    let suites = selection.suite.iter().map(String::as_str).chain(selection.is_empty().then_some(default));
+    if selection.is_empty() && copied.is_none() {
+        rows = goal_rows(&selection.goals, &overrides)?;
+    }
+    let default = (selection.is_empty() && copied.is_some()).then_some(COPY);
+    let suites = selection.suite.iter().map(String::as_str).chain(default);
     for name in suites {
         let suite = suite_named(name)?;
         let overrides = if copies_only(&suite) { &of_copies } else { &overrides };
@@ -123,6 +139,74 @@ pub(crate) fn rows(
         return Err(usage!("no selected case copies a file: add --suite copy, or leave --from out"));
     }
     Ok(Selection { rows, notes, samples })
+}
+
+/// Records need much smaller files than streams: this part of the size.
+const RECORDS_PART: u64 = 64;
+
+/// For each goal a table with its baseline and its portfolio.
+fn goal_rows(goals: &[Goal], overrides: &writebench_model::Overrides) -> Result<Vec<SelectedCase>> {
+    let goals = if goals.is_empty() { Goal::USUAL } else { goals };
+    let values = |wanted: Axis| {
+        let values = overrides.iter().find(|(axis, _)| *axis == wanted).map(|(_, values)| values.as_slice());
+        values.map_or(vec![None], |values| values.iter().map(Some).collect())
+    };
+    let mut rows = Vec::new();
+    for &goal in goals {
+        let is_of_records = goal == Goal::Records;
+        for size in values(Axis::Size) {
+            for record in if is_of_records { values(Axis::Chunk) } else { vec![None] } {
+                for ranks in values(Axis::Ranks) {
+                    rows.extend(rows_of_goal(goal, size, record, ranks)?);
+                }
+            }
+        }
+    }
+    Ok(rows.into_iter().flat_map(|row| with_values(row, overrides)).collect())
+}
+
+/// The baseline of a goal, then its portfolio.
+fn rows_of_goal(
+    goal: Goal,
+    size: Option<&String>,
+    record: Option<&String>,
+    ranks: Option<&String>,
+) -> Result<Vec<SelectedCase>> {
+    let bytes = |text: Option<&String>| {
+        text.map(|text| text.parse::<Bytes>()).transpose().map_err(|error| usage!("{error}"))
+    };
+    let (mut size, record) = (bytes(size)?, bytes(record)?);
+    if let Some(size) = size.as_mut().filter(|_| goal == Goal::Records) {
+        let record = record.map_or(USUAL_BLOCK_BYTES, |record| record.0.max(1));
+        size.0 = (size.0 / RECORDS_PART / record * record).max(record);
+    }
+    let ranks = ranks.map_or(Ok(1), |ranks| ranks.parse::<u32>())?;
+    let space = Space::for_goal(goal, size, record, DataMemory::Any, ranks)?;
+    // Not every goal's baseline can have several ranks.
+    if ranks > 1 && space.baseline.axes().ranks == 1 {
+        return Ok(Vec::new());
+    }
+    let (name, section) = (GOALS.to_owned(), space.title.clone());
+    let origin = CaseOrigin::Suite { name, section, layout: Layout::Ranked };
+    let cases = std::iter::once(space.baseline).chain(space.portfolio);
+    Ok(cases.map(|case| SelectedCase { origin: origin.clone(), label: None, case }).collect())
+}
+
+/// A row with each of the other values that its method has and that make a case.
+fn with_values(row: SelectedCase, overrides: &writebench_model::Overrides) -> Vec<SelectedCase> {
+    let mut rows = vec![row];
+    let is_of_goal = |axis: Axis| matches!(axis, Axis::Size | Axis::Ranks | Axis::Chunk);
+    for (axis, values) in overrides.iter().filter(|(axis, _)| !is_of_goal(*axis)) {
+        let with = |row: &SelectedCase| -> Vec<SelectedCase> {
+            if !row.case.method().has_axis(*axis) {
+                return vec![row.clone()];
+            }
+            let cases = values.iter().filter_map(|value| row.case.with(*axis, value).ok());
+            cases.map(|case| SelectedCase { case, ..row.clone() }).collect()
+        };
+        rows = rows.iter().flat_map(with).collect();
+    }
+    rows
 }
 
 /// Checks that the files of these cases have room for a record.

@@ -141,6 +141,48 @@ impl Case {
         self.method.card().effort + self.chosen_axes().map(|axis| self.axes.card(axis).effort).sum::<u32>()
     }
 
+    /// What a case asks of a programmer: its effort, then the number of its choices.
+    #[must_use]
+    pub fn complexity(&self) -> (u32, usize) {
+        (self.effort(), self.chosen_axes().count())
+    }
+
+    /// The same case with one choice less, each way: a value, or the method, is the baseline's again. A value that
+    /// needs the choice goes with it. All are simpler and keep the baseline's contract.
+    #[must_use]
+    pub fn simplifications(&self, baseline: &Self) -> Vec<Self> {
+        let axes = || self.method.own_axes().filter(|axis| self.axes.get(*axis) != baseline.axes.get(*axis));
+        let chosen: Vec<Axis> = self.chosen_axes().collect();
+        let without = |method: Method, dropped: &[Axis]| {
+            let defaults = Axes::defaults(method.card().prepares[0]);
+            [&baseline.axes, &defaults].into_iter().find_map(|plain| {
+                // Another method has its own defaults.
+                let is_kept = |axis: &Axis| {
+                    let is_chosen = chosen.contains(axis) || self.method == method || *axis == Axis::Size;
+                    is_chosen && self.method.has_axis(*axis) && !dropped.contains(axis)
+                };
+                let value = |axis| (axis, if is_kept(&axis) { self.axes.get(axis) } else { plain.get(axis) });
+                let values: Vec<(Axis, String)> = method.own_axes().map(value).collect();
+                let values: Vec<Assignment<'_>> =
+                    values.iter().map(|(axis, value)| (*axis, &**value)).collect();
+                Self::new(method, &values).ok().filter(|case| case.contract() == baseline.contract())
+            })
+        };
+        let with_another = |method, dropped: &[Axis]| {
+            without(method, dropped)
+                .or_else(|| axes().find_map(|other| without(method, &[dropped, &[other]].concat())))
+        };
+        let values = axes().filter_map(|axis| with_another(self.method, &[axis]));
+        let method = (self.method != baseline.method).then(|| with_another(baseline.method, &[])).flatten();
+        let mut simpler: Vec<Self> = Vec::new();
+        for case in values.chain(method) {
+            if case.complexity() < self.complexity() && case != *baseline && !simpler.contains(&case) {
+                simpler.push(case);
+            }
+        }
+        simpler
+    }
+
     /// The case as a programmer would say it: `fallocate(2), then write(2) in 64 KiB chunks, then fsync(2)`. Values that
     /// are the method's defaults, and the size of the file, go without saying.
     #[must_use]

@@ -69,6 +69,18 @@ impl FoldedRun {
         Some(&self.run.cases[*self.first_rows.get(target)?.get(case)?].samples)
     }
 
+    /// The row of a case that joins the tables during the run: that of another case of its contract, without a label.
+    /// None if the case has a row, or its contract has none.
+    #[must_use]
+    pub fn row_of_contest(&self, target: usize, case: &Case) -> Option<CaseRecord> {
+        let name = &self.run.targets.get(target)?.name;
+        let (case, contract) = (RecordedCase::from(case.clone()), case.contract());
+        let mut rows = self.run.cases.iter().filter(|row| row.target == *name && row.contract == contract);
+        let row = rows.next().filter(|_| self.samples(target, &case).is_none())?;
+        let (target, origin) = (name.clone(), row.origin.clone());
+        Some(CaseRecord { case, target, origin, label: None, contract, samples: Vec::new() })
+    }
+
     pub fn apply(&mut self, event: RunEvent) {
         let run = &mut self.run;
         match event {

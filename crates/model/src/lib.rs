@@ -50,10 +50,10 @@ pub use sample::{
 };
 pub use similar::did_you_mean;
 pub use size::{LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch};
-pub use space::{Goal, Space};
+pub use space::{GOALS, Goal, Space};
 pub use suite::{
-    CasePrefix, FIRST_LOOK, Overrides, SUITES, Section, SelectedCase, SelectedCases, Suite, SuiteError,
-    built_in_suites, suite_named,
+    CasePrefix, Overrides, SUITES, Section, SelectedCase, SelectedCases, Suite, SuiteError, built_in_suites,
+    suite_named,
 };
 pub use sync::{Sync, SyncCall};
 pub use target::{FilesystemSpec, Image, Limit, LimitKind, MissingTarget, TargetRecord};

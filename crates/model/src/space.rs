@@ -47,7 +47,30 @@ pub struct Space {
     pub others: Vec<Case>,
 }
 
+/// The name in place of a suite's for the cases of a run that answers all goals.
+pub const GOALS: &str = "goals";
+
 impl Goal {
+    /// The goals of a run that names none. A file larger than the memory takes minutes.
+    pub const USUAL: &[Self] = &[
+        Self::Stream,
+        Self::Overwrite,
+        Self::DurableStream,
+        Self::DurableOverwrite,
+        Self::Copy,
+        Self::DurableCopy,
+        Self::Records,
+    ];
+
+    /// Whether the data survives a loss of power.
+    #[must_use]
+    pub fn is_durable(self) -> bool {
+        match self {
+            Self::DurableStream | Self::DurableOverwrite | Self::DurableCopy | Self::Records => true,
+            Self::Stream | Self::Overwrite | Self::Copy | Self::LargerThanMemory => false,
+        }
+    }
+
     /// The goal's space, in the form of a suite whose first section is the baseline.
     fn text(self) -> &'static str {
         match self {

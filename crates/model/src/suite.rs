@@ -11,7 +11,6 @@ use crate::similar::did_you_mean;
 
 /// The built-in suites, in the order of `writebench list`.
 pub const SUITES: &[&str] = &[
-    include_str!("../suites/quick.toml"),
     include_str!("../suites/create.toml"),
     include_str!("../suites/mmap.toml"),
     include_str!("../suites/vectored.toml"),
@@ -23,9 +22,6 @@ pub const SUITES: &[&str] = &[
     include_str!("../suites/buffer.toml"),
     include_str!("../suites/cluster.toml"),
 ];
-
-/// The suite of a run that names none.
-pub const FIRST_LOOK: &str = "quick";
 
 /// A named list of cases: every section is a table, with a row for every combination of its axes' values and
 /// each of its prefixes. The file has the same form.

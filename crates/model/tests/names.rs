@@ -187,6 +187,30 @@ fn every_goal_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write() {
 }
 
 #[test]
+fn a_case_is_simplified_by_one_choice_at_a_time() {
+    let simpler = |case: &str, baseline: &str| -> Vec<String> {
+        let [case, baseline] = [case, baseline].map(|name| Case::parse(name).unwrap());
+        case.simplifications(&baseline).iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(
+        simpler("pwrite,chunk=4MiB,threads=2,prepare=fallocate", "write"),
+        [
+            "pwrite,threads=2,prepare=fallocate",
+            "pwrite,chunk=4MiB,prepare=fallocate",
+            "pwrite,chunk=4MiB,threads=2",
+            "write,chunk=4MiB,prepare=fallocate"
+        ]
+    );
+    // What the contract promises is never given up.
+    let durable =
+        simpler("pwrite,cache=direct,sync=fdatasync,prepare=overwrite", "write,sync=fsync,prepare=overwrite");
+    assert!(durable.iter().all(|case| case.contains("sync=") && case.contains("overwrite")), "{durable:?}");
+    // A mapping's own default is no choice of a call's.
+    assert!(simpler("mmap,chunk=256KiB", "write").contains(&"write,chunk=256KiB".to_owned()));
+    assert!(simpler("write", "write").is_empty());
+}
+
+#[test]
 fn a_portfolio_has_few_cases_and_each_keeps_what_its_goal_promises() {
     let table: std::collections::BTreeMap<String, Vec<String>> =
         toml::from_str(include_str!("../portfolio.toml")).unwrap();

@@ -4,6 +4,7 @@
 //! sample's outcome; a new worker takes the next. All live cases come once in every round, in random order by
 //! a recorded seed, so that drift affects all alike.
 
+mod adaptive_size;
 mod barrier;
 mod claim;
 mod claim_error;
@@ -11,7 +12,7 @@ mod communicator;
 mod directory_entry;
 mod disturbance;
 mod error;
-mod first_look;
+mod goal_rounds;
 mod hardware;
 mod holders;
 mod leftover;
@@ -31,13 +32,14 @@ mod workers;
 mod workspace;
 mod written;
 
+pub use adaptive_size::{AdaptiveSize, OfSize};
 pub use barrier::BarrierClient;
 pub use claim::{ClaimedDevice, check_claim, claim_device, device_description};
 pub use claim_error::ClaimError;
 pub use communicator::{Communicator, Coordinator, Report, Share};
 pub use disturbance::Disturbance;
 pub use error::RunnerError;
-pub use first_look::{FirstLook, OfSize};
+pub use goal_rounds::Contest;
 pub use hardware::Hardware;
 pub use holders::children;
 pub use limits::{Pace, check_device, check_memory, check_sectors, deadline};

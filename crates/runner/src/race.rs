@@ -24,7 +24,7 @@ use crate::schedule::{SampleSummary, Schedule, Spent};
 
 mod coordinates;
 mod costs;
-mod figures;
+pub(crate) mod figures;
 mod finals;
 mod limits;
 mod posterior;
@@ -39,8 +39,8 @@ pub struct Candidate {
     /// Whether copies share the blocks of the source: such a candidate is measured beside the
     /// finalists, and is no rival of those that copy bytes.
     pub is_clone: bool,
-    /// Whether the candidate was in the final of an earlier race: then it is a scout. The earlier
-    /// samples count for nothing, as the machine may have been in another state.
+    /// Whether the candidate is in the portfolio, or was in the final of an earlier race: then it is a scout. The
+    /// earlier samples count for nothing, as the machine may have been in another state.
     pub was_finalist: bool,
     /// The place in the space: the number of the value on each axis, see [`coordinates()`].
     pub values: Vec<u16>,
@@ -113,6 +113,8 @@ const TIME_RESERVE: f64 = 0.85;
 const MOST_OF_BUDGET: f64 = 1.05;
 /// The candidates that are measured on every level first.
 const SCOUTS: usize = 8;
+/// The most candidates that are among them, and checked, because they won before.
+const MOST_FOUND: usize = SCOUTS - 2;
 /// The candidates that are compared at the size of the final before it.
 const CHECKED: usize = 8;
 /// As long as the limits allow, the check goes on with so many more at a time.
@@ -278,7 +280,7 @@ impl Race {
         let mut chosen: Vec<usize> = std::iter::once(self.baseline).chain(simplest).collect();
         let found: Vec<usize> = self.rivals().filter(|&index| self.candidates[index].was_finalist).collect();
         chosen.extend(
-            found.into_iter().filter(|index| !chosen.contains(index)).take(FINALISTS).collect::<Vec<_>>(),
+            found.into_iter().filter(|index| !chosen.contains(index)).take(MOST_FOUND).collect::<Vec<_>>(),
         );
         chosen.iter().for_each(|&index| posterior.fantasize(index));
         let rest: Vec<usize> = self.rivals().filter(|index| !chosen.contains(index)).collect();
@@ -348,7 +350,7 @@ impl Race {
             able.iter().copied().filter(|&index| posterior.times(index) <= LARGEST_CLIFF).collect();
         posterior.fantasize(self.baseline);
         // Finalists of an earlier race are checked, whatever smaller files say of them.
-        let most_found = FINALISTS.min(self.left(self.real(), spent).saturating_sub(most));
+        let most_found = MOST_FOUND.min(self.left(self.real(), spent).saturating_sub(most));
         let found: Vec<usize> = able
             .iter()
             .copied()

@@ -5,6 +5,8 @@ use std::time::Duration;
 use writebench_model::{Sample, Settings};
 use writebench_stats::{CONFIDENCE, as_f64};
 
+use crate::order::PlannedCase;
+
 /// The progress of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spent {
@@ -45,6 +47,11 @@ pub trait Schedule {
     /// The number of samples that each case wants now, 0 for a finished case. Called before each sample; the
     /// samples of a case only ever grow.
     fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize];
+
+    /// Cases that the schedule has added to the plan since the last call, to be appended to it.
+    fn added(&mut self) -> Vec<PlannedCase> {
+        Vec::new()
+    }
 
     /// When loops over records end, if the schedule divides the time; otherwise each has an equal share of the budget.
     fn loop_limit(&self) -> Option<Duration> {

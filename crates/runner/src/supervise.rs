@@ -88,6 +88,7 @@ pub fn supervise(
 ) -> Result<End, RunnerError> {
     let (taken, probes_ns) = (std::mem::take(&mut plan.taken), std::mem::take(&mut plan.probes_ns));
     let mut run = Run {
+        cases: std::mem::take(&mut plan.cases),
         plan: &plan,
         schedule,
         workers,
@@ -103,6 +104,8 @@ pub fn supervise(
 
 struct Run<'p, 'w> {
     plan: &'p Plan,
+    // The plan's cases, and those that the schedule has added.
+    cases: Vec<PlannedCase>,
     schedule: &'p mut dyn Schedule,
     workers: Workers<'w>,
     taken: Vec<Vec<SampleSummary>>,
@@ -115,7 +118,7 @@ struct Run<'p, 'w> {
 
 impl Run<'_, '_> {
     fn resume_counts(&mut self) {
-        for (planned, samples) in self.plan.cases.iter().zip(&self.taken) {
+        for (planned, samples) in self.cases.iter().zip(&self.taken) {
             (0..samples.len()).for_each(|_| self.written.add_sample(planned.target, &planned.case, false));
         }
         self.written.end_worker();
@@ -126,6 +129,12 @@ impl Run<'_, '_> {
         let mut round = self.taken.iter().flatten().map(|sample| sample.round).max().unwrap_or(0);
         loop {
             let wanting = self.wanted().iter().filter(|&&wanted| wanted > 0).count();
+            let added = self.schedule.added();
+            if !added.is_empty() {
+                self.cases.extend(added);
+                self.taken.resize(self.cases.len(), Vec::new());
+                continue;
+            }
             if wanting == 0 {
                 return Ok(End::Complete);
             }
@@ -143,7 +152,7 @@ impl Run<'_, '_> {
     /// Takes one sample of every case that wants one, and repeats disturbed samples, so that as many cases as
     /// possible are compared inside the round. Returns the reason to end the run, if any.
     fn round(&mut self, round: u32, observe: &mut Observer<'_>) -> Result<Option<End>, RunnerError> {
-        let order = order(self.plan.settings.seed, round, &self.plan.cases);
+        let order = order(self.plan.settings.seed, round, &self.cases);
         // A case that begins to want samples during the round waits for the next one, with all others that
         // do.
         let due = self.wanted().to_vec();
@@ -184,17 +193,18 @@ impl Run<'_, '_> {
         if self.budget_ends_within(1) {
             return Ok(Some(End::Budget));
         }
-        let PlannedCase { target, case } = &self.plan.cases[index];
+        let PlannedCase { target, case } = &self.cases[index];
         let bytes = self.written.needed_bytes(*target, case, self.reads_back());
         if self.written.left_bytes().is_some_and(|left| bytes > left) {
             return Ok(Some(End::MaxBytes));
         }
         let written = self.written.bytes();
-        let started = RunEvent::Started { target: *target, case: case.clone(), left, written };
+        let (target, case) = (*target, case.clone());
+        let started = RunEvent::Started { target, case: case.clone(), left, written };
         observe(started).map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
         self.taken[index].push(SampleSummary::from(&sample));
-        let event = RunEvent::Sample { target: *target, case: case.clone().into(), sample: sample.into() };
+        let event = RunEvent::Sample { target, case: case.into(), sample: sample.into() };
         observe(event).map_err(RunnerError::Observer)?;
         self.taken_here += 1;
         Ok(None)
@@ -225,7 +235,8 @@ impl Run<'_, '_> {
 
     /// Takes one sample of a case; none if the run was stopped.
     fn sample(&mut self, index: usize, round: u32) -> Result<Option<Sample>, RunnerError> {
-        let (plan, PlannedCase { target, case }) = (self.plan, &self.plan.cases[index]);
+        let (plan, PlannedCase { target, case }) = (self.plan, self.cases[index].clone());
+        let (target, case) = (&target, &case);
         let planned_target = plan.targets.get(*target).cloned().unwrap_or_default();
         self.workers.lost_workers.reap();
         let remove_first = self.workers.lost_workers.has_files_in(*target);
@@ -303,7 +314,7 @@ impl Run<'_, '_> {
         if let Some(limit) = self.schedule.loop_limit() {
             return Some(nanoseconds(limit).max(LEAST_WRITE_LIMIT_NS));
         }
-        let samples = (self.plan.cases.len() as u64).saturating_mul(u64::from(self.plan.settings.samples));
+        let samples = (self.cases.len() as u64).saturating_mul(u64::from(self.plan.settings.samples));
         let budget_ns = self.plan.settings.budget_ns?;
         Some(budget_ns.checked_div(samples).unwrap_or(budget_ns).max(LEAST_WRITE_LIMIT_NS))
     }

@@ -16,16 +16,20 @@ use writebench_model::{
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
 
+use super::run::RunCommand;
 use crate::arguments::{named_values, positive_duration};
 use crate::earlier_search::{earlier_finalists, name_without_size};
 use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::output_file::ProtectedPaths;
-use crate::session::{Configuration, Session, Target, Workspaces, most_unasked_bytes, new_run, seed};
+use crate::selection::SelectionArguments;
+use crate::session::{
+    Configuration, MeasuringArguments, Session, Target, Workspaces, most_unasked_bytes, new_run, seed,
+};
 use crate::{database, selection};
 
-/// Search all ways to write for a goal, and recommend one
+/// Find the fastest way for each goal, or search all ways for one goal, and recommend one
 #[derive(Args)]
 #[command(after_help = ADVISE_EXAMPLES)]
 pub(crate) struct AdviseCommand {
@@ -33,12 +37,12 @@ pub(crate) struct AdviseCommand {
     /// [default: the current directory]
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: Option<PathBuf>,
-    /// Kind of file: stream (a new file, which may still be in the page cache), durable-stream (durable at the end),
+    /// Goal, of which several may be given [default: all but the last]: stream (a new file, which may still be in the page cache), durable-stream (durable at the end),
     /// overwrite and durable-overwrite (of a file that exists), records (each durable before the next), copy and
     /// durable-copy (of a file in the page cache), larger-than-memory (a new file that does not fit in memory)
     #[arg(long = "for", value_name = "GOAL", hide_possible_values = true,
         value_parser = named_values(Goal::ALL, Goal::name, Goal::from_name))]
-    goal: Goal,
+    goals: Vec<Goal>,
     /// Size of the file [default: 256MiB; 4MiB for records; 1.5 times the memory for larger-than-memory]
     #[arg(long, value_name = "SIZE")]
     size: Option<Bytes>,
@@ -49,9 +53,9 @@ pub(crate) struct AdviseCommand {
     /// and in huge pages)
     #[arg(long, value_name = "MEMORY", default_value = "any", value_parser = memory)]
     data_from: DataMemory,
-    /// Time for the search
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = positive_duration)]
-    budget: Duration,
+    /// Time for the search [default: 60s; 45s for several goals]
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    budget: Option<Duration>,
     /// Stop before more than this is written [default: enough for six rounds and more of four ways and of plain write, 200
     /// times the size or more, 4 GiB at least; without --yes 64 GiB at most]
     #[arg(long, value_name = "BYTES")]
@@ -73,10 +77,12 @@ pub(crate) struct AdviseCommand {
 }
 
 const ADVISE_EXAMPLES: &str = "Examples:
+  writebench advise /data                                        the fastest way for each goal
   writebench advise /data --for stream --size 1GiB               how to write a file of 1 GiB
   writebench advise /data --for records --record 512             how to append to a log
   writebench advise /data --for durable-stream --budget 20s      a quicker look, less sure";
 
+const SEARCH_BUDGET: Duration = Duration::from_secs(60);
 /// Most bytes that the screening writes, in sizes of the file.
 const SCREENING_SIZES: u64 = 160;
 /// The least limit on bytes that a search sets itself: small files wear no disk, and more rounds
@@ -93,17 +99,50 @@ const LEAST_RECORDS: u64 = 64;
 
 impl AdviseCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
+        match self.goals.as_slice() {
+            [goal] => self.search(*goal, global),
+            goals => self.answer(goals, global),
+        }
+    }
+
+    /// Answers several goals at once.
+    fn answer(&self, goals: &[Goal], global: &Global) -> Result<Exit> {
+        if self.data_from != DataMemory::Any || goals.contains(&Goal::LargerThanMemory) {
+            return Err(usage!("--data-from and larger-than-memory go with one goal: give one --for"));
+        }
+        let selection = SelectionArguments {
+            goals: goals.to_vec(),
+            size: self.size.into_iter().collect(),
+            record: self.record.into_iter().collect(),
+            ..SelectionArguments::default()
+        };
+        let measuring = MeasuringArguments {
+            budget: self.budget,
+            max_bytes: self.max_bytes,
+            reserve: self.reserve,
+            seed: self.seed,
+            dry_run: self.dry_run,
+            exports: self.exports.clone(),
+            ..MeasuringArguments::default()
+        };
+        let target = self.target.iter().cloned().collect();
+        RunCommand::for_goals(target, selection, measuring, self.yes).run(global)
+    }
+
+    /// Searches all ways for one goal.
+    fn search(&self, goal: Goal, global: &Global) -> Result<Exit> {
         let output = &global.output;
+        let budget = self.budget.unwrap_or(SEARCH_BUDGET);
         let exports = self.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
         let found = Target::find(self.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
         let target = found.record();
-        let size = self.size_bytes(&target)?;
+        let size = self.size_bytes(goal, &target)?;
         let ranks = global.ranks();
-        let space = Space::for_goal(self.goal, size, self.record, self.data_from, ranks)?;
+        let space = Space::for_goal(goal, size, self.record, self.data_from, ranks)?;
         if ranks > 1 && space.baseline.axes().ranks == 1 {
-            return Err(usage!("--for {} is searched by one rank; start it without mpirun", self.goal.name()));
+            return Err(usage!("--for {} is searched by one rank; start it without mpirun", goal.name()));
         }
-        if self.record.is_some() && self.goal != Goal::Records {
+        if self.record.is_some() && goal != Goal::Records {
             return Err(usage!("--record goes with --for records"));
         }
         selection::check_records(self.record.as_slice(), [&space.baseline])?;
@@ -122,8 +161,8 @@ impl AdviseCommand {
             ));
         }
         found.check(std::slice::from_ref(&space.baseline), None, self.reserve, &[])?;
-        let limits = (self.budget, self.max_bytes);
-        let mut candidates = CandidateSet::for_target(self.goal, &space, &target, limits);
+        let limits = (budget, self.max_bytes);
+        let mut candidates = CandidateSet::for_target(goal, &space, &target, limits);
         if let Some(why) = candidates.left_out.first() {
             output.note(&format!("Left out {}: {why}", counted(candidates.left_out.len(), "candidate")));
         }
@@ -136,7 +175,7 @@ impl AdviseCommand {
         let asked_bytes = self.max_bytes.map(|bytes| bytes.0);
         candidates.limits.max_bytes = asked_bytes.unwrap_or(most_bytes.min(unasked_bytes));
         candidates.check_bytes(direct_check_bytes)?;
-        if self.goal == Goal::LargerThanMemory {
+        if goal == Goal::LargerThanMemory {
             candidates.check_budget()?;
         }
         if self.dry_run {
@@ -145,7 +184,7 @@ impl AdviseCommand {
         }
         let mut settings = Settings {
             samples: selection::SAMPLES,
-            budget_ns: Some(nanoseconds(self.budget)),
+            budget_ns: Some(nanoseconds(budget)),
             max_bytes: asked_bytes,
             seed: seed(self.seed),
             search_bytes: Some(real_bytes),
@@ -175,7 +214,7 @@ impl AdviseCommand {
             counted(candidates.candidates.len(), "candidate"),
             run.targets[0].path,
             candidates.levels(),
-            self.budget,
+            budget,
             Bytes(candidates.limits.max_bytes).approximate(),
         ));
         output.note(&candidates.affordable_size());
@@ -193,8 +232,8 @@ impl AdviseCommand {
     }
 
     /// The size that was asked for; of a file larger than memory, one and a half times the memory that the run may use.
-    fn size_bytes(&self, target: &TargetRecord) -> Result<Option<Bytes>> {
-        if self.goal != Goal::LargerThanMemory {
+    fn size_bytes(&self, goal: Goal, target: &TargetRecord) -> Result<Option<Bytes>> {
+        if goal != Goal::LargerThanMemory {
             return Ok(self.size);
         }
         let memory = &target.environment.memory;
@@ -280,7 +319,8 @@ impl CandidateSet {
             times_written = times_written.max(case.bytes_written().div_ceil(size_bytes));
             set.candidates.push(Candidate {
                 effort: case.effort(),
-                was_finalist: false,
+                // The portfolio is measured first, too.
+                was_finalist: space.portfolio.contains(case),
                 is_clone: case.contract().content == Content::SharedCopy,
                 values: Vec::new(),
                 screening,
@@ -299,8 +339,9 @@ impl CandidateSet {
     fn mark_finalists(&mut self, names: &HashSet<String>) -> usize {
         let mut count = 0;
         for candidate in &mut self.candidates {
-            candidate.was_finalist = names.contains(&name_without_size(&self.cases[candidate.finals[0]]));
-            count += usize::from(candidate.was_finalist);
+            let was_finalist = names.contains(&name_without_size(&self.cases[candidate.finals[0]]));
+            candidate.was_finalist |= was_finalist;
+            count += usize::from(was_finalist);
         }
         count
     }

@@ -4,6 +4,7 @@ mod images;
 mod requests;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
@@ -59,7 +60,7 @@ pub(crate) struct FsCommand {
 }
 
 const FS_EXAMPLES: &str = "Examples:
-  writebench fs                                             a first look at twelve filesystems, in images in memory: 32 MiB each
+  writebench fs                                             all goals on twelve filesystems, in images in memory: 32 MiB each
   writebench fs --on ext4,xfs,btrfs --suite buffer          elapsed and CPU time by buffer size and filesystem
   writebench fs /data --on ext4 --images /data              what the loop device costs: the same disk, with and without
   writebench fs --on ext4,overlay,fuse --suite write        what stands on top costs
@@ -67,9 +68,9 @@ const FS_EXAMPLES: &str = "Examples:
 
 Needs root, and works in a private mount namespace: however it ends, no mount, loop device or image stays.";
 
-/// A first look at many filesystems has as much time for each as one at a directory has, but needs six rounds for a
-/// comparison.
-const FIRST_LOOK_SIZE: Bytes = Bytes(32 << 20);
+/// The size of the files that answer the goals on many filesystems: six rounds of all are needed for a comparison.
+const GOALS_SIZE: Bytes = Bytes(32 << 20);
+const BUDGET_OF_EACH: Duration = Duration::from_secs(20);
 
 impl FsCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
@@ -88,8 +89,7 @@ impl FsCommand {
         // Until the filesystems are made, the space of the images' directory stands for theirs.
         let space = writebench_probe::space(&self.images)?;
         let spaces: Vec<_> = names.map(|name| (name, Some(space))).collect();
-        let looks = if self.selection.is_empty() { spaces.len() as u64 } else { 0 };
-        let settings = measuring.settings(looks, selected.samples);
+        let settings = measuring.settings(self.budget(spaces.len()), selected.samples);
         let (image_bytes, limits) = (images.bytes, !measuring.no_limits);
         let is_sized = largest.is_some();
         let cost = Cost { image_bytes, is_sized, limits, ..Cost::new(&cases, &settings, spaces) };
@@ -127,9 +127,15 @@ impl FsCommand {
     fn rows(&self, block_bytes: u64) -> Result<Selection> {
         let mut selection = self.selection.clone();
         if selection.is_empty() && selection.size.is_empty() {
-            selection.size.push(FIRST_LOOK_SIZE);
+            selection.size.push(GOALS_SIZE);
         }
         selection::rows(&selection, false, None, block_bytes, &[])
+    }
+
+    /// The time for all goals on so many filesystems.
+    fn budget(&self, filesystems: usize) -> Option<Duration> {
+        let filesystems = u32::try_from(filesystems).unwrap_or(u32::MAX);
+        self.selection.is_empty().then_some(BUDGET_OF_EACH.saturating_mul(filesystems))
     }
 
     /// The largest size of the files, if the budget may choose a smaller one.
@@ -174,9 +180,8 @@ impl FsCommand {
             return Err(anyhow!("none of the filesystems could be made: {}", reasons(&made.missing)));
         }
         let selected = self.rows(largest_block(&targets))?;
-        let looks = if self.selection.is_empty() { targets.len() as u64 } else { 0 };
         let measuring = &self.measuring;
-        let settings = measuring.settings(looks, selected.samples);
+        let settings = measuring.settings(self.budget(targets.len()), selected.samples);
         let records = targets.iter().map(Target::record).collect();
         let mut run = new_run(measuring.label.clone(), settings, &selected.rows, records);
         run.missing = made.missing;
@@ -186,7 +191,8 @@ impl FsCommand {
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
         let limits = Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
         let sized = self.largest_size(&selected);
-        let sized = sized.map(|largest| AdaptiveCases::new(&selected.rows, largest, &run.targets, &limits));
+        let sized =
+            sized.map(|largest| AdaptiveCases::new(&selected.rows, (largest, false), &run.targets, &limits));
         let sized = sized.transpose()?;
         if sized.is_some() {
             run.cases.clear();

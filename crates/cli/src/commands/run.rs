@@ -1,6 +1,7 @@
 //! `writebench run`: arguments → cases → runner → database → report.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
@@ -21,8 +22,8 @@ use crate::session::{
     Workspaces, check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run,
 };
 
-/// Measure ways to write; without a suite or case, take a first look in less than half a minute
-#[derive(Args)]
+/// Measure ways to write. Without a suite or case, find the fastest way for each goal in less than a minute
+#[derive(Args, Default)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunCommand {
     /// Directory to write to, or with --destroy a block device; of a directory's files only those that writebench
@@ -59,7 +60,7 @@ pub(crate) struct RunCommand {
 }
 
 const RUN_EXAMPLES: &str = "Examples:
-  writebench run /data                                      a first look at /data
+  writebench run /data                                      the fastest way for each goal
   writebench run /data --suite write,parallel --size 4GiB   two suites, with larger files
   writebench run --case write,chunk=64KiB --case mmap       two cases, in the current directory
   writebench run --case write --command './mine {file}'     a program of your own beside a case
@@ -69,7 +70,21 @@ const RUN_EXAMPLES: &str = "Examples:
   writebench run /data --suite durable --record 512         the price of durable records
   writebench run /dev/sdX --suite direct --destroy /dev/sdX all that is on sdX is lost";
 
+/// The time for all goals, and the most bytes.
+const GOALS_BUDGET: Duration = Duration::from_secs(45);
+const GOALS_MAX_BYTES: u64 = 20 << 30;
+
 impl RunCommand {
+    /// A run that answers the goals of the selection.
+    pub(crate) fn for_goals(
+        target: Vec<PathBuf>,
+        selection: SelectionArguments,
+        measuring: MeasuringArguments,
+        yes: bool,
+    ) -> Self {
+        Self { target, selection, measuring, yes, ..Self::default() }
+    }
+
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         if let Some(number) = self.resume {
             return self.resume(number, global);
@@ -82,17 +97,25 @@ impl RunCommand {
         let takes_stdout = copied.as_ref().is_some_and(FileCopy::takes_stdout);
         let output = if takes_stdout { &on_stderr } else { &global.output };
         let targets = self.find_targets(copied.as_ref())?;
-        let selected = self.selected(copied.as_ref(), largest_block(&targets), global.ranks())?;
+        let answers_goals = self.selection.is_empty() && self.programs.is_empty() && copied.is_none();
+        let keeps_data = targets.iter().any(|target| target.record().keeps_data());
+        let mut selected =
+            self.selected(copied.as_ref(), largest_block(&targets), global.ranks(), keeps_data)?;
         selected.notes.iter().for_each(|note| output.note(note));
-        let is_first_look = self.selection.is_empty() && self.programs.is_empty() && copied.is_none();
-        let first_looks = u64::from(is_first_look);
-        let mut settings = measuring.settings(first_looks, selected.samples);
+        let mut settings = measuring.settings(answers_goals.then_some(GOALS_BUDGET), selected.samples);
         copied.iter().for_each(|copied| copied.record(&mut settings));
         settings.programs = self.programs.words()?;
         let is_own = copied.is_some() || !self.programs.is_empty();
         let may_shrink = settings.budget_ns.is_some() && !is_own;
         let largest = self.selection.adaptive_size(&selected.rows).filter(|_| may_shrink);
         let free = least_free_bytes(targets.iter().map(Target::space));
+        let largest = match largest.filter(|_| answers_goals) {
+            Some(largest) => Some(AdaptiveCases::shrink_to_fit(&mut selected.rows, largest, free)),
+            None => largest,
+        };
+        if answers_goals && largest.is_some() && settings.max_bytes.is_none() {
+            settings.max_bytes = Some(GOALS_MAX_BYTES.min(most_unasked_bytes(free)));
+        }
         let records = targets.iter().map(Target::record).collect();
         let run = new_run(measuring.label.clone(), settings, &selected.rows, records);
         let run = RunRecord { cluster: global.cluster(), ..run };
@@ -108,7 +131,10 @@ impl RunCommand {
         // A run that chooses its size takes one that needs no consent, unless that is given.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
         let limits = Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
-        let sized = largest.map(|largest| AdaptiveCases::new(&selected.rows, largest, &run.targets, &limits));
+        let size = largest.map(|largest| (largest, false));
+        let fixed = || selected.rows.iter().map(|row| (row.case.axes().size_bytes, true)).max();
+        let size = size.or_else(|| fixed().filter(|_| answers_goals));
+        let sized = size.map(|size| AdaptiveCases::new(&selected.rows, size, &run.targets, &limits));
         let sized = sized.transpose()?;
         let smallest = largest.map(|largest| AdaptiveCases::smallest(&selected.rows, largest));
         let least = Cost { cases: smallest.as_ref().unwrap_or(&cases), ..cost.clone() };
@@ -126,6 +152,9 @@ impl RunCommand {
         let limits_for = if measuring.no_limits { Vec::new() } else { cases.clone() };
         let run = if sized.is_some() { RunRecord { cases: Vec::new(), ..run } } else { run };
         let number = store.begin_run(&run)?;
+        if answers_goals && !keeps_data {
+            output.note("Left out the durable goals: memory keeps nothing over a loss of power.");
+        }
         output.note(&line);
         let (limit, leader) = (measuring.timeout, &global.leader);
         let workspaces = Workspaces { store: &store, run: number, targets, limit, output, leader };
@@ -135,8 +164,14 @@ impl RunCommand {
     }
 
     /// The cases that were named, and the user's programs.
-    fn selected(&self, copied: Option<&FileCopy>, block_size_bytes: u64, ranks: u32) -> Result<Selection> {
-        let (selection, programs) = (&self.selection, &self.programs);
+    fn selected(
+        &self,
+        copied: Option<&FileCopy>,
+        block_size_bytes: u64,
+        ranks: u32,
+        keeps_data: bool,
+    ) -> Result<Selection> {
+        let (selection, programs) = (&self.selection.for_target(keeps_data), &self.programs);
         let only_programs = selection.is_empty() && !programs.is_empty();
         let mut selected = if only_programs {
             Selection { rows: Vec::new(), notes: Vec::new(), samples: SAMPLES }
@@ -240,7 +275,7 @@ impl RunCommand {
                  its samples cannot be mixed with new ones"
             ));
         }
-        let given = measuring.settings(0, run.settings.samples);
+        let given = measuring.settings(None, run.settings.samples);
         let settings = Settings {
             budget_ns: given.budget_ns,
             timeout_ns: given.timeout_ns.or(run.settings.timeout_ns),

@@ -1,8 +1,8 @@
 //! The cases of a run that finds out how large its files can be.
 
 use anyhow::Result;
-use writebench_model::{Axis, Bytes, Case, CaseRecord, SelectedCase, Settings, TargetRecord};
-use writebench_runner::{FirstLook, OfSize, Schedule};
+use writebench_model::{Axis, Bytes, Case, CaseRecord, GOALS, SelectedCase, Settings, TargetRecord};
+use writebench_runner::{AdaptiveSize, Contest, OfSize, Schedule};
 
 use crate::exit::usage;
 use crate::selection;
@@ -22,37 +22,58 @@ pub(crate) struct AdaptiveCases {
 }
 
 impl AdaptiveCases {
-    /// Makes the cases from rows of that size: the largest size of which all rounds fit into the limits is taken.
+    /// Makes the cases from rows whose largest size is that: the largest size of which all rounds fit into the limits is
+    /// taken. If the size is fixed, only that one.
     pub(crate) fn new(
         rows: &[SelectedCase],
-        largest: u64,
+        (largest, is_fixed): (u64, bool),
         targets: &[TargetRecord],
         settings: &Settings,
     ) -> Result<Self> {
         let (mut all, mut deferred) = (Vec::new(), Vec::new());
-        let sizes = sizes(largest);
+        let sizes = if is_fixed { vec![largest] } else { sizes(largest) };
         let mut passes = Vec::new();
-        for size in pass_sizes(largest, &sizes) {
-            let Some(rows) = with_size(rows, size) else { continue };
-            let cases = selection::different(rows.into_iter().map(|row| row.case));
-            passes.push(places(size, cases, targets.len(), &mut all));
+        for size in pass_sizes(largest, &sizes).into_iter().filter(|_| !is_fixed) {
+            let Some(rows) = with_size(rows, largest, size) else { continue };
+            passes.push(places(size, &rows, targets.len(), &mut all));
         }
         let mut of_sizes = Vec::new();
         for size in sizes {
-            let Some(rows) = with_size(rows, size) else { continue };
+            let Some(rows) = with_size(rows, largest, size) else { continue };
             deferred.push(selection::records(&rows, targets));
-            let cases = selection::different(rows.into_iter().map(|row| row.case));
-            of_sizes.push(places(size, cases, targets.len(), &mut all));
+            let mut of_size = places(size, &rows, targets.len(), &mut all);
+            // Fewer samples prove nothing, so that nobody can lose.
+            if settings.samples >= selection::SAMPLES {
+                of_size.contests = contests(&rows, targets.len(), &all, of_size.cases[0]);
+            }
+            of_sizes.push(of_size);
         }
         if of_sizes.is_empty() {
             return Err(usage!("no file size fits these cases: name one with --size"));
         }
-        Ok(Self { cases: all, deferred, schedule: Box::new(FirstLook::new(passes, of_sizes, settings)) })
+        Ok(Self { cases: all, deferred, schedule: Box::new(AdaptiveSize::new(passes, of_sizes, settings)) })
+    }
+
+    /// Halves the largest size of the rows until the files of a sample fit into the free space. Returns that size.
+    pub(crate) fn shrink_to_fit(rows: &mut Vec<SelectedCase>, largest: u64, free: Option<u64>) -> u64 {
+        /// A sample's file, a file to copy, and what earlier ones leave for a while.
+        const FILES: u64 = 4;
+        for size in sizes(largest).into_iter().filter(|&size| size * FILES <= free.unwrap_or(u64::MAX)) {
+            if let Some(smaller) = with_size(rows, largest, size) {
+                *rows = smaller;
+                return size;
+            }
+        }
+        largest
     }
 
     /// The cases with the smallest files, which are the least that such a run writes.
     pub(crate) fn smallest(rows: &[SelectedCase], largest: u64) -> Vec<Case> {
-        let rows = sizes(largest).into_iter().rev().find_map(|size| with_size(rows, size)).unwrap_or_default();
+        let rows = sizes(largest)
+            .into_iter()
+            .rev()
+            .find_map(|size| with_size(rows, largest, size))
+            .unwrap_or_default();
         selection::different(rows.into_iter().map(|row| row.case))
     }
 }
@@ -80,21 +101,44 @@ fn pass_sizes(largest: u64, sizes: &[u64]) -> Vec<u64> {
     passes
 }
 
-/// None if a row cannot have that size.
-fn with_size(rows: &[SelectedCase], size: u64) -> Option<Vec<SelectedCase>> {
-    let size = Bytes(size).to_string();
-    let sized =
-        |row: &SelectedCase| Some(SelectedCase { case: row.case.with(Axis::Size, &size).ok()?, ..row.clone() });
+/// The rows with files of that size, where the largest had the other; smaller files shrink with it. None if a row cannot
+/// have its size.
+fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<SelectedCase>> {
+    let sized = |row: &SelectedCase| {
+        let (axes, record) = (row.case.axes(), row.case.contract().durable_every_bytes);
+        let own = u128::from(axes.size_bytes) * u128::from(size) / u128::from(largest.max(1));
+        let own = u64::try_from(own).ok()?;
+        // The smaller files of records hold whole records.
+        let record = record.filter(|_| axes.size_bytes < largest).map_or(1, |record| record.max(1));
+        let own = own / record * record;
+        let case = row.case.with(Axis::Size, &Bytes(own).to_string()).ok().filter(|_| own > 0)?;
+        Some(SelectedCase { case, ..row.clone() })
+    };
     rows.iter().map(sized).collect()
 }
 
-/// Appends cases to the others; returns their places in the plan, which has each case once for
+/// Appends the cases of these rows to the others; returns their places in the plan, which has each case once for
 /// every target.
-fn places(bytes: u64, cases: Vec<Case>, targets: usize, all: &mut Vec<Case>) -> OfSize {
+fn places(bytes: u64, rows: &[SelectedCase], targets: usize, all: &mut Vec<Case>) -> OfSize {
     let first = all.len() * targets;
-    let places = first..first + cases.len() * targets;
-    all.extend(cases);
-    OfSize { bytes, cases: places.collect() }
+    all.extend(selection::different(rows.iter().map(|row| row.case.clone())));
+    OfSize { bytes, cases: (first..all.len() * targets).collect(), contests: Vec::new() }
+}
+
+/// For each target, the rows of each goal, as cases from that place in the plan on. A goal's first row is its baseline.
+fn contests(rows: &[SelectedCase], targets: usize, all: &[Case], first: usize) -> Vec<Contest> {
+    let is_together = |a: &SelectedCase, b: &SelectedCase| {
+        a.origin.table() == b.origin.table() && a.case.contract() == b.case.contract()
+    };
+    let of_goals = rows.chunk_by(is_together).filter(|rows| rows[0].origin.suite() == GOALS);
+    let place = |case: &Case| all[first / targets..].iter().position(|other| other == case);
+    let on_target = |goal: &[SelectedCase], target: usize| {
+        let position = |place: usize| first + place * targets + target;
+        let cases = goal.iter().filter_map(|row| Some((position(place(&row.case)?), row.case.clone())));
+        Contest { target, cases: cases.collect() }
+    };
+    let all_targets = |goal| (0..targets).map(move |target| on_target(goal, target));
+    of_goals.flat_map(all_targets).collect()
 }
 
 #[cfg(test)]

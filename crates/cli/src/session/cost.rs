@@ -82,9 +82,15 @@ impl<'r> Cost<'r> {
             0 | 1 => String::new(),
             count => format!(" on {count} targets"),
         };
-        let about = if self.is_sized { "as large as the limits allow, at most" } else { "about" };
+        if self.is_sized {
+            let limits = self.limits_text();
+            return Ok(format!(
+                "{}{targets}, with files as large as the limits allow{limits}.",
+                counted(self.cases.len(), "case")
+            ));
+        }
         Ok(format!(
-            "{} × {}{targets}: {about} {} to write, {}.",
+            "{} × {}{targets}: about {} to write, {}.",
             counted(self.cases.len(), "case"),
             counted(self.settings.samples as usize, "sample"),
             Bytes(self.bytes()?).approximate(),
@@ -179,12 +185,16 @@ impl<'r> Cost<'r> {
                 self.cases.iter().map(|case| pace.time_of(case)).fold(Duration::ZERO, Duration::saturating_add);
             rounded(round.as_secs_f64() * samples as f64)
         });
+        format!("{quick} on a fast disk, {slow} on a slow one{}", self.limits_text())
+    }
+
+    /// `; it stops after 45 s; it stops before 20 GiB are written`.
+    fn limits_text(&self) -> String {
         let most_time =
             self.settings.budget_ns.map(|budget| format!("it stops after {}", rounded(budget as f64 / 1e9)));
-        let most_bytes =
-            self.settings.max_bytes.map(|most| format!("it stops before {} are written", Bytes(most)));
-        let stops: String = most_time.into_iter().chain(most_bytes).map(|stop| format!("; {stop}")).collect();
-        format!("{quick} on a fast disk, {slow} on a slow one{stops}")
+        let before = |most| format!("it stops before {} are written", Bytes(most).approximate());
+        let most_bytes = self.settings.max_bytes.map(before);
+        most_time.into_iter().chain(most_bytes).map(|stop| format!("; {stop}")).collect()
     }
 }
 

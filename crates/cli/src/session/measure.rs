@@ -118,10 +118,7 @@ impl Session<'_> {
     /// The command that could be run next.
     fn hints(&self, report: &Report, end: End) {
         let (output, is_search) = (self.workspaces.output, report.run.is_search());
-        if report.is_brief() && !is_search {
-            output.note("Deeper: `writebench list` names the suites, `writebench run --suite write --dry-run` says what one costs.");
-        }
-        if end == End::MaxBytes && !is_search && !report.run.has_made_filesystems() {
+        if end == End::MaxBytes && !is_search && !report.is_brief() && !report.run.has_made_filesystems() {
             output.note("The limit on bytes was reached: `writebench run --resume --max-bytes MORE` goes on.");
         }
     }
@@ -149,7 +146,7 @@ impl Session<'_> {
         let (deferred, settings) = (&mut self.config.deferred, &self.config.settings);
         let end = writebench_runner::supervise(plan, schedule, workers, written, &mut |event| {
             match event {
-                RunEvent::Started { case, left, written, .. } => {
+                RunEvent::Started { target, case, left, written } => {
                     let has_case = |row: &CaseRecord| row.case.known() == Some(&case);
                     if let Some(group) = deferred.iter().position(|rows| rows.iter().any(has_case)) {
                         let rows = deferred.swap_remove(group);
@@ -157,6 +154,8 @@ impl Session<'_> {
                             bar.suspend(|| output.note(&size_line(&rows, settings, written)));
                         }
                         rows.into_iter().try_for_each(|row| recorder.record(RunEvent::Case(row.into())))?;
+                    } else if let Some(row) = recorder.run().row_of_contest(target, &case) {
+                        recorder.record(RunEvent::Case(row.into()))?;
                     }
                     progress::started(&bar, &case, left);
                 }

@@ -13,7 +13,7 @@ use crate::run_name::label;
 use crate::selection;
 
 /// How they are measured, and what is made of it.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct MeasuringArguments {
     /// Undisturbed samples of each case [default: 6, the least with a 95 % interval; 11 for suite copy]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -22,7 +22,7 @@ pub(crate) struct MeasuringArguments {
     /// times --samples, or until --budget
     #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm)]
     pub precision: Option<u32>,
-    /// Stop after this time; loops over durable records are cut to their share of it [default: none; 20s for the first look, and for each filesystem of one]
+    /// Stop after this time; loops over durable records are cut to their share of it [default: none; 45s for all goals, with `fs` 20s for each filesystem]
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub budget: Option<Duration>,
     /// Stop before more than this is written
@@ -58,17 +58,13 @@ pub(crate) struct MeasuringArguments {
 
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Budget of the first look, which promises an answer in half a minute.
-const FIRST_LOOK_BUDGET_NS: u64 = 20_000_000_000;
-
 impl MeasuringArguments {
-    /// The settings of the command line. Each first look adds a budget of its own.
-    pub(crate) fn settings(&self, first_looks: u64, samples: u32) -> Settings {
-        let first_look_budget_ns = (first_looks > 0).then_some(FIRST_LOOK_BUDGET_NS * first_looks);
+    /// The settings of the command line, with a budget if it names none.
+    pub(crate) fn settings(&self, default_budget: Option<Duration>, samples: u32) -> Settings {
         Settings {
             samples: self.samples.unwrap_or(samples),
             precision_ppm: self.precision,
-            budget_ns: self.budget.map(nanoseconds).or(first_look_budget_ns),
+            budget_ns: self.budget.or(default_budget).map(nanoseconds),
             max_bytes: self.max_bytes.map(|bytes| bytes.0),
             seed: seed(self.seed),
             verify: self.verify,

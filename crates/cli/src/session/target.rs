@@ -16,7 +16,7 @@ use crate::exit::{refused, usage};
 use crate::output::Output;
 use crate::processes;
 
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct DestroyArguments {
     /// Overwrite a block device: name it a second time. Refused if it is in use or carries data
     #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath)]

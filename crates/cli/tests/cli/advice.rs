@@ -33,6 +33,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a search measures first what an earlier one has found there", &tmpfs, again);
     trials.add("a dry run lists the candidates and writes nothing", &tmpfs, dry_run);
     trials.add("what cannot be searched for is refused in a line", &tmpfs, refusals);
+    trials.add("several goals are answered at once, each in a table of its own", &tmpfs, several_goals);
     trials.add(
         "files larger than memory are not begun with where no disk could write them in the budget",
         &[Need::MemoryGroup, Need::Root, Need::Filesystem(Kind::Ext4)],
@@ -255,11 +256,31 @@ fn dry_run() -> Result<()> {
     Ok(())
 }
 
+/// The cases that join during the run are in the table of their goal.
+fn several_goals() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let path = target.path().to_str().context("UTF-8")?;
+    let goals = ["--for", "stream", "--for", "overwrite", "--size", "1MiB", "--budget", "20s"];
+    let ended = program.call(&[&["advise", path, "--export", "json=-"], &goals[..]].concat())?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    let document: Value = serde_json::from_str(&ended.stdout)?;
+    let cases = document["cases"].as_array().context("cases")?;
+    let mut sections: Vec<&Value> = cases.iter().map(|case| &case["section"]).collect();
+    ensure!(cases.iter().all(|case| case["suite"] == "goals"), "{cases:?}");
+    sections.dedup();
+    ensure!(sections == ["Stream data into a new file", "Overwrite a file in place"], "{sections:?}");
+    let findings = document["findings"].as_array().context("findings")?;
+    ensure!(findings.len() == 2 && findings.iter().all(|finding| finding["case"].is_string()), "{findings:?}");
+    let names: Vec<&Value> = cases.iter().map(|case| &case["id"]).collect();
+    ensure!(findings.iter().all(|finding| names.contains(&&finding["case"])), "{findings:?}");
+    Ok(())
+}
+
 fn refusals() -> Result<()> {
     let target = directory_on(Kind::Tmpfs);
     let target_text = target.path().to_str().context("UTF-8")?;
     let refused: &[(&[&str], &str)] = &[
-        (&[], "--for <GOAL>"),
+        (&["--for", "stream", "--for", "larger-than-memory"], "give one --for"),
         (&["--for", "speed"], "stream"),
         (&["--for", "stream", "--record", "4KiB"], "--record goes with --for records"),
         (&["--for", "records", "--record", "1GiB", "--size", "4MiB"], "a file of 4MiB has no room for one"),

@@ -24,8 +24,8 @@ pub(crate) fn add(trials: &mut Trials) {
         odd_names,
     );
     trials.add("a dry run says what would be written and writes nothing", &tmpfs, dry_run);
-    trials.add("without suite or case a first look is taken", &tmpfs, first_look);
-    trials.add("a first look at a slow target has six rounds of smaller files", &[Need::Fuse], slow_first_look);
+    trials.add("a run without suite or case answers all goals", &tmpfs, all_goals);
+    trials.add("a run on a slow target answers all goals with smaller files", &[Need::Fuse], slow_target);
     trials.add("results go to stdout and all else to stderr", &tmpfs, outputs);
     trials.add("a run ends with three sentences and the command for its page", &tmpfs, answer_and_doubts);
     trials.add("where everything failed, the end says so and why", &[Need::Root], nothing_worked);
@@ -197,17 +197,17 @@ fn dry_run() -> Result<()> {
     Ok(())
 }
 
-fn first_look() -> Result<()> {
+fn all_goals() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let document = program.run(target.path(), &["--size", "1MiB", "--samples", "1"], 0)?;
     let cases = document["cases"].as_array().context("cases")?;
-    ensure!(cases.len() >= 8 && cases.iter().all(|case| case["suite"] == "quick"), "{cases:?}");
+    ensure!(cases.len() >= 8 && cases.iter().all(|case| case["suite"] == "goals"), "{cases:?}");
     Ok(())
 }
 
 /// Each write takes a millisecond and more, as on a network or a slow disk. Other work that begins
 /// after the size was chosen may take the time of a round, so the test tries again.
-fn slow_first_look() -> Result<()> {
+fn slow_target() -> Result<()> {
     let (program, faulty) = (program()?, Faulty::mount("sample", Caching::WriteThrough)?);
     let delay = What::Delay(Duration::from_millis(1));
     faulty.follow(&[Fault { when: When::Each(Call::Write), what: delay }]);
@@ -217,18 +217,20 @@ fn slow_first_look() -> Result<()> {
         ensure!(ended.code == Some(0), "{ended:?}");
         let document: Value = serde_json::from_str(&ended.stdout)?;
         let cases = document["cases"].as_array().context("cases")?;
-        ensure!(cases.len() == 10, "{}", cases.len());
+        ensure!(cases.len() >= 30, "{}", cases.len());
         let bytes = cases[0]["contract"]["bytes"].as_u64().context("bytes")?;
         let ok = cases.iter().filter(|case| case["outcome"] == "ok");
         Ok((bytes, ok.map(|case| case["samples"].as_array().map_or(0, Vec::len)).collect()))
     };
-    let has_six =
-        |(_, rounds): &(u64, Vec<usize>)| rounds.len() >= 6 && rounds.iter().all(|&rounds| rounds >= 6);
+    // Losers have three.
+    let has_six = |(_, rounds): &(u64, Vec<usize>)| {
+        rounds.iter().filter(|&&rounds| rounds >= 6).count() >= 7 && rounds.iter().all(|&rounds| rounds >= 3)
+    };
     let mut looks = vec![look()?];
     while looks.len() < 3 && !looks.iter().any(has_six) {
         looks.push(look()?);
     }
-    let is_smaller = |(bytes, _): &(u64, Vec<usize>)| (1 << 20..128 << 20).contains(bytes);
+    let is_smaller = |(bytes, _): &(u64, Vec<usize>)| (64 << 10..128 << 20).contains(bytes);
     ensure!(looks.iter().all(is_smaller) && looks.iter().any(has_six), "{looks:?}");
     Ok(())
 }

@@ -223,7 +223,7 @@ fn fits() -> Result<()> {
     let program = program()?;
     let target = directory_on(Kind::Tmpfs);
     for _ in 0..2 {
-        program.run(target.path(), &["--suite", "quick", "--size", "64KiB", "--samples", "4"], 0)?;
+        program.run(target.path(), &["--suite", "create", "--size", "64KiB", "--samples", "4"], 0)?;
     }
     let script = format!(
         "stty rows 24 cols 80; exec {} compare 1 2 --db {}",

@@ -13,7 +13,7 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::LoopDevice, Need::Program("setpriv")];
-    trials.add("the first look runs as nobody", &needs, first_look);
+    trials.add("a suite runs as nobody", &needs, suite_as_nobody);
     trials.add("what needs root says so to nobody", &needs, needs_root);
     trials.add(
         "a directory that only the user's own group may write is safe for a database",
@@ -64,11 +64,11 @@ fn text(path: &Path) -> Result<&str> {
     path.to_str().context("UTF-8")
 }
 
-fn first_look() -> Result<()> {
+fn suite_as_nobody() -> Result<()> {
     let nobody = Nobody::new()?;
     let target = nobody.target();
     let ended =
-        nobody.call(&["run", text(&target)?, "--suite", "quick", "--size", "1MiB", "--samples", "1"])?;
+        nobody.call(&["run", text(&target)?, "--suite", "create", "--size", "1MiB", "--samples", "1"])?;
     ensure!(ended.code == Some(0) && !ended.stdout.contains("failed"), "{ended:?}");
     ensure!(entries(&target).is_empty(), "{:?}", entries(&target));
     Ok(())

@@ -122,6 +122,19 @@ fn widest(lines: &[String]) -> usize {
     lines.iter().map(|line| display_width(line)).max().unwrap_or(0)
 }
 
+/// The table with some text in lines of its own below each row; none if the rows do not fit.
+pub(super) fn with_text_below(table: &Table, below: &[&str], width: Option<usize>) -> Option<Vec<String>> {
+    const INDENT: usize = 2;
+    let mut lines = ranks(table, width)?.lines;
+    let rows = lines.split_off(lines.len() - table.rows.len());
+    for (row, text) in rows.into_iter().zip(below) {
+        let text = folded(text, width.unwrap_or(usize::MAX).saturating_sub(INDENT), 0);
+        lines.push(row);
+        lines.extend(text.lines().map(|line| format!("{:INDENT$}{line}", "")));
+    }
+    Some(lines)
+}
+
 /// Each case's name on a line of its own, above its figures: names may be as wide as a terminal.
 fn named_above(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     let mut figures = table.clone();

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use super::lines::{fitting, folded};
+use super::lines::{fitting, folded, with_text_below};
 pub use super::styles::STYLES;
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use super::width::{display_width, padded};
@@ -41,7 +41,9 @@ pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
             text += &shown;
         }
     }
-    let found = [Some(report.findings_table()), report.targets_table()];
+    let goals = goals_text(report, width);
+    text += goals.as_deref().unwrap_or_default();
+    let found = [goals.is_none().then(|| report.findings_table()), report.targets_table()];
     for table in found.into_iter().flatten().filter(|table| !table.rows.is_empty()) {
         text += &table_text(table, width).0;
     }
@@ -51,6 +53,17 @@ pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     }
     text.extend(said.iter().map(|(style, line)| styled(*style, line, width)));
     text
+}
+
+/// The answers to several goals on a terminal: the recommended way has a line of its own, as it may be long.
+fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
+    if width.is_none() || !report.is_brief() || report.advice.is_some() || report.run.is_side_by_side() {
+        return None;
+    }
+    let table = report.findings_table().without_way().made_visible();
+    let ways: Vec<_> = report.findings.iter().map(|finding| visible(&finding.way)).collect();
+    let ways: Vec<&str> = ways.iter().map(AsRef::as_ref).collect();
+    Some(format!("\n{}\n", with_text_below(&table, &ways, width)?.join("\n")))
 }
 
 /// The run, and all that is known of the machine.

@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use writebench_model::{
-    CaseRecord, Content, Contract, Durability, Limit, Outcome, RunRecord, Sample, Stage, TargetRecord,
+    CaseOrigin, CaseRecord, Content, Contract, Durability, Limit, Outcome, RunRecord, Sample, Stage,
+    TargetRecord,
 };
 use writebench_stats::{Interval, Verdict};
 
@@ -34,7 +35,7 @@ pub struct CaseReport {
 
 /// Takes the cases out of a run.
 pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
-    let records = std::mem::take(&mut run.cases);
+    let records = tables_together(std::mem::take(&mut run.cases));
     let places: HashMap<&str, usize> = run.targets.iter().map(|target| target.name.as_str()).zip(0..).collect();
     let case = |record: CaseRecord| {
         let place = places.get(record.target.as_str()).copied();
@@ -54,6 +55,18 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
     }
     drop_exceeded_limits(&mut cases);
     cases
+}
+
+/// The rows in the order of their tables. A case that joined a contest during the run was recorded last.
+fn tables_together(mut rows: Vec<CaseRecord>) -> Vec<CaseRecord> {
+    let mut tables: Vec<CaseOrigin> = Vec::new();
+    for row in &rows {
+        if tables.iter().all(|table| table.table() != row.origin.table()) {
+            tables.push(row.origin.clone());
+        }
+    }
+    rows.sort_by_key(|row| tables.iter().position(|table| table.table() == row.origin.table()));
+    rows
 }
 
 /// A limit that a case goes beyond is none: no case of that target is held against it.

@@ -1,7 +1,7 @@
 //! The answer to a contract's question: the fastest way, its gain, and how sure that is.
 
-use writebench_model::{Axes, Axis, Bytes, Contract, Prepare, RunRecord, SyncCall};
-use writebench_stats::{Interval, Verdict};
+use writebench_model::{Axes, Axis, Bytes, Contract, GOALS, Prepare, RunRecord, SyncCall};
+use writebench_stats::{FEWEST_FOR_INTERVAL, Interval, Verdict};
 
 use crate::numbers::{CaseReport, Estimate, by_contract, distinct};
 use crate::sentences::finding::{Finding, compared, figure, goal, value_of};
@@ -31,7 +31,10 @@ pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<ContractAnsw
     if contracts.iter().any(|(_, cases)| is_measured(cases)) {
         contracts.retain(|(_, cases)| is_measured(cases));
     }
-    let several_sizes = contracts.iter().any(|(contract, _)| contract.bytes != contracts[0].0.bytes);
+    // Files of records are smaller than all others, and that needs no words.
+    let mut streams = contracts.iter().filter(|(contract, _)| contract.durable_every_bytes.is_none());
+    let first = streams.next().map_or(0, |(contract, _)| contract.bytes);
+    let several_sizes = streams.any(|(contract, _)| contract.bytes != first);
     let answer = |(contract, cases): (&Contract, Vec<&CaseReport>)| {
         let mut answer = ContractAnswer::for_contract(contract, run, cases);
         if several_sizes {
@@ -54,7 +57,10 @@ impl ContractAnswer {
             sentence: format!("{}: ", question(contract, target)),
             certainty: String::new(),
         };
-        let ranked: Vec<&CaseReport> = cases.iter().copied().filter(|case| case.is_ranked()).collect();
+        let mut ranked: Vec<&CaseReport> = cases.iter().copied().filter(|case| case.is_ranked()).collect();
+        if cases.iter().all(|case| case.record.origin.suite() == GOALS) {
+            recommended_first(&mut ranked);
+        }
         match ranked.as_slice() {
             [best, others @ ..] => answer.ranked(best, others, cases.len(), run),
             [] => answer.unranked(&cases),
@@ -83,6 +89,7 @@ impl ContractAnswer {
         self.certainty = match cases {
             1 => "There is no other case to compare it with.".to_owned(),
             _ if others.is_empty() => "No other case has a rank to compare it with.".to_owned(),
+            _ if best.record.origin.suite() == GOALS => steps(best, others),
             _ => certainty(best, others),
         };
         self
@@ -118,6 +125,64 @@ impl ContractAnswer {
     /// All sentences of the answer.
     pub(crate) fn text(&self) -> String {
         format!("{} {}", self.sentence, self.certainty).trim_end().to_owned()
+    }
+}
+
+/// Cases within this ratio are equally good: the simplest of them is recommended.
+const CLOSE: f64 = 1.03;
+
+/// Moves the recommended case to the front: the simplest of those near the fastest, or plain write if none is proven to
+/// be more than 3 % faster.
+fn recommended_first(ranked: &mut Vec<&CaseReport>) {
+    let has_rounds = |case: &&CaseReport| {
+        case.estimate.as_ref().is_some_and(|estimate| estimate.samples >= FEWEST_FOR_INTERVAL as usize)
+    };
+    let full: Vec<&CaseReport> = ranked.iter().copied().filter(has_rounds).collect();
+    let Some(&fastest) = full.first() else { return };
+    let is_same =
+        |a: &CaseReport, b: &CaseReport| a.record.case == b.record.case && a.record.target == b.record.target;
+    let is_near = |case: &&CaseReport| {
+        is_same(case, fastest) || case.ratio_to(fastest).is_some_and(|ratio| ratio.estimate <= CLOSE)
+    };
+    let complexity = |case: &&CaseReport| {
+        case.record.case.known().map_or((u32::MAX, usize::MAX), writebench_model::Case::complexity)
+    };
+    let Some(mut recommended) = full.iter().copied().filter(is_near).min_by_key(complexity) else { return };
+    let is_beside = |case: &&CaseReport| is_baseline(case) && case.record.target == recommended.record.target;
+    if let Some(baseline) = ranked.iter().copied().find(is_beside) {
+        let is_proven = |ratio: &Interval| ratio.is_sure() && ratio.verdict() == Verdict::Slower;
+        let gain = baseline.ratio_to(recommended).filter(is_proven);
+        if gain.is_none_or(|gain| gain.estimate < CLOSE) {
+            recommended = baseline;
+        }
+    }
+    ranked.retain(|case| !is_same(case, recommended));
+    ranked.insert(0, recommended);
+}
+
+/// What each choice of the recommended case contributes, by the cases that lack one.
+fn steps(best: &CaseReport, others: &[&CaseReport]) -> String {
+    let baseline = others.iter().copied().find(|other| is_baseline(other)).unwrap_or(best);
+    let (Some(known), Some(plain)) = (best.record.case.known(), baseline.record.case.known()) else {
+        return String::new();
+    };
+    let without = known.simplifications(plain);
+    let step = |simpler: &writebench_model::Case| {
+        let other = others.iter().find(|other| other.record.case.known() == Some(simpler))?;
+        let ratio = best.ratio_to(other).filter(Interval::is_sure)?;
+        let ends = TIMES.between(ratio.low, ratio.high);
+        Some(format!("{} × ({ends}) as {}", TIMES.text(ratio.estimate), other.record.case))
+    };
+    let mut steps: Vec<String> = without.iter().filter_map(step).collect();
+    let is_faster = |other: &&&CaseReport| other.verdict_to(best) == Verdict::Faster;
+    if let Some(faster) = others.iter().find(is_faster) {
+        let factor = best.ratio_to(faster).map_or_else(String::new, |ratio| TIMES.text(ratio.estimate));
+        steps.insert(0, format!("{factor} × as {}, which takes more effort", faster.record.case));
+    }
+    if steps.is_empty() {
+        certainty(best, others)
+    } else {
+        format!("Its speed is {}.", list(&steps, steps.len()))
     }
 }
 
@@ -185,6 +250,7 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
     let verdicts: Vec<Verdict> = others.iter().map(|other| other.verdict_to(best)).collect();
     match ratios.iter().map(|ratio| ratio.count).max().unwrap_or(0) {
         _ if others.is_empty() => format!("is {}", plain(best)),
+        _ if verdicts.contains(&Verdict::Faster) => "no other is 3 % faster".to_owned(),
         most if !ratios.iter().any(Interval::is_sure) => format!("inconclusive ({})", counted(most, "round")),
         _ if verdicts.iter().all(|verdict| verdict.is_difference()) => "is the fastest".to_owned(),
         _ if verdicts.contains(&Verdict::Inconclusive) => "inconclusive vs. others".to_owned(),

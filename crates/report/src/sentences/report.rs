@@ -1,6 +1,6 @@
 //! A run's numbers, with what they come to in words.
 
-use writebench_model::{FIRST_LOOK, RunRecord};
+use writebench_model::{GOALS, RunRecord};
 
 use crate::numbers::{CaseReport, cases};
 use crate::sentences::advice::{Advice, Search, without_advice};
@@ -77,17 +77,17 @@ impl Report {
         RunRecord { cases, ..self.run.clone() }
     }
 
-    /// Whether the run answers a question, so that its first screen stands without tables: a first
-    /// look, or a search.
+    /// Whether the run answers goals, so that its first screen needs no tables.
     #[must_use]
     pub fn is_brief(&self) -> bool {
         let mut origins = self.cases.iter().map(|case| &case.record.origin);
-        !self.is_arranged && origins.all(|origin| origin.is_search() || origin.suite() == FIRST_LOOK)
+        !self.is_arranged && origins.all(|origin| origin.is_search() || origin.suite() == GOALS)
     }
 
     /// The headings of the way to a goal, and of its comparison.
     pub(crate) fn headings(&self) -> (&'static str, String) {
-        let found = if self.advice.is_some() { "way" } else { "fastest here" };
+        let found = if self.is_brief() { "recommended" } else { "fastest here" };
+        let found = if self.advice.is_some() { "way" } else { found };
         let first = self.run.targets.first().filter(|_| self.advice.is_none() && self.run.is_side_by_side());
         (found, first.map_or("vs. plain write".to_owned(), |first| format!("× the same on {}", first.name)))
     }

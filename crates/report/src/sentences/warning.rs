@@ -1,6 +1,6 @@
 //! Warnings that a reader of the figures needs.
 
-use writebench_model::{Durability, Outcome, RunRecord, RunStatus};
+use writebench_model::{Durability, GOALS, Outcome, RunRecord, RunStatus};
 use writebench_stats::CONFIDENCE;
 
 use crate::numbers::{CaseReport, Estimate, distinct};
@@ -13,13 +13,15 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     warnings.extend(direct_in_page_cache(run, cases));
     // Each case with figures in a table, once: it may stand in several.
     let cases = distinct(cases.iter().filter(|case| !case.is_screening()), |case| &case.name);
-    // A search is for what works.
-    warnings.extend(failed(&cases).filter(|_| !is_search));
+    // A search is for what works, as are the goals, whose losers have few samples.
+    let answers_goals = cases.iter().all(|case| case.record.origin.suite() == GOALS);
+    warnings.extend(failed(&cases).filter(|_| !is_search && !answers_goals));
     warnings.extend(went_on(&cases));
     warnings.extend(lost_at_write_back(&cases));
     let estimates = || cases.iter().filter_map(|case| case.estimate.as_ref());
     if let Some(lowest) = estimates().min_by(|a, b| a.confidence.total_cmp(&b.confidence))
         && lowest.confidence < CONFIDENCE
+        && !answers_goals
     {
         warnings.push(format!(
             "As few as {} of a case: a 95 % interval takes 6; `…` is the range of the samples.",

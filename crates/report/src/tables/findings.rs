@@ -5,6 +5,18 @@ use crate::sentences::finding::{Finding, IN_PAGE_CACHE, figure, value_of};
 use crate::sentences::{NOTHING, Report};
 use crate::tables::table::{self, Cells, Column, Table};
 
+impl Table {
+    /// The table of findings without the ways, for a layout that has them elsewhere. The samples give way first.
+    pub(crate) fn without_way(mut self) -> Self {
+        const WAY: usize = 1;
+        self.columns.remove(WAY);
+        self.rows.iter_mut().for_each(|row| drop(row.remove(WAY)));
+        let samples = self.columns.iter_mut().filter(|column| column.heading == table::SAMPLES);
+        samples.for_each(|column| column.rank = 1);
+        self
+    }
+}
+
 impl Report {
     /// A line for each finding.
     pub(crate) fn findings_table(&self) -> Table {

@@ -13,34 +13,34 @@ const CLEAR_LOSS_ROUNDS: usize = 3;
 
 /// The same as [`writebench_model::Sample::usable`]: the good samples without the disturbed, or all if every
 /// sample was disturbed.
-pub(super) fn usable(samples: &[SampleSummary]) -> Vec<&SampleSummary> {
+pub(crate) fn usable(samples: &[SampleSummary]) -> Vec<&SampleSummary> {
     let good: Vec<&SampleSummary> = samples.iter().filter(|sample| sample.is_ok).collect();
     let calm: Vec<&SampleSummary> = good.iter().copied().filter(|sample| !sample.is_disturbed).collect();
     if calm.is_empty() { good } else { calm }
 }
 
 /// How many samples count as taken: at least half of them, however many are disturbed.
-pub(super) fn counted(samples: &[SampleSummary]) -> usize {
+pub(crate) fn counted(samples: &[SampleSummary]) -> usize {
     usable(samples).len().max(samples.len() / 2)
 }
 
 /// The total times, with their rounds.
-pub(super) fn by_round(samples: &[SampleSummary]) -> Vec<(u32, f64)> {
+pub(crate) fn by_round(samples: &[SampleSummary]) -> Vec<(u32, f64)> {
     usable(samples).into_iter().map(|sample| (sample.round, as_f64(sample.total_ns))).collect()
 }
 
-pub(super) fn verdict(ratio: Option<Interval>) -> Verdict {
+pub(crate) fn verdict(ratio: Option<Interval>) -> Verdict {
     ratio.map_or(Verdict::Inconclusive, |ratio| Verdict::from_ratio(&ratio, CLOSE))
 }
 
 /// Whether the time over the leader's is above 1 at 95 %, or so far above that fewer rounds suffice.
-pub(super) fn is_clear_loss(ratio: Option<Interval>) -> bool {
+pub(crate) fn is_clear_loss(ratio: Option<Interval>) -> bool {
     let is_far = |ratio: Interval| ratio.count >= CLEAR_LOSS_ROUNDS && ratio.low > CLEAR_LOSS;
     verdict(ratio) == Verdict::Slower || ratio.is_some_and(is_far)
 }
 
 /// A number of things that fit.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, and saturating")]
-pub(super) fn floor(value: f64) -> usize {
+pub(crate) fn floor(value: f64) -> usize {
     value as usize
 }

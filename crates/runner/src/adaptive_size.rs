@@ -8,6 +8,8 @@ use std::time::Duration;
 use writebench_model::Settings;
 use writebench_stats::as_f64;
 
+use crate::goal_rounds::{Contest, GoalRounds};
+use crate::order::PlannedCase;
 use crate::schedule::{EachCase, SampleSummary, Schedule, Spent};
 
 /// The same cases with files of one size.
@@ -17,11 +19,13 @@ pub struct OfSize {
     pub bytes: u64,
     /// The cases' positions in the plan.
     pub cases: Vec<usize>,
+    /// The contests among them; none if each case has the same number of samples.
+    pub contests: Vec<Contest>,
 }
 
 /// The schedule of such a run.
 #[derive(Debug)]
-pub struct FirstLook {
+pub struct AdaptiveSize {
     // In ascending order; none of their sizes can be chosen.
     passes: Vec<OfSize>,
     // The possible sizes, in descending order.
@@ -30,6 +34,8 @@ pub struct FirstLook {
     max_bytes: Option<u64>,
     rounds: u32,
     each: EachCase,
+    // The rounds at the chosen size, if they are contests.
+    contests: Option<GoalRounds>,
     // Bytes and seconds of completed passes.
     done: Vec<(u64, f64)>,
     // The start of the pass; for the first one, its first sample, since that starts the worker.
@@ -41,13 +47,16 @@ pub struct FirstLook {
 /// The share of the time for which all rounds are planned, as the time of a round is extrapolated from small
 /// files.
 const PLANNED_SHARE: f64 = 0.7;
+/// The same where the winners are simplified afterwards.
+const PLANNED_SHARE_OF_CONTESTS: f64 = 0.4;
+const PLANNED_BYTES_OF_CONTESTS: f64 = 0.6;
 /// The share of the time, and of the bytes, that a pass may be expected to take.
 const PASS_SHARE: f64 = 0.2;
 
 /// The share of the time at which a loop over records ends. Loops are hardly ever cut, since cut ones have no rank.
 const LOOP_SHARE: f64 = 0.1;
 
-impl FirstLook {
+impl AdaptiveSize {
     /// A schedule with these passes, ascending, and these possible sizes, descending; each case belongs to
     /// only one of them.
     #[must_use]
@@ -59,6 +68,7 @@ impl FirstLook {
             max_bytes: settings.max_bytes,
             rounds: settings.samples,
             each: EachCase::for_settings(settings),
+            contests: None,
             done: Vec::new(),
             begin: None,
             chosen: None,
@@ -80,14 +90,17 @@ impl FirstLook {
     }
 
     fn choose(&self, spent: Spent) -> usize {
-        let left_s = self
-            .budget
-            .map_or(f64::INFINITY, |budget| PLANNED_SHARE * budget.saturating_sub(spent.elapsed).as_secs_f64());
-        let left_bytes = self.max_bytes.map_or(u64::MAX, |most| most.saturating_sub(spent.bytes));
+        let are_contests = self.sizes.iter().any(|size| !size.contests.is_empty());
+        let share = if are_contests { PLANNED_SHARE_OF_CONTESTS } else { PLANNED_SHARE };
+        let left = |budget: Duration| share * budget.saturating_sub(spent.elapsed).as_secs_f64();
+        let left_s = self.budget.map_or(f64::INFINITY, left);
+        let share_of_bytes = if are_contests { PLANNED_BYTES_OF_CONTESTS } else { 1.0 };
+        let left_bytes = |most: u64| share_of_bytes * as_f64(most.saturating_sub(spent.bytes));
+        let left_bytes = self.max_bytes.map_or(f64::INFINITY, left_bytes);
         let fits = |size: &OfSize| {
             let round_bytes = size.bytes.saturating_mul(size.cases.len() as u64);
             self.round_s(size.bytes) * f64::from(self.rounds) <= left_s
-                && round_bytes.saturating_mul(self.rounds.into()) <= left_bytes
+                && as_f64(round_bytes.saturating_mul(self.rounds.into())) <= left_bytes
         };
         self.sizes.iter().position(fits).unwrap_or(self.sizes.len().saturating_sub(1))
     }
@@ -110,7 +123,11 @@ impl FirstLook {
                 self.done.push((pass.bytes, seconds + of_first));
                 self.begin = Some(spent.elapsed);
             } else {
-                self.chosen = Some(self.choose(spent));
+                let chosen = self.choose(spent);
+                self.chosen = Some(chosen);
+                let contests = self.sizes.get(chosen).map(|size| size.contests.clone()).unwrap_or_default();
+                let rounds = self.rounds as usize;
+                self.contests = (!contests.is_empty()).then(|| GoalRounds::new(contests, rounds));
             }
         }
     }
@@ -124,13 +141,16 @@ impl FirstLook {
     }
 }
 
-impl Schedule for FirstLook {
+impl Schedule for AdaptiveSize {
     fn loop_limit(&self) -> Option<Duration> {
         self.budget.map(|budget| budget.mul_f64(LOOP_SHARE))
     }
 
     fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize] {
         self.advance(taken, spent);
+        if let Some(contests) = &mut self.contests {
+            return contests.wanted(taken, spent);
+        }
         self.wanted = vec![0; taken.len()];
         if let Some(size) = self.chosen.and_then(|chosen| self.sizes.get(chosen)) {
             let each = self.each.wanted(taken, spent);
@@ -139,6 +159,10 @@ impl Schedule for FirstLook {
             pass.cases.iter().for_each(|&case| self.wanted[case] = usize::from(taken[case].is_empty()));
         }
         &self.wanted
+    }
+
+    fn added(&mut self) -> Vec<PlannedCase> {
+        self.contests.as_mut().map(Schedule::added).unwrap_or_default()
     }
 }
 
@@ -157,18 +181,19 @@ mod tests {
 
     /// The chosen size, the samples of each of its cases, and the time, if each sample and each MiB take that
     /// long.
-    fn first_look(sample_s: f64, mib_s: f64) -> (u64, usize, f64) {
+    fn adaptive_size(sample_s: f64, mib_s: f64) -> (u64, usize, f64) {
         // No possible size equals these.
         let passes = [MIB / 2, 3 * MIB / 2, 24 * MIB];
         let all: Vec<u64> = passes.into_iter().chain(SIZES.map(|size| size * MIB)).collect();
         let of_size = |(index, &bytes): (usize, &u64)| OfSize {
             bytes,
             cases: (index * CASES..(index + 1) * CASES).collect(),
+            contests: Vec::new(),
         };
         let mut groups: Vec<OfSize> = all.iter().enumerate().map(of_size).collect();
         let sizes = groups.split_off(passes.len());
         let budget = Duration::from_secs(20);
-        let mut schedule = FirstLook::new(groups, sizes, &settings(budget));
+        let mut schedule = AdaptiveSize::new(groups, sizes, &settings(budget));
         let (mut taken, mut spent) = (vec![Vec::new(); all.len() * CASES], Spent::default());
         // The worker starts before the first sample.
         spent.elapsed += Duration::from_secs(1);
@@ -191,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_fast_disk_is_measured_with_the_largest_files() {
-        let (size, rounds, seconds) = first_look(0.03, 0.0004);
+        let (size, rounds, seconds) = adaptive_size(0.03, 0.0004);
         assert_eq!((size, rounds), (128, 6));
         assert!(seconds < 20.0, "{seconds}");
     }
@@ -201,7 +226,7 @@ mod tests {
         // From 2 GB/s down to 10 MB/s, and from no overhead per sample to a tenth of a second.
         for mib_s in [0.0005, 0.002, 0.01, 0.05, 0.1] {
             for sample_s in [0.001, 0.03, 0.1] {
-                let (size, rounds, seconds) = first_look(sample_s, mib_s);
+                let (size, rounds, seconds) = adaptive_size(sample_s, mib_s);
                 assert_eq!(rounds, 6);
                 assert!(seconds < 20.0, "{seconds} s with {size} MiB at {mib_s} s for each");
             }
@@ -211,7 +236,7 @@ mod tests {
     #[test]
     fn the_slower_the_disk_the_smaller_the_files() {
         let sizes: Vec<u64> =
-            [0.0005, 0.005, 0.02, 0.1].into_iter().map(|mib_s| first_look(0.02, mib_s).0).collect();
+            [0.0005, 0.005, 0.02, 0.1].into_iter().map(|mib_s| adaptive_size(0.02, mib_s).0).collect();
         assert!(sizes.is_sorted_by(|a, b| a > b), "{sizes:?}");
     }
 }
