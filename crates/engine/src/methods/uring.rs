@@ -209,6 +209,11 @@ impl<'q, R: Ring> Operations<'q, R> {
         Ok(())
     }
 
+    /// Submits what is queued, and waits for nothing.
+    pub(super) fn submit(&mut self) -> Result<()> {
+        self.ring.submit(0)
+    }
+
     /// Submits what is queued, and waits for a completion if one is to come.
     pub(super) fn wait(&mut self) -> Result<()> {
         self.ring.submit(usize::from(self.under_way > 0))

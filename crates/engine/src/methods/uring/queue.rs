@@ -119,6 +119,10 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         self.slots[index] = Slot { begin: self.next, left: length, length, submitted, ..Slot::default() };
         self.next += length;
         self.push_write(index)?;
+        if self.staging.is_some() {
+            // The copy of the next chunk overlaps with this write.
+            self.operations.submit()?;
+        }
         if self.waits_for_all() {
             self.since_sync += 1;
             if self.region.axes.sync.every.is_some_and(|every| self.since_sync >= u64::from(every)) {
