@@ -265,8 +265,11 @@ impl<'c> CaseView<'c> {
 
     // The memory of the data.
 
+    /// Whether data is in huge pages, or is copied to them for direct I/O: to a buffer of at least one.
     pub(crate) fn is_in_huge_pages(&self) -> bool {
-        self.has(Axis::Memory) && self.axes().memory == DataMemory::HugePages
+        let buffer_bytes = self.case.staged_bytes() / u64::from(self.threads());
+        let is_chosen = self.has(Axis::Memory) && self.axes().memory == DataMemory::HugePages;
+        is_chosen || buffer_bytes >= Case::HUGE_PAGE_BYTES
     }
 
     /// Whether the code makes memory in huge pages: for data that is elsewhere, or comes from a producer.

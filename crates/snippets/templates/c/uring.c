@@ -76,6 +76,11 @@ static void push(struct queue *queue, unsigned slot)
 {%- endif %}
     io_uring_sqe_set_data64(sync, slot * 2 + 1);
 {%- endif %}
+{%- if case.is_direct() %}
+    // The copy of the next chunk overlaps with this write.
+    if (queue->buffer != NULL)
+        io_uring_submit(&queue->ring);
+{%- endif %}
 }
 
 // Takes a completion; returns an error number.

@@ -105,6 +105,11 @@ private:
 {%- if case.sync_every() == Some(1) %}
         push_sync(2 * slot + 1); // it begins when the write has ended
 {%- endif %}
+{%- if case.is_direct() %}
+        // The copy of the next chunk overlaps with this write.
+        if (buffers_)
+            io_uring_submit(ring_.get());
+{%- endif %}
     }
 {%- if case.sync_every().is_some() %}
 
