@@ -2,6 +2,7 @@
 
 mod advice;
 mod frontier;
+mod grid;
 mod promise;
 mod soak;
 
@@ -14,6 +15,8 @@ pub(crate) enum Question {
     Advise(advice::Options),
     /// Compare the best ways of the five programs with the best here, for each contract
     Frontier(frontier::Options),
+    /// Measure the cases of each goal in stages, or choose the portfolios from all such figures
+    Grid(grid::Options),
     /// Run all commands with all kinds of faults for minutes, and look for errors and leftovers
     Soak(soak::Options),
 }
@@ -23,6 +26,7 @@ pub(crate) fn run(question: &Question) -> Result<bool> {
     match question {
         Question::Advise(options) => advice::run(options),
         Question::Frontier(options) => frontier::run(options),
+        Question::Grid(options) => grid::run(options),
         Question::Soak(options) => soak::run(options),
     }
 }

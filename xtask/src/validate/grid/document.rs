@@ -1,0 +1,207 @@
+//! `portfolio.toml` and `docs/portfolio.md`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use writebench_model::{Case, Goal};
+
+use super::choice::{Gains, TOLERANCE, choose, gain, left_out, regret};
+use super::{Grids, Provenance};
+use crate::command::root;
+
+/// The most cases of a portfolio that a search measures first.
+pub(super) const MOST: usize = 8;
+
+/// The most threads that a program is expected to have for its files.
+const MOST_THREADS: u32 = 4;
+
+/// The two files.
+#[derive(PartialEq, Eq)]
+pub(super) struct Texts {
+    pub(super) portfolio: String,
+    document: String,
+}
+
+fn paths() -> [PathBuf; 2] {
+    ["crates/model/portfolio.toml", "docs/portfolio.md"].map(|path| root().join(path))
+}
+
+/// Chooses the portfolios and writes both files.
+pub(super) fn write(grids: &Grids, most: usize) -> Result<()> {
+    let [portfolio, document] = paths();
+    let old = fs::read_to_string(&portfolio).context("portfolio.toml")?;
+    let new = Texts::new(grids, most, &old)?;
+    fs::write(portfolio, new.portfolio)?;
+    fs::write(document, new.document).context("docs/portfolio.md")
+}
+
+impl Texts {
+    #[cfg(test)]
+    pub(super) fn read() -> Result<Self> {
+        let [portfolio, document] = paths().map(fs::read_to_string);
+        Ok(Self { portfolio: portfolio?, document: document? })
+    }
+
+    /// The texts of these environments. A goal without figures keeps its cases.
+    pub(super) fn new(grids: &Grids, most: usize, old: &str) -> Result<Self> {
+        let old_cases: BTreeMap<String, Vec<String>> = toml::from_str(old).context("portfolio.toml")?;
+        let head = old.split_inclusive('\n').take_while(|line| line.starts_with('#'));
+        let (mut portfolio, mut document) = (head.collect::<String>(), head_of(grids));
+        for &goal in Goal::ALL {
+            let column = Column::new(grids, goal);
+            let chosen = match column.gains.is_empty() {
+                true => old_cases.get(goal.name()).cloned().unwrap_or_default(),
+                false => choose(&column.references(), &column.efforts, most),
+            };
+            let lines: String = chosen.iter().map(|name| format!("    {name:?},\n")).collect();
+            let lines = if lines.is_empty() { lines } else { format!("\n{lines}") };
+            portfolio += &format!("\n{goal} = [{lines}]\n");
+            document += &column.section(goal, &chosen, most);
+        }
+        Ok(Self { portfolio, document })
+    }
+}
+
+/// A goal's figures in all environments that have some.
+struct Column<'g> {
+    names: Vec<&'g str>,
+    gains: Vec<Gains>,
+    efforts: BTreeMap<String, u32>,
+}
+
+/// The effort of a case, if it is a candidate.
+fn effort(name: &str) -> Option<u32> {
+    Case::parse(name).ok().filter(|case| case.thread_count() <= MOST_THREADS).map(|case| case.effort())
+}
+
+impl<'g> Column<'g> {
+    fn new(grids: &'g Grids, goal: Goal) -> Self {
+        let (mut names, mut gains, mut efforts) = (Vec::new(), Vec::new(), BTreeMap::new());
+        for (name, grid) in grids {
+            let Some(all) = grid.goals.get(goal.name()) else { continue };
+            efforts.extend(all.keys().filter_map(|name| Some((name.clone(), effort(name)?))));
+            let candidates = all.iter().filter(|(name, _)| efforts.contains_key(*name));
+            gains.push(candidates.map(|(name, gain)| (name.clone(), *gain)).collect());
+            names.push(name.as_str());
+        }
+        Self { names, gains, efforts }
+    }
+
+    fn references(&self) -> Vec<&Gains> {
+        self.gains.iter().collect()
+    }
+
+    /// The environments with such gains, each with a figure of it.
+    fn places(&self, figure: impl Fn(&Gains) -> Option<String>) -> String {
+        let places = self.names.iter().zip(&self.gains);
+        let places = places.filter_map(|(name, gains)| Some(format!("{name} {}", figure(gains)?)));
+        let places = places.collect::<Vec<_>>().join(", ");
+        if places.is_empty() { "–".to_owned() } else { places }
+    }
+
+    fn section(&self, goal: Goal, chosen: &[String], most: usize) -> String {
+        let near = format!("within {:.0} % of the best, with its gain", TOLERANCE * 100.0);
+        let mut text = format!("\n## {goal}\n\n| case | effort | {near} |\n|---|---|---|\n");
+        let is_near = |gains: &Gains, cases: &[&str]| regret(gains, cases) <= TOLERANCE;
+        let base = self.places(|gains| is_near(gains, &[]).then(|| "1.00".to_owned()));
+        text += &format!("| plain write | 0 | {base} |\n");
+        for name in chosen {
+            let places =
+                self.places(|gains| is_near(gains, &[name]).then(|| format!("{:.2}", gain(gains, name))));
+            let effort = effort(name).map_or_else(|| "–".to_owned(), |effort| effort.to_string());
+            text += &format!("| `{name}` | {effort} | {places} |\n");
+        }
+        if self.gains.is_empty() {
+            return text + "\nNo environment has figures for this goal yet. These cases were chosen by hand.\n";
+        }
+        let slower = |regret: f64| format!("({:.1} % slower)", regret * 100.0);
+        let far =
+            self.places(|gains| Some(regret(gains, chosen)).filter(|regret| *regret > TOLERANCE).map(slower));
+        if far != "–" {
+            text += &format!("\n{most} cases are not enough for {far}.\n");
+        }
+        let mut regrets = left_out(&self.references(), &self.efforts, most);
+        let worst = (0..regrets.len()).max_by(|a, b| regrets[*a].total_cmp(&regrets[*b]));
+        let worst = worst.map_or("", |index| self.names[index]);
+        regrets.sort_by(f64::total_cmp);
+        if let [_, .., last] = regrets[..] {
+            let middle = (regrets[(regrets.len() - 1) / 2] + regrets[regrets.len() / 2]) / 2.0 * 100.0;
+            text += &format!(
+                "\nLeft out: {middle:.1} % in the median, {:.1} % at worst ({worst}).\n",
+                last * 100.0
+            );
+        }
+        text
+    }
+}
+
+fn head_of(grids: &Grids) -> String {
+    let mut text = format!(
+        "# The portfolio: the cases that a search measures first
+
+Written by `cargo xtask validate grid --choose` from the figures in `xtask/grid/`.
+
+A search begins with a few cases, the portfolio of its goal. They were chosen so that in each
+environment below, one of them or plain write is within {:.0} % of the best case. A *gain* is the
+time of plain write divided by the time of the case. *Effort* is explained in [Advice](advise.md).
+
+*Left out* tells what to expect where nothing was measured. Each environment is left out once, and
+the portfolio is chosen from the others. Its best case is then that much slower than the best of
+the environment.
+
+`cargo xtask validate grid DIRECTORY` adds your environment. It measures every case once with small
+files. The best fifth and a random tenth get three samples each at the full size. The best
+twentieth of these, and the portfolio, get six more. Copies that share their blocks are left out,
+since they keep another promise. So are ways with more than {MOST_THREADS} threads.
+
+Such a choice is known as an algorithm portfolio (Xu, Hutter, Hoos and Leyton-Brown, *SATzilla*,
+JAIR 2008; Kadioglu, Malitsky, Sellmann and Tierney, *ISAC*, ECAI 2010). A greedy cover chooses
+here, and takes the simplest of cases within 1 %.
+
+## Environments
+
+",
+        TOLERANCE * 100.0
+    );
+    if grids.is_empty() {
+        return text + "None is measured yet.\n";
+    }
+    text += "| name | machine | filesystem | device | files | version, date |\n|---|---|---|---|---|---|\n";
+    for (name, grid) in grids {
+        let Provenance { cpu, cpus, memory, kernel, filesystem, mount_options, device, .. } = &grid.environment;
+        let Provenance { size, small, version, date, .. } = &grid.environment;
+        text += &format!(
+            "| {name} | {cpu}, {cpus} CPUs, {memory}, {kernel} | {filesystem}: `{mount_options}` | {device} \
+             | {size}, first {small} | {version}, {date} |\n"
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_names_the_chosen_cases_and_where_each_is_near_the_best() {
+        let grid = |gains: &str| {
+            let environment = "cpu = 'C'\ncpus = 2\nmemory = '1 GiB'\nkernel = 'K'\nfilesystem = 'ext4'\nmount_options = 'rw'\n\
+                device = ''\nversion = '1'\ndate = '2026-11-25'\nsize = 2\nsmall = 1\n";
+            toml::from_str(&format!("[environment]\n{environment}\n[goals.stream]\n{gains}")).unwrap()
+        };
+        let grids = Grids::from([
+            ("one".to_owned(), grid("\"mmap,threads=2\" = 2.0\npwrite = 1.1\n'pwrite,threads=9' = 4.0")),
+            ("other".to_owned(), grid("pwrite = 1.5\nunknown = 9.0")),
+        ]);
+        let Texts { portfolio, document } = Texts::new(&grids, 8, "# head\n\ncopy = [\"splice\"]\n").unwrap();
+        let (stream, rest) = portfolio.split_once("]\n").unwrap();
+        assert_eq!(stream, "# head\n\nstream = [\n    \"pwrite\",\n    \"mmap,threads=2\",\n");
+        assert!(
+            rest.contains("\ncopy = [\n    \"splice\",\n]\n") && rest.ends_with("larger-than-memory = []\n")
+        );
+        assert!(document.contains("| `pwrite` | 0 | other 1.50 |\n"), "{document}");
+        assert!(document.contains("Left out: 65.9 % in the median, 81.8 % at worst (one)."), "{document}");
+    }
+}

@@ -1,0 +1,197 @@
+//! `cargo xtask validate grid`: measures the cases of each goal in an environment, and chooses the portfolios from the
+//! figures of all environments.
+
+mod choice;
+mod document;
+mod stages;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use writebench_model::{Bytes, DataMemory, Durability, Environment, Goal, Space};
+
+use self::choice::Gains;
+use self::stages::{Measurement, ranked};
+use crate::command::root;
+use crate::program;
+use crate::target::{Targets, filesystem, is_memory};
+
+/// The targets and the sizes, or the choice.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    targets: Targets,
+    /// Only these goals; may be repeated
+    #[arg(long = "goal", value_parser = |text: &str| Goal::from_name(text).ok_or("no such goal"))]
+    goals: Vec<Goal>,
+    /// Size of the files
+    #[arg(long, default_value = "64MiB")]
+    size: Bytes,
+    /// Size of the files in the first stage, which measures all cases
+    #[arg(long, default_value = "8MiB")]
+    small: Bytes,
+    /// Name of the environment [default: the filesystem and the CPU]
+    #[arg(long)]
+    name: Option<String>,
+    /// Measure nothing, and choose the portfolios from `xtask/grid/`
+    #[arg(long, conflicts_with = "targets")]
+    choose: bool,
+    /// The most cases of a portfolio
+    #[arg(long, default_value_t = document::MOST)]
+    max: usize,
+}
+
+/// A file of `xtask/grid/`: by goal and case, the gains of an environment.
+#[derive(Serialize, Deserialize)]
+struct Grid<G> {
+    environment: Provenance,
+    goals: BTreeMap<String, G>,
+}
+
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Provenance {
+    cpu: String,
+    cpus: u32,
+    memory: String,
+    kernel: String,
+    filesystem: String,
+    mount_options: String,
+    device: String,
+    version: String,
+    date: String,
+    size: Bytes,
+    small: Bytes,
+}
+
+/// The environments, by the name of their file.
+type Grids = BTreeMap<String, Grid<Gains>>;
+
+/// Measures, or chooses.
+pub(crate) fn run(options: &Options) -> Result<bool> {
+    if options.choose {
+        return document::write(&read()?, options.max).map(|()| true);
+    }
+    let program = program::build()?;
+    /// Room for a copy, its source and several files that are being removed.
+    const IMAGE_SIZES: u64 = 16;
+    options.targets.each("grid", Bytes(options.size.0.saturating_mul(IMAGE_SIZES).max(1 << 30)), |target| {
+        options.measure(&program, target).map(|()| true)
+    })
+}
+
+fn folder() -> PathBuf {
+    root().join("xtask/grid")
+}
+
+fn read() -> Result<Grids> {
+    let mut grids = Grids::new();
+    for entry in fs::read_dir(folder()).into_iter().flatten() {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let text = fs::read_to_string(&path)?;
+            grids.insert(name, toml::from_str(&text).with_context(|| path.display().to_string())?);
+        }
+    }
+    Ok(grids)
+}
+
+impl Options {
+    fn measure(&self, program: &Path, target: &Path) -> Result<()> {
+        let goals = Goal::ALL.iter().filter(|goal| self.goals.is_empty() || self.goals.contains(goal));
+        for &goal in goals.filter(|goal| **goal != Goal::LargerThanMemory) {
+            let space = |size| {
+                let size = (goal != Goal::Records).then_some(size);
+                Space::for_goal(goal, size, None, DataMemory::Any, 1)
+            };
+            let (small, full) = (space(self.small)?, space(self.size)?);
+            // Memory keeps nothing.
+            if full.baseline.contract().durability == Durability::Durable && is_memory(target)? {
+                continue;
+            }
+            let start = Instant::now();
+            let (gains, export) = Measurement { program, target, goal }.gains(&small, &full)?;
+            let name = self.keep(target, goal, &gains, &export)?;
+            let (count, seconds) = (full.others.len(), start.elapsed().as_secs());
+            let best = ranked(&gains).into_iter().next().unwrap_or_default();
+            println!(
+                "{name}: {goal}, {count} cases in {seconds} s; {:.3}: {best}",
+                choice::gain(&gains, &best)
+            );
+        }
+        Ok(())
+    }
+
+    /// Adds the goal to the environment's file, or begins a new one; returns its name.
+    fn keep(&self, target: &Path, goal: Goal, gains: &Gains, export: &Value) -> Result<String> {
+        let environment = self.provenance(export)?;
+        let own_name = || format!("{} {}", filesystem(target), environment.cpu);
+        let words = self.name.clone().unwrap_or_else(own_name).to_lowercase();
+        let words = words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        let name = words.collect::<Vec<_>>().join("-");
+        let is_same =
+            |old: &Provenance| Provenance { date: environment.date.clone(), ..old.clone() } == environment;
+        let old = read()?.remove(&name).filter(|old| is_same(&old.environment));
+        let mut goals = old.map(|old| old.goals).unwrap_or_default();
+        goals.insert(goal.name().to_owned(), gains.clone());
+        let goals = goals.into_iter().map(|(goal, gains)| (goal, best_first(&gains))).collect();
+        fs::create_dir_all(folder())?;
+        let file = folder().join(format!("{name}.toml"));
+        fs::write(&file, toml::to_string(&Grid { environment, goals })?)
+            .with_context(|| format!("writing {}", file.display()))?;
+        Ok(name)
+    }
+
+    fn provenance(&self, export: &Value) -> Result<Provenance> {
+        let Environment { cpu, memory, system, filesystem, device, .. } =
+            Environment::deserialize(&export["targets"][0]["environment"])
+                .context("the target's environment")?;
+        let fact = |name: &str| export["run"][name].as_str().unwrap_or_default().to_owned();
+        let model = device.map(|device| [Some(filesystem.source.clone()), device.model, device.write_cache]);
+        Ok(Provenance {
+            cpu: cpu.model.unwrap_or_else(|| "unknown".to_owned()),
+            cpus: cpu.available,
+            memory: Bytes(memory.total_bytes).approximate(),
+            kernel: system.kernel,
+            filesystem: filesystem.kind,
+            mount_options: filesystem.mount_options,
+            device: model.into_iter().flatten().flatten().collect::<Vec<_>>().join(", "),
+            version: fact("version"),
+            date: fact("started").chars().take("2026-01-01".len()).collect(),
+            size: self.size,
+            small: self.small,
+        })
+    }
+}
+
+/// The gains with three decimals.
+fn best_first(gains: &Gains) -> toml::Table {
+    let rounded = |name: String| {
+        let gain = (choice::gain(gains, &name) * 1000.0).round() / 1000.0;
+        (name, toml::Value::Float(gain))
+    };
+    ranked(gains).into_iter().map(rounded).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_the_best_case_first() {
+        let gains = Gains::from([("a".to_owned(), 0.5), ("b,c=1".to_owned(), 1.23456)]);
+        assert_eq!(best_first(&gains).to_string(), "\"b,c=1\" = 1.235\na = 0.5\n");
+    }
+
+    #[test]
+    fn the_portfolio_and_its_document_are_those_of_the_figures() {
+        let old = document::Texts::read().unwrap();
+        let new = document::Texts::new(&read().unwrap(), document::MOST, &old.portfolio).unwrap();
+        assert!(old == new, "run `cargo xtask validate grid --choose`");
+    }
+}
