@@ -112,7 +112,7 @@ mod tests {
         for seed in 0..200 {
             let mut rng = TestRng::new(seed);
             let names: Vec<String> = (0..12).map(|number| format!("case {number}")).collect();
-            let efforts = names.iter().map(|name| (name.clone(), rng.below(4) as u32)).collect();
+            let efforts = names.iter().map(|name| (name.clone(), rng.pick(&[0, 1, 2, 3]))).collect();
             let environments: Vec<Gains> = (0..6)
                 .map(|_| names.iter().map(|name| (name.clone(), 0.5 + rng.below(150) as f64 / 100.0)).collect())
                 .collect();

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use writebench_model::{Case, Goal};
 
+use super::Grids;
 use super::choice::{Gains, TOLERANCE, choose, gain, left_out, regret};
-use super::{Grids, Provenance};
 use crate::command::root;
 
 /// The most cases of a portfolio that a search measures first.
@@ -170,10 +170,12 @@ here, and takes the simplest of cases within 1 %.
     }
     text += "| name | machine | filesystem | device | files | version, date |\n|---|---|---|---|---|---|\n";
     for (name, grid) in grids {
-        let Provenance { cpu, cpus, memory, kernel, filesystem, mount_options, device, .. } = &grid.environment;
-        let Provenance { size, small, version, date, .. } = &grid.environment;
+        let fact = |name: &str| grid.environment.get(name).map_or("", String::as_str);
+        let [cpu, cpus, memory, kernel] = ["cpu", "cpus", "memory", "kernel"].map(fact);
+        let [filesystem, options, device] = ["filesystem", "mount-options", "device"].map(fact);
+        let [size, small, version, date] = ["size", "small", "version", "date"].map(fact);
         text += &format!(
-            "| {name} | {cpu}, {cpus} CPUs, {memory}, {kernel} | {filesystem}: `{mount_options}` | {device} \
+            "| {name} | {cpu}, {cpus} CPUs, {memory}, {kernel} | {filesystem}: `{options}` | {device} \
              | {size}, first {small} | {version}, {date} |\n"
         );
     }
@@ -187,9 +189,7 @@ mod tests {
     #[test]
     fn a_document_names_the_chosen_cases_and_where_each_is_near_the_best() {
         let grid = |gains: &str| {
-            let environment = "cpu = 'C'\ncpus = 2\nmemory = '1 GiB'\nkernel = 'K'\nfilesystem = 'ext4'\nmount_options = 'rw'\n\
-                device = ''\nversion = '1'\ndate = '2026-11-25'\nsize = 2\nsmall = 1\n";
-            toml::from_str(&format!("[environment]\n{environment}\n[goals.stream]\n{gains}")).unwrap()
+            toml::from_str(&format!("[environment]\nsize = '64MiB'\n[goals.stream]\n{gains}")).unwrap()
         };
         let grids = Grids::from([
             ("one".to_owned(), grid("\"mmap,threads=2\" = 2.0\npwrite = 1.1\n'pwrite,threads=9' = 4.0")),

@@ -33,7 +33,7 @@ pub(crate) struct Options {
     #[arg(long, default_value = "64MiB")]
     size: Bytes,
     /// Size of the files in the first stage, which measures all cases
-    #[arg(long, default_value = "8MiB")]
+    #[arg(long, default_value = "16MiB")]
     small: Bytes,
     /// Name of the environment [default: the filesystem and the CPU]
     #[arg(long)]
@@ -49,24 +49,12 @@ pub(crate) struct Options {
 /// A file of `xtask/grid/`: by goal and case, the gains of an environment.
 #[derive(Serialize, Deserialize)]
 struct Grid<G> {
+    /// What was measured, on what, when.
     environment: Provenance,
     goals: BTreeMap<String, G>,
 }
 
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Provenance {
-    cpu: String,
-    cpus: u32,
-    memory: String,
-    kernel: String,
-    filesystem: String,
-    mount_options: String,
-    device: String,
-    version: String,
-    date: String,
-    size: Bytes,
-    small: Bytes,
-}
+type Provenance = BTreeMap<String, String>;
 
 /// The environments, by the name of their file.
 type Grids = BTreeMap<String, Grid<Gains>>;
@@ -130,13 +118,12 @@ impl Options {
     /// Adds the goal to the environment's file, or begins a new one; returns its name.
     fn keep(&self, target: &Path, goal: Goal, gains: &Gains, export: &Value) -> Result<String> {
         let environment = self.provenance(export)?;
-        let own_name = || format!("{} {}", filesystem(target), environment.cpu);
+        let own_name = || format!("{} {}", filesystem(target), environment["cpu"]);
         let words = self.name.clone().unwrap_or_else(own_name).to_lowercase();
         let words = words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
         let name = words.collect::<Vec<_>>().join("-");
-        let is_same =
-            |old: &Provenance| Provenance { date: environment.date.clone(), ..old.clone() } == environment;
-        let old = read()?.remove(&name).filter(|old| is_same(&old.environment));
+        let is_other = |fact: &(&String, &String)| fact.0 != "date" && environment.get(fact.0) != Some(fact.1);
+        let old = read()?.remove(&name).filter(|old| !old.environment.iter().any(|fact| is_other(&fact)));
         let mut goals = old.map(|old| old.goals).unwrap_or_default();
         goals.insert(goal.name().to_owned(), gains.clone());
         let goals = goals.into_iter().map(|(goal, gains)| (goal, best_first(&gains))).collect();
@@ -152,20 +139,21 @@ impl Options {
             Environment::deserialize(&export["targets"][0]["environment"])
                 .context("the target's environment")?;
         let fact = |name: &str| export["run"][name].as_str().unwrap_or_default().to_owned();
-        let model = device.map(|device| [Some(filesystem.source.clone()), device.model, device.write_cache]);
-        Ok(Provenance {
-            cpu: cpu.model.unwrap_or_else(|| "unknown".to_owned()),
-            cpus: cpu.available,
-            memory: Bytes(memory.total_bytes).approximate(),
-            kernel: system.kernel,
-            filesystem: filesystem.kind,
-            mount_options: filesystem.mount_options,
-            device: model.into_iter().flatten().flatten().collect::<Vec<_>>().join(", "),
-            version: fact("version"),
-            date: fact("started").chars().take("2026-01-01".len()).collect(),
-            size: self.size,
-            small: self.small,
-        })
+        let device = device.and_then(|device| device.model).unwrap_or_default();
+        let facts = [
+            ("cpu", cpu.model.unwrap_or_else(|| "unknown".to_owned())),
+            ("cpus", cpu.available.to_string()),
+            ("memory", Bytes(memory.total_bytes).approximate()),
+            ("kernel", system.kernel),
+            ("filesystem", filesystem.kind),
+            ("mount-options", filesystem.mount_options),
+            ("device", format!("{} {device}", filesystem.source).trim().to_owned()),
+            ("version", fact("version")),
+            ("date", fact("started").chars().take("2026-01-01".len()).collect()),
+            ("size", self.size.to_string()),
+            ("small", self.small.to_string()),
+        ];
+        Ok(facts.map(|(name, fact)| (name.to_owned(), fact)).into())
     }
 }
 
