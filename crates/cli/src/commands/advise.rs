@@ -1,6 +1,7 @@
 //! `writebench advise`: goal → candidates → race → advice.
 
 mod affordable_size;
+mod file_sizes;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use writebench_model::{
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
 
+use self::file_sizes::file_sizes;
 use super::run::RunCommand;
 use crate::arguments::{named_values, positive_duration};
 use crate::earlier_search::{earlier_finalists, name_without_size};
@@ -88,14 +90,6 @@ const SCREENING_SIZES: u64 = 160;
 /// The least limit on bytes that a search sets itself: small files wear no disk, and more rounds
 /// make the answer surer.
 const LEAST_MOST_BYTES: u64 = 4 << 30;
-/// The screening writes these parts of the file.
-const SCREENING_SHARES: [u64; 2] = [64, 8];
-/// Least bytes of a sample of the screening: less says more about opening files than about writing.
-const LEAST_SCREENING_BYTES: u64 = 4 << 20;
-/// Least bytes of a sample of the finals, where the limits do not pay for more.
-const LEAST_FINAL_BYTES: u64 = 8 << 20;
-/// Least records of a sample.
-const LEAST_RECORDS: u64 = 64;
 
 impl AdviseCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
@@ -432,72 +426,10 @@ impl CandidateSet {
     }
 }
 
-/// The files' sizes in the screening, from small to large, and in the finals: the one that was asked for, and smaller
-/// ones. In whole records: parts of the real size for the screening, and halves of it for the finals. Smaller files than
-/// the memory say nothing about larger ones.
-fn file_sizes(goal: Goal, space: &Space) -> (Vec<u64>, Vec<u64>) {
-    let size_bytes = space.baseline.axes().size_bytes;
-    if goal == Goal::LargerThanMemory {
-        let screening_bytes = size_bytes.checked_sub(1 << 20).into_iter().collect();
-        return (screening_bytes, vec![size_bytes]);
-    }
-    let record = space.baseline.contract().durable_every_bytes;
-    let (unit, least_screening, least_final) = match record {
-        Some(record) => {
-            let least = record.saturating_mul(LEAST_RECORDS);
-            (record.max(1), least, least)
-        }
-        None => (1 << 20, LEAST_SCREENING_BYTES, LEAST_FINAL_BYTES),
-    };
-    let whole = |bytes: u64| if bytes >= unit { bytes / unit * unit } else { bytes };
-    let part = |share: &u64| whole((size_bytes / share).max(least_screening).min(size_bytes / 2));
-    let mut screening_bytes: Vec<u64> = SCREENING_SHARES.iter().map(part).filter(|&bytes| bytes > 0).collect();
-    screening_bytes.dedup();
-    let halves = std::iter::successors(Some(size_bytes / 2), |bytes| Some(bytes / 2));
-    let smaller = halves.map(whole).take_while(|&bytes| bytes >= least_final.max(1));
-    // A case has one stage.
-    let smaller = smaller.filter(|bytes| !screening_bytes.contains(bytes));
-    let final_bytes = std::iter::once(size_bytes).chain(smaller).collect();
-    (screening_bytes, final_bytes)
-}
-
 /// Cases that promise what plain write does, one for each number of threads: limits depend on no more.
 fn cases_for_limits(space: &Space) -> Vec<Case> {
     let durability = space.baseline.contract().durability;
     let mut threads = HashSet::new();
     let cases = space.cases().filter(|case| case.contract().durability == durability);
     cases.filter(|case| threads.insert(case.axes().threads)).cloned().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sizes(goal: Goal, size: &str, record: Option<&str>) -> (Vec<u64>, Vec<u64>) {
-        let record = record.map(|record| record.parse().unwrap());
-        let size = Some(size.parse().unwrap());
-        file_sizes(goal, &Space::for_goal(goal, size, record, DataMemory::Any, 1).unwrap())
-    }
-
-    fn mebibytes(sizes: &[u64]) -> Vec<u64> {
-        sizes.iter().map(|size| size << 20).collect()
-    }
-
-    #[test]
-    fn the_screening_writes_parts_of_the_file_and_the_finals_halves_that_are_not_too_small() {
-        let sizes_of = |size| sizes(Goal::Stream, size, None);
-        assert_eq!(sizes_of("1GiB"), (mebibytes(&[16, 128]), mebibytes(&[1024, 512, 256, 64, 32, 8])));
-        assert_eq!(sizes_of("64MiB"), (mebibytes(&[4, 8]), mebibytes(&[64, 32, 16])));
-        assert_eq!(sizes_of("5MiB"), (mebibytes(&[2]), mebibytes(&[5])));
-        assert_eq!(sizes_of("4KiB"), (vec![2048], vec![4096]));
-        assert_eq!(sizes_of("1"), (vec![], vec![1]));
-    }
-
-    #[test]
-    fn files_of_records_are_whole_records_and_64_at_least() {
-        let sizes_of = |size, record| sizes(Goal::Records, size, record);
-        assert_eq!(sizes_of("4MiB", None), (vec![256 << 10, 512 << 10], vec![4 << 20, 2 << 20, 1 << 20]));
-        assert_eq!(sizes_of("100kB", Some("100")), (vec![6400, 12_500], vec![100_000, 50_000, 25_000]));
-        assert_eq!(sizes_of("400", Some("100")), (vec![200], vec![400]));
-    }
 }
