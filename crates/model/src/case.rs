@@ -154,6 +154,13 @@ impl Case {
         let axes = || self.method.own_axes().filter(|axis| self.axes.get(*axis) != baseline.axes.get(*axis));
         let chosen: Vec<Axis> = self.chosen_axes().collect();
         let without = |method: Method, dropped: &[Axis]| {
+            // One thread has nothing to share.
+            let of_threads: &[Axis] = if dropped.contains(&Axis::Threads) {
+                &[Axis::Descriptor, Axis::Map, Axis::Files]
+            } else {
+                &[]
+            };
+            let dropped = [dropped, of_threads].concat();
             let defaults = Axes::defaults(method.card().prepares[0]);
             [&baseline.axes, &defaults].into_iter().find_map(|plain| {
                 // Another method has its own defaults.

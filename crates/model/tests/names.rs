@@ -205,6 +205,8 @@ fn a_case_is_simplified_by_one_choice_at_a_time() {
     let durable =
         simpler("pwrite,cache=direct,sync=fdatasync,prepare=overwrite", "write,sync=fsync,prepare=overwrite");
     assert!(durable.iter().all(|case| case.contains("sync=") && case.contains("overwrite")), "{durable:?}");
+    let shared = simpler("pwrite,threads=2,descriptor=per-thread", "write");
+    assert_eq!(shared, ["pwrite", "pwrite,threads=2"]);
     // A mapping's own default is no choice of a call's.
     assert!(simpler("mmap,chunk=256KiB", "write").contains(&"write,chunk=256KiB".to_owned()));
     assert!(simpler("write", "write").is_empty());
