@@ -32,9 +32,9 @@ pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<ContractAnsw
         contracts.retain(|(_, cases)| is_measured(cases));
     }
     // Files of records are smaller than all others, and that needs no words.
-    let mut streams = contracts.iter().filter(|(contract, _)| contract.durable_every_bytes.is_none());
-    let first = streams.next().map_or(0, |(contract, _)| contract.bytes);
-    let several_sizes = streams.any(|(contract, _)| contract.bytes != first);
+    let kind = |contract: &Contract| contract.durable_every_bytes.is_some();
+    let differs = |a: &Contract, b: &Contract| kind(a) == kind(b) && a.bytes != b.bytes;
+    let several_sizes = contracts.iter().any(|(a, _)| contracts.iter().any(|(b, _)| differs(a, b)));
     let answer = |(contract, cases): (&Contract, Vec<&CaseReport>)| {
         let mut answer = ContractAnswer::for_contract(contract, run, cases);
         if several_sizes {
@@ -171,19 +171,18 @@ fn steps(best: &CaseReport, others: &[&CaseReport]) -> String {
         let other = others.iter().find(|other| other.record.case.known() == Some(simpler))?;
         let ratio = best.ratio_to(other).filter(Interval::is_sure)?;
         let ends = TIMES.between(ratio.low, ratio.high);
-        Some(format!("{} × ({ends}) as {}", TIMES.text(ratio.estimate), other.record.case))
+        Some(format!("{} × of its speed ({ends}) by {}", TIMES.text(ratio.estimate), other.record.case))
     };
-    let mut steps: Vec<String> = without.iter().filter_map(step).collect();
-    let is_faster = |other: &&&CaseReport| other.verdict_to(best) == Verdict::Faster;
-    if let Some(faster) = others.iter().find(is_faster) {
-        let factor = best.ratio_to(faster).map_or_else(String::new, |ratio| TIMES.text(ratio.estimate));
-        steps.insert(0, format!("{factor} × as {}, which takes more effort", faster.record.case));
-    }
+    let steps: Vec<String> = without.iter().filter_map(step).collect();
     if steps.is_empty() {
-        certainty(best, others)
-    } else {
-        format!("Its speed is {}.", list(&steps, steps.len()))
+        return certainty(best, others);
     }
+    let is_faster = |other: &&&CaseReport| other.verdict_to(best) == Verdict::Faster;
+    let faster = others.iter().find(is_faster).and_then(|faster| Some((faster, best.ratio_to(faster)?)));
+    let faster = faster.map_or(String::new(), |(faster, ratio)| {
+        format!("{} is {} times as fast, with more effort. ", faster.record.case, TIMES.text(ratio.estimate))
+    });
+    format!("{faster}With one choice less, you get {}.", list(&steps, steps.len()))
 }
 
 /// How a case compares with plain write, and with the limit.
@@ -481,6 +480,35 @@ mod tests {
         let report = on_data(vec![durable, case("write", &SLOW), case("mmap", &FAST), not_reached]);
         assert_eq!(report.answers.len(), 2);
         assert_eq!(report.answers[1].finding.case.as_deref(), Some("mmap"));
+    }
+
+    #[test]
+    fn records_in_files_of_two_sizes_have_two_goals() {
+        let records = |bytes| {
+            let mut records = case("write,sync=fsync/1", &SLOW);
+            records.contract.durability = writebench_model::Durability::Durable;
+            records.contract.durable_every_bytes = Some(4096);
+            records.contract.bytes = bytes;
+            records
+        };
+        let report = on_data(vec![records(1 << 20), records(4 << 20)]);
+        assert_ne!(report.findings[0].goal, report.findings[1].goal);
+    }
+
+    #[test]
+    fn the_answer_to_a_goal_names_what_each_choice_contributes() {
+        let of_goal = |name: &str, times: &[u64]| CaseRecord {
+            origin: writebench_testkit::section_of(GOALS, "A goal"),
+            ..case(name, times)
+        };
+        let cases =
+            [("write", SLOW), ("pwrite,threads=2", FAST), ("pwrite", SLOW), ("mmap,threads=2", AS_FAST)];
+        let answer = answer(cases.map(|(name, times)| of_goal(name, &times)).to_vec());
+        assert_eq!(answer.finding.case.as_deref(), Some("pwrite,threads=2"));
+        assert_eq!(
+            answer.certainty,
+            "With one choice less, you get 0.67 × of its speed (0.65 – 0.68) by pwrite."
+        );
     }
 
     #[test]
