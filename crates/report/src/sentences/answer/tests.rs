@@ -1,0 +1,177 @@
+use super::*;
+use crate::Report;
+use writebench_model::{CaseRecord, Failure, Limit, LimitKind, Outcome, Phase, Sample};
+use writebench_testkit::{example_case, example_run, example_target};
+
+fn case(name: &str, write_ms: &[u64]) -> CaseRecord {
+    let sample = |(round, &ms): (u32, &u64)| {
+        let mut sample = Sample::without_figures(round, Outcome::Ok);
+        (sample.bytes, sample.phases_ns.write) = (1 << 30, ms * 1_000_000);
+        sample
+    };
+    example_case("test", name, (0..).zip(write_ms).map(sample).collect())
+}
+
+fn failed(name: &str) -> CaseRecord {
+    let failure = Failure {
+        phase: Phase::Write,
+        call: "write".to_owned(),
+        path: None,
+        offset: None,
+        errno: Some(28),
+        message: Failure::errno_message(28),
+    };
+    example_case("test", name, vec![Sample::without_figures(0, Outcome::Failed(failure.into()))])
+}
+
+fn on_data(cases: Vec<CaseRecord>) -> Report {
+    let mut targets = vec![example_target("/data")];
+    let limit = |threads| Limit {
+        kind: LimitKind::MemoryCopy,
+        threads,
+        bytes_per_s: Some(6_000_000_000),
+        how: String::new(),
+    };
+    targets[0].limits = vec![limit(1), limit(2)];
+    let cases = cases.into_iter().map(|case| CaseRecord { target: "/data".to_owned(), ..case });
+    Report::from_run(None, RunRecord { targets, cases: cases.collect(), ..example_run() })
+}
+
+fn answer(cases: Vec<CaseRecord>) -> ContractAnswer {
+    on_data(cases).answers[0].clone()
+}
+
+const FAST: [u64; 6] = [200, 204, 198, 203, 199, 201];
+/// A median that is a little longer, and no difference in the rounds.
+const AS_FAST: [u64; 6] = [202, 203, 199, 204, 201, 200];
+const SLOW: [u64; 6] = [300, 310, 296, 300, 299, 301];
+
+#[test]
+fn the_fastest_is_held_against_plain_write_and_the_limit() {
+    let answer = answer(vec![case("write", &SLOW), case("pwrite,threads=2", &FAST), case("mmap", &SLOW)]);
+    assert_eq!(
+        answer.sentence,
+        "To stream 1GiB into a new file on /data, in the page cache: pwrite,threads=2 at 5.36 GB/s (5.26 – 5.43), \
+         1.50 × plain write (1.47 – 1.52), 89 % of the limit."
+    );
+    assert_eq!(
+        answer.certainty,
+        "Faster than all others: the next, write, takes 1.50 times as long (1.47 – 1.52) in 6 rounds."
+    );
+}
+
+#[test]
+fn plain_write_may_be_the_fastest_or_as_fast_or_not_there() {
+    let first = |cases| answer(cases).sentence;
+    let baseline = first(vec![case("write,size=1GiB", &FAST), case("mmap", &SLOW)]);
+    assert!(baseline.contains(": write,size=1GiB at 5.36 GB/s (5.26 – 5.43), plain write, 89 %"), "{baseline}");
+    let same = first(vec![case("write", &AS_FAST), case("mmap", &FAST)]);
+    assert!(
+        same.contains(": mmap at 5.36 GB/s (5.26 – 5.43), the same as plain write (1.00 ×, 0.99 – 1.02), "),
+        "{same}"
+    );
+    let copy = first(vec![case("read-write", &SLOW), case("sendfile", &FAST)]);
+    assert!(copy.contains(": sendfile at 5.36 GB/s (5.26 – 5.43), 1.50 × plain read and write"), "{copy}");
+    for not_plain in ["write,chunk=4KiB", "write,prepare=fallocate", "write,sync=o-dsync", "pwrite"] {
+        let sentence = first(vec![case(not_plain, &SLOW), case("mmap", &FAST)]);
+        assert!(!sentence.contains("plain write"), "{sentence}");
+    }
+    let few = first(vec![case("write", &SLOW[..2]), case("mmap", &FAST[..2])]);
+    assert!(few.contains(", vs. plain write inconclusive after 2 rounds, "), "{few}");
+}
+
+#[test]
+fn plain_write_is_as_fast_as_any_only_where_that_is_proven() {
+    let compared = |other: &[u64]| answer(vec![case("write", &FAST), case("mmap", other)]).finding.compared;
+    assert_eq!(compared(&SLOW), "is the fastest");
+    assert_eq!(compared(&AS_FAST), "no other is faster");
+    let scattered = [180, 300, 170, 320, 190, 310];
+    assert_eq!(compared(&scattered), "inconclusive vs. others");
+    assert_eq!(compared(&FAST[..2]), "inconclusive (2 rounds)");
+    let mut elsewhere = case("pwrite", &SLOW);
+    elsewhere.samples.iter_mut().for_each(|sample| sample.round += 100);
+    let cases = vec![case("write", &FAST), case("mmap", &SLOW), elsewhere];
+    assert_eq!(answer(cases).finding.compared, "inconclusive vs. others");
+}
+
+#[test]
+fn one_case_alone_has_its_figure() {
+    let answer = answer(vec![case("write", &FAST[..1])]);
+    assert!(answer.sentence.contains(": write at 5.37 GB/s (one sample), 89 % of the limit."), "{answer:?}");
+    assert_eq!(answer.certainty, "There is no other case to compare it with.");
+}
+
+#[test]
+fn where_everything_failed_it_is_said_why() {
+    let report = on_data(vec![failed("write"), failed("mmap"), failed("mmap")]);
+    let [answer] = report.answers.as_slice() else { panic!("{:?}", report.answers) };
+    assert_eq!(
+        answer.text(),
+        "To stream 1GiB into a new file on /data, in the page cache: no answer. write: failed: write: No space left \
+         on device (28); 1 more case without a figure."
+    );
+    assert_eq!(
+        report.warnings[1],
+        "2 of 2 cases failed: write: failed: write: No space left on device (28), and 1 more."
+    );
+}
+
+#[test]
+fn disturbed_samples_alone_give_a_figure_and_no_rank() {
+    let mut disturbed = case("write", &FAST);
+    disturbed.samples.iter_mut().for_each(|sample| sample.disturbed = Some("steal".to_owned()));
+    let answer = answer(vec![disturbed, failed("mmap")]);
+    assert!(answer.sentence.ends_with(": write at ~5.36 GB/s (5.26 – 5.43), without a rank."), "{answer:?}");
+    assert_eq!(answer.certainty, "Not ranked, because every sample was disturbed.");
+    assert_eq!(answer.finding.case, None);
+}
+
+#[test]
+fn what_was_not_reached_has_no_answer() {
+    let mut durable = case("write,sync=fsync", &SLOW);
+    durable.contract.durability = writebench_model::Durability::Durable;
+    let mut not_reached = case("write,size=4GiB", &[]);
+    not_reached.contract.bytes *= 4;
+    let report = on_data(vec![durable, case("write", &SLOW), case("mmap", &FAST), not_reached]);
+    assert_eq!(report.answers.len(), 2);
+    assert_eq!(report.answers[1].finding.case.as_deref(), Some("mmap"));
+}
+
+#[test]
+fn records_in_files_of_two_sizes_have_two_goals() {
+    let records = |bytes| {
+        let mut records = case("write,sync=fsync/1", &SLOW);
+        records.contract.durability = writebench_model::Durability::Durable;
+        records.contract.durable_every_bytes = Some(4096);
+        records.contract.bytes = bytes;
+        records
+    };
+    let report = on_data(vec![records(1 << 20), records(4 << 20)]);
+    assert_ne!(report.findings[0].goal, report.findings[1].goal);
+}
+
+#[test]
+fn the_answer_to_a_goal_names_what_each_choice_contributes() {
+    let of_goal = |name: &str, times: &[u64]| CaseRecord {
+        origin: writebench_testkit::section_of(GOALS, "A goal"),
+        ..case(name, times)
+    };
+    let cases = [("write", SLOW), ("pwrite,threads=2", FAST), ("pwrite", SLOW), ("mmap,threads=2", AS_FAST)];
+    let answer = answer(cases.map(|(name, times)| of_goal(name, &times)).to_vec());
+    assert_eq!(answer.finding.case.as_deref(), Some("pwrite,threads=2"));
+    assert_eq!(answer.certainty, "With one choice less, you get 0.67 × of its speed (0.65 – 0.68) by pwrite.");
+}
+
+#[test]
+fn of_several_targets_the_answer_names_one() {
+    let on = |target: &str, times: &[u64]| CaseRecord { target: target.to_owned(), ..case("write", times) };
+    let targets = vec![example_target("ext4"), example_target("xfs")];
+    let cases = vec![on("ext4", &SLOW), on("xfs", &FAST)];
+    let report = Report::from_run(None, RunRecord { targets, cases, ..example_run() });
+    let sentence = &report.answers[0].sentence;
+    assert!(
+        sentence.starts_with("To stream 1GiB into a new file, in the page cache: write on xfs at"),
+        "{sentence}"
+    );
+    assert!(!sentence.contains("plain write"), "it is that on another target: {sentence}");
+}
