@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::Advice;
-use writebench_model::{Cache, Case, Origin, SyncCall};
+use writebench_model::{Cache, Case, Checksums, Origin, SyncCall};
 
 use crate::call::{CallError, Result};
 use crate::file::{self, COPIED, Target};
@@ -52,7 +52,7 @@ impl CopySources {
             return Err(CallError::other("copy", message));
         };
         file::remove(target, COPIED)?;
-        let file = file::create_filled(directory, COPIED, bytes, seed)?;
+        let file = file::create_filled(directory, COPIED, bytes, seed, Checksums::Default)?;
         let file =
             file::reopen_to_read(file.as_fd(), Cache::Buffered).map_err(|error| error.with_path(COPIED))?;
         self.made.insert(number, OwnSource { file, bytes, seed });

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustix::fs::Advice;
 use rustix::io::Errno;
 use writebench_model::protocol::{DIRECT_CHECK_FILE_BYTES, DIRECT_CHECK_TRIES, SampleRequest};
-use writebench_model::{Bytes, Case, Prepare, SyncCall};
+use writebench_model::{Bytes, Case, Checksums, Prepare, SyncCall};
 
 use crate::call::{CallError, Result, retry};
 use crate::file::{self, Target};
@@ -22,7 +22,7 @@ use crate::{region, settle, sync, thread_state};
 pub(crate) fn uses_page_cache(
     directory: BorrowedFd<'_>,
     sample: &SampleRequest,
-    prepare: Prepare,
+    (prepare, checksums): (Prepare, Checksums),
     source: &mut SourceBuffer,
 ) -> Result<bool> {
     /// The share of all pages that counts as the page cache: pages appear and disappear one after the
@@ -31,7 +31,8 @@ pub(crate) fn uses_page_cache(
     let name = format!("{}-direct-{prepare}", sample.file_stem);
     let size = Bytes(DIRECT_CHECK_FILE_BYTES);
     let case = format!("pwrite,size={size},chunk=whole,cache=direct,memory=page-aligned,prepare={prepare}");
-    let case = Case::parse(&case).map_err(|error| CallError::other("case", error.to_string()))?;
+    let case = Case::parse(&format!("{case},checksums={checksums}"))
+        .map_err(|error| CallError::other("case", error.to_string()))?;
     source.make(&case, 0, sample.data_seed)?;
     // On a busy machine the observer can miss pages, but it cannot see pages that do not exist.
     for _ in 0..DIRECT_CHECK_TRIES {
@@ -59,7 +60,7 @@ fn most_bytes_in_page_cache(
 ) -> Result<u64> {
     let (target, axes) = (Target::Directory(directory), case.axes());
     if axes.prepare.needs_old_content() {
-        settle::old_content(directory, name, axes.size_bytes, seed, axes.cache)?;
+        settle::old_content(directory, name, axes.size_bytes, seed, axes)?;
     }
     let names = [name.to_owned()];
     let regions = region::split(case, 0, source.bytes(), None);

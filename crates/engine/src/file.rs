@@ -4,9 +4,9 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use direct_io::{OpenOptions, WriteThrough};
-use rustix::fs::AtFlags;
-use rustix::io::Errno;
-use writebench_model::{Cache, Case, Cursor, Files, Opening, SyncCall};
+use rustix::fs::{AtFlags, IFlags};
+use rustix::io::{Errno, retry_on_intr};
+use writebench_model::{Cache, Case, Checksums, Cursor, Files, Opening, SyncCall};
 
 use crate::call::{Call, CallError, Meaning, Result, hand_over, retry};
 use crate::region::to_usize;
@@ -47,14 +47,45 @@ pub(crate) fn open(target: Target<'_>, name: &str, case: &Case, opening: Opening
         Opening::New if case.axes().ranks > 1 && case.axes().files == Files::Shared => options.create(true),
         Opening::New => options.create_new(true),
     };
-    open_with(target, name, case.axes().cache, options)
+    let file = open_with(target, name, case.axes().cache, options)?;
+    if opening == Opening::New || matches!(target, Target::Device(_)) {
+        set_checksums(&file, case.axes().checksums).map_err(|error| error.with_path(name))?;
+    }
+    Ok(file)
+}
+
+/// Switches off the checksums of an empty file if that is asked for. btrfs ignores it silently for others.
+fn set_checksums(file: &OwnedFd, checksums: Checksums) -> Result<()> {
+    if checksums == Checksums::Default {
+        return Ok(());
+    }
+    let set = || {
+        let flags = retry_on_intr(|| rustix::fs::ioctl_getflags(file))?;
+        retry_on_intr(|| rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW))?;
+        retry_on_intr(|| rustix::fs::ioctl_getflags(file))
+    };
+    let why = match set() {
+        Ok(flags) if flags.contains(IFlags::NOCOW) => return Ok(()),
+        Ok(_) => "FS_NOCOW_FL was accepted and did not hold".to_owned(),
+        Err(errno @ (Errno::OPNOTSUPP | Errno::NOTTY | Errno::INVAL)) => errno.to_string(),
+        Err(errno) => return Err(CallError::new("ioctl(FS_IOC_SETFLAGS)", errno)),
+    };
+    let message = format!("{why}: only files of btrfs can be without checksums");
+    Err(CallError::unsupported("checksums=no", message))
 }
 
 /// Creates a file that must not exist yet, filled with the data of that seed, and syncs it.
-pub(crate) fn create_filled(directory: BorrowedFd<'_>, name: &str, length: u64, seed: u64) -> Result<OwnedFd> {
+pub(crate) fn create_filled(
+    directory: BorrowedFd<'_>,
+    name: &str,
+    length: u64,
+    seed: u64,
+    checksums: Checksums,
+) -> Result<OwnedFd> {
     let options = OpenOptions::new().write(true).create_new(true);
     let file = open_with(Target::Directory(directory), name, Cache::Buffered, options)?;
-    fill(&file, length, seed).map_err(|error| error.with_path(name))?;
+    let filled = set_checksums(&file, checksums).and_then(|()| fill(&file, length, seed));
+    filled.map_err(|error| error.with_path(name))?;
     Ok(file)
 }
 

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::UsageWho;
 use writebench_model::protocol::{RankRole, RankSample, SampleRequest};
 use writebench_model::{
-    Cache, Case, Descriptor, Failure, Files, MapSharing, Outcome, Phase, PhasesNs, Prepare, Sample, SyncCall,
-    nanoseconds,
+    Axes, Cache, Case, Checksums, Descriptor, Failure, Files, MapSharing, Outcome, Phase, PhasesNs, Prepare,
+    Sample, SyncCall, nanoseconds,
 };
 
 use crate::barrier::{RankBarrier, Ranks};
@@ -39,8 +39,9 @@ pub struct Engine<'p> {
     copy_sources: CopySources,
     memory: WarmMemory,
     available_memory: AvailableMemory,
-    // Whether `O_DIRECT` writes go through the page cache, by target and state, so that each is found out once.
-    uses_page_cache: HashMap<(usize, Prepare), bool>,
+    // Whether `O_DIRECT` writes go through the page cache, by target, state and checksums, so that each is found out
+    // once.
+    uses_page_cache: HashMap<(usize, (Prepare, Checksums)), bool>,
 }
 
 impl Default for Engine<'_> {
@@ -168,11 +169,11 @@ impl Run<'_> {
         let (Target::Directory(directory), 1..) = (self.target, self.case.axes().size_bytes) else {
             return Ok(());
         };
-        let prepare = self.case.axes().prepare;
+        let &Axes { prepare, checksums, .. } = self.case.axes();
+        let file = (prepare, checksums);
         let Engine { uses_page_cache, source, .. } = engine;
-        let find_out =
-            || direct_path::uses_page_cache(directory, self.request, prepare, source).unwrap_or(false);
-        if *uses_page_cache.entry((self.request.target, prepare)).or_insert_with(find_out) {
+        let find_out = || direct_path::uses_page_cache(directory, self.request, file, source).unwrap_or(false);
+        if *uses_page_cache.entry((self.request.target, file)).or_insert_with(find_out) {
             let message = format!(
                 "O_DIRECT was accepted, but with prepare={prepare} data goes through the page cache here"
             );
@@ -195,7 +196,7 @@ impl Run<'_> {
         }
         if let (Target::Directory(directory), true) = (self.target, case.axes().prepare.needs_old_content()) {
             for (name, region) in self.own_names().iter().zip(region::split(case, self.role.rank, &[], None)) {
-                settle::old_content(directory, name, region.file_length, request.data_seed, case.axes().cache)?;
+                settle::old_content(directory, name, region.file_length, request.data_seed, case.axes())?;
             }
         }
         let start = Instant::now();

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
-use writebench_model::{AllocateCall, Cache, Case, Content, SyncCall};
+use writebench_model::{AllocateCall, Axes, Cache, Case, Content, SyncCall};
 
 use crate::call::{Result, retry};
 use crate::file::{self, Target};
@@ -19,10 +19,10 @@ pub(crate) fn old_content(
     name: &str,
     length: u64,
     seed: u64,
-    cache: Cache,
+    axes: &Axes,
 ) -> Result<()> {
-    let file = file::create_filled(directory, name, length, !seed)?;
-    if cache == Cache::Dontcache {
+    let file = file::create_filled(directory, name, length, !seed, axes.checksums)?;
+    if axes.cache == Cache::Dontcache {
         // Pages that exist already are not dropped after write-back.
         retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed))?;
     }

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, ensure};
 use writebench_engine::{Engine, Target};
 use writebench_model::protocol::SampleRequest;
 use writebench_model::{
-    AllocateCall, Axis, Case, Copying, Cursor, Data, Extent, Failure, Files, Method, Outcome, Phase, Prepare,
-    Sample, Source,
+    AllocateCall, Axis, Case, Checksums, Copying, Cursor, Data, Extent, Failure, Files, Method, Outcome, Phase,
+    Prepare, Sample, Source,
 };
 use writebench_testkit::{Errno, Kind, Need, Trials, directory_on};
 
@@ -21,7 +21,7 @@ const SIZES: [u64; 8] = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 7 * CHUNK + 123, 8 *
 /// The vector of the methods' examples.
 const VECTOR: u32 = 3;
 const HUGE: u64 = Case::HUGE_PAGE_BYTES;
-const LAYOUTS: [&str; 44] = [
+const LAYOUTS: [&str; 46] = [
     "",
     "threads=3,files=per-thread",
     "threads=3",
@@ -33,6 +33,8 @@ const LAYOUTS: [&str; 44] = [
     "memory=page-aligned",
     "cache=direct",
     "cache=direct,memory=page-aligned",
+    "checksums=no",
+    "cache=direct,checksums=no,threads=2,files=per-thread",
     "cache=direct,threads=2,descriptor=per-thread,sync=o-dsync",
     "sync=fsync",
     "sync=fsync/1",
@@ -79,6 +81,11 @@ fn main() -> ExitCode {
             }
         }
     }
+    trials.add(
+        "every method writes what it should without checksums on btrfs",
+        &[Need::Image("btrfs")],
+        unchecked,
+    );
     for kind in Kind::ALL {
         let name = format!("a wrong byte is found on {}", kind.name());
         trials.add(name, &[Need::Filesystem(kind)], move || wrong_byte_is_found(kind));
@@ -194,6 +201,39 @@ fn check(kind: Kind, method: Method, prepare: Prepare) -> Result<()> {
     Ok(())
 }
 
+/// The content and the flag of each method's file from each state.
+fn unchecked() -> Result<()> {
+    let image = writebench_testkit::Image::mount("btrfs", 512 << 20)?;
+    let directory = image.path();
+    let (now, found) = (RefCell::new(None), RefCell::new(None));
+    let look = |case: &Case| -> Result<(Vec<u8>, bool)> {
+        let flags = rustix::fs::ioctl_getflags(open(&directory.join("conformance"))?)?;
+        Ok((read(&directory, case)?, flags.contains(rustix::fs::IFlags::NOCOW)))
+    };
+    let before_clean = |phase| {
+        if phase == Phase::Clean {
+            found.replace(now.borrow().as_ref().map(look));
+        }
+    };
+    let mut engine = Engine::new(None, || Ok(0), &before_clean);
+    for method in alone().filter(|method| method.has_axis(Axis::Checksums)) {
+        for prepare in method.card().prepares {
+            let values = [(Axis::Prepare, prepare.name()), (Axis::Size, "100KiB"), (Axis::Checksums, "no")];
+            let case = Case::example(method, &values)?;
+            now.replace(Some(case.clone()));
+            let sample = run(&mut engine, &directory, &case)?;
+            // btrfs has not every call of the states.
+            if sample.outcome.name() == "unsupported" && prepare.call().is_some() {
+                continue;
+            }
+            ensure!(sample.outcome == Outcome::Ok, "{case}: {:?}", sample.outcome);
+            let (content, is_set) = found.take().context("phase clean did not come")??;
+            ensure!(content == expected(&case) && is_set, "{case}: the flag is set: {is_set}");
+        }
+    }
+    Ok(())
+}
+
 fn assignments(layout: &'static str) -> Result<Vec<(Axis, &'static str)>> {
     let assignment = |part: &'static str| {
         let (axis, value) = part.split_once('=').context("no axis=value")?;
@@ -274,7 +314,9 @@ fn as_expected(
     let shares = case.method().card().copying == Some(Copying::Blocks);
     // tmpfs has only the page cache; the engine must find out that it accepts O_DIRECT without doing it.
     let collapses = case.axes().huge == writebench_model::Huge::Collapse && kind == Kind::Ext4;
-    if shares || collapses || kind == Kind::Tmpfs && (direct || cold || zeroed || dontcache) {
+    // Only btrfs can be without checksums.
+    let unchecked = case.axes().checksums == Checksums::No;
+    if shares || collapses || unchecked || kind == Kind::Tmpfs && (direct || cold || zeroed || dontcache) {
         ensure!(
             sample.outcome.name() == "unsupported" && sample.phases_ns.total() == 0,
             "{:?}",

@@ -44,6 +44,19 @@ fn main() -> ExitCode {
         ensure!(use_page_cache(&directory)? == [false; 3]);
         Ok(())
     });
+    trials.add("O_DIRECT to a file without checksums is direct", &[Need::Image("btrfs")], || {
+        let image = Image::mount("btrfs", 512 << 20)?;
+        let mut engine = Engine::default();
+        // What was found out of files with checksums holds for these only.
+        for checksums in ["default", "no"] {
+            for prepare in STATES {
+                let axes = format!(",prepare={prepare},checksums={checksums}");
+                let outcome = sample_by(&mut engine, &image.path(), &axes)?.outcome;
+                ensure!(checksums == "default" || outcome.is_ok(), "{prepare}: {outcome:?}");
+            }
+        }
+        Ok(())
+    });
     trials.add("a file that was there stays, and the sample counts", &[Need::Filesystem(Kind::Ext4)], || {
         let directory = directory_on(Kind::Ext4);
         let name = format!("{STEM}-direct-{}", Prepare::Create);
@@ -86,9 +99,13 @@ fn use_page_cache(directory: &Path) -> Result<[bool; 3]> {
 }
 
 fn sample(directory: &Path, axes: &str) -> Result<Sample> {
+    sample_by(&mut Engine::default(), directory, axes)
+}
+
+fn sample_by(engine: &mut Engine<'_>, directory: &Path, axes: &str) -> Result<Sample> {
     let case = format!("pwrite,size=1MiB,cache=direct{axes}");
     let case = Case::parse(&case)?;
     let request = SampleRequest { read_back: Some(Extent::Part), ..SampleRequest::bare(case, STEM, 1) };
     let directory = File::open(directory).context("the directory")?;
-    Ok(Engine::default().sample(Target::Directory(directory.as_fd()), &request))
+    Ok(engine.sample(Target::Directory(directory.as_fd()), &request))
 }

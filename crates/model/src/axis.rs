@@ -5,8 +5,8 @@ use crate::quantity::Bytes;
 use crate::similar::did_you_mean;
 use crate::sync::Sync;
 use crate::value::{
-    Advice, AllocateCall, Cache, Collective, Data, DataMemory, Descriptor, Drop, FileLayout, Files, Huge,
-    MapSharing, Origin, Populate, Prepare, Registered, Source, Store, named_values,
+    Advice, AllocateCall, Cache, Checksums, Collective, Data, DataMemory, Descriptor, Drop, FileLayout, Files,
+    Huge, MapSharing, Origin, Populate, Prepare, Registered, Source, Store, named_values,
 };
 use crate::value_card::{InCode, Phrase, ValueCard};
 
@@ -229,6 +229,10 @@ axes! {
     Cache = "cache" {
         cache: Cache = Cache::Buffered,
         summary: "through the page cache, past it (O_DIRECT), or dropped from it (RWF_DONTCACHE)",
+    }
+    Checksums = "checksums" {
+        checksums: Checksums = Checksums::Default,
+        summary: "as the filesystem does, or none and no copy on write: FS_NOCOW_FL, which btrfs has",
     }
     Writeback = "writeback" {
         writeback_bytes: WriteBehind as Distance = None,

@@ -250,6 +250,7 @@ impl Case {
             start: if axes.prepare.needs_old_content() { Start::Existing } else { Start::New },
             source,
             memory: axes.memory,
+            checksums: axes.checksums,
             durability: match (axes.sync.call, axes.cache) {
                 (SyncCall::None, Cache::Direct) => Durability::Device,
                 (SyncCall::None, Cache::Buffered | Cache::Dontcache) => Durability::Cached,

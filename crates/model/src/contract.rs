@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::quantity::Bytes;
-use crate::value::{DataMemory, named_values};
+use crate::value::{Checksums, DataMemory, named_values};
 
 /// The contract of a case. Only cases of one contract are ranked together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -20,6 +20,9 @@ pub struct Contract {
     /// The memory that the data must be in; documents of schema 5 have no such field.
     #[serde(default)]
     pub memory: DataMemory,
+    /// Whether the filesystem makes checksums of the data as usual; older documents have no such field.
+    #[serde(default)]
+    pub checksums: Checksums,
     /// The data that survives a loss of power.
     pub durability: Durability,
     /// The bytes of a thread between moments at which all of them are durable; none if only the end is.
@@ -104,10 +107,12 @@ impl Contract {
     /// memory of which no more is asked. A copy may share its blocks, as with cp.
     #[must_use]
     pub fn satisfies(&self, wanted: &Self) -> bool {
-        let Self { content, bytes, files, start, source, memory, durability, durable_every_bytes } = self;
+        let Self { content, bytes, files, start, source, memory, checksums, durability, durable_every_bytes } =
+            self;
         let is_copy = *content == Content::SharedCopy && wanted.content == Content::Copy;
         let is_same = (is_copy || *content == wanted.content)
-            && (bytes, files, start, source) == (&wanted.bytes, &wanted.files, &wanted.start, &wanted.source);
+            && (bytes, files, start, source) == (&wanted.bytes, &wanted.files, &wanted.start, &wanted.source)
+            && *checksums == wanted.checksums;
         let is_as_often = match (durable_every_bytes, wanted.durable_every_bytes) {
             (_, None) => true,
             (None, Some(_)) => false,
@@ -151,6 +156,27 @@ impl fmt::Display for Contract {
         let start = self.start;
         let files =
             if self.files == 1 { format!("1 {start} file") } else { format!("{} {start} files", self.files) };
-        write!(f, "{} {content}{memory} in {files}, {}", Bytes(self.bytes), self.kept())
+        let checksums = self.checksums.words().map_or(String::new(), |words| format!(" {words}"));
+        write!(f, "{} {content}{memory} in {files}{checksums}, {}", Bytes(self.bytes), self.kept())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Case;
+
+    #[test]
+    fn a_file_without_checksums_is_another_contract() {
+        let [plain, without] =
+            ["write", "write,checksums=no"].map(|name| Case::parse(name).unwrap().contract());
+        assert!(!plain.satisfies(&without) && !without.satisfies(&plain) && without.satisfies(&without));
+        assert!(
+            without.to_string().ends_with("in 1 new file without checksums, in the page cache"),
+            "{without}"
+        );
+        let mut older = serde_json::to_value(&plain).unwrap();
+        older.as_object_mut().unwrap().remove("checksums");
+        assert_eq!(serde_json::from_value::<Contract>(older).unwrap(), plain);
     }
 }

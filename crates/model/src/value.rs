@@ -259,6 +259,17 @@ axis_values! {
         },
     }
 
+    /// See [`crate::Axis::Checksums`]; ioctl_fs_flags(2).
+    #[derive(Default)]
+    Checksums {
+        /// As the filesystem does it.
+        #[default]
+        Default = "default" { Silent },
+        /// `FS_NOCOW_FL`, set while the file is empty: btrfs makes no checksums of its data, and overwrites it in
+        /// place.
+        No = "no" { How("without checksums".into()), effort 2, fio Err("fio sets no flags of a file") },
+    }
+
     /// The memory that the data is in: see [`crate::Axis::Memory`]. Each asks for more than the one before.
     #[derive(Default)]
     DataMemory {
@@ -306,6 +317,14 @@ axis_values! {
 
 impl DataMemory {
     /// The origin of the data in words; none if it may be anywhere.
+    #[must_use]
+    pub fn words(self) -> Option<Cow<'static, str>> {
+        if let How(words) = self.card().words { Some(words) } else { None }
+    }
+}
+
+impl Checksums {
+    /// The value in words; none for the default.
     #[must_use]
     pub fn words(self) -> Option<Cow<'static, str>> {
         if let How(words) = self.card().words { Some(words) } else { None }

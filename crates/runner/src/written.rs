@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use writebench_model::protocol::direct_check_bytes;
-use writebench_model::{Cache, Case, Prepare};
+use writebench_model::{Cache, Case, Checksums, Prepare};
 
 /// An upper bound of the bytes written by a run, and the limit. A truncated sample counts in full.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ pub struct Written {
     // The file that the worker keeps for copying, by target.
     copied: HashMap<usize, u64>,
     // The targets and states in which the worker knows the path of O_DIRECT writes.
-    direct_checked: HashSet<(usize, Prepare)>,
+    direct_checked: HashSet<(usize, Prepare, Checksums)>,
     copy_is_given: bool,
 }
 
@@ -66,7 +66,7 @@ impl Written {
 
     fn direct_check(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
         let axes = case.axes();
-        let is_checked = self.direct_checked.contains(&(target, axes.prepare));
+        let is_checked = self.direct_checked.contains(&(target, axes.prepare, axes.checksums));
         let checks = is_read_back && axes.cache == Cache::Direct && !is_checked;
         if checks { direct_check_bytes(axes.prepare) } else { 0 }
     }
@@ -81,7 +81,7 @@ impl Written {
             *copied = axes.size_bytes.max(*copied);
         }
         if is_read_back && axes.cache == Cache::Direct {
-            self.direct_checked.insert((target, axes.prepare));
+            self.direct_checked.insert((target, axes.prepare, axes.checksums));
         }
     }
 

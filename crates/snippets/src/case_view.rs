@@ -1,8 +1,8 @@
 //! A case as the templates see it.
 
 use writebench_model::{
-    Advice, Axes, Axis, Cache, Case, Cursor, DataMemory, Descriptor, Drop, Huge, InCode, MapSharing, Method,
-    Opening, Populate, Prepare, RecordedCase, Registered, Store, SyncCall,
+    Advice, Axes, Axis, Cache, Case, Checksums, Cursor, DataMemory, Descriptor, Drop, Huge, InCode, MapSharing,
+    Method, Opening, Populate, Prepare, RecordedCase, Registered, Store, SyncCall,
 };
 
 use crate::EmitOptions;
@@ -237,6 +237,11 @@ impl<'c> CaseView<'c> {
     /// Whether the function makes a name in the directory.
     pub(crate) fn creates_name(&self) -> bool {
         !self.axes().prepare.needs_old_content()
+    }
+
+    /// Whether the function switches off the checksums of the file that it makes.
+    pub(crate) fn omits_checksums(&self) -> bool {
+        self.has(Axis::Checksums) && self.axes().checksums == Checksums::No && self.creates_name()
     }
 
     /// Whether what an error leaves is removed: only what the function has made itself.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use writebench_model::{
-    Axes, Axis, Case, CaseOrigin, CaseRecord, Content, Contract, Cpu, DataMemory, DataSource, Device,
-    Durability, Environment, Filesystem, Layout, Memory, Method, RecordedCase, RunRecord, RunStatus, Sample,
-    Settings, Start, Suite, System, TargetRecord, built_in_suites,
+    Axes, Axis, Case, CaseOrigin, CaseRecord, Checksums, Content, Contract, Cpu, DataMemory, DataSource,
+    Device, Durability, Environment, Filesystem, Layout, Memory, Method, RecordedCase, RunRecord, RunStatus,
+    Sample, Settings, Start, Suite, System, TargetRecord, built_in_suites,
 };
 
 /// Where the example was measured.
@@ -145,6 +145,7 @@ pub fn example_case(section: &str, name: &str, samples: Vec<Sample>) -> CaseReco
             start: Start::New,
             source: DataSource::Memory,
             memory: DataMemory::Any,
+            checksums: Checksums::Default,
             durability: Durability::Cached,
             durable_every_bytes: None,
         },

@@ -37,6 +37,7 @@ pub(crate) fn add(trials: &mut Trials) {
         no_direct,
     );
     trials.add("a misaligned direct write says what would fit", &[Need::Image("ext4")], misaligned);
+    trials.add("a file without checksums is unsupported but on btrfs, which is said", &tmpfs, unchecked);
     trials.add("the limit on time is kept and said", &tmpfs, budget);
     trials.add(
         "a sample begins only where the ones before it leave time for it, in runs and searches",
@@ -91,6 +92,22 @@ fn no_direct() -> Result<()> {
 }
 
 /// Through an overlay, which hides the device and its sectors.
+fn unchecked() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let cases = ["write,size=1MiB,checksums=no", "write,size=1MiB,prepare=overwrite,checksums=no"];
+    let arguments = ["--samples", "1", "--case", cases[0], "--case", cases[1], "--case", "write,size=1MiB"];
+    let document = program.run(target.path(), &arguments, 0)?;
+    for id in cases {
+        let sample = &case(&document, id)?["samples"][0];
+        let reason = sample["reason"].to_string();
+        ensure!(sample["outcome"] == "unsupported" && reason.contains("only files of btrfs"), "{sample}");
+    }
+    ensure!(case(&document, cases[0])?["contract"]["checksums"] == "no");
+    ensure!(case(&document, "write,size=1MiB")?["samples"][0]["outcome"] == "ok", "the next case is well");
+    ensure!(entries(target.path()).is_empty(), "a file was left behind");
+    Ok(())
+}
+
 fn misaligned() -> Result<()> {
     let (program, device) = (program()?, LoopDevice::attach_with_sectors(64 << 20, 4096)?);
     let below = device.format_and_mount(device.path(), "ext4")?;

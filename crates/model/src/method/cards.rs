@@ -36,6 +36,7 @@ const WRITING: &[Axis] = &[
     Axis::Data,
     Axis::Source,
     Axis::Memory,
+    Axis::Checksums,
 ];
 
 /// The axes of methods whose calls have an offset of their own.

@@ -6,7 +6,8 @@ use crate::axis::Axis;
 use crate::value::Prepare;
 
 /// The axes of methods that move bytes from file to file.
-const COPYING: &[Axis] = &[Axis::Chunk, Axis::Threads, Axis::Descriptor, Axis::Advice, Axis::Origin];
+const COPYING: &[Axis] =
+    &[Axis::Chunk, Axis::Threads, Axis::Descriptor, Axis::Checksums, Axis::Advice, Axis::Origin];
 
 /// The common part of the cards of copying methods.
 const COPY: MethodCard = MethodCard {
@@ -92,6 +93,7 @@ pub(super) const URING_COPY: MethodCard = MethodCard {
         Axis::Depth,
         Axis::Registered,
         Axis::Cache,
+        Axis::Checksums,
     ]],
     effort: 9,
     example: &[(Axis::Chunk, "4KiB"), (Axis::Depth, "3")],

@@ -216,7 +216,7 @@ pub(crate) fn is_baseline(case: &CaseReport) -> bool {
     let Some(known) = case.record.case.known() else { return false };
     let (axes, default) = (known.axes(), Axes::defaults(known.method().card().prepares[0]));
     let is_asked_for = |axis: &Axis| match axis {
-        Axis::Size | Axis::Data | Axis::Source | Axis::Memory | Axis::Origin => true,
+        Axis::Size | Axis::Data | Axis::Source | Axis::Memory | Axis::Checksums | Axis::Origin => true,
         Axis::Sync => matches!(axes.sync.call, SyncCall::None | SyncCall::Fsync | SyncCall::Fdatasync),
         Axis::Prepare => axes.prepare == Prepare::Overwrite || axes.prepare == default.prepare,
         // The question is how much is durable at a time.

@@ -134,5 +134,6 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String
         (Durability::Device, _) => ", on the device".to_owned(),
         (Durability::Durable, Some(_)) => format!(", {}", contract.kept()),
     };
-    format!("{durable}{file}{content}{source}{memory}{kept}")
+    let checksums = contract.checksums.words().map_or(String::new(), |words| format!(" {words}"));
+    format!("{durable}{file}{content}{source}{memory}{checksums}{kept}")
 }

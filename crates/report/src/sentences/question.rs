@@ -20,7 +20,8 @@ pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>) -> St
         Content::Hole => format!("set a length of {bytes} without blocks"),
         Content::Nothing => format!("pass over {bytes} without a call"),
     };
-    format!("To {what} {}, {}", place(contract, target), contract.kept())
+    let checksums = contract.checksums.words().map_or(String::new(), |words| format!(" {words}"));
+    format!("To {what} {}{checksums}, {}", place(contract, target), contract.kept())
 }
 
 fn source(source: DataSource) -> &'static str {
@@ -49,7 +50,7 @@ fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_model::{DataMemory, Durability};
+    use writebench_model::{Checksums, DataMemory, Durability};
     use writebench_testkit::{example_case, example_target};
 
     #[test]
@@ -68,6 +69,7 @@ mod tests {
             asked(|contract| contract.source = DataSource::Chunk),
             asked(|contract| contract.memory = DataMemory::HugePages),
             asked(|contract| contract.memory = DataMemory::PageAligned),
+            asked(|contract| contract.checksums = Checksums::No),
             asked(|contract| contract.durability = Durability::Durable),
             asked(|contract| {
                 (contract.durability, contract.durable_every_bytes) = (Durability::Durable, Some(4096));

@@ -7,7 +7,7 @@ const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
     ("fcntl.h", &["fallocate", "fcntl", "open", "posix_fadvise", "posix_fallocate", "sync_file_range"]),
     ("libgen.h", &["dirname"]),
     ("liburing.h", &["io_uring"]),
-    ("linux/fs.h", &["FICLONERANGE"]),
+    ("linux/fs.h", &["FICLONERANGE", "FS_NOCOW_FL"]),
     ("pthread.h", &["pthread_create"]),
     ("semaphore.h", &["sem_init"]),
     ("sys/ioctl.h", &["ioctl"]),

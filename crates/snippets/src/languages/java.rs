@@ -1,8 +1,8 @@
 //! Java 17 and its standard library.
 
 use writebench_model::{
-    Advice, Axes, Axis, Cache, Case, DataMemory, Drop, Huge, Method, Opening, Populate, Prepare, Store, Sync,
-    SyncCall,
+    Advice, Axes, Axis, Cache, Case, Checksums, DataMemory, Drop, Huge, Method, Opening, Populate, Prepare,
+    Store, Sync, SyncCall,
 };
 
 use super::templates;
@@ -49,6 +49,9 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
             (Axis::Writeback, "the standard library has no sync_file_range(2)", "none")
         }
         Axes { sync: Sync { call: SyncCall::RwfDsync, .. }, .. } => (Axis::Sync, NO_FLAGS, "o-dsync"),
+        Axes { checksums: Checksums::No, .. } => {
+            (Axis::Checksums, "the standard library has no ioctl(2)", "default")
+        }
         Axes { memory: DataMemory::HugePages, .. } => (Axis::Memory, NO_MADVISE, "page-aligned"),
         // Windows go with the next two only.
         Axes { window_bytes, .. } if window_bytes != Case::HUGE_PAGE_BYTES => {

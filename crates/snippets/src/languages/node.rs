@@ -1,6 +1,8 @@
 //! Node.js 18 and its standard library; `@writebench/direct-io` where the case is direct I/O.
 
-use writebench_model::{Advice, Axes, Axis, Cache, Case, DataMemory, Drop, Method, Prepare, Sync, SyncCall};
+use writebench_model::{
+    Advice, Axes, Axis, Cache, Case, Checksums, DataMemory, Drop, Method, Prepare, Sync, SyncCall,
+};
 
 use super::templates;
 use crate::case_view::CaseView;
@@ -48,6 +50,7 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
         }
         Axes { vector: ..2, .. } => (Axis::Vector, ONE_BY_WRITE, "2"),
         Axes { advice: Advice::Sequential, .. } => (Axis::Advice, "Node.js has no posix_fadvise", "none"),
+        Axes { checksums: Checksums::No, .. } => (Axis::Checksums, "Node.js has no ioctl", "default"),
         Axes { memory: DataMemory::HugePages, .. } => {
             (Axis::Memory, "Node.js has no madvise for its buffers", "page-aligned")
         }

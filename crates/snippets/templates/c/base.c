@@ -25,6 +25,7 @@ static int open_file(const char *path, int flags{% if case.atomic() %}, mode_t m
     return fd;
 }
 {%- include "c_family/keep_mode.c" %}
+{%- include "c_family/omit_checksums.c" %}
 {%- include "c_family/has_failed.c" %}
 {%- include "c_family/end_direct.c" %}
 {%- include "c_family/reserve.c" %}
@@ -104,6 +105,9 @@ int write_file(const char *path, const void *data, size_t size)
     int result = -1, fd = open_file({{ case.written_name() }}, {{ case.access_c() }}{% if case.atomic() %}, replaces ? old.st_mode & 0777 : 0666{% endif %});
     int error = errno;
     if (fd >= 0) {
+{%- if case.omits_checksums() %}
+        omit_checksums(fd);
+{%- endif %}
         result = {% if case.atomic() %}replaces && keep_mode(fd, &old) != 0 ? -1 : {% endif %}fill({% if case.has_own_descriptors() %}{{ case.written_name() }}, {% endif %}fd, {{ case.what_c() }});
         error = errno;
         if (close(fd) != 0 && errno != EINTR && result == 0) {

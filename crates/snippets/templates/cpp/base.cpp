@@ -80,6 +80,7 @@ private:
 };
 {%- endif %}
 {%- include "c_family/keep_mode.c" %}
+{%- include "c_family/omit_checksums.c" %}
 {%- include "c_family/has_failed.c" %}
 {%- include "c_family/end_direct.c" %}
 {%- if case.loops_throwing_cpp() %}
@@ -168,6 +169,9 @@ void write_file(const char *path, const void *data, std::size_t size)
     Descriptor file{ {{- case.path_cpp() }}, {{ case.access_c() }}{{ case.open_flags_c() }}{% if case.atomic() %}, replaces ? old.st_mode & 0777 : 0666{% endif %}};
 {%- if case.removes_on_error() %}
     NewName name{ {{- case.path_cpp() }}};
+{%- endif %}
+{%- if case.omits_checksums() %}
+    omit_checksums(file.get());
 {%- endif %}
 {%- if case.atomic() %}
     if (replaces && keep_mode(file.get(), &old) != 0)

@@ -56,6 +56,12 @@ MADV_POPULATE_WRITE = 23  # Linux 5.14
 {%- if case.is(Method::Ficlone) %}
 FICLONERANGE = 0x4020940D  # of linux/fs.h, on most architectures
 {%- endif %}
+{%- if case.omits_checksums() %}
+# Of linux/fs.h, on most architectures.
+FS_IOC_GETFLAGS = 0x80086601
+FS_IOC_SETFLAGS = 0x40086602
+FS_NOCOW_FL = 0x800000
+{%- endif %}
 {% endblock %}
 {%- if case.is_direct() %}
 
@@ -78,6 +84,15 @@ def keep_mode(fd, old):
         os.fchown(fd, -1, old.st_gid)
         os.fchown(fd, old.st_uid, -1)
     os.fchmod(fd, old.st_mode & 0o777)
+{%- endif %}
+{%- if case.omits_checksums() %}
+
+
+def omit_checksums(fd):
+    """While the file is empty: on btrfs, it has neither checksums nor copies on write from now on."""
+    with contextlib.suppress(OSError):  # others refuse
+        (flags,) = struct.unpack("i", fcntl.ioctl(fd, FS_IOC_GETFLAGS, bytes(4)))
+        fcntl.ioctl(fd, FS_IOC_SETFLAGS, struct.pack("i", flags | FS_NOCOW_FL))
 {%- endif %}
 {%- if case.loops_writing() %}
 

@@ -1,5 +1,8 @@
 
     try:
+{%- if case.omits_checksums() %}
+        omit_checksums(fd)
+{%- endif %}
 {%- if case.atomic() %}
         if old:
             keep_mode(fd, old)

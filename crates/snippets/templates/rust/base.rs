@@ -72,6 +72,9 @@ pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
     let mode = old.as_ref().map_or(0o666, |old| old.mode() & 0o777);
 {%- endif %}
     let file = {{ case.open_rust(true) }}?;
+{%- if case.omits_checksums() %}
+    omit_checksums(&file);
+{%- endif %}
 {%- if !case.removes_on_error() %}
     fill(&file, {{ case.arguments_rust() }}).and_then(|()| close(file))
 {%- else %}
@@ -103,6 +106,15 @@ fn keep_mode(file: &File, old: Option<&fs::Metadata>) -> io::Result<()> {
     let _ = std::os::unix::fs::fchown(file, None, Some(old.gid()))
         .and_then(|()| std::os::unix::fs::fchown(file, Some(old.uid()), None));
     file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o777))
+}
+{%- endif %}
+{%- if case.omits_checksums() %}
+
+/// While the file is empty: on btrfs, it has neither checksums nor copies on write from now on. Others refuse.
+fn omit_checksums(file: &File) {
+    if let Ok(flags) = rustix::fs::ioctl_getflags(file) {
+        let _ = rustix::fs::ioctl_setflags(file, flags | rustix::fs::IFlags::NOCOW);
+    }
 }
 {%- endif %}
 {%- if case.is_direct() %}

@@ -29,6 +29,8 @@ pub(super) const CONTENT: &[&str] = &[
     "pwrite,chunk=whole,threads=4,prepare=posix-fallocate",
     "pwrite,chunk=64KiB,threads=2,descriptor=per-thread,cache=direct,prepare=fallocate",
     "pwrite,chunk=64KiB,cache=dontcache",
+    "pwrite,chunk=64KiB,checksums=no,prepare=fallocate",
+    "read-write,chunk=64KiB,cache=direct,checksums=no",
     "pwrite,chunk=64KiB,threads=3,cache=direct,prepare=zero-fill",
     "write,chunk=64KiB,threads=2,descriptor=per-thread",
     "writev,chunk=1000,vector=7",
