@@ -9,7 +9,7 @@ use writebench_model::{
     SelectedCase, Space, Suite, TargetRecord, did_you_mean, suite_named,
 };
 
-use crate::arguments::{named_values, suite_names};
+use crate::arguments::suite_names;
 use crate::exit::usage;
 use crate::file_copy::FileCopy;
 
@@ -35,7 +35,7 @@ pub(crate) struct SelectionArguments {
     #[arg(skip)]
     pub goals: Vec<Goal>,
     /// Data to write
-    #[arg(long, value_parser = named_values(Data::ALL, Data::name, Data::from_name))]
+    #[arg(long, value_name = "random|compressible:PERCENT|zero")]
     pub data: Option<Data>,
 }
 

@@ -3,6 +3,8 @@
 //! The eight bytes at index i are output i of the SplitMix64 generator (Steele, Lea, Flood, *Fast
 //! splittable pseudorandom number generators*, OOPSLA 2014) started at the seed, little endian.
 
+use writebench_model::Data;
+
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 const WORD_BYTES: usize = 8;
 
@@ -34,6 +36,27 @@ pub(crate) fn fill(seed: u64, offset: u64, bytes: &mut [u8]) {
     last.copy_from_slice(&word(seed, index + count).to_le_bytes()[..tail]);
 }
 
+/// Fills `bytes` with what a case of that data has from `offset` on.
+pub(crate) fn fill_with(data: Data, seed: u64, offset: u64, bytes: &mut [u8]) {
+    let zero_bytes = Data::BLOCK_BYTES * usize::from(data.zero_percent()) / 100;
+    match data {
+        // The zeros are written, because untouched memory is one shared page.
+        Data::Zero => return bytes.fill(0),
+        Data::Random | Data::Compressible(_) => fill(seed, offset, bytes),
+    }
+    if zero_bytes == 0 {
+        return;
+    }
+    let mut into_block = usize::try_from(offset % Data::BLOCK_BYTES as u64).unwrap_or(0);
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (block, others) = rest.split_at_mut((Data::BLOCK_BYTES - into_block).min(rest.len()));
+        let random_bytes = (Data::BLOCK_BYTES - zero_bytes).saturating_sub(into_block).min(block.len());
+        block[random_bytes..].fill(0);
+        (rest, into_block) = (others, 0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,6 +71,21 @@ mod tests {
             fill(seed, from as u64, &mut part);
             prop_assert_eq!(&part, &whole[from..from + length]);
         }
+
+        #[test]
+        fn any_range_of_compressible_data_is_the_same_as_in_the_whole(
+            seed: u64,
+            percent in 1u8..=99,
+            from in 0usize..9000,
+            length in 0usize..9000,
+        ) {
+            let data = Data::Compressible(percent);
+            let mut whole = vec![0; 20_000];
+            fill_with(data, seed, 0, &mut whole);
+            let mut part = vec![1; length];
+            fill_with(data, seed, from as u64, &mut part);
+            prop_assert_eq!(&part, &whole[from..from + length]);
+        }
     }
 
     #[test]
@@ -56,6 +94,18 @@ mod tests {
         let mut bytes = [0; 8];
         fill(0, 0, &mut bytes);
         assert_eq!(u64::from_le_bytes(bytes), 0xe220_a839_7b1d_cdaf);
+    }
+
+    #[test]
+    fn a_block_of_compressible_data_ends_with_its_percentage_of_zeros() {
+        let mut data = vec![1; 2 * Data::BLOCK_BYTES];
+        fill_with(Data::Compressible(75), 1, 0, &mut data);
+        for block in data.chunks(Data::BLOCK_BYTES) {
+            let (random, zeros) = block.split_at(Data::BLOCK_BYTES / 4);
+            assert!(zeros.iter().all(|&byte| byte == 0));
+            // A random byte is zero once in 256.
+            assert!(random.iter().filter(|&&byte| byte == 0).count() < random.len() / 16);
+        }
     }
 
     #[test]

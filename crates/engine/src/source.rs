@@ -67,20 +67,17 @@ impl SourceBuffer {
             mapping.advise(Advice::HugePage).map_err(|error| CallError::from_io(MADVISE, &error))?;
         }
         let bytes = &mut mapping[data_range.clone()];
-        match data {
-            Data::Random if is_share => {
-                let mut rest = &mut *bytes;
-                for region in region::split(case, rank, &[], None) {
-                    for piece in region.contiguous(0, region.range.length) {
-                        let (own, others) = rest.split_at_mut(to_usize(piece.range.length).min(rest.len()));
-                        pattern::fill(seed, piece.range.offset, own);
-                        rest = others;
-                    }
+        if is_share {
+            let mut rest = &mut *bytes;
+            for region in region::split(case, rank, &[], None) {
+                for piece in region.contiguous(0, region.range.length) {
+                    let (own, others) = rest.split_at_mut(to_usize(piece.range.length).min(rest.len()));
+                    pattern::fill_with(data, seed, piece.range.offset, own);
+                    rest = others;
                 }
             }
-            Data::Random => pattern::fill(seed, 0, bytes),
-            // The zeros are written, because untouched memory is one shared page.
-            Data::Zero => bytes.fill(0),
+        } else {
+            pattern::fill_with(data, seed, 0, bytes);
         }
         if memory == DataMemory::HugePages {
             check_huge_pages(bytes)?;
@@ -134,16 +131,16 @@ fn huge_bytes_at(maps: &str, address: u64) -> Option<u64> {
 
 /// The expected content at an offset of the data of all ranks, which is behind `before` bytes of its region.
 pub(crate) fn expected(case: &Case, seed: u64, offset: u64, before: u64, bytes: &mut [u8]) {
-    match (case.axes().data, case.axes().source) {
-        (Data::Zero, _) => bytes.fill(0),
-        (Data::Random, Source::File) => pattern::fill(seed, offset, bytes),
-        (Data::Random, Source::Chunk) => {
+    let data = case.axes().data;
+    match case.axes().source {
+        Source::File => pattern::fill_with(data, seed, offset, bytes),
+        Source::Chunk => {
             let chunk = case.axes().chunk_size_bytes;
             let mut done = 0;
             while done < bytes.len() {
                 let into_chunk = (before + done as u64) % chunk;
                 let length = to_usize(chunk - into_chunk).min(bytes.len() - done);
-                pattern::fill(seed, into_chunk, &mut bytes[done..done + length]);
+                pattern::fill_with(data, seed, into_chunk, &mut bytes[done..done + length]);
                 done += length;
             }
         }

@@ -21,7 +21,7 @@ const SIZES: [u64; 8] = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 7 * CHUNK + 123, 8 *
 /// The vector of the methods' examples.
 const VECTOR: u32 = 3;
 const HUGE: u64 = Case::HUGE_PAGE_BYTES;
-const LAYOUTS: [&str; 46] = [
+const LAYOUTS: [&str; 48] = [
     "",
     "threads=3,files=per-thread",
     "threads=3",
@@ -30,6 +30,8 @@ const LAYOUTS: [&str; 46] = [
     "threads=3,descriptor=per-thread,map=per-thread",
     "source=chunk",
     "threads=3,files=per-thread,source=chunk,data=zero",
+    "threads=3,files=per-thread,source=chunk,data=compressible:30",
+    "threads=3,data=compressible:70",
     "memory=page-aligned",
     "cache=direct",
     "cache=direct,memory=page-aligned",
@@ -370,14 +372,17 @@ fn expected(case: &Case) -> Vec<u8> {
         Files::Shared if axes.threads > 1 => writebench_model::split(axes.size_bytes, axes.threads, CHUNK),
         Files::Shared => vec![writebench_model::Range { offset: 0, length: axes.size_bytes }],
     };
-    let byte = |range: &writebench_model::Range, at: u64| match (
-        case.method().writes_data(),
-        axes.data,
-        axes.source,
-    ) {
-        (false, ..) | (_, Data::Zero, _) => 0,
-        (true, Data::Random, Source::File) => random(range.offset + at),
-        (true, Data::Random, Source::Chunk) => random(at % CHUNK),
+    let byte = |range: &writebench_model::Range, at: u64| {
+        let place = match axes.source {
+            Source::File => range.offset + at,
+            Source::Chunk => at % CHUNK,
+        };
+        match axes.data {
+            _ if !case.method().writes_data() => 0,
+            Data::Compressible(percent) if place % 4096 >= 4096 - 4096 * u64::from(percent) / 100 => 0,
+            Data::Random | Data::Compressible(_) => random(place),
+            Data::Zero => 0,
+        }
     };
     ranges.iter().flat_map(|range| (0..range.length).map(move |at| byte(range, at))).collect()
 }

@@ -46,6 +46,7 @@ const WAYS: &[&str] = &[
     "cache=direct",
     "source=chunk",
     "data=zero",
+    "data=compressible:50",
     "sync=fsync/2",
     "layout=strided,block=4KiB",
     "layout=strided,block=20KiB,threads=2",

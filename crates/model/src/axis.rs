@@ -1,12 +1,13 @@
 //! The axes of cases, with one declaration each.
 
+use crate::data::Data;
 use crate::form::{Chunk, Count, Distance, Form, Size, Window};
 use crate::quantity::Bytes;
 use crate::similar::did_you_mean;
 use crate::sync::Sync;
 use crate::value::{
-    Advice, AllocateCall, Cache, Checksums, Collective, Data, DataMemory, Descriptor, Drop, FileLayout, Files,
-    Huge, MapSharing, Origin, Populate, Prepare, Registered, Source, Store, named_values,
+    Advice, AllocateCall, Cache, Checksums, Collective, DataMemory, Descriptor, Drop, FileLayout, Files, Huge,
+    MapSharing, Origin, Populate, Prepare, Registered, Source, Store, named_values,
 };
 use crate::value_card::{InCode, Phrase, ValueCard};
 
@@ -256,7 +257,7 @@ axes! {
     }
     Data = "data" {
         data: Data = Data::Random,
-        summary: "what is written: incompressible bytes made from a seed, or zeros",
+        summary: "what is written: incompressible bytes made from a seed, the same with a percentage of zeros in each 4 KiB, or zeros",
     }
     Source = "source" {
         source: Source = Source::File,

@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::axis::{Axes, Axis};
 use crate::contract::{Content, Contract, DataSource, Durability, Start};
+use crate::data::Data;
 use crate::method::{Copying, Cursor, Method};
 use crate::quantity::{Range, Stride, split};
 use crate::similar::did_you_mean;
 use crate::sync::SyncCall;
-use crate::value::{Cache, Data, FileLayout, Files, Origin, Prepare, Source};
+use crate::value::{Cache, FileLayout, Files, Origin, Prepare, Source};
 use crate::value_card::Phrase;
 
 /// One fully specified experiment. Only valid combinations exist: every constructor uses [`Case::new`], which
@@ -234,7 +235,7 @@ impl Case {
             (Some(Copying::Blocks), ..) => Content::SharedCopy,
             (None, Cursor::NoData, _) if axes.call.gives_blocks() => Content::Reserved,
             (None, Cursor::NoData, _) => Content::Hole,
-            (None, _, Data::Random) => Content::Random,
+            (None, _, Data::Random | Data::Compressible(_)) => Content::Random,
             (None, _, Data::Zero) => Content::Zero,
         };
         let source = match (self.method.card().copying, axes.source, axes.origin) {
@@ -244,6 +245,7 @@ impl Case {
             (None, Source::Chunk, _) => DataSource::Chunk,
         };
         Contract {
+            zero_percent: if content == Content::Random { axes.data.zero_percent() } else { 0 },
             content,
             bytes: axes.size_bytes,
             files: self.file_count(),

@@ -11,6 +11,9 @@ use crate::value::{Checksums, DataMemory, named_values};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Contract {
     pub content: Content,
+    /// The percentage of zeros in otherwise incompressible content; older documents have no such field.
+    #[serde(default)]
+    pub zero_percent: u8,
     /// The total bytes over all files.
     pub bytes: u64,
     pub files: u32,
@@ -107,12 +110,12 @@ impl Contract {
     /// memory of which no more is asked. A copy may share its blocks, as with cp.
     #[must_use]
     pub fn satisfies(&self, wanted: &Self) -> bool {
-        let Self { content, bytes, files, start, source, memory, checksums, durability, durable_every_bytes } =
-            self;
+        let Self { content, zero_percent, bytes, files, start, source, .. } = self;
+        let Self { memory, checksums, durability, durable_every_bytes, .. } = self;
         let is_copy = *content == Content::SharedCopy && wanted.content == Content::Copy;
         let is_same = (is_copy || *content == wanted.content)
             && (bytes, files, start, source) == (&wanted.bytes, &wanted.files, &wanted.start, &wanted.source)
-            && *checksums == wanted.checksums;
+            && (zero_percent, checksums) == (&wanted.zero_percent, &wanted.checksums);
         let is_as_often = match (durable_every_bytes, wanted.durable_every_bytes) {
             (_, None) => true,
             (None, Some(_)) => false,
@@ -120,6 +123,12 @@ impl Contract {
         };
         let is_content_with = *memory as u8 <= wanted.memory as u8;
         is_same && is_content_with && *durability as u8 >= wanted.durability as u8 && is_as_often
+    }
+
+    /// How well the content compresses, in words, if there is more to it than its kind.
+    #[must_use]
+    pub fn zeros_in_words(&self) -> String {
+        if self.zero_percent == 0 { String::new() } else { format!(" with {} % zeros", self.zero_percent) }
     }
 
     /// The place of the data, or how often it is durable, in words.
@@ -141,6 +150,7 @@ impl Contract {
 impl fmt::Display for Contract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let content = match (self.content, self.source) {
+            (Content::Random, _) if self.zero_percent > 0 => "of data",
             (Content::Random, DataSource::Chunk) => "of incompressible data (one chunk again and again)",
             (Content::Random, _) => "of incompressible data",
             (Content::Zero, DataSource::Chunk) => "of zeros (one chunk again and again)",
@@ -157,7 +167,8 @@ impl fmt::Display for Contract {
         let files =
             if self.files == 1 { format!("1 {start} file") } else { format!("{} {start} files", self.files) };
         let checksums = self.checksums.words().map_or(String::new(), |words| format!(" {words}"));
-        write!(f, "{} {content}{memory} in {files}{checksums}, {}", Bytes(self.bytes), self.kept())
+        let zeros = self.zeros_in_words();
+        write!(f, "{} {content}{zeros}{memory} in {files}{checksums}, {}", Bytes(self.bytes), self.kept())
     }
 }
 

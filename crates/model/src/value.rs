@@ -229,14 +229,6 @@ axis_values! {
         Overwrite = "overwrite" { How("in place".into()), effort 1 },
     }
 
-    /// See [`crate::Axis::Data`].
-    Data {
-        /// Incompressible, different in every block, reproducible from a seed.
-        Random = "random" { Silent, code LeftToCaller },
-        /// All bytes zero.
-        Zero = "zero" { How("of zeros".into()), code LeftToCaller },
-    }
-
     /// See [`crate::Axis::Source`].
     Source {
         /// Every byte of the file has its own byte in memory.

@@ -104,6 +104,7 @@ fn only_cases_that_leave_the_same_behind_have_one_contract() {
         "write,sync=fsync",
         "write,size=2GiB",
         "write,data=zero",
+        "write,data=compressible:50",
         "write,source=chunk",
         "write,prepare=overwrite",
         "pwrite,threads=2,files=per-thread",

@@ -145,6 +145,7 @@ pub fn example_case(section: &str, name: &str, samples: Vec<Sample>) -> CaseReco
             start: Start::New,
             source: DataSource::Memory,
             memory: DataMemory::Any,
+            zero_percent: 0,
             checksums: Checksums::Default,
             durability: Durability::Cached,
             durable_every_bytes: None,

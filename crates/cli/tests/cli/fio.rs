@@ -31,6 +31,7 @@ pub(crate) fn add(trials: &mut Trials) {
 const CASES: &[&str] = &[
     "write,size=1MiB,chunk=64KiB",
     "write,size=1000,chunk=250,data=zero",
+    "write,size=64KiB,chunk=16KiB,data=compressible:50",
     "write,size=1MiB,chunk=256KiB,threads=2,descriptor=per-thread",
     "write,size=1MiB,chunk=64KiB,threads=2,files=per-thread",
     "pwrite,size=1MiB,chunk=64KiB,source=chunk",
@@ -123,7 +124,11 @@ fn writes_the_same(case: &str, job: &Path, target: &Path) -> Result<()> {
     ensure!(contents.len() as u64 == size_bytes, "{} bytes in {files:?}", contents.len());
     // Where random bytes were written, every stretch of 512 has others than zeros.
     let empty = contents.chunks(512).filter(|chunk| chunk.iter().all(|byte| *byte == 0)).count();
-    let expected = if case.contains("data=zero") { contents.len().div_ceil(512) } else { 0 };
+    let expected = match case {
+        case if case.contains("data=zero") => contents.len().div_ceil(512),
+        case if case.contains("data=compressible:50") => contents.len() / 512 / 2,
+        _ => 0,
+    };
     ensure!(empty == expected, "{empty} stretches of zeros");
     Ok(files.iter().try_for_each(std::fs::remove_file)?)
 }

@@ -33,6 +33,7 @@ const COLUMNS: &[Column] = &[
     ("start", |row| row.case.record.contract.start.to_string()),
     ("source", |row| row.case.record.contract.source.to_string()),
     ("memory", |row| row.case.record.contract.memory.to_string()),
+    ("zero_percent", |row| row.case.record.contract.zero_percent.to_string()),
     ("checksums", |row| row.case.record.contract.checksums.to_string()),
     ("durability", |row| row.case.record.contract.durability.to_string()),
     ("durable_every_bytes", |row| text(row.case.record.contract.durable_every_bytes)),

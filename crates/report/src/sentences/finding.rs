@@ -114,7 +114,7 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String
         _ => "",
     };
     let content = match contract.content {
-        Content::Random => "",
+        Content::Random => &contract.zeros_in_words(),
         Content::Zero => " of zeros",
         Content::Copy => " by copying",
         Content::SharedCopy => " by sharing blocks",

@@ -12,7 +12,9 @@ pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>) -> St
     let write = if contract.durable_every_bytes.is_some() { "write" } else { "stream" };
     let memory = contract.memory.words().map_or(String::new(), |words| format!(" {words}"));
     let what = match contract.content {
-        Content::Random => format!("{write} {bytes}{memory}{}", source(contract.source)),
+        Content::Random => {
+            format!("{write} {bytes}{}{memory}{}", contract.zeros_in_words(), source(contract.source))
+        }
         Content::Zero => format!("{write} {bytes} of zeros{memory}{}", source(contract.source)),
         Content::Copy => format!("copy {bytes}{}", source(contract.source)),
         Content::SharedCopy => format!("share the blocks of {bytes}{}", source(contract.source)),
@@ -63,6 +65,7 @@ mod tests {
         let questions = [
             asked(|_| {}),
             asked(|contract| contract.content = Content::Zero),
+            asked(|contract| contract.zero_percent = 50),
             asked(|contract| contract.bytes = 4097),
             asked(|contract| contract.files = 4),
             asked(|contract| contract.start = Start::Existing),

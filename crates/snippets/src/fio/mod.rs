@@ -49,7 +49,14 @@ pub fn job(case: &Case) -> Result<Job, Why> {
     // A mapping finds the file as the section before left it.
     let fallocate = if maps { "none" } else { fallocate };
     let (direct, unlink) = (u8::from(axes.cache == Cache::Direct), u8::from(!is_shared(axes)));
-    let (zeros, changes) = if axes.data == Data::Zero { (1, 0) } else { (0, 1) };
+    let content = match axes.data {
+        Data::Random => "zero_buffers=0\nscramble_buffers=1\n".to_owned(),
+        Data::Compressible(percent) => format!(
+            "refill_buffers=1\nbuffer_compress_percentage={percent}\nbuffer_compress_chunk={}\n",
+            Data::BLOCK_BYTES
+        ),
+        Data::Zero => "zero_buffers=1\nscramble_buffers=0\n".to_owned(),
+    };
     // Without this or direct I/O, fio's memory is where malloc has it.
     let memory = if axes.memory == DataMemory::PageAligned { "iomem_align=4096\n" } else { "" };
     for (index, Part { file, range: Range { offset, length } }) in parts.iter().enumerate() {
@@ -57,7 +64,7 @@ pub fn job(case: &Case) -> Result<Job, Why> {
         sections += &format!(
             "\n[{WRITES}-{index}]\nfilename={file}\noffset={offset}\nsize={length}\nbs={chunk_bytes}\n\
              fallocate={fallocate}\ndirect={direct}\nunlink={unlink}\n{stonewall}{calls}{sync}\
-             zero_buffers={zeros}\nscramble_buffers={changes}\n{memory}"
+             {content}{memory}"
         );
         stonewall = "";
     }
@@ -181,13 +188,12 @@ fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
         )),
         _ => {}
     }
-    if axes.data == Data::Random {
-        all.push(
-            "fio's data is random once; then it changes a few bytes in each 512 before each call, in its runtime and not in \
-             its latencies"
-                .to_owned(),
-        );
-    }
+    let change = match axes.data {
+        Data::Random => Some("fio's data is random once; then it changes a few bytes in each 512"),
+        Data::Compressible(_) => Some("fio makes new data"),
+        Data::Zero => None,
+    };
+    all.extend(change.map(|what| format!("{what} before each call, in its runtime and not in its latencies")));
     all.extend(engine.differences.iter().map(|&difference| difference.to_owned()));
     let others = [
         (

@@ -1,0 +1,86 @@
+//! The data that is written, by how well it compresses.
+
+use std::fmt;
+
+use crate::form::Form;
+use crate::value_card::{InCode, Phrase, ValueCard};
+
+/// See [`crate::Axis::Data`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum Data {
+    /// Incompressible, different in every block, reproducible from a seed.
+    Random,
+    /// This percentage of each block of [`Data::BLOCK_BYTES`] is zeros, at its end. The rest is random.
+    Compressible(u8),
+    /// All bytes zero.
+    Zero,
+}
+
+impl Data {
+    /// The block that has random bytes and zeros: a page. Filesystems compress larger units.
+    pub const BLOCK_BYTES: usize = 4096;
+    const RANDOM: &str = "random";
+    const COMPRESSIBLE: &str = "compressible:";
+    const ZERO: &str = "zero";
+
+    /// The percentage of zeros in each block.
+    #[must_use]
+    pub fn zero_percent(self) -> u8 {
+        match self {
+            Self::Random => 0,
+            Self::Compressible(percent) => percent,
+            Self::Zero => 100,
+        }
+    }
+
+    pub(crate) fn card(self) -> ValueCard {
+        let words = match self {
+            Self::Random => Phrase::Silent,
+            Self::Compressible(percent) => Phrase::How(format!("of data with {percent} % zeros").into()),
+            Self::Zero => Phrase::How("of zeros".into()),
+        };
+        ValueCard { code: InCode::LeftToCaller, ..ValueCard::new(words) }
+    }
+}
+
+impl Form for Data {
+    type Value = Self;
+    const IS_NUMBER: bool = false;
+    const EXAMPLES: &[&str] = &[Self::RANDOM, Self::ZERO, "compressible:50"];
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let percent = text.strip_prefix(Self::COMPRESSIBLE).and_then(|percent| percent.parse().ok());
+        match (text, percent) {
+            (Self::RANDOM, _) => Ok(Self::Random),
+            (Self::ZERO, _) => Ok(Self::Zero),
+            (_, Some(percent @ 1..=99)) => Ok(Self::Compressible(percent)),
+            _ => Err(format!("expected {}", Self::values())),
+        }
+    }
+
+    fn text(value: Self) -> String {
+        value.to_string()
+    }
+
+    fn values() -> String {
+        format!("{}|{}PERCENT|{}, PERCENT from 1 to 99", Self::RANDOM, Self::COMPRESSIBLE, Self::ZERO)
+    }
+}
+
+impl std::str::FromStr for Data {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Random => f.write_str(Self::RANDOM),
+            Self::Compressible(percent) => write!(f, "{}{percent}", Self::COMPRESSIBLE),
+            Self::Zero => f.write_str(Self::ZERO),
+        }
+    }
+}
