@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::Result;
 use clap::Args;
 use writebench_model::{
-    Axis, Bytes, Case, CaseOrigin, CaseRecord, Data, DataMemory, GOALS, Goal, Layout, Method, Origin,
+    Axis, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Data, GOALS, Goal, Layout, Method, Origin, Overrides,
     SelectedCase, Space, Suite, TargetRecord, did_you_mean, suite_named,
 };
 
@@ -34,6 +34,9 @@ pub(crate) struct SelectionArguments {
     /// Goals to answer where no suite or case is named; none for all.
     #[arg(skip)]
     pub goals: Vec<Goal>,
+    /// Whether the filesystem can be without its checksums, so that durable goals are answered with and without.
+    #[arg(skip)]
+    pub with_and_without_checksums: bool,
     /// Data to write
     #[arg(long, value_name = "random|compressible:PERCENT|zero")]
     pub data: Option<Data>,
@@ -70,9 +73,11 @@ impl SelectionArguments {
         (is_one && !is_named && self.case.is_empty()).then_some(size)
     }
 
-    /// The same without the durable goals, if the target keeps nothing over a loss of power.
-    pub(crate) fn for_target(&self, keeps_data: bool) -> Self {
+    /// The same without the durable goals, if the targets keep nothing over a loss of power.
+    pub(crate) fn for_targets(&self, targets: &[TargetRecord]) -> Self {
+        let keeps_data = targets.iter().any(TargetRecord::keeps_data);
         let mut selection = self.clone();
+        selection.with_and_without_checksums = targets.iter().all(TargetRecord::has_checksums);
         if selection.goals.is_empty() {
             selection.goals = Goal::USUAL.to_vec();
         }
@@ -104,7 +109,7 @@ pub(crate) fn rows(
     let of_copies = with_length(&overrides, copied)?;
     let (mut rows, mut notes, mut samples) = (Vec::new(), Vec::new(), SAMPLES);
     if selection.is_empty() && copied.is_none() {
-        rows = goal_rows(&selection.goals, &overrides)?;
+        rows = goal_rows(selection, &overrides)?;
     }
     let default = (selection.is_empty() && copied.is_some()).then_some(COPY);
     let suites = selection.suite.iter().map(String::as_str).chain(default);
@@ -145,68 +150,57 @@ pub(crate) fn rows(
 const RECORDS_PART: u64 = 64;
 
 /// For each goal a table with its baseline and its portfolio.
-fn goal_rows(goals: &[Goal], overrides: &writebench_model::Overrides) -> Result<Vec<SelectedCase>> {
-    let goals = if goals.is_empty() { Goal::USUAL } else { goals };
-    let values = |wanted: Axis| {
-        let values = overrides.iter().find(|(axis, _)| *axis == wanted).map(|(_, values)| values.as_slice());
-        values.map_or(vec![None], |values| values.iter().map(Some).collect())
-    };
+fn goal_rows(selection: &SelectionArguments, overrides: &Overrides) -> Result<Vec<SelectedCase>> {
+    let goals = if selection.goals.is_empty() { Goal::USUAL } else { &selection.goals };
     let mut rows = Vec::new();
     for &goal in goals {
-        let is_of_records = goal == Goal::Records;
-        for size in values(Axis::Size) {
-            for record in if is_of_records { values(Axis::Chunk) } else { vec![None] } {
-                for ranks in values(Axis::Ranks) {
-                    rows.extend(rows_of_goal(goal, size, record, ranks)?);
-                }
-            }
+        // Only records have a size of their own.
+        let is_of_goal = |axis: Axis| axis != Axis::Chunk || goal == Goal::Records;
+        let mut values: Vec<_> = overrides.iter().filter(|(axis, _)| is_of_goal(*axis)).cloned().collect();
+        let is_fixed = values.iter().any(|(axis, _)| *axis == Axis::Checksums);
+        if selection.with_and_without_checksums && goal.is_durable() && !is_fixed {
+            values.push((Axis::Checksums, Checksums::ALL.iter().map(ToString::to_string).collect()));
+        }
+        for fixed in each_combination(&values) {
+            rows.extend(rows_of_goal(goal, fixed)?);
         }
     }
-    Ok(rows.into_iter().flat_map(|row| with_values(row, overrides)).collect())
+    Ok(rows)
+}
+
+/// Each combination of one value for each axis.
+fn each_combination(values: &Overrides) -> Vec<Vec<(Axis, Vec<String>)>> {
+    values.iter().fold(vec![Vec::new()], |combinations, (axis, values)| {
+        let with = |earlier: &Vec<_>, value: &String| [&earlier[..], &[(*axis, vec![value.clone()])]].concat();
+        combinations.iter().flat_map(|earlier| values.iter().map(move |value| with(earlier, value))).collect()
+    })
 }
 
 /// The baseline of a goal, then its portfolio.
-fn rows_of_goal(
-    goal: Goal,
-    size: Option<&String>,
-    record: Option<&String>,
-    ranks: Option<&String>,
-) -> Result<Vec<SelectedCase>> {
-    let bytes = |text: Option<&String>| {
-        text.map(|text| text.parse::<Bytes>()).transpose().map_err(|error| usage!("{error}"))
+fn rows_of_goal(goal: Goal, mut fixed: Vec<(Axis, Vec<String>)>) -> Result<Vec<SelectedCase>> {
+    let value = |fixed: &Overrides, wanted: Axis| {
+        fixed.iter().find(|(axis, _)| *axis == wanted).map(|(_, values)| values[0].clone())
     };
-    let (mut size, record) = (bytes(size)?, bytes(record)?);
-    if let Some(size) = size.as_mut().filter(|_| goal == Goal::Records) {
-        let record = record.map_or(USUAL_BLOCK_BYTES, |record| record.0.max(1));
-        size.0 = (size.0 / RECORDS_PART / record * record).max(record);
+    let bytes = |text: String| text.parse::<Bytes>().map(|bytes| bytes.0).map_err(|error| usage!("{error}"));
+    if goal == Goal::Records
+        && let Some(size) = value(&fixed, Axis::Size)
+    {
+        let record = value(&fixed, Axis::Chunk).map_or(Ok(USUAL_BLOCK_BYTES), bytes)?.max(1);
+        let size = (bytes(size)? / RECORDS_PART / record * record).max(record);
+        fixed.retain(|(axis, _)| *axis != Axis::Size);
+        fixed.push((Axis::Size, vec![Bytes(size).to_string()]));
     }
-    let ranks = ranks.map_or(Ok(1), |ranks| ranks.parse::<u32>())?;
-    let space = Space::for_goal(goal, size, record, DataMemory::Any, ranks)?;
+    let space = Space::for_goal(goal, &fixed)?;
     // Not every goal's baseline can have several ranks.
-    if ranks > 1 && space.baseline.axes().ranks == 1 {
+    let ranks = value(&fixed, Axis::Ranks).unwrap_or_else(|| "1".to_owned());
+    if space.baseline.axes().get(Axis::Ranks) != ranks {
         return Ok(Vec::new());
     }
-    let (name, section) = (GOALS.to_owned(), space.title.clone());
-    let origin = CaseOrigin::Suite { name, section, layout: Layout::Ranked };
+    let words = space.baseline.contract().checksums.words();
+    let section = words.map_or(space.title.clone(), |words| format!("{}, {words}", space.title));
+    let origin = CaseOrigin::Suite { name: GOALS.to_owned(), section, layout: Layout::Ranked };
     let cases = std::iter::once(space.baseline).chain(space.portfolio);
     Ok(cases.map(|case| SelectedCase { origin: origin.clone(), label: None, case }).collect())
-}
-
-/// A row with each of the other values that its method has and that make a case.
-fn with_values(row: SelectedCase, overrides: &writebench_model::Overrides) -> Vec<SelectedCase> {
-    let mut rows = vec![row];
-    let is_of_goal = |axis: Axis| matches!(axis, Axis::Size | Axis::Ranks | Axis::Chunk);
-    for (axis, values) in overrides.iter().filter(|(axis, _)| !is_of_goal(*axis)) {
-        let with = |row: &SelectedCase| -> Vec<SelectedCase> {
-            if !row.case.method().has_axis(*axis) {
-                return vec![row.clone()];
-            }
-            let cases = values.iter().filter_map(|value| row.case.with(*axis, value).ok());
-            cases.map(|case| SelectedCase { case, ..row.clone() }).collect()
-        };
-        rows = rows.iter().flat_map(with).collect();
-    }
-    rows
 }
 
 /// Checks that the files of these cases have room for a record.
@@ -229,7 +223,7 @@ fn with_size_per_rank(row: SelectedCase) -> Result<SelectedCase> {
 }
 
 /// The case of that name. Values for axes that the name leaves out come from the overrides.
-fn named_cases(name: &str, overrides: &writebench_model::Overrides) -> Result<Vec<Case>> {
+fn named_cases(name: &str, overrides: &Overrides) -> Result<Vec<Case>> {
     let method = Case::parse(name.split(',').next().unwrap_or_default()).map(|case| case.method());
     let mut names = vec![name.to_owned()];
     for (axis, values) in overrides {
@@ -271,10 +265,7 @@ fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Ve
 }
 
 /// The values for cases that copy: all of the given file, unless another size was asked for.
-fn with_length(
-    overrides: &writebench_model::Overrides,
-    copied: Option<&FileCopy>,
-) -> Result<Vec<(Axis, Vec<String>)>> {
+fn with_length(overrides: &Overrides, copied: Option<&FileCopy>) -> Result<Vec<(Axis, Vec<String>)>> {
     let mut overrides = overrides.to_vec();
     let Some(copied) = copied else { return Ok(overrides) };
     match overrides.iter().find(|(axis, _)| *axis == Axis::Size) {
@@ -333,7 +324,8 @@ pub(crate) fn different(all: impl IntoIterator<Item = Case>) -> Vec<Case> {
     all.into_iter().filter(|case| known.insert(case.clone())).collect()
 }
 
-fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
+/// `AXIS=VALUE[,VALUE...]`.
+pub(crate) fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
     let (axis, values) = text.split_once('=').ok_or("expected AXIS=VALUE[,VALUE...]")?;
     let axis = Axis::from_name(axis).ok_or_else(|| {
         let names: Vec<&str> = Axis::ALL.iter().map(|axis| axis.name()).collect();

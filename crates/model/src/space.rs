@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::axis::Axis;
 use crate::case::{Case, CaseError};
-use crate::quantity::Bytes;
-use crate::suite::{CasePrefix, Suite, SuiteError};
-use crate::value::{DataMemory, named_values};
+use crate::suite::{CasePrefix, Overrides, Suite, SuiteError};
+use crate::value::named_values;
 
 named_values! {
     /// A contract that users ask for by name.
@@ -94,32 +92,21 @@ impl Goal {
 }
 
 impl Space {
-    /// The space of a goal, for data in that memory and so many ranks. `size` and `record`, if given, replace its own.
+    /// The space of a goal. The values of `fixed`, one for each axis, replace its own, also in the baseline.
     ///
     /// Contradictory combinations are left out, and those with a weaker contract than the baseline.
     ///
     /// # Errors
-    /// The baseline is no case with that size or record.
+    /// The baseline is no case with these values.
     ///
     /// # Panics
     /// Never in a build whose tests pass: the texts are fixed.
-    pub fn for_goal(
-        goal: Goal,
-        size: Option<Bytes>,
-        record: Option<Bytes>,
-        memory: DataMemory,
-        ranks: u32,
-    ) -> Result<Self, SuiteError> {
+    pub fn for_goal(goal: Goal, fixed: &Overrides) -> Result<Self, SuiteError> {
         let suite = Suite::parse(goal.text()).expect("a built-in space parses");
-        let sizes = [(Axis::Size, size), (Axis::Chunk, record)];
-        let mut over: Vec<(Axis, Vec<String>)> =
-            sizes.into_iter().filter_map(|(axis, value)| Some((axis, vec![value?.to_string()]))).collect();
-        over.push((Axis::Memory, vec![memory.to_string()]));
-        over.push((Axis::Ranks, vec![ranks.to_string()]));
         let (mut baseline, mut portfolio, mut others) = (None, Vec::new(), Vec::new());
         for section in &suite.sections {
             for prefix in &section.prefixes {
-                let candidates = section.combined(prefix, &over, 1);
+                let candidates = section.combined(prefix, fixed, 1);
                 for candidate in candidates.map_err(|error| suite.error(section, error))? {
                     match (candidate, &baseline) {
                         (Ok(case), None) => baseline = Some(case),
@@ -139,7 +126,8 @@ impl Space {
         // The first section has no values of its own, only those that all sections share.
         let section = &suite.sections[0];
         for prefix in goal.portfolio() {
-            let cases = section.combined(&prefix, &over, 1).map_err(|error| suite.error(section, error))?;
+            let prefix = prefix.without(fixed);
+            let cases = section.combined(&prefix, fixed, 1).map_err(|error| suite.error(section, error))?;
             for case in cases.into_iter().flatten() {
                 let is_enough = case.contract().satisfies(&baseline.contract());
                 if is_enough && case != baseline && !portfolio.contains(&case) {

@@ -207,6 +207,12 @@ impl CasePrefix {
         Ok(Self { label, method, fixed: fixed.collect::<Result<_, String>>()? })
     }
 
+    /// The beginning without its values on these axes.
+    pub(crate) fn without(mut self, overrides: &Overrides) -> Self {
+        self.fixed.retain(|(axis, _)| overrides.iter().all(|(over, _)| over != axis));
+        self
+    }
+
     fn is_contradicted(&self, overrides: &Overrides) -> bool {
         self.fixed.iter().any(|(axis, value)| !axis.is_number() && contradicts(overrides, *axis, value))
     }

@@ -27,6 +27,14 @@ impl TargetRecord {
         let is_made_in_memory = self.making.as_ref().is_some_and(|making| making.images.is_empty());
         !is_made_in_memory && !self.environment.filesystem.is_in_memory()
     }
+
+    /// Whether files there have checksums of their data, unless they have `FS_NOCOW_FL`.
+    #[must_use]
+    pub fn has_checksums(&self) -> bool {
+        let filesystem = &self.environment.filesystem;
+        let is_off = |option: &str| matches!(option, "nodatasum" | "nodatacow");
+        filesystem.kind == "btrfs" && !filesystem.mount_options.split(',').any(is_off)
+    }
 }
 
 /// A requested target that this machine cannot provide.

@@ -175,7 +175,7 @@ fn every_goal_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write() {
         (Goal::LargerThanMemory, 30..100),
     ];
     for (goal, expected) in spaces {
-        let space = Space::for_goal(goal, None, None, DataMemory::Any, 1).unwrap();
+        let space = Space::for_goal(goal, &[]).unwrap();
         let count = space.cases().count();
         assert!(expected.contains(&count), "{goal}: {count}");
         let wanted = space.baseline.contract();
@@ -218,7 +218,7 @@ fn a_portfolio_has_few_cases_and_each_keeps_what_its_goal_promises() {
     let table: std::collections::BTreeMap<String, Vec<String>> =
         toml::from_str(include_str!("../portfolio.toml")).unwrap();
     for &goal in Goal::ALL {
-        let space = Space::for_goal(goal, None, None, DataMemory::Any, 1).unwrap();
+        let space = Space::for_goal(goal, &[]).unwrap();
         assert_eq!(space.portfolio.len(), table[goal.name()].len(), "{goal}: one is no case of the goal");
         assert!(space.portfolio.len() <= 8, "{goal}");
         assert!(space.portfolio.iter().all(|case| space.others.contains(case)), "{goal}");
@@ -231,7 +231,7 @@ fn all_ways_of_a_search_have_their_data_in_the_memory_that_was_asked_for() {
     for (&goal, &memory) in
         Goal::ALL.iter().flat_map(|goal| DataMemory::ALL.iter().map(move |memory| (goal, memory)))
     {
-        let space = Space::for_goal(goal, None, None, memory, 1);
+        let space = Space::for_goal(goal, &[(Axis::Memory, vec![memory.to_string()])]);
         if (goal, memory) == (Goal::LargerThanMemory, DataMemory::HugePages) {
             assert!(space.unwrap_err().to_string().contains("smaller than a huge page"));
             continue;
@@ -248,9 +248,8 @@ fn all_ways_of_a_search_have_their_data_in_the_memory_that_was_asked_for() {
 
 #[test]
 fn records_of_no_sector_leave_out_direct_io_and_queues_that_delay_durability() {
-    let record = Some("100".parse().unwrap());
-    let space =
-        Space::for_goal(Goal::Records, Some("10kB".parse().unwrap()), record, DataMemory::Any, 1).unwrap();
+    let fixed = [(Axis::Size, vec!["10kB".to_owned()]), (Axis::Chunk, vec!["100".to_owned()])];
+    let space = Space::for_goal(Goal::Records, &fixed).unwrap();
     assert_eq!(space.baseline.to_string(), "write,size=10000,chunk=100,sync=fsync/1");
     assert!(space.others.len() > 30 && space.cases().all(|case| !case.to_string().contains("direct")));
     let deep = Case::parse("uring,size=10000,chunk=100,depth=4,sync=fsync/1").unwrap();
@@ -290,7 +289,7 @@ fn a_case_is_said_as_a_programmer_would() {
 #[test]
 fn words_tell_apart_all_cases_of_a_search() {
     for &goal in Goal::ALL {
-        let space = Space::for_goal(goal, None, None, DataMemory::Any, 1).unwrap();
+        let space = Space::for_goal(goal, &[]).unwrap();
         let mut by_words = std::collections::HashMap::new();
         for case in space.cases() {
             let other = by_words.insert(case.words(), case);

@@ -11,8 +11,8 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Content, DataMemory, Durability, Goal, Reserve,
-    RunRecord, SelectedCase, Settings, Space, Stage, TargetRecord, nanoseconds,
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Content, Durability, Goal, Reserve, RunRecord,
+    SelectedCase, Settings, Space, Stage, TargetRecord, nanoseconds,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
@@ -51,10 +51,14 @@ pub(crate) struct AdviseCommand {
     /// Size of a record, for records [default: 4KiB]
     #[arg(long, value_name = "SIZE")]
     record: Option<Bytes>,
-    /// Memory that your data is in: any (as malloc gives it), aligned (at the start of a page), or huge-pages (aligned,
-    /// and in huge pages)
-    #[arg(long, value_name = "MEMORY", default_value = "any", value_parser = memory)]
-    data_from: DataMemory,
+    /// Where your data is: any (in memory as malloc gives it), aligned (at the start of a page), huge-pages (aligned,
+    /// and in huge pages), or producer (your code fills one chunk again and again)
+    #[arg(long, value_name = "MEMORY", default_value = "any", hide_possible_values = true,
+        value_parser = DATA_FROM.map(|(name, ..)| name))]
+    data_from: String,
+    /// Only cases with this value on an axis, also plain write: AXIS=VALUE; may be repeated
+    #[arg(long, value_name = "AXIS=VALUE", value_parser = selection::assignment)]
+    set: Vec<(Axis, Vec<String>)>,
     /// Time for the search [default: 60s; 45s for several goals]
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     budget: Option<Duration>,
@@ -101,13 +105,14 @@ impl AdviseCommand {
 
     /// Answers several goals at once.
     fn answer(&self, goals: &[Goal], global: &Global) -> Result<Exit> {
-        if self.data_from != DataMemory::Any || goals.contains(&Goal::LargerThanMemory) {
-            return Err(usage!("--data-from and larger-than-memory go with one goal: give one --for"));
+        if goals.contains(&Goal::LargerThanMemory) {
+            return Err(usage!("larger-than-memory is searched alone: give one --for"));
         }
         let selection = SelectionArguments {
             goals: goals.to_vec(),
             size: self.size.into_iter().collect(),
             record: self.record.into_iter().collect(),
+            set: self.fixed(),
             ..SelectionArguments::default()
         };
         let measuring = MeasuringArguments {
@@ -132,7 +137,14 @@ impl AdviseCommand {
         let target = found.record();
         let size = self.size_bytes(goal, &target)?;
         let ranks = global.ranks();
-        let space = Space::for_goal(goal, size, self.record, self.data_from, ranks)?;
+        let mut fixed = self.fixed();
+        if let Some((axis, _)) = fixed.iter().find(|(axis, values)| values.len() > 1 || is_option(*axis)) {
+            return Err(usage!("--set {axis}: a search takes one value, and has --size and --record"));
+        }
+        let size = size.map(|size| (Axis::Size, vec![size.to_string()]));
+        let record = self.record.map(|record| (Axis::Chunk, vec![record.to_string()]));
+        fixed.extend(size.into_iter().chain(record).chain([(Axis::Ranks, vec![ranks.to_string()])]));
+        let space = Space::for_goal(goal, &fixed)?;
         if ranks > 1 && space.baseline.axes().ranks == 1 {
             return Err(usage!("--for {} is searched by one rank; start it without mpirun", goal.name()));
         }
@@ -140,7 +152,7 @@ impl AdviseCommand {
             return Err(usage!("--record goes with --for records"));
         }
         selection::check_records(self.record.as_slice(), [&space.baseline])?;
-        if self.data_from != DataMemory::Any && space.baseline.method().copies() {
+        if self.data_from != "any" && space.baseline.method().copies() {
             return Err(usage!("--data-from is about data in memory, and a copy has its data in a file"));
         }
         if self.size.is_some_and(|size| size.0 == 0) {
@@ -225,6 +237,13 @@ impl AdviseCommand {
         Session::new(workspaces, run, configuration).measure(&exports)
     }
 
+    /// The values of the axes that are the same in all cases.
+    fn fixed(&self) -> Vec<(Axis, Vec<String>)> {
+        let data_from = DATA_FROM.iter().find(|(name, ..)| *name == self.data_from && *name != "any");
+        let data_from = data_from.map(|(_, axis, value)| (*axis, vec![(*value).to_owned()]));
+        self.set.iter().cloned().chain(data_from).collect()
+    }
+
     /// The size that was asked for; of a file larger than memory, one and a half times the memory that the run may use.
     fn size_bytes(&self, goal: Goal, target: &TargetRecord) -> Result<Option<Bytes>> {
         if goal != Goal::LargerThanMemory {
@@ -244,14 +263,17 @@ impl AdviseCommand {
     }
 }
 
-/// The memory of that name.
-fn memory(text: &str) -> Result<DataMemory, &'static str> {
-    match text {
-        "any" => Ok(DataMemory::Any),
-        "aligned" => Ok(DataMemory::PageAligned),
-        "huge-pages" => Ok(DataMemory::HugePages),
-        _ => Err("expected any, aligned or huge-pages"),
-    }
+/// The values of `--data-from`, each with the value on an axis that it stands for.
+const DATA_FROM: [(&str, Axis, &str); 4] = [
+    ("any", Axis::Memory, "any"),
+    ("aligned", Axis::Memory, "page-aligned"),
+    ("huge-pages", Axis::Memory, "huge-pages"),
+    ("producer", Axis::Source, "chunk"),
+];
+
+/// Whether the axis has an option of its own.
+fn is_option(axis: Axis) -> bool {
+    matches!(axis, Axis::Size | Axis::Chunk | Axis::Ranks)
 }
 
 /// All candidates, with their cases at all sizes.

@@ -98,9 +98,9 @@ impl RunCommand {
         let output = if takes_stdout { &on_stderr } else { &global.output };
         let targets = self.find_targets(copied.as_ref())?;
         let answers_goals = self.selection.is_empty() && self.programs.is_empty() && copied.is_none();
-        let keeps_data = targets.iter().any(|target| target.record().keeps_data());
-        let mut selected =
-            self.selected(copied.as_ref(), largest_block(&targets), global.ranks(), keeps_data)?;
+        let records: Vec<TargetRecord> = targets.iter().map(Target::record).collect();
+        let keeps_data = records.iter().any(TargetRecord::keeps_data);
+        let mut selected = self.selected(copied.as_ref(), largest_block(&targets), global.ranks(), &records)?;
         selected.notes.iter().for_each(|note| output.note(note));
         let mut settings = measuring.settings(answers_goals.then_some(GOALS_BUDGET), selected.samples);
         copied.iter().for_each(|copied| copied.record(&mut settings));
@@ -116,7 +116,6 @@ impl RunCommand {
         if answers_goals && largest.is_some() && settings.max_bytes.is_none() {
             settings.max_bytes = Some(GOALS_MAX_BYTES.min(most_unasked_bytes(free)));
         }
-        let records = targets.iter().map(Target::record).collect();
         let run = new_run(measuring.label.clone(), settings, &selected.rows, records);
         let run = RunRecord { cluster: global.cluster(), ..run };
         let cases = selection::different_cases(&run.cases, global.ranks())?;
@@ -169,9 +168,9 @@ impl RunCommand {
         copied: Option<&FileCopy>,
         block_size_bytes: u64,
         ranks: u32,
-        keeps_data: bool,
+        targets: &[TargetRecord],
     ) -> Result<Selection> {
-        let (selection, programs) = (&self.selection.for_target(keeps_data), &self.programs);
+        let (selection, programs) = (&self.selection.for_targets(targets), &self.programs);
         let only_programs = selection.is_empty() && !programs.is_empty();
         let mut selected = if only_programs {
             Selection { rows: Vec::new(), notes: Vec::new(), samples: SAMPLES }

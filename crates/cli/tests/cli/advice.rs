@@ -7,8 +7,8 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{
-    Caching, Call, ControlGroup, Errno, Fault, Faulty, Kind, Need, Program, Trials, What, When, directory_on,
-    entries, send, wait_for,
+    Caching, Call, ControlGroup, Errno, Fault, Faulty, Image, Kind, Need, Program, Trials, What, When,
+    directory_on, entries, send, wait_for,
 };
 
 use crate::program;
@@ -38,6 +38,11 @@ pub(crate) fn add(trials: &mut Trials) {
         "files larger than memory are not begun with where no disk could write them in the budget",
         &[Need::MemoryGroup, Need::Root, Need::Filesystem(Kind::Ext4)],
         no_time_for_large,
+    );
+    trials.add(
+        "a filesystem with checksums has an answer with and one without",
+        &[Need::Image("btrfs")],
+        checksums,
     );
     trials.add("a search is not resumed", &tmpfs, not_resumed);
     trials.add("samples are taken until the interval is narrow enough", &tmpfs, precision);
@@ -245,6 +250,11 @@ fn dry_run() -> Result<()> {
         program.call(&["advise", target_text, "--for", "stream", "--data-from", "aligned", "--dry-run"])?;
     let names = aligned.stdout.lines().filter(|line| line.contains("size=256MiB"));
     ensure!(names.clone().count() > 100 && names.clone().all(|name| name.ends_with(",memory=page-aligned")));
+    let fixed = ["--data-from", "producer", "--set", "data=compressible:50", "--dry-run"];
+    let produced = program.call(&[&["advise", target_text, "--for", "stream"], &fixed[..]].concat())?;
+    let names = produced.stdout.lines().filter(|line| line.contains("size=256MiB"));
+    let is_fixed = |name: &str| name.ends_with("data=compressible:50,source=chunk");
+    ensure!(names.clone().count() > 100 && names.clone().all(is_fixed), "{produced:?}");
     // What the budget does not pay for is said before, and nothing needs consent.
     let large = ["advise", target_text, "--for", "stream", "--size", "4GiB", "--reserve", "0", "--dry-run"];
     let ended = program.call(&large)?;
@@ -276,6 +286,21 @@ fn several_goals() -> Result<()> {
     Ok(())
 }
 
+fn checksums() -> Result<()> {
+    let (program, image) = (program()?, Image::mount("btrfs", 1 << 30)?);
+    let path = image.path();
+    let path = path.to_str().context("UTF-8")?;
+    let goals = ["--for", "durable-stream", "--for", "stream", "--size", "1MiB", "--yes"];
+    let ended = program.call(&[&["advise", path, "--export", "json=-"], &goals[..]].concat())?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    let document: Value = serde_json::from_str(&ended.stdout)?;
+    let findings = document["findings"].as_array().context("findings")?;
+    let goals: Vec<&str> = findings.iter().filter_map(|finding| finding["goal"].as_str()).collect();
+    let expected = ["durable new file", "durable new file without checksums", "new file, in the page cache"];
+    ensure!(goals == expected, "{goals:?}");
+    Ok(())
+}
+
 fn refusals() -> Result<()> {
     let target = directory_on(Kind::Tmpfs);
     let target_text = target.path().to_str().context("UTF-8")?;
@@ -286,7 +311,9 @@ fn refusals() -> Result<()> {
         (&["--for", "records", "--record", "1GiB", "--size", "4MiB"], "a file of 4MiB has no room for one"),
         (&["--for", "stream", "--size", "0"], "size"),
         (&["--for", "copy", "--data-from", "aligned"], "a copy has its data in a file"),
-        (&["--for", "stream", "--data-from", "page"], "expected any, aligned or huge-pages"),
+        (&["--for", "stream", "--data-from", "page"], "any, aligned, huge-pages, producer"),
+        (&["--for", "stream", "--set", "threads=1,2"], "--set threads: a search takes one value"),
+        (&["--for", "stream", "--set", "size=1MiB"], "has --size and --record"),
         (&["--for", "stream", "--size", "1MiB", "--data-from", "huge-pages"], "smaller than a huge page"),
         (&["--for", "stream", "--budget", "0s"], "longer than nothing"),
         (&["--for", "stream", "--size", "1000000GiB"], "free"),

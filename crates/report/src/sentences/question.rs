@@ -44,8 +44,10 @@ fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
     let on = target.map_or(String::new(), |target| format!(" on {}", target.name));
     match (contract.files, contract.start) {
         (1, Start::New) => format!("{into} a new file{on}"),
-        (1, Start::Existing) => format!("{into} an existing file{on}"),
-        (files, start) => format!("{into} {files} {start} files{on}"),
+        // Its folios are as large as these writes made them, and overwrites cost more or less by that.
+        (1, Start::Existing) => format!("{into} an existing file{on}, filled by writes of 1 MiB"),
+        (files, Start::Existing) => format!("{into} {files} existing files{on}, filled by writes of 1 MiB"),
+        (files, Start::New) => format!("{into} {files} new files{on}"),
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use writebench_model::{Bytes, DataMemory, Durability, Environment, Goal, Space};
+use writebench_model::{Axis, Bytes, Durability, Environment, Goal, Space};
 
 use self::choice::Gains;
 use self::stages::{Measurement, ranked};
@@ -93,9 +93,9 @@ impl Options {
     fn measure(&self, program: &Path, target: &Path) -> Result<()> {
         let goals = Goal::ALL.iter().filter(|goal| self.goals.is_empty() || self.goals.contains(goal));
         for &goal in goals.filter(|goal| **goal != Goal::LargerThanMemory) {
-            let space = |size| {
-                let size = (goal != Goal::Records).then_some(size);
-                Space::for_goal(goal, size, None, DataMemory::Any, 1)
+            let space = |size: Bytes| {
+                let fixed = [(Axis::Size, vec![size.to_string()])];
+                Space::for_goal(goal, if goal == Goal::Records { &[] } else { &fixed })
             };
             let (small, full) = (space(self.small)?, space(self.size)?);
             // Memory keeps nothing.

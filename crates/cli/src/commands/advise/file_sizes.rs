@@ -43,12 +43,12 @@ pub(super) fn file_sizes(goal: Goal, space: &Space) -> (Vec<u64>, Vec<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_model::DataMemory;
+    use writebench_model::Axis;
 
     fn sizes(goal: Goal, size: &str, record: Option<&str>) -> (Vec<u64>, Vec<u64>) {
-        let record = record.map(|record| record.parse().unwrap());
-        let size = Some(size.parse().unwrap());
-        file_sizes(goal, &Space::for_goal(goal, size, record, DataMemory::Any, 1).unwrap())
+        let values = [(Axis::Size, Some(size)), (Axis::Chunk, record)];
+        let fixed = values.into_iter().filter_map(|(axis, value)| Some((axis, vec![value?.to_owned()])));
+        file_sizes(goal, &Space::for_goal(goal, &fixed.collect::<Vec<_>>()).unwrap())
     }
 
     fn mebibytes(sizes: &[u64]) -> Vec<u64> {
