@@ -13,6 +13,8 @@ use anyhow::Result;
 pub(crate) enum Question {
     /// Check that a search finds the result of measuring every candidate, and keeps its promise in a program
     Advise(advice::Options),
+    /// Check that the first answer is near the best of the grid, the same each time, and minimal
+    Answer(grid::answer::Options),
     /// Compare the best ways of the five programs with the best here, for each contract
     Frontier(frontier::Options),
     /// Measure the cases of each goal in stages, or choose the portfolios from all such figures
@@ -25,6 +27,7 @@ pub(crate) enum Question {
 pub(crate) fn run(question: &Question) -> Result<bool> {
     match question {
         Question::Advise(options) => advice::run(options),
+        Question::Answer(options) => grid::answer::run(options),
         Question::Frontier(options) => frontier::run(options),
         Question::Grid(options) => grid::run(options),
         Question::Soak(options) => soak::run(options),

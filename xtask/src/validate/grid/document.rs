@@ -5,10 +5,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use writebench_model::{Case, Goal};
+use writebench_model::{Case, Durability, Goal};
 
-use super::Grids;
 use super::choice::{Gains, TOLERANCE, choose, gain, left_out, regret};
+use super::{Grids, answer};
 use crate::command::root;
 
 /// The most cases of a portfolio that a search measures first.
@@ -60,6 +60,10 @@ impl Texts {
             portfolio += &format!("\n{goal} = [{lines}]\n");
             document += &column.section(goal, &chosen, most);
         }
+        let answers = grids.iter().flat_map(|(name, grid)| {
+            grid.answers.iter().map(|(goal, answer)| (name.as_str(), goal.as_str(), answer))
+        });
+        document += &answer::summary(answers);
         Ok(Self { portfolio, document })
     }
 }
@@ -71,9 +75,10 @@ struct Column<'g> {
     efforts: BTreeMap<String, u32>,
 }
 
-/// The effort of a case, if it is a candidate.
-fn effort(name: &str) -> Option<u32> {
-    Case::parse(name).ok().filter(|case| case.thread_count() <= MOST_THREADS).map(|case| case.effort())
+/// The effort of a case, if it is a candidate: only data that is as durable as the baseline's is ranked with it.
+fn effort(goal: Goal, name: &str) -> Option<u32> {
+    let case = Case::parse(name).ok().filter(|case| case.thread_count() <= MOST_THREADS)?;
+    (goal.is_durable() || case.contract().durability == Durability::Cached).then(|| case.effort())
 }
 
 impl<'g> Column<'g> {
@@ -81,7 +86,7 @@ impl<'g> Column<'g> {
         let (mut names, mut gains, mut efforts) = (Vec::new(), Vec::new(), BTreeMap::new());
         for (name, grid) in grids {
             let Some(all) = grid.goals.get(goal.name()) else { continue };
-            efforts.extend(all.keys().filter_map(|name| Some((name.clone(), effort(name)?))));
+            efforts.extend(all.keys().filter_map(|name| Some((name.clone(), effort(goal, name)?))));
             let candidates = all.iter().filter(|(name, _)| efforts.contains_key(*name));
             gains.push(candidates.map(|(name, gain)| (name.clone(), *gain)).collect());
             names.push(name.as_str());
@@ -110,7 +115,7 @@ impl<'g> Column<'g> {
         for name in chosen {
             let places =
                 self.places(|gains| is_near(gains, &[name]).then(|| format!("{:.2}", gain(gains, name))));
-            let effort = effort(name).map_or_else(|| "–".to_owned(), |effort| effort.to_string());
+            let effort = effort(goal, name).map_or_else(|| "–".to_owned(), |effort| effort.to_string());
             text += &format!("| `{name}` | {effort} | {places} |\n");
         }
         if self.gains.is_empty() {

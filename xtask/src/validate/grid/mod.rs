@@ -1,6 +1,7 @@
 //! `cargo xtask validate grid`: measures the cases of each goal in an environment, and chooses the portfolios from the
 //! figures of all environments.
 
+pub(super) mod answer;
 mod choice;
 mod document;
 mod stages;
@@ -52,6 +53,9 @@ struct Grid<G> {
     /// What was measured, on what, when.
     environment: Provenance,
     goals: BTreeMap<String, G>,
+    /// By goal, the first answers there.
+    #[serde(default = "BTreeMap::new", skip_serializing_if = "BTreeMap::is_empty")]
+    answers: BTreeMap<String, answer::Answer>,
 }
 
 type Provenance = BTreeMap<String, String>;
@@ -89,6 +93,15 @@ fn read() -> Result<Grids> {
     Ok(grids)
 }
 
+/// Writes the environment's file.
+fn write(name: &str, grid: Grid<Gains>) -> Result<()> {
+    let goals = grid.goals.into_iter().map(|(goal, gains)| (goal, best_first(&gains))).collect();
+    let grid = Grid { environment: grid.environment, goals, answers: grid.answers };
+    fs::create_dir_all(folder())?;
+    let file = folder().join(format!("{name}.toml"));
+    fs::write(&file, toml::to_string(&grid)?).with_context(|| format!("writing {}", file.display()))
+}
+
 impl Options {
     fn measure(&self, program: &Path, target: &Path) -> Result<()> {
         let goals = Goal::ALL.iter().filter(|goal| self.goals.is_empty() || self.goals.contains(goal));
@@ -124,13 +137,9 @@ impl Options {
         let name = words.collect::<Vec<_>>().join("-");
         let is_other = |fact: &(&String, &String)| fact.0 != "date" && environment.get(fact.0) != Some(fact.1);
         let old = read()?.remove(&name).filter(|old| !old.environment.iter().any(|fact| is_other(&fact)));
-        let mut goals = old.map(|old| old.goals).unwrap_or_default();
+        let (mut goals, answers) = old.map(|old| (old.goals, old.answers)).unwrap_or_default();
         goals.insert(goal.name().to_owned(), gains.clone());
-        let goals = goals.into_iter().map(|(goal, gains)| (goal, best_first(&gains))).collect();
-        fs::create_dir_all(folder())?;
-        let file = folder().join(format!("{name}.toml"));
-        fs::write(&file, toml::to_string(&Grid { environment, goals })?)
-            .with_context(|| format!("writing {}", file.display()))?;
+        write(&name, Grid { environment, goals, answers })?;
         Ok(name)
     }
 

@@ -1,0 +1,215 @@
+//! `cargo xtask validate answer`: whether the first answer is near the best of the grid, the same each time, and as
+//! simple as it can be.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use writebench_model::{Axis, Case, Goal, Space};
+
+use super::choice::Gains;
+use super::stages::{ranked, short_name};
+use super::{Grid, read, write};
+use crate::export::measured;
+use crate::program;
+use crate::target::Targets;
+
+/// The environments, each with the name of its grid.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    targets: Targets,
+    /// Name of the environment in `xtask/grid/`
+    #[arg(long)]
+    name: String,
+    /// Answers for each goal
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    times: u32,
+    /// Rounds of the check
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(6..))]
+    rounds: u32,
+}
+
+/// The cases of the grid that each answer is measured beside.
+const BEST: usize = 3;
+
+/// The first answers to a goal, and how each did beside the others.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Answer {
+    size: String,
+    /// The recommended cases, one for each time.
+    pub(super) cases: Vec<String>,
+    /// The time of plain write over that of each.
+    pub(super) gains: Vec<f64>,
+    /// The time of each over that of the fastest case in the check, less 1.
+    pub(super) regrets: Vec<f64>,
+    /// The time of each case with one choice less over that of the first answer.
+    pub(super) steps: BTreeMap<String, f64>,
+}
+
+/// Answers, checks, and adds the results to the environment.
+pub(crate) fn run(options: &Options) -> Result<bool> {
+    let program = program::build()?;
+    let image_size = writebench_model::Bytes(4 << 30);
+    options.targets.each("answer", image_size, |target| {
+        let mut grid = read()?.remove(&options.name).context("no such environment in xtask/grid/")?;
+        let exports = (0..options.times).map(|_| {
+            let mut command = Command::new(&program);
+            command.arg("advise").arg(target);
+            program::exported(command)
+        });
+        let exports = exports.collect::<Result<Vec<_>>>()?;
+        for &goal in Goal::USUAL {
+            let cases = exports.iter().filter_map(|export| recommended(export, goal).transpose());
+            let cases: Vec<Case> = cases.collect::<Result<_>>()?;
+            if cases.is_empty() {
+                continue;
+            }
+            let answer = check(&program, target, (goal, options.rounds), &cases, &grid)?;
+            println!("{goal}: {answer:?}");
+            grid.answers.insert(goal.name().to_owned(), answer);
+        }
+        write(&options.name, grid)?;
+        Ok(true)
+    })
+}
+
+/// The case that an answer recommends for the goal.
+fn recommended(export: &Value, goal: Goal) -> Result<Option<Case>> {
+    let title = Space::for_goal(goal, &[])?.title;
+    let cases = export["cases"].as_array().context("an export without cases")?;
+    let is_of_goal = |id: &Value| cases.iter().any(|case| case["id"] == *id && case["section"] == *title);
+    let findings = export["findings"].as_array().context("an export without findings")?;
+    let id = findings.iter().map(|finding| &finding["case"]).find(|id| is_of_goal(id));
+    Ok(id.and_then(Value::as_str).map(Case::parse).transpose()?)
+}
+
+/// Measures the answers beside plain write, the best of the grid, and all cases with one choice less.
+fn check(
+    program: &Path,
+    target: &Path,
+    (goal, rounds): (Goal, u32),
+    answers: &[Case],
+    grid: &Grid<Gains>,
+) -> Result<Answer> {
+    let size = answers[0].axes().get(Axis::Size);
+    let space = Space::for_goal(goal, &[(Axis::Size, vec![size.clone()])])?;
+    let sized: Vec<Case> = answers.iter().map(|case| case.with(Axis::Size, &size)).collect::<Result<_, _>>()?;
+    let simpler = sized[0].simplifications(&space.baseline);
+    let best = grid.goals.get(goal.name()).map(ranked).unwrap_or_default();
+    let contract = space.baseline.contract();
+    let of_grid = |name: &String| {
+        let is_same = |case: &&Case| short_name(goal, case) == *name && case.contract() == contract;
+        space.others.iter().find(is_same).cloned()
+    };
+    let mut cases = vec![space.baseline.clone()];
+    for case in sized.iter().chain(&simpler).cloned().chain(best.iter().filter_map(of_grid).take(BEST)) {
+        if !cases.contains(&case) {
+            cases.push(case);
+        }
+    }
+    let mut command = program::run(Command::new(program), target, &cases, rounds);
+    command.args(["--no-limits", "--verify", "never"]);
+    let measured = measured(&program::exported(command)?)?;
+    let time = |wanted: &Case| {
+        let found = measured.iter().find(|measured| measured.case == *wanted);
+        found.map(|measured| measured.value_ns).with_context(|| format!("{wanted} has no figure"))
+    };
+    let fastest = measured.iter().map(|measured| measured.value_ns).fold(f64::INFINITY, f64::min);
+    let plain = time(&space.baseline)?;
+    let times: Vec<f64> = sized.iter().map(time).collect::<Result<_>>()?;
+    let steps = simpler.iter().filter(|case| **case != space.baseline);
+    let steps = steps.filter_map(|case| Some((short_name(goal, case), rounded(time(case).ok()? / times[0]))));
+    Ok(Answer {
+        size,
+        cases: sized.iter().map(|case| short_name(goal, case)).collect(),
+        gains: times.iter().map(|time| rounded(plain / time)).collect(),
+        regrets: times.iter().map(|time| rounded(time / fastest - 1.0)).collect(),
+        steps: steps.collect(),
+    })
+}
+
+fn rounded(ratio: f64) -> f64 {
+    (ratio * 1000.0).round() / 1000.0
+}
+
+/// How often the answers of all environments kept what they promise, for the reader.
+pub(super) fn summary<'a>(answers: impl Iterator<Item = (&'a str, &'a str, &'a Answer)> + Clone) -> String {
+    /// How much slower than the best an answer may be.
+    const NEAR: f64 = 0.05;
+    /// The difference that a choice must make, and that two answers may have.
+    const SAME: f64 = 0.03;
+    if answers.clone().next().is_none() {
+        return String::new();
+    }
+    let share = |kept: &dyn Fn(&Answer) -> Vec<bool>| {
+        let all: Vec<bool> = answers.clone().flat_map(|(.., answer)| kept(answer)).collect();
+        format!("{} of {}", all.iter().filter(|is_kept| **is_kept).count(), all.len())
+    };
+    let near = share(&|answer| answer.regrets.iter().map(|regret| *regret <= NEAR).collect());
+    let alike = share(&|answer| {
+        let ends = answer
+            .regrets
+            .iter()
+            .fold((f64::INFINITY, 0.0f64), |ends, regret| (ends.0.min(*regret), ends.1.max(*regret)));
+        vec![
+            answer.cases.iter().all(|case| *case == answer.cases[0])
+                || (1.0 + ends.1) / (1.0 + ends.0) <= 1.0 + SAME,
+        ]
+    });
+    let minimal = share(&|answer| answer.steps.values().map(|step| *step >= 1.0 + SAME).collect());
+    let mut text = format!(
+        "\n## Answers\n\n`cargo xtask validate answer` asked for the first answer several times. Each was then measured beside plain\nwrite, \
+         the best of the grid, and every case with one choice less.\n\n\
+         - within {:.0} % of the fastest: {near}\n\
+         - the same each time, or within {:.0} %: {alike}\n\
+         - a choice less costs {:.0} % or more: {minimal}\n\n\
+         | environment | goal | size | gain | regret | first answer |\n|---|---|---|---|---|---|\n",
+        NEAR * 100.0,
+        SAME * 100.0,
+        SAME * 100.0,
+    );
+    for (environment, goal, answer) in answers {
+        let list = |values: &[f64], text: &dyn Fn(f64) -> String| {
+            values.iter().map(|value| text(*value)).collect::<Vec<_>>().join(", ")
+        };
+        let (gains, regrets) = (
+            list(&answer.gains, &|gain| format!("{gain:.2}")),
+            list(&answer.regrets, &|regret| format!("{:.0} %", regret * 100.0)),
+        );
+        text += &format!(
+            "| {environment} | {goal} | {} | {gains} | {regrets} | `{}` |\n",
+            answer.size, answer.cases[0]
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_counts_the_answers_that_kept_their_promise() {
+        let answer = Answer {
+            size: "32MiB".to_owned(),
+            cases: vec!["a".to_owned(), "b".to_owned(), "a".to_owned()],
+            gains: vec![2.0, 1.9, 2.0],
+            regrets: vec![0.0, 0.06, 0.0],
+            steps: BTreeMap::from([("a-".to_owned(), 1.5), ("a--".to_owned(), 1.01)]),
+        };
+        let text = summary([("ext4", "stream", &answer)].into_iter());
+        for line in [
+            "- within 5 % of the fastest: 2 of 3\n",
+            "- the same each time, or within 3 %: 0 of 1\n",
+            "- a choice less costs 3 % or more: 1 of 2\n",
+            "| ext4 | stream | 32MiB | 2.00, 1.90, 2.00 | 0 %, 6 %, 0 % | `a` |\n",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
+        assert_eq!(summary(std::iter::empty()), "");
+    }
+}
