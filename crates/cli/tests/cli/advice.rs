@@ -296,7 +296,11 @@ fn checksums() -> Result<()> {
     let document: Value = serde_json::from_str(&ended.stdout)?;
     let findings = document["findings"].as_array().context("findings")?;
     let goals: Vec<&str> = findings.iter().filter_map(|finding| finding["goal"].as_str()).collect();
-    let expected = ["durable new file", "durable new file without checksums", "new file, in the page cache"];
+    let expected = [
+        "durable new file, on disk",
+        "durable new file without checksums, on disk",
+        "new file, in the page cache",
+    ];
     ensure!(goals == expected, "{goals:?}");
     Ok(())
 }

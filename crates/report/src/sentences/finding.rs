@@ -130,7 +130,8 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String
     let memory = contract.memory.words().map_or(String::new(), |words| format!(" {words}"));
     let kept = match (contract.durability, contract.durable_every_bytes) {
         (Durability::Cached, _) if contract.content.has_own_bytes() => IN_PAGE_CACHE.to_owned(),
-        (Durability::Cached, _) | (Durability::Durable, None) => String::new(),
+        (Durability::Cached, _) => String::new(),
+        (Durability::Durable, None) => ", on disk".to_owned(),
         (Durability::Device, _) => ", on the device".to_owned(),
         (Durability::Durable, Some(_)) => format!(", {}", contract.kept()),
     };

@@ -140,7 +140,7 @@ fn goals_say_what_is_left_behind() {
         ((|_| {}) as fn(&mut CaseRecord), "new file, in the page cache"),
         (|case| case.contract.start = Start::Existing, "existing file, in the page cache"),
         (|case| case.contract.files = 4, "4 new files, in the page cache"),
-        (|case| case.contract.durability = Durability::Durable, "durable new file"),
+        (|case| case.contract.durability = Durability::Durable, "durable new file, on disk"),
         (|case| case.contract.durability = Durability::Device, "new file, on the device"),
         (|case| case.contract.content = Content::Zero, "new file of zeros, in the page cache"),
         (|case| case.contract.content = Content::Copy, "new file by copying, in the page cache"),
