@@ -34,7 +34,7 @@ pub(crate) struct SelectionArguments {
     /// Goals to answer where no suite or case is named; none for all.
     #[arg(skip)]
     pub goals: Vec<Goal>,
-    /// Whether the filesystem can be without its checksums, so that durable goals are answered with and without.
+    /// Whether to answer durable goals with and without the checksums of the filesystem.
     #[arg(skip)]
     pub with_and_without_checksums: bool,
     /// Data to write
@@ -154,7 +154,7 @@ fn goal_rows(selection: &SelectionArguments, overrides: &Overrides) -> Result<Ve
     let goals = if selection.goals.is_empty() { Goal::USUAL } else { &selection.goals };
     let mut rows = Vec::new();
     for &goal in goals {
-        // Only records have a size of their own.
+        // The other goals choose among chunks.
         let is_of_goal = |axis: Axis| axis != Axis::Chunk || goal == Goal::Records;
         let mut values: Vec<_> = overrides.iter().filter(|(axis, _)| is_of_goal(*axis)).cloned().collect();
         let is_fixed = values.iter().any(|(axis, _)| *axis == Axis::Checksums);

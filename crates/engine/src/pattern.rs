@@ -36,7 +36,7 @@ pub(crate) fn fill(seed: u64, offset: u64, bytes: &mut [u8]) {
     last.copy_from_slice(&word(seed, index + count).to_le_bytes()[..tail]);
 }
 
-/// Fills `bytes` with what a case of that data has from `offset` on.
+/// Fills `bytes` with the data of a case from `offset` on.
 pub(crate) fn fill_with(data: Data, seed: u64, offset: u64, bytes: &mut [u8]) {
     let zero_bytes = Data::BLOCK_BYTES * usize::from(data.zero_percent()) / 100;
     match data {

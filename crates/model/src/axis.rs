@@ -257,7 +257,7 @@ axes! {
     }
     Data = "data" {
         data: Data = Data::Random,
-        summary: "what is written: incompressible bytes made from a seed, the same with a percentage of zeros in each 4 KiB, or zeros",
+        summary: "incompressible bytes made from a seed, the same with a percentage of zeros in each 4 KiB, or only zeros",
     }
     Source = "source" {
         source: Source = Source::File,

@@ -11,7 +11,7 @@ use crate::value::{Checksums, DataMemory, named_values};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Contract {
     pub content: Content,
-    /// The percentage of zeros in otherwise incompressible content; older documents have no such field.
+    /// The percentage of zeros in otherwise incompressible content. Older documents have no such field.
     #[serde(default)]
     pub zero_percent: u8,
     /// The total bytes over all files.
@@ -23,7 +23,7 @@ pub struct Contract {
     /// The memory that the data must be in; documents of schema 5 have no such field.
     #[serde(default)]
     pub memory: DataMemory,
-    /// Whether the filesystem makes checksums of the data as usual; older documents have no such field.
+    /// Whether the filesystem makes checksums of the data as usual. Older documents have no such field.
     #[serde(default)]
     pub checksums: Checksums,
     /// The data that survives a loss of power.

@@ -1,4 +1,4 @@
-//! The data that is written, by how well it compresses.
+//! The written data, by how well it compresses.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub enum Data {
 }
 
 impl Data {
-    /// The block that has random bytes and zeros: a page. Filesystems compress larger units.
+    /// The block of random bytes and zeros, a page. Filesystems compress larger units.
     pub const BLOCK_BYTES: usize = 4096;
     const RANDOM: &str = "random";
     const COMPRESSIBLE: &str = "compressible:";

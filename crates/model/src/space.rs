@@ -97,7 +97,7 @@ impl Space {
     /// Contradictory combinations are left out, and those with a weaker contract than the baseline.
     ///
     /// # Errors
-    /// The baseline is no case with these values.
+    /// The baseline cannot have these values.
     ///
     /// # Panics
     /// Never in a build whose tests pass: the texts are fixed.

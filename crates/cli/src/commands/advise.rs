@@ -56,7 +56,7 @@ pub(crate) struct AdviseCommand {
     #[arg(long, value_name = "MEMORY", default_value = "any", hide_possible_values = true,
         value_parser = DATA_FROM.map(|(name, ..)| name))]
     data_from: String,
-    /// Only cases with this value on an axis, also plain write: AXIS=VALUE; may be repeated
+    /// Give every case this value, also plain write; may be repeated
     #[arg(long, value_name = "AXIS=VALUE", value_parser = selection::assignment)]
     set: Vec<(Axis, Vec<String>)>,
     /// Time for the search [default: 60s; 45s for several goals]
@@ -237,7 +237,7 @@ impl AdviseCommand {
         Session::new(workspaces, run, configuration).measure(&exports)
     }
 
-    /// The values of the axes that are the same in all cases.
+    /// The axes with one value for all cases.
     fn fixed(&self) -> Vec<(Axis, Vec<String>)> {
         let data_from = DATA_FROM.iter().find(|(name, ..)| *name == self.data_from && *name != "any");
         let data_from = data_from.map(|(_, axis, value)| (*axis, vec![(*value).to_owned()]));
@@ -263,7 +263,7 @@ impl AdviseCommand {
     }
 }
 
-/// The values of `--data-from`, each with the value on an axis that it stands for.
+/// The values of `--data-from`, each with its axis and value.
 const DATA_FROM: [(&str, Axis, &str); 4] = [
     ("any", Axis::Memory, "any"),
     ("aligned", Axis::Memory, "page-aligned"),
@@ -271,7 +271,7 @@ const DATA_FROM: [(&str, Axis, &str); 4] = [
     ("producer", Axis::Source, "chunk"),
 ];
 
-/// Whether the axis has an option of its own.
+/// Whether the axis has a separate option.
 fn is_option(axis: Axis) -> bool {
     matches!(axis, Axis::Size | Axis::Chunk | Axis::Ranks)
 }

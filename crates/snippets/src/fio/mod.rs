@@ -189,7 +189,7 @@ fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
         _ => {}
     }
     let change = match axes.data {
-        Data::Random => Some("fio's data is random once; then it changes a few bytes in each 512"),
+        Data::Random => Some("fio's data is random once. Then it changes a few bytes in each 512"),
         Data::Compressible(_) => Some("fio makes new data"),
         Data::Zero => None,
     };

@@ -33,10 +33,10 @@ pub(crate) struct Options {
     rounds: u32,
 }
 
-/// The cases of the grid that each answer is measured beside.
+/// The number of the best cases of the grid in the check.
 const BEST: usize = 3;
 
-/// The first answers to a goal, and how each did beside the others.
+/// The first answers to a goal, with the results of their check.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Answer {
     size: String,
@@ -44,7 +44,7 @@ pub(super) struct Answer {
     pub(super) cases: Vec<String>,
     /// The time of plain write over that of each.
     pub(super) gains: Vec<f64>,
-    /// The time of each over that of the fastest case in the check, less 1.
+    /// The time of each over the time of the fastest case in the check, less 1.
     pub(super) regrets: Vec<f64>,
     /// The time of each case with one choice less over that of the first answer.
     pub(super) steps: BTreeMap<String, f64>,
@@ -77,7 +77,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     })
 }
 
-/// The case that an answer recommends for the goal.
+/// The recommended case for the goal.
 fn recommended(export: &Value, goal: Goal) -> Result<Option<Case>> {
     let title = Space::for_goal(goal, &[])?.title;
     let cases = export["cases"].as_array().context("an export without cases")?;
@@ -87,7 +87,7 @@ fn recommended(export: &Value, goal: Goal) -> Result<Option<Case>> {
     Ok(id.and_then(Value::as_str).map(Case::parse).transpose()?)
 }
 
-/// Measures the answers beside plain write, the best of the grid, and all cases with one choice less.
+/// Measures the answers in the same rounds as plain write, the best of the grid, and all cases with one choice less.
 fn check(
     program: &Path,
     target: &Path,
@@ -116,7 +116,7 @@ fn check(
     let measured = measured(&program::exported(command)?)?;
     let time = |wanted: &Case| {
         let found = measured.iter().find(|measured| measured.case == *wanted);
-        found.map(|measured| measured.value_ns).with_context(|| format!("{wanted} has no figure"))
+        found.map(|measured| measured.value_ns).with_context(|| format!("{wanted} has no result"))
     };
     let fastest = measured.iter().map(|measured| measured.value_ns).fold(f64::INFINITY, f64::min);
     let plain = time(&space.baseline)?;
@@ -136,11 +136,11 @@ fn rounded(ratio: f64) -> f64 {
     (ratio * 1000.0).round() / 1000.0
 }
 
-/// How often the answers of all environments kept what they promise, for the reader.
+/// The shares of all answers that kept each promise.
 pub(super) fn summary<'a>(answers: impl Iterator<Item = (&'a str, &'a str, &'a Answer)> + Clone) -> String {
     /// How much slower than the best an answer may be.
     const NEAR: f64 = 0.05;
-    /// The difference that a choice must make, and that two answers may have.
+    /// The least gain by a choice, and the largest difference between two answers.
     const SAME: f64 = 0.03;
     if answers.clone().next().is_none() {
         return String::new();
