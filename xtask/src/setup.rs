@@ -5,7 +5,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use serde::Deserialize;
 use writebench_testkit::has_program;
 
 use crate::command::{attempt, output, shown};
@@ -13,49 +14,19 @@ use crate::part::Part;
 use crate::{python, toolchain};
 
 /// A Debian package; the program or the path that proves that it is installed; and its purpose.
-type Need = (&'static str, &'static str, &'static str);
+type Need = [String; 3];
 
-const NEEDS: &[Need] = &[
-    ("strace", "strace", "which system calls a case makes"),
-    ("xfsprogs", "mkfs.xfs", "tests on xfs"),
-    ("jq", "jq", "tests of the documented tables"),
-    ("btrfs-progs", "mkfs.btrfs", "tests on btrfs"),
-    ("e2fsprogs", "mkfs.ext4", "tests on ext4"),
-    ("mount", "losetup", "loop-mounted filesystems"),
-    ("dmsetup", "dmsetup", "devices that stand on others"),
-    ("glusterfs-server", "glusterfsd", "tests on GlusterFS"),
-    ("glusterfs-client", "glusterfs", "the same"),
-    ("bindfs", "bindfs", "tests on FUSE, and on a server of it that stops"),
-    ("faketime", "faketime", "tests with a clock that is set back"),
-    ("gcc", "cc", "printed code, and `cargo xtask parity`"),
-    ("g++", "c++", "printed code in C++"),
-    ("golang-go", "go", "printed code in Go"),
-    ("default-jdk-headless", "javac", "printed code in Java"),
-    ("python3", "python3", "printed code in Python"),
-    ("libc6-dev", "/usr/include/stdio.h", "the same"),
-    ("liburing-dev", "/usr/include/liburing.h", "the same, for io_uring"),
-    ("fio", "fio", "`cargo xtask parity --fio`, and tests of exported jobs"),
-    ("libopenmpi-dev", "mpicc", "the feature `mpi`"),
-    ("openmpi-bin", "mpirun", "its tests"),
-    ("slurm-wlm", "slurmctld", "the same under Slurm"),
-    ("munge", "munged", "the same"),
-    ("libclang-dev", "/usr/lib/llvm-14/lib/libclang.so", "its build"),
-    ("wine", "wine", "direct-io's tests on Windows"),
-    ("gcc-mingw-w64-x86-64", "x86_64-w64-mingw32-gcc", "linking them"),
-    ("qemu-user", "qemu-aarch64", "direct-io's tests on aarch64"),
-    ("gcc-aarch64-linux-gnu", "aarch64-linux-gnu-gcc", "linking them"),
-    ("libc6-dev-arm64-cross", "/usr/aarch64-linux-gnu/lib/libc.so", "the C library that they run with"),
-    ("chromium", "chromium", "the page of `writebench report`"),
-    ("nodejs", "node", "the Node package, and the page"),
-    // Debian's npm would replace an npm that came with another node.
-    ("npm", "node", "the Node package"),
-];
+/// `needs.toml`.
+#[derive(Deserialize)]
+struct Needs {
+    needs: Vec<Need>,
+}
 
 /// Announces each missing tool, then installs them; apt-get says their size itself before it begins. A tool that cannot
 /// be installed is no error.
 pub(crate) fn run() -> Result<()> {
     let parts = [toolchain::missing(), python::missing()].into_iter().flatten().collect::<Vec<_>>();
-    let missing = missing(is_there);
+    let missing = missing(is_there)?;
     if parts.is_empty() && missing.is_empty() {
         println!("setup: all tools that the tests need are installed");
         return Ok(());
@@ -63,14 +34,14 @@ pub(crate) fn run() -> Result<()> {
     for Part { name, size, .. } in &parts {
         println!("setup: will install {name}, {size}");
     }
-    for (package, proof, purpose) in &missing {
+    for [package, proof, purpose] in &missing {
         println!("setup: missing {package} ({proof}), for {purpose}");
     }
     for mut part in parts {
         // `all` stops at the first command that fails.
         let _ = part.commands.iter_mut().all(|command| attempt(command, &part.name));
     }
-    let packages: Vec<_> = missing.iter().map(|(package, ..)| *package).collect();
+    let packages: Vec<_> = missing.iter().map(|[package, ..]| package.as_str()).collect();
     if !packages.is_empty() {
         install(packages);
     }
@@ -99,8 +70,10 @@ fn install(packages: Vec<&str>) {
     }
 }
 
-fn missing(is_there: impl Fn(&str) -> bool) -> Vec<Need> {
-    NEEDS.iter().filter(|(_, proof, _)| !is_there(proof)).copied().collect()
+fn missing(is_there: impl Fn(&str) -> bool) -> Result<Vec<Need>> {
+    let Needs { mut needs } = toml::from_str(include_str!("needs.toml")).context("needs.toml")?;
+    needs.retain(|[_, proof, _]| !is_there(proof));
+    Ok(needs)
 }
 
 fn is_there(proof: &str) -> bool {
@@ -119,8 +92,8 @@ mod tests {
 
     #[test]
     fn only_what_is_missing_is_installed() {
-        let absent = missing(|proof| proof != "mkfs.xfs" && proof != "/usr/include/stdio.h");
-        let packages: Vec<_> = absent.iter().map(|(package, ..)| *package).collect();
+        let absent = missing(|proof| proof != "mkfs.xfs" && proof != "/usr/include/stdio.h").unwrap();
+        let packages: Vec<_> = absent.iter().map(|[package, ..]| package.as_str()).collect();
         assert_eq!(
             shown(&install_command(&packages)),
             "apt-get install -y --no-install-recommends xfsprogs libc6-dev"
@@ -129,8 +102,8 @@ mod tests {
 
     #[test]
     fn npm_is_installed_only_with_node() {
-        let absent = |there: &'static str| missing(move |proof| proof == there);
-        let has_npm = |needs: Vec<Need>| needs.iter().any(|(package, ..)| *package == "npm");
+        let absent = |there: &'static str| missing(move |proof| proof == there).unwrap();
+        let has_npm = |needs: Vec<Need>| needs.iter().any(|[package, ..]| package == "npm");
         assert!(has_npm(absent("npm")));
         assert!(!has_npm(absent("node")));
     }

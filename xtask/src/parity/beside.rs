@@ -150,50 +150,14 @@ impl Beside {
     /// The document's title, the option that writes it, and its explanation.
     pub(super) fn head(&self) -> [&'static str; 3] {
         match self {
-            Self::C => ["Parity with plain C", "", C],
-            Self::Languages => ["What your language costs", " --snippets", LANGUAGES],
-            Self::Tools => ["Beside the tools that people know", " --tools", TOOLS_HEAD],
-            Self::Fio => ["Beside fio", " --fio", FIO],
-            Self::Ior(_) => ["Beside IOR", " --ior PROGRAM", IOR],
+            Self::C => ["Parity with plain C", "", include_str!("heads/c.md")],
+            Self::Languages => ["What your language costs", " --snippets", include_str!("heads/languages.md")],
+            Self::Tools => ["Beside the tools that people know", " --tools", include_str!("heads/tools.md")],
+            Self::Fio => ["Beside fio", " --fio", include_str!("heads/fio.md")],
+            Self::Ior(_) => ["Beside IOR", " --ior PROGRAM", include_str!("heads/ior.md")],
         }
     }
 }
-
-const C: &str = "\
-Each case stands beside a program, which is a case of the same run (`--command`): the code that
-`writebench code CASE --lang c --main` prints. A cell says how many times as fast as the program the
-case is, over all phases: the median of the ratios in a round, with its 95 % interval. `!` marks a
-ratio whose whole interval is below 0.97, `?` one below 0.97 that is not certain.
-";
-const LANGUAGES: &str = "\
-Each case stands beside programs, which are cases of the same run (`--command`): the code that
-`writebench code CASE --lang LANGUAGE --main` prints. Starting a program and reading its data are
-not in its time. A cell says how many times as fast as the case's own loop the function is, over all
-phases: the median of the ratios in a round. `–`: the language does not support the case without a foreign
-function. `!` marks a ratio whose whole 95 % interval is below 0.97, `?` one below 0.97 that is not
-certain.
-
-With calls of 4 KiB, a process of its own is slower than the case, in C, too; the cause was not
-found. So the price of a language is its ratio to the column of C.
-";
-const TOOLS_HEAD: &str = "\
-Each tool is a case of the same run (`--command`). Starting it is in its time. A cell says how many
-times as fast as the case the tool is, over all phases: the median of the ratios in a round. `!` and
-`?` mark ratios below 0.97, with their whole 95 % interval and without.
-";
-const FIO: &str = "\
-Each case stands beside fio with its exported job, which is a case of the same run (`--command`) and
-reports fio's own figures. A cell says how many times as fast as fio the case is, inside the calls:
-the case's phases `write` and `sync` beside the sum of fio's latencies. With several operations in
-flight, or a sync at the end, fio has only its runtime in milliseconds. `!` and `?` mark ratios below
-0.97, with their whole 95 % interval and without.
-";
-const IOR: &str = "\
-Each case stands beside IOR with as many ranks, the same layout and chunk, which is a case of the same
-run (`--command`) and reports IOR's own figures. A cell says how many times as fast as IOR the case
-is, over all phases and of writing (with fsync) alone: the median of the ratios in a round, with its
-95 % interval. `!` and `?` mark ratios below 0.97, with their whole interval and without.
-";
 
 /// A program of printed code; none if the language does not support the case.
 fn printed(case: &Case, language: Language, directory: &Path) -> Result<Option<String>> {

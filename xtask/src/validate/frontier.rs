@@ -44,25 +44,8 @@ pub(crate) struct Options {
 impl Options {
     /// The beginning of the document.
     fn head(&self) -> String {
-        let Self { samples, rounds, .. } = self;
-        let size = self.size.approximate();
-        format!(
-            "# The frontier: the best of five programs, and the best here\n
-Written by `cargo xtask validate frontier`; no figure is by hand. For each contract the cases of
-`xtask/src/validate/frontier.toml` were measured, {samples} samples each; the fastest of the five
-programs' ways and the fastest of all were then measured again in {rounds} common rounds, with files
-of {size} (of four times the memory where they are larger than it). *Times as fast* is the median of
-the ratios of the times in a round, with its 95 % interval. *Of limit* is the share of the
-hardware's limit that our way reached: a copy of memory by as many threads, or large direct writes
-to the device. The writers of one buffered file queue on its inode lock, so that threads which copy
-gain little more than their reading. xfs and btrfs are in images whose blocks were written before,
-behind loop devices that bypass the page cache below.
-
-In the page cache, where less is reached than is wanted, no way comes near the limit on ext4 (a
-quarter to two thirds of a copy of memory) and btrfs (less than a tenth); on xfs, plain `write`, and
-`read` with `write`, come to half of it and more by themselves. [Filesystems](filesystems.md) has a
-profile of the time that ext4 takes.\n"
-        )
+        let Self { samples, rounds, size, .. } = self;
+        format!(include_str!("frontier.md"), samples = samples, rounds = rounds, size = size.approximate())
     }
 }
 

@@ -143,33 +143,8 @@ impl<'g> Column<'g> {
 }
 
 fn head_of(grids: &Grids) -> String {
-    let mut text = format!(
-        "# The portfolio: the cases that a search measures first
-
-Written by `cargo xtask validate grid --choose` from the figures in `xtask/grid/`.
-
-A search begins with a few cases, the portfolio of its goal. They were chosen so that in each
-environment below, one of them or plain write is within {:.0} % of the best case. A *gain* is the
-time of plain write divided by the time of the case. *Effort* is explained in [Advice](advise.md).
-
-*Left out* tells what to expect where nothing was measured. Each environment is left out once, and
-the portfolio is chosen from the others. Its best case is then that much slower than the best of
-the environment.
-
-`cargo xtask validate grid DIRECTORY` adds your environment. It measures every case once with small
-files. The best fifth and a random tenth get three samples each at the full size. The best
-twentieth of these, and the portfolio, get six more. Copies that share their blocks are left out,
-since they keep another promise. So are ways with more than {MOST_THREADS} threads.
-
-Such a choice is known as an algorithm portfolio (Xu, Hutter, Hoos and Leyton-Brown, *SATzilla*,
-JAIR 2008; Kadioglu, Malitsky, Sellmann and Tierney, *ISAC*, ECAI 2010). A greedy cover chooses
-here, and takes the simplest of cases within 1 %.
-
-## Environments
-
-",
-        TOLERANCE * 100.0
-    );
+    let tolerance = TOLERANCE * 100.0;
+    let mut text = format!(include_str!("document.md"), tolerance = tolerance, threads = MOST_THREADS);
     if grids.is_empty() {
         return text + "None is measured yet.\n";
     }
