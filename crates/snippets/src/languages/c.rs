@@ -68,29 +68,6 @@ impl CaseView<'_> {
         if self.atomic() { "mode" } else { "0666" }
     }
 
-    /// The arguments of the function that fills the file, after the file.
-    pub(crate) fn what_c(&self) -> &'static str {
-        match (self.copies(), self.streams()) {
-            (true, _) if self.threads() > 1 => "source, input, size",
-            (true, _) => "input, size",
-            (false, true) if self.expects() => "next, context, expected",
-            (false, true) => "next, context",
-            (false, false) => "data, size",
-        }
-    }
-
-    /// The call of the function in a whole program.
-    pub(crate) fn main_call_c(&self) -> &'static str {
-        match (self.copies(), self.streams()) {
-            (true, _) => "copy_file(argv[1], argv[2])",
-            (false, true) if self.expects() => {
-                "write_stream(argv[2], read_source, &source, (size_t)status.st_size)"
-            }
-            (false, true) => "write_stream(argv[2], read_source, &source)",
-            (false, false) => "write_file(argv[2], data, size)",
-        }
-    }
-
     /// The sync of what was written without io_uring, where it has one on the way.
     pub(crate) fn sync_without_ring(&self) -> Option<&'static str> {
         if self.is_rwf_dsync() { Some("fdatasync") } else { self.sync_every().map(|_| self.sync_name()) }
@@ -137,24 +114,6 @@ impl CaseView<'_> {
         if self.chunk().is_some() { "CHUNK" } else { "most" }
     }
 
-    /// The flags of each call.
-    pub(crate) fn flags_c(&self) -> &'static str {
-        match (self.is_dontcache(), self.is_rwf_dsync()) {
-            (true, true) => "RWF_DONTCACHE | RWF_DSYNC",
-            (true, false) => "RWF_DONTCACHE",
-            (false, _) => "RWF_DSYNC",
-        }
-    }
-
-    pub(crate) fn vectored_call_c(&self) -> &'static str {
-        match (self.has_flags(), self.is_positional()) {
-            (true, true) => "pwritev2(fd, vector, count, offset, write_flags)",
-            (true, false) => "pwritev2(fd, vector, count, -1, write_flags)",
-            (false, true) => "pwritev(fd, vector, count, offset)",
-            (false, false) => "writev(fd, vector, count)",
-        }
-    }
-
     /// The call that makes aligned memory, up to its size.
     pub(crate) fn memalign_c(&self, pointer: &str, alignment: &str) -> String {
         if self.is_in_huge_pages() {
@@ -162,12 +121,6 @@ impl CaseView<'_> {
         } else {
             format!("posix_memalign({pointer}, {alignment}")
         }
-    }
-
-    /// The bytes of a buffer that data is copied to, to be aligned.
-    pub(crate) fn buffer_c(&self) -> String {
-        let chunks = if self.is_vectored() { format!("VECTOR * {}", "CHUNK") } else { "CHUNK".to_owned() };
-        if self.chunk().is_none() { "size".to_owned() } else { chunks }
     }
 
     /// The bytes of a pipe that holds a chunk, 1 MiB at most.

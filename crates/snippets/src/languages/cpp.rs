@@ -214,65 +214,9 @@ impl CaseView<'_> {
 
     // Calls.
 
-    /// The call of the function in a whole program.
-    pub(crate) fn main_call_cpp(&self) -> &'static str {
-        match (self.copies(), self.streams()) {
-            (true, _) => "copy_file(argv[1], path)",
-            (false, true) if self.expects() => "write_stream(path, next, expected)",
-            (false, true) => "write_stream(path, next)",
-            (false, false) => "write_file(path, data.get(), size)",
-        }
-    }
-
     /// The file of an entry of io_uring.
     pub(crate) fn ring_file_cpp(&self) -> &'static str {
         if self.registers_files() { "0" } else { "fd_" }
-    }
-
-    fn flags_cpp(&self) -> &'static str {
-        if self.is_dontcache() { "flags" } else { "RWF_DSYNC" }
-    }
-
-    /// The call that writes a vector.
-    pub(crate) fn vectored_call_cpp(&self) -> String {
-        let (offset, flags) = ("static_cast<off_t>(offset)", self.flags_cpp());
-        match (self.has_flags(), self.is_positional()) {
-            (true, true) => format!("::pwritev2(fd, vector, count, {offset}, {flags})"),
-            (true, false) => format!("::pwritev2(fd, vector, count, -1, {flags})"),
-            (false, true) => format!("::pwritev(fd, vector, count, {offset})"),
-            (false, false) => "::writev(fd, vector, count)".to_owned(),
-        }
-    }
-
-    /// The call that writes a chunk.
-    pub(crate) fn write_call_cpp(&self) -> String {
-        let (offset, flags) = ("static_cast<off_t>(offset)", self.flags_cpp());
-        match (self.has_flags(), self.is_positional()) {
-            (true, true) => format!("::pwritev2(fd, &all, 1, {offset}, {flags})"),
-            (true, false) => format!("::pwritev2(fd, &all, 1, -1, {flags})"),
-            (false, true) => format!("::pwrite(fd, data, size, {offset})"),
-            (false, false) => "::write(fd, data, size)".to_owned(),
-        }
-    }
-
-    /// The call that copies a chunk.
-    pub(crate) fn copy_name_cpp(&self) -> &'static str {
-        match () {
-            () if self.is(Method::Splice) => "splice",
-            () if self.is(Method::Sendfile) => "sendfile",
-            () if self.is(Method::CopyFileRange) => "copy_file_range",
-            () => "read",
-        }
-    }
-
-    pub(crate) fn write_name_cpp(&self) -> &'static str {
-        match (self.has_flags(), self.is_vectored(), self.is_positional()) {
-            (true, ..) => "pwritev2",
-            (false, true, true) => "pwritev",
-            (false, true, false) => "writev",
-            (false, false, true) => "pwrite",
-            (false, false, false) => "write",
-        }
     }
 }
 

@@ -108,26 +108,6 @@ impl CaseView<'_> {
         }
     }
 
-    /// The source of the file's content, as arguments.
-    fn what_go(&self) -> &'static str {
-        match (self.copies(), self.streams()) {
-            (true, _) => "input, int(status.Size())",
-            (false, true) if self.expects() => "source, expected",
-            (false, true) => "source",
-            (false, false) => "data",
-        }
-    }
-
-    /// The call of the function in a whole program.
-    fn main_call_go(&self) -> &'static str {
-        match (self.copies(), self.streams()) {
-            (true, _) => "CopyFile(source, target)",
-            (false, true) if self.expects() => "WriteStream(target, input, status.Size())",
-            (false, true) => "WriteStream(target, input)",
-            (false, false) => "WriteFile(target, data)",
-        }
-    }
-
     // Durability.
 
     fn calls_fdatasync_go(&self) -> bool {
@@ -224,25 +204,6 @@ impl CaseView<'_> {
         format!("{offset}{flags}")
     }
 
-    fn vectored_name_go(&self) -> &'static str {
-        match (self.has_flags(), self.is_positional()) {
-            (true, _) => "pwritev2",
-            (false, true) => "pwritev",
-            (false, false) => "writev",
-        }
-    }
-
-    fn vectored_call_go(&self) -> String {
-        let vector = "file.Fd(), uintptr(unsafe.Pointer(&vector[0])),\n\t\t\tuintptr(len(vector))";
-        let offset = if self.is_positional() { "uintptr(offset)" } else { "^uintptr(0)" };
-        let flags = if self.is_dontcache() { "*flags" } else { "rwfDsync" };
-        match self.vectored_name_go() {
-            "pwritev2" => format!("syscall.Syscall6(sysPwritev2, {vector}, {offset}, 0, {flags})"),
-            "pwritev" => format!("syscall.Syscall6(syscall.SYS_PWRITEV, {vector}, {offset}, 0, 0)"),
-            _ => format!("syscall.Syscall(syscall.SYS_WRITEV, {vector})"),
-        }
-    }
-
     // The loop, and the parts of threads.
 
     /// Whether all is written by a single statement.
@@ -272,43 +233,10 @@ impl CaseView<'_> {
         is_last && !self.syncs_at_end() && !self.is(Method::Ficlone)
     }
 
-    /// The only part.
-    fn part_go(&self) -> &'static str {
-        match (self.copies(), self.takes_offset_go()) {
-            (true, true) => "copyPart(file, input, 0, size)",
-            (true, false) => "copyPart(file, input, size)",
-            (false, true) => "writePart(file, data[:whole], 0)",
-            (false, false) => "writePart(file, data[:whole])",
-        }
-    }
-
-    fn part_of_thread_go(&self) -> &'static str {
-        match (self.copies(), self.takes_offset_go()) {
-            (true, true) => "copyPart(file, input, from, until-from)",
-            (true, false) => "copyPart(file, input, until-from)",
-            (false, true) => "writePart(file, data[from:until], int64(from))",
-            (false, false) => "writePart(file, data[from:until])",
-        }
-    }
-
-    /// The bytes that a part is made of: pages where they are mapped.
-    fn granule_go(&self) -> &'static str {
-        let is_mapped = self.maps_target() || self.maps_source();
+    /// Whether a part of whole chunks is rounded up to pages, since it is mapped.
+    fn rounds_chunks_go(&self) -> bool {
         let is_of_pages = self.chunk_bytes().is_none_or(|bytes| bytes.is_multiple_of(PAGE_BYTES));
-        match self.granule_words_go() {
-            "window" => "windowSize",
-            "chunk" if is_mapped && !is_of_pages => "(chunkSize + 4095) / 4096 * 4096",
-            "chunk" => "chunkSize",
-            _ => "4096",
-        }
-    }
-
-    fn granule_words_go(&self) -> &'static str {
-        match self.granule() {
-            "WINDOW" => "window",
-            "CHUNK" => "chunk",
-            _ => "page",
-        }
+        (self.maps_target() || self.maps_source()) && !is_of_pages
     }
 
     fn has_own_input_go(&self) -> bool {
@@ -326,18 +254,5 @@ impl CaseView<'_> {
     /// Whether no sync follows the threads.
     fn map_ends_with_parts_go(&self) -> bool {
         !self.syncs_at_end() || self.has_own_maps() && self.syncs_map()
-    }
-
-    fn map_part_go(&self) -> &'static str {
-        match (self.has_own_maps(), self.copies()) {
-            (true, true) => "mapPart(file, input, from, until)",
-            (true, false) => "mapPart(file, data, from, until)",
-            (false, true) if self.is(Method::MmapMmap) => "copyPart(mapping[from:until], input, from)",
-            (false, true) => "copyPart(mapping[from:until], input)",
-            (false, false) if self.sync_every().is_some() => {
-                "writePart(file, mapping[from:until], data[from:until])"
-            }
-            (false, false) => "writePart(mapping[from:until], data[from:until])",
-        }
     }
 }

@@ -194,22 +194,4 @@ impl CaseView<'_> {
     pub(crate) fn least_granule_java(&self) -> &'static str {
         if self.is_direct() || self.maps_target() { "4096" } else { "size / THREADS >= 4096 ? 4096 : 1" }
     }
-
-    pub(crate) fn granule_words_java(&self) -> &'static str {
-        if self.chunk_java().is_some() { "chunks or pages" } else { "pages" }
-    }
-
-    /// Whether a loop over chunks needs to know where the data ends.
-    pub(crate) fn needs_end_java(&self) -> bool {
-        self.is_vectored() || self.is_direct() || self.chunk_java().is_some()
-    }
-
-    /// The bytes of a buffer that data is copied to, to be aligned.
-    pub(crate) fn buffer_java(&self) -> &'static str {
-        match (self.chunk_java().is_some(), self.is_vectored()) {
-            (false, _) => "data.remaining()",
-            (true, true) => "(int) Math.min((long) VECTOR * CHUNK, data.remaining())",
-            (true, false) => "Math.min(CHUNK, data.remaining())",
-        }
-    }
 }

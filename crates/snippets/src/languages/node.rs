@@ -86,36 +86,6 @@ impl CaseView<'_> {
         }
     }
 
-    /// The call of the function that fills the file.
-    pub(crate) fn data_call_node(&self) -> &'static str {
-        match (self.copies(), self.streams()) {
-            (true, _) => "copyData(fd, original, size)",
-            (false, true) if self.expects() => "writeData(fd, next, expected)",
-            (false, true) => "writeData(fd, next)",
-            (false, false) => "writeData(fd, data)",
-        }
-    }
-
-    /// The bytes of the file.
-    pub(crate) fn size_node(&self) -> &'static str {
-        if self.streams() { "expected" } else { "size" }
-    }
-
-    /// The end of the zeros that a file is filled with.
-    pub(crate) fn zeros_end_node(&self) -> &'static str {
-        if self.is_direct() { "end" } else { "size" }
-    }
-
-    /// The end of a chunk's bytes that the case's calls write.
-    pub(crate) fn chunk_end_node(&self) -> &'static str {
-        if self.is_direct() { "whole" } else { "length" }
-    }
-
-    /// The bytes of a buffer that the data of a call fits into.
-    pub(crate) fn buffer_node(&self) -> &'static str {
-        if self.is_vectored() { "VECTOR * CHUNK" } else { "CHUNK" }
-    }
-
     /// The bytes of a chunk.
     pub(crate) fn chunk_node(&self) -> String {
         match self.chunk_bytes() {

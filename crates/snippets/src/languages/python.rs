@@ -81,23 +81,6 @@ impl CaseView<'_> {
         flags.map(|flag| format!("os.{flag}")).collect::<Vec<_>>().join(" | ")
     }
 
-    /// The call of the function that fills the file.
-    pub(crate) fn data_call_python(&self) -> String {
-        let name = self.written_name();
-        let mappings = if self.maps_target() { ", mappings" } else { "" };
-        match (self.copies(), self.threads() > 1) {
-            (false, _) if self.streams() && self.expects() => "write_data(fd, source, expected)".to_owned(),
-            (false, _) if self.streams() => "write_data(fd, source)".to_owned(),
-            (false, _) if self.has_own_descriptors() => format!("write_data({name}, fd, data)"),
-            (false, _) => format!("write_data(fd, data{mappings})"),
-            (true, false) => format!("copy_data(fd, original, size{mappings})"),
-            (true, true) if self.has_own_descriptors() => {
-                format!("copy_data({name}, fd, source, original, size{mappings})")
-            }
-            (true, true) => format!("copy_data(fd, source, original, size{mappings})"),
-        }
-    }
-
     /// The bytes of the file.
     pub(crate) fn size_python(&self) -> &'static str {
         match (self.copies() || self.maps_target(), self.streams()) {

@@ -176,14 +176,6 @@ impl CaseView<'_> {
         arguments.join(", ")
     }
 
-    fn fallocate_rust(&self) -> &'static str {
-        match self.prepare() {
-            Prepare::FallocateKeepSize => "KEEP_SIZE",
-            Prepare::FallocateZeroRange => "ZERO_RANGE",
-            _ => "empty()",
-        }
-    }
-
     /// The constant of chunks; none where it is not used. `chunks(usize::MAX)` is all in one.
     fn chunk_rust(&self) -> Option<String> {
         let is_without = self.is_one_call_rust() || self.is(Method::Ficlone);
@@ -203,14 +195,6 @@ impl CaseView<'_> {
         let is_simple =
             (self.is(Method::Write) || self.is(Method::Pwrite)) && !self.has_flags() && !self.is_direct();
         is_simple && self.chunk().is_none() && self.sync_every().is_none() && self.writeback().is_none()
-    }
-
-    /// The bytes of a call.
-    fn call_bytes_rust(&self) -> &'static str {
-        match (self.is_vectored(), self.chunk()) {
-            (true, Some(_)) => "CHUNK * VECTOR",
-            _ => "CHUNK",
-        }
     }
 
     /// How many calls come between two syncs on the case; 0 without these.
@@ -239,17 +223,6 @@ impl CaseView<'_> {
         format!("write_all(file, {vector}{offset}{flags})")
     }
 
-    fn vectored_call_rust(&self) -> String {
-        let flags = if self.is_dontcache() { "*flags" } else { "ReadWriteFlags::DSYNC" };
-        match (self.has_flags(), self.is_positional()) {
-            (true, true) => format!("pwritev2(file, vector, offset, {flags})"),
-            // At the file's position.
-            (true, false) => format!("pwritev2(file, vector, u64::MAX, {flags})"),
-            (false, true) => "pwritev(file, vector, offset)".to_owned(),
-            (false, false) => "writev(file, vector)".to_owned(),
-        }
-    }
-
     fn write_all_signature_rust(&self) -> String {
         let arguments = [
             (true, "file: &File"),
@@ -260,24 +233,9 @@ impl CaseView<'_> {
         signature("write_all", &arguments)
     }
 
-    /// The type of the function's number of bytes.
-    fn size_type_rust(&self) -> &'static str {
-        if self.streams() { "u64" } else { "usize" }
-    }
-
     /// The function's number of bytes, as calls take it.
     fn size_rust(&self) -> &'static str {
         if self.streams() { "size" } else { "size as u64" }
-    }
-
-    /// The call of the function in a whole program.
-    fn main_call_rust(&self) -> &'static str {
-        match (self.copies(), self.streams()) {
-            (true, _) => "copy_file(source, target)",
-            (false, true) if self.expects() => "write_stream(target, &mut input, expected)",
-            (false, true) => "write_stream(target, &mut input)",
-            (false, false) => "write_file(target, data)",
-        }
     }
 
     /// The alignment of memory that would otherwise begin at a multiple of `least`.

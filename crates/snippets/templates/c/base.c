@@ -108,7 +108,9 @@ int write_file(const char *path, const void *data, size_t size)
 {%- if case.omits_checksums() %}
         omit_checksums(fd);
 {%- endif %}
-        result = {% if case.atomic() %}replaces && keep_mode(fd, &old) != 0 ? -1 : {% endif %}fill({% if case.has_own_descriptors() %}{{ case.written_name() }}, {% endif %}fd, {{ case.what_c() }});
+        result = {% if case.atomic() %}replaces && keep_mode(fd, &old) != 0 ? -1 : {% endif %}fill({% if case.has_own_descriptors() %}{{ case.written_name() }}, {% endif %}fd, {% if case.copies() %}{% if case.threads() > 1 %}source, {% endif %}input, size
+{%- else if case.streams() %}next, context{% if case.expects() %}, expected{% endif %}
+{%- else %}data, size{% endif %});
         error = errno;
         if (close(fd) != 0 && errno != EINTR && result == 0) {
             error = errno; // a late error of the filesystem, such as NFS
@@ -192,7 +194,9 @@ int main(int argc, char **argv)
     }
 {%- endif %}
     int64_t start = now_ns();
-    if ({{ case.main_call_c() }} != 0) {
+    if ({% if case.copies() %}copy_file(argv[1], argv[2])
+{%- else if case.streams() %}write_stream(argv[2], read_source, &source{% if case.expects() %}, (size_t)status.st_size{% endif %})
+{%- else %}write_file(argv[2], data, size){% endif %} != 0) {
         perror(argv[2]);
         return 1;
     }

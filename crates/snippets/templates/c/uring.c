@@ -136,7 +136,7 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
 {%- endif %}
     if (size == 0)
         return 0;
-    struct queue queue = {.data = data, .offset = offset, .fd = fd{% if case.has_flags() %}, .flags = {{ case.flags_c() }}{% endif %}{% if case.is_direct() && case.chunk().is_none() %}, .most = most{% endif %}};
+    struct queue queue = {.data = data, .offset = offset, .fd = fd{% if case.has_flags() %}, .flags = {% if case.is_dontcache() %}RWF_DONTCACHE{% if case.is_rwf_dsync() %} | RWF_DSYNC{% endif %}{% else %}RWF_DSYNC{% endif %}{% endif %}{% if case.is_direct() && case.chunk().is_none() %}, .most = most{% endif %}};
     int error = io_uring_queue_init(DEPTH * 2, &queue.ring, 0);
     if (error == -ENOSYS || error == -EPERM || error == -ENOMEM)
         return write_plainly(fd, data, size, offset);

@@ -16,7 +16,13 @@ static const int write_flags = RWF_DSYNC;
 static int write_all(int fd, struct iovec *vector, int count{% if case.is_positional() %}, off_t offset{% endif %})
 {
     while (count > 0) {
-        ssize_t written = {{ case.vectored_call_c() }};
+{%- if case.has_flags() %}
+        ssize_t written = pwritev2(fd, vector, count, {% if case.is_positional() %}offset{% else %}-1{% endif %}, write_flags);
+{%- else if case.is_positional() %}
+        ssize_t written = pwritev(fd, vector, count, offset);
+{%- else %}
+        ssize_t written = writev(fd, vector, count);
+{%- endif %}
 {%- if case.is_dontcache() %}
         if (written < 0 && errno == EOPNOTSUPP && (write_flags & RWF_DONTCACHE)) {
             write_flags &= ~RWF_DONTCACHE; // this filesystem or kernel cannot: the data stays in the page cache

@@ -4,7 +4,7 @@ static int write_part(int fd, const char *data, size_t size{% if case.is_positio
 {
 {%- if case.is_direct() %}
     char *buffer = NULL;
-    if ((uintptr_t)data % BLOCK != 0 && (errno = {{ case.memalign_c("(void **)&buffer", "BLOCK") }}, {{ case.buffer_c() }})) != 0)
+    if ((uintptr_t)data % BLOCK != 0 && (errno = {{ case.memalign_c("(void **)&buffer", "BLOCK") }}, {% if case.chunk().is_none() %}size{% else %}{% if case.is_vectored() %}VECTOR * {% endif %}CHUNK{% endif %})) != 0)
         return -1;
 {%- endif %}
 {%- if case.sync_every().is_some() %}

@@ -95,7 +95,7 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
         if (moved < 0 && errno == EINTR)
             continue;
         if (moved <= 0)
-            fail("{{ case.copy_name_cpp() }}", moved == 0 ? EIO : errno); // 0: the source is shorter now
+            fail("{% if case.is(Method::Splice) %}splice{% else if case.is(Method::Sendfile) %}sendfile{% else if case.is(Method::CopyFileRange) %}copy_file_range{% else %}read{% endif %}", moved == 0 ? EIO : errno); // 0: the source is shorter now
 {%- if case.is(Method::ReadWrite) %}
         write_all(fd, buffer.get(), static_cast<std::size_t>(moved));
 {%- else if case.is(Method::Splice) %}

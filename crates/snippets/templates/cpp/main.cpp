@@ -52,7 +52,9 @@ int main(int argc, char **argv)
         path = argv[2];
 {%- endif %}
         const auto start = std::chrono::steady_clock::now();
-        {{ case.main_call_cpp() }};
+        {% if case.copies() %}copy_file(argv[1], path)
+{%- else if case.streams() %}write_stream(path, next{% if case.expects() %}, expected{% endif %})
+{%- else %}write_file(path, data.get(), size){% endif %};
         const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
         // For `writebench run --command`: the time of the function alone.
         if (const char *phases = std::getenv("WRITEBENCH_PHASES_FD"))

@@ -4,7 +4,13 @@
 void write_all(int fd, iovec *vector, int count{% if case.is_positional() %}, std::size_t offset{% endif %}{% if case.is_dontcache() %}, int &flags{% endif %})
 {
     while (count > 0) {
-        const ssize_t result = {{ case.vectored_call_cpp() }};
+{%- if case.has_flags() %}
+        const ssize_t result = ::pwritev2(fd, vector, count, {% if case.is_positional() %}static_cast<off_t>(offset){% else %}-1{% endif %}, {% if case.is_dontcache() %}flags{% else %}RWF_DSYNC{% endif %});
+{%- else if case.is_positional() %}
+        const ssize_t result = ::pwritev(fd, vector, count, static_cast<off_t>(offset));
+{%- else %}
+        const ssize_t result = ::writev(fd, vector, count);
+{%- endif %}
 {%- else %}
 // A call may write less than all, and a signal may interrupt it.
 void write_all(int fd, const char *data, std::size_t size{% if case.is_positional() %}, std::size_t offset{% endif %}{% if case.is_dontcache() %}, int &flags{% endif %})
@@ -24,8 +30,12 @@ void write_all(int fd, const char *data, std::size_t size{% if case.is_positiona
     while (size > 0) {
 {%- if case.has_flags() %}
         const iovec all{const_cast<char *>(data), size};
+        const ssize_t result = ::pwritev2(fd, &all, 1, {% if case.is_positional() %}static_cast<off_t>(offset){% else %}-1{% endif %}, {% if case.is_dontcache() %}flags{% else %}RWF_DSYNC{% endif %});
+{%- else if case.is_positional() %}
+        const ssize_t result = ::pwrite(fd, data, size, static_cast<off_t>(offset));
+{%- else %}
+        const ssize_t result = ::write(fd, data, size);
 {%- endif %}
-        const ssize_t result = {{ case.write_call_cpp() }};
 {%- endif %}
 {%- if case.is_dontcache() %}
         if (result < 0 && errno == EOPNOTSUPP && (flags & RWF_DONTCACHE)) {
@@ -34,7 +44,7 @@ void write_all(int fd, const char *data, std::size_t size{% if case.is_positiona
             continue;
         }
 {%- endif %}
-        const std::size_t written = written_by("{{ case.write_name_cpp() }}", result);
+        const std::size_t written = written_by("{% if case.has_flags() %}pwritev2{% else %}{% if case.is_positional() %}p{% endif %}write{% if case.is_vectored() %}v{% endif %}{% endif %}", result);
 {%- if case.is_vectored() %}
 {%- if case.is_positional() %}
         offset += written;

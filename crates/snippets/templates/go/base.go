@@ -90,10 +90,10 @@ func WriteFile(path string, data []byte) error {
 		err = keepMode(file, old)
 	}
 	if err == nil {
-		err = fill(file, {{ case.what_go() }})
+		err = fill(file, {% include "go/what.go" %})
 	}
 {%- else %}
-	err = fill(file, {{ case.what_go() }})
+	err = fill(file, {% include "go/what.go" %})
 {%- endif %}
 	// A late error of the filesystem, such as NFS, is one of writing.
 	if closeErr := file.Close(); err == nil {

@@ -9,7 +9,7 @@
 		}
 {%- endif %}
 		if errno != 0 {
-			return &os.PathError{Op: "{{ case.vectored_name_go() }}", Path: file.Name(), Err: errno}
+			return &os.PathError{Op: "{% if case.has_flags() %}pwritev2{% else if case.is_positional() %}pwritev{% else %}writev{% endif %}", Path: file.Name(), Err: errno}
 		}
 		if n == 0 {
 			return io.ErrShortWrite

@@ -54,7 +54,9 @@ func run(source, target string) error {
 	}
 {%- endif %}
 	start := time.Now()
-	if err := {{ case.main_call_go() }}; err != nil {
+	if err := {% if case.copies() %}CopyFile(source, target)
+{%- else if case.streams() %}WriteStream(target, input{% if case.expects() %}, status.Size(){% endif %})
+{%- else %}WriteFile(target, data){% endif %}; err != nil {
 		return err
 	}
 	took := time.Since(start)

@@ -6,10 +6,10 @@
 {%- endif %}
 {%- if case.has_own_descriptors() || case.has_own_input_go() %}
 		return withOwn({{ case.files_go() }}, from, func({{ case.files_go() }} *os.File) error {
-			return {{ case.map_part_go() }}
+			return {% include "go/map_part.go" %}
 		})
 {%- else %}
-		return {{ case.map_part_go() }}
+		return {% include "go/map_part.go" %}
 {%- endif %}
 	})
 {%- if !case.map_ends_with_parts_go() %}

@@ -1,8 +1,8 @@
+{%- let granule = case.granule() %}
 
-
-// border is where a thread's part begins: at a whole {{ case.granule_words_go() }}, or at a page.
+// border is where a thread's part begins: at a whole {% if granule == "WINDOW" %}window{% else if granule == "CHUNK" %}chunk{% else %}page{% endif %}, or at a page.
 func border(size, thread int) int {
-	granule := {{ case.granule_go() }}
+	granule := {% if granule == "WINDOW" %}windowSize{% else if granule != "CHUNK" %}4096{% else if case.rounds_chunks_go() %}(chunkSize + 4095) / 4096 * 4096{% else %}chunkSize{% endif %}
 	if granule > size/threads {
 		granule = 4096
 	}

@@ -3,10 +3,10 @@
 	{% if case.ends_with_parts_go() %}return{% else %}err :={% endif %} inParts({% if case.is_direct() && !case.copies() %}whole{% else %}{{ case.size_go() }}{% endif %}, func(from, until int) error {
 {%- if case.has_own_descriptors() || case.has_own_input_go() %}
 		return withOwn({{ case.files_go() }}, from, func({{ case.files_go() }} *os.File) error {
-			return {{ case.part_of_thread_go() }}
+			return {% include "go/part_of_thread.go" %}
 		})
 {%- else %}
-		return {{ case.part_of_thread_go() }}
+		return {% include "go/part_of_thread.go" %}
 {%- endif %}
 	})
 {%- if !case.ends_with_parts_go() %}
@@ -14,10 +14,11 @@
 		return err
 	}
 {%- endif %}
-{%- else if case.ends_with_parts_go() %}
-	return {{ case.part_go() }}
 {%- else %}
-	if err := {{ case.part_go() }}; err != nil {
+	{% if case.ends_with_parts_go() %}return{% else %}if err :={% endif %} {% if case.copies() %}copyPart(file, input, {% if case.takes_offset_go() %}0, {% endif %}size)
+{%- else %}writePart(file, data[:whole]{% if case.takes_offset_go() %}, 0{% endif %}){% endif %}
+{%- if !case.ends_with_parts_go() %}; err != nil {
 		return err
 	}
+{%- endif %}
 {%- endif %}

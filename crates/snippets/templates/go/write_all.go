@@ -16,7 +16,16 @@ var sysPwritev2 = map[string]uintptr{"amd64": 328, "arm64": 287}[runtime.GOARCH]
 // writeAll hands over all bytes of a vector, which is changed.
 func writeAll(file *os.File, vector []syscall.Iovec{{ case.write_parameters_go() }}) error {
 	for len(vector) > 0 {
-		n, _, errno := {{ case.vectored_call_go() }}
+{%- if case.has_flags() %}
+		n, _, errno := syscall.Syscall6(sysPwritev2, file.Fd(), uintptr(unsafe.Pointer(&vector[0])),
+			uintptr(len(vector)), {% if case.is_positional() %}uintptr(offset){% else %}^uintptr(0){% endif %}, 0, {% if case.is_dontcache() %}*flags{% else %}rwfDsync{% endif %})
+{%- else if case.is_positional() %}
+		n, _, errno := syscall.Syscall6(syscall.SYS_PWRITEV, file.Fd(), uintptr(unsafe.Pointer(&vector[0])),
+			uintptr(len(vector)), uintptr(offset), 0, 0)
+{%- else %}
+		n, _, errno := syscall.Syscall(syscall.SYS_WRITEV, file.Fd(), uintptr(unsafe.Pointer(&vector[0])),
+			uintptr(len(vector)))
+{%- endif %}
 {%- include "go/errno.go" %}
 {%- if case.is_positional() %}
 		offset += int64(n)

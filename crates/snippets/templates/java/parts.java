@@ -5,7 +5,7 @@
         void run(long from, long until) throws IOException;
     }
 
-    /** Where thread `i` begins. Its part is whole {{ case.granule_words_java() }}. */
+    /** Where thread `i` begins. Its part is whole {% if case.chunk_java().is_some() %}chunks or pages{% else %}pages{% endif %}. */
     private static long border(long size, int i) {
 {%- if case.chunk_java().is_some() %}
         long granule = CHUNK <= size / THREADS ? CHUNK : {{ case.least_granule_java() }};

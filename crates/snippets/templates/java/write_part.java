@@ -8,12 +8,14 @@
     /** Writes the rest of a buffer where the file's position is, a chunk per call. */
 {%- endif %}
     private static void writePart(FileChannel file, ByteBuffer data) throws IOException {
-{%- if case.needs_end_java() %}
+{%- if case.is_vectored() || case.is_direct() || case.chunk_java().is_some() %}
         final int end = data.limit();
 {%- endif %}
 {%- if case.is_direct() %}
         boolean isAligned = data.isDirect() && data.alignmentOffset(data.position(), BLOCK) == 0;
-        ByteBuffer buffer = isAligned ? null : pages({{ case.buffer_java() }});
+        ByteBuffer buffer = isAligned ? null : pages({% if case.chunk_java().is_none() %}data.remaining()
+{%- else if case.is_vectored() %}(int) Math.min((long) VECTOR * CHUNK, data.remaining())
+{%- else %}Math.min(CHUNK, data.remaining()){% endif %});
 {%- endif %}
 {%- if case.sync_every().is_some() %}
         int chunks = 0;

@@ -110,8 +110,8 @@ function fillWithZeros(fd, size) {
   const zeros = Buffer.alloc(64 << 10);
 {%- endif %}
   let at = 0;
-  while (at < {{ case.zeros_end_node() }}) {
-    at += some(fs.writeSync(fd, zeros, 0, Math.min(zeros.length, {{ case.zeros_end_node() }} - at), at));
+  while (at < {% if case.is_direct() %}end{% else %}size{% endif %}) {
+    at += some(fs.writeSync(fd, zeros, 0, Math.min(zeros.length, {% if case.is_direct() %}end{% else %}size{% endif %} - at), at));
   }
 {%- if case.is_direct() %}
   release(zeros);

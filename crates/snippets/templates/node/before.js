@@ -1,6 +1,6 @@
 {%- if case.is_set_len() %}
-  fs.ftruncateSync(fd, {{ case.size_node() }});
+  fs.ftruncateSync(fd, {% if case.streams() %}expected{% else %}size{% endif %});
 {%- endif %}
 {%- if case.fills_with_zeros() %}
-  fillWithZeros(fd, {{ case.size_node() }});
+  fillWithZeros(fd, {% if case.streams() %}expected{% else %}size{% endif %});
 {%- endif %}

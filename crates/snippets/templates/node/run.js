@@ -9,11 +9,11 @@
 {%- if case.atomic() %}
     closeAfter(fd, () => {
       if (old) keepMode(fd, old);
-      {{ case.data_call_node() }};
+      {% include "node/data_call.js" %};
     });
     fs.renameSync(name, path);
 {%- else %}
-    closeAfter(fd, () => {{ case.data_call_node() }});
+    closeAfter(fd, () => {% include "node/data_call.js" %});
 {%- if case.is_durable() %}
     syncDirectory(path);
 {%- endif %}
@@ -26,5 +26,5 @@
   syncDirectory(path);
 {%- endif %}
 {%- else %}
-  closeAfter(fd, () => {{ case.data_call_node() }});
+  closeAfter(fd, () => {% include "node/data_call.js" %});
 {%- endif %}

@@ -10,7 +10,7 @@ function writeData(fd, data) {
 {%- if case.is_direct() %}
   const whole = size - (size % BLOCK);
   // The data need not begin at a block, which JavaScript cannot see: it is copied to memory that does.
-  const buffer = getAlignedBuffer(Math.max(Math.min({{ case.buffer_node() }}, whole), BLOCK), BLOCK);
+  const buffer = getAlignedBuffer(Math.max(Math.min({% if case.is_vectored() %}VECTOR * {% endif %}CHUNK, whole), BLOCK), BLOCK);
   try {
 {%- filter indent(2) %}
 {%- include "node/loop.js" %}

@@ -2,8 +2,8 @@
     const whole = length - (length % BLOCK);
 {%- endif %}
     let written = 0;
-    while (written < {{ case.chunk_end_node() }}) {
-      written += some(fs.writeSync(fd, buffer, written, {{ case.chunk_end_node() }} - written, {% if case.is_positional() %}at + written{% else %}null{% endif %}));
+    while (written < {% if case.is_direct() %}whole{% else %}length{% endif %}) {
+      written += some(fs.writeSync(fd, buffer, written, {% if case.is_direct() %}whole{% else %}length{% endif %} - written, {% if case.is_positional() %}at + written{% else %}null{% endif %}));
     }
 {%- if case.is_direct() %}
     if (whole < length) writeRest(fd, buffer.subarray(whole, length), at + whole);

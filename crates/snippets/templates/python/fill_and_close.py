@@ -7,7 +7,12 @@
         if old:
             keep_mode(fd, old)
 {%- endif %}
-        {{ case.data_call_python() }}
+        {% if case.copies() -%}
+copy_data({% if case.threads() > 1 %}{% if case.has_own_descriptors() %}{{ case.written_name() }}, {% endif %}fd, source{% else %}fd{% endif %}, original, size
+{%- else -%}
+write_data({% if case.streams() %}fd, source{% if case.expects() %}, expected{% endif %}
+{%- else %}{% if case.has_own_descriptors() %}{{ case.written_name() }}, {% endif %}fd, data{% endif %}
+{%- endif %}{% if case.maps_target() && !case.streams() %}, mappings{% endif %})
     finally:
         # This may report a late error of the filesystem, such as NFS.
         os.close(fd)

@@ -148,7 +148,7 @@ fn end_direct(file: &File) -> io::Result<()> {
 {%- if case.reserves() %}
 
 /// Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
-fn reserve(file: &File, size: {{ case.size_type_rust() }}) -> io::Result<()> {
+fn reserve(file: &File, size: {% if case.streams() %}u64{% else %}usize{% endif %}) -> io::Result<()> {
     if size == 0 {
         return Ok(()); // the call would refuse it
     }
@@ -173,7 +173,7 @@ fn reserve(file: &File, size: {{ case.size_type_rust() }}) -> io::Result<()> {
         }
     }
 {%- else %}
-    let mode = rustix::fs::FallocateFlags::{{ case.fallocate_rust() }};
+    let mode = rustix::fs::FallocateFlags::{% if case.prepare() == Prepare::FallocateKeepSize %}KEEP_SIZE{% else if case.prepare() == Prepare::FallocateZeroRange %}ZERO_RANGE{% else %}empty(){% endif %};
     match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, mode, 0, {{ case.size_rust() }})) {
         // This filesystem cannot: the file is written all the same.
         Err(rustix::io::Errno::OPNOTSUPP) => {% if case.maps_target() %}file.set_len(size as u64){% else %}Ok(()){% endif %},
@@ -185,7 +185,7 @@ fn reserve(file: &File, size: {{ case.size_type_rust() }}) -> io::Result<()> {
 {%- if case.fills_with_zeros() %}
 
 /// Blocks that have been written once: overwriting them changes no metadata.
-fn fill_with_zeros(file: &File, size: {{ case.size_type_rust() }}) -> io::Result<()> {
+fn fill_with_zeros(file: &File, size: {% if case.streams() %}u64{% else %}usize{% endif %}) -> io::Result<()> {
     #[repr(align(4096))]
     struct Aligned([u8; 64 << 10]);
     static ZEROS: Aligned = Aligned([0; 64 << 10]);
@@ -273,7 +273,9 @@ fn main() -> ExitCode {
     };
 {%- endif %}
     let start = Instant::now();
-    if let Err(error) = {{ case.main_call_rust() }} {
+    if let Err(error) = {% if case.copies() %}copy_file(source, target)
+{%- else if case.streams() %}write_stream(target, &mut input{% if case.expects() %}, expected{% endif %})
+{%- else %}write_file(target, data){% endif %} {
         return failed(target, error);
     }
     let line = format!("write {}\n", start.elapsed().as_nanos());

@@ -59,7 +59,8 @@ fn write_part({{ case.mut_rust() }}file: &File, data: &[u8]{% if case.has_offset
     IoSlice::advance_slices(&mut vector, 0); // a vector of no bytes is empty
 {%- endif %}
     while !vector.is_empty() {
-        match rustix::io::{{ case.vectored_call_rust() }} {
+        match rustix::io::{% if case.has_flags() %}pwritev2(file, vector, {% if case.is_positional() %}offset{% else %}u64::MAX{# at the file's position #}{% endif %}, {% if case.is_dontcache() %}*flags{% else %}ReadWriteFlags::DSYNC{% endif %})
+{%- else %}{% if case.is_positional() %}pwritev(file, vector, offset){% else %}writev(file, vector){% endif %}{% endif %} {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
 {%- if case.is_positional() %}
             Ok(written) => {

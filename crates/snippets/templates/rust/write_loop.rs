@@ -1,7 +1,7 @@
 {%- if case.is_direct() %}
     let is_aligned = data.as_ptr().addr().is_multiple_of(BLOCK);
     let mut memory = Vec::new();
-    let most = data.len().min({{ case.call_bytes_rust() }});
+    let most = data.len().min(CHUNK{% if case.is_vectored() && case.chunk().is_some() %} * VECTOR{% endif %});
     let size = if is_aligned { 0 } else { most };
     let buffer = aligned(&mut memory, size, {{ case.alignment_rust("BLOCK") }});
 {%- endif %}
@@ -13,7 +13,7 @@
     file.write_all(data)?;
 {%- endif %}
 {%- else %}
-    for chunk in data.chunks({{ case.call_bytes_rust() }}) {
+    for chunk in data.chunks(CHUNK{% if case.is_vectored() && case.chunk().is_some() %} * VECTOR{% endif %}) {
 {%- if case.is_direct() %}
         let chunk = if is_aligned {
             chunk
