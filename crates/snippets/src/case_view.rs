@@ -158,10 +158,6 @@ impl<'c> CaseView<'c> {
         if self.has(Axis::Threads) { self.axes().threads } else { 1 }
     }
 
-    pub(crate) fn has_threads(&self) -> bool {
-        self.threads() > 1 || self.is(Method::Pipeline)
-    }
-
     /// The bytes that a thread's part is made of, for C and C++: whole windows or chunks.
     pub(crate) fn granule(&self) -> &'static str {
         match (self.axes().prepared_window_bytes(), self.chunk()) {
@@ -341,14 +337,6 @@ impl<'c> CaseView<'c> {
 
     pub(crate) fn syncs_map(&self) -> bool {
         self.axes().sync.call == SyncCall::Msync
-    }
-
-    pub(crate) fn opens_dsync(&self) -> bool {
-        self.axes().sync.call == SyncCall::ODsync
-    }
-
-    pub(crate) fn opens_sync(&self) -> bool {
-        self.axes().sync.call == SyncCall::OSync
     }
 
     pub(crate) fn is_rwf_dsync(&self) -> bool {

@@ -28,15 +28,7 @@ impl Language {
     /// The name of `--lang`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::C => "c",
-            Self::Cpp => "cpp",
-            Self::Rust => "rust",
-            Self::Python => "python",
-            Self::Node => "node",
-            Self::Go => "go",
-            Self::Java => "java",
-        }
+        self.card().0
     }
 
     #[must_use]
@@ -47,26 +39,23 @@ impl Language {
     /// The name in a sentence.
     #[must_use]
     pub fn title(self) -> &'static str {
-        match self {
-            Self::C => "C",
-            Self::Cpp => "C++",
-            Self::Rust => "Rust",
-            Self::Python => "Python",
-            Self::Node => "Node.js",
-            Self::Go => "Go",
-            Self::Java => "Java",
-        }
+        self.card().1
     }
 
     pub(crate) fn backend(self) -> &'static LanguageBackend {
+        self.card().2
+    }
+
+    /// The name of `--lang`, the name in a sentence, and what it has for cases.
+    fn card(self) -> (&'static str, &'static str, &'static LanguageBackend) {
         match self {
-            Self::C => &languages::c::BACKEND,
-            Self::Cpp => &languages::cpp::BACKEND,
-            Self::Rust => &languages::rust::BACKEND,
-            Self::Python => &languages::python::BACKEND,
-            Self::Node => &languages::node::BACKEND,
-            Self::Go => &languages::go::BACKEND,
-            Self::Java => &languages::java::BACKEND,
+            Self::C => ("c", "C", &languages::c::BACKEND),
+            Self::Cpp => ("cpp", "C++", &languages::cpp::BACKEND),
+            Self::Rust => ("rust", "Rust", &languages::rust::BACKEND),
+            Self::Python => ("python", "Python", &languages::python::BACKEND),
+            Self::Node => ("node", "Node.js", &languages::node::BACKEND),
+            Self::Go => ("go", "Go", &languages::go::BACKEND),
+            Self::Java => ("java", "Java", &languages::java::BACKEND),
         }
     }
 }

@@ -63,11 +63,6 @@ impl CaseView<'_> {
         self.access_flags()[0]
     }
 
-    /// The mode with which the file is made.
-    pub(crate) fn mode_c(&self) -> &'static str {
-        if self.atomic() { "mode" } else { "0666" }
-    }
-
     /// The sync of what was written without io_uring, where it has one on the way.
     pub(crate) fn sync_without_ring(&self) -> Option<&'static str> {
         if self.is_rwf_dsync() { Some("fdatasync") } else { self.sync_every().map(|_| self.sync_name()) }
@@ -93,15 +88,6 @@ impl CaseView<'_> {
     /// Stores a chunk into a mapping.
     pub(crate) fn store_c(&self) -> &'static str {
         if self.is_nontemporal() { "store" } else { "memcpy" }
-    }
-
-    /// What is as many as the depth says.
-    pub(crate) fn depth_words(&self) -> &'static str {
-        match (self.is(Method::Pipeline), self.copies()) {
-            (true, _) => "buffers that go round",
-            (false, true) => "chunks under way at the same time",
-            (false, false) => "writes under way at the same time",
-        }
     }
 
     /// Whether the threads of `mmap` use the file itself.

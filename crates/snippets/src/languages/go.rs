@@ -26,21 +26,7 @@ fn unsupported(_: &Case, axes: &Axes) -> Option<UnsupportedValue> {
 }
 
 /// Packages of the standard library that templates use.
-const PACKAGES: &[&str] = &[
-    "errors",
-    "fmt",
-    "io",
-    "math",
-    "os",
-    "path/filepath",
-    "runtime",
-    "slices",
-    "strconv",
-    "sync",
-    "syscall",
-    "time",
-    "unsafe",
-];
+const PACKAGES: &str = "errors fmt io math os path/filepath runtime slices strconv sync syscall time unsafe";
 
 /// Go refuses an unused import, and names the systems for which a file is: both follow from the
 /// code.
@@ -48,7 +34,7 @@ fn with_imports(text: String) -> String {
     let names = UsedNames::in_text(&text, &["//"]);
     let uses = |package: &str| names.has(&format!("{package}."));
     let imports: Vec<String> = PACKAGES
-        .iter()
+        .split(' ')
         .filter(|package| uses(package.rsplit('/').next().unwrap_or(package)))
         .map(|package| format!("\"{package}\""))
         .collect();
@@ -84,10 +70,10 @@ impl CaseView<'_> {
     }
 
     fn sync_flags_go(&self) -> &'static str {
-        match (self.opens_dsync(), self.opens_sync()) {
-            (true, _) => "|syscall.O_DSYNC",
-            (false, true) => "|os.O_SYNC",
-            (false, false) => "",
+        match self.sync_flag() {
+            Some("O_DSYNC") => "|syscall.O_DSYNC",
+            Some(_) => "|os.O_SYNC",
+            None => "",
         }
     }
 

@@ -75,46 +75,35 @@ const BLOCK_BYTES: u64 = 4096;
 const MOST_BYTES: u64 = (1 << 31) - 4096;
 
 /// Packages and the classes that code may use of them, in the order of their imports.
-const CLASSES: &[(&str, &[&str])] = &[
-    ("java.io", &["EOFException", "IOException", "InterruptedIOException", "UncheckedIOException"]),
-    ("java.nio", &["ByteBuffer", "MappedByteBuffer"]),
-    ("java.nio.channels", &["FileChannel", "ReadableByteChannel"]),
-    ("java.nio.file", &["FileSystemException", "Files", "OpenOption", "Path"]),
+const CLASSES: &[(&str, &str)] = &[
+    ("java.io", "EOFException IOException InterruptedIOException UncheckedIOException"),
+    ("java.nio", "ByteBuffer MappedByteBuffer"),
+    ("java.nio.channels", "FileChannel ReadableByteChannel"),
+    ("java.nio.file", "FileSystemException Files OpenOption Path"),
     (
         "java.nio.file.attribute",
-        &["FileAttribute", "PosixFileAttributeView", "PosixFileAttributes", "PosixFilePermissions"],
+        "FileAttribute PosixFileAttributeView PosixFileAttributes PosixFilePermissions",
     ),
-    ("java.util", &["ArrayList", "Arrays", "HashSet", "List", "Set"]),
+    ("java.util", "ArrayList Arrays HashSet List Set"),
     (
         "java.util.concurrent",
-        &[
-            "ArrayBlockingQueue",
-            "BlockingQueue",
-            "Callable",
-            "ExecutionException",
-            "ExecutorService",
-            "Executors",
-            "Future",
-        ],
+        "ArrayBlockingQueue BlockingQueue Callable ExecutionException ExecutorService Executors Future",
     ),
 ];
 /// Classes and their constants.
-const CONSTANTS: &[(&str, &[&str])] = &[
-    ("com.sun.nio.file.ExtendedOpenOption", &["DIRECT"]),
-    ("java.nio.channels.FileChannel.MapMode", &["READ_ONLY", "READ_WRITE"]),
-    ("java.nio.file.StandardCopyOption", &["ATOMIC_MOVE"]),
-    (
-        "java.nio.file.StandardOpenOption",
-        &["APPEND", "CREATE_NEW", "DSYNC", "READ", "SYNC", "TRUNCATE_EXISTING", "WRITE"],
-    ),
+const CONSTANTS: &[(&str, &str)] = &[
+    ("com.sun.nio.file.ExtendedOpenOption", "DIRECT"),
+    ("java.nio.channels.FileChannel.MapMode", "READ_ONLY READ_WRITE"),
+    ("java.nio.file.StandardCopyOption", "ATOMIC_MOVE"),
+    ("java.nio.file.StandardOpenOption", "APPEND CREATE_NEW DSYNC READ SYNC TRUNCATE_EXISTING WRITE"),
 ];
 
 /// The text with imports of what it names.
 fn with_imports(text: String) -> String {
     let (_, code) = text.split_once("\nIMPORTS\n").expect("a place for imports");
     let names = UsedNames::in_text(code, &["//", "/*"]);
-    let lines = |how: &str, all: &[(&str, &[&str])]| -> String {
-        let all = all.iter().flat_map(|(from, names)| names.iter().map(move |name| (from, name)));
+    let lines = |how: &str, all: &[(&str, &str)]| -> String {
+        let all = all.iter().flat_map(|(from, names)| names.split(' ').map(move |name| (from, name)));
         let used = all.filter(|(_, name)| names.has(name));
         used.map(|(from, name)| format!("{how} {from}.{name};\n")).collect()
     };
@@ -123,36 +112,6 @@ fn with_imports(text: String) -> String {
 }
 
 impl CaseView<'_> {
-    pub(crate) fn class_java(&self) -> &'static str {
-        match (self.main(), self.copies(), self.streams()) {
-            (true, ..) => "Main",
-            (false, true, _) => "CopyFile",
-            (false, false, true) => "WriteStream",
-            (false, false, false) => "WriteFile",
-        }
-    }
-
-    /// Opens the file first.
-    pub(crate) fn open_java(&self) -> String {
-        let (path, options) = (self.written_name(), self.options_java());
-        match (self.is_direct(), self.atomic()) {
-            (true, true) => format!("openDirect({path}, Set.of({options}), mode)"),
-            (true, false) => format!("openDirect({path}, Set.of({options}))"),
-            (false, true) => format!("FileChannel.open({path}, Set.of({options}), mode)"),
-            (false, false) => format!("FileChannel.open({path}, {options})"),
-        }
-    }
-
-    /// Opens the file at `path` again, by the case's way.
-    pub(crate) fn open_again_java(&self) -> String {
-        let options = self.options_again_java();
-        if self.is_direct() {
-            format!("openDirect(path, Set.of({options}))")
-        } else {
-            format!("FileChannel.open(path, {options})")
-        }
-    }
-
     /// The options with which the file is opened first.
     fn options_java(&self) -> String {
         let how = match self.prepare().opening() {
@@ -167,11 +126,7 @@ impl CaseView<'_> {
     pub(crate) fn options_again_java(&self) -> String {
         // A writable mapping needs a descriptor that can read.
         let access = if self.maps_target() { "READ, WRITE" } else { "WRITE" };
-        let sync = match (self.opens_dsync(), self.opens_sync()) {
-            (true, _) => ", DSYNC",
-            (_, true) => ", SYNC",
-            _ => "",
-        };
+        let sync = self.sync_flag().map_or(String::new(), |flag| flag.replace("O_", ", "));
         format!("{access}{sync}")
     }
 

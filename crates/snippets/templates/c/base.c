@@ -15,12 +15,12 @@ static int open_file(const char *path, int flags{% if case.atomic() %}, mode_t m
 {
     int fd;
     do
-        fd = open(path, flags{{ case.open_flags_c() }} | O_CLOEXEC, {{ case.mode_c() }});
+        fd = open(path, flags{{ case.open_flags_c() }} | O_CLOEXEC, {% if case.atomic() %}mode{% else %}0666{% endif %});
     while (fd < 0 && errno == EINTR);
 {%- if case.is_direct() %}
     // A filesystem without direct I/O has made the file all the same.
     if (fd < 0 && errno == EINVAL)
-        fd = open(path, (flags & ~O_EXCL){{ case.sync_flags_c() }} | O_CLOEXEC, {{ case.mode_c() }});
+        fd = open(path, (flags & ~O_EXCL){{ case.sync_flags_c() }} | O_CLOEXEC, {% if case.atomic() %}mode{% else %}0666{% endif %});
 {%- endif %}
     return fd;
 }

@@ -1,6 +1,6 @@
 {%- include "c/chunk.c" %}
 {%- if case.is_uring() || case.is(Method::Pipeline) %}
-enum { DEPTH = {{ case.depth() }} }; // {{ case.depth_words() }}
+enum { DEPTH = {{ case.depth() }} }; // {% include "c_family/depth_words.c" %}
 {%- endif %}
 {%- if case.threads() > 1 %}
 enum { THREADS = {{ case.threads() }} };

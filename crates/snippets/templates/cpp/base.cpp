@@ -22,12 +22,12 @@ public:
     Descriptor(const char *path, int flags{% if case.atomic() %}, mode_t mode = 0666{% endif %})
     {
         do
-            fd_ = ::open(path, flags | O_CLOEXEC, {{ case.mode_c() }});
+            fd_ = ::open(path, flags | O_CLOEXEC, {% if case.atomic() %}mode{% else %}0666{% endif %});
         while (fd_ < 0 && errno == EINTR);
 {%- if case.is_direct() %}
         // A filesystem without direct I/O has made the file all the same.
         if (fd_ < 0 && errno == EINVAL && (flags & O_DIRECT))
-            fd_ = ::open(path, (flags & ~(O_DIRECT | O_EXCL)) | O_CLOEXEC, {{ case.mode_c() }});
+            fd_ = ::open(path, (flags & ~(O_DIRECT | O_EXCL)) | O_CLOEXEC, {% if case.atomic() %}mode{% else %}0666{% endif %});
 {%- endif %}
 {%- if case.copies() %}
         if (fd_ < 0) {

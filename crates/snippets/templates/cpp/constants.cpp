@@ -4,7 +4,7 @@
 constexpr std::size_t chunk_size = {{ chunk }};
 {%- endif %}
 {%- if case.is_uring() || case.is(Method::Pipeline) %}
-constexpr std::size_t depth = {{ case.depth() }}; // {{ case.depth_words() }}
+constexpr std::size_t depth = {{ case.depth() }}; // {% include "c_family/depth_words.c" %}
 {%- endif %}
 {%- if case.threads() > 1 %}
 constexpr std::size_t thread_count = {{ case.threads() }};

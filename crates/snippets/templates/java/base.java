@@ -21,7 +21,7 @@
 {%- if case.is(Method::Sendfile) %}
  * Java 17 to 19 call sendfile(2); from Java 20 on, transferTo tries copy_file_range(2) first.
 {%- endif %}
- * To compile it: javac {{ case.class_java() }}.java
+ * To compile it: javac {% include "java/class_name.java" %}.java
 {%- if case.main() %}
  * To run it: java {% if !case.copies() && !case.streams() %}-XX:MaxDirectMemorySize=3g {% endif %}Main SOURCE TARGET
 {%- endif %}
@@ -29,7 +29,7 @@
 
 IMPORTS
 
-final class {{ case.class_java() }} {
+final class {% include "java/class_name.java" %} {
 {%- block declarations %}{% endblock %}
 {%- if case.is_direct() %}
     /** With O_DIRECT, addresses, offsets and lengths are multiples of this. */
@@ -67,10 +67,10 @@ final class {{ case.class_java() }} {
         }
 {%- endif %}
 {%- if case.removes_on_error() %}
-        FileChannel file = {{ case.open_java() }};
+        FileChannel file = {% include "java/open.java" %};
         try (file) {
 {%- else %}
-        try (FileChannel file = {{ case.open_java() }}) {
+        try (FileChannel file = {% include "java/open.java" %}) {
 {%- endif %}
 {%- if case.atomic() %}
             if (old != null)

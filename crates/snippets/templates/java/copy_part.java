@@ -9,7 +9,7 @@
             return;
         }
         try (FileChannel ownInput = FileChannel.open(source);
-                FileChannel own = {{ case.open_again_java() }}) {
+                FileChannel own = {% include "java/open_again.java" %}) {
             ownInput.position(from);
             own.position(from);
             copyPart({% if case.is_direct() %}path, {% endif %}own, ownInput, from, until);

@@ -90,7 +90,7 @@
             writePart(file, part);
             return;
         }
-        try (FileChannel own = {{ case.open_again_java() }}) {
+        try (FileChannel own = {% include "java/open_again.java" %}) {
 {%- if case.is_at_position() %}
             own.position(part.position());
 {%- endif %}

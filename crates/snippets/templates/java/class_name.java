@@ -1,0 +1,1 @@
+{% if case.main() %}Main{% else if case.copies() %}CopyFile{% else if case.streams() %}WriteStream{% else %}WriteFile{% endif %}
