@@ -9,7 +9,6 @@ use rustix::mount::UnmountFlags;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::call::has_program;
 use crate::mounted::device_at;
 use crate::program::wait_for;
 
@@ -79,10 +78,4 @@ impl Drop for Bindfs {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
-}
-
-/// The reason why there can be no mount here, if any.
-pub(crate) fn missing() -> Option<String> {
-    let fuse = crate::faulty::missing();
-    fuse.or_else(|| (!has_program("bindfs")).then(|| "bindfs is not installed".to_owned()))
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use writebench_model::{
-    Axes, Axis, Case, CaseOrigin, CaseRecord, Checksums, Content, Contract, Cpu, DataMemory, DataSource,
-    Device, Durability, Environment, Filesystem, Layout, Memory, Method, RecordedCase, RunRecord, RunStatus,
-    Sample, Settings, Start, Suite, System, TargetRecord, built_in_suites,
+    Axes, Axis, Case, CaseOrigin, CaseRecord, Checksums, Content, Contract, DataMemory, DataSource, Durability,
+    Layout, Method, RecordedCase, RunRecord, RunStatus, Sample, Settings, Start, Suite, TargetRecord,
+    built_in_suites,
 };
 
 /// Where the example was measured.
@@ -33,55 +33,17 @@ pub fn example_run() -> RunRecord {
 }
 
 /// The target of [`example_run`], by another name.
+///
+/// # Panics
+/// The model has facts that the example's environment lacks.
 #[must_use]
 pub fn example_target(name: &str) -> TargetRecord {
     TargetRecord {
         name: name.to_owned(),
         path: name.to_owned(),
-        environment: environment(),
+        environment: serde_json::from_str(include_str!("environment.json")).expect("an environment"),
         limits: Vec::new(),
         making: None,
-    }
-}
-
-fn environment() -> Environment {
-    Environment {
-        system: System {
-            hostname: "host".to_owned(),
-            kernel: "Linux 6.18".to_owned(),
-            architecture: "x86_64".to_owned(),
-            distribution: Some("Debian 12".to_owned()),
-            hypervisor: None,
-        },
-        cpu: Cpu { model: Some("A Processor".to_owned()), available: 2, governor: None },
-        memory: Memory {
-            total_bytes: 16 << 30,
-            available_bytes: 12 << 30,
-            limit_bytes: None,
-            page_size_bytes: 4096,
-        },
-        filesystem: Filesystem {
-            kind: "ext4".to_owned(),
-            source: "/dev/sda1".to_owned(),
-            mount_point: "/data".to_owned(),
-            mount_options: "rw,relatime".to_owned(),
-            total_bytes: 100 << 30,
-            available_bytes: 50 << 30,
-            block_size_bytes: 4096,
-            file_layout: None,
-        },
-        device: Some(Device {
-            name: "sda".to_owned(),
-            number: "8:0".to_owned(),
-            model: Some("A Disk".to_owned()),
-            size_bytes: Some(1 << 40),
-            rotational: Some(false),
-            write_cache: Some("write back".to_owned()),
-            scheduler: Some("none".to_owned()),
-            logical_sector_bytes: Some(512),
-            physical_sector_bytes: Some(4096),
-        }),
-        tunables: BTreeMap::new(),
     }
 }
 

@@ -16,13 +16,8 @@ pub struct SetClock {
     started: RefCell<Vec<u32>>,
 }
 
-/// The reason why there can be no clock here, if any.
-pub(crate) fn missing() -> Option<String> {
-    library().is_none().then(|| "no libfaketime: `cargo xtask setup` installs it".to_owned())
-}
-
 /// Debian installs libfaketime in a directory of the architecture.
-fn library() -> Option<PathBuf> {
+pub(crate) fn library() -> Option<PathBuf> {
     let libraries = entries("/usr/lib".as_ref());
     let mut libraries = libraries.into_iter().map(|folder| folder.join("faketime/libfaketimeMT.so.1"));
     libraries.find(|library| library.is_file())

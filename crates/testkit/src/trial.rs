@@ -12,6 +12,7 @@ use crate::control_group::ControlGroup;
 use crate::directory::Kind;
 use crate::held_group::HeldGroup;
 use crate::python::python_with;
+use crate::{set_clock, throttle};
 
 /// The requirements of a test beyond cargo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,32 +60,38 @@ impl Need {
     pub fn missing(self) -> Option<String> {
         match self {
             Self::Filesystem(kind) => {
-                kind.parent().is_none().then(|| format!("no writable {} here", kind.name()))
+                unless(kind.parent().is_some(), &format!("no writable {} here", kind.name()))
             }
             Self::Root => root_missing(),
-            Self::Image(kind) => image_missing(kind),
+            Self::Image(kind) => program_missing(&format!("mkfs.{kind}")).or_else(loop_device_missing),
             Self::LoopDevice => loop_device_missing(),
-            Self::Fuse => crate::faulty::missing(),
-            Self::Bindfs => crate::bindfs::missing(),
-            Self::Throttle => crate::throttle::missing(),
+            Self::Fuse => fuse_missing(),
+            Self::Bindfs => fuse_missing().or_else(|| program_missing("bindfs")),
+            Self::Throttle => {
+                unless(throttle::is_possible(), "no root group of the blkio controller, version 1")
+            }
             Self::MemoryGroup => failed("limit on memory", ControlGroup::with_memory(1 << 30)),
             Self::ProcessGroup => failed("limit on processes", ControlGroup::with_processes(100)),
             Self::CpuLimit => failed("limit on CPU time", HeldGroup::with_cpu_limit(50)),
             Self::Freezer => unless(!HeldGroup::freezers().is_empty(), "no control group that can be frozen"),
-            Self::SetClock => crate::set_clock::missing(),
+            Self::SetClock => {
+                unless(set_clock::library().is_some(), "no libfaketime: `cargo xtask setup` installs it")
+            }
             Self::DeviceMapper => {
                 unless(succeeds("dmsetup", &["version"]), "dmsetup or the kernel's device mapper is missing")
             }
             Self::Strace => {
                 unless(succeeds("strace", &["-o", "/dev/null", "true"]), "strace is missing or may not trace")
             }
-            Self::Python(module) => python_with(module)
-                .is_none()
-                .then(|| format!("no python3 with {module}: `cargo xtask setup` installs it")),
-            Self::DirectIoAlignment => std::env::var("DIRECT_IO_UNDER")
-                .is_ok_and(|under| under == "qemu")
-                .then(|| "qemu leaves the alignment out of statx".to_owned()),
-            Self::Program(name) => (!has_program(name)).then(|| format!("{name} is not installed")),
+            Self::Python(module) => unless(
+                python_with(module).is_some(),
+                &format!("no python3 with {module}: `cargo xtask setup` installs it"),
+            ),
+            Self::DirectIoAlignment => unless(
+                std::env::var("DIRECT_IO_UNDER").as_deref() != Ok("qemu"),
+                "qemu leaves the alignment out of statx",
+            ),
+            Self::Program(name) => program_missing(name),
             Self::NodePackage => unless(
                 node_package().join("direct-io.node").is_file(),
                 "bindings/node is not built: `cargo xtask test node-package` does it",
@@ -93,16 +100,17 @@ impl Need {
     }
 }
 
-fn image_missing(kind: &str) -> Option<String> {
-    let mkfs = format!("mkfs.{kind}");
-    if !has_program(&mkfs) {
-        return Some(format!("{mkfs} is not installed"));
-    }
-    loop_device_missing()
+fn program_missing(name: &str) -> Option<String> {
+    unless(has_program(name), &format!("{name} is not installed"))
 }
 
 fn root_missing() -> Option<String> {
     unless(rustix::process::geteuid().is_root(), "needs root")
+}
+
+fn fuse_missing() -> Option<String> {
+    let device = unless(Path::new("/dev/fuse").exists(), "no /dev/fuse");
+    device.or_else(|| unless(rustix::process::geteuid().is_root(), "mounting needs root"))
 }
 
 fn loop_device_missing() -> Option<String> {

@@ -91,11 +91,3 @@ impl Drop for Faulty {
         self.abort();
     }
 }
-
-/// The reason why there can be no mount here, if any.
-pub(crate) fn missing() -> Option<String> {
-    if !Path::new("/dev/fuse").exists() {
-        return Some("no /dev/fuse".to_owned());
-    }
-    (!rustix::process::geteuid().is_root()).then(|| "mounting needs root".to_owned())
-}
