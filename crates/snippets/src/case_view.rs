@@ -126,14 +126,6 @@ impl<'c> CaseView<'c> {
         self.has(Axis::Vector)
     }
 
-    pub(crate) fn vector(&self) -> u32 {
-        self.axes().vector
-    }
-
-    pub(crate) fn depth(&self) -> u32 {
-        self.axes().depth
-    }
-
     pub(crate) fn registers_buffers(&self) -> bool {
         self.has(Axis::Registered) && matches!(self.axes().registered, Registered::Buffers | Registered::Both)
     }
@@ -203,7 +195,7 @@ impl<'c> CaseView<'c> {
     pub(crate) fn access_flags(&self) -> Vec<&'static str> {
         // A shared writable mapping needs a descriptor that can read.
         let access = if self.maps_target() { "O_RDWR" } else { "O_WRONLY" };
-        let how: &[&str] = match self.prepare().opening() {
+        let how: &[&str] = match self.axes().prepare.opening() {
             Opening::Emptied => &["O_TRUNC"],
             Opening::Kept => &[],
             Opening::New => &["O_CREAT", "O_EXCL"],
@@ -279,10 +271,6 @@ impl<'c> CaseView<'c> {
     }
 
     // The file's length and blocks.
-
-    pub(crate) fn prepare(&self) -> Prepare {
-        self.axes().prepare
-    }
 
     /// Whether a call gives the file its length or blocks.
     pub(crate) fn reserves(&self) -> bool {

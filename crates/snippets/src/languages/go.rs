@@ -79,18 +79,10 @@ impl CaseView<'_> {
 
     /// The mode of fallocate(2), which package syscall has no name for.
     fn fallocate_mode_go(&self) -> Option<&'static str> {
-        match self.prepare() {
+        match self.axes().prepare {
             Prepare::FallocateKeepSize => Some("0x1 // FALLOC_FL_KEEP_SIZE"),
             Prepare::FallocateZeroRange => Some("0x10 // FALLOC_FL_ZERO_RANGE"),
             _ => None,
-        }
-    }
-
-    fn size_go(&self) -> &'static str {
-        match (self.copies(), self.streams()) {
-            (true, _) => "size",
-            (false, true) => "int(expected)",
-            (false, false) => "len(data)",
         }
     }
 

@@ -114,7 +114,7 @@ fn with_imports(text: String) -> String {
 impl CaseView<'_> {
     /// The options with which the file is opened first.
     fn options_java(&self) -> String {
-        let how = match self.prepare().opening() {
+        let how = match self.axes().prepare.opening() {
             Opening::Emptied => ", TRUNCATE_EXISTING",
             Opening::Kept => "",
             Opening::New => ", CREATE_NEW",

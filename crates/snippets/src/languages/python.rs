@@ -81,15 +81,6 @@ impl CaseView<'_> {
         flags.map(|flag| format!("os.{flag}")).collect::<Vec<_>>().join(" | ")
     }
 
-    /// The bytes of the file.
-    pub(crate) fn size_python(&self) -> &'static str {
-        match (self.copies() || self.maps_target(), self.streams()) {
-            (true, _) => "size",
-            (false, true) => "expected",
-            (false, false) => "len(data)",
-        }
-    }
-
     /// The bytes that a thread's part is made of; none for pages. A mapping begins at a page.
     pub(crate) fn granule_python(&self) -> Option<&'static str> {
         const PAGE_BYTES: u64 = 4096;
@@ -103,15 +94,6 @@ impl CaseView<'_> {
             (false, _) => "at:",
             (true, false) => "at : at + CHUNK",
             (true, true) => "at : at + VECTOR * CHUNK",
-        }
-    }
-
-    /// The bytes of a buffer that the slice of a call fits into.
-    pub(crate) fn buffer_python(&self) -> &'static str {
-        match (self.chunk().is_some(), self.is_vectored()) {
-            (false, _) => "size",
-            (true, false) => "min(CHUNK, size)",
-            (true, true) => "min(VECTOR * CHUNK, size)",
         }
     }
 

@@ -133,7 +133,7 @@ impl CaseView<'_> {
     /// Opens the file, first or again.
     fn open_rust(&self, is_first: bool) -> String {
         let access = if self.maps_target() { ".read(true).write(true)" } else { ".write(true)" };
-        let how = match self.prepare().opening() {
+        let how = match self.axes().prepare.opening() {
             _ if !is_first => "",
             Opening::Emptied => ".truncate(true)",
             Opening::Kept => "",
@@ -199,7 +199,7 @@ impl CaseView<'_> {
 
     /// How many calls come between two syncs on the case; 0 without these.
     fn calls_between_syncs_rust(&self) -> u32 {
-        let vector = if self.is_vectored() { self.vector() } else { 1 };
+        let vector = if self.is_vectored() { self.axes().vector } else { 1 };
         self.sync_every().map_or(0, |every| every.div_ceil(vector))
     }
 

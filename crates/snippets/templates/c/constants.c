@@ -1,12 +1,12 @@
 {%- include "c/chunk.c" %}
 {%- if case.is_uring() || case.is(Method::Pipeline) %}
-enum { DEPTH = {{ case.depth() }} }; // {% include "c_family/depth_words.c" %}
+enum { DEPTH = {{ case.axes().depth }} }; // {% include "c_family/depth_words.c" %}
 {%- endif %}
 {%- if case.threads() > 1 %}
 enum { THREADS = {{ case.threads() }} };
 {%- endif %}
 {%- if case.is_vectored() %}
-enum { VECTOR = {{ case.vector() }} }; // chunks handed over in one call
+enum { VECTOR = {{ case.axes().vector }} }; // chunks handed over in one call
 {%- endif %}
 {%- if case.is_direct() %}
 enum { BLOCK = {{ case.block() }} }; // with O_DIRECT, addresses, offsets and lengths are multiples of this

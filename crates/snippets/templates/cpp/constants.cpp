@@ -4,13 +4,13 @@
 constexpr std::size_t chunk_size = {{ chunk }};
 {%- endif %}
 {%- if case.is_uring() || case.is(Method::Pipeline) %}
-constexpr std::size_t depth = {{ case.depth() }}; // {% include "c_family/depth_words.c" %}
+constexpr std::size_t depth = {{ case.axes().depth }}; // {% include "c_family/depth_words.c" %}
 {%- endif %}
 {%- if case.threads() > 1 %}
 constexpr std::size_t thread_count = {{ case.threads() }};
 {%- endif %}
 {%- if case.is_vectored() %}
-constexpr std::size_t vector_length = {{ case.vector() }}; // chunks handed over in one call
+constexpr std::size_t vector_length = {{ case.axes().vector }}; // chunks handed over in one call
 {%- endif %}
 {%- if case.is_direct() %}
 // With O_DIRECT, addresses, offsets and lengths are multiples of this.

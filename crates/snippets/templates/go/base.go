@@ -27,11 +27,11 @@ const chunkSize = {{ chunk }}{% if case.is_vectored() || case.maps_target() || c
 {%- endif %}
 {%- if case.is_vectored() %}
 
-const vectorSize = {{ case.vector() }} // chunks handed over in one call
+const vectorSize = {{ case.axes().vector }} // chunks handed over in one call
 {%- endif %}
 {%- if case.is(Method::Pipeline) %}
 
-const depth = {{ case.depth() }} // buffers that go round
+const depth = {{ case.axes().depth }} // buffers that go round
 {%- endif %}
 {%- if case.threads() > 1 %}
 

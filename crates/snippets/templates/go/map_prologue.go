@@ -1,4 +1,4 @@
-	if {{ case.size_go() }} == 0 {
+	if {% include "go/size.go" %} == 0 {
 		return nil // no mapping is empty
 	}
 {%- include "go/prepare.go" %}

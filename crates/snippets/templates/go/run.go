@@ -1,6 +1,6 @@
 {#- All parts by all threads. #}
 {%- if case.threads() > 1 %}
-	{% if case.ends_with_parts_go() %}return{% else %}err :={% endif %} inParts({% if case.is_direct() && !case.copies() %}whole{% else %}{{ case.size_go() }}{% endif %}, func(from, until int) error {
+	{% if case.ends_with_parts_go() %}return{% else %}err :={% endif %} inParts({% if case.is_direct() && !case.copies() %}whole{% else %}{% include "go/size.go" %}{% endif %}, func(from, until int) error {
 {%- if case.has_own_descriptors() || case.has_own_input_go() %}
 		return withOwn({{ case.files_go() }}, from, func({{ case.files_go() }} *os.File) error {
 			return {% include "go/part_of_thread.go" %}

@@ -6,7 +6,7 @@
     private static final int CHUNK = {{ chunk }};
 {%- endif %}
 {%- if case.is_vectored() %}
-    private static final int VECTOR = {{ case.vector() }}; // chunks handed over in one call
+    private static final int VECTOR = {{ case.axes().vector }}; // chunks handed over in one call
 {%- endif %}
 {%- endblock %}
 {% block fill %}

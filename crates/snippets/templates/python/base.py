@@ -33,10 +33,10 @@ CHUNK = {{ chunk }}
 THREADS = {{ case.threads() }}
 {%- endif %}
 {%- if case.is_vectored() && case.chunk().is_some() %}
-VECTOR = {{ case.vector() }}  # chunks handed over in one call
+VECTOR = {{ case.axes().vector }}  # chunks handed over in one call
 {%- endif %}
 {%- if case.is(Method::Pipeline) %}
-DEPTH = {{ case.depth() }}  # buffers that go round
+DEPTH = {{ case.axes().depth }}  # buffers that go round
 {%- endif %}
 {%- if case.is_direct() %}
 BLOCK = {{ case.block() }}  # with O_DIRECT, addresses, offsets and lengths are multiples of this

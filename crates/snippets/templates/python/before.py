@@ -1,8 +1,8 @@
 {%- if case.is_set_len() %}
-    os.ftruncate(fd, {{ case.size_python() }})
+    os.ftruncate(fd, {% include "python/size.py" %})
 {%- else if case.reserves() %}
-    reserve(fd, {{ case.size_python() }})
+    reserve(fd, {% include "python/size.py" %})
 {%- endif %}
 {%- if case.fills_with_zeros() %}
-    fill_with_zeros(fd, {{ case.size_python() }})
+    fill_with_zeros(fd, {% include "python/size.py" %})
 {%- endif %}

@@ -4,7 +4,7 @@
 {%- endif %}
 {%- if case.is(Method::ReadWrite) %}
     # Memory that begins at a page, which is copied faster.
-    length = max({{ case.buffer_python() }}, 1)
+    length = max({% include "python/buffer.py" %}, 1)
     buffer = memoryview(mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE))
     at = 0
     while at < size:

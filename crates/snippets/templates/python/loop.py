@@ -28,7 +28,7 @@
             if error.errno != errno.EINVAL or aligned is not None:
                 raise
             # The data does not begin at a block: copy it to memory that does.
-            aligned = {% if case.is_in_huge_pages() %}huge_pages({{ case.buffer_python() }}){% else %}memoryview(mmap.mmap(-1, {{ case.buffer_python() }})){% endif %}
+            aligned = {% if case.is_in_huge_pages() %}huge_pages({% include "python/buffer.py" %}){% else %}memoryview(mmap.mmap(-1, {% include "python/buffer.py" %})){% endif %}
 {%- if case.sync_every().is_some() %}
             continue
 {%- endif %}

@@ -6,7 +6,7 @@
     empty, full = SimpleQueue(), SimpleQueue()
     for _ in range(DEPTH):
         # Memory that begins at a page, which is copied faster.
-        length = max({{ case.buffer_python() }}, 1)
+        length = max({% include "python/buffer.py" %}, 1)
         empty.put(memoryview(mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE)))
 
     def read_all():

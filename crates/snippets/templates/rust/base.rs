@@ -27,10 +27,10 @@ const CHUNK: usize = {{ chunk }};
 const THREADS: usize = {{ case.threads() }};
 {%- endif %}
 {%- if case.is(Method::Pipeline) %}
-const DEPTH: usize = {{ case.depth() }}; // buffers that go round
+const DEPTH: usize = {{ case.axes().depth }}; // buffers that go round
 {%- endif %}
 {%- if case.is_vectored() %}
-const VECTOR: usize = {{ case.vector() }}; // chunks handed over in one call
+const VECTOR: usize = {{ case.axes().vector }}; // chunks handed over in one call
 {%- endif %}
 {%- if case.prepares_windows() %}
 const WINDOW: usize = {{ case.window_rust() }}; // so many bytes are prepared at a time
@@ -173,7 +173,7 @@ fn reserve(file: &File, size: {% if case.streams() %}u64{% else %}usize{% endif 
         }
     }
 {%- else %}
-    let mode = rustix::fs::FallocateFlags::{% if case.prepare() == Prepare::FallocateKeepSize %}KEEP_SIZE{% else if case.prepare() == Prepare::FallocateZeroRange %}ZERO_RANGE{% else %}empty(){% endif %};
+    let mode = rustix::fs::FallocateFlags::{% if case.axes().prepare == Prepare::FallocateKeepSize %}KEEP_SIZE{% else if case.axes().prepare == Prepare::FallocateZeroRange %}ZERO_RANGE{% else %}empty(){% endif %};
     match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, mode, 0, {{ case.size_rust() }})) {
         // This filesystem cannot: the file is written all the same.
         Err(rustix::io::Errno::OPNOTSUPP) => {% if case.maps_target() %}file.set_len(size as u64){% else %}Ok(()){% endif %},
