@@ -65,6 +65,18 @@ pub(crate) fn attempt(command: &mut Command, without: &str) -> bool {
     outcome.is_ok()
 }
 
+/// Runs the command and returns what it prints; the error is that of [`output`].
+pub(crate) fn printed(command: &mut Command) -> Result<String> {
+    Ok(String::from_utf8(output(command)?.stdout)?)
+}
+
+/// The cargo that runs xtask, in the root of the repository.
+pub(crate) fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root());
+    cargo
+}
+
 /// Runs the command and returns its output; the error has the last line of its standard error.
 pub(crate) fn output(command: &mut Command) -> Result<Output> {
     let output = command.output().with_context(|| format!("cannot start {}", shown(command)))?;

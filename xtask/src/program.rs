@@ -9,7 +9,7 @@ use writebench_model::{Case, Durability, Start};
 use writebench_snippets::Language;
 use writebench_testkit::Compiled;
 
-use crate::command::{root, shown, succeed, target_directory};
+use crate::command::{cargo, shown, succeed, target_directory};
 use crate::export::{Measured, measured};
 use crate::target::folder_for;
 
@@ -28,9 +28,7 @@ pub(crate) fn build_for_ranks() -> Result<PathBuf> {
 }
 
 fn build_with(arguments: &[&str]) -> Result<PathBuf> {
-    // The cargo that runs xtask.
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    succeed(cargo.current_dir(root()).args(["build", "--release", "--locked"]).args(arguments))?;
+    succeed(cargo().args(["build", "--release", "--locked"]).args(arguments))?;
     let program = target_directory()?.join("release/writebench");
     ensure!(program.is_file(), "cargo built no {}", program.display());
     Ok(program)

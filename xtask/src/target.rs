@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use writebench_model::Bytes;
 use writebench_testkit::{Image, Kind};
 
-use crate::command::{output, target_directory};
+use crate::command::{printed, target_directory};
 
 /// Directories, and filesystems in image files.
 #[derive(clap::Args)]
@@ -78,8 +78,8 @@ pub(crate) fn described(target: &Path) -> String {
 pub(crate) fn filesystem(target: &Path) -> String {
     let mut command = Command::new("findmnt");
     command.args(["--noheadings", "--output", "FSTYPE", "--target"]).arg(target);
-    let said = output(&mut command).map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    said.ok().and_then(|text| text.lines().next().map(str::to_owned)).unwrap_or_else(|| "unknown".to_owned())
+    let said = printed(&mut command).ok().and_then(|text| text.lines().next().map(str::to_owned));
+    said.unwrap_or_else(|| "unknown".to_owned())
 }
 
 #[cfg(test)]

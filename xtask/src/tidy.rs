@@ -17,7 +17,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::command::{metadata, output, root};
+use crate::command::{metadata, printed, root};
 
 /// A violation of a rule and its place, in a line.
 type Finding = String;
@@ -68,7 +68,7 @@ fn findings() -> Result<Vec<Finding>> {
 fn files_in(root: &Path) -> Result<Vec<(String, String)>> {
     let mut git = Command::new("git");
     git.current_dir(root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    let paths = String::from_utf8(output(&mut git)?.stdout)?;
+    let paths = printed(&mut git)?;
     let text = |path: &str| Some((path.to_owned(), fs::read_to_string(root.join(path)).ok()?));
     Ok(paths.split_terminator('\0').filter_map(text).collect())
 }
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn new_files_are_seen_and_ignored_ones_are_not() {
         let folder = tempfile::tempdir().unwrap();
-        let git = |words: &[&str]| output(Command::new("git").current_dir(folder.path()).args(words)).unwrap();
+        let git = |words: &[&str]| printed(Command::new("git").current_dir(folder.path()).args(words)).unwrap();
         git(&["init", "--quiet"]);
         for path in ["target/a.rs", ".ci/run", "docs/d.md", ".gitignore"] {
             let path = folder.path().join(path);

@@ -6,19 +6,17 @@ use std::process::Command;
 
 use writebench_testkit::has_program;
 
-use crate::command::output;
+use crate::command::printed;
 use crate::part::Part;
 
 /// The other systems that direct-io supports.
-pub(crate) mod target {
-    pub(crate) const WINDOWS: &str = "x86_64-pc-windows-gnu";
-    pub(crate) const MACOS_X86_64: &str = "x86_64-apple-darwin";
-    pub(crate) const MACOS_AARCH64: &str = "aarch64-apple-darwin";
-    pub(crate) const FREEBSD: &str = "x86_64-unknown-freebsd";
-    pub(crate) const LINUX_AARCH64: &str = "aarch64-unknown-linux-gnu";
-
-    pub(crate) const ALL: &[&str] = &[WINDOWS, MACOS_X86_64, MACOS_AARCH64, FREEBSD, LINUX_AARCH64];
-}
+pub(crate) const TARGETS: &[&str] = &[
+    "x86_64-pc-windows-gnu",
+    "x86_64-apple-darwin",
+    "aarch64-apple-darwin",
+    "x86_64-unknown-freebsd",
+    "aarch64-unknown-linux-gnu",
+];
 
 /// The rustup component, the program that proves that it is installed, and its size on the disk.
 const COMPONENTS: &[(&str, &str, &str)] =
@@ -27,7 +25,7 @@ const COMPONENTS: &[(&str, &str, &str)] =
 /// Whether the standard library for that target is there.
 pub(crate) fn has_target(target: &str) -> bool {
     let folder = printed(Command::new("rustc").args(["--print", "target-libdir", "--target", target]));
-    let Some(entries) = folder.and_then(|folder| fs::read_dir(folder).ok()) else { return false };
+    let Ok(entries) = folder.and_then(|folder| Ok(fs::read_dir(folder.trim_end())?)) else { return false };
     entries.filter_map(Result::ok).any(|entry| entry.file_name().to_string_lossy().starts_with("libstd-"))
 }
 
@@ -43,12 +41,8 @@ pub(crate) fn has_miri() -> bool {
 fn nightly() -> Option<PathBuf> {
     // The question must not install a toolchain.
     let mut command = Command::new("rustc");
-    printed(command.args(["+nightly", "--print", "sysroot"]).env("RUSTUP_AUTO_INSTALL", "0"))
-}
-
-fn printed(command: &mut Command) -> Option<PathBuf> {
-    let text = String::from_utf8(output(command).ok()?.stdout).ok()?;
-    Some(PathBuf::from(text.trim_end()))
+    let folder = printed(command.args(["+nightly", "--print", "sysroot"]).env("RUSTUP_AUTO_INSTALL", "0"));
+    Some(PathBuf::from(folder.ok()?.trim_end()))
 }
 
 /// The missing parts that rustup can add.
@@ -61,7 +55,7 @@ pub(crate) fn missing() -> Vec<Part> {
     let components = COMPONENTS.iter().filter(|(_, program, _)| !has_program(program));
     let mut parts: Vec<_> =
         components.map(|&(name, _, size)| part(name, size, &["component", "add", name])).collect();
-    for target in target::ALL.iter().filter(|target| !has_target(target)) {
+    for target in TARGETS.iter().filter(|target| !has_target(target)) {
         let name = format!("Rust's standard library for {target}");
         parts.push(part(&name, "130 to 150 MB", &["target", "add", target]));
     }
@@ -94,7 +88,7 @@ mod tests {
     #[test]
     fn a_target_is_there_with_its_standard_library_only() {
         let own = printed(Command::new("rustc").args(["--print", "host-tuple"])).unwrap();
-        assert!(has_target(own.to_str().unwrap()), "{own:?}");
+        assert!(has_target(own.trim_end()), "{own:?}");
         // Every rustc knows this target, but rustup has no standard library for it.
         assert!(!has_target("sparc64-unknown-openbsd"));
         assert!(!has_target("no-such-target"));

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::release::{Release, Target};
 use super::tools;
-use crate::command::{announced, output, quoted, root, target_directory};
+use crate::command::{announced, printed, quoted, root, target_directory};
 
 /// Builds the program of this tree; returns its path.
 pub(super) fn program(target: Target, release: &Release) -> Result<PathBuf> {
@@ -36,7 +36,7 @@ pub(super) fn build(target: Target, release: &Release, tree: &Path, folder: &Pat
 
 /// Folders of this machine whose names would get into the program, and the names that stand there instead.
 fn prefix_maps(tree: &Path, folder: &Path) -> Result<Vec<(String, &'static str)>> {
-    let sysroot = String::from_utf8(output(Command::new("rustc").args(["--print", "sysroot"]))?.stdout)?;
+    let sysroot = printed(Command::new("rustc").args(["--print", "sysroot"]))?;
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
     let home = home.context("neither CARGO_HOME nor HOME is set")?;

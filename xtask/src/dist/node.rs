@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::release::Release;
 use super::tools;
-use crate::command::{announced, output, root};
+use crate::command::{announced, printed, root};
 
 const PLATFORMS: &[&str] = &["linux-x64-gnu", "linux-arm64-gnu", "linux-x64-musl", "linux-arm64-musl"];
 
@@ -29,7 +29,7 @@ fn pack(folder: PathBuf, release: &Release) -> Result<PathBuf> {
     ensure!(folder.is_dir(), "{} was not built", folder.display());
     let mut npm = Command::new("npm");
     npm.current_dir(&folder).args(["pack", "--silent", "--pack-destination"]).arg(&release.folder);
-    let name = String::from_utf8(output(&mut npm)?.stdout)?;
+    let name = printed(&mut npm)?;
     let file = release.folder.join(name.lines().last().context("npm names no file")?);
     fs::metadata(&file).with_context(|| file.display().to_string())?;
     Ok(file)

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::command::{metadata, output, root};
+use crate::command::{metadata, printed, root};
 
 /// A machine that the program is built for. All are static: they run on any Linux with their processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,8 +61,8 @@ impl Release {
         let program = metadata.packages.iter().find(|package| package.name.as_str() == "writebench");
         let version = program.context("the workspace has no package writebench")?.version.to_string();
         let mut git = Command::new("git");
-        let time = output(git.current_dir(root()).args(["log", "-1", "--format=%ct"]))?.stdout;
-        Ok(Self { version, epoch_s: String::from_utf8(time)?.trim().to_owned(), folder })
+        let time = printed(git.current_dir(root()).args(["log", "-1", "--format=%ct"]))?;
+        Ok(Self { version, epoch_s: time.trim().to_owned(), folder })
     }
 
     /// The beginning of a file's name.

@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 use writebench_testkit::has_program;
 
-use crate::command::root;
+use crate::command;
 
 /// A command of cargo's that is a program of its own, in the root of the repository.
 pub(super) fn cargo(subcommand: &str) -> Result<Command> {
@@ -18,7 +18,7 @@ pub(super) fn cargo(subcommand: &str) -> Result<Command> {
         };
         bail!("{program} is not installed: {how}");
     }
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(root()).arg(subcommand);
+    let mut cargo = command::cargo();
+    cargo.arg(subcommand);
     Ok(cargo)
 }

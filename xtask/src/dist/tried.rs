@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use writebench_testkit::has_program;
 
 use super::release::{Release, Target};
-use crate::command::{output, root, succeed};
+use crate::command::{output, printed, root, succeed};
 
 /// The most that the program may take on the disk.
 const MOST_BYTES: u64 = 12_000_000;
@@ -143,10 +143,6 @@ impl Drop for Emulator {
     fn drop(&mut self) {
         let _ = fs::write(Path::new(Self::KERNEL).join(format!("writebench-{}", self.0)), "-1");
     }
-}
-
-fn printed(command: &mut Command) -> Result<String> {
-    Ok(String::from_utf8(output(command)?.stdout)?)
 }
 
 /// The median time of `--version`.

@@ -126,7 +126,7 @@ mod tests {
     use super::step::tests::step;
     use super::*;
     use crate::command::output;
-    use crate::toolchain::target;
+    use crate::toolchain::TARGETS;
 
     fn after(step: Step, names: &[&str]) -> Step {
         Step { after: names.iter().map(|&name| name.to_owned()).collect(), ..step }
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn every_installed_target_is_linted() {
-        for target in target::ALL {
+        for target in TARGETS {
             let is_linted = |step: &Step| step.run.contains("clippy") && step.run.contains(target);
             assert!(steps().unwrap().iter().any(is_linted), "{target}");
         }

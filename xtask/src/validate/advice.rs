@@ -12,7 +12,7 @@ use writebench_model::{Axis, Bytes, Case};
 use writebench_stats::Interval;
 
 use super::promise::{self, Advice};
-use crate::command::output;
+use crate::command::printed;
 use crate::export::{Clock, Measured, measured};
 use crate::program;
 use crate::target::{Targets, described};
@@ -166,7 +166,7 @@ impl Search<'_> {
 
     fn candidates(&self) -> Result<Vec<Case>> {
         let mut command = self.advise();
-        let text = String::from_utf8(output(command.args(["--dry-run", "--quiet"]))?.stdout)?;
+        let text = printed(command.args(["--dry-run", "--quiet"]))?;
         // The last line is their sum.
         let names = text.lines().rev().skip(1);
         let cases = names.map(|name| Case::parse(name).context("no case among the candidates"));
