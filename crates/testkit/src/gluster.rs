@@ -44,7 +44,7 @@ impl Gluster {
             wait_for("a brick to listen", || socket.exists().then_some(()))?;
         }
         let below = device_at(volume.path());
-        let graph = client_graph(&[volume.socket(0), volume.socket(1)], is_sharded);
+        let graph = client_graph(&volume.socket(0), &volume.socket(1), is_sharded);
         volume.start("glusterfs", "client", &graph, Some(volume.path().to_owned()))?;
         let mounted = || device_at(volume.path()).filter(|now| Some(*now) != below);
         wait_for("the volume to be mounted", mounted)?;
@@ -85,36 +85,21 @@ impl Drop for Gluster {
 
 /// The least that a server needs to keep files and to work with several threads.
 fn brick_graph(brick: &Path, socket: &Path) -> String {
-    let socket = socket.display();
-    let server = format!(
-        "option transport-type unix\noption transport.socket.listen-path {socket}\noption auth.addr.brick.allow *"
-    );
-    volume("posix", "storage/posix", &format!("option directory {}", brick.display()))
-        + &volume("locks", "features/locks", "subvolumes posix")
-        + &volume("brick", "performance/io-threads", "subvolumes locks")
-        + &volume("server", "protocol/server", &format!("{server}\nsubvolumes brick"))
+    format!(include_str!("gluster/brick.vol"), brick = brick.display(), socket = socket.display())
 }
 
 /// The client's side: files are spread over the bricks by their names, or their shards are, and small writes are
 /// gathered.
-fn client_graph(sockets: &[PathBuf; 2], is_sharded: bool) -> String {
-    let brick = |(name, socket): (&str, &PathBuf)| {
-        let options = format!(
-            "option transport-type unix\noption transport.socket.connect-path {}\noption remote-host localhost\n\
-             option remote-subvolume brick",
-            socket.display()
-        );
-        volume(name, "protocol/client", &options)
-    };
-    let mut graph: String = ["brick0", "brick1"].into_iter().zip(sockets).map(brick).collect();
-    graph += &volume("all", "cluster/distribute", "subvolumes brick0 brick1");
-    let spread = if is_sharded { "shards" } else { "all" };
-    if is_sharded {
-        graph += &volume("shards", "features/shard", "option shard-block-size 4MB\nsubvolumes all");
-    }
-    graph + &volume("gathered", "performance/write-behind", &format!("subvolumes {spread}"))
-}
-
-fn volume(name: &str, kind: &str, lines: &str) -> String {
-    format!("volume {name}\ntype {kind}\n{lines}\nend-volume\n\n")
+fn client_graph(first: &Path, second: &Path, is_sharded: bool) -> String {
+    const SHARDS: &str =
+        "volume shards\ntype features/shard\noption shard-block-size 4MB\nsubvolumes all\nend-volume\n\n";
+    let (shards, spread) = if is_sharded { (SHARDS, "shards") } else { ("", "all") };
+    let [first, second] = [first, second].map(Path::display);
+    format!(
+        include_str!("gluster/client.vol"),
+        first = first,
+        second = second,
+        shards = shards,
+        spread = spread
+    )
 }

@@ -88,19 +88,11 @@ pub fn rust_libraries() -> Result<Vec<String>> {
 }
 
 fn build_rust_libraries() -> Result<Vec<String>> {
-    const MANIFEST: &str = r#"[package]
-name = "snippets"
-edition = "2024"
-[workspace]
-[dependencies]
-libc = "0.2"
-rustix = { version = "1.1", features = ["event", "fs", "mm", "param", "pipe", "process", "time"] }
-"#;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let package = tempfile::tempdir()?;
     std::fs::create_dir(package.path().join("src"))?;
     std::fs::write(package.path().join("src/lib.rs"), "")?;
-    std::fs::write(package.path().join("Cargo.toml"), MANIFEST)?;
+    std::fs::write(package.path().join("Cargo.toml"), include_str!("snippets.toml"))?;
     std::fs::copy(root.join("Cargo.lock"), package.path().join("Cargo.lock"))?;
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--release", "--offline", "--quiet", "--message-format=json"]);
