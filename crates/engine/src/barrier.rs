@@ -52,7 +52,7 @@ impl<'m> Ranks<'m> {
             Ok(true) => Ok(so_far),
             Ok(false) => {
                 self.is_abandoned = true;
-                Err((Phase::Settle, CallError::other("another rank", "it failed".to_owned())))
+                Err((Phase::Settle, CallError::other("another rank", "it failed")))
             }
             Err(error) => Err((Phase::Settle, CallError::from_io("waiting for the other ranks", &error))),
         }

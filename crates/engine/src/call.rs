@@ -82,13 +82,13 @@ impl CallError {
     }
 
     /// An error other than a system call's.
-    pub(crate) fn other(what: impl Into<Call>, message: String) -> Self {
-        let call = what.into().name;
+    pub(crate) fn other(what: impl Into<Call>, message: impl Into<String>) -> Self {
+        let (call, message) = (what.into().name, message.into());
         Self { call, path: None, offset: None, errno: None, message, is_unsupported: false }
     }
 
     /// The target lacks a feature, although no call reported it.
-    pub(crate) fn unsupported(what: &'static str, message: String) -> Self {
+    pub(crate) fn unsupported(what: &'static str, message: impl Into<String>) -> Self {
         Self { is_unsupported: true, ..Self::other(what, message) }
     }
 
@@ -228,7 +228,7 @@ pub(crate) fn hand_over_vector(
 }
 
 pub(crate) fn wrote_nothing(call: &'static str) -> CallError {
-    CallError::other(call, "wrote 0 bytes and gave no error".to_owned())
+    CallError::other(call, "wrote 0 bytes and gave no error")
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ pub(crate) fn read_exact(
         let read = retry("pread", || rustix::io::pread(file, &mut *bytes, offset))
             .map_err(|error| error.at(offset))?;
         if read == 0 {
-            return Err(CallError::other(purpose, "the file ends too early".to_owned()).at(offset));
+            return Err(CallError::other(purpose, "the file ends too early").at(offset));
         }
         bytes = &mut bytes[read..];
         offset += read as u64;

@@ -68,15 +68,12 @@ impl Program<'_> {
 
     fn line(&self) -> Result<Vec<OsString>> {
         let Target::Directory(directory) = self.target else {
-            return Err(CallError::unsupported(
-                "program",
-                "a program is given a file, not a device".to_owned(),
-            ));
+            return Err(CallError::unsupported("program", "a program is given a file, not a device"));
         };
         let file = path_to(directory)?.join(self.name);
         let source = self.source.map(path_to).transpose()?;
         if self.words.is_empty() {
-            return Err(CallError::other("program", "no command was given for it: run --command".to_owned()));
+            return Err(CallError::other("program", "no command was given for it: run --command"));
         }
         // Without a source its placeholder stays.
         let source = source.as_deref().unwrap_or(Path::new(SOURCE));

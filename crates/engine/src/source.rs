@@ -42,7 +42,7 @@ impl SourceBuffer {
     pub(crate) fn make(&mut self, case: &Case, rank: u32, seed: u64) -> Result<()> {
         let (data, memory) = (case.axes().data, case.axes().memory);
         let length = usize::try_from(case.source_bytes())
-            .map_err(|_| CallError::other("source", "larger than the address space".to_owned()))?;
+            .map_err(|_| CallError::other("source", "larger than the address space"))?;
         let is_share = case.axes().source == Source::File && (case.axes().ranks > 1 || case.stride().is_some());
         let share_of = is_share.then(|| (case.to_string(), rank));
         let content = Some(Content { data, memory, seed, share_of });

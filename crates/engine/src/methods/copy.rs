@@ -29,7 +29,7 @@ pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd> {
 
 /// Opens the file that is copied, through the page cache or past it.
 pub(super) fn open_unadvised(region: &Region<'_>, cache: Cache) -> Result<OwnedFd> {
-    let missing = || CallError::other("copy", "there is no file to copy".to_owned());
+    let missing = || CallError::other("copy", "there is no file to copy");
     let source = region.copy_from.ok_or_else(missing)?;
     file::reopen_to_read(source, cache).map_err(|error| error.with_path(COPIED))
 }
@@ -84,5 +84,5 @@ pub(super) fn move_all(
 /// The error if the source has become shorter.
 #[cold]
 pub(super) fn ended(call: impl Into<Call>, at: u64) -> CallError {
-    CallError::other(call, "the file that is copied ends too early".to_owned()).with_path(COPIED).at(at)
+    CallError::other(call, "the file that is copied ends too early").with_path(COPIED).at(at)
 }

@@ -92,7 +92,7 @@ impl Map {
         let stores = offset..offset.saturating_add(length);
         let mut claimed = mapping.claimed.lock().unwrap_or_else(PoisonError::into_inner);
         if claimed.iter().any(|other| other.start < stores.end && stores.start < other.end) {
-            return Err(CallError::other(MMAP, "two threads want the same bytes".to_owned()).at(offset));
+            return Err(CallError::other(MMAP, "two threads want the same bytes").at(offset));
         }
         claimed.push(stores.clone());
         drop(claimed);
@@ -223,7 +223,7 @@ impl Mapping {
         let before = offset % rustix::param::page_size() as u64;
         let file_offset = offset - before;
         let length = usize::try_from(length + before)
-            .map_err(|_| CallError::other(MMAP, "larger than the address space".to_owned()))?;
+            .map_err(|_| CallError::other(MMAP, "larger than the address space"))?;
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
         let address = unsafe {
             rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, file, file_offset)
@@ -233,8 +233,7 @@ impl Mapping {
     }
 
     fn at(address: *mut c_void, length: usize, file_offset: u64) -> Result<Self> {
-        let address =
-            NonNull::new(address).ok_or_else(|| CallError::other(MMAP, "gave address 0".to_owned()))?;
+        let address = NonNull::new(address).ok_or_else(|| CallError::other(MMAP, "gave address 0"))?;
         Ok(Self { address, length, file_offset, claimed: Mutex::default() })
     }
 

@@ -75,6 +75,6 @@ pub(super) fn prepare_from(region: &Region<'_>, map: &Map, at: u64, prepared: &m
 }
 
 pub(super) fn streaming_copy() -> Result<StreamingCopy> {
-    let missing = || CallError::unsupported("store=nontemporal", streaming_copy::MISSING.to_owned());
+    let missing = || CallError::unsupported("store=nontemporal", streaming_copy::MISSING);
     StreamingCopy::for_this_cpu().ok_or_else(missing)
 }

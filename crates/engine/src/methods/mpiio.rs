@@ -61,11 +61,11 @@ impl IoThread for MpiioThread<'_> {
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         let Some(opener) = &self.opener else {
             let why = "MPI-IO works among ranks: start a writebench with the feature mpi by mpirun or srun";
-            return Err(CallError::unsupported("MPI_File_open", why.to_owned()));
+            return Err(CallError::unsupported("MPI_File_open", why));
         };
         if self.region.axes.chunk_size_bytes.min(self.region.longest_bytes) > i32::MAX as u64 {
             let why = "counts of MPI are below 2 GiB: take smaller chunks";
-            return Err(CallError::unsupported("MPI_File_write_at", why.to_owned()));
+            return Err(CallError::unsupported("MPI_File_write_at", why));
         }
         let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or_default();
         self.file = Some(opener.open(&path)?);

@@ -57,7 +57,7 @@ fn pass_round(
         });
         // The reader ends when its channels have no other end.
         drop((filled, empty));
-        let died = |_| CallError::other("read", "the thread that reads is gone".to_owned());
+        let died = |_| CallError::other("read", "the thread that reads is gone");
         *used = Some(reader.join().map_err(died)?);
         written
     })

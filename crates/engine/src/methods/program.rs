@@ -9,7 +9,5 @@ use crate::records::Records;
 use crate::region::Region;
 
 pub(super) fn io_thread(_: Region<'_>) -> impl IoThread {
-    |_: BorrowedFd<'_>, _: &mut Records| {
-        Err(CallError::other("program", "it is started, and not called".to_owned()))
-    }
+    |_: BorrowedFd<'_>, _: &mut Records| Err(CallError::other("program", "it is started, and not called"))
 }

@@ -39,5 +39,5 @@ pub(super) fn buffers(region: &Region<'_>) -> Option<Vec<AlignedBuffer>> {
 
 /// There is no memory for a buffer.
 pub(super) fn no_buffer() -> CallError {
-    CallError::other("read", "no memory for a buffer; try a smaller chunk".to_owned())
+    CallError::other("read", "no memory for a buffer; try a smaller chunk")
 }
