@@ -18,7 +18,8 @@ templates! {
     "c/ficlone.c": Ficlone;
 }
 
-pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: with_includes };
+pub(crate) static BACKEND: LanguageBackend =
+    LanguageBackend { template, unsupported, complete: |text| c_family::with_includes(&text, HEADERS) };
 
 /// Headers of the C library, and names for which code includes them.
 const HEADERS: &[(&str, &[&str])] = &[
@@ -30,10 +31,6 @@ const HEADERS: &[(&str, &[&str])] = &[
     ("string.h", &["memcpy", "strdup"]),
     ("time.h", &["clock_gettime"]),
 ];
-
-fn with_includes(text: String) -> String {
-    c_family::with_includes(&text, HEADERS)
-}
 
 fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     let shares_stream = case.method() == Method::Fwrite && axes.threads > 1;
@@ -66,23 +63,6 @@ impl CaseView<'_> {
     /// The sync of what was written without io_uring, where it has one on the way.
     pub(crate) fn sync_without_ring(&self) -> Option<&'static str> {
         if self.is_rwf_dsync() { Some("fdatasync") } else { self.sync_every().map(|_| self.sync_name()) }
-    }
-
-    /// The call that gives the file its length or blocks.
-    pub(crate) fn reserve_c(&self) -> Option<&'static str> {
-        Some(match self.axes().prepare {
-            Prepare::SetLen => "ftruncate(fd, (off_t)size)",
-            Prepare::Fallocate => "fallocate(fd, 0, 0, (off_t)size)",
-            Prepare::PosixFallocate => "posix_fallocate(fd, 0, (off_t)size)",
-            Prepare::FallocateKeepSize => "fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size)",
-            Prepare::FallocateZeroRange => "fallocate(fd, FALLOC_FL_ZERO_RANGE, 0, (off_t)size)",
-            Prepare::Create | Prepare::Truncate | Prepare::ZeroFill | Prepare::Overwrite => return None,
-        })
-    }
-
-    /// That call's name.
-    pub(crate) fn reserve_name(&self) -> &'static str {
-        self.reserve_c().and_then(|call| call.split('(').next()).unwrap_or_default()
     }
 
     /// Stores a chunk into a mapping.

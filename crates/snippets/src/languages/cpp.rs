@@ -1,6 +1,6 @@
 //! C++17 with the calls of Linux; `liburing` where the case is io_uring.
 
-use writebench_model::Method;
+use writebench_model::{Method, Prepare};
 
 use super::{c_family, templates};
 use crate::case_view::CaseView;

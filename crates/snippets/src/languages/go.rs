@@ -77,15 +77,6 @@ impl CaseView<'_> {
         }
     }
 
-    /// The mode of fallocate(2), which package syscall has no name for.
-    fn fallocate_mode_go(&self) -> Option<&'static str> {
-        match self.axes().prepare {
-            Prepare::FallocateKeepSize => Some("0x1 // FALLOC_FL_KEEP_SIZE"),
-            Prepare::FallocateZeroRange => Some("0x10 // FALLOC_FL_ZERO_RANGE"),
-            _ => None,
-        }
-    }
-
     // Durability.
 
     fn calls_fdatasync_go(&self) -> bool {

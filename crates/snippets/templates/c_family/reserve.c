@@ -1,5 +1,4 @@
-{%- match case.reserve_c() %}
-{%- when Some with (call) %}
+{%- if case.reserves() %}
 
 // Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
 static int reserve(int fd, size_t size)
@@ -10,7 +9,11 @@ static int reserve(int fd, size_t size)
         return 0;
 {%- endif %}
     do
-        result = {{ call }};
+        result = {% if case.is_set_len() %}ftruncate(fd, (off_t)size)
+{%- else if case.is_posix_fallocate() %}posix_fallocate(fd, 0, (off_t)size)
+{%- else if case.axes().prepare == Prepare::FallocateKeepSize %}fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size)
+{%- else if case.axes().prepare == Prepare::FallocateZeroRange %}fallocate(fd, FALLOC_FL_ZERO_RANGE, 0, (off_t)size)
+{%- else %}fallocate(fd, 0, 0, (off_t)size){% endif %};
     while (result {% if case.is_posix_fallocate() %}== EINTR{% else %}!= 0 && errno == EINTR{% endif %});
 {%- if case.is_set_len() %}
     return result;
@@ -29,5 +32,4 @@ static int reserve(int fd, size_t size)
     return result == 0 ? 0 : -1;
 {%- endif %}
 }
-{%- when None %}
-{%- endmatch %}
+{%- endif %}

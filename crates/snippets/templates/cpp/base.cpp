@@ -179,7 +179,7 @@ void write_file(const char *path, const void *data, std::size_t size)
 {%- endif %}
 {%- if case.reserves() %}
     if (reserve(file.get(), {% if case.streams() %}expected{% else %}size{% endif %}) != 0)
-        fail("{{ case.reserve_name() }}");
+        fail("{% if case.is_set_len() %}ftruncate{% else if case.is_posix_fallocate() %}posix_fallocate{% else %}fallocate{% endif %}");
 {%- endif %}
 {%- if case.fills_with_zeros() %}
     if (fill_with_zeros(file.get(), {% if case.streams() %}expected{% else %}size{% endif %}) != 0)

@@ -2,14 +2,15 @@
 
 // reserve gives the file its blocks: a full disk is known before any data is written.
 func reserve(file *os.File, size int) error {
-{%- if case.fallocate_mode_go().is_some() %}
-	const mode = {{ case.fallocate_mode_go().unwrap() }}
+{%- let has_mode = case.axes().prepare == Prepare::FallocateKeepSize || case.axes().prepare == Prepare::FallocateZeroRange %}
+{%- if has_mode %}
+	const mode = {% if case.axes().prepare == Prepare::FallocateKeepSize %}0x1 // FALLOC_FL_KEEP_SIZE{% else %}0x10 // FALLOC_FL_ZERO_RANGE{% endif %}
 {%- endif %}
 	if size == 0 {
 		return nil // the kernel refuses that
 	}
 	for {
-		err := syscall.Fallocate(int(file.Fd()), {% if case.fallocate_mode_go().is_some() %}mode{% else %}0{% endif %}, 0, int64(size))
+		err := syscall.Fallocate(int(file.Fd()), {% if has_mode %}mode{% else %}0{% endif %}, 0, int64(size))
 		switch err {
 		case nil:
 			return nil
