@@ -107,13 +107,11 @@ impl Case {
         Self::new(method, &assignments?)
     }
 
-    #[must_use]
     pub fn method(&self) -> Method {
         self.method
     }
 
     /// The values on all axes, defaults included.
-    #[must_use]
     pub fn axes(&self) -> &Axes {
         &self.axes
     }
@@ -137,20 +135,17 @@ impl Case {
 
     /// The effort of the case for a programmer, in points: its method's, plus that of each value that is not
     /// the method's default.
-    #[must_use]
     pub fn effort(&self) -> u32 {
         self.method.card().effort + self.chosen_axes().map(|axis| self.axes.card(axis).effort).sum::<u32>()
     }
 
     /// What a case asks of a programmer: its effort, then the number of its choices.
-    #[must_use]
     pub fn complexity(&self) -> (u32, usize) {
         (self.effort(), self.chosen_axes().count())
     }
 
     /// The same case with one choice less, each way: a value, or the method, is the baseline's again. A value that
     /// needs the choice goes with it. All are simpler and keep the baseline's contract.
-    #[must_use]
     pub fn simplifications(&self, baseline: &Self) -> Vec<Self> {
         let axes = || self.method.own_axes().filter(|axis| self.axes.get(*axis) != baseline.axes.get(*axis));
         let chosen: Vec<Axis> = self.chosen_axes().collect();
@@ -193,7 +188,6 @@ impl Case {
 
     /// The case as a programmer would say it: `fallocate(2), then write(2) in 64 KiB chunks, then fsync(2)`. Values that
     /// are the method's defaults, and the size of the file, go without saying.
-    #[must_use]
     pub fn words(&self) -> String {
         let (mut first, mut call) = (String::new(), self.method().card().words);
         let (mut how, mut beside, mut last) = (String::new(), String::new(), String::new());
@@ -210,7 +204,6 @@ impl Case {
         format!("{first}{call}{how}{beside}{last}")
     }
 
-    #[must_use]
     pub fn file_count(&self) -> u32 {
         match self.axes.files {
             Files::Shared => 1,
@@ -220,13 +213,11 @@ impl Case {
     }
 
     /// The number of threads of all ranks: threads, each with its own share of the bytes.
-    #[must_use]
     pub fn thread_count(&self) -> u32 {
         self.axes.ranks.saturating_mul(self.axes.threads)
     }
 
     /// The state that the case leaves for its caller.
-    #[must_use]
     pub fn contract(&self) -> Contract {
         let axes = &self.axes;
         let content = match (self.method.card().copying, self.method.card().cursor, axes.data) {
@@ -298,7 +289,6 @@ impl Case {
 
     /// The ranges of the threads, one for each thread of each rank. Their borders are borders of chunks, or of windows. With
     /// blocks in turns a range has the offset of its first block, and the bytes of all its blocks.
-    #[must_use]
     pub fn ranges(&self) -> Vec<Range> {
         let (threads, size_bytes) = (self.thread_count(), self.axes.size_bytes);
         match self.stride() {
@@ -311,7 +301,6 @@ impl Case {
     }
 
     /// The distance between a thread's blocks, if threads have them in turns.
-    #[must_use]
     pub fn stride(&self) -> Option<Stride> {
         let Axes { layout, block_bytes, .. } = self.axes;
         let step_bytes = block_bytes.saturating_mul(u64::from(self.thread_count()));
@@ -319,7 +308,6 @@ impl Case {
     }
 
     /// The most bytes that one sample writes to the target, including old content and zeros written before.
-    #[must_use]
     pub fn bytes_written(&self) -> u64 {
         let size_bytes = self.axes.size_bytes;
         let new = if self.method.writes_data() { size_bytes } else { 0 };
@@ -328,7 +316,6 @@ impl Case {
     }
 
     /// The size of the source memory of one rank.
-    #[must_use]
     pub fn source_bytes(&self) -> u64 {
         let chunk = self.axes.chunk_size_bytes.min(self.axes.size_bytes);
         let threads = self.axes.threads.max(1) as usize;
@@ -350,7 +337,6 @@ impl Case {
 
     /// The size of the aligned memory that data in any memory is copied to, for direct I/O, over all threads of a
     /// rank.
-    #[must_use]
     pub fn staged_bytes(&self) -> u64 {
         if !(self.method.has_axis(Axis::Memory) && self.axes.is_staged()) {
             return 0;

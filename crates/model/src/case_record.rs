@@ -127,7 +127,6 @@ impl CaseOrigin {
     pub const SEARCH: &'static str = "advise";
 
     /// The suite's name, or a word instead of one.
-    #[must_use]
     pub fn suite(&self) -> &str {
         match self {
             Self::Suite { name, .. } => name,
@@ -137,7 +136,6 @@ impl CaseOrigin {
     }
 
     /// The heading of the table.
-    #[must_use]
     pub fn section(&self) -> &str {
         match self {
             Self::Suite { section, .. } => section,
@@ -148,12 +146,10 @@ impl CaseOrigin {
     }
 
     /// The table: the suite, or the word instead, and the heading.
-    #[must_use]
     pub fn table(&self) -> (&str, &str) {
         (self.suite(), self.section())
     }
 
-    #[must_use]
     pub fn layout(&self) -> Layout {
         match self {
             Self::Suite { layout, .. } => *layout,
@@ -163,13 +159,11 @@ impl CaseOrigin {
     }
 
     /// Whether the case comes from a search.
-    #[must_use]
     pub fn is_search(&self) -> bool {
         matches!(self, Self::Search { .. })
     }
 
     /// Whether the case belongs to that stage of a search.
-    #[must_use]
     pub fn is_stage(&self, wanted: Stage) -> bool {
         matches!(self, Self::Search { stage, .. } if *stage == wanted)
     }
@@ -199,7 +193,6 @@ struct Texts {
 
 impl RecordedCase {
     /// A case that this version does not know, at least until [`RecordedCase::resolve`].
-    #[must_use]
     pub fn unknown(name: String, method: String, axes: BTreeMap<String, String>) -> Self {
         Self { name, meaning: Meaning::Unknown { method, axes } }
     }
@@ -217,13 +210,11 @@ impl RecordedCase {
         }
     }
 
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The case; none if this version does not know it.
-    #[must_use]
     pub fn known(&self) -> Option<&Case> {
         match &self.meaning {
             Meaning::Known(case) => Some(case),
@@ -231,7 +222,6 @@ impl RecordedCase {
         }
     }
 
-    #[must_use]
     pub fn method(&self) -> &str {
         match &self.meaning {
             Meaning::Known(case) => case.method().name(),
@@ -240,7 +230,6 @@ impl RecordedCase {
     }
 
     /// The texts of the values on the case's axes, by the axes' names.
-    #[must_use]
     pub fn axes(&self) -> BTreeMap<String, String> {
         match &self.meaning {
             Meaning::Known(case) => {
@@ -251,7 +240,6 @@ impl RecordedCase {
     }
 
     /// The text of the value on an axis; none if its method lacks the axis.
-    #[must_use]
     pub fn value(&self, axis: Axis) -> Option<String> {
         match &self.meaning {
             Meaning::Known(case) => case.method().has_axis(axis).then(|| case.axes().get(axis)),
@@ -260,7 +248,6 @@ impl RecordedCase {
     }
 
     /// The name without some axes, which cases along these axes share.
-    #[must_use]
     pub fn name_without(&self, axes: &[Axis]) -> String {
         let is_other = |part: &&str| {
             part.split_once('=').is_none_or(|(name, _)| axes.iter().all(|axis| name != axis.name()))
@@ -328,13 +315,11 @@ impl CaseRecord {
     }
 
     /// The command line of a case that is a program of the user's; none for our own cases.
-    #[must_use]
     pub fn program(&self) -> Option<&str> {
         self.label.as_deref().filter(|_| self.case.known().is_some_and(|case| case.method().is_program()))
     }
 
     /// Bytes that the samples have written, with the old content that they prepare.
-    #[must_use]
     pub fn sample_bytes(&self) -> u64 {
         let each = self.case.known().map_or(self.contract.bytes, Case::bytes_written);
         each.saturating_mul(self.samples.len() as u64)
@@ -342,7 +327,6 @@ impl CaseRecord {
 
     /// Whether copies share most of their blocks with the source, by the method or by the
     /// filesystem's choice.
-    #[must_use]
     pub fn shares_blocks(&self) -> bool {
         let is_shared = |sample: &Sample| sample.outcome.is_ok() && sample.shares_blocks == Some(true);
         self.contract.content == Content::SharedCopy || self.samples.iter().any(is_shared)

@@ -84,7 +84,6 @@ named_values! {
 
 impl Content {
     /// Whether bytes are moved into the file: otherwise the time says more than a throughput.
-    #[must_use]
     pub fn has_own_bytes(self) -> bool {
         match self {
             Self::Random | Self::Zero | Self::Copy => true,
@@ -93,13 +92,11 @@ impl Content {
     }
 
     /// Whether the file's blocks or pages take space.
-    #[must_use]
     pub fn takes_space(self) -> bool {
         !matches!(self, Self::Hole | Self::Nothing)
     }
 
     /// Whether data reaches the file.
-    #[must_use]
     pub fn is_data(self) -> bool {
         !matches!(self, Self::Reserved | Self::Hole | Self::Nothing)
     }
@@ -108,7 +105,6 @@ impl Content {
 impl Contract {
     /// Whether this contract is at least as strong as the other: the same bytes, at least as durable, and from
     /// memory of which no more is asked. A copy may share its blocks, as with cp.
-    #[must_use]
     pub fn satisfies(&self, wanted: &Self) -> bool {
         let Self { content, zero_percent, bytes, files, start, source, .. } = self;
         let Self { memory, checksums, durability, durable_every_bytes, .. } = self;
@@ -132,7 +128,6 @@ impl Contract {
     }
 
     /// The place of the data, or how often it is durable, in words.
-    #[must_use]
     pub fn kept(&self) -> String {
         match (self.durability, self.durable_every_bytes) {
             (Durability::Cached, _) => "in the page cache".to_owned(),

@@ -72,13 +72,11 @@ impl Filesystem {
     pub const BLOCK_DEVICE: &'static str = "block device";
 
     /// Whether it stands for a block device that is written directly.
-    #[must_use]
     pub fn is_block_device(&self) -> bool {
         self.kind == Self::BLOCK_DEVICE
     }
 
     /// Whether the filesystem keeps its files in memory alone.
-    #[must_use]
     pub fn is_in_memory(&self) -> bool {
         matches!(self.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs")
     }

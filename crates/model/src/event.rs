@@ -48,7 +48,6 @@ pub struct FoldedRun {
 
 impl FoldedRun {
     /// The run at its beginning, or as it was before it goes on.
-    #[must_use]
     pub fn new(mut run: RunRecord) -> Self {
         let rows = std::mem::take(&mut run.cases);
         let first_rows = vec![HashMap::new(); run.targets.len()];
@@ -58,20 +57,17 @@ impl FoldedRun {
     }
 
     /// The run. Of a case in two tables, only the first row has the samples.
-    #[must_use]
     pub fn so_far(&self) -> &RunRecord {
         &self.run
     }
 
     /// The samples of a case; none if the tables lack it.
-    #[must_use]
     pub fn samples(&self, target: usize, case: &RecordedCase) -> Option<&[Sample]> {
         Some(&self.run.cases[*self.first_rows.get(target)?.get(case)?].samples)
     }
 
     /// The row of a case that joins the tables during the run: that of another case of its contract, without a label.
     /// None if the case has a row, or its contract has none.
-    #[must_use]
     pub fn row_of_contest(&self, target: usize, case: &Case) -> Option<CaseRecord> {
         let name = &self.run.targets.get(target)?.name;
         let (case, contract) = (RecordedCase::from(case.clone()), case.contract());

@@ -44,7 +44,6 @@ pub struct FioEngine {
 
 impl FioEngine {
     /// An engine that makes a call for each write, as the method does.
-    #[must_use]
     pub const fn plain(name: &'static str) -> Self {
         Self { name, queue: None, options: &[], differences: &[] }
     }
@@ -59,7 +58,6 @@ macro_rules! methods {
         }
 
         impl Method {
-            #[must_use]
             pub fn card(self) -> &'static MethodCard {
                 match self { $(Self::$method => &$card,)+ }
             }
@@ -128,7 +126,6 @@ impl Method {
     /// Axes that every method has.
     pub const COMMON_AXES: &'static [Axis] = &[Axis::Size, Axis::Prepare, Axis::Sync];
 
-    #[must_use]
     pub fn has_axis(self, axis: Axis) -> bool {
         Self::COMMON_AXES.contains(&axis) || self.card().axes.iter().any(|group| group.contains(&axis))
     }
@@ -139,43 +136,36 @@ impl Method {
     }
 
     /// Whether data reaches the file.
-    #[must_use]
     pub fn writes_data(self) -> bool {
         !matches!(self, Self::Allocate | Self::Null)
     }
 
     /// Whether the method's calls take flags for one call: RWF_DSYNC, RWF_DONTCACHE.
-    #[must_use]
     pub fn has_flags(self) -> bool {
         self.card().syncs.contains(&SyncCall::RwfDsync)
     }
 
     /// Whether the method calls MPI, which only the processes that were started as ranks can do.
-    #[must_use]
     pub fn is_of_mpi(self) -> bool {
         self.has_axis(Axis::Collective)
     }
 
     /// Whether the method is a program of the user's, which is started for each sample.
-    #[must_use]
     pub fn is_program(self) -> bool {
         self.has_axis(Axis::Program)
     }
 
     /// Whether the method needs the engine alone: neither MPI nor a program of the user's.
-    #[must_use]
     pub fn is_complete(self) -> bool {
         !self.is_of_mpi() && !self.is_program()
     }
 
     /// Whether a file with the data stands beside the sample: the one that is copied, or that a program may read.
-    #[must_use]
     pub fn has_source_file(self) -> bool {
         self.copies() || self.is_program()
     }
 
     /// Whether the data comes from another file.
-    #[must_use]
     pub fn copies(self) -> bool {
         self.card().copying.is_some()
     }

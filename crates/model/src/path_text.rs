@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 /// The path as text. A byte that is no UTF-8, a control character and a backslash are `\\xNN`, two digits for each byte;
 /// all else is as it is.
-#[must_use]
 pub fn path_text(path: &Path) -> String {
     let mut text = String::new();
     for part in path.as_os_str().as_bytes().utf8_chunks() {
@@ -19,7 +18,6 @@ pub fn path_text(path: &Path) -> String {
 }
 
 /// The path of such a text.
-#[must_use]
 pub fn path_from_text(text: &str) -> PathBuf {
     let (mut bytes, mut rest) = (Vec::new(), text);
     while let Some(at) = rest.find('\\') {

@@ -26,13 +26,11 @@ named_values! {
 
 impl Phase {
     /// The phase's byte in the progress record that a worker shares with its runner.
-    #[must_use]
     pub fn index(self) -> u8 {
         self as u8
     }
 
     /// The phase of that byte.
-    #[must_use]
     pub fn from_index(index: u8) -> Option<Self> {
         Self::ALL.get(usize::from(index)).copied()
     }

@@ -141,7 +141,6 @@ pub struct SampleRequest {
 impl SampleRequest {
     /// A sample on the first target with nothing around it: no wait for a quiet target, no check of the content, no
     /// limit.
-    #[must_use]
     pub fn bare(case: Case, file_stem: &str, data_seed: u64) -> Self {
         Self {
             case,
@@ -224,7 +223,6 @@ impl PhaseTimestamps {
     }
 
     /// The beginning and the end of a phase.
-    #[must_use]
     pub fn get(&self, phase: Phase) -> Option<[u64; 2]> {
         let index = Self::PHASES.iter().position(|&timed| timed == phase)?;
         Some(self.0[index]).filter(|[_, ended]| *ended > 0)
@@ -267,7 +265,6 @@ pub const DIRECT_CHECK_TRIES: u64 = 3;
 
 /// The most bytes that a worker writes to find the path of direct I/O into files in that state, once per
 /// target.
-#[must_use]
 pub fn direct_check_bytes(prepare: Prepare) -> u64 {
     let before = prepare.needs_old_content() || prepare == Prepare::ZeroFill;
     DIRECT_CHECK_FILE_BYTES * DIRECT_CHECK_TRIES * if before { 2 } else { 1 }

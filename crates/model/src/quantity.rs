@@ -88,7 +88,6 @@ impl fmt::Display for Bytes {
 
 impl Bytes {
     /// For prose, exact: `64 KiB`, `4097 bytes`.
-    #[must_use]
     pub fn in_words(self) -> String {
         let text = self.to_string();
         match text.find(|character: char| !character.is_ascii_digit()) {
@@ -98,7 +97,6 @@ impl Bytes {
     }
 
     /// For prose: two or three significant digits in a binary unit, such as `1.5 GiB`.
-    #[must_use]
     pub fn approximate(self) -> String {
         for (unit, bytes) in BINARY {
             if self.0 >= bytes {
@@ -136,7 +134,6 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// The form of records: in nanoseconds, at most 584 years.
-#[must_use]
 pub fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -158,7 +155,6 @@ pub struct Stride {
 
 impl Stride {
     /// The first offset of a thread, and the bytes of all its blocks in a file of that size.
-    #[must_use]
     pub fn range(&self, size_bytes: u64, thread: u64) -> Range {
         let offset = self.block_bytes.saturating_mul(thread).min(size_bytes);
         let (left, step) = (size_bytes - offset, self.step_bytes.max(1));
@@ -166,7 +162,6 @@ impl Stride {
     }
 
     /// The distance in the file from a thread's first byte to one of its others, by the number of its bytes before that.
-    #[must_use]
     pub fn distance(&self, bytes_before: u64) -> u64 {
         bytes_before / self.block_bytes * self.step_bytes + bytes_before % self.block_bytes
     }
@@ -176,7 +171,6 @@ impl Stride {
 /// than a byte per thread, and the lengths differ by at most one granule. The granule is a chunk if every
 /// thread gets at least one, else a 4 KiB page, else a byte, so that chunks stay aligned in the file whenever
 /// possible.
-#[must_use]
 pub fn split(size_bytes: u64, threads: u32, chunk_size_bytes: u64) -> Vec<Range> {
     const PAGE_BYTES: u64 = 4096;
     let count = u64::from(threads.max(1));

@@ -34,7 +34,6 @@ pub struct Node {
 
 impl Cluster {
     /// The number of ranks on all nodes.
-    #[must_use]
     pub fn ranks(&self) -> u32 {
         self.nodes.iter().map(|node| node.ranks).sum()
     }
@@ -89,7 +88,6 @@ pub struct RankTimes {
 
 impl RankTimes {
     /// The times of a phase.
-    #[must_use]
     pub fn spread(&self, phase: Phase) -> Option<&Spread> {
         self.phases.iter().find(|spread| spread.phase == phase)
     }

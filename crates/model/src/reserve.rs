@@ -32,13 +32,11 @@ impl Reserve {
     pub const NONE: Self = Self::Share { ppm: 0 };
 
     /// Whether nothing is reserved.
-    #[must_use]
     pub fn is_none(self) -> bool {
         matches!(self, Self::Share { ppm: 0 } | Self::Size(Bytes(0)))
     }
 
     /// The reserved part of that many bytes.
-    #[must_use]
     pub fn of_bytes(self, total_bytes: u64) -> u64 {
         match self {
             Self::Share { ppm } => share(total_bytes, ppm),
@@ -47,7 +45,6 @@ impl Reserve {
     }
 
     /// The reserved part of that many inodes.
-    #[must_use]
     pub fn of_inodes(self, total: u64) -> u64 {
         share(total, if let Self::Share { ppm } = self { ppm } else { DEFAULT_PPM })
     }

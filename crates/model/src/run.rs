@@ -42,7 +42,6 @@ named_values! {
 
 impl Verify {
     /// The extent that is read back of a sample.
-    #[must_use]
     pub fn extent(self, is_first: bool) -> Option<Extent> {
         match self {
             Self::Every => Some(Extent::Whole),
@@ -82,7 +81,6 @@ pub struct Settings {
 
 impl Settings {
     /// The words of a case's program; none for other cases.
-    #[must_use]
     pub fn program_for(&self, case: &Case) -> Option<Vec<String>> {
         let number = (case.axes().program as usize).checked_sub(1)?;
         self.programs.get(number).filter(|_| case.method().is_program()).cloned()
@@ -127,31 +125,26 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    #[must_use]
     pub fn target(&self, name: &str) -> Option<&TargetRecord> {
         self.targets.iter().find(|target| target.name == name)
     }
 
     /// Whether the run made a filesystem of its own, which is gone: such a run cannot be resumed.
-    #[must_use]
     pub fn has_made_filesystems(&self) -> bool {
         self.targets.iter().any(|target| target.making.is_some())
     }
 
     /// Whether the run is a search for the best case, which cannot be resumed either.
-    #[must_use]
     pub fn is_search(&self) -> bool {
         self.settings.search_bytes.is_some() || self.cases.iter().any(|case| case.origin.is_search())
     }
 
     /// Whether tables have a column for each target.
-    #[must_use]
     pub fn is_side_by_side(&self) -> bool {
         self.targets.len() + self.missing.len() > 1
     }
 
     /// The run as if it had only that target; none if it lacks the target.
-    #[must_use]
     pub fn on_target(&self, name: &str) -> Option<Self> {
         let target = self.target(name)?.clone();
         let cases = self.cases.iter().filter(|case| case.target == name).cloned().collect();

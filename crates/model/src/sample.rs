@@ -22,7 +22,6 @@ pub struct PhasesNs {
 
 impl PhasesNs {
     /// The total: the sum of the timed phases.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.checked_total().unwrap_or(u64::MAX)
     }
@@ -72,14 +71,12 @@ impl Failure {
     pub const DIRECT_IN_PAGE_CACHE: &'static str = "cache=direct";
 
     /// The meaning of an error number, without Rust's suffix.
-    #[must_use]
     pub fn errno_message(errno: i32) -> String {
         let text = std::io::Error::from_raw_os_error(errno).to_string();
         text.strip_suffix(&format!(" (os error {errno})")).map_or(text.clone(), str::to_owned)
     }
 
     /// The system's message with its number.
-    #[must_use]
     pub fn io_message(error: &std::io::Error) -> String {
         match error.raw_os_error() {
             Some(errno) => format!("{} ({errno})", Self::errno_message(errno)),
@@ -131,7 +128,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// The outcome's word in tables, the database and JSON.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -143,38 +139,32 @@ impl Outcome {
     }
 
     /// Whether there are figures.
-    #[must_use]
     pub fn is_ok(&self) -> bool {
         *self == Self::Ok
     }
 
     /// Whether this is a fault, not a property of the target.
-    #[must_use]
     pub fn is_fault(&self) -> bool {
         !matches!(self, Self::Ok | Self::Unsupported(_))
     }
 
     /// Whether `O_DIRECT` was accepted, and data goes through the page cache.
-    #[must_use]
     pub fn is_direct_in_page_cache(&self) -> bool {
         matches!(self, Self::Unsupported(failure) if failure.call == Failure::DIRECT_IN_PAGE_CACHE)
     }
 
     /// Whether the worker was lost.
-    #[must_use]
     pub fn is_loss(&self) -> bool {
         matches!(self, Self::TimedOut { .. } | Self::WorkerDied { .. })
     }
 
     /// Whether the worker died, and the case need not be the reason. SIGBUS is how a mapping learns of a failed read or
     /// write, so it is a failure of the case.
-    #[must_use]
     pub fn is_accident(&self) -> bool {
         matches!(self, Self::WorkerDied { signal, .. } if *signal != Some(SIGBUS))
     }
 
     /// The cause in a few words; none for `ok`.
-    #[must_use]
     pub fn reason(&self) -> Option<String> {
         match self {
             Self::Ok => None,
@@ -280,7 +270,6 @@ impl<'s> From<&'s Sample> for SampleDocument<'s> {
 impl Sample {
     /// The samples that figures are based on: the good ones without the disturbed, or all good ones if every
     /// sample was disturbed.
-    #[must_use]
     pub fn usable(samples: &[Self]) -> Vec<&Self> {
         let good: Vec<&Self> = samples.iter().filter(|sample| sample.outcome.is_ok()).collect();
         let calm: Vec<&Self> = good.iter().copied().filter(|sample| sample.disturbed.is_none()).collect();
@@ -288,7 +277,6 @@ impl Sample {
     }
 
     /// The cause of the outcome in a few words, with the rank if there are several; none for `ok`.
-    #[must_use]
     pub fn reason(&self) -> Option<String> {
         let reason = self.outcome.reason()?;
         Some(match self.ranks.as_ref().and_then(|ranks| ranks.failed.as_ref()) {
@@ -298,7 +286,6 @@ impl Sample {
     }
 
     /// A sample without figures.
-    #[must_use]
     pub fn without_figures(round: u32, outcome: Outcome) -> Self {
         Self { round, outcome, ..Self::default() }
     }

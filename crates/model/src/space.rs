@@ -61,7 +61,6 @@ impl Goal {
     ];
 
     /// Whether the data survives a loss of power.
-    #[must_use]
     pub fn is_durable(self) -> bool {
         match self {
             Self::DurableStream | Self::DurableOverwrite | Self::DurableCopy | Self::Records => true,

@@ -29,7 +29,6 @@ named_values! {
 
 impl SyncCall {
     /// Whether the sync is part of the call that hands over the data, rather than a separate call.
-    #[must_use]
     pub fn is_write_through(self) -> bool {
         matches!(self, Self::ODsync | Self::OSync | Self::RwfDsync)
     }
@@ -52,13 +51,11 @@ impl Sync {
     pub const MAX_EVERY: u32 = 1 << 24;
 
     /// Whether there is a separate call after the last chunk and only there.
-    #[must_use]
     pub fn is_at_end(self) -> bool {
         self.call != SyncCall::None && !self.call.is_write_through() && self.every.is_none()
     }
 
     /// Whether data becomes durable on the way, so that each hand-over has a latency.
-    #[must_use]
     pub fn is_on_the_way(self) -> bool {
         self.every.is_some() || self.call.is_write_through()
     }

@@ -22,7 +22,6 @@ pub struct TargetRecord {
 
 impl TargetRecord {
     /// Whether data there can outlive a loss of power: not in memory, and not on a filesystem that was made in memory.
-    #[must_use]
     pub fn keeps_data(&self) -> bool {
         let is_made_in_memory = self.making.as_ref().is_some_and(|making| making.images.is_empty());
         !is_made_in_memory && !self.environment.filesystem.is_in_memory()

@@ -25,14 +25,12 @@ pub struct ClaimedDevice {
 
 impl ClaimedDevice {
     /// The facts at the time of the claim.
-    #[must_use]
     pub fn facts(&self) -> &BlockDeviceFacts {
         &self.facts
     }
 }
 
 /// Name, model, serial number and size in one line, by which a person recognises a device.
-#[must_use]
 pub fn device_description(facts: &BlockDeviceFacts) -> String {
     let serial = facts.serial.as_ref().map(|serial| format!("serial {serial}"));
     let size = Bytes(facts.size_bytes).approximate();

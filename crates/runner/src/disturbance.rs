@@ -28,7 +28,6 @@ impl Disturbance {
     const GIVEN_BACK_LONGEST_NS: u64 = 1_000_000_000;
 
     /// A rule with earlier probes to judge later ones by.
-    #[must_use]
     pub fn from_probes(mut probes_ns: Vec<u64>) -> Self {
         probes_ns.retain(|&probe| probe > 0);
         probes_ns.sort_unstable();

@@ -191,7 +191,6 @@ impl Hardware {
     }
 
     /// Whether a sample was faster than the copy of memory that limits it, which must have been measured at a bad time.
-    #[must_use]
     pub fn is_exceeded_by(&self, case: &Case, sample: &Sample) -> bool {
         let (contract, axes) = (case.contract(), case.axes());
         let is_limited = contract.durability == Durability::Cached
@@ -206,24 +205,20 @@ impl Hardware {
     }
 
     /// The limits of a target so far.
-    #[must_use]
     pub fn limits(&self, target: usize) -> Vec<Limit> {
         [self.memory.as_slice(), &self.devices[target]].concat()
     }
 
-    #[must_use]
     pub fn target_count(&self) -> usize {
         self.devices.len()
     }
 
     /// The approximate time of both measurements of all limits.
-    #[must_use]
     pub fn time_ns(&self) -> u64 {
         self.requests.iter().map(|request| request.time_ns * 2).sum()
     }
 
     /// The bytes written for the limits, and those still to come.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes_written.max(self.device_bytes * 2)
     }

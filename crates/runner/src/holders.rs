@@ -22,7 +22,6 @@ pub(crate) fn is_held_by(processes: &[u32], directory: &Path) -> bool {
 }
 
 /// The children of this process.
-#[must_use]
 pub fn children() -> Vec<u32> {
     processes().filter(|&process| parent(process) == Some(std::process::id())).collect()
 }

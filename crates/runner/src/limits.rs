@@ -149,7 +149,6 @@ impl Pace {
         Self { bytes_per_s: 4 << 20, sync: Duration::from_millis(100), call: Duration::from_micros(20) };
 
     /// The time to write a sample's data, old content included, and to make it durable on the way.
-    #[must_use]
     pub fn time_of(self, case: &Case) -> Duration {
         let axes = case.axes();
         let calls =
@@ -173,7 +172,6 @@ impl Pace {
 /// The default deadline of a sample: a minute, plus time to write its data (including old content) and read
 /// it at 4 MiB/s, plus 20 µs per call, or 100 ms per call that makes data durable: a busy disk takes tens of
 /// milliseconds.
-#[must_use]
 pub fn deadline(case: &Case) -> Duration {
     let pace = Pace::SLOWEST;
     Duration::from_secs(60) + pace.time_of(case) + pace.time_for(case.axes().size_bytes)

@@ -100,7 +100,6 @@ pub(crate) fn by_ranks(
 /// One sample of all ranks' shares. Its phases follow each other without gaps, from the first rank's beginning to the
 /// last rank's end: a rank syncs while others still write, and phase sync is the time that remains after the last
 /// write.
-#[must_use]
 pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
     let is_cause = |report: &&Report| !report.sample.outcome.is_ok() && !report.is_abandoned;
     let failed = reports.iter().find(is_cause).or(reports.iter().find(|report| !report.sample.outcome.is_ok()));

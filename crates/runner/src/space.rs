@@ -32,7 +32,6 @@ pub fn check_space(
 
 /// The shortage for a sample in the open directory. Filesystems that free blocks in the background get time
 /// to do so. Without a reserve, or if the target cannot be asked, the sample itself meets the kernel's error.
-#[must_use]
 pub fn shortage_of_sample(directory: impl AsFd, case: &Case, reserve: Reserve) -> Option<InsufficientSpace> {
     if reserve.is_none() {
         return None;

@@ -39,7 +39,6 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Deadline<'static> {
     /// The patience before signals are watched, while each of them ends the program.
-    #[must_use]
     pub fn without_stop(limit: Option<Duration>) -> Self {
         Self::until(limit.unwrap_or(TIMEOUT), &NEVER)
     }
@@ -103,20 +102,17 @@ impl TargetHelper {
     }
 
     /// The workspace, if it has been made.
-    #[must_use]
     pub fn workspace(&self) -> Option<&HelperWorkspace> {
         self.workspace.as_ref()
     }
 
     /// The number of the target helper's process.
-    #[must_use]
     pub fn process(&self) -> u32 {
         self.process.id()
     }
 
     /// Whether one of these processes has a file of the workspace open, as a killed worker that hangs in the
     /// kernel does. Removal would hang, too.
-    #[must_use]
     pub fn is_held_by(&self, processes: &[u32]) -> bool {
         self.workspace.as_ref().is_some_and(|workspace| is_held_by(processes, &workspace.path))
     }
@@ -235,7 +231,6 @@ pub struct StaleWorkspaces {
 
 impl StaleWorkspaces {
     /// Finds and removes directories of killed runs, by target helpers of that command.
-    #[must_use]
     pub fn new(command: WorkerCommand) -> Self {
         Self { command, process: None }
     }

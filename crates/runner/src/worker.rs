@@ -98,7 +98,6 @@ pub struct Deadline<'s> {
 
 impl<'s> Deadline<'s> {
     /// A wait that ends when the run is stopped.
-    #[must_use]
     pub fn until(limit: Duration, stop: &'s AtomicBool) -> Self {
         Self { limit, stop, grace: Duration::ZERO }
     }

@@ -21,7 +21,6 @@ pub struct Workers<'w> {
 
 impl<'w> Workers<'w> {
     /// Workers of that command, until `stop` is set.
-    #[must_use]
     pub fn new(command: &'w WorkerCommand, stop: &'w AtomicBool, lost_workers: &'w mut LostWorkers) -> Self {
         Self { command, stop, lost_workers, at_work: None, coordinator: None }
     }
@@ -137,7 +136,6 @@ impl LostWorkers {
     }
 
     /// Whether a worker hangs in a target.
-    #[must_use]
     pub fn hangs_in(&self, target: usize) -> bool {
         self.hung.iter().any(|(of, _)| *of == target)
     }

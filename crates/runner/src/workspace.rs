@@ -61,7 +61,6 @@ pub enum Leftover {
 }
 
 /// The path of the workspace with that id in a target.
-#[must_use]
 pub fn workspace_path(target: &Path, id: &str) -> PathBuf {
     target.join(format!("{PREFIX}{id}"))
 }

@@ -21,7 +21,6 @@ pub struct Written {
 impl Written {
     /// No bytes yet. `copy_is_given` is whether the user names the file to be copied, so that none must be
     /// made.
-    #[must_use]
     pub fn new(most_bytes: Option<u64>, copy_is_given: bool) -> Self {
         Self { most_bytes, copy_is_given, ..Self::default() }
     }
@@ -33,13 +32,11 @@ impl Written {
     }
 
     /// The total bytes written.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.beside_bytes.saturating_add(self.sample_bytes)
     }
 
     /// The remaining bytes; none without a limit.
-    #[must_use]
     pub fn left_bytes(&self) -> Option<u64> {
         self.most_bytes.map(|most| most.saturating_sub(self.bytes()))
     }
@@ -52,7 +49,6 @@ impl Written {
 
     /// The bytes that a sample of the case writes, including preparations: the file that it copies and, if it
     /// is read back, the files that show the path of direct I/O.
-    #[must_use]
     pub fn needed_bytes(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
         self.sample_and_source(target, case).saturating_add(self.direct_check(target, case, is_read_back))
     }

@@ -91,7 +91,6 @@ const SHORT_TIMEOUT: Duration = Duration::from_millis(50);
 
 impl StoreError {
     /// Whether another program has locked the database, so that the same call can succeed later.
-    #[must_use]
     pub fn is_busy(&self) -> bool {
         let Self::Sqlite { error, .. } = self else { return false };
         matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
@@ -197,7 +196,6 @@ impl Store {
         self.connection.pragma_update(None, "synchronous", "normal")
     }
 
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -270,7 +268,6 @@ impl Store {
     }
 
     /// The error of a run that is not there.
-    #[must_use]
     pub fn no_run(&self, run: i64) -> StoreError {
         StoreError::NoRun { path: self.path.clone(), run }
     }

@@ -21,7 +21,6 @@ pub const SCHEMA: u32 = 3;
 const FEW: usize = 20;
 
 /// The verdicts, and then the possible reasons. Styled text; `width` is the terminal's, none for all columns.
-#[must_use]
 pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
     let width = width.filter(|_| !is_all);

@@ -34,14 +34,12 @@ fn text(line: &Line<'_>) -> String {
 }
 
 /// The first line: the run before its first sample.
-#[must_use]
 pub fn begin(number: Option<i64>, run: &RunRecord) -> String {
     let (targets, missing) = (run.targets.as_slice(), run.missing.as_slice());
     text(&Line::Run { schema: SCHEMA, run: json::run_of(number, run), targets, missing })
 }
 
 /// The line of a step of that run; none for a step that only the whole document shows.
-#[must_use]
 pub fn line(run: &RunRecord, event: &RunEvent) -> Option<String> {
     let line = match event {
         RunEvent::Sample { target, case, sample } => {
@@ -59,7 +57,6 @@ pub fn line(run: &RunRecord, event: &RunEvent) -> Option<String> {
 }
 
 /// The whole of a finished run, in the order of rounds.
-#[must_use]
 pub fn render(report: &Report) -> String {
     let rows = distinct_rows(report.cases.iter().map(|case| &case.record));
     let mut samples: Vec<(&CaseRecord, &Sample)> =

@@ -3,7 +3,6 @@
 use crate::sentences::{Report, run_lines};
 use crate::tables::table::{self, Column};
 
-#[must_use]
 pub(super) fn render(report: &Report) -> String {
     let run = &report.run;
     let mut text = format!("# writebench {}, {}\n\n", run.version, run.started);

@@ -45,7 +45,6 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
 }
 
 /// The chart as an SVG document. The same chart gives the same bytes.
-#[must_use]
 pub(super) fn render(chart: &Chart) -> String {
     let (chart, left_out) = limited(chart);
     let chart = &chart;

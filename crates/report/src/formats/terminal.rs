@@ -20,7 +20,6 @@ pub enum Detail {
 
 impl Detail {
     /// As the option `--all` says.
-    #[must_use]
     pub fn for_option(is_all: bool) -> Self {
         if is_all { Self::All } else { Self::Usual }
     }
@@ -28,7 +27,6 @@ impl Detail {
 
 /// A report as styled text; the caller strips what the output cannot show. `width` is the
 /// terminal's; none to leave lines as long as they are.
-#[must_use]
 pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
     let (width, shows_tables) = (width.filter(|_| !is_all), is_all || !report.is_brief());

@@ -3,14 +3,12 @@
 use unicode_width::UnicodeWidthStr;
 
 /// The columns of a line without styles.
-#[must_use]
 pub fn display_width(line: &str) -> usize {
     line.width()
 }
 
 /// The text, padded with spaces to that width. The formatting width of Rust counts characters, and panics above
 /// 65,535, which a foreign name can exceed.
-#[must_use]
 pub fn padded(text: &str, width: usize) -> String {
     text.to_owned() + &" ".repeat(width.saturating_sub(display_width(text)))
 }

@@ -118,7 +118,6 @@ impl CaseReport {
 
     /// The time of this case over another's: 2 if the other is twice as fast. The other may be of another contract or
     /// target; then only rounds compare them. None without undisturbed samples of both.
-    #[must_use]
     pub fn ratio_to(&self, other: &Self) -> Option<Interval> {
         self.modelled.as_ref()?.ratio_to(other.modelled.as_ref()?)
     }

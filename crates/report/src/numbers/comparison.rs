@@ -97,13 +97,11 @@ impl Comparison {
     }
 
     /// Whether each side is one run, so that a drift between them looks like a difference.
-    #[must_use]
     pub fn is_of_single_runs(&self) -> bool {
         self.unit == ObservationUnit::Run && self.a.runs.len() == 1 && self.b.runs.len() == 1
     }
 
     /// The number of cases with too few rounds or runs for an interval of 95 %.
-    #[must_use]
     pub fn too_few(&self) -> usize {
         self.cases.iter().filter(|case| !case.speed_ratio.is_sure()).count()
     }
@@ -118,13 +116,11 @@ impl Comparison {
     }
 
     /// The number of cases with that verdict.
-    #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.cases.iter().filter(|case| case.verdict == verdict).count()
     }
 
     /// The number of A's cases without a verdict, because figures or B's case are missing.
-    #[must_use]
     pub fn undecided_cases(&self) -> usize {
         let is_compared = |case: &str| self.cases.iter().any(|other| other.case.to_string() == case);
         let left_out = distinct(self.left_out.iter().map(|left| left.case.as_str()), |case| *case);
@@ -133,7 +129,6 @@ impl Comparison {
     }
 
     /// The cases whose whole interval is slower by more than that share, so that noise does not add cases.
-    #[must_use]
     pub fn slower_than(&self, share: f64) -> Vec<&ComparedCase> {
         let is_slower =
             |case: &&ComparedCase| case.verdict == Verdict::Slower && case.speed_ratio.high < 1.0 - share;

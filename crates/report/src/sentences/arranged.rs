@@ -29,13 +29,11 @@ impl Sort {
         &[Self::Throughput, Self::WriteAlone, Self::Elapsed, Self::Cpu, Self::Precision, Self::Case];
 
     /// The word on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.name_and_key().0
     }
 
     /// The order with that word.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|sort| sort.name() == name)
     }

@@ -48,7 +48,6 @@ fn bytes_written(report: &Report) -> u64 {
 }
 
 /// Machine, target, device.
-#[must_use]
 pub fn machine_lines(environment: &Environment, target: &str) -> Lines {
     let mut lines = system_lines(environment);
     lines.extend(place_lines(environment, target));

@@ -40,7 +40,6 @@ pub struct Report {
 
 impl Report {
     /// The report on a run.
-    #[must_use]
     pub fn from_run(number: Option<i64>, mut run: RunRecord) -> Self {
         let is_search = run.is_search();
         let cases = cases(&mut run);
@@ -78,7 +77,6 @@ impl Report {
     }
 
     /// Whether the run answers goals, so that its first screen needs no tables.
-    #[must_use]
     pub fn is_brief(&self) -> bool {
         let mut origins = self.cases.iter().map(|case| &case.record.origin);
         !self.is_arranged && origins.all(|origin| origin.is_search() || origin.suite() == GOALS)

@@ -11,13 +11,11 @@ const BLANK: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ff
 ///
 /// Names, labels, paths, reasons and error messages go through this wherever they enter a sentence or a table for a
 /// terminal, so that the only styles there are our own.
-#[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |c| if matches!(c, '\n' | '\t') { Some(' ') } else { None })
 }
 
 /// Several lines, as an export has them, each made safe in the same way.
-#[must_use]
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| if matches!(c, '\n' | '\t') { Some(c) } else { None })
 }

@@ -6,7 +6,6 @@ use std::borrow::Borrow;
 pub(crate) const NAMED: usize = 3;
 
 /// `1 case`, `2 cases`.
-#[must_use]
 pub fn counted(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
@@ -32,7 +31,6 @@ pub(crate) fn without_values(name: &str, values: &[&str]) -> String {
 }
 
 /// The text as a shell takes it. A shell takes no NUL, and a file's name has none.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     // Quotes around a case's name would only be in the way.
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./=,:+@%".contains(character);

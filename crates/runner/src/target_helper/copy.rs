@@ -77,7 +77,6 @@ pub enum Existing {
 
 impl CopyDestination {
     /// Device and inode of the existing file.
-    #[must_use]
     pub fn identity(&self) -> Option<[u64; 2]> {
         match self.existing {
             Existing::File { identity, .. } | Existing::Descriptor { identity, .. } => Some(identity),
