@@ -13,71 +13,34 @@ const SAMPLES: [&str; 6] = ["-n", "--runs", "--repeat", "--repeats", "--iteratio
 
 /// The parser's error in one line: what is wrong and what would fit, without usage and advice.
 pub(crate) fn one_line(error: &clap::Error, interface: &Command, words: &[OsString]) -> String {
+    let (cause, tips) = cause_and_tips(error);
     let line = match suggestion(error, interface, words) {
-        Some(suggestion) => format!("{}; did you mean {suggestion}? See", cause(error)),
-        None => format!("{}{}; see", cause(error), tips(error)),
+        Some(suggestion) => format!("{cause}; did you mean {suggestion}? See"),
+        None => format!("{cause}{tips}; see"),
     };
     format!("{} writebench --help", line.split_whitespace().collect::<Vec<&str>>().join(" "))
 }
 
-/// What is wrong, in clap's own words.
-fn cause(error: &clap::Error) -> String {
-    let context = |kind| text(error, kind).unwrap_or_default();
-    let (argument, value) = (context(ContextKind::InvalidArg), context(ContextKind::InvalidValue));
-    let why = std::error::Error::source(error).map_or(String::new(), |why| format!(": {why}"));
-    match error.kind() {
-        ErrorKind::InvalidValue if value.is_empty() => {
-            format!("a value is required for '{argument}' but none was supplied{}", values(error))
+/// What is wrong, in clap's own words but for a few, and what would fit, as clap suggests.
+fn cause_and_tips(error: &clap::Error) -> (String, String) {
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let advice = text.rfind("\n\nUsage: ").or_else(|| text.rfind("\n\nFor more information"));
+    let mut parts = text[..advice.unwrap_or(text.len())].split("\n  tip: ");
+    let cause = parts.next().unwrap_or_default().trim_end().to_owned();
+    let tips = parts.map(|tip| format!("; tip: {tip}")).collect();
+    let context = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
+    let (argument, prior) = (context(ContextKind::InvalidArg), context(ContextKind::PriorArg));
+    let cause = match error.kind() {
+        ErrorKind::ArgumentConflict if prior != argument => {
+            format!("the argument '{argument}' cannot be used with '{prior}'")
         }
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
-            format!("invalid value '{value}' for '{argument}'{why}{}", values(error))
-        }
-        ErrorKind::UnknownArgument => format!("unexpected argument '{argument}' found"),
-        ErrorKind::InvalidSubcommand => {
-            format!("unrecognized subcommand '{}'", context(ContextKind::InvalidSubcommand))
-        }
-        ErrorKind::ArgumentConflict => match context(ContextKind::PriorArg) {
-            prior if prior == argument => format!("the argument '{argument}' cannot be used multiple times"),
-            prior => format!("the argument '{argument}' cannot be used with '{prior}'"),
-        },
         ErrorKind::MissingRequiredArgument => format!("required and missing: {argument}"),
         ErrorKind::NoEquals => format!("an equal sign is missing between '{argument}' and its value"),
         ErrorKind::MissingSubcommand => "a command is missing".to_owned(),
-        // A kind that has no words here, or that the command line above cannot lead to.
-        kind if argument.is_empty() => kind.to_string(),
-        kind => format!("{kind}: '{argument}'"),
-    }
-}
-
-fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
-    error.get(kind).map(ToString::to_string).filter(|text| !text.is_empty())
-}
-
-fn values(error: &clap::Error) -> String {
-    text(error, ContextKind::ValidValue).map_or(String::new(), |all| format!(" [possible values: {all}]"))
-}
-
-/// What would fit, as clap suggests.
-fn tips(error: &clap::Error) -> String {
-    let kinds = [
-        ("subcommand", ContextKind::SuggestedSubcommand),
-        ("argument", ContextKind::SuggestedArg),
-        ("value", ContextKind::SuggestedValue),
-    ];
-    let similar = kinds.into_iter().filter_map(|(what, kind)| {
-        Some(match error.get(kind)? {
-            ContextValue::Strings(names) if names.len() > 1 => {
-                format!("; tip: some similar {what}s exist: '{}'", names.join("', '"))
-            }
-            ContextValue::None | ContextValue::Strings(_) if text(error, kind).is_none() => return None,
-            name => format!("; tip: a similar {what} exists: '{name}'"),
-        })
-    });
-    let others = match error.get(ContextKind::Suggested) {
-        Some(ContextValue::StyledStrs(tips)) => tips.iter().map(|tip| format!("; tip: {tip}")).collect(),
-        _ => Vec::new(),
+        _ => cause,
     };
-    similar.chain(others).collect()
+    (cause, tips)
 }
 
 /// Mistakes unknown to clap: options of other programs, and a target in the place of a command.

@@ -52,8 +52,8 @@ pub(super) const WITH_LENGTH: &[Prepare] = &[
     Prepare::Overwrite,
 ];
 
-/// The common part of the cards of methods that write from memory.
-const WRITES: MethodCard = MethodCard {
+/// The common part of all cards, as methods that write from memory have it.
+pub(super) const WRITES: MethodCard = MethodCard {
     summary: "",
     words: "",
     calls: "",

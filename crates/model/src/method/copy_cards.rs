@@ -1,6 +1,6 @@
 //! The cards of methods that copy a file.
 
-use super::cards::{SYNCS_AFTERWARDS, SYNCS_OF_MAPS, WITH_LENGTH, WRITE_BEHIND};
+use super::cards::{SYNCS_AFTERWARDS, SYNCS_OF_MAPS, WITH_LENGTH, WRITE_BEHIND, WRITES};
 use super::{Copying, Cursor, MethodCard};
 use crate::axis::Axis;
 use crate::value::Prepare;
@@ -11,19 +11,13 @@ const COPYING: &[Axis] =
 
 /// The common part of the cards of copying methods.
 const COPY: MethodCard = MethodCard {
-    summary: "",
-    words: "",
-    calls: "",
-    has_buffer: false,
     cursor: Cursor::FilePosition,
     copying: Some(Copying::Bytes),
     axes: &[COPYING, WRITE_BEHIND],
-    prepares: Prepare::ALL,
     syncs: SYNCS_AFTERWARDS,
     syncs_on_the_way: &[],
-    effort: 0,
     fio: Err("fio copies no files"),
-    example: &[(Axis::Chunk, "4KiB")],
+    ..WRITES
 };
 
 pub(super) const READ_WRITE: MethodCard = MethodCard {
