@@ -79,7 +79,7 @@ impl Hardware {
             let all = cases.iter().map(Case::bytes_written).sum::<u64>();
             let all = all.saturating_mul(u64::from(settings.samples)).saturating_mul(targets.len() as u64);
             for (target, space) in targets.iter().enumerate() {
-                hardware.ask_for_device(target, space.as_ref(), settings, largest, all);
+                hardware.ask_for_device(target, file_bytes(space.as_ref(), largest), settings, all);
             }
         }
         let budget = settings.budget_ns.map(|budget| Duration::from_nanos(budget) / BUDGET_SHARE);
@@ -102,16 +102,8 @@ impl Hardware {
         self.requests.push(LimitRequest { hardware, target, time_ns: 0 });
     }
 
-    /// `largest` is the largest case's bytes, `all` the bytes of all samples.
-    fn ask_for_device(
-        &mut self,
-        target: usize,
-        space: Option<&Space>,
-        settings: &Settings,
-        largest: u64,
-        all: u64,
-    ) {
-        let file_bytes = file_bytes(space, largest);
+    /// `all` are the bytes of all samples.
+    fn ask_for_device(&mut self, target: usize, file_bytes: u64, settings: &Settings, all: u64) {
         let most_bytes = file_bytes * FILES;
         // The limit is measured before and after.
         let needed = self.bytes().saturating_add(most_bytes * 2);
@@ -124,10 +116,8 @@ impl Hardware {
         }
         self.device_bytes += most_bytes;
         let (file_stem, data_seed) = ("limit".to_owned(), settings.seed);
-        self.ask(
-            target,
-            LimitedHardware::Device(DeviceWrites { file_stem, data_seed, file_bytes, most_bytes }),
-        );
+        let writes = DeviceWrites { file_stem, data_seed, file_bytes, most_bytes };
+        self.ask(target, LimitedHardware::Device(writes));
     }
 
     /// Measures all limits once more; the best value counts.
@@ -157,7 +147,7 @@ impl Hardware {
                 *file_stem = workers.lost_workers.file_stem(file_stem);
             }
             let limit = Duration::from_nanos(request.time_ns) * 10 + self.timeout;
-            let how = match workers.ask(request.target, request.clone(), limit)? {
+            let how = match workers.ask(request.target, request.clone(), limit, None)? {
                 RequestOutcome::Response(MeasuredLimits { limits, bytes_written }) => {
                     self.bytes_written += bytes_written;
                     limits.into_iter().for_each(|limit| self.learn(request.target, limit));

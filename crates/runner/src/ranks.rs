@@ -38,7 +38,7 @@ impl Report {
                 is_over = wait.is_last || !all;
                 all
             };
-            workers.ask_with_barrier(target, request, share.limit, Some(&mut on_wait))
+            workers.ask(target, request, share.limit, Some(&mut on_wait))
         };
         if !is_over {
             // The others wait for this rank.

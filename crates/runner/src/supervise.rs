@@ -86,31 +86,21 @@ pub fn supervise(
     written: &mut Written,
     observe: &mut Observer<'_>,
 ) -> Result<End, RunnerError> {
-    let (taken, probes_ns) = (std::mem::take(&mut plan.taken), std::mem::take(&mut plan.probes_ns));
-    let mut run = Run {
-        cases: std::mem::take(&mut plan.cases),
-        plan: &plan,
-        schedule,
-        workers,
-        taken,
-        disturbance: Disturbance::from_probes(probes_ns),
-        written,
-        start: Instant::now(),
-        taken_here: 0,
-    };
+    let disturbance = Disturbance::from_probes(std::mem::take(&mut plan.probes_ns));
+    let start = Instant::now();
+    let mut run = Run { plan, schedule, workers, disturbance, written, observe, start, taken_here: 0 };
     run.resume_counts();
-    run.rounds(observe)
+    run.rounds()
 }
 
 struct Run<'p, 'w> {
-    plan: &'p Plan,
-    // The plan's cases, and those that the schedule has added.
-    cases: Vec<PlannedCase>,
+    // With the cases that the schedule adds, and the samples that are taken.
+    plan: Plan,
     schedule: &'p mut dyn Schedule,
     workers: Workers<'w>,
-    taken: Vec<Vec<SampleSummary>>,
     disturbance: Disturbance,
     written: &'p mut Written,
+    observe: &'p mut Observer<'p>,
     // The time of the first sample, and the number that this process has taken.
     start: Instant,
     taken_here: u32,
@@ -118,21 +108,21 @@ struct Run<'p, 'w> {
 
 impl Run<'_, '_> {
     fn resume_counts(&mut self) {
-        for (planned, samples) in self.cases.iter().zip(&self.taken) {
+        for (planned, samples) in self.plan.cases.iter().zip(&self.plan.taken) {
             (0..samples.len()).for_each(|_| self.written.add_sample(planned.target, &planned.case, false));
         }
         self.written.end_worker();
     }
 
-    fn rounds(&mut self, observe: &mut Observer<'_>) -> Result<End, RunnerError> {
+    fn rounds(&mut self) -> Result<End, RunnerError> {
         // An interrupted round is finished first.
-        let mut round = self.taken.iter().flatten().map(|sample| sample.round).max().unwrap_or(0);
+        let mut round = self.plan.taken.iter().flatten().map(|sample| sample.round).max().unwrap_or(0);
         loop {
             let wanting = self.wanted().iter().filter(|&&wanted| wanted > 0).count();
             let added = self.schedule.added();
             if !added.is_empty() {
-                self.cases.extend(added);
-                self.taken.resize(self.cases.len(), Vec::new());
+                self.plan.cases.extend(added);
+                self.plan.taken.resize(self.plan.cases.len(), Vec::new());
                 continue;
             }
             if wanting == 0 {
@@ -142,7 +132,7 @@ impl Run<'_, '_> {
             if self.budget_ends_within(wanting) {
                 return Ok(End::Budget);
             }
-            if let Some(end) = self.round(round, observe)? {
+            if let Some(end) = self.round(round)? {
                 return Ok(end);
             }
             round += 1;
@@ -151,17 +141,18 @@ impl Run<'_, '_> {
 
     /// Takes one sample of every case that wants one, and repeats disturbed samples, so that as many cases as
     /// possible are compared inside the round. Returns the reason to end the run, if any.
-    fn round(&mut self, round: u32, observe: &mut Observer<'_>) -> Result<Option<End>, RunnerError> {
-        let order = order(self.plan.settings.seed, round, &self.cases);
+    fn round(&mut self, round: u32) -> Result<Option<End>, RunnerError> {
+        let order = order(self.plan.settings.seed, round, &self.plan.cases);
         // A case that begins to want samples during the round waits for the next one, with all others that
         // do.
         let due = self.wanted().to_vec();
-        let last =
-            |run: &Self, index: usize| run.taken[index].last().copied().filter(|sample| sample.round == round);
+        let last = |run: &Self, index: usize| {
+            run.plan.taken[index].last().copied().filter(|sample| sample.round == round)
+        };
         for &index in &order {
             if due[index] > 0
                 && last(self, index).is_none()
-                && let Some(end) = self.turn(index, round, observe)?
+                && let Some(end) = self.turn(index, round)?
             {
                 return Ok(Some(end));
             }
@@ -169,7 +160,7 @@ impl Run<'_, '_> {
         for _ in 0..MOST_REPEATS {
             for &index in &order {
                 if last(self, index).is_some_and(|sample| sample.is_disturbed)
-                    && let Some(end) = self.turn(index, round, observe)?
+                    && let Some(end) = self.turn(index, round)?
                 {
                     return Ok(Some(end));
                 }
@@ -179,12 +170,7 @@ impl Run<'_, '_> {
     }
 
     /// Takes one sample of a case, if it wants one.
-    fn turn(
-        &mut self,
-        index: usize,
-        round: u32,
-        observe: &mut Observer<'_>,
-    ) -> Result<Option<End>, RunnerError> {
+    fn turn(&mut self, index: usize, round: u32) -> Result<Option<End>, RunnerError> {
         let wanted = self.wanted();
         if wanted[index] == 0 {
             return Ok(None);
@@ -193,7 +179,7 @@ impl Run<'_, '_> {
         if self.budget_ends_within(1) {
             return Ok(Some(End::Budget));
         }
-        let PlannedCase { target, case } = &self.cases[index];
+        let PlannedCase { target, case } = &self.plan.cases[index];
         let bytes = self.written.needed_bytes(*target, case, self.reads_back());
         if self.written.left_bytes().is_some_and(|left| bytes > left) {
             return Ok(Some(End::MaxBytes));
@@ -201,11 +187,11 @@ impl Run<'_, '_> {
         let written = self.written.bytes();
         let (target, case) = (*target, case.clone());
         let started = RunEvent::Started { target, case: case.clone(), left, written };
-        observe(started).map_err(RunnerError::Observer)?;
+        (self.observe)(started).map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
-        self.taken[index].push(SampleSummary::from(&sample));
+        self.plan.taken[index].push(SampleSummary::from(&sample));
         let event = RunEvent::Sample { target, case: case.into(), sample: sample.into() };
-        observe(event).map_err(RunnerError::Observer)?;
+        (self.observe)(event).map_err(RunnerError::Observer)?;
         self.taken_here += 1;
         Ok(None)
     }
@@ -230,12 +216,12 @@ impl Run<'_, '_> {
     /// The number of samples that each case still wants.
     fn wanted(&mut self) -> &[usize] {
         let spent = Spent { elapsed: self.elapsed(), bytes: self.written.sample_bytes() };
-        self.schedule.wanted(&self.taken, spent)
+        self.schedule.wanted(&self.plan.taken, spent)
     }
 
     /// Takes one sample of a case; none if the run was stopped.
     fn sample(&mut self, index: usize, round: u32) -> Result<Option<Sample>, RunnerError> {
-        let (plan, PlannedCase { target, case }) = (self.plan, self.cases[index].clone());
+        let (plan, PlannedCase { target, case }) = (&self.plan, self.plan.cases[index].clone());
         let (target, case) = (&target, &case);
         let planned_target = plan.targets.get(*target).cloned().unwrap_or_default();
         self.workers.lost_workers.reap();
@@ -250,7 +236,7 @@ impl Run<'_, '_> {
             remove_first,
             reserve: planned_target.reserve,
             data_seed: plan.settings.seed,
-            read_back: plan.settings.verify.extent(self.taken[index].is_empty()),
+            read_back: plan.settings.verify.extent(self.plan.taken[index].is_empty()),
             settle_limit_ns: nanoseconds(SETTLE_LIMIT),
             warm: true,
             // Ranks would end at different bytes, and each reads back another's.
@@ -298,7 +284,7 @@ impl Run<'_, '_> {
         // Outside MPI, the worker says that its methods are not supported.
         let is_of_mpi = case.method().is_of_mpi() && self.workers.coordinator.is_some();
         if ranks == 1 && !is_of_mpi {
-            return self.workers.ask(target, request, limit);
+            return self.workers.ask(target, request, limit, None);
         }
         let Some(coordinator) = self.workers.coordinator.take() else {
             return Err(RunnerError::Unfit(format!("{case} has {ranks} ranks, and this run has one")));
@@ -314,7 +300,7 @@ impl Run<'_, '_> {
         if let Some(limit) = self.schedule.loop_limit() {
             return Some(nanoseconds(limit).max(LEAST_WRITE_LIMIT_NS));
         }
-        let samples = (self.cases.len() as u64).saturating_mul(u64::from(self.plan.settings.samples));
+        let samples = (self.plan.cases.len() as u64).saturating_mul(u64::from(self.plan.settings.samples));
         let budget_ns = self.plan.settings.budget_ns?;
         Some(budget_ns.checked_div(samples).unwrap_or(budget_ns).max(LEAST_WRITE_LIMIT_NS))
     }

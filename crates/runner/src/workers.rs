@@ -54,21 +54,12 @@ impl<'w> Workers<'w> {
         })
     }
 
-    /// Sends a request about a target, and waits at most `limit`.
+    /// Sends a request about a target, and waits at most `limit`; `on_wait` waits for the other ranks on the way.
     ///
     /// # Errors
     /// No worker can be started or understood, or it answers with an error. A hung or dead worker is no
     /// error.
-    pub fn ask<R: Request>(
-        &mut self,
-        target: usize,
-        request: R,
-        limit: Duration,
-    ) -> Result<RequestOutcome<R::Response>, RunnerError> {
-        self.ask_with_barrier(target, request, limit, None)
-    }
-
-    pub(crate) fn ask_with_barrier<R: Request>(
+    pub(crate) fn ask<R: Request>(
         &mut self,
         target: usize,
         request: R,
@@ -158,7 +149,7 @@ mod tests {
         let request =
             LimitRequest { hardware: LimitedHardware::Memory { threads: 1, bytes: 1 }, target: 0, time_ns: 1 };
         let (stop, mut lost_workers) = (AtomicBool::new(stop), LostWorkers::default());
-        Workers::new(&command, &stop, &mut lost_workers).ask(0, request, limit)
+        Workers::new(&command, &stop, &mut lost_workers).ask(0, request, limit, None)
     }
 
     const LONG: Duration = Duration::from_secs(60);
