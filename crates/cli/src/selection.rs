@@ -8,6 +8,7 @@ use writebench_model::{
     Axis, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Data, GOALS, Goal, Layout, Method, Origin, Overrides,
     SelectedCase, Space, Suite, TargetRecord, did_you_mean, suite_named,
 };
+use writebench_stats::distinct;
 
 use crate::arguments::suite_names;
 use crate::exit::usage;
@@ -310,18 +311,12 @@ pub(crate) fn different_cases(records: &[CaseRecord], ranks: u32) -> Result<Vec<
         let unknown = || usage!("this writebench does not know the case {}", record.case);
         record.case.known().cloned().ok_or_else(unknown)
     };
-    let cases = different(records.iter().map(known).collect::<Result<Vec<Case>>>()?);
+    let cases = distinct(records.iter().map(known).collect::<Result<Vec<Case>>>()?, Clone::clone);
     let Some(case) = cases.iter().find(|case| case.axes().ranks > ranks) else { return Ok(cases) };
     let (wanted, are) = (case.axes().ranks, if ranks == 1 { "is one" } else { "are fewer" });
     Err(usage!(
         "{case} has {wanted} ranks, and there {are}: start writebench by mpirun -n {wanted}, or srun -n {wanted}"
     ))
-}
-
-/// Each case once, in order.
-pub(crate) fn different(all: impl IntoIterator<Item = Case>) -> Vec<Case> {
-    let mut known = HashSet::new();
-    all.into_iter().filter(|case| known.insert(case.clone())).collect()
 }
 
 /// `AXIS=VALUE[,VALUE...]`.

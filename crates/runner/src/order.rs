@@ -1,11 +1,10 @@
 //! The order of the cases in a round.
 
-use std::collections::HashMap;
-
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use writebench_model::Case;
+use writebench_stats::grouped;
 
 /// A case on one of the run's targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,15 +20,8 @@ pub struct PlannedCase {
 pub(crate) fn order(seed: u64, round: u32, planned: &[PlannedCase]) -> Vec<usize> {
     let stream = u128::from(seed) << 64 | u128::from(round) << 1 | 1;
     let mut random = Pcg64Mcg::from_seed(stream.to_le_bytes());
-    let mut targets_of_case: Vec<Vec<usize>> = Vec::new();
-    let mut places: HashMap<&Case, usize> = HashMap::new();
-    for (index, PlannedCase { case, .. }) in planned.iter().enumerate() {
-        let place = *places.entry(case).or_insert(targets_of_case.len());
-        match targets_of_case.get_mut(place) {
-            Some(targets) => targets.push(index),
-            None => targets_of_case.push(vec![index]),
-        }
-    }
+    let cases = grouped(0..planned.len(), |&index| &planned[index].case);
+    let mut targets_of_case: Vec<Vec<usize>> = cases.into_iter().map(|(_, targets)| targets).collect();
     targets_of_case.shuffle(&mut random);
     for targets in &mut targets_of_case {
         targets.shuffle(&mut random);

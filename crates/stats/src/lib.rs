@@ -1,9 +1,10 @@
 //! Pure statistics on slices. No distribution is assumed: write times are skewed, bimodal and drifting, so
-//! medians and order statistics describe them.
+//! medians and order statistics describe them. And the grouping of items, of which samples are most.
 
 #![expect(clippy::cast_precision_loss, reason = "numbers of samples are far below 2^52")]
 
 mod gaussian_process;
+mod grouped;
 mod independent;
 mod interval;
 mod mann_whitney;
@@ -13,6 +14,7 @@ mod stability;
 mod verdict;
 
 pub use gaussian_process::{GaussianProcess, Kernel, Observation, Point};
+pub use grouped::{distinct, grouped};
 pub use independent::independent_ratio;
 pub use interval::{Interval, median_interval};
 pub use outliers::count_outliers;

@@ -16,6 +16,7 @@ use writebench_model::{
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
+use writebench_stats::distinct;
 
 use self::file_sizes::file_sizes;
 use super::run::RunCommand;
@@ -451,7 +452,6 @@ impl CandidateSet {
 /// Cases that promise what plain write does, one for each number of threads: limits depend on no more.
 fn cases_for_limits(space: &Space) -> Vec<Case> {
     let durability = space.baseline.contract().durability;
-    let mut threads = HashSet::new();
     let cases = space.cases().filter(|case| case.contract().durability == durability);
-    cases.filter(|case| threads.insert(case.axes().threads)).cloned().collect()
+    distinct(cases, |case| case.axes().threads).into_iter().cloned().collect()
 }

@@ -11,6 +11,7 @@ use clap::{Args, ValueHint};
 use writebench_filesystems::{FilesystemKind, FilesystemRequest, Filesystems};
 use writebench_model::{Bytes, Case, MissingTarget, Settings};
 use writebench_report::visible;
+use writebench_stats::{distinct, grouped};
 use writebench_store::Store;
 
 use self::images::Images;
@@ -85,7 +86,7 @@ impl FsCommand {
         let images = Images::plan(&self.images, &requests, &selected.rows)?;
         let paths: Vec<String> = targets.iter().map(|target| target.path().display().to_string()).collect();
         let names = paths.iter().cloned().chain(requests.iter().map(|request| request.kind.to_string()));
-        let cases = selection::different(selected.rows.iter().map(|row| row.case.clone()));
+        let cases = distinct(selected.rows.iter().map(|row| row.case.clone()), Clone::clone);
         // Until the filesystems are made, the space of the images' directory stands for theirs.
         let space = writebench_probe::space(&self.images)?;
         let spaces: Vec<_> = names.map(|name| (name, Some(space))).collect();
@@ -257,13 +258,10 @@ fn make_all(
 
 /// Each reason once, with the names of all filesystems that it prevented.
 fn reasons(missing: &[MissingTarget]) -> String {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for target in missing {
-        match reasons.iter_mut().find(|(why, _)| *why == target.why) {
-            Some((_, names)) => names.push(&target.name),
-            None => reasons.push((&target.why, vec![&target.name])),
-        }
-    }
-    let texts = reasons.iter().map(|(why, names)| format!("{}: {why}", names.join(", ")));
+    let reasons = grouped(missing, |target| target.why.as_str()).into_iter();
+    let texts = reasons.map(|(why, targets)| {
+        let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+        format!("{}: {why}", names.join(", "))
+    });
     texts.collect::<Vec<_>>().join("; ")
 }

@@ -1,10 +1,11 @@
 use anyhow::Result;
 use writebench_model::{Axes, Axis, Case, Method, Prepare, Suite, built_in_suites, suite_named};
+use writebench_stats::distinct;
 
 use crate::arguments::suite_names;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::selection::{USUAL_BLOCK_BYTES, different};
+use crate::selection::USUAL_BLOCK_BYTES;
 use clap::{Args, Subcommand};
 
 /// List suites, methods, axes, or the cases of a suite
@@ -95,5 +96,5 @@ fn cases(name: &str) -> Result<String> {
 /// counts once.
 fn cases_of(suite: &Suite) -> Result<Vec<Case>> {
     let rows = suite.rows(&[], USUAL_BLOCK_BYTES)?.rows;
-    Ok(different(rows.into_iter().map(|row| row.case)))
+    Ok(distinct(rows.into_iter().map(|row| row.case), Clone::clone))
 }

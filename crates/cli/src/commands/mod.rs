@@ -15,7 +15,6 @@ mod report;
 mod run;
 mod runs;
 mod show;
-mod target_helper;
 mod worker;
 
 use std::ffi::OsString;
@@ -25,6 +24,7 @@ use clap::Subcommand;
 
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::signals::obey_supervisor_only;
 
 macro_rules! commands {
     ($($name:ident($arguments:ty),)*) => {
@@ -61,6 +61,9 @@ type Hidden = fn(&mut dyn Iterator<Item = OsString>) -> Result<Exit>;
 /// Commands that are not for people: help, manual and completions do not know them.
 pub(crate) const HIDDEN: [(&str, Hidden); 3] = [
     (crate::processes::WORKER, worker::work),
-    (crate::processes::TARGET_HELPER, target_helper::serve),
+    (crate::processes::TARGET_HELPER, |_| {
+        obey_supervisor_only()?;
+        Ok(writebench_runner::serve_target().map(|()| Exit::Ok)?)
+    }),
     (writebench_engine::GUARD, |words| Ok(writebench_engine::guard(words).map(|()| Exit::Ok)?)),
 ];

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use writebench_model::{Axis, Bytes, Case, CaseRecord, GOALS, SelectedCase, Settings, TargetRecord};
 use writebench_runner::{AdaptiveSize, Contest, OfSize, Schedule};
+use writebench_stats::distinct;
 
 use crate::exit::usage;
 use crate::selection;
@@ -74,7 +75,7 @@ impl AdaptiveCases {
             .rev()
             .find_map(|size| with_size(rows, largest, size))
             .unwrap_or_default();
-        selection::different(rows.into_iter().map(|row| row.case))
+        distinct(rows.into_iter().map(|row| row.case), Clone::clone)
     }
 }
 
@@ -121,7 +122,7 @@ fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<Selec
 /// every target.
 fn places(bytes: u64, rows: &[SelectedCase], targets: usize, all: &mut Vec<Case>) -> OfSize {
     let first = all.len() * targets;
-    all.extend(selection::different(rows.iter().map(|row| row.case.clone())));
+    all.extend(distinct(rows.iter().map(|row| row.case.clone()), Clone::clone));
     OfSize { bytes, cases: (first..all.len() * targets).collect(), contests: Vec::new() }
 }
 

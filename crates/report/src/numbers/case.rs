@@ -8,10 +8,9 @@ use writebench_model::{
     CaseOrigin, CaseRecord, Content, Contract, Durability, Limit, Outcome, RunRecord, Sample, Stage,
     TargetRecord,
 };
-use writebench_stats::{Interval, Verdict};
+use writebench_stats::{Interval, Verdict, grouped};
 
 use crate::numbers::estimate::Estimate;
-use crate::numbers::grouped::grouped;
 use crate::numbers::reached::Reached;
 use crate::numbers::rounds::Modelled;
 

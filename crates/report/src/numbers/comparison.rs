@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
-use writebench_stats::{CONFIDENCE, Interval, Verdict};
+use writebench_stats::{CONFIDENCE, Interval, Verdict, distinct};
 
 use crate::numbers::case::{CaseReport, cases};
-use crate::numbers::grouped::distinct;
 use crate::numbers::sides::{
     CaseOn, CompareError, ComparedRun, Side, different, is_target_by_target, same_work,
 };

@@ -3,7 +3,6 @@
 mod case;
 mod comparison;
 mod estimate;
-mod grouped;
 mod latency;
 mod over_time;
 mod reached;
@@ -16,10 +15,10 @@ pub(crate) use self::case::{CaseReport, across_targets, by_contract, by_rank, ca
 pub(crate) use self::comparison::ComparedCase;
 pub use self::comparison::{Comparison, ObservationUnit};
 pub(crate) use self::estimate::{Estimate, Figure, PHASES, PhaseNs};
-pub(crate) use self::grouped::{distinct, grouped};
 pub(crate) use self::latency::{LatencyCurve, LatencyEstimate, LatencyPlace};
 pub(crate) use self::over_time::{Fall, OverTime, rates};
 pub(crate) use self::reached::{Reached, limit_kind};
 pub(crate) use self::rounds::{geometric_mean, ratio_in_rounds, total};
 pub(crate) use self::sides::{CaseOn, CompareError};
 pub use self::sides::{ComparedRun, Side};
+pub(crate) use writebench_stats::{distinct, grouped};

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use writebench_model::{CaseRecord, Contract, Sample};
-use writebench_stats::{CONFIDENCE, Interval, Rounds, as_f64};
-
-use crate::numbers::grouped::grouped;
+use writebench_stats::{CONFIDENCE, Interval, Rounds, as_f64, grouped};
 
 /// A case's place in the model of its contract on its target.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 /// Items with the same key, in the order in which the keys were met.
-pub(crate) fn grouped<T, K: Clone + Eq + Hash>(
+pub fn grouped<T, K: Clone + Eq + Hash>(
     items: impl IntoIterator<Item = T>,
     key: impl Fn(&T) -> K,
 ) -> Vec<(K, Vec<T>)> {
@@ -22,7 +22,7 @@ pub(crate) fn grouped<T, K: Clone + Eq + Hash>(
 }
 
 /// The first item of each key, in order.
-pub(crate) fn distinct<T, K: Eq + Hash>(items: impl IntoIterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<T> {
+pub fn distinct<T, K: Eq + Hash>(items: impl IntoIterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<T> {
     let mut met = HashSet::new();
     items.into_iter().filter(|item| met.insert(key(item))).collect()
 }
