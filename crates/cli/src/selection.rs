@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use anyhow::Result;
 use clap::Args;
 use writebench_model::{
-    Axis, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Data, GOALS, Goal, Layout, Method, Origin, Overrides,
-    SelectedCase, Space, Suite, TargetRecord, did_you_mean, suite_named,
+    Assignment, Axis, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Data, GOALS, Goal, Layout, Method,
+    Origin, Overrides, SelectedCase, Space, Suite, TargetRecord, combinations, did_you_mean, suite_named,
 };
 use writebench_stats::distinct;
 
@@ -162,19 +162,18 @@ fn goal_rows(selection: &SelectionArguments, overrides: &Overrides) -> Result<Ve
         if selection.with_and_without_checksums && goal.is_durable() && !is_fixed {
             values.push((Axis::Checksums, Checksums::ALL.iter().map(ToString::to_string).collect()));
         }
-        for fixed in each_combination(&values) {
-            rows.extend(rows_of_goal(goal, fixed)?);
+        for values in combinations(only(&values, |_| true)) {
+            let fixed = values.into_iter().map(|(axis, value)| (axis, vec![value.to_owned()]));
+            rows.extend(rows_of_goal(goal, fixed.collect())?);
         }
     }
     Ok(rows)
 }
 
-/// Each combination of one value for each axis.
-fn each_combination(values: &Overrides) -> Vec<Vec<(Axis, Vec<String>)>> {
-    values.iter().fold(vec![Vec::new()], |combinations, (axis, values)| {
-        let with = |earlier: &Vec<_>, value: &String| [&earlier[..], &[(*axis, vec![value.clone()])]].concat();
-        combinations.iter().flat_map(|earlier| values.iter().map(move |value| with(earlier, value))).collect()
-    })
+/// The values for some axes.
+fn only(overrides: &Overrides, is_meant: impl Fn(Axis) -> bool) -> impl Iterator<Item = (Axis, &[String])> {
+    let meant = overrides.iter().filter(move |(axis, _)| is_meant(*axis));
+    meant.map(|(axis, values)| (*axis, values.as_slice()))
 }
 
 /// The baseline of a goal, then its portfolio.
@@ -226,19 +225,18 @@ fn with_size_per_rank(row: SelectedCase) -> Result<SelectedCase> {
 /// The case of that name. Values for axes that the name leaves out come from the overrides.
 fn named_cases(name: &str, overrides: &Overrides) -> Result<Vec<Case>> {
     let method = Case::parse(name.split(',').next().unwrap_or_default()).map(|case| case.method());
-    let mut names = vec![name.to_owned()];
-    for (axis, values) in overrides {
-        let left_out = !name.split(',').any(|part| part.split('=').next() == Some(axis.name()));
-        if left_out && method.as_ref().is_ok_and(|method| method.has_axis(*axis)) {
-            names = names
-                .iter()
-                .flat_map(|name| values.iter().map(move |value| format!("{name},{axis}={value}")))
-                .collect();
-        }
-    }
-    names
+    let is_left_out = |axis: Axis| {
+        let is_named = name.split(',').any(|part| part.split('=').next() == Some(axis.name()));
+        !is_named && method.as_ref().is_ok_and(|method| method.has_axis(axis))
+    };
+    let with = |values: &Vec<Assignment<'_>>| {
+        let values = values.iter().map(|(axis, value)| format!(",{axis}={value}"));
+        format!("{name}{}", values.collect::<String>())
+    };
+    combinations(only(overrides, is_left_out))
         .iter()
-        .map(|name| match Case::parse(name) {
+        .map(with)
+        .map(|name| match Case::parse(&name) {
             Ok(case) if case.method().is_program() => {
                 Err(usage!("--case {name}: give your program with --command 'PROGRAM {{file}}' instead"))
             }

@@ -55,7 +55,7 @@ pub use size::{LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_R
 pub use space::{GOALS, Goal, Space};
 pub use suite::{
     CasePrefix, Overrides, SUITES, Section, SelectedCase, SelectedCases, Suite, SuiteError, built_in_suites,
-    suite_named,
+    combinations, suite_named,
 };
 pub use sync::{Sync, SyncCall};
 pub use target::{FilesystemSpec, Image, Limit, LimitKind, MissingTarget, TargetRecord};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::case::{Case, CaseError};
-use crate::suite::{CasePrefix, Overrides, Suite, SuiteError};
+use crate::suite::{CasePrefix, Overrides, Section, Suite, SuiteError};
 use crate::value::named_values;
 
 named_values! {
@@ -102,37 +102,36 @@ impl Space {
     /// Never in a build whose tests pass: the texts are fixed.
     pub fn for_goal(goal: Goal, fixed: &Overrides) -> Result<Self, SuiteError> {
         let suite = Suite::parse(goal.text()).expect("a built-in space parses");
-        let (mut baseline, mut portfolio, mut others) = (None, Vec::new(), Vec::new());
+        let combined = |section: &Section, prefix: &CasePrefix| {
+            section.combined(prefix, fixed, 1).map_err(|error| suite.error(section, error))
+        };
+        let mut candidates = Vec::new();
         for section in &suite.sections {
             for prefix in &section.prefixes {
-                let candidates = section.combined(prefix, fixed, 1);
-                for candidate in candidates.map_err(|error| suite.error(section, error))? {
-                    match (candidate, &baseline) {
-                        (Ok(case), None) => baseline = Some(case),
-                        (Ok(case), Some(baseline)) => {
-                            let is_enough = case.contract().satisfies(&baseline.contract());
-                            if is_enough && case != *baseline && !others.contains(&case) {
-                                others.push(case);
-                            }
-                        }
-                        (Err(CaseError::Contradiction(_)), Some(_)) => {}
-                        (Err(error), _) => return Err(suite.error(section, error)),
-                    }
-                }
+                candidates.extend(combined(section, prefix)?.into_iter().map(|case| (section, case)));
             }
         }
-        let baseline = baseline.expect("a space has a baseline");
-        // The first section has no values of its own, only those that all sections share.
-        let section = &suite.sections[0];
-        for prefix in goal.portfolio() {
-            let prefix = prefix.without(fixed);
-            let cases = section.combined(&prefix, fixed, 1).map_err(|error| suite.error(section, error))?;
-            for case in cases.into_iter().flatten() {
-                let is_enough = case.contract().satisfies(&baseline.contract());
-                if is_enough && case != baseline && !portfolio.contains(&case) {
-                    portfolio.push(case);
-                }
+        let mut candidates = candidates.into_iter();
+        let (section, baseline) = candidates.next().expect("a space has a baseline");
+        let baseline = baseline.map_err(|error| suite.error(section, error))?;
+        let (mut portfolio, mut others) = (Vec::new(), Vec::new());
+        let add = |cases: &mut Vec<Case>, case: Case| {
+            let is_enough = case.contract().satisfies(&baseline.contract());
+            if is_enough && case != baseline && !cases.contains(&case) {
+                cases.push(case);
             }
+        };
+        for (section, candidate) in candidates {
+            match candidate {
+                Ok(case) => add(&mut others, case),
+                Err(CaseError::Contradiction(_)) => {}
+                Err(error) => return Err(suite.error(section, error)),
+            }
+        }
+        // The first section has no values of its own, only those that all sections share.
+        for prefix in goal.portfolio() {
+            let cases = combined(section, &prefix.without(fixed))?;
+            cases.into_iter().flatten().for_each(|case| add(&mut portfolio, case));
         }
         others.extend(portfolio.iter().filter(|case| !others.contains(case)).cloned().collect::<Vec<_>>());
         Ok(Self { title: suite.title.clone(), summary: suite.summary.clone(), baseline, portfolio, others })

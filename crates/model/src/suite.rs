@@ -4,7 +4,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use crate::axis::Axis;
-use crate::case::{Case, CaseError};
+use crate::case::{Assignment, Case, CaseError};
 use crate::case_record::{CaseOrigin, Layout};
 use crate::quantity::Bytes;
 use crate::similar::did_you_mean;
@@ -251,14 +251,14 @@ impl Section {
                 axes.push((*axis, values));
             }
         }
-        Ok(combinations(&axes).iter().map(|assignments| Case::new(method, assignments)).collect())
+        Ok(combinations(axes).iter().map(|assignments| Case::new(method, assignments)).collect())
     }
 }
 
 /// Every combination of one value per axis; the first axis is the outermost loop.
-fn combinations<'v>(axes: &[(Axis, &'v [String])]) -> Vec<Vec<(Axis, &'v str)>> {
-    let mut combinations: Vec<Vec<(Axis, &str)>> = vec![Vec::new()];
-    for &(axis, values) in axes {
+pub fn combinations<'v>(axes: impl IntoIterator<Item = (Axis, &'v [String])>) -> Vec<Vec<Assignment<'v>>> {
+    let mut combinations: Vec<Vec<Assignment<'_>>> = vec![Vec::new()];
+    for (axis, values) in axes {
         let with =
             |earlier: &Vec<_>, value: &'v String| [earlier.as_slice(), &[(axis, value.as_str())]].concat();
         let longer = |earlier| values.iter().map(move |value| with(earlier, value));

@@ -79,7 +79,10 @@ impl Session<'_> {
             Bytes(self.written.bytes()).approximate(),
             database::next_commands(store, number, None)
         ));
-        self.hints(&report, end);
+        let is_search = report.run.is_search();
+        if end == End::MaxBytes && !is_search && !report.is_brief() && !report.run.has_made_filesystems() {
+            output.note("The limit on bytes was reached: `writebench run --resume --max-bytes MORE` goes on.");
+        }
         match output::all_ok([printed, streamed, exported]) {
             Err(error) if end == End::Stopped => output::print_error(&error),
             all => all?,
@@ -113,14 +116,6 @@ impl Session<'_> {
         };
         let helper = self.workspaces.targets.first_mut().and_then(|target| target.helper.as_mut());
         helper.map_or(Ok(None), |helper| copied.finish(helper))
-    }
-
-    /// The command that could be run next.
-    fn hints(&self, report: &Report, end: End) {
-        let (output, is_search) = (self.workspaces.output, report.run.is_search());
-        if end == End::MaxBytes && !is_search && !report.is_brief() && !report.run.has_made_filesystems() {
-            output.note("The limit on bytes was reached: `writebench run --resume --max-bytes MORE` goes on.");
-        }
     }
 
     fn supervise(&mut self, began: Instant) -> Result<End> {

@@ -75,23 +75,22 @@ impl<'r> Recorder<'r> {
             sample.turn = Some(self.turn);
             self.turn = self.turn.saturating_add(1);
         }
-        self.keep(event)?;
+        self.keep(event);
         Ok(self.write_waiting()?)
     }
 
-    fn keep(&mut self, event: RunEvent) -> Result<()> {
-        self.streams.write(self.run.so_far(), &event)?;
+    fn keep(&mut self, event: RunEvent) {
+        self.streams.write(self.run.so_far(), &event);
         if self.gone.is_none() {
             self.waiting.push_back(event.clone());
         }
         self.run.apply(event);
-        Ok(())
     }
 
     /// Records how the run stands at its end, and the bytes that it has written, after all that still waits. Another
     /// program's lock is waited for, until a signal comes, or for a moment where it has come already.
     pub(super) fn finish(&mut self, status: RunStatus, totals: RunEvent) -> Result<()> {
-        [totals, RunEvent::Status(status)].into_iter().try_for_each(|event| self.keep(event))?;
+        [totals, RunEvent::Status(status)].into_iter().for_each(|event| self.keep(event));
         let (start, was_stopped) = (Instant::now(), is_stopped());
         loop {
             if let Err(error) = self.write_waiting() {

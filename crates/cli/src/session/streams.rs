@@ -35,11 +35,11 @@ impl<'o> Streams<'o> {
     }
 
     /// Writes the line of a step of that run, if it has one. A reader gets whole lines, at once.
-    pub(super) fn write(&mut self, run: &RunRecord, event: &RunEvent) -> Result<()> {
+    pub(super) fn write(&mut self, run: &RunRecord, event: &RunEvent) {
         if self.open.is_empty() {
-            return Ok(());
+            return;
         }
-        let Some(line) = jsonl::line(run, event) else { return Ok(()) };
+        let Some(line) = jsonl::line(run, event) else { return };
         let (output, failed) = (self.output, &mut self.failed);
         self.open.retain_mut(|stream| {
             let Err(error) = stream.write_all(line.as_bytes()).and_then(|()| stream.flush()) else {
@@ -54,7 +54,6 @@ impl<'o> Streams<'o> {
             }
             false
         });
-        Ok(())
     }
 
     /// Closes the streams. Fails if any line could not be written, unless the reader has stopped.
