@@ -13,6 +13,11 @@ use crate::value::{
 /// An axis to change, and the reason with the accepted values.
 type Contradiction = (Axis, String);
 
+/// Refuses the value on an axis.
+fn refuse(axis: Axis, why: impl Into<String>) -> Result<(), Contradiction> {
+    Err((axis, why.into()))
+}
+
 impl Case {
     /// The smallest sector: direct I/O always needs multiples of it.
     pub const SECTOR_BYTES: u64 = 512;
@@ -43,21 +48,18 @@ impl Case {
 /// The method's own restrictions.
 fn methods_own(method: Method, axes: &Axes) -> Result<(), Contradiction> {
     if !method.card().prepares.contains(&axes.prepare) {
-        let fitting =
-            method.card().prepares.iter().map(|prepare| prepare.name()).collect::<Vec<_>>().join(", ");
-        return Err((Axis::Prepare, format!("it can start from {fitting}")));
+        let fitting: Vec<&str> = method.card().prepares.iter().map(|prepare| prepare.name()).collect();
+        return refuse(Axis::Prepare, format!("it can start from {}", fitting.join(", ")));
     }
     let join = |calls: &[SyncCall]| calls.iter().map(|call| call.name()).collect::<Vec<_>>().join(", ");
     if axes.sync.every.is_some() && !method.card().syncs_on_the_way.contains(&axes.sync.call) {
-        let fitting = if method.card().syncs_on_the_way.is_empty() {
-            "it is synced at the end only".to_owned()
-        } else {
-            format!("on the way its data is reached by {}", join(method.card().syncs_on_the_way))
+        return match method.card().syncs_on_the_way {
+            [] => refuse(Axis::Sync, "it is synced at the end only"),
+            calls => refuse(Axis::Sync, format!("on the way its data is reached by {}", join(calls))),
         };
-        return Err((Axis::Sync, fitting));
     }
     if !method.card().syncs.contains(&axes.sync.call) {
-        return Err((Axis::Sync, format!("its data is reached by {}", join(method.card().syncs))));
+        return refuse(Axis::Sync, format!("its data is reached by {}", join(method.card().syncs)));
     }
     if let Some(every) = axes.sync.every
         && method.has_axis(Axis::Vector)
@@ -68,33 +70,30 @@ fn methods_own(method: Method, axes: &Axes) -> Result<(), Contradiction> {
         let why = format!(
             "a call hands over {vector} chunks; set sync={call}/{fitting}, or a vector that divides {every}"
         );
-        return Err((Axis::Sync, why));
+        return refuse(Axis::Sync, why);
     }
     if axes.cache == Cache::Dontcache && !method.has_flags() {
-        return Err((
-            Axis::Cache,
-            "RWF_DONTCACHE is a flag of pwritev2; take pwrite, writev, pwritev or uring".to_owned(),
-        ));
+        let why = "RWF_DONTCACHE is a flag of pwritev2; take pwrite, writev, pwritev or uring";
+        return refuse(Axis::Cache, why);
     }
     Ok(())
 }
 
 fn sizes(method: Method, axes: &Axes) -> Result<(), Contradiction> {
     if method.card().cursor == Cursor::NoData && axes.call == AllocateCall::FallocateKeepSize {
-        return Err((Axis::Call, "the file would have no length; take prepare=fallocate-keep-size".to_owned()));
+        return refuse(Axis::Call, "the file would have no length; take prepare=fallocate-keep-size");
     }
     let allocating = if method.card().cursor == Cursor::NoData { Some(axes.call) } else { axes.prepare.call() };
     let reserves = allocating.is_some_and(AllocateCall::gives_blocks);
     if axes.size_bytes == 0 && (method.card().cursor == Cursor::Mapping || reserves || method.copies()) {
-        let why = "mapping, reserving or copying nothing is an error; give at least one byte";
-        return Err((Axis::Size, why.to_owned()));
+        return refuse(Axis::Size, "mapping, reserving or copying nothing is an error; give at least one byte");
     }
     let size = Bytes(axes.size_bytes);
     if axes.threads > 1 && axes.size_bytes < u64::from(axes.threads) {
-        return Err((Axis::Threads, format!("threads would have nothing to write; size={size} is too small")));
+        return refuse(Axis::Threads, format!("threads would have nothing to write; size={size} is too small"));
     }
     if axes.ranks > 1 && axes.size_bytes < u64::from(axes.ranks.saturating_mul(axes.threads)) {
-        return Err((Axis::Ranks, format!("ranks would have nothing to write; size={size} is too small")));
+        return refuse(Axis::Ranks, format!("ranks would have nothing to write; size={size} is too small"));
     }
     Ok(())
 }
@@ -104,7 +103,7 @@ fn ranks(axes: &Axes) -> Result<(), Contradiction> {
     let threads = u64::from(axes.ranks) * u64::from(axes.threads);
     if threads > Case::MOST_THREADS {
         let (ranks, most) = (axes.ranks, Case::MOST_THREADS);
-        return Err((Axis::Threads, format!("with {ranks} ranks these are more than {most} in all")));
+        return refuse(Axis::Threads, format!("with {ranks} ranks these are more than {most} in all"));
     }
     Ok(())
 }
@@ -112,7 +111,7 @@ fn ranks(axes: &Axes) -> Result<(), Contradiction> {
 /// Ranks call together for one file that they all have open.
 fn collective(axes: &Axes) -> Result<(), Contradiction> {
     if axes.collective == Collective::Yes && axes.files != Files::Shared {
-        return Err((Axis::Collective, "ranks with files of their own have no calls together".to_owned()));
+        return refuse(Axis::Collective, "ranks with files of their own have no calls together");
     }
     Ok(())
 }
@@ -122,25 +121,19 @@ fn blocks(case: &Case) -> Result<(), Contradiction> {
     let axes = case.axes();
     if axes.layout == FileLayout::Segmented {
         let is_default = axes.block_bytes == Axes::defaults(axes.prepare).block_bytes;
-        let why = "only layout=strided has blocks";
-        return if is_default { Ok(()) } else { Err((Axis::Block, why.to_owned())) };
+        return if is_default { Ok(()) } else { refuse(Axis::Block, "only layout=strided has blocks") };
     }
     if axes.files != Files::Shared {
-        return Err((Axis::Layout, "threads and ranks have the blocks of one file in turns".to_owned()));
+        return refuse(Axis::Layout, "threads and ranks have the blocks of one file in turns");
     }
     if axes.block_bytes == 0 || !axes.block_bytes.is_multiple_of(axes.chunk_size_bytes) {
-        let chunk = Axes::get(axes, Axis::Chunk);
-        return Err((Axis::Block, format!("it is no multiple of chunk={chunk}")));
+        return refuse(Axis::Block, format!("it is no multiple of chunk={}", axes.get(Axis::Chunk)));
     }
     if axes.size_bytes <= axes.block_bytes.saturating_mul(u64::from(case.thread_count() - 1)) {
-        let why = format!("size={} has no block for each", Bytes(axes.size_bytes));
-        return Err((Axis::Block, why));
+        return refuse(Axis::Block, format!("size={} has no block for each", Bytes(axes.size_bytes)));
     }
     if axes.writeback_bytes.is_some() {
-        return Err((
-            Axis::Writeback,
-            "write-behind follows one contiguous part; set layout=segmented".to_owned(),
-        ));
+        return refuse(Axis::Writeback, "write-behind follows one contiguous part; set layout=segmented");
     }
     Ok(())
 }
@@ -149,18 +142,18 @@ fn layout(method: Method, axes: &Axes) -> Result<(), Contradiction> {
     let own_file = axes.files == Files::PerThread;
     let own_descriptor = axes.descriptor == Descriptor::PerThread;
     if own_file && own_descriptor {
-        return Err((Axis::Descriptor, "files=per-thread gives each thread its own already".to_owned()));
+        return refuse(Axis::Descriptor, "files=per-thread gives each thread its own already");
     }
     if own_file && axes.map == MapSharing::PerThread {
-        return Err((Axis::Map, "files=per-thread gives each thread its own already".to_owned()));
+        return refuse(Axis::Map, "files=per-thread gives each thread its own already");
     }
     if method.card().cursor == Cursor::Mapping && own_descriptor && axes.map == MapSharing::Shared {
-        return Err((Axis::Descriptor, "a shared mapping has one descriptor; set map=per-thread".to_owned()));
+        return refuse(Axis::Descriptor, "a shared mapping has one descriptor; set map=per-thread");
     }
     if method.card().cursor == Cursor::FilePosition && axes.threads > 1 && !own_file && !own_descriptor {
         let fitting = if method.has_axis(Axis::Files) { "files=per-thread or " } else { "" };
         let why = format!("threads would share one file position; set {fitting}descriptor=per-thread");
-        return Err((Axis::Threads, why));
+        return refuse(Axis::Threads, why);
     }
     Ok(())
 }
@@ -171,24 +164,23 @@ fn windows(case: &Case) -> Result<(), Contradiction> {
     let Some(window) = axes.prepared_window_bytes() else {
         let is_default = axes.window_bytes == Axes::defaults(axes.prepare).window_bytes;
         let why = "only populate=window and huge=collapse have windows";
-        return if is_default { Ok(()) } else { Err((Axis::Window, why.to_owned())) };
+        return if is_default { Ok(()) } else { refuse(Axis::Window, why) };
     };
     if !window.is_multiple_of(axes.chunk_size_bytes) {
-        let chunk = Axes::get(axes, Axis::Chunk);
-        return Err((Axis::Window, format!("it is no multiple of chunk={chunk}")));
+        return refuse(Axis::Window, format!("it is no multiple of chunk={}", axes.get(Axis::Chunk)));
     }
     if axes.sync.is_on_the_way() {
-        return Err((Axis::Sync, "data that is prepared by window is synced at the end only".to_owned()));
+        return refuse(Axis::Sync, "data that is prepared by window is synced at the end only");
     }
     let huge = Case::HUGE_PAGE_BYTES;
     if axes.huge == Huge::Collapse && axes.populate == Populate::All {
-        return Err((Axis::Populate, "huge pages are made by window; set populate=window".to_owned()));
+        return refuse(Axis::Populate, "huge pages are made by window; set populate=window");
     }
     if axes.huge == Huge::Collapse && !window.is_multiple_of(huge) {
-        return Err((Axis::Window, format!("MADV_COLLAPSE takes multiples of a huge page, {}", Bytes(huge))));
+        return refuse(Axis::Window, format!("MADV_COLLAPSE takes multiples of a huge page, {}", Bytes(huge)));
     }
     if axes.huge == Huge::Collapse && axes.size_bytes / u64::from(case.thread_count().max(1)) < huge {
-        return Err((Axis::Huge, format!("each thread needs at least one huge page, {}", Bytes(huge))));
+        return refuse(Axis::Huge, format!("each thread needs at least one huge page, {}", Bytes(huge)));
     }
     Ok(())
 }
@@ -199,21 +191,21 @@ fn memory(case: &Case) -> Result<(), Contradiction> {
     if case.axes().memory != DataMemory::HugePages || case.source_bytes() >= huge {
         return Ok(());
     }
-    let source = Axes::get(case.axes(), Axis::Source);
-    Err((Axis::Memory, format!("with source={source} the memory is smaller than a huge page, {}", Bytes(huge))))
+    let (source, huge) = (case.axes().get(Axis::Source), Bytes(huge));
+    refuse(Axis::Memory, format!("with source={source} the memory is smaller than a huge page, {huge}"))
 }
 
 /// Write-behind is for data in the page cache that nothing else writes out on the way.
 fn write_behind(axes: &Axes) -> Result<(), Contradiction> {
     if axes.writeback_bytes.is_none() {
         let why = "write-behind drops what it has written out; set writeback=SIZE";
-        return if axes.drop == Drop::No { Ok(()) } else { Err((Axis::Drop, why.to_owned())) };
+        return if axes.drop == Drop::No { Ok(()) } else { refuse(Axis::Drop, why) };
     }
     if axes.cache != Cache::Buffered {
-        return Err((Axis::Writeback, "data is in the page cache only with cache=buffered".to_owned()));
+        return refuse(Axis::Writeback, "data is in the page cache only with cache=buffered");
     }
     if axes.sync.is_on_the_way() {
-        return Err((Axis::Writeback, "data that is synced on the way is written out already".to_owned()));
+        return refuse(Axis::Writeback, "data that is synced on the way is written out already");
     }
     Ok(())
 }
@@ -227,11 +219,11 @@ fn direct(case: &Case) -> Result<(), Contradiction> {
     }
     for (axis, bytes) in [(Axis::Chunk, axes.chunk_size_bytes), (Axis::Size, axes.size_bytes)] {
         if bytes != Axes::WHOLE && !bytes.is_multiple_of(SECTOR) {
-            return Err((axis, format!("direct I/O takes multiples of a sector, {SECTOR} bytes at least")));
+            return refuse(axis, format!("direct I/O takes multiples of a sector, {SECTOR} bytes at least"));
         }
     }
     if case.ranges().iter().any(|range| !range.offset.is_multiple_of(SECTOR)) {
-        return Err((Axis::Threads, "each thread needs a whole sector of its own for direct I/O".to_owned()));
+        return refuse(Axis::Threads, "each thread needs a whole sector of its own for direct I/O");
     }
     Ok(())
 }
