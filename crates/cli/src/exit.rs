@@ -56,10 +56,8 @@ pub(crate) fn exit_error(exit: Exit, message: String) -> anyhow::Error {
 
 /// An error of a thread that could not be started, with the limits that it may have met.
 pub(crate) fn thread_error(purpose: &str, error: &io::Error) -> anyhow::Error {
-    anyhow::anyhow!(
-        "start a thread {purpose}: {}; see pids.max of the control group, and ulimit -u",
-        Failure::io_message(error)
-    )
+    let why = Failure::io_message(error);
+    anyhow::anyhow!("start a thread {purpose}: {why}; see pids.max of the control group, and ulimit -u")
 }
 
 /// The exit that an error asks for.

@@ -202,10 +202,9 @@ fn copy_destination(
     match &destination.existing {
         Existing::Nothing => {}
         Existing::Link { to } => {
+            let (named, to) = (named.display(), to.display());
             return Err(refused!(
-                "--to {} is a symbolic link to {}, which somebody else may have made; name that file",
-                named.display(),
-                to.display()
+                "--to {named} is a symbolic link to {to}, which somebody else may have made; name that file"
             ));
         }
         Existing::Descriptor { .. } | Existing::Other => {

@@ -117,9 +117,9 @@ impl RunName {
             Self::Number(number) => vec![*number],
             Self::Label(label) => store.runs_labelled(label)?,
             Self::File(path) => {
+                let path = path.display();
                 return Err(usage!(
-                    "{} is a file; `writebench compare` reads exported files, this wants a run's number or label",
-                    path.display()
+                    "{path} is a file; `writebench compare` reads exported files, this wants a run's number or label"
                 ));
             }
         };

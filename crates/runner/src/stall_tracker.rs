@@ -122,10 +122,8 @@ impl StallTracker {
     pub(crate) fn reason(&self) -> Option<String> {
         let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
         if self.stopped.was_seen {
-            return Some(format!(
-                "the worker was stopped by a signal for about {}",
-                seconds(self.stopped.time)
-            ));
+            let time = seconds(self.stopped.time);
+            return Some(format!("the worker was stopped by a signal for about {time}"));
         }
         if self.frozen.was_seen {
             return Some(format!("its control group was frozen for about {}", seconds(self.frozen.time)));

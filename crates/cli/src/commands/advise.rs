@@ -160,11 +160,10 @@ impl AdviseCommand {
             return Err(usage!("--size must not be 0: there is nothing to write"));
         }
         if space.baseline.contract().durability == Durability::Durable && !target.keeps_data() {
+            let (path, kind) = (&target.path, &target.environment.filesystem.kind);
             return Err(usage!(
-                "{} is on {}, which keeps nothing over a loss of power: no way to write is durable there; name a directory \
-                 on a disk, or search --for stream",
-                target.path,
-                target.environment.filesystem.kind
+                "{path} is on {kind}, which keeps nothing over a loss of power: no way to write is durable there; name a \
+                 directory on a disk, or search --for stream"
             ));
         }
         found.check(std::slice::from_ref(&space.baseline), None, self.reserve, &[])?;
@@ -377,10 +376,10 @@ impl CandidateSet {
         let least =
             RaceLimits::least_bytes(smallest, self.limits.times_written).saturating_add(direct_check_bytes);
         if self.limits.max_bytes < least {
+            let (least, size) = (Bytes(least), Bytes(smallest).approximate());
             return Err(usage!(
-                "--max-bytes must be at least {} for a search that ends with six rounds of three ways at {}: fewer prove nothing",
-                Bytes(least),
-                Bytes(smallest).approximate()
+                "--max-bytes must be at least {least} for a search that ends with six rounds of three ways at {size}: fewer \
+                 prove nothing"
             ));
         }
         Ok(())
@@ -395,13 +394,12 @@ impl CandidateSet {
         let (budget, size) = (self.limits.budget, self.limits.final_bytes[0]);
         let least = RaceLimits::least_bytes(size, self.limits.times_written);
         if u128::from(least) * 1_000_000_000 > budget.as_nanos() * u128::from(MOST_BYTES_PER_S) {
+            let minutes = least.div_ceil(USUAL_BYTES_PER_S).div_ceil(60);
+            let [least, size] = [least, size].map(|bytes| Bytes(bytes).approximate());
             return Err(usage!(
-                "six rounds of three ways write {}, with files of {}, which is more than any disk takes in {budget:?}: --budget {}m is enough \
-                 at 1 GB/s; to give the search less memory, and so smaller files: systemd-run --scope -p MemoryMax=1G \
-                 writebench advise …",
-                Bytes(least).approximate(),
-                Bytes(size).approximate(),
-                least.div_ceil(USUAL_BYTES_PER_S).div_ceil(60),
+                "six rounds of three ways write {least}, with files of {size}, which is more than any disk takes in \
+                 {budget:?}: --budget {minutes}m is enough at 1 GB/s; to give the search less memory, and so smaller \
+                 files: systemd-run --scope -p MemoryMax=1G writebench advise …"
             ));
         }
         Ok(())

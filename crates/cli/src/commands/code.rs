@@ -66,11 +66,8 @@ impl CodeCommand {
         let frame = [(self.main, " --main"), (self.atomic, " --atomic"), (self.stream, " --stream")];
         let frame: String =
             frame.iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, option)| *option).collect();
-        usage!(
-            "{refusal}; the nearest in {}: writebench code {name} --lang {}{frame} ({cost})",
-            self.language.title(),
-            self.language.name()
-        )
+        let (title, language) = (self.language.title(), self.language.name());
+        usage!("{refusal}; the nearest in {title}: writebench code {name} --lang {language}{frame} ({cost})")
     }
 }
 

@@ -26,10 +26,9 @@ impl ImportCommand {
         for (index, (run, file)) in runs.iter().zip(&self.files).enumerate() {
             let before = runs[..index].iter().any(|other| other.id == run.id);
             if before || store.has_run(&run.id)? {
+                let (file, id) = (file.display(), &run.id);
                 return Err(usage!(
-                    "{}: the run {} is there already; `writebench runs` shows what there is",
-                    file.display(),
-                    run.id
+                    "{file}: the run {id} is there already; `writebench runs` shows what there is"
                 ));
             }
         }

@@ -53,16 +53,13 @@ impl<'r> Cost<'r> {
     /// A line for each case, and the totals.
     pub(crate) fn dry_run(&self) -> Result<String> {
         let mut text: String = self.cases.iter().map(|case| format!("{case}\n")).collect();
-        let targets: Vec<&str> = self.targets.iter().map(|(name, _)| name.as_str()).collect();
+        let targets = self.targets.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" and ");
         let most_at_once = self.cases.iter().map(|case| case.axes().size_bytes).max().unwrap_or(0);
+        let [all, round, most] =
+            [self.sample_bytes(), self.round_bytes(), most_at_once].map(|bytes| Bytes(bytes).approximate());
+        text += &format!("{} × {} into {}: ", self.counted_cases(), self.counted_samples(), visible(&targets));
         text += &format!(
-            "{} × {} into {}: {} to be written ({} in a round), at most {} at once. Nothing was written.\n",
-            counted(self.cases.len(), "case"),
-            counted(self.settings.samples as usize, "sample"),
-            visible(&targets.join(" and ")),
-            Bytes(self.sample_bytes()).approximate(),
-            Bytes(self.round_bytes()).approximate(),
-            Bytes(most_at_once).approximate(),
+            "{all} to be written ({round} in a round), at most {most} at once. Nothing was written.\n"
         );
         if self.is_sized {
             text += "Files may become smaller: as large as six rounds of them fit into the limits.\n";
@@ -78,24 +75,25 @@ impl<'r> Cost<'r> {
 
     /// The totals in a line, for the person who waits.
     pub(crate) fn line(&self) -> Result<String> {
+        let cases = self.counted_cases();
         let targets = match self.targets.len() {
             0 | 1 => String::new(),
             count => format!(" on {count} targets"),
         };
         if self.is_sized {
             let limits = self.limits_text();
-            return Ok(format!(
-                "{}{targets}, with files as large as the limits allow{limits}.",
-                counted(self.cases.len(), "case")
-            ));
+            return Ok(format!("{cases}{targets}, with files as large as the limits allow{limits}."));
         }
-        Ok(format!(
-            "{} × {}{targets}: about {} to write, {}.",
-            counted(self.cases.len(), "case"),
-            counted(self.settings.samples as usize, "sample"),
-            Bytes(self.bytes()?).approximate(),
-            self.time(),
-        ))
+        let (bytes, time) = (Bytes(self.bytes()?).approximate(), self.time());
+        Ok(format!("{cases} × {}{targets}: about {bytes} to write, {time}.", self.counted_samples()))
+    }
+
+    fn counted_cases(&self) -> String {
+        counted(self.cases.len(), "case")
+    }
+
+    fn counted_samples(&self) -> String {
+        counted(self.settings.samples as usize, "sample")
     }
 
     /// Asks before the run writes much into that much free space, unless that was agreed to or has a limit.
@@ -127,11 +125,10 @@ impl<'r> Cost<'r> {
             return Ok(());
         }
         let least = Bytes(least.next_multiple_of(if least < 1 << 20 { 1 << 10 } else { 1 << 20 }));
-        let round = Bytes(self.round_bytes()).approximate();
+        let (most, cases, round) = (Bytes(most), self.counted_cases(), Bytes(self.round_bytes()).approximate());
         Err(usage!(
-            "--max-bytes {} may pay for no sample: it must be at least {least}, for one of {case}; a round of {} writes {round}",
-            Bytes(most),
-            counted(self.cases.len(), "case"),
+            "--max-bytes {most} may pay for no sample: it must be at least {least}, for one of {case}; a round of \
+             {cases} writes {round}"
         ))
     }
 

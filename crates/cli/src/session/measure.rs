@@ -73,12 +73,9 @@ impl Session<'_> {
             Err(error) => return self.interrupted(error),
         }
         recorded?;
-        output.note(&format!(
-            "Run {number} took {} and wrote {}. {}",
-            duration(began.elapsed()),
-            Bytes(self.written.bytes()).approximate(),
-            database::next_commands(store, number, None)
-        ));
+        let (took, wrote) = (duration(began.elapsed()), Bytes(self.written.bytes()).approximate());
+        let next = database::next_commands(store, number, None);
+        output.note(&format!("Run {number} took {took} and wrote {wrote}. {next}"));
         let is_search = report.run.is_search();
         if end == End::MaxBytes && !is_search && !report.is_brief() && !report.run.has_made_filesystems() {
             output.note("The limit on bytes was reached: `writebench run --resume --max-bytes MORE` goes on.");
@@ -232,11 +229,9 @@ fn size_line(rows: &[CaseRecord], settings: &Settings, written: u64) -> String {
     let size = rows.iter().map(|row| row.contract.bytes).max().unwrap_or(0);
     let round = distinct_rows(rows).map(|row| row.case.known().map_or(0, Case::bytes_written)).sum::<u64>();
     let all = round.saturating_mul(settings.samples.into()).saturating_add(written);
+    let ([size, all], rounds) = ([size, all].map(|bytes| Bytes(bytes).approximate()), settings.samples);
     format!(
-        "Files of {}: the largest of which {} rounds fit into the limits. About {} are written in all.",
-        Bytes(size).approximate(),
-        settings.samples,
-        Bytes(all).approximate(),
+        "Files of {size}: the largest of which {rounds} rounds fit into the limits. About {all} are written in all."
     )
 }
 

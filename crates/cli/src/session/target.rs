@@ -57,15 +57,13 @@ pub(crate) struct AcquiredTarget {
 impl Target {
     /// Finds the target at that path, if it answers within `limit`.
     pub(crate) fn find(path: &Path, destroy: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
-        let target = Self::inspect(path, limit)?;
-        target.check_kind(path)?;
+        let target = Self::inspect_fit(path, limit)?;
         match destroy {
             _ if target.helper.is_none() => check_destroy_option(path, target.path(), destroy)?,
             Some(device) => {
+                let (device, path) = (device.display(), target.path().display());
                 return Err(usage!(
-                    "--destroy {}: the target is the directory {}; name the device as TARGET, too",
-                    device.display(),
-                    target.path().display()
+                    "--destroy {device}: the target is the directory {path}; name the device as TARGET, too"
                 ));
             }
             None => {}
@@ -78,13 +76,10 @@ impl Target {
     pub(crate) fn find_different(paths: &[PathBuf], limit: Option<Duration>) -> Result<Vec<Self>> {
         let mut targets: Vec<Self> = Vec::new();
         for path in paths {
-            let target = Self::inspect(path, limit)?;
-            target.check_kind(path)?;
+            let target = Self::inspect_fit(path, limit)?;
             if target.helper.is_none() {
-                return Err(usage!(
-                    "target {} is a block device: several targets have to be directories",
-                    path.display()
-                ));
+                let path = path.display();
+                return Err(usage!("target {path} is a block device: several targets have to be directories"));
             }
             if targets.iter().any(|other| other.path() == target.path()) {
                 return Err(usage!("target {} is given twice", target.path().display()));
@@ -107,9 +102,10 @@ impl Target {
         Ok(Self { made: Some((name, making)), ..Self::find(root, None, None)? })
     }
 
-    /// Refuses a file, whose facts `probe` shows nevertheless.
-    fn check_kind(&self, named: &Path) -> Result<()> {
-        if self.inspection.kind == TargetKind::Other { Err(no_target(named)) } else { Ok(()) }
+    /// Looks at it, and refuses a file, whose facts `probe` shows nevertheless.
+    fn inspect_fit(path: &Path, limit: Option<Duration>) -> Result<Self> {
+        let target = Self::inspect(path, limit)?;
+        if target.inspection.kind == TargetKind::Other { Err(no_target(path)) } else { Ok(target) }
     }
 
     /// Looks at a path that is named as a target.
@@ -240,18 +236,17 @@ fn device_below(making: &FilesystemSpec) -> Option<String> {
 
 /// Whether `--destroy` names the block device at `path`, too.
 fn check_destroy_option(target: &Path, path: &Path, destroy: Option<&Path>) -> Result<()> {
-    let facts = writebench_probe::block_device(path)?;
+    let (facts, target) = (writebench_probe::block_device(path)?, target.display());
     let Some(destroy) = destroy else {
+        let device = writebench_runner::device_description(&facts);
         return Err(refused!(
-            "target {} is a block device ({}): what is on it would be lost; if that is meant, add --destroy {}",
-            target.display(),
-            writebench_runner::device_description(&facts),
-            target.display()
+            "target {target} is a block device ({device}): what is on it would be lost; if that is meant, add --destroy \
+             {target}"
         ));
     };
     // By number: one device can have several names.
     if writebench_probe::block_device(destroy).ok().map(|named| named.number) != Some(facts.number) {
-        return Err(refused!("--destroy {} does not name the target {}", destroy.display(), target.display()));
+        return Err(refused!("--destroy {} does not name the target {target}", destroy.display()));
     }
     Ok(())
 }

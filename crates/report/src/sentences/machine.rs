@@ -76,15 +76,10 @@ fn target_line(target: &TargetRecord) -> String {
     // A loop device of our own has nothing to tell that its image does not.
     let device = device.as_ref().filter(|_| target.making.is_none());
     let device = device.map_or(String::new(), |device| format!("; {}", device_line(device)));
-    format!(
-        "{}: {} on {} ({}), {} free of {}{device}",
-        target.name,
-        filesystem.kind,
-        filesystem.source,
-        filesystem.mount_options,
-        size(filesystem.available_bytes),
-        size(filesystem.total_bytes),
-    ) + &target.making.as_ref().map_or(String::new(), making_text)
+    let Filesystem { kind, source, mount_options, .. } = filesystem;
+    let free = format!("{} free of {}", size(filesystem.available_bytes), size(filesystem.total_bytes));
+    format!("{}: {kind} on {source} ({mount_options}), {free}{device}", target.name)
+        + &target.making.as_ref().map_or(String::new(), making_text)
 }
 
 /// `; in an image of 520 MiB in /data (ext4), direct I/O; mkfs -b 1024`.

@@ -6,7 +6,7 @@ use writebench_model::{Cluster, Node, Phase, RankName, Sample, Spread};
 use writebench_stats::as_f64;
 
 use crate::numbers::CaseReport;
-use crate::sentences::number::NUMBER;
+use crate::sentences::number::{NUMBER, microseconds};
 use crate::sentences::words::{NAMED, counted, list};
 
 /// A rank is a straggler of a sample if it took so many times the median of all ranks for the longest phase.
@@ -33,19 +33,14 @@ fn node_list(nodes: &[Node]) -> String {
 pub(crate) fn warnings(cluster: Option<&Cluster>, cases: &[&CaseReport]) -> Vec<String> {
     let mut warnings: Vec<String> = stragglers(cases);
     let earlier = cluster.map_or(&[][..], |cluster| cluster.earlier_nodes.as_slice());
-    warnings.extend(earlier.iter().map(|nodes| {
-        format!(
-            "A part of the samples was taken on other nodes, before the run was resumed: {}.",
-            node_list(nodes)
-        )
+    warnings.extend(earlier.iter().map(|nodes| node_list(nodes)).map(|nodes| {
+        format!("A part of the samples was taken on other nodes, before the run was resumed: {nodes}.")
     }));
     let unsure: Vec<u64> = cases.iter().flat_map(|case| case.good_samples()).filter_map(doubt_ns).collect();
     if let Some(&worst) = unsure.iter().max() {
-        warnings.push(format!(
-            "Clocks of nodes may be {} µs apart, more than 1 % of a phase in {}.",
-            NUMBER.text(as_f64(worst) / 1e3),
-            counted(unsure.len(), "sample"),
-        ));
+        let (apart, samples) = (microseconds(worst), counted(unsure.len(), "sample"));
+        warnings
+            .push(format!("Clocks of nodes may be {apart} µs apart, more than 1 % of a phase in {samples}."));
     }
     warnings
 }

@@ -78,10 +78,9 @@ pub(super) fn intervals(cases: &[CaseReport]) -> Option<String> {
     widths.sort_by(|a, b| a.1.total_cmp(&b.1));
     let (_, middle) = widths.get(widths.len() / 2)?;
     let (name, most) = widths.last()?;
+    let [middle, most] = [*middle, *most].map(share);
     Some(format!(
-        "95 % intervals: ± {} in the middle of all cases, ± {} at most ({name}); `show --sort case` has each",
-        share(*middle),
-        share(*most)
+        "95 % intervals: ± {middle} in the middle of all cases, ± {most} at most ({name}); `show --sort case` has each"
     ))
 }
 

@@ -246,10 +246,9 @@ fn fill(
         from.read_exact_at(&mut block[..length], offset).map_err(read)?;
         to.read_exact_at(&mut copied[..length], offset).map_err(written)?;
         if block[..length] != copied[..length] {
+            let (copy, source) = (destination.path.display(), source.path.display());
             return Err(RunnerError::Told(format!(
-                "{} differs from {}; did somebody write to one of them?",
-                destination.path.display(),
-                source.path.display()
+                "{copy} differs from {source}; did somebody write to one of them?"
             )));
         }
     }

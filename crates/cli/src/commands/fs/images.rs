@@ -48,11 +48,11 @@ impl<'c> Images<'c> {
     pub(super) fn check(&self, max_bytes: Option<Bytes>) -> Result<()> {
         let available_bytes = writebench_probe::available_memory_bytes()?;
         if self.memory_bytes.saturating_add(self.content_bytes) > available_bytes / 10 * 9 {
+            let [needed, available] =
+                [self.memory_bytes, available_bytes].map(|bytes| Bytes(bytes).approximate());
             return Err(refused!(
-                "not enough memory: images and files in it take {}, {} are available; use --images on a disk, a \
-                 smaller --size, or fewer kinds",
-                Bytes(self.memory_bytes).approximate(),
-                Bytes(available_bytes).approximate()
+                "not enough memory: images and files in it take {needed}, {available} are available; use --images on a \
+                 disk, a smaller --size, or fewer kinds"
             ));
         }
         match max_bytes {
