@@ -12,10 +12,9 @@ pub(crate) fn suite_names() -> PossibleValuesParser {
 pub(crate) fn named_values<T: Copy + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,
-    from_name: fn(&str) -> Option<T>,
 ) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(all.iter().map(|&value| name(value)))
-        .try_map(move |text| from_name(&text).ok_or("no such value"))
+        .try_map(move |text| all.iter().copied().find(|&value| name(value) == text).ok_or("no such value"))
 }
 
 pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {

@@ -17,10 +17,8 @@ pub(crate) fn ensure_enough() -> Result<()> {
         return Ok(());
     }
     limit.current = Some(limit.maximum.map_or(ENOUGH_BYTES, |most| most.min(ENOUGH_BYTES)));
-    let bytes = match setrlimit(Resource::Stack, limit) {
-        Ok(()) => limit.current,
-        Err(_) => getrlimit(Resource::Stack).current,
-    };
+    let _ = setrlimit(Resource::Stack, limit);
+    let bytes = getrlimit(Resource::Stack).current;
     if bytes.is_some_and(|bytes| bytes < LEAST_BYTES) {
         let (least, most) = (LEAST_BYTES >> 10, bytes.unwrap_or(0) >> 10);
         return Err(usage!(

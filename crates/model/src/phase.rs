@@ -25,12 +25,7 @@ named_values! {
 }
 
 impl Phase {
-    /// The phase's byte in the progress record that a worker shares with its runner.
-    pub fn index(self) -> u8 {
-        self as u8
-    }
-
-    /// The phase of that byte.
+    /// The phase of that byte in the progress record that a worker shares with its runner: `phase as u8`.
     pub fn from_index(index: u8) -> Option<Self> {
         Self::ALL.get(usize::from(index)).copied()
     }

@@ -96,10 +96,7 @@ impl Form for Sync {
 
     /// `CALL` or `CALL/N`.
     fn parse(text: &str) -> Result<Self, String> {
-        let (name, every) = match text.split_once('/') {
-            Some((name, every)) => (name, Some(every)),
-            None => (text, None),
-        };
+        let (name, every) = text.split_once('/').map_or((text, None), |(name, every)| (name, Some(every)));
         let call = SyncCall::from_name(name).ok_or_else(|| format!("expected {}", Self::values()))?;
         let Some(every) = every else { return Ok(Self { call, every: None }) };
         if call == SyncCall::None {

@@ -57,7 +57,7 @@ impl ProgressRecord {
     /// Records the beginning of a phase.
     pub fn enter(&self, phase: Phase) {
         // If this fails, only an error's text lacks the phase.
-        let _ = rustix::io::pwrite(&self.file, &[phase.index()], 0);
+        let _ = rustix::io::pwrite(&self.file, &[phase as u8], 0);
     }
 
     fn phase(&self) -> Phase {

@@ -31,11 +31,6 @@ impl Language {
         self.card().0
     }
 
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|language| language.name() == name)
-    }
-
     /// The name in a sentence.
     #[must_use]
     pub fn title(self) -> &'static str {

@@ -44,7 +44,7 @@ pub(crate) struct AdviseCommand {
     /// overwrite and durable-overwrite (of a file that exists), records (each durable before the next), copy and
     /// durable-copy (of a file in the page cache), larger-than-memory (a new file that does not fit in memory)
     #[arg(long = "for", value_name = "GOAL", hide_possible_values = true,
-        value_parser = named_values(Goal::ALL, Goal::name, Goal::from_name))]
+        value_parser = named_values(Goal::ALL, Goal::name))]
     goals: Vec<Goal>,
     /// Size of the file [default: 256MiB; 4MiB for records; 1.5 times the memory for larger-than-memory]
     #[arg(long, value_name = "SIZE")]

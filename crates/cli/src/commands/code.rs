@@ -20,7 +20,7 @@ pub(crate) struct CodeCommand {
     /// recommends]
     case: Option<String>,
     /// Programming language
-    #[arg(long = "lang", value_name = "LANGUAGE", value_parser = named_values(Language::ALL, Language::name, Language::from_name))]
+    #[arg(long = "lang", value_name = "LANGUAGE", value_parser = named_values(Language::ALL, Language::name))]
     language: Language,
     /// A whole program, PROGRAM SOURCE TARGET, which writes a file's content to another
     #[arg(long)]
@@ -41,10 +41,7 @@ const CODE_EXAMPLES: &str = "Examples:
 
 impl CodeCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        let name = match &self.case {
-            Some(name) => name.clone(),
-            None => recommended(global)?,
-        };
+        let name = self.case.clone().map_or_else(|| recommended(global), Ok)?;
         let case = Case::parse(&name)?;
         let frame = EmitOptions { is_program: self.main, is_atomic: self.atomic, is_stream: self.stream };
         match code(&case, self.language, frame) {

@@ -3,7 +3,7 @@ use std::thread::Builder;
 
 use anyhow::Result;
 use writebench_report::formats::terminal::Detail;
-use writebench_report::{Comparison, FOUR_RUNS, Side, counted, formats};
+use writebench_report::{Comparison, FOUR_RUNS, Side, Verdict, counted, formats};
 
 use crate::exit::{self, Exit, usage};
 use crate::export::ComparisonExportArguments;
@@ -60,17 +60,12 @@ impl CompareCommand {
                  with --label before and --label after, then `writebench compare before after`"
             ));
         }
-        let comparison = match self.as_fast {
-            Some(percent) => comparison.with_margin(percent / 100.0),
-            None => comparison,
-        };
+        let margin = self.as_fast.map_or(Verdict::MARGIN, |percent| percent / 100.0);
+        let comparison = comparison.with_margin(margin);
         output::all_ok(exports.iter().map(|(render, to)| to.write(&render(&comparison), output)))?;
         if !exports.iter().any(|(_, to)| to.is_for_results()) {
-            output.results(&formats::comparison::terminal(
-                &comparison,
-                Detail::for_option(self.all),
-                output.width(),
-            ))?;
+            let detail = if self.all { Detail::All } else { Detail::Usual };
+            output.results(&formats::comparison::terminal(&comparison, detail, output.width()))?;
         }
         self.fail_if_slower.map_or(Ok(Exit::Ok), |percent| judge(&comparison, percent, output))
     }

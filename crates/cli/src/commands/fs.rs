@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueHint};
 use writebench_filesystems::{FilesystemKind, FilesystemRequest, Filesystems};
-use writebench_model::{Bytes, Case, MissingTarget, Settings};
+use writebench_model::{Bytes, Case, MissingTarget};
 use writebench_report::visible;
 use writebench_stats::{distinct, grouped};
 use writebench_store::Store;
@@ -190,11 +190,8 @@ impl FsCommand {
         let targets = check_and_claim(targets, &cases, (None, measuring.reserve), false, output)?;
         // A run that chooses its size takes one that needs no consent, unless that is given.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
-        let limits = Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
-        let sized = self.largest_size(&selected);
-        let sized =
-            sized.map(|largest| AdaptiveCases::new(&selected.rows, (largest, false), &run.targets, &limits));
-        let sized = sized.transpose()?;
+        let size = self.largest_size(&selected).map(|largest| (largest, false));
+        let sized = AdaptiveCases::for_run(&selected.rows, size, &run, unasked)?;
         if sized.is_some() {
             run.cases.clear();
         }

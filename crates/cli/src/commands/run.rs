@@ -129,12 +129,10 @@ impl RunCommand {
         };
         // A run that chooses its size takes one that needs no consent, unless that is given.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
-        let limits = Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
         let size = largest.map(|largest| (largest, false));
         let fixed = || selected.rows.iter().map(|row| (row.case.axes().size_bytes, true)).max();
         let size = size.or_else(|| fixed().filter(|_| answers_goals));
-        let sized = size.map(|size| AdaptiveCases::new(&selected.rows, size, &run.targets, &limits));
-        let sized = sized.transpose()?;
+        let sized = AdaptiveCases::for_run(&selected.rows, size, &run, unasked)?;
         let smallest = largest.map(|largest| AdaptiveCases::smallest(&selected.rows, largest));
         let least = Cost { cases: smallest.as_ref().unwrap_or(&cases), ..cost.clone() };
         least.check_max_bytes(0)?;

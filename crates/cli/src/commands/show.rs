@@ -20,7 +20,7 @@ pub(crate) struct ShowCommand {
     run: Option<RunSelector>,
     /// Sort the rows of each table, those without a figure last; of several targets the first decides. Exports are as
     /// ever [default: the suite's order; throughput with --top]
-    #[arg(long, value_name = "BY", value_parser = named_values(Sort::ALL, Sort::name, Sort::from_name))]
+    #[arg(long, value_name = "BY", value_parser = named_values(Sort::ALL, Sort::name))]
     sort: Option<Sort>,
     /// Everything: the machine, each case's figures in all columns, however wide, and all conclusions
     #[arg(long, short = 'v')]
@@ -46,11 +46,8 @@ impl ShowCommand {
             (sort, top) => report.arranged(sort.unwrap_or(Sort::Throughput), top.map(|top| top as usize)),
         };
         if !exports.iter().any(Export::is_to_stdout) {
-            output.results(&formats::terminal::report(
-                &report,
-                Detail::for_option(self.all),
-                output.width(),
-            ))?;
+            let detail = if self.all { Detail::All } else { Detail::Usual };
+            output.results(&formats::terminal::report(&report, detail, output.width()))?;
             // Only a terminal has somebody to read the note.
             if output.width().is_some() {
                 output.note(&database::next_commands(&store, number, name.target.as_deref()));

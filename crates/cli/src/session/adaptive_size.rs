@@ -1,7 +1,7 @@
 //! The cases of a run that finds out how large its files can be.
 
 use anyhow::Result;
-use writebench_model::{Axis, Bytes, Case, CaseRecord, GOALS, SelectedCase, Settings, TargetRecord};
+use writebench_model::{Axis, Bytes, Case, CaseRecord, GOALS, RunRecord, SelectedCase, Settings};
 use writebench_runner::{AdaptiveSize, Contest, OfSize, Schedule};
 use writebench_stats::distinct;
 
@@ -24,13 +24,16 @@ pub(crate) struct AdaptiveCases {
 
 impl AdaptiveCases {
     /// Makes the cases from rows whose largest size is that: the largest size of which all rounds fit into the limits is
-    /// taken. If the size is fixed, only that one.
-    pub(crate) fn new(
+    /// taken. A run without a limit on bytes has `unasked`. If the size is fixed, only that one; none without a size.
+    pub(crate) fn for_run(
         rows: &[SelectedCase],
-        (largest, is_fixed): (u64, bool),
-        targets: &[TargetRecord],
-        settings: &Settings,
-    ) -> Result<Self> {
+        size: Option<(u64, bool)>,
+        run: &RunRecord,
+        unasked: Option<u64>,
+    ) -> Result<Option<Self>> {
+        let Some((largest, is_fixed)) = size else { return Ok(None) };
+        let targets = &run.targets;
+        let settings = &Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
         let (mut all, mut deferred) = (Vec::new(), Vec::new());
         let sizes = if is_fixed { vec![largest] } else { sizes(largest) };
         let mut passes = Vec::new();
@@ -52,7 +55,8 @@ impl AdaptiveCases {
         if of_sizes.is_empty() {
             return Err(usage!("no file size fits these cases: name one with --size"));
         }
-        Ok(Self { cases: all, deferred, schedule: Box::new(AdaptiveSize::new(passes, of_sizes, settings)) })
+        let schedule = Box::new(AdaptiveSize::new(passes, of_sizes, settings));
+        Ok(Some(Self { cases: all, deferred, schedule }))
     }
 
     /// Halves the largest size of the rows until the files of a sample fit into the free space. Returns that size.

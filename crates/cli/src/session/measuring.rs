@@ -36,8 +36,7 @@ pub(crate) struct MeasuringArguments {
     pub seed: Option<u64>,
     /// When to read files back and compare them: sampled (a case's first sample whole, and a part of every later one),
     /// first, every (each sample whole) or never
-    #[arg(long, value_name = "WHEN", default_value = "sampled",
-        value_parser = named_values(Verify::ALL, Verify::name, Verify::from_name))]
+    #[arg(long, value_name = "WHEN", default_value = "sampled", value_parser = named_values(Verify::ALL, Verify::name))]
     pub verify: Verify,
     /// Deadline of a sample, of a target's answer, and beside the time of measuring a limit [default: by the
     /// sample's size, at least a minute; 30s for a target]

@@ -197,10 +197,7 @@ impl Target {
                 .is_some_and(|making| making.kind.parse().is_ok_and(|kind: FilesystemKind| kind.has_server())),
         };
         let (space, is_made) = (self.space(), self.made.is_some());
-        let device = match &self.helper {
-            Some(_) => None,
-            None => Some(claim_device(self.path(), destroy_data)?),
-        };
+        let device = self.helper.is_none().then(|| claim_device(self.path(), destroy_data)).transpose()?;
         if let Some(device) = &device {
             output.note(&format!("Writing over {}.", writebench_runner::device_description(device.facts())));
         }

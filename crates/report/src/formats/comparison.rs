@@ -41,7 +41,7 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
     if rows().next().is_some() {
         let fitted = fitting(&table, width);
         is_cut = fitted.is_cut;
-        text += &format!("{}\n\n", fitted.text());
+        text += &format!("{}\n\n", fitted.lines.join("\n"));
     }
     for (side, cases) in [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)] {
         if !cases.is_empty() {

@@ -22,12 +22,6 @@ pub(super) struct WrappedTable {
     pub(super) is_cut: bool,
 }
 
-impl WrappedTable {
-    pub(super) fn text(&self) -> String {
-        self.lines.join("\n")
-    }
-}
-
 /// The table with all columns, or with as many ranks of them as fit the width. If names of cases leave no
 /// space for their figures, they are above them; a table that is still too wide is shown in parts, one below
 /// the other.
@@ -105,7 +99,7 @@ fn ranks(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
         let bars = table.bars.as_ref().filter(|bars| bars.rank <= most && width.is_some());
         match bars {
             Some(bars) => lines = with_bars(lines, bars, width)?,
-            None if !fits(&lines, width) => return None,
+            None if width.is_some_and(|width| widest(&lines) > width) => return None,
             None => {}
         }
         let is_cut =
@@ -114,21 +108,21 @@ fn ranks(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     })
 }
 
-fn fits(lines: &[String], width: Option<usize>) -> bool {
-    width.is_none_or(|width| widest(lines) <= width)
-}
-
 fn widest(lines: &[String]) -> usize {
     lines.iter().map(|line| display_width(line)).max().unwrap_or(0)
 }
 
 /// The table with some text in lines of its own below each row; none if the rows do not fit.
-pub(super) fn with_text_below(table: &Table, below: &[&str], width: Option<usize>) -> Option<Vec<String>> {
+pub(super) fn with_text_below(
+    table: &Table,
+    below: &[impl AsRef<str>],
+    width: Option<usize>,
+) -> Option<Vec<String>> {
     const INDENT: usize = 2;
     let mut lines = ranks(table, width)?.lines;
     let rows = lines.split_off(lines.len() - table.rows.len());
     for (row, text) in rows.into_iter().zip(below) {
-        let text = folded(text, width.unwrap_or(usize::MAX).saturating_sub(INDENT), 0);
+        let text = folded(text.as_ref(), width.unwrap_or(usize::MAX).saturating_sub(INDENT), 0);
         lines.push(row);
         lines.extend(text.lines().map(|line| format!("{:INDENT$}{line}", "")));
     }

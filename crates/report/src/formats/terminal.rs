@@ -18,13 +18,6 @@ pub enum Detail {
     All,
 }
 
-impl Detail {
-    /// As the option `--all` says.
-    pub fn for_option(is_all: bool) -> Self {
-        if is_all { Self::All } else { Self::Usual }
-    }
-}
-
 /// A report as styled text; the caller strips what the output cannot show. `width` is the
 /// terminal's; none to leave lines as long as they are.
 pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
@@ -60,7 +53,6 @@ fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
     }
     let table = report.findings_table().without_way().made_visible();
     let ways: Vec<_> = report.findings.iter().map(|finding| visible(&finding.way)).collect();
-    let ways: Vec<&str> = ways.iter().map(AsRef::as_ref).collect();
     Some(format!("\n{}\n", with_text_below(&table, &ways, width)?.join("\n")))
 }
 
@@ -129,7 +121,7 @@ pub(crate) fn table_text(table: Table, width: Option<usize>) -> (String, bool) {
     if !table.rows.is_empty() {
         let fitted = fitting(&table, width);
         is_cut = fitted.is_cut;
-        text += &format!("{}\n", fitted.text());
+        text += &format!("{}\n", fitted.lines.join("\n"));
         if let Some(case) = names_of_labels(&table).filter(|case| !fitted.shown.contains(case)) {
             text += &legend(&table, case, width);
         }

@@ -5,8 +5,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use writebench_model::{
-    CaseOrigin, CaseRecord, Content, Contract, Durability, Limit, Outcome, RunRecord, Sample, Stage,
-    TargetRecord,
+    CaseRecord, Content, Contract, Durability, Limit, Outcome, RunRecord, Sample, Stage, TargetRecord,
 };
 use writebench_stats::{Interval, Verdict, grouped};
 
@@ -57,15 +56,12 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
 }
 
 /// The rows in the order of their tables. A case that joined a contest during the run was recorded last.
-fn tables_together(mut rows: Vec<CaseRecord>) -> Vec<CaseRecord> {
-    let mut tables: Vec<CaseOrigin> = Vec::new();
-    for row in &rows {
-        if tables.iter().all(|table| table.table() != row.origin.table()) {
-            tables.push(row.origin.clone());
-        }
-    }
-    rows.sort_by_key(|row| tables.iter().position(|table| table.table() == row.origin.table()));
-    rows
+fn tables_together(rows: Vec<CaseRecord>) -> Vec<CaseRecord> {
+    let table = |row: &CaseRecord| {
+        let (suite, section) = row.origin.table();
+        (suite.to_owned(), section.to_owned())
+    };
+    grouped(rows, table).into_iter().flat_map(|(_, rows)| rows).collect()
 }
 
 /// A limit that a case goes beyond is none: no case of that target is held against it.

@@ -41,11 +41,8 @@ fn limit_note(kind: LimitKind, cases: &[&CaseReport], limits: &[Limit]) -> Optio
         return Some(format!("of limit: {what}, {} GB/s", figures[0].1));
     }
     let figures = figures.iter().map(|(threads, per_s)| {
-        let threads_counted = counted(*threads as usize, "thread");
-        match non_temporal(kind, *threads, limits) {
-            Some(past) => format!("{per_s} GB/s with {threads_counted} ({past} past the caches)"),
-            None => format!("{per_s} GB/s with {threads_counted}"),
-        }
+        let past = non_temporal(kind, *threads, limits).map(|past| format!(" ({past} past the caches)"));
+        format!("{per_s} GB/s with {}{}", counted(*threads as usize, "thread"), past.unwrap_or_default())
     });
     Some(format!("of limit: {what}, {}", figures.collect::<Vec<String>>().join(", ")))
 }

@@ -80,10 +80,8 @@ impl TargetState {
     }
 
     fn target(&self) -> Result<(&Path, &OwnedFd), RunnerError> {
-        match &self.target {
-            Some((path, directory)) => Ok((path, directory)),
-            None => Err(RunnerError::Told("the target is no directory".to_owned())),
-        }
+        let none = || RunnerError::Told("the target is no directory".to_owned());
+        self.target.as_ref().map(|(path, directory)| (path.as_path(), directory)).ok_or_else(none)
     }
 
     fn copy(&self, source: &copy::CopySource, destination: &copy::CopyDestination) -> Result<(), RunnerError> {
