@@ -100,7 +100,6 @@ impl Bytes {
     pub fn approximate(self) -> String {
         for (unit, bytes) in BINARY {
             if self.0 >= bytes {
-                #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
                 let value = self.0 as f64 / bytes as f64;
                 let digits = usize::from(value < 100.0 && value.fract() > 0.05);
                 return format!("{value:.digits$} {unit}");

@@ -4,12 +4,7 @@
 const PARTS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// The share of `cells`, in cells and eighths of a cell. A positive share is always visible.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "between 0 and eight times a few cells"
-)]
-#[expect(clippy::cast_precision_loss, reason = "a few cells")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "up to eight times a few cells")]
 pub(super) fn bar(share: f64, cells: usize) -> String {
     let least = f64::from(u8::from(share > 0.0));
     let eighths = (share.clamp(0.0, 1.0) * cells as f64 * 8.0).round().max(least) as usize;
@@ -40,7 +35,6 @@ mod tests {
         fn a_bar_is_as_long_as_its_share_and_never_longer_than_there_is_room(share in 0.0..=1.0, cells in 1_usize..40) {
             let text = bar(share, cells);
             prop_assert!(text.chars().count() <= cells);
-            #[expect(clippy::cast_precision_loss)]
             let (drawn, exact) = (eighths(&text) as f64, share * cells as f64 * 8.0);
             prop_assert!((drawn - exact).abs() <= 0.5 || (exact < 0.5 && drawn == 1.0), "{text}");
         }

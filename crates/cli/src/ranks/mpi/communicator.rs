@@ -82,25 +82,25 @@ impl Ranks {
 
     /// Sends a text from the first rank to all.
     pub(super) fn send(&self, text: &str) {
-        let root = self.world.process_at_rank(0);
-        let mut length = text.len() as u64;
-        // A non-blocking collective call only matches others of its kind.
-        mpi::request::scope(|scope| {
-            complete(root.immediate_broadcast_into(scope, &mut length), false);
-        });
-        root.broadcast_into(&mut text.as_bytes().to_vec()[..]);
+        self.broadcast(text.as_bytes().to_vec());
     }
 
     /// Waits for the first rank's next text.
     pub(super) fn receive(&self) -> String {
+        String::from_utf8_lossy(&self.broadcast(Vec::new())).into_owned()
+    }
+
+    /// The first rank's bytes, for all.
+    fn broadcast(&self, mut bytes: Vec<u8>) -> Vec<u8> {
         let root = self.world.process_at_rank(0);
-        let mut length = 0u64;
+        let mut length = bytes.len() as u64;
+        // A non-blocking collective call only matches others of its kind.
         mpi::request::scope(|scope| {
             complete(root.immediate_broadcast_into(scope, &mut length), false);
         });
-        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+        bytes.resize(usize::try_from(length).unwrap_or(0), 0);
         root.broadcast_into(&mut bytes[..]);
-        String::from_utf8_lossy(&bytes).into_owned()
+        bytes
     }
 
     /// Has the first so many ranks work together from now on. All ranks call this together. Returns whether this one
