@@ -54,7 +54,7 @@ pub(crate) struct RunCommand {
     /// Measure with 1, 2, 4 ... and all ranks of mpirun or srun
     #[arg(long)]
     scaling: bool,
-    /// Do not ask before more than 64 GiB, or a quarter of the free space, is written
+    /// Do not ask before more than 64 GiB, or a quarter of the free space of a disk, is written
     #[arg(long, short)]
     yes: bool,
 }
@@ -108,11 +108,12 @@ impl RunCommand {
         let is_own = copied.is_some() || !self.programs.is_empty();
         let may_shrink = settings.budget_ns.is_some() && !is_own;
         let largest = self.selection.adaptive_size(&selected.rows).filter(|_| may_shrink);
-        let free = least_free_bytes(targets.iter().map(Target::space));
+        let space_left = least_free_bytes(targets.iter().map(Target::space));
         let largest = match largest.filter(|_| answers_goals) {
-            Some(largest) => Some(AdaptiveCases::shrink_to_fit(&mut selected.rows, largest, free)),
+            Some(largest) => Some(AdaptiveCases::shrink_to_fit(&mut selected.rows, largest, space_left)),
             None => largest,
         };
+        let free = free_disk_bytes(&targets);
         if answers_goals && largest.is_some() && settings.max_bytes.is_none() {
             settings.max_bytes = Some(GOALS_MAX_BYTES.min(most_unasked_bytes(free)));
         }
@@ -286,7 +287,7 @@ impl RunCommand {
             return Err(usage!("{} has changed since the run began", copied.source.path.display()));
         }
         let needs = (copied.as_ref().map(FileCopy::copy_bytes), measuring.reserve);
-        let free = least_free_bytes(targets.iter().map(Target::space));
+        let free = free_disk_bytes(&targets);
         let targets = check_and_claim(targets, &cases, needs, self.device.destroy_data, output)?;
         let least_taken = run.cases.iter().map(|row| row.samples.len()).min().unwrap_or(0);
         let samples = run.settings.samples.saturating_sub(u32::try_from(least_taken).unwrap_or(u32::MAX));
@@ -313,6 +314,12 @@ impl RunCommand {
         // The limits were measured when the run began, if they were wanted.
         Session::new(workspaces, run, Configuration::new(settings, cases, copied)).measure(&exports)
     }
+}
+
+/// The least free space of the disks among the targets: written memory is not worn, and free again at once.
+fn free_disk_bytes(targets: &[Target]) -> Option<u64> {
+    let is_disk = |target: &&Target| !target.record().environment.filesystem.is_in_memory();
+    least_free_bytes(targets.iter().filter(is_disk).map(Target::space))
 }
 
 /// Files that no export may replace: the database, the file that is copied, and its copy.

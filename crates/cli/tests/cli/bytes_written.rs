@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Kind, Mounted, Need, Terminal, Trials, directory_on, entries, wait_for};
+use writebench_testkit::{Image, Kind, Mounted, Need, Terminal, Trials, directory_on, entries, wait_for};
 
 use crate::program;
 
@@ -19,7 +19,7 @@ pub(crate) fn add(trials: &mut Trials) {
     );
     trials.add("--max-bytes that pays for no sample is refused, with the least that does", &tmpfs, too_few);
     trials.add("a suite without a size takes the largest that its budget pays for", &tmpfs, sized);
-    let asked = [Need::Root, Need::Program("setsid")];
+    let asked = [Need::Root, Need::Image("ext4"), Need::Program("setsid")];
     trials.add(
         "a run that writes much asks first, and without a terminal wants --yes or --max-bytes",
         &asked,
@@ -128,19 +128,25 @@ fn sized() -> Result<()> {
 
 /// A filesystem with so little room that a quarter of it is soon written.
 fn asks() -> Result<()> {
-    let (program, target) = (program()?, Mounted::tmpfs(512 << 20)?);
-    let path = target.path().to_str().context("UTF-8")?;
+    let (program, image) = (program()?, Image::mount("ext4", 512 << 20)?);
+    let target = image.path().join("target");
+    std::fs::create_dir(&target)?;
+    let path = target.to_str().context("UTF-8")?;
     let many = ["run", path, "--case", "write,size=32MiB", "--samples", "5", "--no-limits"];
     let ended = program.call(&many)?;
     ensure!(ended.code == Some(2) && ended.stderr.lines().count() == 1, "{ended:?}");
-    for text in ["about 160 MiB", "a quarter of the 512 MiB", "--yes", "--max-bytes"] {
+    for text in ["about 160 MiB", "a quarter of the 4", "--yes", "--max-bytes"] {
         ensure!(ended.stderr.contains(text), "{text} in {ended:?}");
     }
-    ensure!(entries(program.home()).is_empty() && entries(target.path()).is_empty(), "something was made");
+    ensure!(entries(program.home()).is_empty() && entries(&target).is_empty(), "something was made");
     for more in [&["--yes"][..], &["--max-bytes", "40MiB"]] {
         let ended = program.call(&[&many[..], more].concat())?;
         ensure!(ended.code == Some(0), "{ended:?}");
     }
+    // Written memory is free again.
+    let memory = Mounted::tmpfs(512 << 20)?;
+    let in_memory = [&["run", memory.path().to_str().context("UTF-8")?], &many[2..]].concat();
+    ensure!(program.call(&in_memory)?.code == Some(0));
     // Whatever names the size; and all goals without one takes files that need no consent.
     let sized = program.call(&["run", path, "--set", "size=128MiB", "--no-limits"])?;
     ensure!(sized.code == Some(2) && sized.stderr.contains("add --yes"), "{sized:?}");
