@@ -106,7 +106,8 @@ function placeAxis(chart, width) {
   }
 }
 
-const categoryTexts = (categories) => categories.shown.map(([, text]) => broken(text, 36));
+// On a phone, names leave at least half of the width to the bars.
+const categoryTexts = (categories, width) => categories.shown.map(([, text]) => broken(text, width < 560 ? 18 : 36));
 
 // The pixels of each row: what the longest of its names takes.
 function rowHeight(texts) {
@@ -114,8 +115,8 @@ function rowHeight(texts) {
   return Math.max(34, 16 * lines + 6);
 }
 
-function categoryAxis(categories) {
-  const text = categoryTexts(categories);
+function categoryAxis(categories, width) {
+  const text = categoryTexts(categories, width);
   return axis("", {
     tickvals: text.map((_, index) => index), ticktext: text, autorange: false,
     range: [text.length - 0.4, -0.6], gridcolor: "rgba(0,0,0,0)",
@@ -153,8 +154,8 @@ function picture(chart, peers, width) {
       const traces = stacked ? stackTraces(chart, series, categories) : barTraces(chart, series, categories);
       const more = stacked ? { barmode: "stack" } : {};
       return {
-        traces, layout: layout({ ...more, xaxis: figureAxis(chart, scale), yaxis: categoryAxis(categories) }),
-        height: 130 + rowHeight(categoryTexts(categories)) * Math.max(categories.shown.length, 2), more: categories.more,
+        traces, layout: layout({ ...more, xaxis: { ...figureAxis(chart, scale), tickangle: 0, nticks: width < 560 ? 4 : 8 }, yaxis: categoryAxis(categories, width) }),
+        height: 130 + rowHeight(categoryTexts(categories, width)) * Math.max(categories.shown.length, 2), more: categories.more,
       };
     }
   }

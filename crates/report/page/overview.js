@@ -6,19 +6,26 @@ const ALL_CASES = 40;
 const FASTEST = 5;
 const FIRST_GOALS = 12;
 const MORE_CASES = 200;
-// An interval may be that many times as long as the longest bar.
-const WIDEST = 1.3;
+
+// Numbers of samples that colours distinguish: the more, the further from the colour of the paper.
+const COUNTS = [
+  [1, "1 sample", ["#ed7c4a", "#9646dc"]],
+  [2, "2 samples", ["#c5427c", "#d85682"]],
+  [3, "3 to 5 samples", ["#790aa2", "#f89840"]],
+  [6, "6 samples or more", ["#0d0887", "#f0f921"]],
+];
 
 // Goals that are open, with how many of their cases; and how many goals.
 const opened = { cases: new Map(), goals: FIRST_GOALS };
 
-const gigabytes = (bytesPerSecond) => {
-  const value = bytesPerSecond / 1e9;
+// A figure in the unit of its goal, gigabytes or records per second.
+const inUnit = (bytesPerSecond, per = 1e9) => {
+  const value = bytesPerSecond / per;
   return value >= 0.9995 || value === 0 ? significant(value) : Number(value.toPrecision(3)).toFixed(Math.min(9, 2 - Math.floor(Math.log10(value))));
 };
 
 // What is measured side by side: each run and each target.
-const seriesNames = [...new Set(cases.filter((entry) => entry.goal !== undefined).map(place))];
+const seriesNames = [...new Set(cases.filter((entry) => entry.goal !== undefined || entry.other).map(place))];
 
 // A case with its figures, one of each series.
 function rankedRows(goal, list) {
@@ -46,14 +53,6 @@ function rankedGoals() {
   return [...byGoal].map(([goal, list]) => rankedRows(goal, list));
 }
 
-// The figure at the end of the axis. Copies may share blocks, which is as fast as you like, and bends the scale for none.
-function axisEnd(goals) {
-  const written = goals.filter(({ goal }) => !data.goals[goal].is_copy);
-  const lanes = (written.length > 0 ? written : goals).flatMap(({ rows }) => rows.flatMap((row) => [...row.lanes.values()]));
-  const longest = most(lanes.map((entry) => entry.figures.throughput[0]));
-  return Math.min(most(lanes.map((entry) => entry.figures.throughput[2])), WIDEST * longest) * 1.02;
-}
-
 const percentOf = (value, end) => `${Math.min(100, (value / end) * 100).toFixed(2)}%`;
 
 function styled(made, properties) {
@@ -61,26 +60,27 @@ function styled(made, properties) {
   return made;
 }
 
-function coloured(made, number) {
-  const [light, dark] = data.colours[number % data.colours.length];
-  return styled(made, { "--light": light, "--dark": dark });
-}
+const paired = (made, [light, dark]) => styled(made, { "--light": light, "--dark": dark });
+const coloured = (made, number) => paired(made, data.colours[number % data.colours.length]);
+
+const titleOf = (entry) => caseLines(entry).join("\n").replace(/<br>/g, " ").replace(/<[^>]*>/g, "");
 
 function lane(entry, plain, end) {
   const [median, low, high] = entry.figures.throughput;
   const bar = styled(element("span", { class: median > end ? "bar beyond" : "bar" }), { width: percentOf(median, end) });
   const parts = [bar];
-  if (high > low) parts.push(styled(element("span", { class: "interval" }), { left: percentOf(low, end), width: percentOf(Math.min(high, end) - Math.min(low, end), end) }));
+  if (high > low) parts.push(styled(element("span", { class: high > end ? "interval beyond" : "interval" }), { left: percentOf(low, end), width: percentOf(Math.min(high, end) - Math.min(low, end), end) }));
   if (plain && plain !== entry) parts.push(styled(element("span", { class: "plain-write" }), { left: percentOf(plain.figures.throughput[0], end) }));
-  const cell = element("td", { class: "scale", title: caseLines(entry).join("\n").replace(/<br>/g, " ").replace(/<[^>]*>/g, "") }, ...parts);
+  const cell = element("td", { class: "scale", title: titleOf(entry) }, ...parts);
   cell.addEventListener("click", () => copyCommand(entry));
   return cell;
 }
 
 function figureCell(entry) {
   const [median, low, high] = entry.figures.throughput;
-  const range = entry.figures.samples === 1 ? "one sample" : interval(entry.figures, low, high, gigabytes);
-  return element("td", { class: "figure" }, gigabytes(median), " ", element("span", { class: "quiet" }, range));
+  const text = (value) => inUnit(value, data.goals[entry.goal].per);
+  const range = entry.figures.samples === 1 ? "one sample" : interval(entry.figures, low, high, text);
+  return element("td", { class: "figure" }, text(median), " ", element("span", { class: "quiet" }, range));
 }
 
 function wayButton(entry, isPlain) {
@@ -99,40 +99,72 @@ function caseRows(ranked, row, plains, end, colour) {
   });
 }
 
-// All cases of a goal in one line, where there is no row for each.
-function strip(rows, end, colour) {
-  const all = rows.flatMap((row) => [...row.lanes.values()].map((entry) => entry.figures.throughput[0]));
-  const marks = all.map((value) => `M${((Math.min(value, end) / end) * 1000).toFixed(1)} 0v10`);
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 1000 10");
-  svg.setAttribute("preserveAspectRatio", "none");
-  svg.setAttribute("aria-hidden", "true");
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  path.setAttribute("d", marks.join(""));
-  svg.append(path);
-  const range = `${gigabytes(least(all))} – ${gigabytes(most(all))}`;
-  const series = seriesNames.length > 1 ? [element("td", { class: "where" }, "all")] : [];
-  const line = element("tr", { class: "strip case-row" },
-    element("th", { scope: "row" }, `all ${counted(rows.length, "case")}`), ...series,
-    element("td", { class: "scale" }, svg), element("td", { class: "figure" }, element("span", { class: "quiet" }, range)));
-  return series.length > 0 ? line : coloured(line, colour);
+const SVG = "http://www.w3.org/2000/svg";
+
+function shape(name, attributes) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
 }
 
-function goalBody(ranked, index, isShort, end) {
+// Cases in one line, where there is no row for each: a mark for each, in the colour of its number of samples. Pointing
+// names the nearest, and a click copies its command.
+function strip(entries, text, end) {
+  const svg = shape("svg", { viewBox: "0 0 1000 100", preserveAspectRatio: "none", "aria-hidden": "true" });
+  // Marks of one figure are beside each other: multiples of the golden ratio are spread evenly.
+  const marks = entries.map((entry, index) => ({ entry, x: (Math.min(entry.figures.throughput[0], end) / end) * 1000, y: 10 + 80 * ((index * 0.618034) % 1) }));
+  for (const [level] of COUNTS.entries()) {
+    const d = marks.filter(({ entry }) => levelOf(entry) === level).map(({ x, y }) => `M${x.toFixed(1)} ${y.toFixed(0)}h0`).join("");
+    if (d !== "") svg.append(paired(shape("path", { d }), COUNTS[level][2]));
+  }
+  const cell = element("td", { class: "scale" }, svg);
+  const nearest = ({ clientX, clientY }) => {
+    const { left, top, width, height } = svg.getBoundingClientRect();
+    const distance = ({ x, y }) => Math.hypot((x / 1000) * width + left - clientX, (y / 100) * height + top - clientY);
+    return marks.reduce((one, other) => (distance(other) < distance(one) ? other : one)).entry;
+  };
+  cell.addEventListener("pointermove", (event) => (cell.title = titleOf(nearest(event))));
+  cell.addEventListener("click", (event) => copyCommand(nearest(event)));
+  const all = entries.map((entry) => entry.figures.throughput[0]);
+  const range = [least(all), most(all)].map((value) => inUnit(value, data.goals[entries[0].goal]?.per)).join(" – ");
+  const series = seriesNames.length > 1 ? [element("td", { class: "where" }, new Set(entries.map(place)).size > 1 ? "all" : place(entries[0]))] : [];
+  return element("tr", { class: "strip case-row" }, element("th", { scope: "row" }, text), ...series, cell,
+    element("td", { class: "figure" }, element("span", { class: "quiet" }, range)));
+}
+
+const levelOf = (entry) => COUNTS.findLastIndex(([fewest]) => entry.figures.samples >= fewest);
+
+// The candidates of a search that its final left out, a line for each run.
+function otherBody(end) {
+  const all = cases.filter((entry) => entry.other && filters.shown[entry.row]);
+  const names = [...new Set(all.map(place))];
+  const rows = names.map((name) => {
+    const entries = all.filter((entry) => place(entry) === name);
+    return strip(entries, `${entries.length.toLocaleString("en")} others`, end);
+  });
+  return rows.length === 0 ? [] : [element("tbody", {}, goalRow("Candidates that are no finalists"), ...rows)];
+}
+
+const goalRow = (text, more = {}) => element("tr", { class: "goal", ...more }, element("th", { scope: "rowgroup", colspan: seriesNames.length > 1 ? 4 : 3 }, text));
+
+function goalBody(ranked, index, isShort) {
   const { goal, rows } = ranked;
+  const { text, end = data.overview.end, per } = data.goals[goal];
   const columns = seriesNames.length > 1 ? 4 : 3;
   const limit = isShort ? opened.cases.get(goal) ?? FASTEST : rows.length;
   const plainRow = rows.find(ranked.isPlain);
   const plains = plainRow?.lanes ?? new Map();
   const shown = rows.filter((row, rank) => rank < limit || row === plainRow);
   const body = element("tbody", {},
-    coloured(element("tr", { class: seriesNames.length > 1 ? "goal" : "goal swatched" }, element("th", { scope: "rowgroup", colspan: columns }, data.goals[goal].text)), index),
-    ...(shown.length < rows.length ? [strip(rows, end, index)] : []),
+    coloured(goalRow(per ? `${text}, in records/s, from 0 to ${inUnit(end, per)}` : text, { class: seriesNames.length > 1 ? "goal" : "goal swatched" }), index),
+    ...(shown.length < rows.length ? [strip(rows.flatMap((row) => [...row.lanes.values()]), `all ${counted(rows.length, "case")}`, end)] : []),
     ...shown.flatMap((row) => caseRows(ranked, row, plains, end, index)));
+  // A scale of its own.
+  if (per) styled(body, { "--grid": "none" });
   const left = rows.length - shown.length;
   if (left > 0) {
-    const text = left > MORE_CASES ? `Show ${MORE_CASES} of ${counted(left, "slower case")}` : `Show ${counted(left, "slower case")}`;
-    body.append(moreRow(columns, text, () => opened.cases.set(goal, limit + MORE_CASES)));
+    const more = left > MORE_CASES ? `Show ${MORE_CASES} of ${counted(left, "slower case")}` : `Show ${counted(left, "slower case")}`;
+    body.append(moreRow(columns, more, () => opened.cases.set(goal, limit + MORE_CASES)));
   }
   return body;
 }
@@ -146,43 +178,40 @@ function moreRow(columns, text, open) {
   return element("tr", { class: "more" }, element("td", { colspan: columns }, button));
 }
 
-function scaleHeading(end) {
-  // About five steps of a round value.
-  const [step] = data.ticks["B/s"][1].find(([value]) => value >= (end / 5) * 0.999);
-  const ticks = Array.from({ length: Math.floor(end / step) + 1 }, (_, index) => index * step);
-  // The same number of digits on all of them.
-  const digits = Math.max(0, -Math.floor(Math.log10(step / 1e9) + 1e-9));
-  const marks = ticks.map((value) => styled(element("span", {}, value === 0 ? "0" : (value / 1e9).toFixed(digits)), { left: percentOf(value, end) }));
+function scaleHeading() {
+  const marks = data.overview.ticks.map(([part, value]) => styled(element("span", {}, value), { left: `${part}%` }));
   const heads = [
     element("th", { scope: "col", class: "name" }, "case"),
     ...(seriesNames.length > 1 ? [element("th", { scope: "col", class: "where" }, "on")] : []),
     element("th", { scope: "col", class: "scale" }, element("span", { class: "hidden" }, "GB/s from 0, in a picture"), element("span", { "aria-hidden": "true", class: "ticks" }, ...marks)),
     element("th", { scope: "col", class: "figure" }, "GB/s ", element("span", { class: "quiet" }, "interval")),
   ];
-  return { head: element("thead", {}, element("tr", {}, ...heads)), step };
+  return element("thead", {}, element("tr", {}, ...heads));
 }
 
-function legend() {
+function legend(hasStrips) {
   const names = seriesNames.length > 1 ? seriesNames : [];
   const swatches = names.map((name, index) => coloured(element("span", { class: "swatch" }, name), index));
-  return [...swatches, ...(cases.some((entry) => entry.plain) ? [element("span", { class: "swatch-line" }, "plain write")] : [])];
+  const used = hasStrips ? [...new Set(cases.filter((entry) => entry.goal !== undefined || entry.other).map(levelOf))].sort() : [];
+  const dots = used.map((level) => paired(element("span", { class: "swatch-dot" }, COUNTS[level][1]), COUNTS[level][2]));
+  return [...swatches, ...(cases.some((entry) => entry.plain) ? [element("span", { class: "swatch-line" }, "plain write")] : []), ...dots];
 }
 
 function renderOverview() {
   const host = document.getElementById("overview-rows");
+  const { end, ticks } = data.overview;
   const goals = rankedGoals();
-  if (goals.length === 0) return host.replaceChildren(element("p", { class: "quiet" }, "No case has a rank: the filters leave none, or none has a good sample."));
-  const end = axisEnd(goals);
-  const { head, step } = scaleHeading(end);
+  const others = otherBody(end);
+  if (goals.length + others.length === 0) return host.replaceChildren(element("p", { class: "quiet" }, "No case has a rank: the filters leave none, or none has a good sample."));
   const count = goals.reduce((sum, { rows }) => sum + rows.length, 0);
-  const table = element("table", { class: "overview" }, element("caption", { class: "hidden" }, "Throughput of all cases that have a rank"), head,
-    ...goals.slice(0, opened.goals).map((ranked, index) => goalBody(ranked, index, count > ALL_CASES, end)));
+  const table = element("table", { class: "overview" }, element("caption", { class: "hidden" }, "Throughput of all cases that have a rank"), scaleHeading(),
+    ...goals.slice(0, opened.goals).map((ranked, index) => goalBody(ranked, index, count > ALL_CASES)), ...others);
   if (goals.length > opened.goals) {
     table.append(element("tbody", {}, moreRow(seriesNames.length > 1 ? 4 : 3, `Show ${counted(goals.length - opened.goals, "more goal")}`, () => (opened.goals = goals.length))));
   }
-  styled(table, { "--step": percentOf(step, end) });
+  styled(table, { "--grid": ticks.map(([part]) => `linear-gradient(var(--line), var(--line)) ${part}% 0 / 1px 100% repeat-y`).join(", ") });
   table.dataset.end = end;
-  host.replaceChildren(element("p", { class: "legend" }, ...legend()), table);
+  host.replaceChildren(element("p", { class: "legend" }, ...legend(table.querySelector(".strip"))), table);
 }
 
 filters.listeners.push(renderOverview);

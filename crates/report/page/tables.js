@@ -35,13 +35,14 @@ const FIGURE_COLUMNS = [
 ];
 
 function caseTable(number) {
-  const rows = () => cases.filter((entry) => entry.section === number && filters.shown[entry.row]);
-  const all = cases.filter((entry) => entry.section === number);
+  const [suite, section] = data.sections[number];
+  const isSearch = suite === "advise";
+  const all = cases.filter((entry) => (isSearch ? entry.suite === suite : entry.section === number));
+  const rows = () => all.filter((entry) => filters.shown[entry.row]);
   // A column that no case of the section has says nothing.
   const used = FIGURE_COLUMNS.filter((column) => all.some((entry) => column.text(entry) !== "" && column.value(entry) !== 0));
-  const labels = all.some((entry) => entry.label) ? [labelColumn] : [];
-  const [suite, section] = data.sections[number];
-  return { caption: `All cases of ${suite}, ${section}`, columns: [caseColumn, ...labels, ...placeColumns, ...used, outcomeColumn], rows };
+  const labels = !isSearch && all.some((entry) => entry.label) ? [labelColumn] : [];
+  return { caption: isSearch ? "All candidates, and all finalists" : `All cases of ${suite}, ${section}`, columns: [caseColumn, ...labels, ...placeColumns, ...used, outcomeColumn], rows };
 }
 
 function troubledTable() {

@@ -23,7 +23,7 @@ async function oneOfEachKind(page) {
 }
 
 describe("the page is for everyone", () => {
-  let workplace, browser, file;
+  let workplace, browser, file, search;
 
   before(async () => {
     workplace = new Workplace();
@@ -32,6 +32,8 @@ describe("the page is for everyone", () => {
     Object.assign(slower.cases[1].samples.at(-1), endedBy("failed", "No space left on device"));
     workplace.imported("b.json", slower);
     file = workplace.page("page.html", "a", "b");
+    workplace.writebench("advise", workplace.target, "--for", "stream", "--size", "64KiB", "--budget", "5s");
+    search = workplace.page("search.html");
     if (hasBrowser) browser = await launch();
   });
 
@@ -58,6 +60,17 @@ describe("the page is for everyone", () => {
     });
   }
 
+  for (const colorScheme of ["light", "dark"]) {
+    test(`axe finds nothing to complain of in a search, in ${colorScheme} colours`, { skip: !hasBrowser && "no Chromium here" }, async () => {
+      const { page, close } = await open(browser, search, { colorScheme, bypassCSP: true });
+      await page.evaluate(() => document.querySelectorAll(".spread details").forEach((details) => (details.open = true)));
+      await page.evaluate(AXE);
+      const { violations } = await page.evaluate((standards) => axe.run(document, { runOnly: standards }), STANDARDS);
+      assert.deepEqual(violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0].target} ${nodes[0].failureSummary}`), []);
+      await close();
+    });
+  }
+
   test("everything can be reached and used by keys alone", { skip: !hasBrowser && "no Chromium here" }, async () => {
     const { page, wrongs, close } = await open(browser, file);
     await page.keyboard.press("Tab");
@@ -78,16 +91,16 @@ describe("the page is for everyone", () => {
     await close();
   });
 
-  test("the page is valid HTML", async () => {
+  test("the pages are valid HTML", async () => {
     // Scripts and styles are not what is looked at, and many megabytes.
-    const text = readFileSync(file, "utf8").replace(/(<script[^>]*>)[\s\S]*?(<\/script>)/g, "$1$2");
+    const [text, ofSearch] = [file, search].map((file) => readFileSync(file, "utf8").replace(/(<script[^>]*>)[\s\S]*?(<\/script>)/g, "$1$2"));
     const validator = new HtmlValidate({
       extends: ["html-validate:recommended"],
       // Style of writing, and a parser's business that is none.
       rules: { "doctype-style": "off", "no-inline-style": "off", "require-sri": "off", "long-title": "off" },
     });
-    const report = await validator.validateString(text);
-    const found = report.results.flatMap(({ messages }) => messages).map((message) => `${message.line}:${message.column} ${message.ruleId}: ${message.message}`);
+    const reports = [await validator.validateString(text), await validator.validateString(ofSearch)];
+    const found = reports.flatMap(({ results }) => results).flatMap(({ messages }) => messages).map((message) => `${message.line}:${message.column} ${message.ruleId}: ${message.message}`);
     assert.deepEqual(found, []);
   });
 });

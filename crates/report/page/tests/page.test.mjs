@@ -16,6 +16,10 @@ const FINALISTS = [
     ["fallocate", "set-len"].map((prepare) => `${name},chunk=16KiB,prepare=${prepare},writeback=8MiB,drop=yes`)),
 ];
 
+// Candidates that its final left out.
+const LOOKED = ["write", "pwrite", "fwrite"].flatMap((method) =>
+  ["1KiB", "2KiB", "4KiB", "8KiB"].flatMap((chunk) => ["create", "fallocate", "set-len"].map((prepare) => `${method},size=64KiB,chunk=${chunk},prepare=${prepare}`)));
+
 // Near the beginning of a bar, where its interval is not.
 const inBar = { force: true, position: { x: 3, y: 3 } };
 
@@ -39,6 +43,9 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     const search = searched(measured(6, ...finalists), FINALISTS[0]);
     workplace.writebench("advise", workplace.target, "--for", "stream", "--size", "64KiB", "--budget", "5s");
     const advised = workplace.page("advised.html");
+    const looked = searched(measured(1, ...LOOKED.flatMap((name) => ["--case", name])), undefined, "screening");
+    looked.cases.filter((_, number) => number % 3 === 0).forEach((entry) => entry.samples.push({ ...structuredClone(entry.samples[0]), round: 1 }));
+    const whole = together(search, looked);
     const slower = slowed(copyOf(run, "after"), 2);
     const [one, other] = slower.cases;
     Object.assign(one.samples.at(-1), endedBy("failed", "No space left on device"));
@@ -59,6 +66,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       one: workplace.page("one.html", workplace.file("before.json")),
       firstLook: workplace.page("first.html", workplace.imported("first.json", copyOf(firstLook, "first look"))),
       search: workplace.page("search.html", workplace.imported("search.json", copyOf(search, "search"))),
+      searched: workplace.page("searched.html", workplace.imported("searched.json", copyOf(whole, "searched"))),
       advised,
       filesystems: workplace.page("filesystems.html", workplace.imported("filesystems.json", sideBySide(run, ["ext4", "xfs", "btrfs"]))),
       two: workplace.page("two.html", workplace.file("before.json"), "after"),
@@ -342,7 +350,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     }));
 
   test("no page scrolls sideways on a phone, however long a case's name is", async () => {
-    for (const kind of ["firstLook", "one", "two", "search", "advised", "filesystems"]) {
+    for (const kind of ["firstLook", "one", "two", "search", "searched", "advised", "filesystems"]) {
       await withPage(files[kind], async (page) => {
         const width = await page.evaluate(() => {
           document.querySelectorAll("details").forEach((details) => (details.open = true));
@@ -362,6 +370,58 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
         return [...document.querySelectorAll(".overview .bar")].map((bar) => bar.getBoundingClientRect().height);
       });
       assert.equal(new Set(heights).size, 1, heights.join());
+    }));
+
+  test("a search has its finalists as bars, every other candidate as a mark, and all of them in a folded table", () =>
+    withPage(files.searched, async (page) => {
+      const { finalists, others, all } = await page.evaluate(() => {
+        const { cases } = JSON.parse(document.getElementById("data").textContent);
+        return { finalists: cases.filter((entry) => entry.goal !== undefined).length, others: cases.filter((entry) => entry.other).length, all: cases.length };
+      });
+      assert.equal(await page.locator(".overview:not(.choices) .bar").count(), finalists);
+      assert.ok(finalists > 1 && others > 30, `${finalists} finalists, ${others} others`);
+      const strip = page.locator(".strip");
+      assert.match(await strip.locator("th").textContent(), new RegExp(`^${others} others$`));
+      const marks = await strip.locator("path").evaluateAll((paths) => paths.map((path) => [path.getAttribute("d").match(/M/g).length, path.style.getPropertyValue("--light")]));
+      assert.equal(marks.reduce((sum, [count]) => sum + count, 0), others);
+      assert.equal(new Set(marks.map(([, colour]) => colour)).size, 2, "of one sample and of two");
+      await strip.locator(".scale").hover();
+      assert.match(await strip.locator(".scale").getAttribute("title"), /,size=64KiB/);
+      await strip.locator(".scale").click();
+      await page.locator("#copied", { hasText: "Copied: writebench run" }).waitFor();
+      const folded = page.locator("details", { hasText: "All candidates" }).last();
+      assert.equal(await folded.locator("tbody tr").count(), 0);
+      await folded.locator("summary").click();
+      await folded.locator("tbody tr").first().waitFor();
+      assert.match(await folded.locator("caption").textContent(), new RegExp(`${all} rows`));
+      await page.locator("#filters summary").click();
+      await page.locator("#words").fill("prepare=fallocate");
+      assert.ok(Number((await strip.locator("th").textContent()).split(" ")[0]) < others);
+    }));
+
+  test("a search says which choices matter, the first the most, and shows the times of each value", () =>
+    withPage(files.searched, async (page) => {
+      const shares = await page.locator(".choices .goal .quiet").allTextContents();
+      assert.ok(shares.length > 2 && /^\d/.test(shares[0]), shares.join());
+      const numbers = shares.map((share) => Number.parseFloat(share)).filter((share) => share >= 0.1);
+      assert.deepEqual(numbers, numbers.toSorted((a, b) => b - a));
+      const rows = await page.locator(".choices .case-row").evaluateAll((all) => all.map((row) => {
+        const box = (name) => row.querySelector(name).getBoundingClientRect();
+        return { words: row.textContent, scale: box(".scale").toJSON(), range: box(".range").toJSON(), middle: box(".middle").toJSON() };
+      }));
+      for (const { words, scale, range, middle } of rows.filter(({ scale }) => scale.width > 0)) {
+        assert.match(words, /\d way.*s/);
+        assert.ok(scale.left <= range.left && range.right <= scale.right + 3 && range.left <= middle.right && middle.left <= range.right, words);
+      }
+    }));
+
+  test("records have a scale of their own beside what is a thousand times as fast", () =>
+    withPage(files.one, async (page) => {
+      await page.locator("#filters summary").click();
+      await page.locator("#words").fill("sync=fsync/1");
+      const longest = await page.locator(".overview tbody", { hasText: "in records/s" }).first().evaluate((body) =>
+        Math.max(...[...body.querySelectorAll(".bar")].map((bar) => bar.offsetWidth / bar.parentElement.clientWidth)));
+      assert.ok(longest > 0.4, `${longest}`);
     }));
 
   for (const [name, viewport] of [["a screen", { width: 1280, height: 900 }], ["a phone", { width: 390, height: 844 }]]) {

@@ -88,10 +88,10 @@ export function timed(run, count) {
   return run;
 }
 
-/** The cases as the final of a search. */
-export function searched(run, baseline) {
+/** The cases as a stage of a search. */
+export function searched(run, baseline, stage = "final") {
   for (const entry of run.cases) {
-    Object.assign(entry, { suite: "advise", section: "Finals", stage: "final", is_baseline: entry.id === baseline, label: null });
+    Object.assign(entry, { suite: "advise", section: stage === "final" ? "Finals" : "Screening", stage, is_baseline: entry.id === baseline, label: null });
   }
   return run;
 }

@@ -45,11 +45,7 @@ pub(super) fn percentiles(label: &str, count: u64) -> XAxis {
     XAxis { label: label.to_owned(), scale: XScale::Percentile, ticks }
 }
 
-/// A tenfold range and more is read from a logarithmic axis.
 pub(super) fn y_scale(series: &[Series]) -> YScale {
     let figures = series.iter().flat_map(|series| &series.points).filter_map(|point| point.figure);
-    let positive = figures.map(|figure| figure.value).filter(|&median| median > 0.0);
-    let (min, max) =
-        positive.fold((f64::INFINITY, 0.0_f64), |(min, max), value| (min.min(value), max.max(value)));
-    if max > 10.0 * min { YScale::Log10 } else { YScale::Linear }
+    YScale::for_values(figures.map(|figure| figure.value))
 }

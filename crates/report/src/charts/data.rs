@@ -149,6 +149,16 @@ pub(crate) enum YScale {
     Log10,
 }
 
+impl YScale {
+    /// A tenfold range and more is read from a logarithmic axis.
+    pub(crate) fn for_values(values: impl Iterator<Item = f64>) -> Self {
+        let positive = values.filter(|&value| value > 0.0);
+        let (min, max) =
+            positive.fold((f64::INFINITY, 0.0_f64), |(min, max), value| (min.min(value), max.max(value)));
+        if max > 10.0 * min { Self::Log10 } else { Self::Linear }
+    }
+}
+
 /// Figures of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Series {

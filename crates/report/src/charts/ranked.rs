@@ -6,7 +6,7 @@ use writebench_stats::as_f64;
 use super::data::{Chart, ChartData, ChartFamily, ChartKind, Dot, Point, Series, Unit, YAxis, YScale};
 use super::point::{figures_are, point};
 use super::rows::{ChartCase, OfTarget, each_contract};
-use super::{axis, notes};
+use super::{axis, names, notes};
 use crate::numbers::by_rank;
 
 /// A chart for each target and contract with figures of several cases.
@@ -37,17 +37,16 @@ fn by_time<'r>(rows: &[ChartCase<'r>]) -> Vec<ChartCase<'r>> {
 }
 
 fn chart(title: String, contract: &str, rows: &[ChartCase<'_>], drawn: &[ChartCase<'_>]) -> Chart {
-    let name =
-        |row: &ChartCase<'_>| row.case.record.label.clone().unwrap_or_else(|| row.case.record.case.to_string());
+    let (names, common) = names::of_cases(drawn);
     let points = (0u32..).zip(drawn).map(|(index, row)| {
         let figure = row.case.estimate.as_ref().map(|estimate| &estimate.total_ns);
         Point { dots: dots(row), ..point(f64::from(index), row, figure, 1e9) }
     });
     Chart {
         title,
-        subtitle: format!("{contract}: {}", figures_are(drawn, "lower")),
+        subtitle: format!("{contract}{common}: {}", figures_are(drawn, "lower")),
         kind: ChartKind::Bars,
-        x: axis::categories("case", drawn.iter().map(name)),
+        x: axis::categories("case", names.into_iter()),
         // Bars are compared by length, so they begin at 0.
         y: YAxis { label: "Elapsed time".to_owned(), unit: Unit::Seconds, scale: YScale::Linear },
         series: vec![Series { name: "elapsed time".to_owned(), points: points.collect() }],

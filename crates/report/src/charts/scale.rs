@@ -31,19 +31,32 @@ pub(crate) struct ScaleTick {
 
 impl Scale {
     pub(crate) fn for_chart(chart: &Chart) -> Self {
-        let values = values(chart);
+        let mut values = values(chart);
+        if chart.kind == ChartKind::Bars {
+            let bars = chart.points().filter_map(|point| point.figure).map(|figure| figure.value);
+            cut(&mut values, bars);
+        }
+        Self::new(chart.y.unit, chart.y.scale, &values)
+    }
+
+    /// The scale of bars, with the ends of their intervals.
+    pub(crate) fn for_bars(unit: Unit, bars: &[f64], mut ends: Vec<f64>) -> Self {
+        cut(&mut ends, bars.iter().copied());
+        Self::new(unit, YScale::Linear, &[bars, &ends].concat())
+    }
+
+    pub(crate) fn new(unit: Unit, scale: YScale, values: &[f64]) -> Self {
         let positive = || values.iter().copied().filter(|&value| value > 0.0);
         let max = positive().fold(0.0, f64::max);
         let min = positive().fold(f64::INFINITY, f64::min);
-        let is_log = chart.y.scale == YScale::Log10;
-        // One wide interval must not make all bars too short to compare.
-        let longest_bar =
-            chart.points().filter_map(|point| point.figure).map(|figure| figure.value).fold(0.0, f64::max);
-        let is_cut = chart.kind == ChartKind::Bars && longest_bar > 0.0;
-        let max = if is_cut { max.min(BARS_CUT * longest_bar) } else { max };
+        let is_log = scale == YScale::Log10;
         let range = (max > 0.0).then(|| if is_log { log_range(min, max) } else { (0.0, linear_top(max)) });
-        let has_break = is_log && values.iter().any(|&value| value <= 0.0);
-        Self { unit: chart.y.unit, scale: chart.y.scale, range, has_break }
+        Self { unit, scale, range, has_break: is_log && values.iter().any(|&value| value <= 0.0) }
+    }
+
+    /// The value at the upper end.
+    pub(crate) fn top(&self) -> f64 {
+        self.range.map_or(0.0, |(_, top)| top)
     }
 
     /// The beginning of the logarithm.
@@ -89,6 +102,15 @@ impl Scale {
         }
         ticks
     }
+}
+
+/// One wide interval must not make all bars too short to compare.
+fn cut(values: &mut [f64], bars: impl Iterator<Item = f64>) {
+    let longest = bars.fold(0.0, f64::max);
+    values
+        .iter_mut()
+        .filter(|value| longest > 0.0 && **value > BARS_CUT * longest)
+        .for_each(|value| *value = BARS_CUT * longest);
 }
 
 /// The values that the axis must include.

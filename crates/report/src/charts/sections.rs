@@ -17,15 +17,13 @@ pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
         [_] => vec![String::new()],
         several => run_names(several).into_iter().map(|name| format!("{name} · ")).collect(),
     };
-    let cases: Vec<(String, &CaseReport)> = reports
-        .iter()
-        .zip(&prefixes)
-        .flat_map(|(report, prefix)| {
-            report.cases.iter().map(move |case| (format!("{prefix}{}", target_of(report, case)), case))
-        })
-        .collect();
-    let rows = cases.iter().enumerate().map(|(number, (target, case))| ChartCase { number, target, case });
-    let rows: Vec<ChartCase<'_>> = rows.filter(|row| !row.case.is_screening()).collect();
+    let cases = reports.iter().zip(&prefixes).flat_map(|(report, prefix)| {
+        report.cases.iter().map(move |case| (report, format!("{prefix}{}", target_of(report, case)), case))
+    });
+    let cases: Vec<(usize, (&Report, String, &CaseReport))> =
+        cases.enumerate().filter(|(_, (report, _, case))| report.is_finalist(case)).collect();
+    let rows = cases.iter().map(|(number, (_, target, case))| ChartCase { number: *number, target, case });
+    let rows: Vec<ChartCase<'_>> = rows.collect();
     let mut charts = of_rows(&rows);
     let missing = reports.iter().zip(&prefixes).flat_map(|(report, prefix)| {
         report.run.missing.iter().map(move |target| format!("{prefix}{}: {}", target.name, target.why))

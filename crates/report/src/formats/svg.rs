@@ -147,7 +147,7 @@ fn marks(chart: &Chart) -> Vec<String> {
         marks.push(format!("{sign}: every sample was disturbed."));
     }
     if chart.kind == ChartKind::HeatMap && chart.points().any(|point| point.figure.is_none()) {
-        marks.push("Hatched: no figure.".to_owned());
+        marks.push(format!("{}: no figure.", heat_map::NO_FIGURE));
     }
     marks
 }

@@ -1,6 +1,7 @@
 //! The lowest layer of a report: figures without sentences. Upper layers have all of it from here.
 
 mod case;
+mod choices;
 mod comparison;
 mod estimate;
 mod latency;
@@ -12,6 +13,7 @@ mod sides;
 mod tests;
 
 pub(crate) use self::case::{CaseReport, across_targets, by_contract, by_rank, cases};
+pub(crate) use self::choices::{Choice, Choices};
 pub(crate) use self::comparison::ComparedCase;
 pub use self::comparison::{Comparison, ObservationUnit};
 pub(crate) use self::estimate::{Estimate, Figure, PHASES, PhaseNs};

@@ -4,6 +4,7 @@ pub(crate) mod advice;
 pub(crate) mod answer;
 pub(crate) mod arranged;
 pub(crate) mod changes;
+mod choices;
 pub(crate) mod code;
 pub(crate) mod comparison;
 pub(crate) mod finding;

@@ -70,6 +70,13 @@ impl Report {
         }
     }
 
+    /// Whether the case is one that the final of a search compared with plain write; so is every case of other runs.
+    pub(crate) fn is_finalist(&self, case: &CaseReport) -> bool {
+        let name = Some(case.record.case.name());
+        let is_named = || self.findings.iter().any(|finding| finding.case.as_deref() == name);
+        !case.record.origin.is_search() || (!case.is_screening() && is_named())
+    }
+
     /// A copy of the run as it was recorded, with its cases.
     pub(crate) fn whole_run(&self) -> RunRecord {
         let cases = self.cases.iter().map(|case| case.record.clone()).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use writebench_model::CaseOrigin;
+use writebench_model::{CaseOrigin, GOALS};
 use writebench_snippets::Language;
 
 use super::data::sections;
@@ -34,9 +34,14 @@ pub(super) struct Code {
 }
 
 pub(super) struct Suite<'r> {
+    /// The number of its first section in the data.
+    pub number: usize,
     pub title: String,
     pub summary: String,
+    /// Of a search only those with charts.
     pub sections: Vec<Section<'r>>,
+    /// Of a search, whose candidates are in one table: their notes.
+    pub candidates: Option<Vec<String>>,
 }
 
 pub(super) struct Section<'r> {
@@ -49,6 +54,8 @@ pub(super) struct Section<'r> {
     pub more: Vec<NumberedChart<'r>>,
     pub notes: Vec<String>,
 }
+
+type NumberedSection<'r> = (usize, (&'r str, &'r str));
 
 /// A chart, and its number in the data.
 type NumberedChart<'r> = (usize, &'r NamedChart);
@@ -100,13 +107,19 @@ pub(super) fn suites<'r>(
     names: &'r [String],
     charts: &'r [NamedChart],
 ) -> Vec<Suite<'r>> {
-    let section = |(number, (suite, title)): (usize, (&'r str, &'r str))| {
+    let section = |(number, (suite, title)): NumberedSection<'r>| {
         let (main, more) = charts_of((suite, title), reports, charts);
         Section { number, title, main, more, notes: notes((suite, title), reports, names) }
     };
-    let suite = |(name, of_suite): (&'r str, Vec<_>)| {
+    let suite = |(name, of_suite): (&'r str, Vec<NumberedSection<'r>>)| {
+        let (number, is_search) = (of_suite[0].0, name == CaseOrigin::SEARCH);
         let (title, summary) = heading(name, reports);
-        Suite { title, summary, sections: of_suite.into_iter().map(section).collect() }
+        let mut sections: Vec<Section<'_>> = of_suite.into_iter().map(section).collect();
+        let notes = sections.iter().flat_map(|section| &section.notes);
+        let candidates =
+            is_search.then(|| distinct(notes, |note| note.as_str()).into_iter().cloned().collect());
+        sections.retain(|section| !is_search || !section.main.is_empty() || !section.more.is_empty());
+        Suite { number, title, summary, sections, candidates }
     };
     let sections = sections(reports).into_iter().enumerate();
     grouped(sections, |(_, (suite, _))| *suite).into_iter().map(suite).collect()
@@ -118,6 +131,9 @@ fn heading(suite: &str, reports: &[Report]) -> (String, String) {
     match origins.find(|origin| origin.suite() == suite) {
         Some(CaseOrigin::Search { .. }) => {
             ("Search for advice".to_owned(), "Which way to write is the fastest for a goal?".to_owned())
+        }
+        Some(origin) if origin.suite() == GOALS => {
+            ("Goals".to_owned(), "Which way to write is the fastest for each goal?".to_owned())
         }
         Some(CaseOrigin::Named) => ("Cases given by name".to_owned(), String::new()),
         _ => match writebench_model::suite_named(suite) {

@@ -1,19 +1,21 @@
 //! The data for the page's scripts: cases, samples, charts and comparisons, as short as possible.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use writebench_model::{CaseRecord, RunRecord, Sample, TargetRecord};
+use writebench_model::{Axis, CaseRecord, Content, RunRecord, Sample, TargetRecord};
 use writebench_stats::as_f64;
 
 use super::command::{again, of_program};
 use super::goals::{Goal, Goals};
 use super::short::Short;
-use crate::charts::scale::round_values;
-use crate::charts::{NamedChart, Point, Unit, XScale};
+use crate::charts::scale::{ScaleTick, round_values};
+use crate::charts::{NamedChart, Point, Scale, Unit, XScale};
 use crate::formats::palette;
-use crate::numbers::{CaseReport, CompareError, ComparedCase, Comparison, Estimate, Figure, PHASES, distinct};
+use crate::numbers::{
+    CaseReport, CompareError, ComparedCase, Comparison, Estimate, Figure, PHASES, distinct, grouped,
+};
 use crate::sentences::Report;
 use crate::sentences::answer::is_baseline;
 use crate::sentences::finding;
@@ -24,11 +26,13 @@ pub(super) struct Data<'r> {
     /// Suite and section of each number.
     sections: Vec<(&'r str, &'r str)>,
     /// The goals that cases refer to by number.
-    goals: Vec<Goal>,
+    goals: Vec<Value>,
     cases: Vec<Case>,
     charts: Vec<Value>,
     /// None if the runs are not comparable.
     comparisons: Vec<Option<Value>>,
+    /// The scale of all cases with a rank.
+    overview: Value,
     /// The ticks of logarithmic axes by unit, the roundest first.
     ticks: Value,
     /// The colours of heat maps, from the least to the most; on a light screen, and on a dark one.
@@ -56,23 +60,35 @@ pub(super) fn data<'r>(
     let mut goals = Goals::default();
     let sections = sections(reports);
     let numbers: HashMap<(&str, &str), usize> = sections.iter().copied().zip(0..).collect();
-    let mut cases = Vec::new();
+    let (mut cases, mut of_others) = (Vec::new(), Vec::new());
     for (run, report) in reports.iter().enumerate() {
+        let others = others(report);
         let targets = report.run.targets.iter().map(|target| target.name.as_str());
         let targets: HashMap<&str, usize> = targets.zip(0..).collect();
-        for case in &report.cases {
+        for (number, case) in report.cases.iter().enumerate() {
             // Reading a run, from a database or an export, ensures this.
             let target = targets[case.record.target.as_str()];
             let section = numbers[&case.record.origin.table()];
-            let goal = goals.number(case, &report.run.targets[target]);
-            cases.push(Case { facts: facts(case, [run, target, section], goal), samples: samples(case) });
+            // Elsewhere a throughput says nothing about the case.
+            let is_ranked = case.is_ranked() && case.record.contract.content.has_own_bytes();
+            let is_other = is_ranked && others.contains(&number);
+            let has_goal = is_ranked && report.is_finalist(case);
+            let goal = has_goal.then(|| goals.number(case, &report.run.targets[target]));
+            let figure = case.estimate.as_ref().map(|estimate| &estimate.throughput_bytes_per_s);
+            match goal {
+                Some(goal) => goals.all[goal].figures.extend(figure),
+                None => of_others.extend(figure.filter(|_| is_other)),
+            }
+            let facts = facts(case, [run, target, section], goal, is_other);
+            cases.push(Case { facts, samples: samples(case) });
         }
     }
     let rows = rows(reports);
     let others = comparisons.iter().zip(1..);
     Data {
         runs: reports.iter().zip(names).map(|(report, name)| run_data(&report.run, name)).collect(),
-        goals: goals.all,
+        overview: overview(&goals.all, of_others),
+        goals: goals.all.iter().map(goal_data).collect(),
         cases,
         charts: charts.iter().map(|named| drawn(named, &numbers)).collect(),
         comparisons: others.map(|(of_b, b)| Some(compared(b, of_b.as_ref().ok()?, &rows))).collect(),
@@ -81,6 +97,45 @@ pub(super) fn data<'r>(
         colours: palette::OF_SERIES.map(|colour| [colour.light, colour.dark]).to_vec(),
         sections,
     }
+}
+
+/// The candidates of a search that are no finalists, each where it was measured last.
+fn others(report: &Report) -> HashSet<usize> {
+    let candidates = report.cases.iter().enumerate().filter(|(_, case)| case.record.origin.is_search());
+    let key = |CaseReport { record, .. }: &CaseReport| {
+        (record.target.clone(), record.case.name_without(&[Axis::Size]))
+    };
+    let by_way = grouped(candidates, |(_, case)| key(case)).into_iter();
+    let others = by_way.filter(|(_, cases)| !cases.iter().any(|(_, case)| report.is_finalist(case)));
+    let stage = |(_, case): &(usize, &CaseReport)| (!case.is_screening(), case.record.contract.bytes);
+    others.filter_map(|(_, cases)| Some(cases.into_iter().max_by_key(stage)?.0)).collect()
+}
+
+/// The scale of all goals' bars, but for those with a scale of their own.
+fn overview(goals: &[Goal<'_>], others: Vec<&Figure>) -> Value {
+    let shared = || goals.iter().filter(|goal| goal.contract.durable_every_bytes.is_none());
+    // The kernel may share blocks and so copy no byte, at any speed.
+    let written = shared().filter(|goal| goal.contract.content != Content::Copy);
+    let mut figures: Vec<&Figure> = written.flat_map(|goal| &goal.figures).copied().chain(others).collect();
+    if figures.is_empty() {
+        figures = shared().flat_map(|goal| &goal.figures).copied().collect();
+    }
+    let scale = bars(&figures, 1.0);
+    let tick = |tick: ScaleTick| (Short(tick.part * 100.0), Short(tick.part * scale.top() / 1e9));
+    json!({ "end": Short(scale.top()), "ticks": scale.ticks().into_iter().map(tick).collect::<Vec<_>>() })
+}
+
+fn bars(figures: &[&Figure], per: f64) -> Scale {
+    let (bars, ends): (Vec<f64>, _) =
+        figures.iter().map(|figure| (figure.value / per, figure.ends().1 / per)).unzip();
+    Scale::for_bars(Unit::BytesPerSecond, &bars, ends)
+}
+
+/// Records are so much slower than other data that they need a scale of their own.
+fn goal_data(goal: &Goal<'_>) -> Value {
+    let per = goal.contract.durable_every_bytes.map(as_f64);
+    let end = per.map(|per| Short(bars(&goal.figures, per).top() * per));
+    known(json!({ "text": goal.text, "per": per, "end": end }))
 }
 
 fn ticks(unit: Unit) -> [Vec<(Short, String)>; 3] {
@@ -106,8 +161,8 @@ fn run_data(run: &RunRecord, name: &str) -> Value {
     json!({ "name": name, "targets": run.targets.iter().map(target).collect::<Vec<_>>() })
 }
 
-/// `place` is the case's run, target and section.
-fn facts(case: &CaseReport, [run, target, section]: [usize; 3], goal: Option<usize>) -> Value {
+/// `place` is the case's run, target and section; other candidates of a search have no goal.
+fn facts(case: &CaseReport, [run, target, section]: [usize; 3], goal: Option<usize>, is_other: bool) -> Value {
     let record = &case.record;
     known(json!({
         "run": run,
@@ -115,6 +170,7 @@ fn facts(case: &CaseReport, [run, target, section]: [usize; 3], goal: Option<usi
         "target": target,
         "section": section,
         "goal": goal,
+        "other": Some(true).filter(|_| is_other),
         "way": goal.map(|_| finding::words(record)),
         "plain": Some(true).filter(|_| goal.is_some() && is_baseline(case)),
         "case": record.case.name(),

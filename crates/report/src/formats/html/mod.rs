@@ -10,6 +10,7 @@ mod data;
 mod goals;
 mod highlight;
 mod short;
+mod spread;
 
 use askama::Template;
 use base64::Engine as _;
@@ -17,6 +18,7 @@ use sha2::{Digest, Sha256};
 
 use self::content::{Run, Suite, extent, runs, suites, title};
 use self::data::data;
+use self::spread::{Spread, spreads};
 use crate::charts;
 use crate::numbers::{CompareError, ComparedRun, Comparison, Side};
 use crate::sentences::{Report, run_names};
@@ -47,6 +49,7 @@ struct Page<'r> {
     /// Of the first run with each other run.
     comparisons: Vec<Result<Comparison, CompareError>>,
     suites: Vec<Suite<'r>>,
+    spreads: Vec<Spread<'r>>,
     warnings: usize,
     /// Cases that did not end well.
     troubled: usize,
@@ -73,6 +76,7 @@ pub fn render(reports: &[Report]) -> String {
         extent: extent(reports),
         runs: runs(reports, &names),
         suites: suites(reports, &names, &charts),
+        spreads: spreads(reports, &names),
         warnings: reports.iter().map(|report| report.warnings.len()).sum(),
         troubled: reports.iter().flat_map(|report| &report.cases).filter(|case| !case.is_ok()).count(),
         comparisons,

@@ -83,6 +83,50 @@ fn other_finalists_of_a_search_leave_the_first_screen_to_the_chart() {
     assert!(rest.trim_start().starts_with("<details>\n<summary>2 more</summary>"), "{rest:.200}");
 }
 
+/// A search that looked at so many ways, with three finalists.
+fn search(looked_at: u64) -> Report {
+    let case = |stage, name: &str, samples| CaseRecord {
+        origin: CaseOrigin::Search { stage, is_baseline: name == "write" },
+        ..example_case("", &format!("{name},size=1GiB"), samples)
+    };
+    let screened = (0..looked_at).map(|number| {
+        let prepare = ["create", "fallocate", "set-len"][usize::try_from(number % 3).unwrap()];
+        let name = format!("pwrite,chunk={}KiB,prepare={prepare}", 4 * (number / 3 + 1));
+        case(Stage::Screening, &name, samples(2 + number % 3)[..1].to_vec())
+    });
+    let finals = [("write", 3), ("pwrite,prepare=fallocate", 2), ("mmap", 4)];
+    let finals = finals.map(|(name, times)| case(Stage::Final, name, samples(times)));
+    Report::from_run(None, RunRecord { cases: screened.chain(finals).collect(), ..example_run() })
+}
+
+#[test]
+fn a_page_of_a_search_shows_which_choices_matter() {
+    let page = own_part(&render(&[search(30)]));
+    let (_, choices) = page.split_once("<section class=\"spread\"").unwrap();
+    insta::assert_snapshot!(choices.split_once("</section>").unwrap().0);
+}
+
+#[test]
+fn searches_of_2_to_5000_candidates_have_a_page() {
+    for (looked_at, others) in [(0, 0), (1, 1), (2, 2), (5000, 5000)] {
+        let page = own_part(&render(&[search(looked_at)]));
+        assert_eq!(page.matches("\"other\":true").count(), others);
+        assert_eq!(page.matches("data-table=\"cases\"").count(), 1, "one table of all candidates");
+        assert_eq!(page.matches("\"goal\":0").count(), 3, "the finalists");
+    }
+}
+
+#[test]
+fn a_candidate_that_was_measured_again_is_one_mark() {
+    let mut report = search(6);
+    let again = report.cases[1].record.clone();
+    let CaseOrigin::Search { is_baseline, .. } = again.origin else { unreachable!() };
+    let mut run = report.whole_run();
+    run.cases.push(CaseRecord { origin: CaseOrigin::Search { stage: Stage::Final, is_baseline }, ..again });
+    report = Report::from_run(None, run);
+    assert_eq!(own_part(&render(&[report])).matches("\"other\":true").count(), 6);
+}
+
 #[test]
 fn a_page_needs_nothing_from_elsewhere() {
     let page = render(&[run("a", 1, "plain")]);

@@ -23,6 +23,9 @@ const WIDEST: f64 = 110.0;
 /// The key of the colours.
 const KEY: (f64, f64) = (420.0, 12.0);
 
+/// The sign of a cell without a figure, as the page has it.
+pub(super) const NO_FIGURE: &str = "✕";
+
 /// The cells and their places.
 struct HeatMap<'c> {
     chart: &'c Chart,
@@ -80,7 +83,8 @@ impl<'c> HeatMap<'c> {
     fn cell(&self, row: &str, point: &Point, y: f64) -> Element {
         let (x, width, height) = (self.x(point.x), self.width - 1.5, ROW_HEIGHT - 1.5);
         let Some(interval) = &point.figure else {
-            return titled(hatched((x, y), (width, height)), &format!("{row}, {}: no figure", point.case));
+            let sign = text(x + width / 2.0, y + height / 2.0 + 4.0, NAME_SIZE, QUIET, NO_FIGURE, &MIDDLE);
+            return titled(sign, &format!("{row}, {}: no figure", point.case));
         };
         let colour = self.colour(interval);
         let mut cell =
@@ -133,15 +137,4 @@ fn figure(chart: &Chart, point: &Point) -> String {
 fn filled(place: (f64, f64), size: (f64, f64), colour: &palette::Colour<String>) -> Element {
     let class = palette::class(colour);
     rect(place, size, &[("class", &class), ("fill", &colour.light), ("stroke-width", "0")])
-}
-
-/// Drawn as lines, because a pattern would need an id.
-fn hatched((x, y): (f64, f64), (width, height): (f64, f64)) -> Element {
-    let mut lines = format!("M{},{}h{}v{}h{}Z", px(x), px(y), px(width), px(height), px(-width));
-    let mut along = height;
-    while along < width {
-        lines += &format!("M{},{}l{},{}", px(x + along - height), px(y + height), px(height), px(-height));
-        along += 7.0;
-    }
-    path(&lines, &[&AXIS[..], &[("fill", "none")]].concat())
 }

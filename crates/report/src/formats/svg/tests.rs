@@ -225,9 +225,9 @@ fn pictured(cases: &[(String, CaseReport)], family: ChartFamily) -> (String, Vec
 }
 
 #[test]
-fn a_heat_map_has_its_figures_in_its_cells_and_hatches_where_there_is_none() {
+fn a_heat_map_has_its_figures_in_its_cells_and_a_cross_where_there_is_none() {
     let (picture, words) = pictured(&direct(), ChartFamily::Flags);
-    for word in ["BUFFERED + ALIGNED", "4 KiB", "32 MiB", "Hatched: no figure."] {
+    for word in ["BUFFERED + ALIGNED", "4 KiB", "32 MiB", "✕: no figure."] {
         assert!(words.contains(&word.to_owned()), "{word}: {words:?}");
     }
     let figures = words.iter().filter(|word| word.ends_with(" M") || word.ends_with(" G"));

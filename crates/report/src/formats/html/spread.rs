@@ -1,0 +1,64 @@
+//! The choices of a search on one scale of times.
+
+use crate::charts::scale::ScaleTick;
+use crate::charts::{Scale, Unit, YScale, value_text};
+use crate::numbers::{Choice, Choices};
+use crate::sentences::Report;
+
+/// The least distance of labels, as a part of the scale on a phone.
+const APART: f64 = 0.16;
+
+/// The share from which a choice is shown at once.
+const WEIGHT: f64 = 0.05;
+
+pub(super) struct Spread<'r> {
+    /// The run's name.
+    pub run: &'r str,
+    pub choices: Choices,
+    scale: Scale,
+}
+
+/// Of each run that was a search.
+pub(super) fn spreads<'r>(reports: &[Report], names: &'r [String]) -> Vec<Spread<'r>> {
+    let spread = |(report, run): (&Report, &'r String)| {
+        let choices = Choices::of_search(&report.cases)?;
+        let seconds: Vec<f64> = choices.times_ns.iter().map(|ns| ns / 1e9).collect();
+        let scale = Scale::new(Unit::Seconds, YScale::for_values(seconds.iter().copied()), &seconds);
+        Some(Spread { run, choices, scale })
+    };
+    reports.iter().zip(names).filter_map(spread).collect()
+}
+
+impl Spread<'_> {
+    /// The choices that matter, and the others.
+    pub(super) fn parts(&self) -> [Vec<&Choice>; 2] {
+        // If nobody knows how much any explains, all are of weight.
+        let least = self.choices.all[0].share.and(Some(WEIGHT));
+        self.choices.all.iter().partition::<Vec<_>, _>(|choice| choice.share >= least).into()
+    }
+
+    /// How far a time is from an end of the scale.
+    pub(super) fn at(&self, ns: f64) -> String {
+        percent(self.scale.part(ns / 1e9))
+    }
+
+    /// Place and text of each label. Those that would touch the one before, or leave the picture, are left out.
+    pub(super) fn labels(&self) -> Vec<(String, String)> {
+        let mut free_from = 0.0;
+        let label = |ScaleTick { part, text }: ScaleTick| {
+            let text = text.filter(|_| part >= free_from && part <= 1.0 - APART / 2.0)?;
+            free_from = part + APART;
+            Some((percent(part), text))
+        };
+        self.scale.ticks().into_iter().filter_map(label).collect()
+    }
+}
+
+/// `19.4 ms`.
+pub(super) fn time(ns: f64) -> String {
+    value_text(ns / 1e9, Unit::Seconds)
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.2}%", part * 100.0)
+}
