@@ -145,7 +145,7 @@ impl Case {
     }
 
     /// The same case with one choice less, each way: a value, or the method, is the baseline's again. A value that
-    /// needs the choice goes with it. All are simpler and keep the baseline's contract.
+    /// needs the choice goes with it. All are simpler and keep the contract, or the baseline's.
     pub fn simplifications(&self, baseline: &Self) -> Vec<Self> {
         let axes = || self.method.own_axes().filter(|axis| self.axes.get(*axis) != baseline.axes.get(*axis));
         let chosen: Vec<Axis> = self.chosen_axes().collect();
@@ -168,7 +168,8 @@ impl Case {
                 let values: Vec<(Axis, String)> = method.own_axes().map(value).collect();
                 let values: Vec<Assignment<'_>> =
                     values.iter().map(|(axis, value)| (*axis, &**value)).collect();
-                Self::new(method, &values).ok().filter(|case| case.contract() == baseline.contract())
+                let contracts = [baseline.contract(), self.contract()];
+                Self::new(method, &values).ok().filter(|case| contracts.contains(&case.contract()))
             })
         };
         let with_another = |method, dropped: &[Axis]| {

@@ -211,6 +211,9 @@ fn a_case_is_simplified_by_one_choice_at_a_time() {
     // A mapping's own default is no choice of a call's.
     assert!(simpler("mmap,chunk=256KiB", "write").contains(&"write,chunk=256KiB".to_owned()));
     assert!(simpler("write", "write").is_empty());
+    // A stronger contract than was asked for goes with the choice that makes it, and stays with all others.
+    let direct = simpler("pwrite,chunk=4MiB,cache=direct", "write");
+    assert_eq!(direct, ["pwrite,cache=direct", "pwrite,chunk=4MiB"]);
 }
 
 #[test]

@@ -5,8 +5,8 @@
 //! Conditions*, JMLR 2006). Taking choices from the winner one at a time is ablation (Fawcett and Hoos, *Analysing
 //! Differences between Algorithm Configurations through Ablation*, Journal of Heuristics 2016).
 
-use writebench_model::Case;
-use writebench_stats::{Rounds, Verdict};
+use writebench_model::{Case, Content};
+use writebench_stats::{CLOSE, Rounds, Verdict, recommended};
 
 use crate::order::PlannedCase;
 use crate::race::figures::{by_round, counted, is_clear_loss, verdict};
@@ -16,22 +16,19 @@ use crate::schedule::{SampleSummary, Schedule, Spent};
 #[derive(Debug, Clone)]
 pub struct Contest {
     pub target: usize,
-    /// The cases with their positions in the plan, the baseline first.
-    pub cases: Vec<(usize, Case)>,
-}
-
-/// A contest under way.
-#[derive(Debug)]
-struct Rivals {
-    contest: Contest,
+    // The cases with their positions in the plan, the baseline first.
+    cases: Vec<(usize, Case)>,
     // The places of the cases that are still measured.
     alive: Vec<usize>,
+    // Whether rivals are measured until each is decided, instead of the gain alone.
+    is_precise: bool,
+    has_winner: bool,
 }
 
 /// The schedule of such rounds.
 #[derive(Debug)]
 pub(crate) struct GoalRounds {
-    contests: Vec<Rivals>,
+    contests: Vec<Contest>,
     // The rounds that a verdict takes.
     rounds: usize,
     // The positions in the plan, and the samples that each of them needs for this round.
@@ -41,39 +38,45 @@ pub(crate) struct GoalRounds {
     wanted: Vec<usize>,
 }
 
-/// Cases within this ratio are equally good: the simplest of them wins.
-const CLOSE: f64 = 1.03;
 /// A contest without a verdict ends after this multiple of the rounds.
 const MOST_ROUNDS_FACTOR: usize = 2;
+/// More rounds do not narrow an interval by much.
+const MOST_ROUNDS: usize = 100;
+
+impl Contest {
+    /// All cases are measured, with their positions in the plan, the baseline first.
+    #[must_use]
+    pub fn new(target: usize, cases: Vec<(usize, Case)>) -> Self {
+        Self { target, alive: (0..cases.len()).collect(), cases, is_precise: false, has_winner: false }
+    }
+
+    /// The same with these places alone at first, until each is decided.
+    pub(crate) fn among(self, finalists: Vec<usize>) -> Self {
+        Self { alive: finalists, is_precise: true, ..self }
+    }
+}
 
 impl GoalRounds {
     /// At least this many rounds of each contest.
     pub(crate) fn new(contests: Vec<Contest>, rounds: usize) -> Self {
-        let rivals = |contest: Contest| Rivals { alive: (0..contest.cases.len()).collect(), contest };
-        Self {
-            contests: contests.into_iter().map(rivals).collect(),
-            rounds,
-            batch: Vec::new(),
-            cases: 0,
-            added: Vec::new(),
-            wanted: Vec::new(),
-        }
+        Self { contests, rounds, batch: Vec::new(), cases: 0, added: Vec::new(), wanted: Vec::new() }
+    }
+
+    /// Whether a case of the first contest has beaten its baseline.
+    pub(crate) fn has_winner(&self) -> bool {
+        self.contests.first().is_some_and(|contest| contest.has_winner)
     }
 
     fn next_round(&mut self, taken: &[Vec<SampleSummary>]) {
-        for rivals in &mut self.contests {
-            let added = rivals.end_round(self.rounds, taken, self.cases);
+        for contest in &mut self.contests {
+            let added = contest.end_round(self.rounds, taken, self.cases);
             self.cases += added.len();
             self.added.extend(added);
         }
-        let until = |&place: &usize, contest: &Contest| {
-            let position = contest.cases[place].0;
-            (position, taken.get(position).map_or(0, |samples| counted(samples)) + 1)
-        };
-        let batch = self.contests.iter().flat_map(|rivals| {
-            rivals.alive.iter().map(|place| until(place, &rivals.contest)).collect::<Vec<_>>()
-        });
-        self.batch = batch.collect();
+        let until = |position: usize| taken.get(position).map_or(0, |samples| counted(samples)) + 1;
+        let alive =
+            self.contests.iter().flat_map(|contest| contest.alive.iter().map(|&place| contest.cases[place].0));
+        self.batch = alive.map(|position| (position, until(position))).collect();
     }
 }
 
@@ -81,7 +84,8 @@ impl Schedule for GoalRounds {
     fn wanted(&mut self, taken: &[Vec<SampleSummary>], _: Spent) -> &[usize] {
         self.cases = self.cases.max(taken.len());
         let is_wanted = |&(position, until): &(usize, usize)| {
-            taken.get(position).is_none_or(|samples| counted(samples) < until && !has_failed(samples))
+            let is_failed = |samples: &[SampleSummary]| samples.iter().any(|sample| !sample.is_ok);
+            taken.get(position).is_none_or(|samples| counted(samples) < until && !is_failed(samples))
         };
         if !self.batch.iter().any(is_wanted) {
             self.next_round(taken);
@@ -101,69 +105,76 @@ impl Schedule for GoalRounds {
     }
 }
 
-impl Rivals {
+impl Contest {
     /// Drops the losers of a complete round. Returns the cases that are new, with positions from `next` on.
     fn end_round(&mut self, rounds: usize, taken: &[Vec<SampleSummary>], next: usize) -> Vec<PlannedCase> {
-        let samples = |place: usize| taken.get(self.contest.cases[place].0).map_or(&[][..], Vec::as_slice);
-        let places = 0..self.contest.cases.len();
-        let times = |place| if has_failed(samples(place)) { Vec::new() } else { by_round(samples(place)) };
+        if self.alive.is_empty() {
+            return Vec::new();
+        }
+        let places = 0..self.cases.len();
+        let samples = |place: usize| taken.get(self.cases[place].0).map_or(&[][..], Vec::as_slice);
+        let is_able = |place: usize| !has_failed(&self.cases[place].1, samples(place));
+        let times = |place| if is_able(place) { by_round(samples(place)) } else { Vec::new() };
         let model = Rounds::fit(&places.clone().map(times).collect::<Vec<_>>());
-        let fastest = |among: Vec<usize>| {
-            let with_value = among.into_iter().filter_map(|place| Some((model.value(place)?, place)));
+        let fastest = |among: &[usize]| {
+            let with_value = among.iter().filter_map(|&place| Some((model.value(place)?, place)));
             with_value.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, place)| place)
         };
-        let mut alive = self.alive.clone();
-        alive.retain(|&place| !has_failed(samples(place)));
-        if alive.iter().all(|&place| samples(place).is_empty()) {
-            self.alive = alive;
-            return Vec::new();
-        }
-        let leader = fastest(alive.clone());
-        alive.retain(|&place| {
-            let is_loss = |leader| is_clear_loss(model.ratio(place, (&model, leader)));
-            place == 0 || leader.is_none_or(|leader| place == leader || !is_loss(leader))
-        });
+        let to = |place, other| model.ratio(place, (&model, other));
+        self.alive.retain(|&place| is_able(place));
+        let leader = fastest(&self.alive);
+        self.alive.retain(|&place| place == 0 || leader.is_none_or(|leader| !is_clear_loss(to(place, leader))));
         let is_full = |place: usize| counted(samples(place)) >= rounds && model.value(place).is_some();
-        if !alive.iter().all(|&place| is_full(place)) {
-            self.alive = alive;
+        if !self.alive.iter().all(|&place| is_full(place)) {
             return Vec::new();
         }
-        self.alive.clear();
-        let Some(best) = fastest(places.clone().filter(|&place| is_full(place)).collect()) else {
-            return Vec::new();
-        };
-        let is_close = |place: &usize| {
-            is_full(*place) && model.ratio(*place, (&model, best)).is_some_and(|ratio| ratio.estimate <= CLOSE)
-        };
-        let winner = places.filter(is_close).min_by_key(|&place| self.contest.cases[place].1.complexity());
-        let Some(winner) = winner.filter(|&winner| winner != 0) else { return Vec::new() };
-        let gain = model.ratio(0, (&model, winner));
-        if verdict(gain) != Verdict::Slower && counted(samples(0)) > 0 {
+        let alive = std::mem::take(&mut self.alive);
+        let full: Vec<usize> = places.filter(|&place| is_full(place)).collect();
+        let Some(best) = fastest(&full) else { return Vec::new() };
+        let way = |&place: &usize| Some((place, model.value(place)?, self.cases[place].1.complexity()));
+        let ways: Vec<_> = full.iter().filter(|&&place| place != 0).filter_map(way).collect();
+        let gain = |place| to(0, place);
+        let winner = recommended(&ways, model.value(0).map(|_| 0), gain).unwrap_or(0);
+        let most = if self.is_precise { MOST_ROUNDS } else { MOST_ROUNDS_FACTOR * rounds };
+        self.has_winner = winner != 0;
+        if !self.has_winner {
             // The gain may become clear.
-            if alive.iter().any(|&place| counted(samples(place)) < MOST_ROUNDS_FACTOR * rounds) {
-                self.alive = alive;
-            }
-            return Vec::new();
-        }
-        let mut simpler = self.contest.cases[winner].1.simplifications(&self.contest.cases[0].1);
-        simpler.retain(|case| !self.contest.cases.iter().any(|(_, known)| known == case));
-        if simpler.is_empty() {
+            let is_open = |&place: &usize| {
+                place != 0
+                    && counted(samples(place)) < most
+                    && gain(place).is_some_and(|gain| gain.estimate > CLOSE)
+            };
+            self.alive = if alive.iter().any(is_open) { alive } else { Vec::new() };
             return Vec::new();
         }
         let mut measured = vec![0, winner, best];
+        let mut added = Vec::new();
+        for case in self.cases[winner].1.simplifications(&self.cases[0].1) {
+            match self.cases.iter().position(|(_, known)| *known == case) {
+                Some(place) if is_full(place) || !is_able(place) || is_clear_loss(to(place, best)) => {}
+                Some(place) => measured.push(place),
+                None => added.push(PlannedCase { target: self.target, case }),
+            }
+        }
+        if measured.len() + added.len() == 3 {
+            let is_open = |&place: &usize| place != best && verdict(to(place, best)) == Verdict::Inconclusive;
+            let is_short = self.is_precise && counted(samples(best)) < most;
+            measured.extend(full.into_iter().filter(|place| is_short && is_open(place)));
+            measured.truncate(if measured.len() == 3 { 0 } else { measured.len() });
+        }
+        measured.extend(self.cases.len()..self.cases.len() + added.len());
+        self.cases.extend((next..).zip(added.iter().map(|planned| planned.case.clone())));
+        measured.sort_unstable();
         measured.dedup();
         self.alive = measured;
-        for (position, case) in (next..).zip(&simpler) {
-            self.alive.push(self.contest.cases.len());
-            self.contest.cases.push((position, case.clone()));
-        }
-        simpler.into_iter().map(|case| PlannedCase { target: self.contest.target, case }).collect()
+        added
     }
 }
 
-/// Whether a sample failed, or has shared blocks instead of copying them.
-fn has_failed(samples: &[SampleSummary]) -> bool {
-    samples.iter().any(|sample| !sample.is_ok || sample.shares_blocks)
+/// Whether a sample failed, or has shared blocks though the case is to copy bytes.
+pub(crate) fn has_failed(case: &Case, samples: &[SampleSummary]) -> bool {
+    let may_share = case.contract().content == Content::SharedCopy;
+    samples.iter().any(|sample| !sample.is_ok || sample.shares_blocks && !may_share)
 }
 
 #[cfg(test)]
@@ -174,7 +185,7 @@ mod tests {
     fn measured(names: &[&str], time: impl Fn(&Case) -> u64) -> Vec<(String, usize)> {
         let mut plan: Vec<Case> = names.iter().map(|name| Case::parse(name).unwrap()).collect();
         let cases = plan.iter().cloned().enumerate().collect();
-        let mut schedule = GoalRounds::new(vec![Contest { target: 0, cases }], 6);
+        let mut schedule = GoalRounds::new(vec![Contest::new(0, cases)], 6);
         let mut taken: Vec<Vec<SampleSummary>> = vec![Vec::new(); plan.len()];
         for round in 0..100 {
             let wanted = schedule.wanted(&taken, Spent::default()).to_vec();

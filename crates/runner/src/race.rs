@@ -10,22 +10,24 @@
 //! *Non-stochastic Best Arm Identification and Hyperparameter Optimization*, AISTATS 2016), and its last one
 //! is the size of the final: the check whether the order still holds there.
 //!
-//! The final drops only candidates whose interval is clear of the leader's. Six rounds of it are reserved
-//! before the screening, because fewer cannot reach 95 %.
+//! The final is a contest as in runs for several goals, which drops losers and simplifies the winner. Its rounds are
+//! reserved before the screening, because fewer than six cannot reach 95 %.
 
 use std::time::Duration;
 
+use writebench_model::{Case, Content};
 use writebench_stats::as_f64;
 
 use self::costs::Costs;
-use self::figures::{by_round, counted, floor, is_clear_loss, verdict};
+use self::figures::{counted, floor};
 use self::posterior::{Acquisition, LearntKernel, Posterior};
+use crate::goal_rounds::{Contest, GoalRounds, has_failed};
+use crate::order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
 
 mod coordinates;
 mod costs;
 pub(crate) mod figures;
-mod finals;
 mod limits;
 mod posterior;
 
@@ -34,11 +36,6 @@ pub use self::limits::RaceLimits;
 
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// The effort for a programmer.
-    pub effort: u32,
-    /// Whether copies share the blocks of the source: such a candidate is measured beside the
-    /// finalists, and is no rival of those that copy bytes.
-    pub is_clone: bool,
     /// Whether the candidate is in the portfolio, or was in the final of an earlier race: then it is a scout. The
     /// earlier samples count for nothing, as the machine may have been in another state.
     pub was_finalist: bool,
@@ -52,11 +49,6 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Whether a sample failed, or has shared blocks though the candidate was to copy bytes.
-    fn has_failed(&self, samples: &[SampleSummary]) -> bool {
-        samples.iter().any(|sample| !sample.is_ok || sample.shares_blocks && !self.is_clone)
-    }
-
     /// The case on a level of the screening or, after those, at that size of the final.
     fn case(&self, level: usize, size: usize) -> usize {
         self.screening.get(level).copied().unwrap_or_else(|| self.finals[size])
@@ -78,6 +70,8 @@ enum Stage {
 #[derive(Debug)]
 pub struct Race {
     candidates: Vec<Candidate>,
+    // The plan.
+    cases: Vec<Case>,
     // All candidates are compared with the baseline; it is always in the final.
     baseline: usize,
     limits: RaceLimits,
@@ -87,11 +81,10 @@ pub struct Race {
     size: usize,
     // The candidates of this round, and the samples that each of them needs on this level.
     batch: Vec<(usize, usize)>,
-    // The time and bytes that had been spent when a final lost its rivals, and the screening was taken up again for
-    // another one with files of the same size.
-    resumed_at: Option<Spent>,
-    // The rounds of the final, with the one of the check.
-    rounds: usize,
+    finals: Option<GoalRounds>,
+    // Whether nothing in a final was faster than the baseline, and the screening was taken up again for another one with
+    // files of the same size.
+    is_resumed: bool,
     costs: Costs,
     learnt: LearntKernel,
     wanted: Vec<usize>,
@@ -100,10 +93,8 @@ pub struct Race {
 /// The most candidates in the final beside the baseline, and the least.
 const FINALISTS: usize = 4;
 const LEAST_FINALISTS: usize = 2;
-/// The screening's share of the time, the check included; and the share up to which it is taken up again after a
-/// final whose rivals were all slower than the baseline.
+/// The screening's share of the time, the check included.
 const SCREENING_SHARE: f64 = 0.5;
-const LATE_SCREENING_SHARE: f64 = 0.6;
 /// The check's share of the screening's time; the rest is divided among the levels.
 const CHECK_SHARE: f64 = 0.4;
 /// The share of the time with which the final is planned: its samples may be slower than the screening
@@ -139,25 +130,24 @@ const SCREENING_TIE: f64 = 1.1;
 const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
 /// The rounds that the limits must pay for, since a disturbed sample does not count in its round.
 const PLANNED_ROUNDS: usize = 8;
-/// More rounds do not narrow an interval by much.
-const MOST_ROUNDS: usize = 100;
 
 impl Race {
-    /// A race of all candidates. `baseline` is an index among them.
+    /// A race of all candidates in a plan of these cases. `baseline` is an index among the candidates.
     #[must_use]
-    pub fn new(candidates: Vec<Candidate>, baseline: usize, limits: RaceLimits) -> Self {
+    pub fn new(candidates: Vec<Candidate>, baseline: usize, cases: Vec<Case>, limits: RaceLimits) -> Self {
         let mut race = Self {
             costs: Costs::default(),
             learnt: LearntKernel::unknown(&candidates),
             is_over: candidates.is_empty(),
             candidates,
+            cases,
             baseline,
             limits,
             stage: Stage::Scouting(0),
             size: 0,
             batch: Vec::new(),
-            resumed_at: None,
-            rounds: 1,
+            finals: None,
+            is_resumed: false,
             wanted: Vec::new(),
         };
         if !race.is_over {
@@ -200,12 +190,23 @@ impl Race {
             || spent.elapsed + next > self.limits.budget.mul_f64(MOST_OF_BUDGET);
         while !self.is_over {
             let mut batch = std::mem::take(&mut self.batch);
-            batch.retain(|&(index, _)| !self.candidates[index].has_failed(&taken[self.case(index)]));
+            batch.retain(|&(index, _)| !has_failed(self.case_of(index), &taken[self.case(index)]));
             self.batch = batch;
             let is_complete =
                 !self.batch.iter().any(|&(index, until)| counted(&taken[self.case(index)]) < until);
             match self.stage {
-                Stage::Final if is_complete => self.end_final_round(taken, spent),
+                Stage::Final => {
+                    let finals = self.finals.as_mut().map(|finals| finals.wanted(taken, spent).to_vec());
+                    self.wanted = finals.unwrap_or_default();
+                    let wanted = self.cases.iter().zip(&self.wanted).filter(|(_, wanted)| **wanted > 0);
+                    let bytes =
+                        wanted.map(|(case, _)| case.bytes_written()).fold(spent.bytes, u64::saturating_add);
+                    self.is_over = bytes > self.limits.max_bytes;
+                    if bytes > spent.bytes {
+                        return;
+                    }
+                    self.end_final(taken, spent);
+                }
                 Stage::Scouting(level)
                     if is_complete || self.costs.are_known() && self.left(level, spent) == 0 =>
                 {
@@ -229,17 +230,14 @@ impl Race {
         let rounds = as_f64(ROUNDS as u64 * (LEAST_FINALISTS as u64 + 1)) / TIME_RESERVE;
         let final_s = smallest.map_or(0.0, |&bytes| rounds * self.costs.sample_s(bytes));
         let budget_s = self.limits.budget.as_secs_f64();
-        let share_of_time = if self.resumed_at.is_some() { LATE_SCREENING_SHARE } else { SCREENING_SHARE };
-        let seconds = (share_of_time * budget_s).min(budget_s - final_s);
+        let seconds = (SCREENING_SHARE * budget_s).min(budget_s - final_s);
         let bytes = as_f64(self.limits.max_bytes.saturating_sub(self.limits.set_aside_bytes()));
         let share = match self.real() {
             real if level < real => (1.0 - CHECK_SHARE) * as_f64(level as u64 + 1) / as_f64(real as u64),
             _ => 1.0,
         };
-        let since = self.resumed_at.unwrap_or_default();
-        let (since_s, since_bytes) = (since.elapsed.as_secs_f64(), as_f64(since.bytes));
-        let left_s = share * (seconds - since_s) - (spent.elapsed.as_secs_f64() - since_s);
-        let left_bytes = share * (bytes - since_bytes) - (as_f64(spent.bytes) - since_bytes);
+        let left_s = share * seconds - spent.elapsed.as_secs_f64();
+        let left_bytes = share * bytes - as_f64(spent.bytes);
         let of_time = left_s / self.costs.sample_s(own_bytes).max(1e-6);
         let of_bytes = left_bytes / as_f64(own_bytes.saturating_mul(self.limits.times_written.max(1)));
         floor(of_time.min(of_bytes))
@@ -247,7 +245,8 @@ impl Race {
 
     fn posterior(&mut self, level: usize, taken: &[Vec<SampleSummary>]) -> Posterior {
         let level_bytes: Vec<u64> = (0..=self.real()).map(|level| self.level_bytes(level)).collect();
-        Posterior::from_samples(&self.candidates, (&level_bytes, self.size), level, taken, &mut self.learnt)
+        let field = (&*self.candidates, &*self.cases);
+        Posterior::from_samples(field, (&level_bytes, self.size), level, taken, &mut self.learnt)
     }
 
     /// The rivals without a failed sample.
@@ -255,13 +254,24 @@ impl Race {
         let is_able = |&index: &usize| {
             let candidate = &self.candidates[index];
             let mut cases = candidate.screening.iter().chain(&candidate.finals);
-            cases.all(|&case| taken.get(case).is_none_or(|samples| !candidate.has_failed(samples)))
+            cases.all(|&case| taken.get(case).is_none_or(|samples| !has_failed(self.case_of(index), samples)))
         };
         self.rivals().filter(is_able).collect()
     }
 
     fn rivals(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.candidates.len()).filter(|&index| !self.candidates[index].is_clone)
+        (0..self.candidates.len()).filter(|&index| !self.is_clone(index))
+    }
+
+    /// Whether copies share the blocks of the source: such a candidate is measured beside the finalists, and is no rival
+    /// of those that copy bytes.
+    fn is_clone(&self, index: usize) -> bool {
+        self.case_of(index).contract().content == Content::SharedCopy
+    }
+
+    /// The case with the largest files.
+    fn case_of(&self, index: usize) -> &Case {
+        &self.cases[self.candidates[index].finals[0]]
     }
 
     /// Wants one more sample of each chosen candidate on a level.
@@ -276,7 +286,7 @@ impl Race {
     fn scout(&mut self, level: usize, taken: &[Vec<SampleSummary>]) {
         let mut posterior = Posterior::unknown(&self.candidates);
         let others = self.rivals().filter(|&index| index != self.baseline);
-        let simplest = others.min_by_key(|&index| self.candidates[index].effort);
+        let simplest = others.min_by_key(|&index| self.case_of(index).complexity());
         let mut chosen: Vec<usize> = std::iter::once(self.baseline).chain(simplest).collect();
         let found: Vec<usize> = self.rivals().filter(|&index| self.candidates[index].was_finalist).collect();
         chosen.extend(
@@ -333,7 +343,7 @@ impl Race {
     /// belong to the final.
     fn enter_check(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         let mut posterior = self.posterior(self.real(), taken);
-        if self.resumed_at.is_none() {
+        if !self.is_resumed {
             self.size = self.final_size(&posterior, spent);
         }
         let mut able = self.able(taken);
@@ -404,24 +414,82 @@ impl Race {
         ranked.sort_by(|&a, &b| posterior.mean(a).total_cmp(&posterior.mean(b)));
         let tie = ranked.first().map_or(0.0, |&index| posterior.mean(index) + SCREENING_TIE.ln());
         let (fastest, rest) = ranked.split_at(most.div_ceil(2).min(ranked.len()));
-        let effort =
-            |index: usize| if posterior.mean(index) <= tie { self.candidates[index].effort } else { u32::MAX };
+        let complexity = |index: usize| (posterior.mean(index) > tie, self.case_of(index).complexity());
         let mut rest = rest.to_vec();
         // The sort is stable, so that the faster of two equally simple candidates comes first.
-        rest.sort_by_key(|&index| effort(index));
+        rest.sort_by_key(|&index| complexity(index));
         fastest.iter().copied().chain(rest).take(most).collect()
+    }
+
+    /// The largest size for which the remaining limits pay for six rounds with the fewest finalists.
+    fn final_size(&self, posterior: &Posterior, spent: Spent) -> usize {
+        let sizes = self.limits.final_bytes.len();
+        (0..sizes)
+            .find(|&size| self.paid(size, CHECKED, posterior, spent) >= LEAST_FINALISTS)
+            .unwrap_or(sizes - 1)
+    }
+
+    /// The finalists of that size for whose six rounds the remaining limits pay, after so many checks.
+    fn paid(&self, size: usize, checks: usize, posterior: &Posterior, spent: Spent) -> usize {
+        let left_s = TIME_RESERVE * self.limits.budget.saturating_sub(spent.elapsed).as_secs_f64();
+        let left_bytes = as_f64(self.limits.max_bytes.saturating_sub(spent.bytes));
+        let bytes = self.limits.final_bytes[size].max(1);
+        let sample_s = self.costs.sample_s(bytes).max(1e-9);
+        let left_s = left_s - sample_s * as_f64(checks as u64);
+        let rounds = as_f64(PLANNED_ROUNDS as u64);
+        let of_time = left_s / rounds / sample_s - posterior.times(self.baseline);
+        let of_bytes = (left_bytes / rounds / as_f64(bytes) - 1.0) / as_f64(self.limits.times_written.max(1));
+        floor(of_time.min(of_bytes))
+    }
+
+    /// The finalists and the baseline compete, and any other candidate may join them as a simpler form of the winner.
+    fn enter_finals(&mut self, posterior: &Posterior, taken: &[Vec<SampleSummary>], spent: Spent) {
+        let most = self.paid(self.size, 0, posterior, spent).clamp(LEAST_FINALISTS, FINALISTS);
+        let mut finalists = self.finalists(most, posterior, taken);
+        finalists.extend(self.able(taken).into_iter().filter(|&index| index == self.baseline));
+        let others = self.rivals().filter(|&index| index != self.baseline);
+        let rivals: Vec<usize> = std::iter::once(self.baseline).chain(others).collect();
+        let clones = (0..self.candidates.len()).filter(|&index| self.is_clone(index)).collect();
+        let contest = |indexes: &Vec<usize>| {
+            let positions = indexes.iter().map(|&index| self.case_on(self.real(), index));
+            Contest::new(0, positions.map(|position| (position, self.cases[position].clone())).collect())
+        };
+        let places = finalists.iter().filter_map(|finalist| rivals.iter().position(|rival| rival == finalist));
+        let contests = vec![contest(&rivals).among(places.collect()), contest(&clones)];
+        self.finals = Some(GoalRounds::new(contests, ROUNDS));
+        (self.stage, self.is_over) = (Stage::Final, finalists.is_empty());
+        self.batch.clear();
+    }
+
+    /// The scouts may have made samples seem dear, so that few candidates were screened. When none is faster than the
+    /// baseline, others get their chance, as long as there is time for them and another final.
+    fn end_final(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
+        let has_won = self.finals.as_ref().is_some_and(GoalRounds::has_winner);
+        self.is_over = has_won || self.is_resumed || self.left(self.real(), spent) < LEAST_BATCH;
+        self.is_resumed = true;
+        if !self.is_over {
+            self.screen(0, taken, spent);
+        }
     }
 }
 
 impl Schedule for Race {
     fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize] {
         self.advance(taken, spent);
-        self.wanted = vec![0; taken.len()];
+        if self.stage != Stage::Final || self.is_over {
+            self.wanted = vec![0; taken.len()];
+        }
         for &(candidate, until) in self.batch.iter().filter(|_| !self.is_over) {
             let case = self.case(candidate);
             self.wanted[case] = usize::from(counted(&taken[case]) < until);
         }
         &self.wanted
+    }
+
+    fn added(&mut self) -> Vec<PlannedCase> {
+        let added = self.finals.as_mut().map(Schedule::added).unwrap_or_default();
+        self.cases.extend(added.iter().map(|planned| planned.case.clone()));
+        added
     }
 }
 

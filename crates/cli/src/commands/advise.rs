@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Content, Durability, Goal, Reserve, RunRecord,
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Durability, Goal, Reserve, RunRecord,
     SelectedCase, Settings, Space, Stage, TargetRecord, nanoseconds,
 };
 use writebench_report::counted;
@@ -229,7 +229,7 @@ impl AdviseCommand {
         let leader = &global.leader;
         let workspaces = Workspaces { store: &store, run: number, targets, limit: None, output, leader };
         let configuration = Configuration {
-            schedule: Box::new(Race::new(candidates, baseline, limits)),
+            schedule: Box::new(Race::new(candidates, baseline, cases.clone(), limits)),
             deferred,
             limits_for,
             ..Configuration::new(settings, cases, None)
@@ -334,10 +334,8 @@ impl CandidateSet {
             let size_bytes = case.axes().size_bytes.max(1);
             times_written = times_written.max(case.bytes_written().div_ceil(size_bytes));
             set.candidates.push(Candidate {
-                effort: case.effort(),
                 // The portfolio is measured first, too.
                 was_finalist: space.portfolio.contains(case),
-                is_clone: case.contract().content == Content::SharedCopy,
                 values: Vec::new(),
                 screening,
                 finals,

@@ -140,7 +140,7 @@ fn contests(rows: &[SelectedCase], targets: usize, all: &[Case], first: usize) -
     let on_target = |goal: &[SelectedCase], target: usize| {
         let position = |place: usize| first + place * targets + target;
         let cases = goal.iter().filter_map(|row| Some((position(place(&row.case)?), row.case.clone())));
-        Contest { target, cases: cases.collect() }
+        Contest::new(target, cases.collect())
     };
     let all_targets = |goal| (0..targets).map(move |target| on_target(goal, target));
     of_goals.flat_map(all_targets).collect()

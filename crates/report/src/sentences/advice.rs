@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 use writebench_model::{Bytes, Case, CaseOrigin, Content, DataMemory, Durability, RunRecord, Settings, Stage};
-use writebench_stats::{Interval, Verdict};
+use writebench_stats::{CLOSE, Interval, Verdict};
 
 use crate::numbers::CaseReport;
 use crate::sentences::answer::plain;
@@ -12,10 +12,8 @@ use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};
 use crate::sentences::number::{GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, TIMES};
 use crate::sentences::outcomes::failed;
+use crate::sentences::recommended::{has_rounds, recommended};
 use crate::sentences::words::{NAMED, counted, list, quoted};
-
-/// A gain of less is not worth another way of writing, and ways that are as close as this are as fast.
-const CLOSE: f64 = 0.03;
 
 /// The rounds in common that an interval takes.
 const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
@@ -41,18 +39,13 @@ impl Gain {
         let Interval { estimate: times, low, high, count: rounds, .. } = ratio;
         Some(Self { times, low, high, rounds, is_proven })
     }
-
-    /// Whether the gain is proven, and large enough to change a program for.
-    fn is_worth_it(&self) -> bool {
-        self.is_proven && self.times >= 1.0 + CLOSE
-    }
 }
 
 /// The answer of a search. Cases are given by name.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
-    /// The simplest way of those that are proven to be faster than the baseline and cannot be told
-    /// from the fastest of them, or are within 3 % of it; the baseline if none is.
+    /// The simplest way within 3 % of the fastest, of those that are proven to be faster than the baseline by 3 % at
+    /// least; the baseline if none is.
     pub recommended: String,
     /// The gain over the baseline; none for the baseline itself, or if the baseline failed.
     pub gain: Option<Gain>,
@@ -102,14 +95,12 @@ impl<'c> Search<'c> {
         let others = finals.iter().copied().filter(|case| !is_baseline(case));
         let (clones, ways): (Vec<&CaseReport>, Vec<&CaseReport>) =
             others.partition(|case| case.record.contract.content == Content::SharedCopy);
-        let (ways, clone) = (ranked(ways, measured), ranked(clones, measured).first().copied());
+        let (ways, clone) = (ranked(ways), ranked(clones).first().copied());
         // A finalist without a rival has won nothing.
         let fastest = *ways.first().filter(|_| ways.len() + usize::from(measured.is_some()) > 1)?;
         let gain = |case: &CaseReport| Gain::over(measured?, case);
-        let is_able =
-            |case: &CaseReport| measured.is_none() || gain(case).is_some_and(|gain| gain.is_worth_it());
-        let able: Vec<&CaseReport> = ways.iter().copied().filter(|case| is_able(case)).collect();
-        let recommended = simplest_of_the_fastest(&able).or(measured)?;
+        let ranked: Vec<&CaseReport> = ways.iter().copied().chain(measured).collect();
+        let recommended = recommended(&ranked, is_baseline)?;
         let others =
             ways.iter().copied().chain(measured).filter(|case| case.record.case != recommended.record.case);
         let name = |case: &CaseReport| case.record.case.to_string();
@@ -154,9 +145,8 @@ impl<'c> Search<'c> {
         let mut lines: Vec<_> =
             self.finals.iter().filter_map(|case| Some((goal(case), *case, case.estimate.as_ref()?))).collect();
         // The check before the final took samples of more.
-        let rivals = lines.iter().filter(|((place, _), ..)| *place == RIVAL);
-        let most = rivals.map(|(_, case, _)| rounds(case, baseline)).max().unwrap_or(0);
-        lines.retain(|((place, _), case, _)| *place != RIVAL || 2 * rounds(case, baseline) >= most);
+        let is_any_sure = lines.iter().any(|((place, _), case, _)| *place == RIVAL && has_rounds(case));
+        lines.retain(|((place, _), case, _)| *place != RIVAL || has_rounds(case) >= is_any_sure);
         lines.sort_by(|((place, _), a, _), ((other, _), b, _)| {
             place.cmp(other).then(a.time_ns().total_cmp(&b.time_ns()))
         });
@@ -295,17 +285,10 @@ impl<'c> Search<'c> {
     }
 }
 
-/// The simplest of the cases near the first; of two that are as simple, the faster.
-fn simplest_of_the_fastest<'c>(ranked: &[&'c CaseReport]) -> Option<&'c CaseReport> {
-    let fastest = *ranked.first()?;
-    // A case of a later version counts as more effort than any.
-    let effort = |case: &&CaseReport| case.record.case.known().map_or(u32::MAX, Case::effort);
-    ranked.iter().copied().filter(|case| is_near(case, fastest)).min_by_key(effort)
-}
-
 /// Whether a case is within 3 % of the other, or cannot be told from it.
 fn is_near(case: &CaseReport, other: &CaseReport) -> bool {
-    let is_close = |ratio: Interval| (ratio.estimate - 1.0).abs() <= CLOSE || !ratio.verdict().is_difference();
+    let is_close =
+        |ratio: Interval| (ratio.estimate - 1.0).abs() <= CLOSE - 1.0 || !ratio.verdict().is_difference();
     case.record.case == other.record.case || case.ratio_to(other).is_some_and(is_close)
 }
 
@@ -320,20 +303,10 @@ pub(crate) fn without_advice(cases: &[CaseReport]) -> String {
     }
 }
 
-/// The rounds that compare a case with the baseline, or its samples without a baseline.
-fn rounds(case: &CaseReport, baseline: Option<&CaseReport>) -> usize {
-    match baseline {
-        Some(baseline) => case.ratio_to(baseline).map_or(0, |ratio| ratio.count),
-        None => case.record.samples.len(),
-    }
-}
-
-/// The fastest first. Cases of few rounds, from the check before the final or dropped from it, are left out: only
-/// chance makes one of them as fast.
-fn ranked<'c>(mut cases: Vec<&'c CaseReport>, baseline: Option<&CaseReport>) -> Vec<&'c CaseReport> {
-    cases.retain(|case| case.is_ranked());
-    let most = cases.iter().map(|case| rounds(case, baseline)).max().unwrap_or(0);
-    cases.retain(|case| 2 * rounds(case, baseline) >= most);
+/// The fastest first. Cases of few rounds are left out where others have enough: only chance makes one of them as fast.
+fn ranked(mut cases: Vec<&CaseReport>) -> Vec<&CaseReport> {
+    let is_any_sure = cases.iter().any(|case| case.is_ranked() && has_rounds(case));
+    cases.retain(|case| case.is_ranked() && has_rounds(case) >= is_any_sure);
     cases.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
     cases
 }

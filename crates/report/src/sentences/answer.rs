@@ -1,13 +1,14 @@
 //! The answer to a contract's question: the fastest way, its gain, and how sure that is.
 
 use writebench_model::{Axes, Axis, Bytes, Contract, GOALS, Prepare, RunRecord, SyncCall};
-use writebench_stats::{FEWEST_FOR_INTERVAL, Interval, Verdict};
+use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::{CaseReport, Estimate, by_contract, distinct};
 use crate::sentences::finding::{Finding, compared, figure, goal, value_of};
 use crate::sentences::number::{NOTHING, TIMES, range_of, share};
 use crate::sentences::outcomes::case_sentence;
 use crate::sentences::question::question;
+use crate::sentences::recommended::recommended;
 use crate::sentences::words::{NAMED, counted, list};
 
 /// The answer for those who want what a contract promises.
@@ -59,7 +60,9 @@ impl ContractAnswer {
         };
         let mut ranked: Vec<&CaseReport> = cases.iter().copied().filter(|case| case.is_ranked()).collect();
         if cases.iter().all(|case| case.record.origin.suite() == GOALS) {
-            recommended_first(&mut ranked);
+            let recommended = recommended(&ranked, is_baseline);
+            // The sort is stable.
+            ranked.sort_by_key(|case| recommended.is_none_or(|recommended| !std::ptr::eq(*case, recommended)));
         }
         match ranked.as_slice() {
             [best, others @ ..] => answer.ranked(best, others, cases.len(), run),
@@ -126,38 +129,6 @@ impl ContractAnswer {
     pub(crate) fn text(&self) -> String {
         format!("{} {}", self.sentence, self.certainty).trim_end().to_owned()
     }
-}
-
-/// Cases within this ratio are equally good: the simplest of them is recommended.
-const CLOSE: f64 = 1.03;
-
-/// Moves the recommended case to the front: the simplest of those near the fastest, or plain write if none is proven to
-/// be more than 3 % faster.
-fn recommended_first(ranked: &mut Vec<&CaseReport>) {
-    let has_rounds = |case: &&CaseReport| {
-        case.estimate.as_ref().is_some_and(|estimate| estimate.samples >= FEWEST_FOR_INTERVAL as usize)
-    };
-    let full: Vec<&CaseReport> = ranked.iter().copied().filter(has_rounds).collect();
-    let Some(&fastest) = full.first() else { return };
-    let is_same =
-        |a: &CaseReport, b: &CaseReport| a.record.case == b.record.case && a.record.target == b.record.target;
-    let is_near = |case: &&CaseReport| {
-        is_same(case, fastest) || case.ratio_to(fastest).is_some_and(|ratio| ratio.estimate <= CLOSE)
-    };
-    let complexity = |case: &&CaseReport| {
-        case.record.case.known().map_or((u32::MAX, usize::MAX), writebench_model::Case::complexity)
-    };
-    let Some(mut recommended) = full.iter().copied().filter(is_near).min_by_key(complexity) else { return };
-    let is_beside = |case: &&CaseReport| is_baseline(case) && case.record.target == recommended.record.target;
-    if let Some(baseline) = ranked.iter().copied().find(is_beside) {
-        let is_proven = |ratio: &Interval| ratio.is_sure() && ratio.verdict() == Verdict::Slower;
-        let gain = baseline.ratio_to(recommended).filter(is_proven);
-        if gain.is_none_or(|gain| gain.estimate < CLOSE) {
-            recommended = baseline;
-        }
-    }
-    ranked.retain(|case| !is_same(case, recommended));
-    ranked.insert(0, recommended);
 }
 
 /// What each choice of the recommended case contributes, by the cases that lack one.

@@ -14,6 +14,7 @@ pub(crate) mod number;
 pub(crate) mod outcomes;
 mod question;
 mod ranks;
+mod recommended;
 mod remarks;
 pub(crate) mod report;
 pub(crate) mod run_names;

@@ -1,11 +1,9 @@
 //! The samples that count, and the verdicts on them.
 
-use writebench_stats::{Interval, Verdict, as_f64};
+use writebench_stats::{CLOSE, Interval, Verdict, as_f64};
 
 use crate::schedule::SampleSummary;
 
-/// Candidates within this share of each other are equally good.
-const CLOSE: f64 = 0.03;
 /// In the final, before an interval of 95 % is possible, a candidate is dropped only if it lost every round
 /// by this ratio.
 const CLEAR_LOSS: f64 = 1.25;
@@ -30,7 +28,7 @@ pub(crate) fn by_round(samples: &[SampleSummary]) -> Vec<(u32, f64)> {
 }
 
 pub(crate) fn verdict(ratio: Option<Interval>) -> Verdict {
-    ratio.map_or(Verdict::Inconclusive, |ratio| Verdict::from_ratio(&ratio, CLOSE))
+    ratio.map_or(Verdict::Inconclusive, |ratio| Verdict::from_ratio(&ratio, CLOSE - 1.0))
 }
 
 /// Whether the time over the leader's is above 1 at 95 %, or so far above that fewer rounds suffice.

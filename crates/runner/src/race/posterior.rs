@@ -1,9 +1,11 @@
 //! The posterior for every candidate on one level, by the samples so far.
 
+use writebench_model::Case;
 use writebench_stats::{GaussianProcess, Kernel, Observation, Point, as_f64};
 
 use super::Candidate;
 use super::figures::{by_round, usable};
+use crate::goal_rounds::has_failed;
 use crate::schedule::SampleSummary;
 
 /// The posterior of the time per byte of all candidates on one level, in logarithms.
@@ -30,7 +32,7 @@ impl Posterior {
     /// The posterior on `level` from the samples on all levels, with the bytes of a sample on each of them, and the
     /// number of the final's size.
     pub(super) fn from_samples(
-        candidates: &[Candidate],
+        (candidates, cases): (&[Candidate], &[Case]),
         (level_bytes, size): (&[u64], usize),
         level: usize,
         taken: &[Vec<SampleSummary>],
@@ -47,7 +49,7 @@ impl Posterior {
                     continue;
                 }
                 let samples = &taken[case];
-                if candidate.has_failed(samples) {
+                if has_failed(&cases[case], samples) {
                     failed.push(point(sample_level, candidate));
                     continue;
                 }

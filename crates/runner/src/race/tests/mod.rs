@@ -46,7 +46,7 @@ fn a_simple_way_that_is_as_fast_reaches_the_finals() {
     let times: Vec<f64> = (0u32..50).map(|index| 0.2 + f64::from(index % 10) * 0.0004).collect();
     for seed in [3, 5, 7, 9] {
         let mut world = World::new([times.as_slice(), &[0.21, 0.4]].concat(), 0.02, seed);
-        world.efforts = [vec![8; 50], vec![1, 0]].concat();
+        world.efforts = [vec![1; 50], vec![0, 0]].concat();
         world.run(51);
         assert!(world.with_samples(3).contains(&50), "{:?}", world.with_samples(3));
     }
@@ -141,6 +141,39 @@ fn after_a_final_without_rivals_others_get_their_chance_while_there_is_time() {
     }
     // Without another chance there are 4 hits.
     assert!(hits >= 12, "{hits} of 20 searches found a faster way");
+}
+
+#[test]
+fn the_final_takes_choices_that_gain_nothing_from_the_winner() {
+    let names = ["write", "mmap", "pwrite,chunk=4MiB,threads=2,prepare=fallocate"];
+    let mut plan: Vec<Case> =
+        names.iter().map(|name| Case::parse(&format!("{name},size=256MiB")).unwrap()).collect();
+    let candidate =
+        |index| Candidate { was_finalist: false, values: vec![0], screening: Vec::new(), finals: vec![index] };
+    let limits =
+        RaceLimits { max_bytes: 1 << 40, screening_bytes: Vec::new(), ..World::new(Vec::new(), 0.0, 1).limits };
+    let mut race = Race::new((0..3).map(candidate).collect(), 0, plan.clone(), limits);
+    let (mut taken, mut spent) = (vec![Vec::new(); 3], Spent::default());
+    for round in 0..100 {
+        let wanted = race.wanted(&taken, spent).to_vec();
+        plan.extend(race.added().into_iter().map(|planned| planned.case));
+        taken.resize(plan.len(), Vec::new());
+        for index in (0..wanted.len()).filter(|&index| wanted[index] > 0) {
+            let total_ns = if plan[index].to_string().contains("fallocate") { 1000 } else { 2000 };
+            spent.elapsed += Duration::from_millis(100);
+            taken[index].push(SampleSummary {
+                total_ns,
+                round,
+                is_ok: true,
+                is_accident: false,
+                is_disturbed: false,
+                shares_blocks: false,
+            });
+        }
+    }
+    let simplest = plan.iter().position(|case| case.to_string() == "pwrite,size=256MiB,prepare=fallocate");
+    assert!(simplest.is_some_and(|simplest| taken[simplest].len() >= ROUNDS), "{plan:?}");
+    assert!(taken.iter().flatten().count() < 100, "{spent:?}");
 }
 
 #[test]

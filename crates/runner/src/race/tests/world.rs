@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rand::{RngExt as _, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use writebench_model::Case;
 use writebench_stats::as_f64;
 
 use crate::race::figures::{by_round, floor};
@@ -54,7 +55,7 @@ impl World {
             cliffs: Vec::new(),
             // No candidate shares a value with another, so none says anything about the others.
             values: (0u16..).take(count).map(|number| vec![number]).collect(),
-            efforts: vec![1; count],
+            efforts: vec![0; count],
             noise,
             fails: HashSet::new(),
             shares: HashSet::new(),
@@ -77,14 +78,21 @@ impl World {
             let case = |level: usize| level * self.count() + index;
             Candidate {
                 was_finalist: self.found.contains(&index),
-                is_clone: self.clones.contains(&index),
-                effort: self.efforts[index],
                 values: self.values[index].clone(),
                 screening: (0..REAL).map(case).collect(),
                 finals: (REAL..LEVELS).map(case).collect(),
             }
         };
-        Race::new((0..self.count()).map(candidate).collect(), baseline, self.limits.clone())
+        // Chunks that differ make no other case simpler.
+        let case = |position: usize| {
+            let (level, index) = (position / self.count(), position % self.count());
+            let (size, chunk) = (LEVEL_BYTES[level], index + 1 + (self.efforts[index] << 20) as usize);
+            let is_clone = self.clones.contains(&index);
+            let name = if is_clone { "ficlone".into() } else { format!("write,size={size},chunk={chunk}") };
+            Case::parse(&name).unwrap()
+        };
+        let cases = (0..LEVELS * self.count()).map(case).collect();
+        Race::new((0..self.count()).map(candidate).collect(), baseline, cases, self.limits.clone())
     }
 
     /// Runs until no candidate wants a sample; returns the fastest in the final.
