@@ -205,6 +205,28 @@ impl Case {
         format!("{first}{call}{how}{beside}{last}")
     }
 
+    /// Whether the other case makes all choices of this one.
+    pub fn is_part_of(&self, other: &Self) -> bool {
+        self.method == other.method
+            && self.chosen_axes().all(|axis| self.axes.get(axis) == other.axes.get(axis))
+    }
+
+    /// What this case does that the other does not: `fallocate(2) first, 2 threads`. Empty if nobody has words for that.
+    pub fn words_beyond(&self, other: &Self) -> String {
+        let is_new =
+            |axis: &Axis| !other.method.has_axis(*axis) || self.axes.get(*axis) != other.axes.get(*axis);
+        let words = |axis| match self.axes.card(axis).words {
+            Phrase::Silent => None,
+            Phrase::First(before) => Some(format!("{before} first")),
+            Phrase::Instead(call) => Some(call.to_owned()),
+            Phrase::How(words) | Phrase::Beside(words) => Some(words.into_owned()),
+            Phrase::Last(after) => Some(format!("then {after}")),
+        };
+        let method = (self.method != other.method).then(|| self.method.card().words.to_owned());
+        let values = self.chosen_axes().filter(is_new).filter_map(words);
+        method.into_iter().chain(values).collect::<Vec<_>>().join(", ")
+    }
+
     pub fn file_count(&self) -> u32 {
         match self.axes.files {
             Files::Shared => 1,

@@ -217,6 +217,16 @@ fn a_case_is_simplified_by_one_choice_at_a_time() {
 }
 
 #[test]
+fn a_case_says_what_it_does_beyond_another() {
+    let beyond =
+        |case: &str, other: &str| Case::parse(case).unwrap().words_beyond(&Case::parse(other).unwrap());
+    assert_eq!(beyond("write,chunk=8MiB,prepare=fallocate", "write"), "in 8 MiB chunks, fallocate(2) first");
+    assert_eq!(beyond("pwrite,threads=2,cache=direct", "pwrite,cache=direct"), "2 threads");
+    assert_eq!(beyond("pwrite,sync=fdatasync", "write,sync=fsync"), "pwrite(2), then fdatasync(2)");
+    assert_eq!(beyond("write", "write,threads=1"), "");
+}
+
+#[test]
 fn a_portfolio_has_few_cases_and_each_keeps_what_its_goal_promises() {
     let table: std::collections::BTreeMap<String, Vec<String>> =
         toml::from_str(include_str!("../portfolio.toml")).unwrap();

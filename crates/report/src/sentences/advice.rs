@@ -125,37 +125,68 @@ impl<'c> Search<'c> {
         Some(Self { advice, finals, baseline, recommended, fastest, clone })
     }
 
-    /// A line for each finalist: the recommended one, plain write, and the others by their gain.
+    /// The steps from plain write to the recommended way, each compared with the one before; then the fastest, and the
+    /// recommended way with one choice less. Only what was measured has a line.
     pub(crate) fn findings(&self) -> Vec<Finding> {
-        let baseline = self.baseline.filter(|case| case.estimate.is_some());
-        let is_faster = |case: &CaseReport| baseline.is_none_or(|baseline| case.time_ns() < baseline.time_ns());
-        /// The place behind those that have an own line.
-        const RIVAL: u8 = 3;
-        let goal = |case: &CaseReport| {
-            let is =
-                |other: Option<&CaseReport>| other.is_some_and(|other| other.record.case == case.record.case);
-            match case {
-                _ if is(self.clone) => (0, "shared blocks"),
-                _ if is(Some(self.recommended)) => (1, "recommended"),
-                _ if is(baseline) => (2, "plain write"),
-                _ if is(Some(self.fastest)) && is_faster(case) => (RIVAL, "fastest"),
-                _ => (RIVAL, ""),
-            }
+        let known = |case: &'c CaseReport| case.record.case.known();
+        let plain = self.baseline.filter(|case| case.is_ranked());
+        let measured = |case: Case| {
+            self.finals.iter().copied().find(|other| known(other) == Some(&case) && other.is_ranked())
         };
-        let mut lines: Vec<_> =
-            self.finals.iter().filter_map(|case| Some((goal(case), *case, case.estimate.as_ref()?))).collect();
-        // The check before the final took samples of more.
-        let is_any_sure = lines.iter().any(|((place, _), case, _)| *place == RIVAL && has_rounds(case));
-        lines.retain(|((place, _), case, _)| *place != RIVAL || has_rounds(case) >= is_any_sure);
-        lines.sort_by(|((place, _), a, _), ((other, _), b, _)| {
-            place.cmp(other).then(a.time_ns().total_cmp(&b.time_ns()))
+        // The fastest, whose missing choice contributes least, comes first.
+        let simpler = |case: &'c CaseReport| {
+            let simpler =
+                known(case).zip(self.baseline.and_then(known)).map(|(case, plain)| case.simplifications(plain));
+            ranked(simpler.into_iter().flatten().filter_map(measured).collect())
+        };
+        let line = |(goal, way): (&str, String), case: &CaseReport, other: Option<&CaseReport>, how: &str| {
+            let ratio = other.and_then(|other| other.ratio_to(case));
+            let compared = ratio.map_or(NOTHING.to_owned(), |ratio| compared(&ratio).replacen(" ×", how, 1));
+            let finding = Finding::for_case(goal.to_owned(), case, case.estimate.as_ref()?, compared);
+            Some(Finding { way: if way.is_empty() { finding.way } else { way }, ..finding })
+        };
+        let beyond = |case, other| {
+            known(case).zip(known(other)).map_or(String::new(), |(case, other)| case.words_beyond(other))
+        };
+        let plus = |case, other| format!("+ {}", beyond(case, other));
+        let mut chain: Vec<&CaseReport> = vec![self.recommended];
+        while let Some(next) = chain.last().and_then(|last| simpler(last).first().copied()) {
+            chain.push(next);
+        }
+        chain.extend(plain.filter(|plain| !std::ptr::eq(*plain, self.recommended)));
+        chain.reverse();
+        let clone = self.clone.map(|clone| line(("shared blocks", String::new()), clone, plain, " ×"));
+        let step = |(index, case): (usize, &&'c CaseReport)| {
+            let before = index.checked_sub(1).map(|before| chain[before]);
+            let goal = match before {
+                _ if std::ptr::eq(*case, self.recommended) => "recommended",
+                None => "plain write",
+                Some(_) => "step",
+            };
+            let way = before.map_or(String::new(), |before| plus(case, before));
+            line((goal, way), case, before, if index > 1 { " × more" } else { " ×" })
+        };
+        let is_more = |fastest: &&CaseReport| fastest.time_ns() < self.recommended.time_ns();
+        let fastest = Some(self.fastest).filter(is_more).map(|fastest| {
+            let is_step = known(fastest)
+                .zip(known(self.recommended))
+                .is_some_and(|(fastest, case)| case.is_part_of(fastest));
+            let way = if is_step { plus(fastest, self.recommended) } else { String::new() };
+            line(("fastest", way), fastest, Some(self.recommended), " × more")
         });
-        let finding = |((_, goal), case, estimate): ((u8, &str), &CaseReport, _)| {
-            let other = baseline.filter(|baseline| baseline.record.case != case.record.case);
-            let beside = other.and_then(|baseline| Some(compared(&baseline.ratio_to(case)?)));
-            Finding::for_case(goal.to_owned(), case, estimate, beside.unwrap_or_else(|| NOTHING.to_owned()))
-        };
-        lines.into_iter().map(finding).collect()
+        let others = simpler(self.recommended)
+            .into_iter()
+            .filter(|case| !chain.iter().any(|step| std::ptr::eq(*step, *case)));
+        let without = others.map(|case| {
+            line(
+                ("", format!("without {}", beyond(self.recommended, case))),
+                case,
+                Some(self.recommended),
+                " × of it",
+            )
+        });
+        let steps = chain.iter().enumerate().map(step);
+        clone.into_iter().chain(steps).chain(fastest).chain(without).flatten().collect()
     }
 
     /// Whether another way than the baseline is recommended.

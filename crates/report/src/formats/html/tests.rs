@@ -67,20 +67,21 @@ fn what_was_recorded_cannot_become_markup() {
 }
 
 #[test]
-fn other_finalists_of_a_search_leave_the_first_screen_to_the_chart() {
+fn a_search_shows_its_steps_and_leaves_the_first_screen_to_the_chart() {
     let final_case = |name: &str, times| CaseRecord {
         origin: CaseOrigin::Search { stage: Stage::Final, is_baseline: name == "write" },
         ..example_case("", &format!("{name},size=1GiB"), samples(times))
     };
-    let times = [("write", 3), ("pwrite,prepare=fallocate", 2), ("mmap", 4), ("fwrite", 5)];
-    let cases = times.map(|(name, times)| final_case(name, times)).to_vec();
+    let times = [("write", 5), ("pwrite,threads=2", 4), ("pwrite,prepare=fallocate", 3)];
+    let times = times.into_iter().chain([("pwrite,threads=2,prepare=fallocate", 2)]);
+    let cases = times.map(|(name, times)| final_case(name, times)).collect();
     let page = render(&[Report::from_run(None, RunRecord { cases, ..example_run() })]);
     let (_, answers) = page.split_once("<table class=\"answers\">").unwrap();
     let (answers, rest) = answers.split_once("</table>").unwrap();
     let goals: Vec<_> =
         answers.split("<th scope=\"row\">").skip(1).map(|row| row.split('<').next().unwrap()).collect();
-    assert_eq!(goals, ["recommended", "plain write"]);
-    assert!(rest.trim_start().starts_with("<details>\n<summary>2 more</summary>"), "{rest:.200}");
+    assert_eq!(goals, ["plain write", "step", "recommended"]);
+    assert!(rest.trim_start().starts_with("<details>\n<summary>1 more</summary>"), "{rest:.200}");
 }
 
 /// A search that looked at so many ways, with three finalists.
