@@ -6,7 +6,7 @@
 //! Differences between Algorithm Configurations through Ablation*, Journal of Heuristics 2016).
 
 use writebench_model::{Case, Content};
-use writebench_stats::{CLOSE, Rounds, Verdict, recommended};
+use writebench_stats::{CLOSE, Interval, Rounds, Verdict, recommended};
 
 use crate::order::PlannedCase;
 use crate::race::figures::{by_round, counted, is_clear_loss, verdict};
@@ -123,7 +123,12 @@ impl Contest {
         let to = |place, other| model.ratio(place, (&model, other));
         self.alive.retain(|&place| is_able(place));
         let leader = fastest(&self.alive);
-        self.alive.retain(|&place| place == 0 || leader.is_none_or(|leader| !is_clear_loss(to(place, leader))));
+        // What a choice contributes is known after all rounds only.
+        let needs_all = self.is_precise && self.has_winner;
+        let is_loss = |ratio: Option<Interval>| {
+            if needs_all { verdict(ratio) == Verdict::Slower } else { is_clear_loss(ratio) }
+        };
+        self.alive.retain(|&place| place == 0 || leader.is_none_or(|leader| !is_loss(to(place, leader))));
         let is_full = |place: usize| counted(samples(place)) >= rounds && model.value(place).is_some();
         if !self.alive.iter().all(|&place| is_full(place)) {
             return Vec::new();

