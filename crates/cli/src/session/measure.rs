@@ -129,7 +129,11 @@ impl Session<'_> {
         let (waited, samples_began) = (writebench_probe::cpu_wait(), Instant::now());
         // The second measurement of the limits takes as long as the first.
         let set_aside = hardware.as_ref().map_or(0, Hardware::time_ns) / 2;
-        let plan = Plan { began, set_aside: Duration::from_nanos(set_aside), ..self.plan() };
+        let set_aside = Duration::from_nanos(set_aside);
+        let plan = Plan { began, set_aside, ..self.plan() };
+        let divides_time = !self.config.deferred.is_empty();
+        let budget_ns = self.recorder.run().so_far().settings.budget_ns.filter(|_| divides_time);
+        let left = |budget_ns| Duration::from_nanos(budget_ns).saturating_sub(began.elapsed() + set_aside);
         let coordinator = leader.as_mut().map(|leader| -> &mut dyn Coordinator { &mut ***leader });
         let workers = Workers::new(&worker, stop(), &mut self.lost_workers).leading(coordinator);
         let mut is_exceeded = false;
@@ -138,7 +142,7 @@ impl Session<'_> {
         let (deferred, settings) = (&mut self.config.deferred, &self.config.settings);
         let end = writebench_runner::supervise(plan, schedule, workers, written, &mut |event| {
             match event {
-                RunEvent::Started { target, case, left, written } => {
+                RunEvent::Started { target, case, left: samples, written } => {
                     let has_case = |row: &CaseRecord| row.case.known() == Some(&case);
                     if let Some(group) = deferred.iter().position(|rows| rows.iter().any(has_case)) {
                         let rows = deferred.swap_remove(group);
@@ -149,7 +153,7 @@ impl Session<'_> {
                     } else if let Some(row) = recorder.run().row_of_contest(target, &case) {
                         recorder.record(RunEvent::Case(row.into()))?;
                     }
-                    progress::started(&bar, &case, left);
+                    progress::started(&bar, &case, samples, budget_ns.map(left));
                 }
                 RunEvent::Sample { ref case, ref sample, .. } => {
                     let hardware = hardware.as_ref().zip(case.known());

@@ -16,7 +16,7 @@ pub(super) fn bar(output: &Output) -> Result<ProgressBar> {
     let is_shown = output.shows_progress();
     let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(0), target);
-    fit(&bar);
+    fit(&bar, false);
     if is_shown {
         tick_steadily(&bar)?;
     }
@@ -39,18 +39,21 @@ fn tick_steadily(bar: &ProgressBar) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn started(bar: &ProgressBar, case: &Case, left: usize) {
-    fit(bar);
+/// A schedule that divides the run's time knows no more than its next round: then `time` is what is left of the budget.
+pub(super) fn started(bar: &ProgressBar, case: &Case, left: usize, time: Option<Duration>) {
+    fit(bar, time.is_some());
     bar.set_length(bar.position() + left as u64);
+    bar.set_prefix(time.map_or(String::new(), |time| format!("{}s", time.as_secs())));
     bar.set_message(case.words());
 }
 
 /// Fits the bar into one line of the terminal, however wide it is by now: the message is cut, and a
 /// narrow terminal has no bar.
-fn fit(bar: &ProgressBar) {
+fn fit(bar: &ProgressBar, is_timed: bool) {
     const BAR_COLUMNS: u16 = 60;
     let columns = terminal_size::terminal_size_of(io::stderr()).map_or(BAR_COLUMNS, |(width, _)| width.0);
     let template = match columns {
+        _ if is_timed => "{pos} samples, at most {prefix} left  {wide_msg}",
         BAR_COLUMNS.. => "{bar:16} {pos}/{len} samples, {eta} left  {wide_msg}",
         _ => "{pos}/{len} samples, {eta} left  {wide_msg}",
     };
