@@ -11,8 +11,8 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Durability, Goal, Reserve, RunRecord,
-    SelectedCase, Settings, Space, Stage, TargetRecord, nanoseconds,
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Durability, Goal, Reserve, RunRecord, SelectedCase,
+    Settings, Space, Stage, TargetRecord, nanoseconds,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
