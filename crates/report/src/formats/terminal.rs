@@ -48,11 +48,16 @@ pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
 
 /// The answers to several goals on a terminal: the recommended way has a line of its own, as it may be long.
 fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
-    if width.is_none() || !report.is_brief() || report.advice.is_some() || report.run.is_side_by_side() {
+    let compares_targets = report.run.is_side_by_side() && !report.is_for_each_target();
+    if width.is_none() || !report.is_brief() || report.advice.is_some() || compares_targets {
         return None;
     }
     let table = report.findings_table().without_way().made_visible();
-    let ways: Vec<_> = report.findings.iter().map(|finding| visible(&finding.way)).collect();
+    let ways = report.findings.iter().map(|finding| match &finding.target {
+        Some(target) => visible(&format!("{target}: {}", finding.way)).into_owned(),
+        None => visible(&finding.way).into_owned(),
+    });
+    let ways: Vec<String> = ways.collect();
     Some(format!("\n{}\n", with_text_below(&table, &ways, width)?.join("\n")))
 }
 

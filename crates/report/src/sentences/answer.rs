@@ -1,7 +1,7 @@
 //! The answer to a contract's question: the fastest way, its gain, and how sure that is.
 
-use writebench_model::{Axes, Axis, Bytes, Contract, GOALS, Prepare, RunRecord, SyncCall};
-use writebench_stats::{Interval, Verdict};
+use writebench_model::{Axes, Axis, Bytes, Contract, GOALS, Prepare, RunRecord, SyncCall, TargetRecord};
+use writebench_stats::{Interval, Verdict, grouped};
 
 use crate::numbers::{CaseReport, Estimate, by_contract, distinct};
 use crate::sentences::finding::{Finding, compared, figure, goal, value_of};
@@ -24,7 +24,13 @@ pub struct ContractAnswer {
     pub certainty: String,
 }
 
-/// An answer for each contract. Contracts without a sample are left out, unless there are no
+/// Whether each of two targets has its own answers. More would not fit on a screen.
+pub(crate) fn are_for_each_target(run: &RunRecord, cases: &[CaseReport]) -> bool {
+    let is_of_goals = cases.iter().all(|case| case.record.origin.suite() == GOALS);
+    is_of_goals && run.targets.len() == 2 && run.missing.is_empty()
+}
+
+/// An answer for each contract, perhaps on each target. Contracts without a sample are left out, unless there are no
 /// others.
 pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<ContractAnswer> {
     let mut contracts = by_contract(cases);
@@ -36,8 +42,17 @@ pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<ContractAnsw
     let kind = |contract: &Contract| contract.durable_every_bytes.is_some();
     let differs = |a: &Contract, b: &Contract| kind(a) == kind(b) && a.bytes != b.bytes;
     let several_sizes = contracts.iter().any(|(a, _)| contracts.iter().any(|(b, _)| differs(a, b)));
+    let of_each_target = are_for_each_target(run, cases);
+    if of_each_target {
+        let by_target = |(contract, cases): (_, Vec<_>)| {
+            let by_target = grouped(cases, |case: &&CaseReport| case.record.target.clone());
+            by_target.into_iter().map(move |(_, cases)| (contract, cases))
+        };
+        contracts = contracts.into_iter().flat_map(by_target).collect();
+    }
+    let compares_targets = run.is_side_by_side() && !of_each_target;
     let answer = |(contract, cases): (&Contract, Vec<&CaseReport>)| {
-        let mut answer = ContractAnswer::for_contract(contract, run, cases);
+        let mut answer = ContractAnswer::for_contract(contract, run, cases, compares_targets);
         if several_sizes {
             answer.finding.goal += &format!(", {}", Bytes(contract.bytes).in_words());
         }
@@ -47,13 +62,20 @@ pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<ContractAnsw
 }
 
 impl ContractAnswer {
-    fn for_contract(contract: &Contract, run: &RunRecord, cases: Vec<&CaseReport>) -> Self {
+    fn for_contract(
+        contract: &Contract,
+        run: &RunRecord,
+        cases: Vec<&CaseReport>,
+        compares_targets: bool,
+    ) -> Self {
         // A case may be in several tables. Those without a figure come last.
         let mut cases: Vec<&CaseReport> = distinct(cases, |case| &case.name);
         cases.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
-        let target = run.targets.first().filter(|_| !run.is_side_by_side());
+        let target = run.targets.iter().find(|target| target.name == cases[0].record.target);
+        let target = target.filter(|_| !compares_targets);
+        let name = target.filter(|_| run.is_side_by_side()).map(|target| target.name.clone());
         let answer = Self {
-            finding: Finding::none(goal(contract, target), ""),
+            finding: Finding { target: name, ..Finding::none(goal(contract, target), "") },
             contract: contract.clone(),
             sentence: format!("{}: ", question(contract, target)),
             certainty: String::new(),
@@ -65,12 +87,21 @@ impl ContractAnswer {
             ranked.sort_by_key(|case| recommended.is_none_or(|recommended| !std::ptr::eq(*case, recommended)));
         }
         match ranked.as_slice() {
-            [best, others @ ..] => answer.ranked(best, others, cases.len(), run),
+            [best, others @ ..] => {
+                answer.ranked(best, others, cases.len(), run.targets.first().filter(|_| compares_targets))
+            }
             [] => answer.unranked(&cases),
         }
     }
 
-    fn ranked(mut self, best: &CaseReport, others: &[&CaseReport], cases: usize, run: &RunRecord) -> Self {
+    /// `first` is the target with which all others are compared.
+    fn ranked(
+        mut self,
+        best: &CaseReport,
+        others: &[&CaseReport],
+        cases: usize,
+        first: Option<&TargetRecord>,
+    ) -> Self {
         let Some(estimate) = &best.estimate else { return self };
         // Another target is another question.
         let mut beside =
@@ -79,14 +110,14 @@ impl ContractAnswer {
         let is_baseline_of_others = is_plain && beside.peek().is_some();
         let baseline = beside.find(|case| is_baseline(case)).filter(|_| !is_plain);
         let times_baseline = baseline.and_then(|baseline| baseline.ratio_to(best));
-        let in_words = match &times_baseline {
-            _ if run.is_side_by_side() => beside_first(best, others, run),
-            Some(ratio) => compared(ratio),
-            None if is_plain => first_of(best, others),
-            None => NOTHING.to_owned(),
+        let in_words = match (first, &times_baseline) {
+            (Some(first), _) => beside_first(best, others, &first.name),
+            (None, Some(ratio)) => compared(ratio),
+            (None, None) if is_plain => first_of(best, others),
+            (None, None) => NOTHING.to_owned(),
         };
-        self.finding = Finding::for_case(self.finding.goal, best, estimate, in_words);
-        self.finding.target = run.is_side_by_side().then(|| best.record.target.clone());
+        let target = first.map(|_| best.record.target.clone()).or(self.finding.target);
+        self.finding = Finding { target, ..Finding::for_case(self.finding.goal, best, estimate, in_words) };
         let worth = worth(best, estimate, is_baseline_of_others, times_baseline);
         self.sentence += &format!("{}{worth}.", figure_of(best, estimate));
         self.certainty = match cases {
@@ -101,18 +132,16 @@ impl ContractAnswer {
     /// A figure without a rank, or the reason why there is none.
     fn unranked(mut self, cases: &[&CaseReport]) -> Self {
         let Some(&first) = cases.first() else { return self };
-        let goal = self.finding.goal;
+        let Finding { goal, target, .. } = self.finding;
         if let Some(estimate) = &first.estimate {
             let why = why_unranked(first, estimate);
             self.sentence += &format!("{}, without a rank.", figure_of(first, estimate));
             self.certainty = format!("Not ranked, because {why}.");
-            self.finding = match first.breaks_its_promise {
+            let finding = match first.breaks_its_promise {
                 true => Finding::none(goal, NOT_DURABLE),
-                false => Finding {
-                    case: None,
-                    ..Finding::for_case(goal, first, estimate, format!("no rank: {why}"))
-                },
+                false => Finding::for_case(goal, first, estimate, format!("no rank: {why}")),
             };
+            self.finding = Finding { case: None, target, ..finding };
             return self;
         }
         let why = case_sentence(first);
@@ -121,7 +150,7 @@ impl ContractAnswer {
             more => format!("; {} without a figure", counted(more, "more case")),
         };
         self.sentence += &format!("no answer. {why}{more}.");
-        self.finding = Finding::none(goal, &why);
+        self.finding = Finding { target, ..Finding::none(goal, &why) };
         self
     }
 
@@ -229,8 +258,7 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
 }
 
 /// The fastest on any target beside the same case on the first.
-fn beside_first(best: &CaseReport, others: &[&CaseReport], run: &RunRecord) -> String {
-    let first = run.targets.first().map_or("", |target| &target.name);
+fn beside_first(best: &CaseReport, others: &[&CaseReport], first: &str) -> String {
     if best.record.target == first {
         return NOTHING.to_owned();
     }

@@ -4,7 +4,7 @@ use writebench_model::{GOALS, RunRecord};
 
 use crate::numbers::{CaseReport, cases};
 use crate::sentences::advice::{Advice, Search, without_advice};
-use crate::sentences::answer::{ContractAnswer, answers};
+use crate::sentences::answer::{ContractAnswer, answers, are_for_each_target};
 use crate::sentences::finding::Finding;
 use crate::sentences::remarks::{read_back, remarks, smallest_difference};
 use crate::sentences::warning::warnings;
@@ -89,11 +89,17 @@ impl Report {
         !self.is_arranged && origins.all(|origin| origin.is_search() || origin.suite() == GOALS)
     }
 
+    /// Whether each of two targets has its own answers.
+    pub(crate) fn is_for_each_target(&self) -> bool {
+        are_for_each_target(&self.run, &self.cases)
+    }
+
     /// The headings of the way to a goal, and of its comparison.
     pub(crate) fn headings(&self) -> (&'static str, String) {
         let found = if self.is_brief() { "recommended" } else { "fastest here" };
         let found = if self.advice.is_some() { "way" } else { found };
-        let first = self.run.targets.first().filter(|_| self.advice.is_none() && self.run.is_side_by_side());
+        let compares_targets = self.run.is_side_by_side() && !self.is_for_each_target();
+        let first = self.run.targets.first().filter(|_| self.advice.is_none() && compares_targets);
         (found, first.map_or("vs. plain write".to_owned(), |first| format!("× the same on {}", first.name)))
     }
 

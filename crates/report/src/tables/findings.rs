@@ -5,12 +5,15 @@ use crate::sentences::finding::{Finding, IN_PAGE_CACHE, figure, value_of};
 use crate::sentences::{NOTHING, Report};
 use crate::tables::table::{self, Cells, Column, Table};
 
+/// The heading of the targets.
+const ON: &str = "on";
+
 impl Table {
-    /// The table of findings without the ways, for a layout that has them elsewhere. The samples give way first.
+    /// The table of findings without the ways and their targets, for a layout that has them elsewhere. The samples give way first.
     pub(crate) fn without_way(mut self) -> Self {
-        const WAY: usize = 1;
-        self.columns.remove(WAY);
-        self.rows.iter_mut().for_each(|row| drop(row.remove(WAY)));
+        let of_way = 1..1 + 1 + usize::from(self.columns[2].heading == ON);
+        self.columns.drain(of_way.clone());
+        self.rows.iter_mut().for_each(|row| drop(row.drain(of_way.clone())));
         let samples = self.columns.iter_mut().filter(|column| column.heading == table::SAMPLES);
         samples.for_each(|column| column.rank = 1);
         self
@@ -34,7 +37,7 @@ impl Report {
             Cells::words(found, |finding: &Finding| finding.way.clone()),
         ];
         if self.run.is_side_by_side() {
-            columns.push(Cells::text("on", 0, |finding: &Finding| finding.target.clone().unwrap_or_default()));
+            columns.push(Cells::text(ON, 0, |finding: &Finding| finding.target.clone().unwrap_or_default()));
         }
         columns.extend([
             Cells::figure("", unit, 0, number),
@@ -61,7 +64,7 @@ impl Report {
     /// A row for each of several targets, with the figure of its fastest way to each goal.
     pub(crate) fn targets_table(&self) -> Option<Table> {
         let run = &self.run;
-        if !run.is_side_by_side() {
+        if !run.is_side_by_side() || self.is_for_each_target() {
             return None;
         }
         let heading = |finding: &Finding| {

@@ -98,6 +98,25 @@ fn several_targets_have_a_line_for_each_goal_and_one_for_each_target() {
 }
 
 #[test]
+fn each_of_two_targets_has_its_own_answer_to_each_goal() {
+    let cases = ["ext4", "xfs"].into_iter().zip([100, 70]).flat_map(|(target, ms)| {
+        let on = |case: CaseRecord| CaseRecord { target: target.to_owned(), ..case };
+        [
+            on(case("write", ms)),
+            on(case("write,prepare=fallocate", if target == "xfs" { ms } else { ms / 2 })),
+            on(case("write,sync=fdatasync", 3 * ms)),
+        ]
+    });
+    let run = RunRecord {
+        cases: cases.collect(),
+        targets: ["ext4", "xfs"].map(example_target).to_vec(),
+        status: RunStatus::Complete,
+        ..example_run()
+    };
+    insta::assert_snapshot!(at_all_widths(&Report::from_run(Some(6), run)));
+}
+
+#[test]
 fn no_way_is_durable_in_memory_and_the_first_screen_says_so() {
     let mut run = RunRecord { cases: vec![case("write,sync=fsync", 9)], ..example_run() };
     run.targets[0].environment.filesystem.kind = "tmpfs".to_owned();
