@@ -21,7 +21,7 @@ pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
         report.cases.iter().map(move |case| (report, format!("{prefix}{}", target_of(report, case)), case))
     });
     let cases: Vec<(usize, (&Report, String, &CaseReport))> =
-        cases.enumerate().filter(|(_, (report, _, case))| report.is_finalist(case)).collect();
+        cases.enumerate().filter(|(_, (_, _, case))| Report::is_finalist(case)).collect();
     let rows = cases.iter().map(|(number, (_, target, case))| ChartCase { number: *number, target, case });
     let rows: Vec<ChartCase<'_>> = rows.collect();
     let mut charts = of_rows(&rows);

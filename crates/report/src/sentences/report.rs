@@ -6,6 +6,7 @@ use crate::numbers::{CaseReport, cases};
 use crate::sentences::advice::{Advice, Search, without_advice};
 use crate::sentences::answer::{ContractAnswer, answers, are_for_each_target};
 use crate::sentences::finding::Finding;
+use crate::sentences::recommended::has_rounds;
 use crate::sentences::remarks::{read_back, remarks, smallest_difference};
 use crate::sentences::warning::warnings;
 
@@ -71,10 +72,8 @@ impl Report {
     }
 
     /// Whether the case is one that the final of a search compared with plain write; so is every case of other runs.
-    pub(crate) fn is_finalist(&self, case: &CaseReport) -> bool {
-        let name = Some(case.record.case.name());
-        let is_named = || self.findings.iter().any(|finding| finding.case.as_deref() == name);
-        !case.record.origin.is_search() || (!case.is_screening() && is_named())
+    pub(crate) fn is_finalist(case: &CaseReport) -> bool {
+        !case.record.origin.is_search() || (!case.is_screening() && has_rounds(case))
     }
 
     /// A copy of the run as it was recorded, with its cases.

@@ -72,7 +72,7 @@ pub(super) fn data<'r>(
             // Elsewhere a throughput says nothing about the case.
             let is_ranked = case.is_ranked() && case.record.contract.content.has_own_bytes();
             let is_other = is_ranked && others.contains(&number);
-            let has_goal = is_ranked && report.is_finalist(case);
+            let has_goal = is_ranked && Report::is_finalist(case);
             let goal = has_goal.then(|| goals.number(case, &report.run.targets[target]));
             let figure = case.estimate.as_ref().map(|estimate| &estimate.throughput_bytes_per_s);
             match goal {
@@ -106,7 +106,7 @@ fn others(report: &Report) -> HashSet<usize> {
         (record.target.clone(), record.case.name_without(&[Axis::Size]))
     };
     let by_way = grouped(candidates, |(_, case)| key(case)).into_iter();
-    let others = by_way.filter(|(_, cases)| !cases.iter().any(|(_, case)| report.is_finalist(case)));
+    let others = by_way.filter(|(_, cases)| !cases.iter().any(|(_, case)| Report::is_finalist(case)));
     let stage = |(_, case): &(usize, &CaseReport)| (!case.is_screening(), case.record.contract.bytes);
     others.filter_map(|(_, cases)| Some(cases.into_iter().max_by_key(stage)?.0)).collect()
 }
