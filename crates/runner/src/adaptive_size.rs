@@ -1,13 +1,13 @@
 //! A run that chooses its size: all rounds within its time on any disk, with files as large as that allows.
 //!
-//! The time of a round follows from quick passes over all cases with small files: by a line through the last
-//! two of them or, with only one, in proportion, which overestimates it.
+//! The time of a round follows from quick passes over all cases with small files.
 
 use std::time::Duration;
 
 use writebench_model::Settings;
 use writebench_stats::as_f64;
 
+use crate::costs::Costs;
 use crate::goal_rounds::{Contest, GoalRounds};
 use crate::order::PlannedCase;
 use crate::schedule::{EachCase, SampleSummary, Schedule, Spent};
@@ -36,10 +36,9 @@ pub struct AdaptiveSize {
     each: EachCase,
     // The rounds at the chosen size, if they are contests.
     contests: Option<GoalRounds>,
-    // Bytes and seconds of completed passes.
-    done: Vec<(u64, f64)>,
-    // The start of the pass; for the first one, its first sample, since that starts the worker.
-    begin: Option<Duration>,
+    costs: Costs,
+    // The number of completed passes.
+    done: usize,
     chosen: Option<usize>,
     wanted: Vec<usize>,
 }
@@ -69,24 +68,16 @@ impl AdaptiveSize {
             rounds: settings.samples,
             each: EachCase::for_settings(settings),
             contests: None,
-            done: Vec::new(),
-            begin: None,
+            costs: Costs::default(),
+            done: 0,
             chosen: None,
             wanted: Vec::new(),
         }
     }
 
     /// The seconds of a round with files of that size.
-    fn round_s(&self, bytes: u64) -> f64 {
-        let per_byte = |bytes: u64, seconds: f64| seconds / as_f64(bytes.max(1));
-        match self.done.as_slice() {
-            [] => 0.0,
-            [(least, seconds)] => per_byte(*least, *seconds) * as_f64(bytes),
-            [.., (less, less_s), (more, more_s)] => {
-                let slope = (more_s - less_s).max(0.0) / as_f64(more.saturating_sub(*less).max(1));
-                more_s + slope * as_f64(bytes.saturating_sub(*more))
-            }
-        }
+    fn round_s(&self, size: &OfSize) -> f64 {
+        self.costs.sample_s(size.bytes) * as_f64(size.cases.len() as u64)
     }
 
     fn choose(&self, spent: Spent) -> usize {
@@ -99,7 +90,7 @@ impl AdaptiveSize {
         let left_bytes = self.max_bytes.map_or(f64::INFINITY, left_bytes);
         let fits = |size: &OfSize| {
             let round_bytes = size.bytes.saturating_mul(size.cases.len() as u64);
-            self.round_s(size.bytes) * f64::from(self.rounds) <= left_s
+            self.round_s(size) * f64::from(self.rounds) <= left_s
                 && as_f64(round_bytes.saturating_mul(self.rounds.into())) <= left_bytes
         };
         self.sizes.iter().position(fits).unwrap_or(self.sizes.len().saturating_sub(1))
@@ -108,20 +99,13 @@ impl AdaptiveSize {
     /// Ends a complete pass; returns the cases of the next one, if there is time.
     fn advance(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         while self.chosen.is_none() {
-            let pass = self.passes.get(self.done.len());
+            let pass = self.passes.get(self.done);
             if let Some(pass) = pass.filter(|pass| self.is_cheap(pass)) {
-                let samples = pass.cases.iter().filter(|&&case| !taken[case].is_empty()).count();
-                if samples > 0 {
-                    self.begin.get_or_insert(spent.elapsed);
-                }
-                if samples < pass.cases.len() {
+                self.costs.count(pass.bytes, taken.iter().map(Vec::len).sum(), spent.elapsed);
+                if pass.cases.iter().any(|&case| taken[case].is_empty()) {
                     return;
                 }
-                let seconds = self.begin.map_or(0.0, |begin| spent.elapsed.saturating_sub(begin).as_secs_f64());
-                let of_first =
-                    if self.done.is_empty() { seconds / as_f64(samples.max(2) as u64 - 1) } else { 0.0 };
-                self.done.push((pass.bytes, seconds + of_first));
-                self.begin = Some(spent.elapsed);
+                self.done += 1;
             } else {
                 let chosen = self.choose(spent);
                 self.chosen = Some(chosen);
@@ -133,8 +117,7 @@ impl AdaptiveSize {
     }
 
     fn is_cheap(&self, pass: &OfSize) -> bool {
-        let is_short =
-            self.budget.is_none_or(|budget| self.round_s(pass.bytes) <= PASS_SHARE * budget.as_secs_f64());
+        let is_short = self.budget.is_none_or(|budget| self.round_s(pass) <= PASS_SHARE * budget.as_secs_f64());
         let bytes = pass.bytes.saturating_mul(pass.cases.len() as u64);
         let is_small = self.max_bytes.is_none_or(|most| as_f64(bytes) <= PASS_SHARE * as_f64(most));
         is_short && is_small
@@ -155,7 +138,7 @@ impl Schedule for AdaptiveSize {
         if let Some(size) = self.chosen.and_then(|chosen| self.sizes.get(chosen)) {
             let each = self.each.wanted(taken, spent);
             size.cases.iter().for_each(|&case| self.wanted[case] = each[case]);
-        } else if let Some(pass) = self.passes.get(self.done.len()) {
+        } else if let Some(pass) = self.passes.get(self.done) {
             pass.cases.iter().for_each(|&case| self.wanted[case] = usize::from(taken[case].is_empty()));
         }
         &self.wanted

@@ -9,6 +9,7 @@ mod barrier;
 mod claim;
 mod claim_error;
 mod communicator;
+mod costs;
 mod directory_entry;
 mod disturbance;
 mod error;

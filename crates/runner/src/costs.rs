@@ -30,7 +30,7 @@ const FEWEST: u64 = 4;
 
 /// The seconds of all samples of each size.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Costs {
+pub(crate) struct Costs {
     // By bytes.
     sizes: BTreeMap<u64, SizeCost>,
     elapsed: Duration,
@@ -39,7 +39,7 @@ pub(super) struct Costs {
 
 impl Costs {
     /// Counts the time and the samples since the last time as those of files of this size.
-    pub(super) fn count(&mut self, bytes: u64, samples: usize, elapsed: Duration) {
+    pub(crate) fn count(&mut self, bytes: u64, samples: usize, elapsed: Duration) {
         let seconds = elapsed.saturating_sub(self.elapsed).as_secs_f64();
         let new = samples.saturating_sub(self.samples) as u64;
         let is_before_all = self.samples == 0 && new == 0;
@@ -54,14 +54,14 @@ impl Costs {
     }
 
     /// Whether there are enough samples to plan with.
-    pub(super) fn are_known(&self) -> bool {
+    pub(crate) fn are_known(&self) -> bool {
         self.sizes.values().map(|size| size.samples).sum::<u64>() >= FEWEST
     }
 
     /// The mean seconds of a sample with files of this size. Between the sizes that were measured the
     /// time is on a line; beyond them it is halfway from the line to the proportion of the size, as larger
     /// files meet limits that small ones do not.
-    pub(super) fn sample_s(&self, bytes: u64) -> f64 {
+    pub(crate) fn sample_s(&self, bytes: u64) -> f64 {
         let known = self.sizes.iter().filter(|(_, size)| size.samples > 0);
         let known: Vec<(f64, f64)> =
             known.map(|(&bytes, size)| (as_f64(bytes.max(1)), size.sample_s())).collect();
