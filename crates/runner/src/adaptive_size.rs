@@ -49,6 +49,8 @@ const PLANNED_SHARE: f64 = 0.7;
 /// The same where the winners are simplified afterwards.
 const PLANNED_SHARE_OF_CONTESTS: f64 = 0.4;
 const PLANNED_BYTES_OF_CONTESTS: f64 = 0.6;
+/// The share of the bytes that leaves some for repeated samples.
+const PLANNED_BYTES: f64 = 0.9;
 /// The share of the time, and of the bytes, that a pass may be expected to take.
 const PASS_SHARE: f64 = 0.2;
 
@@ -85,7 +87,7 @@ impl AdaptiveSize {
         let share = if are_contests { PLANNED_SHARE_OF_CONTESTS } else { PLANNED_SHARE };
         let left = |budget: Duration| share * budget.saturating_sub(spent.elapsed).as_secs_f64();
         let left_s = self.budget.map_or(f64::INFINITY, left);
-        let share_of_bytes = if are_contests { PLANNED_BYTES_OF_CONTESTS } else { 1.0 };
+        let share_of_bytes = if are_contests { PLANNED_BYTES_OF_CONTESTS } else { PLANNED_BYTES };
         let left_bytes = |most: u64| share_of_bytes * as_f64(most.saturating_sub(spent.bytes));
         let left_bytes = self.max_bytes.map_or(f64::INFINITY, left_bytes);
         let fits = |size: &OfSize| {

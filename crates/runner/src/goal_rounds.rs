@@ -39,7 +39,7 @@ pub(crate) struct GoalRounds {
 }
 
 /// A contest without a verdict ends after this multiple of the rounds.
-const MOST_ROUNDS_FACTOR: usize = 2;
+const MOST_ROUNDS_FACTOR: usize = 6;
 /// More rounds do not narrow an interval by much.
 const MOST_ROUNDS: usize = 100;
 
