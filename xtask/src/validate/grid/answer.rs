@@ -112,7 +112,7 @@ fn check(
         }
     }
     let mut command = program::run(Command::new(program), target, &cases, rounds);
-    command.args(["--no-limits", "--verify", "never"]);
+    command.args(["--no-limits", "--verify", "first"]);
     let measured = measured(&program::exported(command)?)?;
     let time = |wanted: &Case| {
         let found = measured.iter().find(|measured| measured.case == *wanted);
