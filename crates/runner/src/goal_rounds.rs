@@ -8,8 +8,8 @@
 use writebench_model::{Case, Content};
 use writebench_stats::{CLOSE, Interval, Rounds, Verdict, recommended};
 
+use crate::figures::{by_round, counted, is_clear_loss, verdict};
 use crate::order::PlannedCase;
-use crate::race::figures::{by_round, counted, is_clear_loss, verdict};
 use crate::schedule::{SampleSummary, Schedule, Spent};
 
 /// The cases of one contract on one target.

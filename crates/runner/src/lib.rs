@@ -13,6 +13,7 @@ mod costs;
 mod directory_entry;
 mod disturbance;
 mod error;
+mod figures;
 mod goal_rounds;
 mod hardware;
 mod holders;

@@ -18,15 +18,14 @@ use std::time::Duration;
 use writebench_model::{Case, Content};
 use writebench_stats::as_f64;
 
-use self::figures::{counted, floor};
 use self::posterior::{Acquisition, LearntKernel, Posterior};
 use crate::costs::Costs;
+use crate::figures::{counted, floor};
 use crate::goal_rounds::{Contest, GoalRounds, has_failed};
 use crate::order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
 
 mod coordinates;
-pub(crate) mod figures;
 mod limits;
 mod posterior;
 

@@ -61,7 +61,7 @@ const TRIALS: &[Trial] = &[
     trial("writebench run /data --case write,chunk=64KiB --case mmap,threads=4", SMALL, "mmap"),
     // The newest search is that for copies.
     trial("writebench code --lang c", &[], "int copy_file("),
-    trial("writebench run /data /scratch", SMALL, "GB/s of the fastest way"),
+    trial("writebench run /data /scratch", SMALL, "vs. plain write"),
     trial("writebench fs --on ext4,xfs,btrfs --suite buffer", DRY, "btrfs"),
     trial("writebench run /data --label before", SMALL, "recommended"),
     trial("writebench compare before after --fail-if-slower 5%", &[], "B compared with A"),

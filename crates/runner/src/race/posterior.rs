@@ -4,7 +4,7 @@ use writebench_model::Case;
 use writebench_stats::{GaussianProcess, Kernel, Observation, Point, as_f64};
 
 use super::Candidate;
-use super::figures::{by_round, usable};
+use crate::figures::{by_round, usable};
 use crate::goal_rounds::has_failed;
 use crate::schedule::SampleSummary;
 

@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 use writebench_model::Case;
 use writebench_stats::as_f64;
 
-use crate::race::figures::{by_round, floor};
+use crate::figures::{by_round, floor};
 use crate::race::{Candidate, Race, RaceLimits};
 use crate::schedule::{SampleSummary, Schedule as _, Spent};
 
