@@ -150,7 +150,7 @@ fn asks() -> Result<()> {
     // Whatever names the size; and all goals without one takes files that need no consent.
     let sized = program.call(&["run", path, "--set", "size=128MiB", "--no-limits"])?;
     ensure!(sized.code == Some(2) && sized.stderr.contains("add --yes"), "{sized:?}");
-    let all_goals = program.call(&["run", path, "--samples", "6", "--budget", "2s", "--no-limits"])?;
+    let all_goals = program.call(&["run", path, "--samples", "6", "--budget", "10s", "--no-limits"])?;
     ensure!(all_goals.code == Some(0), "{all_goals:?}");
     let written = all_goals.stderr.split_once("About ").and_then(|(_, rest)| rest.split_once(" are written"));
     ensure!(written.is_some_and(|(size, _)| size.contains(" MiB")), "{all_goals:?}");

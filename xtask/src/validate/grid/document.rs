@@ -75,10 +75,17 @@ struct Column<'g> {
     efforts: BTreeMap<String, u32>,
 }
 
-/// The effort of a case, if it is a candidate: only data that is as durable as the baseline's is ranked with it.
+/// The effort of a case, if it is a candidate: only data that is as durable as the baseline's, and no more often, is
+/// ranked with it.
 fn effort(goal: Goal, name: &str) -> Option<u32> {
     let case = Case::parse(name).ok().filter(|case| case.thread_count() <= MOST_THREADS)?;
-    (goal.is_durable() || case.contract().durability == Durability::Cached).then(|| case.effort())
+    let contract = case.contract();
+    let is_of_goal = match contract.durability {
+        Durability::Cached => !goal.is_durable(),
+        Durability::Device => false,
+        Durability::Durable => goal == Goal::Records || contract.durable_every_bytes.is_none(),
+    };
+    is_of_goal.then(|| case.effort())
 }
 
 impl<'g> Column<'g> {
