@@ -106,8 +106,8 @@ fn pass_sizes(largest: u64, sizes: &[u64]) -> Vec<u64> {
     passes
 }
 
-/// The rows with files of that size, where the largest had the other; smaller files shrink with it. None if a row cannot
-/// have its size.
+/// The rows with files of that size, where the largest had the other; smaller files shrink with it. A goal is
+/// answered without a row that cannot have its size. None if another row cannot.
 fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<SelectedCase>> {
     let sized = |row: &SelectedCase| {
         let (axes, record) = (row.case.axes(), row.case.contract().durable_every_bytes);
@@ -119,7 +119,8 @@ fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<Selec
         let case = row.case.with(Axis::Size, &Bytes(own).to_string()).ok().filter(|_| own > 0)?;
         Some(SelectedCase { case, ..row.clone() })
     };
-    rows.iter().map(sized).collect()
+    let is_needed = |row: &&SelectedCase| row.origin.suite() != GOALS || sized(row).is_some();
+    rows.iter().filter(is_needed).map(sized).collect()
 }
 
 /// Appends the cases of these rows to the others; returns their places in the plan, which has each case once for
