@@ -21,7 +21,7 @@ pub(crate) fn one_line(error: &clap::Error, interface: &Command, words: &[OsStri
     format!("{} writebench --help", line.split_whitespace().collect::<Vec<&str>>().join(" "))
 }
 
-/// What is wrong, in clap's own words but for a few, and what would fit, as clap suggests.
+/// The error, mostly in clap's own words, and clap's suggestion.
 fn cause_and_tips(error: &clap::Error) -> (String, String) {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);

@@ -54,7 +54,7 @@ pub(crate) fn open(target: Target<'_>, name: &str, case: &Case, opening: Opening
     Ok(file)
 }
 
-/// Switches off the checksums of an empty file if that is asked for. btrfs ignores it silently for others.
+/// Switches off the checksums of an empty file on request. btrfs silently ignores the flag on files with data.
 fn set_checksums(file: &OwnedFd, checksums: Checksums) -> Result<()> {
     if checksums == Checksums::Default {
         return Ok(());

@@ -186,14 +186,7 @@ mod tests {
             let seconds = sample_s + mib_s * as_f64(all[case / CASES]) / as_f64(MIB);
             spent.elapsed += Duration::from_secs_f64(seconds);
             let round = u32::try_from(taken[case].len()).unwrap();
-            taken[case].push(SampleSummary {
-                total_ns: 1,
-                round,
-                is_ok: true,
-                is_accident: false,
-                is_disturbed: false,
-                shares_blocks: false,
-            });
+            taken[case].push(SampleSummary::good(round, 1));
         }
         let chosen = schedule.chosen.unwrap() + passes.len();
         (all[chosen] / MIB, taken[chosen * CASES].len(), spent.elapsed.as_secs_f64())

@@ -7,7 +7,7 @@ use crate::schedule::SampleSummary;
 /// In the final, before an interval of 95 % is possible, a candidate is dropped only if it lost every round
 /// by this ratio.
 const CLEAR_LOSS: f64 = 1.25;
-const CLEAR_LOSS_ROUNDS: usize = 3;
+pub(crate) const CLEAR_LOSS_ROUNDS: usize = 3;
 
 /// The same as [`writebench_model::Sample::usable`]: the good samples without the disturbed, or all if every
 /// sample was disturbed.

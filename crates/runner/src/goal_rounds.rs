@@ -197,14 +197,7 @@ mod tests {
             plan.extend(schedule.added().into_iter().map(|planned| planned.case));
             taken.resize(plan.len(), Vec::new());
             for index in (0..wanted.len()).filter(|&index| wanted[index] > 0) {
-                taken[index].push(SampleSummary {
-                    total_ns: time(&plan[index]),
-                    round,
-                    is_ok: true,
-                    is_accident: false,
-                    is_disturbed: false,
-                    shares_blocks: false,
-                });
+                taken[index].push(SampleSummary::good(round, time(&plan[index])));
             }
         }
         plan.iter().map(ToString::to_string).zip(taken.iter().map(Vec::len)).collect()

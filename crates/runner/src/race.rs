@@ -20,7 +20,7 @@ use writebench_stats::as_f64;
 
 use self::posterior::{Acquisition, LearntKernel, Posterior};
 use crate::costs::Costs;
-use crate::figures::{counted, floor};
+use crate::figures::{CLEAR_LOSS_ROUNDS, counted, floor};
 use crate::goal_rounds::{Contest, GoalRounds, has_failed};
 use crate::order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
@@ -348,6 +348,16 @@ impl Race {
         let most = self.paid(self.size, 0, posterior, spent).clamp(LEAST_FINALISTS, FINALISTS);
         let mut finalists = self.hopeful(posterior, taken);
         finalists.truncate(most);
+        // Smaller files put these among the best, and one slow sample is no proof against them: they lose after three
+        // rounds, if the limits pay for them.
+        let smaller = self.real().checked_sub(1).map(|level| self.posterior(level, taken));
+        let mut found = smaller.map_or(Vec::new(), |smaller| self.hopeful(&smaller, taken));
+        found.truncate(FINALISTS);
+        found.retain(|index| self.candidates[*index].was_finalist && !finalists.contains(index));
+        let is_paid =
+            |&count: &usize| self.paid(self.size, CLEAR_LOSS_ROUNDS * count, posterior, spent) >= most;
+        found.truncate((0..=found.len()).rev().find(is_paid).unwrap_or(0));
+        finalists.extend(found);
         finalists.extend(self.able(taken).into_iter().filter(|&index| index == self.baseline));
         let others = self.rivals().filter(|&index| index != self.baseline);
         let rivals: Vec<usize> = std::iter::once(self.baseline).chain(others).collect();

@@ -42,6 +42,14 @@ impl From<&Sample> for SampleSummary {
     }
 }
 
+#[cfg(test)]
+impl SampleSummary {
+    /// An undisturbed sample.
+    pub(crate) fn good(round: u32, total_ns: u64) -> Self {
+        Self { total_ns, round, is_ok: true, is_accident: false, is_disturbed: false, shares_blocks: false }
+    }
+}
+
 /// Decides how many more samples each case wants. A run ends when no case wants any.
 pub trait Schedule {
     /// The number of samples that each case wants now, 0 for a finished case. Called before each sample; the
@@ -145,15 +153,7 @@ mod tests {
     }
 
     fn samples(times_ns: &[u64]) -> Vec<SampleSummary> {
-        let sample = |(round, &total_ns)| SampleSummary {
-            total_ns,
-            round,
-            is_ok: true,
-            is_accident: false,
-            is_disturbed: false,
-            shares_blocks: false,
-        };
-        (0..).zip(times_ns).map(sample).collect()
+        (0..).zip(times_ns).map(|(round, &total_ns)| SampleSummary::good(round, total_ns)).collect()
     }
 
     fn wanted(settings: &Settings, samples: Vec<SampleSummary>) -> usize {
@@ -169,14 +169,7 @@ mod tests {
         );
         (sample.phases_ns.write, sample.phases_ns.close) = (7, 2);
         sample.disturbed = Some("noise".to_owned());
-        let taken = SampleSummary {
-            total_ns: 9,
-            round: 3,
-            is_ok: false,
-            is_accident: false,
-            is_disturbed: true,
-            shares_blocks: false,
-        };
+        let taken = SampleSummary { is_ok: false, is_disturbed: true, ..SampleSummary::good(3, 9) };
         assert_eq!(SampleSummary::from(&sample), taken);
     }
 

@@ -54,10 +54,9 @@ pub(crate) struct AdviseCommand {
     record: Option<Bytes>,
     /// Where your data is: any (in memory as malloc gives it), aligned (at the start of a page), huge-pages (aligned,
     /// and in huge pages), or producer (your code fills one chunk again and again)
-    #[arg(long, value_name = "MEMORY", default_value = "any", hide_possible_values = true,
-        value_parser = DATA_FROM.map(|(name, ..)| name))]
-    data_from: String,
-    /// Give every case this value, also plain write; may be repeated
+    #[arg(long, value_name = "MEMORY", default_value = "any", value_parser = data_from)]
+    data_from: (Axis, &'static str),
+    /// Give every case this value, also plain write. May be repeated
     #[arg(long, value_name = "AXIS=VALUE", value_parser = selection::assignment)]
     set: Vec<(Axis, Vec<String>)>,
     /// Time for the search [default: 60s; 45s for several goals]
@@ -153,7 +152,7 @@ impl AdviseCommand {
             return Err(usage!("--record goes with --for records"));
         }
         selection::check_records(self.record.as_slice(), [&space.baseline])?;
-        if self.data_from != "any" && space.baseline.method().copies() {
+        if self.data_from != ANYWHERE && space.baseline.method().copies() {
             return Err(usage!("--data-from is about data in memory, and a copy has its data in a file"));
         }
         if self.size.is_some_and(|size| size.0 == 0) {
@@ -239,8 +238,8 @@ impl AdviseCommand {
 
     /// The axes with one value for all cases.
     fn fixed(&self) -> Vec<(Axis, Vec<String>)> {
-        let data_from = DATA_FROM.iter().find(|(name, ..)| *name == self.data_from && *name != "any");
-        let data_from = data_from.map(|(_, axis, value)| (*axis, vec![(*value).to_owned()]));
+        let (axis, value) = self.data_from;
+        let data_from = (self.data_from != ANYWHERE).then(|| (axis, vec![value.to_owned()]));
         self.set.iter().cloned().chain(data_from).collect()
     }
 
@@ -263,13 +262,19 @@ impl AdviseCommand {
     }
 }
 
-/// The values of `--data-from`, each with its axis and value.
-const DATA_FROM: [(&str, Axis, &str); 4] = [
-    ("any", Axis::Memory, "any"),
-    ("aligned", Axis::Memory, "page-aligned"),
-    ("huge-pages", Axis::Memory, "huge-pages"),
-    ("producer", Axis::Source, "chunk"),
-];
+/// The default of all cases.
+const ANYWHERE: (Axis, &str) = (Axis::Memory, "any");
+
+/// The axis and the value for a text of `--data-from`.
+fn data_from(text: &str) -> Result<(Axis, &'static str), &'static str> {
+    match text {
+        "any" => Ok(ANYWHERE),
+        "aligned" => Ok((Axis::Memory, "page-aligned")),
+        "huge-pages" => Ok((Axis::Memory, "huge-pages")),
+        "producer" => Ok((Axis::Source, "chunk")),
+        _ => Err("expected any, aligned, huge-pages or producer"),
+    }
+}
 
 /// Whether the axis has a separate option.
 fn is_option(axis: Axis) -> bool {

@@ -106,8 +106,8 @@ fn pass_sizes(largest: u64, sizes: &[u64]) -> Vec<u64> {
     passes
 }
 
-/// The rows with files of that size, where the largest had the other; smaller files shrink with it. A goal is
-/// answered without a row that cannot have its size. None if another row cannot.
+/// The rows with files of that size, where the largest had the other. Smaller files shrink with it. A goal
+/// does without rows that cannot have their size. None if another row cannot.
 fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<SelectedCase>> {
     let sized = |row: &SelectedCase| {
         let (axes, record) = (row.case.axes(), row.case.contract().durable_every_bytes);

@@ -39,7 +39,7 @@ fn tick_steadily(bar: &ProgressBar) -> Result<()> {
     Ok(())
 }
 
-/// A schedule that divides the run's time knows no more than its next round: then `time` is what is left of the budget.
+/// A schedule that divides the run's time knows only its next round. Then `time` is the rest of the budget.
 pub(super) fn started(bar: &ProgressBar, case: &Case, left: usize, time: Option<Duration>) {
     fit(bar, time.is_some());
     bar.set_length(bar.position() + left as u64);

@@ -315,7 +315,7 @@ fn refusals() -> Result<()> {
         (&["--for", "records", "--record", "1GiB", "--size", "4MiB"], "a file of 4MiB has no room for one"),
         (&["--for", "stream", "--size", "0"], "size"),
         (&["--for", "copy", "--data-from", "aligned"], "a copy has its data in a file"),
-        (&["--for", "stream", "--data-from", "page"], "any, aligned, huge-pages, producer"),
+        (&["--for", "stream", "--data-from", "page"], "expected any, aligned, huge-pages or producer"),
         (&["--for", "stream", "--set", "threads=1,2"], "--set threads: a search takes one value"),
         (&["--for", "stream", "--set", "size=1MiB"], "has --size and --record"),
         (&["--for", "stream", "--size", "1MiB", "--data-from", "huge-pages"], "smaller than a huge page"),

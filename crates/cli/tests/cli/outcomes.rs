@@ -37,7 +37,7 @@ pub(crate) fn add(trials: &mut Trials) {
         no_direct,
     );
     trials.add("a misaligned direct write says what would fit", &[Need::Image("ext4")], misaligned);
-    trials.add("a file without checksums is unsupported but on btrfs, which is said", &tmpfs, unchecked);
+    trials.add("a file without checksums is unsupported on other filesystems than btrfs", &tmpfs, unchecked);
     trials.add("the limit on time is kept and said", &tmpfs, budget);
     trials.add(
         "a sample begins only where the ones before it leave time for it, in runs and searches",

@@ -163,7 +163,8 @@ pub(super) fn summary<'a>(answers: impl Iterator<Item = (&'a str, &'a str, &'a A
     let minimal = share(&|answer| answer.steps.values().map(|step| *step >= 1.0 + SAME).collect());
     let mut text = format!(
         "\n## Answers\n\n`cargo xtask validate answer` asked for the first answer several times. Each was then measured beside plain\nwrite, \
-         the best of the grid, and every case with one choice less.\n\n\
+         the best of the grid, and every case with one choice less. The regret is the distance to the fastest of these, so\n\
+         chance makes it larger than it is.\n\n\
          - within {:.0} % of the fastest: {near}\n\
          - the same each time, or within {:.0} %: {alike}\n\
          - a choice less costs {:.0} % or more: {minimal}\n\n\

@@ -4,16 +4,16 @@ use writebench_model::{Goal, Space};
 
 /// The screening writes these parts of the file.
 const SCREENING_SHARES: [u64; 2] = [64, 8];
-/// Least bytes of a sample of the screening: less says more about opening files than about writing.
+/// Least bytes of a sample of the screening: with fewer, opening the file takes most of the time.
 const LEAST_SCREENING_BYTES: u64 = 4 << 20;
 /// Least bytes of a sample of the finals, where the limits do not pay for more.
 const LEAST_FINAL_BYTES: u64 = 8 << 20;
 /// Least records of a sample.
 const LEAST_RECORDS: u64 = 64;
 
-/// The files' sizes in the screening, from small to large, and in the finals: the one that was asked for, and smaller
-/// ones. In whole records: parts of the real size for the screening, and halves of it for the finals. Smaller files than
-/// the memory say nothing about larger ones.
+/// The files' sizes in the screening, from small to large, and in the finals: the requested one, and smaller
+/// ones. In whole records: parts of the real size for the screening, and halves of it for the finals. Files that
+/// fit into memory do not predict larger ones.
 pub(super) fn file_sizes(goal: Goal, space: &Space) -> (Vec<u64>, Vec<u64>) {
     let size_bytes = space.baseline.axes().size_bytes;
     if goal == Goal::LargerThanMemory {
