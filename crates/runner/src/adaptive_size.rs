@@ -47,7 +47,7 @@ pub struct AdaptiveSize {
 /// files.
 const PLANNED_SHARE: f64 = 0.7;
 /// The same where the winners are simplified afterwards.
-const PLANNED_SHARE_OF_CONTESTS: f64 = 0.4;
+const PLANNED_SHARE_OF_CONTESTS: f64 = 0.6;
 const PLANNED_BYTES_OF_CONTESTS: f64 = 0.6;
 /// The share of the bytes that leaves some for repeated samples.
 const PLANNED_BYTES: f64 = 0.9;

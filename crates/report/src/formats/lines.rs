@@ -112,18 +112,21 @@ fn widest(lines: &[String]) -> usize {
     lines.iter().map(|line| display_width(line)).max().unwrap_or(0)
 }
 
-/// The table with some text in lines of its own below each row; none if the rows do not fit.
+/// The table with some text in separate lines below each row, and with wide first cells above. None if it does not fit.
 pub(super) fn with_text_below(
     table: &Table,
     below: &[impl AsRef<str>],
     width: Option<usize>,
 ) -> Option<Vec<String>> {
     const INDENT: usize = 2;
-    let mut lines = ranks(table, width)?.lines;
-    let rows = lines.split_off(lines.len() - table.rows.len());
-    for (row, text) in rows.into_iter().zip(below) {
+    let (mut lines, height) = match ranks(table, width) {
+        Some(fitted) => (fitted.lines, 1),
+        None => (named_above(table, width)?.lines, 2),
+    };
+    let rows = lines.split_off(lines.len() - height * table.rows.len());
+    for (row, text) in rows.chunks(height).zip(below) {
         let text = folded(text.as_ref(), width.unwrap_or(usize::MAX).saturating_sub(INDENT), 0);
-        lines.push(row);
+        lines.extend_from_slice(row);
         lines.extend(text.lines().map(|line| format!("{:INDENT$}{line}", "")));
     }
     Some(lines)
