@@ -49,17 +49,19 @@ impl Measured {
         is_program.then(|| self.case.axes().program)
     }
 
-    /// The time of the case over the other's, by the program's own model.
-    pub(crate) fn ratio(&self, other: &Self, clock: Clock) -> Option<Interval> {
+    /// The round and the time of each usable sample.
+    pub(crate) fn times(&self, clock: Clock) -> Vec<(u32, f64)> {
         let time = |sample: &Sample| match clock {
             Clock::Total => sample.phases_ns.total(),
             Clock::Calls => sample.phases_ns.write + sample.phases_ns.sync,
         };
-        let by_round = |case: &Self| {
-            let usable = Sample::usable(&case.samples);
-            usable.into_iter().map(|sample| (sample.round, as_f64(time(sample)))).collect()
-        };
-        let rounds = Rounds::fit(&[by_round(self), by_round(other)]);
+        let usable = Sample::usable(&self.samples).into_iter();
+        usable.map(|sample| (sample.round, as_f64(time(sample)))).collect()
+    }
+
+    /// The time of the case over the other's, by the program's own model.
+    pub(crate) fn ratio(&self, other: &Self, clock: Clock) -> Option<Interval> {
+        let rounds = Rounds::fit(&[self.times(clock), other.times(clock)]);
         rounds.ratio(0, (&rounds, 1))
     }
 }

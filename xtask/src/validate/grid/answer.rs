@@ -9,11 +9,12 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use writebench_model::{Axis, Case, Goal, Space};
+use writebench_stats::Rounds;
 
 use super::choice::Gains;
 use super::stages::{ranked, short_name};
 use super::{Grid, read, write};
-use crate::export::measured;
+use crate::export::{Clock, Measured, measured};
 use crate::program;
 use crate::target::Targets;
 
@@ -44,7 +45,8 @@ pub(super) struct Answer {
     pub(super) cases: Vec<String>,
     /// The time of plain write over that of each.
     pub(super) gains: Vec<f64>,
-    /// The time of each over the time of the fastest case in the check, less 1.
+    /// The time of each over the time of the fastest case in the check, less 1. Chance makes the fastest of many look
+    /// faster than it is. So one half of the rounds chooses the fastest, and the other half measures it.
     pub(super) regrets: Vec<f64>,
     /// The time of each case with one choice less over that of the first answer.
     pub(super) steps: BTreeMap<String, f64>,
@@ -118,7 +120,6 @@ fn check(
         let found = measured.iter().find(|measured| measured.case == *wanted);
         found.map(|measured| measured.value_ns).with_context(|| format!("{wanted} has no result"))
     };
-    let fastest = measured.iter().map(|measured| measured.value_ns).fold(f64::INFINITY, f64::min);
     let plain = time(&space.baseline)?;
     let times: Vec<f64> = sized.iter().map(time).collect::<Result<_>>()?;
     let steps = simpler.iter().filter(|case| **case != space.baseline);
@@ -127,9 +128,31 @@ fn check(
         size,
         cases: sized.iter().map(|case| short_name(goal, case)).collect(),
         gains: times.iter().map(|time| rounded(plain / time)).collect(),
-        regrets: times.iter().map(|time| rounded(time / fastest - 1.0)).collect(),
+        regrets: regrets(&measured, &sized)?,
         steps: steps.collect(),
     })
+}
+
+/// The regret of each answer: the mean over both halves of the rounds.
+fn regrets(measured: &[Measured], answers: &[Case]) -> Result<Vec<f64>> {
+    let half = |remainder: u32| {
+        let in_half = |case: &Measured| {
+            let mut times = case.times(Clock::Total);
+            times.retain(|(round, _)| round % 2 == remainder);
+            times
+        };
+        let rounds = Rounds::fit(&measured.iter().map(in_half).collect::<Vec<_>>());
+        (0..measured.len()).map(|case| rounds.value(case).map(f64::ln)).collect::<Option<Vec<f64>>>()
+    };
+    let halves = [half(0).context("too few rounds")?, half(1).context("too few rounds")?];
+    let fastest = |half: &Vec<f64>| (0..half.len()).min_by(|&a, &b| half[a].total_cmp(&half[b])).unwrap_or(0);
+    let [first, second] = [fastest(&halves[1]), fastest(&halves[0])];
+    let regret = |answer: &Case| {
+        let index = measured.iter().position(|case| case.case == *answer).context("an answer has no result")?;
+        let difference = halves[0][index] - halves[0][first] + halves[1][index] - halves[1][second];
+        Ok(rounded((difference / 2.0).exp() - 1.0))
+    };
+    answers.iter().map(regret).collect()
 }
 
 fn rounded(ratio: f64) -> f64 {
@@ -163,8 +186,8 @@ pub(super) fn summary<'a>(answers: impl Iterator<Item = (&'a str, &'a str, &'a A
     let minimal = share(&|answer| answer.steps.values().map(|step| *step >= 1.0 + SAME).collect());
     let mut text = format!(
         "\n## Answers\n\n`cargo xtask validate answer` asked for the first answer several times. Each was then measured beside plain\nwrite, \
-         the best of the grid, and every case with one choice less. The regret is the distance to the fastest of these, so\n\
-         chance makes it larger than it is.\n\n\
+         the best of the grid, and every case with one choice less. The regret is the distance to the fastest of these.\n\
+         One half of the rounds chooses the fastest, and the other half measures it.\n\n\
          - within {:.0} % of the fastest: {near}\n\
          - the same each time, or within {:.0} %: {alike}\n\
          - a choice less costs {:.0} % or more: {minimal}\n\n\
@@ -192,6 +215,7 @@ pub(super) fn summary<'a>(answers: impl Iterator<Item = (&'a str, &'a str, &'a A
 #[cfg(test)]
 mod tests {
     use super::*;
+    use writebench_model::{PhasesNs, Sample};
 
     #[test]
     fn a_summary_counts_the_answers_that_kept_their_promise() {
@@ -212,5 +236,22 @@ mod tests {
             assert!(text.contains(line), "{text}");
         }
         assert_eq!(summary(std::iter::empty()), "");
+    }
+
+    #[test]
+    fn a_case_that_is_fast_by_chance_in_one_half_of_the_rounds_adds_no_regret() {
+        let case = |name: &str, times: &[u64]| {
+            let sample = |(round, &time): (u32, &u64)| Sample {
+                round,
+                phases_ns: PhasesNs { write: time, ..PhasesNs::default() },
+                ..Sample::default()
+            };
+            let samples = (0..).zip(times).map(sample).collect();
+            Measured { case: Case::parse(name).unwrap(), value_ns: 1.0, limit_share: None, samples }
+        };
+        let measured =
+            [case("write", &[100; 6]), case("pwrite", &[50, 100, 50, 100, 50, 100]), case("mmap", &[200; 6])];
+        let answers = [&measured[0], &measured[2]].map(|measured| measured.case.clone());
+        assert_eq!(regrets(&measured, &answers).unwrap(), [0.0, 1.0]);
     }
 }

@@ -132,7 +132,7 @@ impl<'g> Column<'g> {
         let far =
             self.places(|gains| Some(regret(gains, chosen)).filter(|regret| *regret > TOLERANCE).map(slower));
         if far != "–" {
-            text += &format!("\n{most} cases are not enough for {far}.\n");
+            text += &format!("\nThey leave a regret in {far}.\n");
         }
         let mut regrets = left_out(&self.references(), &self.efforts, most);
         let worst = (0..regrets.len()).max_by(|a, b| regrets[*a].total_cmp(&regrets[*b]));
