@@ -24,7 +24,7 @@ use crate::numbers::{CompareError, ComparedRun, Comparison, Side};
 use crate::sentences::{Report, run_names};
 
 const STYLE: &str = include_str!("../../../page/style.css");
-/// Plotly.js for interactive charts. `docs/design/dependencies.md` has its source and the reason for it.
+/// Plotly.js for interactive charts. `docs/contributing/dependencies.md` has its source and the reason for it.
 const PLOTLY: &str = include_str!("../../../page/vendor/plotly-cartesian.min.js");
 /// Our own scripts, in the order of their dependencies.
 const SCRIPTS: [&str; 9] = [
