@@ -1,4 +1,4 @@
-//! How the program ends, as `docs/exit-codes.md` lists it.
+//! How the program ends, as `docs/reference/exit-codes.md` lists it.
 
 use std::io;
 use std::process::ExitCode;

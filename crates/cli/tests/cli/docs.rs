@@ -9,7 +9,7 @@ use crate::{commands_of, program};
 
 pub(crate) fn add(trials: &mut Trials) {
     trials.add("docs/commands.md is what the program prints", &[], commands);
-    trials.add("docs/exit-codes.md lists the codes that --help lists", &[], exit_codes);
+    trials.add("docs/reference/exit-codes.md lists the codes that --help lists", &[], exit_codes);
 }
 
 fn documents() -> PathBuf {
@@ -57,7 +57,7 @@ fn printed(program: &Program, arguments: &[String]) -> Result<String> {
 
 fn exit_codes() -> Result<()> {
     let help = program()?.call(&["--help"])?.stdout;
-    let text = std::fs::read_to_string(documents().join("exit-codes.md"))?;
+    let text = std::fs::read_to_string(documents().join("reference/exit-codes.md"))?;
     let mut checked = 0;
     for row in text.lines().filter_map(|line| line.strip_prefix("| ")) {
         let mut cells = row.split(" | ");

@@ -15,7 +15,7 @@ pub(crate) fn add(trials: &mut Trials) {
     let python = [tmpfs, Need::Program("python3")];
     trials.add("exports: Python's csv and json read what is in the database", &python, python_reads);
     let jq = [tmpfs, Need::Program("jq")];
-    trials.add("exports: jq makes the tables that docs/json.md shows", &jq, jq_reads);
+    trials.add("exports: jq makes the tables that docs/reference/json.md shows", &jq, jq_reads);
     trials.add("exports: lines come while the run goes on", &[tmpfs], lines_come);
     trials.add("exports: a run from elsewhere is the same in another database", &[tmpfs], imported);
     trials.add("exports: every refusal is one line", &[tmpfs], refusals);
@@ -81,10 +81,11 @@ fn python_reads() -> Result<()> {
     Ok(())
 }
 
-/// The commands of docs/json.md.
+/// The commands of docs/reference/json.md.
 fn jq_reads() -> Result<()> {
     let program = measured()?;
-    let document = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md"))?;
+    let document =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/json.md"))?;
     let blocks = document.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
     let commands: Vec<&str> = blocks.filter(|block| block.contains("| jq")).collect();
     let said = |command: &str| -> Result<String> {

@@ -1,4 +1,4 @@
-//! Two sides of runs: for people in a terminal, and for programs. `docs/json.md` describes the document.
+//! Two sides of runs: for people in a terminal, and for programs. `docs/reference/json.md` describes the document.
 
 use anstyle::Style;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! For programs. `docs/json.md` describes the document; an incompatible change raises [`SCHEMA`].
+//! For programs. `docs/reference/json.md` describes the document; an incompatible change raises [`SCHEMA`].
 
 use serde::Serialize;
 use writebench_model::{CaseRecord, MissingTarget, RunRecord, TargetRecord};

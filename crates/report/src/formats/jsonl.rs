@@ -1,4 +1,4 @@
-//! For programs that follow a run: one JSON document per line, as `docs/json.md` describes.
+//! For programs that follow a run: one JSON document per line, as `docs/reference/json.md` describes.
 
 use serde::Serialize;
 use writebench_model::{
