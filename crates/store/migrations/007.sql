@@ -1,5 +1,5 @@
--- Runs, the rows of their tables, and every sample. Times are nanoseconds, sizes bytes. What is said to be of a type is
--- JSON, in the form that documents have (docs/reference/json.md); columns that are computed of it are for questions in SQL.
+-- Runs, the rows of their tables, and every sample. Times are nanoseconds, sizes bytes. Columns with a type in their
+-- comment are JSON in the form of docs/reference/json.md. Columns that are computed of them are for questions in SQL.
 
 CREATE TABLE runs (
     number   INTEGER PRIMARY KEY,               -- small, for people: `writebench show 3`
