@@ -19,7 +19,7 @@ use writebench_model::nanoseconds;
 
 use crate::machine::Usage;
 
-/// The variable that names the descriptor for the program's own times: `docs/commands.md`.
+/// The variable that names the descriptor for the program's own times: `docs/reference/commands.md`.
 pub(crate) const PHASES_FD: &str = "WRITEBENCH_PHASES_FD";
 /// The word that makes this program a guard.
 pub const GUARD: &str = "guard";

@@ -8,7 +8,7 @@ use writebench_testkit::{Program, Trials};
 use crate::{commands_of, program};
 
 pub(crate) fn add(trials: &mut Trials) {
-    trials.add("docs/commands.md is what the program prints", &[], commands);
+    trials.add("docs/reference/commands.md is what the program prints", &[], commands);
     trials.add("docs/reference/exit-codes.md lists the codes that --help lists", &[], exit_codes);
 }
 
@@ -26,12 +26,12 @@ fn commands() -> Result<()> {
         let printed = printed(&program, &arguments)?;
         text += &format!("\n## {title}\n\n```text\n$ writebench {line}\n{printed}```\n");
     }
-    let path = documents().join("commands.md");
+    let path = documents().join("reference/commands.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &text)?;
     }
     let written = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    ensure!(written == text, "docs/commands.md is out of date; its second line says how to make it");
+    ensure!(written == text, "docs/reference/commands.md is out of date; its second line says how to make it");
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! `portfolio.toml` and `docs/portfolio.md`.
+//! `portfolio.toml` and `docs/explanation/portfolio.md`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +25,7 @@ pub(super) struct Texts {
 }
 
 fn paths() -> [PathBuf; 2] {
-    ["crates/model/portfolio.toml", "docs/portfolio.md"].map(|path| root().join(path))
+    ["crates/model/portfolio.toml", "docs/explanation/portfolio.md"].map(|path| root().join(path))
 }
 
 /// Chooses the portfolios and writes both files.
@@ -34,7 +34,7 @@ pub(super) fn write(grids: &Grids, most: usize) -> Result<()> {
     let old = fs::read_to_string(&portfolio).context("portfolio.toml")?;
     let new = Texts::new(grids, most, &old)?;
     fs::write(portfolio, new.portfolio)?;
-    fs::write(document, new.document).context("docs/portfolio.md")
+    fs::write(document, new.document).context("docs/explanation/portfolio.md")
 }
 
 impl Texts {
