@@ -113,7 +113,7 @@ pub struct MethodCard {
     pub syncs: &'static [SyncCall],
     /// The sync calls that can follow every few chunks.
     pub syncs_on_the_way: &'static [SyncCall],
-    /// The effort for a programmer, in points: a judgement, which `docs/advise.md` shows.
+    /// The effort for a programmer, in points: a judgement, which `docs/explanation/answers.md` shows.
     pub effort: u32,
     /// The engine of fio that does the same, or the reason why there is none.
     pub fio: Result<FioEngine, &'static str>,

@@ -1,5 +1,5 @@
 //! The error rates of the rules on a real machine's noise. The times were recorded once
-//! (`tests/noise/README.md`) and the draws are seeded, so the counts are exact. `docs/design/measuring.md`
+//! (`tests/noise/README.md`) and the draws are seeded, so the counts are exact. `docs/explanation/statistics.md`
 //! has them.
 
 use std::sync::LazyLock;
@@ -173,7 +173,7 @@ fn a_case_is_told_from_itself_no_more_often_than_promised() {
     }
 }
 
-/// These tests are the tables of `docs/design/measuring.md`, in percent, for `tmpfs`, `ext4` and
+/// These tests are the tables of `docs/explanation/statistics.md`, in percent, for `tmpfs`, `ext4` and
 /// `ext4-fdatasync`.
 #[test]
 fn five_percent_are_found_in_rounds_as_often_as_the_documentation_says() {
