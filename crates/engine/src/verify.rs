@@ -88,7 +88,7 @@ impl Written<'_, '_> {
             // Blocks are chosen, and reserved ones are marked as written, at write-back.
             sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
             let is_written = |flags: FiemapExtentFlags| !flags.contains(FiemapExtentFlags::UNWRITTEN);
-            // Where the filesystem does not tell: docs/reference/safety.md.
+            // A filesystem without extents: docs/reference/safety.md.
             let Some(written) = extent_bytes(&file, is_written) else { return Ok(()) };
             let wanted: u64 = self.regions_in(index).map(|(_, bytes)| bytes).sum();
             if written < wanted {

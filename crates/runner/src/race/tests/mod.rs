@@ -184,7 +184,7 @@ struct Searches {
 }
 
 /// Ten searches, after `change` has been made to each space.
-#[expect(clippy::print_stdout, reason = "the figures of docs/explanation/answers.md")]
+#[expect(clippy::print_stdout, reason = "the numbers of docs/explanation/answers.md")]
 fn ten_searches(change: impl Fn(&mut World)) -> Searches {
     let mut searches = Searches::default();
     for seed in 0..10 {
