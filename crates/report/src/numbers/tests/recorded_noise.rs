@@ -1,6 +1,6 @@
 //! The error rates of the rules on a real machine's noise. The times were recorded once
-//! (`tests/noise/README.md`) and the draws are seeded, so the counts are exact. `docs/explanation/statistics.md`
-//! has them.
+//! (`tests/noise/README.md`) and the draws are seeded, so the counts are exact. They are in
+//! `docs/explanation/statistics.md`.
 
 use std::sync::LazyLock;
 
