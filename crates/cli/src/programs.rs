@@ -10,7 +10,7 @@ use crate::exit::usage;
 pub(crate) struct ProgramArguments {
     /// A program of your own as a case: its command line, with {file} for the path of the file that it writes, and
     /// {source} for a file with the data, in the page cache; may be repeated. It is started for each sample, without a
-    /// shell. Its time is that from its start to its end, or what it reports (see docs/programs.md)
+    /// shell. Its time is that from its start to its end, or what it reports (see docs/how-to/measure-your-program.md)
     #[arg(long, value_name = "COMMAND")]
     command: Vec<String>,
     /// Bytes that each --command writes [default: the size of the first case; 1GiB]

@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(merged(5, &reports).disturbed.unwrap(), "rank 1 on n0: stopped");
     }
 
-    /// Figures for docs/cluster.md: `cargo test --release -p writebench-runner ten_thousand -- --nocapture`.
+    /// Figures for docs/how-to/cluster.md: `cargo test --release -p writebench-runner ten_thousand -- --nocapture`.
     #[test]
     #[expect(clippy::print_stdout, reason = "figures for the documentation")]
     fn ten_thousand_ranks_are_gathered_in_little_memory() {

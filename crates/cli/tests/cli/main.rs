@@ -18,6 +18,7 @@ mod exports;
 mod faults;
 mod filesystems;
 mod fio;
+mod guides;
 mod kills;
 mod large;
 mod lasting_faults;
@@ -85,6 +86,7 @@ fn main() -> Result<ExitCode> {
     faults::add(&mut trials);
     filesystems::add(&mut trials);
     fio::add(&mut trials);
+    guides::add(&mut trials);
     stalls::add(&mut trials);
     kills::add(&mut trials);
     large::add(&mut trials);
