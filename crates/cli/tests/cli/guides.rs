@@ -30,7 +30,7 @@ const GUIDES: &[Guide] = &[
 const ELSEWHERE: &[(&str, &str)] = &[
     ("tar -xzf writebench-", "cargo xtask dist --try"),
     ("cargo install --path crates/cli", "steps `package` and `mpi` of cargo xtask test"),
-    ("docker ", "cargo xtask dist --try builds the image's contents and runs them in an empty root"),
+    ("docker run ", "cargo xtask dist --try runs the program in an otherwise empty root"),
     ("srun ", "slurm.rs"),
     ("mpirun ", "mpi.rs"),
     ("writebench run /dev/sdX ", "devices.rs"),
