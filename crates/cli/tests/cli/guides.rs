@@ -14,7 +14,11 @@ struct Guide(&'static str, &'static [Need], &'static [&'static str]);
 
 const GUIDES: &[Guide] = &[
     Guide("README.md", &[], &["vs. plain write", "Recommended: ", "int write_file(", "mmap,"]),
-    Guide("docs/tutorial.md", &[Need::Program("python3")], &["Recommended: ", "save_fast.py", "B compared with A"]),
+    Guide(
+        "docs/tutorial.md",
+        &[Need::Program("python3")],
+        &["Recommended: ", "save_fast.py", "B compared with A"],
+    ),
     Guide("docs/how-to/checkpoint-from-python.md", &[Need::Program("python3")], &["fsync"]),
     Guide("docs/how-to/append-only-log.md", &[Need::Program("cc")], &["records/s", "p99"]),
     Guide("docs/how-to/copy-a-file.md", &[], &["plain read and write", "cp {source} {file}"]),
@@ -115,16 +119,17 @@ fn tried(guide: &Guide) -> Result<()> {
     let (program, data, scratch) = (program()?, directory_on(Kind::Ext4), directory_on(Kind::Ext4));
     let places = [("/data", data.path()), ("/scratch", scratch.path())];
     let small = |text: &str| {
-        let text = ["256MiB", "64MiB", "16MiB", "1GiB"].iter().fold(text.to_owned(), |text, size| {
-            text.replace(size, "1MiB")
-        });
+        let text = ["256MiB", "64MiB", "16MiB", "1GiB"]
+            .iter()
+            .fold(text.to_owned(), |text, size| text.replace(size, "1MiB"));
         places.iter().fold(text.replace("count=256", "count=8"), |text, (name, place)| {
             text.replace(name, &place.display().to_string())
         })
     };
     let work = program.home().join("work");
     fs::create_dir(&work)?;
-    for (name, content) in [("writebench", SMALL), ("my-writer", COPIES), ("before", COPIES), ("after", COPIES)] {
+    for (name, content) in [("writebench", SMALL), ("my-writer", COPIES), ("before", COPIES), ("after", COPIES)]
+    {
         fs::write(work.join(name), content)?;
         fs::set_permissions(work.join(name), Permissions::from_mode(0o755))?;
     }

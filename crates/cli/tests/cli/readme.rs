@@ -86,9 +86,6 @@ fn traces() -> Result<()> {
 fn lines() -> Result<()> {
     let readme = readme()?;
     ensure!(readme.lines().count() <= 120, "{} lines", readme.lines().count());
-    ensure!(
-        readme.lines().all(|line| line.chars().count() <= 100
-            || line.starts_with(['|', '!']))
-    );
+    ensure!(readme.lines().all(|line| line.chars().count() <= 100 || line.starts_with(['|', '!'])));
     Ok(())
 }
