@@ -139,15 +139,14 @@ impl Contest {
         let way = |&place: &usize| Some((place, model.value(place)?, self.cases[place].1.complexity()));
         let ways: Vec<_> = full.iter().filter(|&&place| place != 0).filter_map(way).collect();
         let gain = |place| to(0, place);
+        let is_open = |ratio| verdict(ratio) == Verdict::Inconclusive;
         let winner = recommended(&ways, model.value(0).map(|_| 0), gain).unwrap_or(0);
         let most = if self.is_precise { MOST_ROUNDS } else { MOST_ROUNDS_FACTOR * rounds };
         self.has_winner = winner != 0;
         if !self.has_winner {
-            // The gain may become clear.
             let is_open = |&place: &usize| {
-                place != 0
-                    && counted(samples(place)) < most
-                    && gain(place).is_some_and(|gain| gain.estimate > CLOSE)
+                let may_be_worth_it = |gain: Interval| gain.estimate > CLOSE || is_open(Some(gain));
+                place != 0 && counted(samples(place)) < most && gain(place).is_some_and(may_be_worth_it)
             };
             self.alive = if alive.iter().any(is_open) { alive } else { Vec::new() };
             return Vec::new();
@@ -162,9 +161,9 @@ impl Contest {
             }
         }
         if measured.len() + added.len() == 3 {
-            let is_open = |&place: &usize| place != best && verdict(to(place, best)) == Verdict::Inconclusive;
+            let is_rival = |place: &usize| *place != best && is_open(to(*place, best));
             let is_short = self.is_precise && counted(samples(best)) < most;
-            measured.extend(full.into_iter().filter(|place| is_short && is_open(place)));
+            measured.extend(full.into_iter().filter(|place| is_short && is_rival(place)));
             measured.truncate(if measured.len() == 3 { 0 } else { measured.len() });
         }
         measured.extend(self.cases.len()..self.cases.len() + added.len());
