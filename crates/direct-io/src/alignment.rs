@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The multiples that direct transfers must respect.
+/// The multiples for direct transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Alignment {
@@ -12,22 +12,22 @@ pub struct Alignment {
     pub offset_bytes: u64,
 }
 
-/// The smallest alignment of a buffer: that of a pointer on 64-bit systems. It holds on 32-bit systems too, so that code
-/// tried only there works everywhere.
+/// The smallest alignment of a buffer: a pointer's on 64-bit systems. It is the same on 32-bit systems for
+/// portable code.
 pub const ALIGNMENT_MIN_BYTES: usize = 8;
 
-/// The largest alignment of a buffer: more than any device asks for.
+/// The largest alignment of a buffer. No known device needs more.
 pub const ALIGNMENT_MAX_BYTES: usize = 4 << 20;
 
-/// The part of a direct transfer that was misaligned.
+/// The misaligned part of a direct transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Misaligned {
-    /// The misaligned part.
+    /// The part.
     pub part: Part,
-    /// The value of that part: the address, offset or length, in bytes.
+    /// Its address, offset or length, in bytes.
     pub value: u64,
-    /// The multiple that this part needs, in bytes.
+    /// The necessary multiple, in bytes.
     pub needed_bytes: u64,
 }
 
@@ -43,8 +43,8 @@ pub enum Part {
 }
 
 impl Alignment {
-    /// An alignment that is known otherwise, both in bytes: where [`DirectIo`](crate::DirectIo) tells none,
-    /// 4096 for both is enough nearly everywhere.
+    /// An alignment in bytes. 4096 for both is enough nearly everywhere, if [`DirectIo`](crate::DirectIo)
+    /// reports none.
     #[must_use]
     pub const fn new(memory_bytes: usize, offset_bytes: u64) -> Self {
         Self { memory_bytes, offset_bytes }
@@ -53,7 +53,7 @@ impl Alignment {
     /// Checks a transfer between `bytes` and the file at `offset`.
     ///
     /// # Errors
-    /// [`Misaligned`] names the first part that does not fit and the multiple that it needs.
+    /// [`Misaligned`] names the first misaligned part and the multiple that it needs.
     pub fn check(&self, bytes: &[u8], offset: u64) -> Result<(), Misaligned> {
         let address = bytes.as_ptr().addr() as u64;
         let parts = [
@@ -77,13 +77,13 @@ impl fmt::Display for Misaligned {
         let part = match part {
             Part::Address => {
                 let beyond = value % needed_bytes;
-                write!(f, "direct I/O needs memory that begins at a multiple of {needed_bytes} bytes; ")?;
-                return write!(f, "this begins {beyond} after one");
+                write!(f, "direct I/O needs memory at a multiple of {needed_bytes} bytes, ")?;
+                return write!(f, "not {beyond} bytes after one");
             }
             Part::Offset => "an offset",
             Part::Length => "a length",
         };
-        write!(f, "direct I/O needs {part} that is a multiple of {needed_bytes} bytes; this is {value}")
+        write!(f, "direct I/O needs {part} that is a multiple of {needed_bytes} bytes, not {value}")
     }
 }
 
@@ -100,15 +100,15 @@ mod tests {
         let wrong = |bytes: &[u8], offset| alignment.check(bytes, offset).unwrap_err().to_string();
         assert_eq!(
             wrong(&buffer[4..4100], 0),
-            "direct I/O needs memory that begins at a multiple of 512 bytes; this begins 4 after one"
+            "direct I/O needs memory at a multiple of 512 bytes, not 4 bytes after one"
         );
         assert_eq!(
             wrong(&buffer[..4096], 512),
-            "direct I/O needs an offset that is a multiple of 4096 bytes; this is 512"
+            "direct I/O needs an offset that is a multiple of 4096 bytes, not 512"
         );
         assert_eq!(
             wrong(&buffer[..512], 0),
-            "direct I/O needs a length that is a multiple of 4096 bytes; this is 512"
+            "direct I/O needs a length that is a multiple of 4096 bytes, not 512"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Memory with the alignment that direct I/O needs.
+//! Aligned memory for direct I/O.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -8,13 +8,11 @@ use crate::{ALIGNMENT_MAX_BYTES, ALIGNMENT_MIN_BYTES, Alignment, BufferError};
 
 /// A zero-filled buffer whose address is a multiple of its alignment.
 ///
-/// Direct I/O hands the pages of a buffer to the device, which needs them aligned:
-/// [`DirectIo`](crate::DirectIo) tells how, and 4096 is enough nearly everywhere. A `Vec<u8>` makes no such
-/// promise.
+/// Direct I/O hands a buffer's pages to the device, which needs them aligned. A `Vec<u8>` makes no such
+/// promise. [`DirectIo`](crate::DirectIo) reports the alignment (4096 is enough nearly everywhere).
 ///
-/// The memory comes from Rust's global allocator (`posix_memalign` or `aligned_alloc` on Unix, the process
-/// heap on Windows), and drop returns it with the same alignment. An allocator may spend up to `alignment`
-/// bytes more than `size`.
+/// The memory comes from Rust's global allocator: `posix_memalign` or `aligned_alloc` on Unix, the process heap
+/// on Windows. An allocator may spend up to `alignment` bytes more than `size`.
 ///
 /// ```
 /// use direct_io::AlignedBuffer;
@@ -31,22 +29,21 @@ pub struct AlignedBuffer {
 }
 
 impl AlignedBuffer {
-    /// A buffer of `size` bytes, all zero, that begins at a multiple of `alignment` bytes.
+    /// A zero-filled buffer of `size` bytes that begins at a multiple of `alignment` bytes.
     ///
-    /// For direct I/O the size should be a multiple of the sector size, too; it is not checked, as a buffer
-    /// can be used in parts.
+    /// The size need not be a multiple of the sector, because a buffer can be used in parts.
     ///
     /// # Errors
-    /// `size` is zero or too large; `alignment` is no power of two from 8 to 4194304; there is not enough memory.
+    /// `size` is zero or too large, `alignment` is not a power of two from 8 to 4194304, or memory is
+    /// insufficient.
     pub fn new(size: usize, alignment: usize) -> Result<Self, BufferError> {
         check(size, alignment)?;
         let memory = Allocation::zeroed(size, alignment).ok_or(BufferError::OutOfMemory { size })?;
         Ok(Self { memory, alignment })
     }
 
-    /// A buffer for direct transfers of at least `size` bytes: `size` is rounded up to a multiple of the
-    /// alignment's `offset_bytes`, and the address is a multiple of its `memory_bytes` (and of
-    /// [`ALIGNMENT_MIN_BYTES`]).
+    /// A buffer for direct transfers. `size` is rounded up to a multiple of `offset_bytes`, and `memory_bytes`
+    /// to at least [`ALIGNMENT_MIN_BYTES`].
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -56,17 +53,17 @@ impl AlignedBuffer {
         Self::new(size, alignment.memory_bytes.max(ALIGNMENT_MIN_BYTES))
     }
 
-    /// A copy of `bytes`, of the same size, that begins at a multiple of `alignment` bytes.
+    /// A copy of `bytes` that begins at a multiple of `alignment` bytes.
     ///
     /// # Errors
-    /// As [`new`](Self::new): empty `bytes` are [`BufferError::SizeZero`].
+    /// As [`new`](Self::new). Empty `bytes` are [`BufferError::SizeZero`].
     pub fn from_slice(bytes: &[u8], alignment: usize) -> Result<Self, BufferError> {
         let mut buffer = Self::new(bytes.len(), alignment)?;
         buffer.copy_from_slice(bytes);
         Ok(buffer)
     }
 
-    /// The alignment of its address, in bytes.
+    /// The alignment of the address, in bytes.
     #[must_use]
     pub fn alignment(&self) -> usize {
         self.alignment
@@ -155,9 +152,9 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_can_go_to_another_thread_and_be_shared() {
-        fn goes<T: Send + Sync>() {}
-        goes::<AlignedBuffer>();
+    fn a_buffer_can_move_to_another_thread_and_be_shared() {
+        fn moves<T: Send + Sync>() {}
+        moves::<AlignedBuffer>();
         let mut buffer = AlignedBuffer::new(64, 64).unwrap();
         let buffer = std::thread::spawn(move || {
             buffer[63] = 7;
@@ -183,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_print_its_bytes() {
+    fn debug_output_has_no_bytes() {
         let buffer = AlignedBuffer::new(512, 4096).unwrap();
         assert_eq!(format!("{buffer:?}"), "AlignedBuffer { size: 512, alignment: 4096, .. }");
     }
@@ -200,7 +197,7 @@ mod tests {
             size in 1usize..(if cfg!(miri) { 5000 } else { 1 << 20 }),
             power in 3u32..=22,
         ) {
-            // Miri tracks every byte that an allocation could be moved by.
+            // Miri tracks each byte by which an allocation could be moved.
             let alignment = 1 << (if cfg!(miri) { power.min(13) } else { power });
             let mut buffer = AlignedBuffer::new(size, alignment).unwrap();
             prop_assert_eq!((buffer.len(), buffer.alignment()), (size, alignment));

@@ -1,14 +1,14 @@
-//! The page cache, for a file that is already open.
+//! The page cache of an open file.
 
 use crate::{AsFile, Error, sys};
 
 /// Turns caching for this file off (`true`) or on: `fcntl(F_NOCACHE)`, on macOS only.
 ///
-/// Pages that are already cached stay and serve reads, so set this before any transfer, as
+/// Cached pages remain and serve reads. Call it before any transfer, as
 /// [`OpenOptions::direct`](crate::OpenOptions::direct) does.
 ///
 /// # Errors
-/// The system refuses. [`Error::Unsupported`] on other systems; open the file for direct I/O there.
+/// The system refuses. [`Error::Unsupported`] on other systems: open the file for direct I/O there.
 pub fn set_no_cache(file: impl AsFile, off: bool) -> Result<(), Error> {
     sys::set_no_cache(sys::borrow(&file), off)
 }

@@ -1,41 +1,41 @@
-//! Facts about the device that holds the data.
+//! Facts about a device.
 
 use std::path::Path;
 
 use crate::{AsFile, BlockDevice, Error, LoopBacking, sys};
 
 impl BlockDevice {
-    /// The device that `file` is.
+    /// The facts of an open device.
     ///
     /// # Errors
-    /// [`Error::NotADevice`] for a file that is no device; or the system refuses.
+    /// [`Error::NotADevice`] for other files, or the system refuses.
     pub fn from_file(file: impl AsFile) -> Result<Self, Error> {
         sys::device(sys::borrow(&file)).map(Self::known)
     }
 
-    /// The device that `path` names, directly or through symbolic links.
+    /// The facts of the device at `path`. Symbolic links are followed.
     ///
-    /// On Linux the device is not opened: the facts come from sysfs, without privileges. Elsewhere it is
+    /// On Linux they come from sysfs without opening the device or any privileges. Elsewhere the device is
     /// opened for reading.
     ///
     /// # Errors
-    /// The same as for [`from_file`](Self::from_file); or `path` cannot be looked up or opened.
+    /// As [`from_file`](Self::from_file), or `path` cannot be looked up or opened.
     pub fn at(path: impl AsRef<Path>) -> Result<Self, Error> {
         let device = sys::device_at(path.as_ref()).map_err(|error| error.with_path(path.as_ref()))?;
         Ok(device.known())
     }
 
-    /// The device, or partition, below the filesystem that `file` is on.
+    /// The device, or partition, below the filesystem of `file`.
     ///
     /// | system | how | needs |
     /// |---|---|---|
-    /// | Linux | `fstat`'s device number, looked up in `/sys/dev/block` | sysfs, no privileges |
+    /// | Linux | `fstat`'s device number in `/sys/dev/block` | sysfs, no privileges |
     /// | macOS, FreeBSD | `fstatfs`'s `f_mntfromname`, opened for reading | the right to open the device, usually root |
     /// | Windows | `GetFileInformationByHandleEx(FileStorageInfo)`: sector sizes only | nothing |
     ///
     /// # Errors
-    /// [`Error::NoSingleDevice`] for a filesystem on no device or on several (tmpfs, NFS, overlayfs, btrfs,
-    /// ZFS); or the system refuses.
+    /// [`Error::NoSingleDevice`] for a filesystem on no device or several (tmpfs, NFS, overlayfs, btrfs, ZFS),
+    /// or the system refuses.
     pub fn below(file: impl AsFile) -> Result<Self, Error> {
         sys::device_below(sys::borrow(&file)).map(Self::known)
     }
@@ -53,11 +53,11 @@ impl BlockDevice {
 }
 
 impl LoopBacking {
-    /// The file behind an open loop device: `ioctl(LOOP_GET_STATUS64)`, for which a readable descriptor is
-    /// enough. `None` if no file is attached.
+    /// The file behind an open loop device, or `None` if none is attached: `ioctl(LOOP_GET_STATUS64)`. The
+    /// device may be open for reading only.
     ///
     /// # Errors
-    /// The device is no loop device (`ENOTTY`), or the filesystem of the file does not answer.
+    /// The device is not a loop device (`ENOTTY`), or the file's filesystem does not answer.
     /// [`Error::Unsupported`] on systems other than Linux.
     pub fn from_device(device: impl AsFile) -> Result<Option<Self>, Error> {
         sys::loop_backing(sys::borrow(&device))

@@ -1,28 +1,27 @@
-//! The alignment that direct I/O on a file needs, and errors that name it.
+//! The alignment of direct I/O on a file, and errors with its name.
 
 use std::io;
 
 use crate::{Alignment, AsFile, BlockDevice, DirectIo, Error, sys};
 
 impl DirectIo {
-    /// The support for direct I/O on `file`, whether or not it was opened for it.
+    /// The support for direct I/O on `file`, which need not be open for it.
     ///
     /// | system | how |
     /// |---|---|
-    /// | Linux | `statx` with `STATX_DIOALIGN`, since 6.1, where the filesystem tells (ext4, xfs, f2fs, block devices; btrfs since 6.18); otherwise unknown |
-    /// | Windows | `GetFileInformationByHandleEx(FileStorageInfo)`, the physical sector for memory and the logical one for offsets; for a disk or volume its sectors; unknown where there is no such call (Wine) |
-    /// | macOS | unknown: `F_NOCACHE` takes everything, and sends what is not aligned to pages through the cache |
-    /// | FreeBSD | the sector size of a disk; unknown for files |
+    /// | Linux | `statx` with `STATX_DIOALIGN`, since 6.1, on ext4, xfs, f2fs and block devices (btrfs since 6.18), otherwise unknown |
+    /// | Windows | `GetFileInformationByHandleEx(FileStorageInfo)`: the physical sector for memory, the logical one for offsets. A disk's or volume's sectors. Unknown under Wine |
+    /// | macOS | unknown: `F_NOCACHE` accepts everything and caches transfers not aligned to pages |
+    /// | FreeBSD | the sector size of a disk, unknown for files |
     ///
     /// # Errors
-    /// The system refuses to tell.
+    /// The system refuses.
     pub fn for_file(file: impl AsFile) -> Result<Self, Error> {
         sys::direct(sys::borrow(&file))
     }
 }
 
-/// The alignment of `file`, as far as it can be found out: the system's answer, or else the device's sector
-/// for each part.
+/// The alignment of `file` if the system reports it, else its device's sectors.
 pub(crate) fn needed(file: impl AsFile) -> Option<Alignment> {
     match DirectIo::for_file(&file).ok()? {
         DirectIo::Supported(alignment) => Some(alignment),
@@ -34,16 +33,16 @@ pub(crate) fn needed(file: impl AsFile) -> Option<Alignment> {
     }
 }
 
-/// Turns the error of a direct read or write into one that names the violated alignment.
+/// Turns the error of a direct transfer into one that names the violated alignment.
 ///
-/// Systems return `EINVAL` (`ERROR_INVALID_PARAMETER`) for a misaligned transfer, among many other reasons.
-/// If `error` is that, and the transfer of `bytes` at `offset` does not fit the alignment of `file`, the
-/// result is [`Error::Misaligned`]; otherwise it is `error` with the call and the offset.
+/// Systems return `EINVAL` (`ERROR_INVALID_PARAMETER`) for a misaligned transfer and for many other reasons.
+/// The result is [`Error::Misaligned`] if `error` is that one and the transfer of `bytes` at `offset` is
+/// misaligned. Otherwise it is `error` with the call and the offset.
 pub fn explain(file: impl AsFile, call: &'static str, bytes: &[u8], offset: u64, error: io::Error) -> Error {
     explain_slices(file, call, [bytes], offset, error)
 }
 
-/// [`explain`] for a transfer of several slices, one after another in the file.
+/// [`explain`] for several slices, which follow one another in the file.
 pub(crate) fn explain_slices<'a>(
     file: impl AsFile,
     call: &'static str,

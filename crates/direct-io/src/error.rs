@@ -10,20 +10,19 @@ pub enum Error {
     /// The system refused a call.
     #[error("{}", described(.call, .path.as_deref(), *.offset, .source))]
     Call {
-        /// The call, as its manual page or the vendor's documentation names it: `openat`, `DeviceIoControl
-        /// FSCTL_LOCK_VOLUME`.
+        /// The call, as its documentation names it: `openat`, `DeviceIoControl FSCTL_LOCK_VOLUME`.
         call: &'static str,
-        /// The path that was opened.
+        /// The opened path.
         path: Option<PathBuf>,
         /// The offset in the file, in bytes.
         offset: Option<u64>,
         /// The system's error.
         source: io::Error,
     },
-    /// This system, or this kind of file, has no such call. No substitute was tried.
+    /// This system or kind of file has no such call. No substitute was tried.
     #[error("{call} is not supported: {reason}")]
     Unsupported {
-        /// The call that was asked for.
+        /// The call.
         call: &'static str,
         /// The missing condition, or an alternative.
         reason: &'static str,
@@ -31,31 +30,31 @@ pub enum Error {
     /// Another open file description holds the lock.
     #[error("the file is locked by another open file description")]
     Locked,
-    /// The call needs a block or character device, and the file is neither.
-    #[error("is no block device and no character device")]
+    /// The file is not a block or character device.
+    #[error("is not a block or character device")]
     NotADevice,
-    /// The filesystem stands on no device, or on several (tmpfs, NFS, overlayfs, btrfs, ZFS).
-    #[error("the filesystem stands on no device, or on more than one")]
+    /// The filesystem is on no device, or on several (tmpfs, NFS, overlayfs, btrfs, ZFS).
+    #[error("the filesystem has no device, or more than one")]
     NoSingleDevice,
     /// The options contradict each other.
     #[error("contradictory options: {0}")]
     Options(&'static str),
-    /// Direct I/O was refused because this part is misaligned.
+    /// This part of a direct transfer is misaligned.
     #[error(transparent)]
     Misaligned(#[from] Misaligned),
-    /// The buffer's size or alignment is invalid, or there is no memory.
+    /// The buffer's size or alignment is invalid, or memory is insufficient.
     #[error(transparent)]
     Buffer(#[from] BufferError),
 }
 
-/// The rule that a buffer would have broken.
+/// The reason for a refused buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BufferError {
     /// The size is zero.
     #[error("size must not be 0")]
     SizeZero,
-    /// The size, rounded up to the alignment, would exceed `isize::MAX` bytes, the limit of any allocation.
+    /// The size, rounded up to the alignment, exceeds `isize::MAX` bytes: the limit of any allocation.
     #[error("size must be at most {max} bytes")]
     SizeTooLarge {
         /// The largest size with that alignment, in bytes.
@@ -64,7 +63,7 @@ pub enum BufferError {
     /// The alignment is zero.
     #[error("alignment must not be 0")]
     AlignmentZero,
-    /// The alignment is no power of two, such as 12 or 1000.
+    /// The alignment is not a power of two.
     #[error("alignment must be a power of 2")]
     AlignmentNotPowerOfTwo,
     /// The alignment is below [`ALIGNMENT_MIN_BYTES`].
@@ -110,7 +109,7 @@ impl Error {
     }
 }
 
-/// For functions that return [`io::Result`]. The source keeps the system's error number.
+/// For functions that return [`io::Result`]. The system's error number is in the source.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match &error {

@@ -1,9 +1,9 @@
-//! What the system tells of files and devices, as plain data.
+//! The system's facts about files and devices, as plain data.
 
 use crate::Alignment;
 
-/// A block device, or a character device for a disk on FreeBSD and macOS. A value that the system does not
-/// tell, or reports as zero, is `None`.
+/// A block device (for a disk on FreeBSD and macOS, a character device). Facts that the system does not report,
+/// or reports as zero, are `None`.
 ///
 /// ```no_run
 /// use direct_io::{BlockDevice, OpenOptions};
@@ -16,21 +16,20 @@ use crate::Alignment;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct BlockDevice {
-    /// The unit of its addresses, in bytes: smaller direct I/O is refused. `BLKSSZGET` on Linux,
-    /// `DKIOCGETBLOCKSIZE` on macOS, `DIOCGSECTORSIZE` on FreeBSD, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows,
-    /// or `IOCTL_DISK_GET_DRIVE_GEOMETRY_EX` if the driver does not answer that.
+    /// The unit of addresses, in bytes. Direct I/O in smaller units is refused. `BLKSSZGET` on Linux,
+    /// `DKIOCGETBLOCKSIZE` on macOS, `DIOCGSECTORSIZE` on FreeBSD. `IOCTL_STORAGE_QUERY_PROPERTY` on Windows,
+    /// or else `IOCTL_DISK_GET_DRIVE_GEOMETRY_EX`.
     pub logical_sector_bytes: Option<u64>,
-    /// The unit of its writes, in bytes: for a smaller write the device reads first. `BLKPBSZGET` on Linux,
-    /// `DKIOCGETPHYSICALBLOCKSIZE` on macOS, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows. On FreeBSD
-    /// `DIOCGSTRIPESIZE`, which for RAID is the size of a stripe.
+    /// The unit of writes, in bytes. For a smaller write the device reads first. `BLKPBSZGET` on Linux,
+    /// `DKIOCGETPHYSICALBLOCKSIZE` on macOS, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows, `DIOCGSTRIPESIZE` on
+    /// FreeBSD (a RAID's stripe).
     pub physical_sector_bytes: Option<u64>,
     /// The capacity in bytes. `BLKGETSIZE64` on Linux, `DKIOCGETBLOCKCOUNT` on macOS, `DIOCGMEDIASIZE` on
-    /// FreeBSD, `IOCTL_DISK_GET_LENGTH_INFO` on Windows, or the disk's geometry. `None` for a card reader
+    /// FreeBSD, `IOCTL_DISK_GET_LENGTH_INFO` on Windows, or else the disk's geometry. `None` for a card reader
     /// without a card.
     pub capacity_bytes: Option<u64>,
-    /// The serial number, trimmed. From sysfs on Linux (NVMe, virtio, memory cards, and page 0x80 of SCSI's
-    /// vital product data), `DIOCGIDENT` on FreeBSD, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows; macOS tells
-    /// none.
+    /// The trimmed serial number. On Linux from sysfs: NVMe, virtio, memory cards, and page 0x80 of SCSI's
+    /// vital product data. `DIOCGIDENT` on FreeBSD, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows, none on macOS.
     pub serial: Option<String>,
 }
 
@@ -39,15 +38,14 @@ pub struct BlockDevice {
 pub enum DirectIo {
     /// Direct I/O works with this alignment.
     Supported(Alignment),
-    /// The system reports no direct I/O: the file is encrypted, compressed, or on a filesystem without it.
+    /// The system reports none: the file is encrypted, compressed, or on a filesystem without it.
     Unsupported,
-    /// The system does not tell. Direct I/O may work; a multiple of the device's physical sector is a good
-    /// guess.
+    /// The system does not report it. Direct I/O may work: a multiple of the physical sector is a good guess.
     Unknown,
 }
 
 impl DirectIo {
-    /// The alignment by the sectors, if the device tells both sizes.
+    /// The alignment by the sectors, if both are known.
     pub(crate) fn by(memory_bytes: Option<u64>, offset_bytes: Option<u64>) -> Self {
         match (memory_bytes.and_then(|bytes| usize::try_from(bytes).ok()), offset_bytes) {
             (Some(memory_bytes @ 1..), Some(offset_bytes @ 1..)) => {
@@ -67,12 +65,12 @@ impl DirectIo {
     }
 }
 
-/// The file that a Linux loop device shows as a disk, by its numbers: a name may be stale, or belong to
-/// another mount namespace.
+/// The file behind a Linux loop device, by its numbers. A name may be stale or belong to another mount
+/// namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoopBacking {
-    /// `st_dev` of the file: the filesystem that holds it.
+    /// `st_dev` of the file.
     pub filesystem: u64,
     /// `st_ino` of the file.
     pub inode: u64,

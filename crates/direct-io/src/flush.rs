@@ -1,39 +1,37 @@
-//! Calls that make written data durable.
-//!
-//! There are no substitutes: a system that lacks a call returns [`Error::Unsupported`].
+//! Flushes, without substitutes: systems without a call return [`Error::Unsupported`].
 
 use crate::{AsFile, Error, sys};
 
 /// Makes the data durable, with the metadata needed to read it back: `fdatasync(2)` on Linux and FreeBSD.
 ///
-/// After an error the data may be lost even if the next call succeeds: the system may have marked its pages
-/// clean (Rebello et al., *Can Applications Recover from fsync Failures?*, USENIX ATC 2020). Do not retry.
+/// Do not retry after an error. The system may have marked the pages clean, so the next call can succeed though
+/// the data is lost (Rebello et al., *Can Applications Recover from fsync Failures?*, USENIX ATC 2020).
 ///
 /// # Errors
-/// The system refuses, or a device failed to write. [`Error::Unsupported`] on macOS and Windows; use
-/// [`fsync`] there.
+/// The system refuses, or a device failed to write. [`Error::Unsupported`] on macOS and Windows: use [`fsync`]
+/// there.
 #[inline]
 pub fn fdatasync(file: impl AsFile) -> Result<(), Error> {
     sys::fdatasync(sys::borrow(&file))
 }
 
-/// Makes the data and all metadata of the file durable: `fsync(2)`; `FlushFileBuffers` on Windows.
+/// Makes the data and all metadata of the file durable: `fsync(2)` or `FlushFileBuffers`.
 ///
-/// On macOS this hands the data to the device, which may keep it in its cache; [`full_fsync`] makes it
-/// durable. (Rust's `File::sync_all` calls `F_FULLFSYNC` on macOS.)
+/// On macOS the device may keep the data in its cache. [`full_fsync`] makes it durable (Rust's `File::sync_all`
+/// calls `F_FULLFSYNC` there).
 ///
 /// # Errors
-/// As [`fdatasync`]; on Windows also if the file is not open for writing.
+/// As [`fdatasync`]. On Windows also if the file is not open for writing.
 #[inline]
 pub fn fsync(file: impl AsFile) -> Result<(), Error> {
     sys::fsync(sys::borrow(&file))
 }
 
-/// Does [`fsync`] and makes the device empty its cache: `fcntl(F_FULLFSYNC)`, on macOS only.
+/// Calls [`fsync`] and empties the device's cache: `fcntl(F_FULLFSYNC)`, on macOS only.
 ///
 /// # Errors
-/// The same as for [`fdatasync`]; filesystems without support refuse with `ENOTSUP`. [`Error::Unsupported`]
-/// on Linux, FreeBSD and Windows, where [`fsync`] does this.
+/// As [`fdatasync`]. Some filesystems refuse with `ENOTSUP`. [`Error::Unsupported`] on other systems, where
+/// [`fsync`] does the same.
 pub fn full_fsync(file: impl AsFile) -> Result<(), Error> {
     sys::full_fsync(sys::borrow(&file))
 }

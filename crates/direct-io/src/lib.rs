@@ -1,23 +1,24 @@
-//! Direct I/O, which bypasses the page cache, and its requirements, on Linux, macOS, Windows and FreeBSD.
+//! Direct I/O, which bypasses the page cache, on Linux, macOS, Windows and FreeBSD.
 //!
-//! - [`AlignedBuffer`]: memory with the alignment that the device needs.
+//! - [`AlignedBuffer`]: memory as aligned as the device needs.
 //! - [`OpenOptions`]: `O_DIRECT`, `O_DSYNC`, `O_SYNC`, `O_EXCL`, and their equivalents on other systems.
-//! - [`DirectIo`]: the alignment that a file needs; the errors of all reads and writes here name it.
-//! - [`write_all_at`], [`read_at`], [`read_exact_at`]; [`write_vectored_at`], [`read_vectored_at`] for several
-//!   slices at once; [`write_tail_at`] for the end of a file that is no multiple of the sector.
-//! - [`BlockDevice`]: sector sizes, capacity and serial number of a device, or of the device below a file.
+//! - [`DirectIo`]: the alignment of direct I/O on a file. The errors of all reads and writes name it.
+//! - [`write_all_at`], [`read_at`], [`read_exact_at`], and for several slices [`write_vectored_at`],
+//!   [`read_vectored_at`].
+//! - [`write_tail_at`]: a file's last bytes, less than a sector.
+//! - [`BlockDevice`]: sectors, capacity and serial number of a device, or of the one below a file.
 //! - [`LoopBacking`]: the file behind a loop device.
-//! - [`fdatasync`], [`fsync`], [`full_fsync`]; [`lock`], [`lock_volume`]; [`preallocate`]; [`set_no_cache`].
+//! - [`fdatasync`], [`fsync`], [`full_fsync`], [`lock`], [`lock_volume`], [`preallocate`], [`set_no_cache`].
 //!
-//! Every function names the system calls behind it. If a system lacks a call, the result is
-//! [`Error::Unsupported`], never a silent substitute.
+//! Every function names its system calls. If a system lacks a call, the result is [`Error::Unsupported`], never
+//! a silent substitute.
 //!
 //! ```
 //! use direct_io::{AlignedBuffer, Alignment, DirectIo, OpenOptions, fdatasync, write_all_at, write_tail_at};
 //!
 //! # let directory = tempfile::tempdir().unwrap();
 //! # let path = directory.path().join("file");
-//! // Not every filesystem has direct I/O: ask for it, and say so if it is refused.
+//! // Not every filesystem has direct I/O.
 //! let options = OpenOptions::new().read(true).write(true).create(true);
 //! let (file, is_direct) = match options.direct(true).open(&path) {
 //!     Ok(file) => (file, true),
@@ -27,7 +28,7 @@
 //! let mut block = AlignedBuffer::for_alignment(4096, alignment)?;
 //! block[..5].copy_from_slice(b"hello");
 //! write_all_at(&file, &block, 0)?;
-//! // The last five bytes: no multiple of any sector.
+//! // The last five bytes: less than a sector.
 //! write_tail_at(&file, &block[..5], 4096)?;
 //! # assert_eq!(file.metadata().unwrap().len(), 4101);
 //! # #[cfg(any(target_os = "linux", target_os = "freebsd"))]

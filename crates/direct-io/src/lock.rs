@@ -2,40 +2,40 @@
 
 use crate::{AsFile, Error, sys};
 
-/// Takes an exclusive advisory lock on an open file, without waiting: `flock(2)` with `LOCK_EX | LOCK_NB`.
+/// Takes an exclusive advisory lock without waiting: `flock(2)` with `LOCK_EX | LOCK_NB`.
 ///
-/// The lock binds only processes that ask for it too. It belongs to the open file description: duplicated
-/// descriptors share it. It ends when one of them unlocks it or the last one is closed.
+/// The lock binds only processes that ask for it. It belongs to the open file description, which duplicated
+/// descriptors share. It ends when one of them unlocks it or the last one is closed.
 ///
 /// # Errors
-/// [`Error::Locked`] if another open file description holds the lock. [`Error::Unsupported`] on Windows. Some
-/// network filesystems refuse (`ENOLCK`, `EOPNOTSUPP`).
+/// [`Error::Locked`] if another open file description holds it. [`Error::Unsupported`] on Windows. Some network
+/// filesystems refuse (`ENOLCK`, `EOPNOTSUPP`).
 pub fn lock(file: impl AsFile) -> Result<(), Error> {
     sys::flock(sys::borrow(&file), true)
 }
 
-/// Releases the lock of [`lock`]: `flock(2)` with `LOCK_UN`. Without a lock it does nothing.
+/// Releases [`lock`]: `flock(2)` with `LOCK_UN`. Without a lock it does nothing.
 ///
 /// # Errors
-/// As [`lock`], but for [`Error::Locked`].
+/// As [`lock`], except [`Error::Locked`].
 pub fn unlock(file: impl AsFile) -> Result<(), Error> {
     sys::flock(sys::borrow(&file), false)
 }
 
-/// Locks a volume (`\\.\D:`), so that only this handle can use it: `DeviceIoControl` with `FSCTL_LOCK_VOLUME`, on
-/// Windows only.
+/// Locks a volume (`\\.\D:`) for this handle alone: `DeviceIoControl` with `FSCTL_LOCK_VOLUME`, on Windows
+/// only.
 ///
-/// Writing to the sectors of a mounted volume needs this lock. The system first writes back cached data, and
-/// fails if any file on the volume is open. Closing the handle releases the lock.
+/// Writes to a mounted volume's sectors need this lock. The system first writes cached data back, and fails if
+/// a file on the volume is open. Closing the handle releases the lock.
 ///
 /// # Errors
-/// The volume is in use, is the system's, or has a page file. [`Error::Unsupported`] on other systems; use
+/// The volume is in use, is the system's, or has a page file. [`Error::Unsupported`] on other systems: use
 /// [`OpenOptions::exclusive`](crate::OpenOptions::exclusive) there.
 pub fn lock_volume(volume: impl AsFile) -> Result<(), Error> {
     sys::lock_volume(sys::borrow(&volume), true)
 }
 
-/// Releases the lock of [`lock_volume`]: `FSCTL_UNLOCK_VOLUME`.
+/// Releases [`lock_volume`]: `FSCTL_UNLOCK_VOLUME`.
 ///
 /// # Errors
 /// The volume was not locked through this handle. [`Error::Unsupported`] on other systems.

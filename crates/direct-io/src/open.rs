@@ -11,8 +11,8 @@ impl OpenOptions {
     /// Opens `path`: `open(2)`, `CreateFileW`.
     ///
     /// # Errors
-    /// The options contradict each other, or the system refuses; on macOS also when it refuses `F_NOCACHE`. A
-    /// file that was created stays if a later step fails.
+    /// The options contradict each other, or the system refuses the call or (macOS) `F_NOCACHE`. A new file is
+    /// left if a later step fails.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<File, Error> {
         self.check()?;
         sys::open(self, path.as_ref()).map_err(|error| error.with_path(path.as_ref()))

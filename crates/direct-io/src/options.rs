@@ -1,12 +1,11 @@
-//! Options for opening past the page cache, written through, and exclusively.
+//! Options for opening a file.
 
 use crate::Error;
 
-/// The options for opening a file or device: those of [`std::fs::OpenOptions`], and those that direct I/O
-/// needs.
+/// The options of [`std::fs::OpenOptions`], and those for direct I/O.
 ///
-/// Files that are created have mode 0666 less the umask on Unix, unless `mode` says otherwise. Descriptors
-/// are closed on exec, and handles are not inherited.
+/// On Unix a new file has mode 0666 less the umask, unless `mode` is set. Descriptors are closed on exec, and
+/// handles are not inherited.
 ///
 /// ```no_run
 /// use direct_io::{AlignedBuffer, Alignment, DirectIo, OpenOptions, WriteThrough, write_all_at};
@@ -38,21 +37,21 @@ pub struct OpenOptions {
     pub(crate) write_through: WriteThrough,
 }
 
-/// How much of a write is durable when it returns.
+/// The part of a write that is durable when the call returns.
 ///
 /// Durable means that the system asked the device to keep the data. Some devices lie, and some filesystems do
-/// not ask when they bypass the page cache, so a flush ([`fdatasync`](crate::fdatasync),
-/// [`fsync`](crate::fsync)) at a barrier is still good advice.
+/// not ask in direct I/O, so still flush at a barrier ([`fdatasync`](crate::fdatasync),
+/// [`fsync`](crate::fsync)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WriteThrough {
     /// Data is durable only after a flush.
     #[default]
     None,
-    /// The data is durable, with the metadata needed to read it back, such as the length. `O_DSYNC` on Unix,
+    /// The data, and the metadata needed to read it back, such as the length. `O_DSYNC` on Unix,
     /// `FILE_FLAG_WRITE_THROUGH` on Windows.
     DataSync,
-    /// The data and all metadata are durable, such as the modification time. `O_SYNC` on Unix,
-    /// `FILE_FLAG_WRITE_THROUGH` on Windows, which does not distinguish the two.
+    /// The data and all metadata, such as the modification time. `O_SYNC` on Unix. Windows does not distinguish
+    /// it from `DataSync`.
     Sync,
 }
 
@@ -80,7 +79,7 @@ impl OpenOptions {
         self
     }
 
-    /// Creates the file and fails if the name exists, even as a dangling link. Needs `write`.
+    /// Creates the file, and fails if the name exists, even as a dangling link. Needs `write`.
     pub fn create_new(mut self, create_new: bool) -> Self {
         self.create_new = create_new;
         self
@@ -92,8 +91,9 @@ impl OpenOptions {
         self
     }
 
-    /// Fails if the last part of the path is a symbolic link. `O_NOFOLLOW` on Unix (`ELOOP`; `EMLINK` on
-    /// FreeBSD); on Windows the link itself is opened (`FILE_FLAG_OPEN_REPARSE_POINT`) and then refused.
+    /// Fails if the last part of the path is a symbolic link. `O_NOFOLLOW` on Unix (`ELOOP`, on FreeBSD
+    /// `EMLINK`). Windows opens the link itself (`FILE_FLAG_OPEN_REPARSE_POINT`), and this crate then refuses
+    /// it.
     pub fn no_follow(mut self, no_follow: bool) -> Self {
         self.no_follow = no_follow;
         self
@@ -108,35 +108,35 @@ impl OpenOptions {
 
     /// Bypasses the page cache.
     ///
-    /// | system | by | where it cannot be done |
+    /// | system | by | limits |
     /// |---|---|---|
-    /// | Linux | `O_DIRECT` | open fails with `EINVAL`. Some filesystems accept it and use the page cache all the same (tmpfs; btrfs with checksums): [`DirectIo`](crate::DirectIo) tells what is known. |
+    /// | Linux | `O_DIRECT` | open fails with `EINVAL`, or the filesystem still uses the page cache (tmpfs, btrfs with checksums): see [`DirectIo`](crate::DirectIo) |
     /// | FreeBSD | `O_DIRECT` | accepted and ignored |
-    /// | macOS | `fcntl(F_NOCACHE)` after opening | transfers that are not aligned to pages go through the cache; pages that are cached already stay |
+    /// | macOS | `fcntl(F_NOCACHE)` after opening | caches transfers not aligned to pages, and keeps cached pages |
     /// | Windows | `FILE_FLAG_NO_BUFFERING` | open fails |
     pub fn direct(mut self, direct: bool) -> Self {
         self.direct = direct;
         self
     }
 
-    /// Sets how much of a write is durable when it returns.
+    /// Sets the part of a write that is durable when the call returns.
     pub fn write_through(mut self, write_through: WriteThrough) -> Self {
         self.write_through = write_through;
         self
     }
 
-    /// Fails if another process has the file open exclusively, and keeps others from opening it so.
+    /// Fails if another process has the file open exclusively, and prevents other exclusive opens.
     ///
     /// | system | by | for | meaning |
     /// |---|---|---|---|
-    /// | Linux | `O_EXCL` | block devices | `EBUSY` if it is mounted, swap, part of RAID or LVM, or open exclusively; others may still open it without |
-    /// | FreeBSD | `O_EXCL` | disks | GEOM does not look at the flag (`g_dev_open`), but refuses to open a mounted disk for writing in any case (`EPERM`) |
-    /// | macOS | `O_EXLOCK` and `O_NONBLOCK` (taken off again) | disks and files | `EBUSY` or `EAGAIN` |
-    /// | Windows | sharing mode 0 | disks, volumes and files | `ERROR_SHARING_VIOLATION` for everybody else |
+    /// | Linux | `O_EXCL` | block devices | `EBUSY` if it is mounted, swap, part of RAID or LVM, or open exclusively. Opening without the flag still works |
+    /// | FreeBSD | `O_EXCL` | disks | GEOM ignores the flag (`g_dev_open`), but always refuses to open a mounted disk for writing (`EPERM`) |
+    /// | macOS | `O_EXLOCK` and `O_NONBLOCK` (cleared afterwards) | disks and files | `EBUSY` or `EAGAIN` |
+    /// | Windows | sharing mode 0 | disks, volumes and files | `ERROR_SHARING_VIOLATION` for every other open |
     ///
-    /// On Linux and FreeBSD a regular file is refused with [`Error::Unsupported`], since `O_EXCL` alone has
-    /// no meaning there; use [`lock`](crate::lock) for files. On all systems the option contradicts `create`,
-    /// `create_new` and `truncate`.
+    /// Linux and FreeBSD define `O_EXCL` alone for devices only. A regular file is therefore
+    /// [`Error::Unsupported`] there: use [`lock`](crate::lock). The option contradicts `create`, `create_new`
+    /// and `truncate`.
     pub fn exclusive(mut self, exclusive: bool) -> Self {
         self.exclusive = exclusive;
         self
@@ -150,7 +150,7 @@ impl OpenOptions {
             return Err(Error::Options("create, create_new and truncate need write"));
         }
         if self.exclusive && (self.create || self.create_new || self.truncate) {
-            return Err(Error::Options("exclusive is for what is there already; create_new is for new files"));
+            return Err(Error::Options("exclusive is for existing files, and create_new for new ones"));
         }
         Ok(())
     }

@@ -1,22 +1,22 @@
-//! Space for data that is going to be written.
+//! Space for later writes.
 
 use crate::{AsFile, Error, sys};
 
-/// Reserves the first `length_bytes` of a file and makes it at least that long. Never shortens it, and keeps
-/// its content.
+/// Reserves the first `length_bytes` of a file and makes it at least that long. It never shortens a file, and
+/// keeps its content.
 ///
 /// | system | by | note |
 /// |---|---|---|
-/// | Linux | `fallocate(2)`, mode 0 | `EOPNOTSUPP` where the filesystem has none; nothing is written instead |
+/// | Linux | `fallocate(2)`, mode 0 | `EOPNOTSUPP` on some filesystems. Nothing is written instead |
 /// | FreeBSD | `posix_fallocate(2)` | `EINVAL` on ZFS |
-/// | macOS | `fcntl(F_PREALLOCATE)` for what is beyond the end, then `ftruncate(2)` if that makes it longer | holes before the end stay holes |
-/// | Windows | `SetFileInformationByHandle` with `FileAllocationInfo`, then `FileEndOfFileInfo`, each only if it makes it longer | |
+/// | macOS | `fcntl(F_PREALLOCATE)` beyond the end, then `ftruncate(2)` to a greater length | holes before the end remain |
+/// | Windows | `SetFileInformationByHandle` with `FileAllocationInfo`, then `FileEndOfFileInfo`, each only to a greater length | |
 ///
-/// On macOS and Windows the length is read first, so a file that another process extends in between could be
-/// cut. Hold a lock, or be the only writer.
+/// On macOS and Windows the length is read first: another process's data at the end could be cut. Hold a lock,
+/// or be the only writer.
 ///
 /// # Errors
-/// The system refuses: no space, no such call on this filesystem, or a file that is not open for writing.
+/// The system refuses: no space, no such call on this filesystem, or the file is not open for writing.
 pub fn preallocate(file: impl AsFile, length_bytes: u64) -> Result<(), Error> {
     if length_bytes == 0 {
         return Ok(());

@@ -1,41 +1,39 @@
-//! The end of a file whose length is no multiple of the sector.
+//! The end of a file whose length is not a multiple of the sector.
 
 use crate::direct::needed;
 use crate::{AlignedBuffer, Alignment, AsFile, Error, sys, write_all_at};
 
-/// The alignment of the last part where neither the system nor the device tells one.
+/// For devices and systems that report none.
 const GUESSED: Alignment = Alignment::new(4096, 4096);
 
-/// Writes `bytes` at `offset`, in bytes, as the last of a regular file, whatever their number, and **ends the
-/// file after them**: anything beyond is cut off.
+/// Writes the last `bytes` of a regular file at `offset`, in bytes, and **ends the file after them**: anything
+/// beyond is cut off.
 ///
-/// The whole sectors are written from `bytes`, which must begin aligned, as must `offset`. The rest, less
-/// than a sector, is copied into an aligned buffer, filled up with zeros and written directly too; then the
-/// length of the file is set: `ftruncate(2)`, `SetFileInformationByHandle(FileEndOfFileInfo)`. No byte goes
-/// through the page cache, and the flags of the open file, which others may share, stay as they are. (RocksDB
-/// ends its files this way: `WritableFileWriter::Close`; `dd oflag=direct` turns `O_DIRECT` off for the last
-/// block instead.)
+/// `bytes` and `offset` must begin aligned. The whole sectors are written from `bytes`. The rest, less than a
+/// sector, is copied into an aligned buffer, padded with zeros and written directly. Then the length is set:
+/// `ftruncate(2)`, `SetFileInformationByHandle(FileEndOfFileInfo)`. No byte passes the page cache, and the
+/// flags of the open file, which may be shared, do not change. (RocksDB does the same:
+/// `WritableFileWriter::Close`. `dd oflag=direct` instead turns `O_DIRECT` off for the last block.)
 ///
-/// Between the two calls, and after a crash there, the file ends in zeros, up to the next multiple of the
-/// sector. The new length is no write, so that [`WriteThrough`](crate::WriteThrough) does not make it durable:
-/// call [`fdatasync`](crate::fdatasync) (on macOS and Windows [`fsync`](crate::fsync)) afterwards, in any
-/// case.
+/// Between the two calls, and after a crash there, zeros pad the file up to a multiple of the sector.
+/// [`WriteThrough`](crate::WriteThrough) does not make the new length durable: always call
+/// [`fdatasync`](crate::fdatasync) afterwards (on macOS and Windows [`fsync`](crate::fsync)).
 ///
-/// | system | the rest is filled up to |
+/// | system | the rest is padded to |
 /// |---|---|
-/// | Linux, FreeBSD | the alignment that [`DirectIo`](crate::DirectIo) tells, or else the logical sector of the device, or else 4096 bytes; a file that is not open for direct I/O is written as it is |
-/// | macOS, Windows | the same, in any case: a handle does not tell how it was opened |
+/// | Linux, FreeBSD | the alignment of [`DirectIo`](crate::DirectIo), or else the device's logical sector, or else 4096 bytes. Without direct I/O the bytes are written unpadded |
+/// | macOS, Windows | the same, even without direct I/O, which a handle does not report |
 ///
 /// # Errors
-/// [`Error::Unsupported`] for a device, which has no end to be set, before anything is written;
-/// [`Error::Misaligned`] if `bytes` or `offset` do not begin aligned; [`Error::Buffer`] if there is no memory for
-/// the rest; otherwise the system refuses. After an error the file may be longer than it was.
+/// [`Error::Unsupported`] for a device, whose end cannot be set, before anything is written.
+/// [`Error::Misaligned`] if `bytes` or `offset` begin misaligned. [`Error::Buffer`] without memory for the
+/// rest. Otherwise the system refuses. The file may be longer after an error.
 pub fn write_tail_at(file: impl AsFile, bytes: &[u8], offset: u64) -> Result<(), Error> {
     let file = sys::borrow(&file);
     if sys::length_bytes(file)?.is_none() {
         return Err(Error::Unsupported {
             call: sys::SET_LENGTH,
-            reason: "only a regular file has an end that can be set; write whole sectors to a device",
+            reason: "only a regular file's end can be set. Write whole sectors to a device",
         });
     }
     let (whole, rest) = if sys::may_be_direct(file) {

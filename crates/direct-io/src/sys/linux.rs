@@ -11,10 +11,10 @@ use rustix::ioctl::{Opcode, opcode};
 pub(crate) use super::unix::*;
 use crate::{Alignment, BlockDevice, DirectIo, Error, LoopBacking};
 
-/// `BLKGETSIZE64` of linux/fs.h: declared for a `size_t`, but fills a `u64`.
+/// linux/fs.h declares it for a `size_t`, but it fills a `u64`.
 const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);
 
-// rustix through libc, as Miri has it, wants a wider number.
+// rustix through libc, which Miri uses, needs a wider number.
 const LOOP_GET_STATUS64: Opcode = loop_device::LOOP_GET_STATUS64 as Opcode;
 
 pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
@@ -22,7 +22,7 @@ pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     let failed = |call| move |errno: Errno| Error::call(call, errno);
     let logical = rustix::fs::ioctl_blksszget(file).map_err(failed("ioctl(BLKSSZGET)"))?;
     let physical = rustix::fs::ioctl_blkpbszget(file).map_err(failed("ioctl(BLKPBSZGET)"))?;
-    // SAFETY: the kernel fills a u64 for this code on all architectures, whatever the code says.
+    // SAFETY: the kernel fills a u64 on all architectures, despite the code's declaration.
     let capacity = unsafe { get::<BLKGETSIZE64, u64>(file, "ioctl(BLKGETSIZE64)") }?;
     let status = status(file, StatxFlags::BASIC_STATS)?;
     let disk = Disk::from_number(status.stx_rdev_major, status.stx_rdev_minor);
@@ -45,7 +45,7 @@ pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
 
 pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     let status = status(file, StatxFlags::BASIC_STATS)?;
-    // Major number 0 marks filesystems on no device, or on several.
+    // Major number 0 marks filesystems on no device or several.
     if status.stx_dev_major == 0 {
         return Err(Error::NoSingleDevice);
     }
@@ -85,10 +85,9 @@ fn status(file: BorrowedFd<'_>, wanted: StatxFlags) -> Result<Statx, Error> {
         .map_err(|errno| Error::call("statx", errno))
 }
 
-/// A device in sysfs.
 struct Disk {
     own: PathBuf,
-    /// The folder of the queue: for a partition, its disk's folder.
+    /// For a partition, its disk's folder.
     whole: PathBuf,
 }
 
@@ -101,7 +100,7 @@ impl Disk {
 }
 
 fn facts(major: u32, minor: u32) -> Result<BlockDevice, Error> {
-    /// The unit of `size` in sysfs, whatever the sector size of the device.
+    /// The unit of sysfs, for any sector size.
     const UNIT_BYTES: u64 = 512;
     let Disk { own, whole } = Disk::from_number(major, minor).ok_or(Error::Unsupported {
         call: "/sys/dev/block",
@@ -115,15 +114,15 @@ fn facts(major: u32, minor: u32) -> Result<BlockDevice, Error> {
     })
 }
 
-/// NVMe disks and memory cards have the serial number beside the model, virtio disks beside the queue; SCSI
-/// disks only in a page of vital product data.
+/// NVMe disks and memory cards have the number next to the model, virtio disks next to the queue, SCSI disks
+/// only in vital product data.
 fn serial(disk: &Path) -> Option<String> {
     let text = |path: &str| fs::read_to_string(disk.join(path)).ok().filter(|text| !text.trim().is_empty());
     let page = || serial_on_page(&fs::read(disk.join("device/vpd_pg80")).ok()?);
     text("device/serial").or_else(|| text("serial")).or_else(page)
 }
 
-/// Page 0x80 of SCSI: a header of four bytes, the last two of them the length, and then the number.
+/// Page 0x80 of SCSI: a header of four bytes that ends with the length, then the number.
 fn serial_on_page(page: &[u8]) -> Option<String> {
     let [_, 0x80, high, low, rest @ ..] = page else { return None };
     let length = usize::from(u16::from_be_bytes([*high, *low])).min(rest.len());

@@ -15,7 +15,7 @@ const DKIOCGETBLOCKCOUNT: Opcode = opcode::read::<u64>(b'd', 25);
 const DKIOCGETPHYSICALBLOCKSIZE: Opcode = opcode::read::<u32>(b'd', 77);
 
 pub(crate) fn open_at(options: &OpenOptions, directory: BorrowedFd<'_>, path: &Path) -> Result<File, Error> {
-    // Without O_NONBLOCK, O_EXLOCK would wait for the holder of the lock.
+    // Without `O_NONBLOCK`, `O_EXLOCK` would wait for the lock.
     let exclusive = OFlags::from_bits_retain(libc::O_EXLOCK.cast_unsigned()) | OFlags::NONBLOCK;
     let exclusive = if options.exclusive { exclusive } else { OFlags::empty() };
     let file = open_with(options, directory, path, exclusive)?;
@@ -52,7 +52,7 @@ pub(crate) fn direct(_: BorrowedFd<'_>) -> Result<DirectIo, Error> {
 }
 
 pub(crate) fn fdatasync(_: BorrowedFd<'_>) -> Result<(), Error> {
-    Err(Error::Unsupported { call: "fdatasync", reason: "macOS does not declare it; use fsync or F_FULLFSYNC" })
+    Err(Error::Unsupported { call: "fdatasync", reason: "macOS does not declare it. Use fsync or F_FULLFSYNC" })
 }
 
 pub(crate) fn full_fsync(file: BorrowedFd<'_>) -> Result<(), Error> {
@@ -63,7 +63,7 @@ pub(crate) fn set_no_cache(file: BorrowedFd<'_>, off: bool) -> Result<(), Error>
     rustix::fs::fcntl_nocache(file, off).map_err(|errno| Error::call("fcntl(F_NOCACHE)", errno))
 }
 
-/// The usual next step, `ftruncate` to the wanted length, would cut a longer file.
+/// The usual `ftruncate` to the wanted length would cut a longer file.
 pub(crate) fn preallocate(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(), Error> {
     let status = rustix::fs::fstat(file).map_err(|errno| Error::call("fstat", errno))?;
     let present = u64::try_from(status.st_size).unwrap_or(0);

@@ -1,14 +1,13 @@
-//! The only platform switch. Each platform has this surface, with the calls of one system only in `unsupported.rs` for
-//! all others:
+//! The only platform switch. Every platform has these items (`unsupported.rs` has other systems' calls):
 //!
 //! | item | does |
 //! |---|---|
 //! | `AsFile`, `borrow` | an open file |
-//! | `open`, on Unix `open_at` | opens by options that do not contradict each other |
-//! | `WRITE_AT`, `write_at`, `READ_AT`, `read_at` | one transfer, begun again if interrupted, and the name of its call |
+//! | `open`, on Unix `open_at` | opens by consistent options |
+//! | `WRITE_AT`, `write_at`, `READ_AT`, `read_at` | one transfer, repeated if interrupted, and the call's name |
 //! | `WRITE_VECTORED_AT`, `write_vectored_at`, `READ_VECTORED_AT`, `read_vectored_at` | the same for slices |
 //! | `length_bytes`, `SET_LENGTH`, `set_length` | the length of a regular file |
-//! | `device`, `device_at`, `device_below`, `direct`, `may_be_direct` | facts, as the system tells them |
+//! | `device`, `device_at`, `device_below`, `direct`, `may_be_direct` | the system's facts |
 //! | `loop_backing` | the file behind a loop device |
 //! | `flock`, `lock_volume` | take or release a lock |
 //! | `fdatasync`, `fsync`, `full_fsync`, `set_no_cache`, `preallocate` | one call each |
@@ -20,7 +19,7 @@ pub(crate) mod memory;
 mod unsupported;
 pub(crate) use unsupported::*;
 
-/// The result of a vectored transfer. The outer error is of a system without the call.
+/// The outer error means that the system lacks the call.
 type Vectored = Result<std::io::Result<usize>, crate::Error>;
 
 #[cfg(unix)]
@@ -53,4 +52,4 @@ pub use std::os::windows::io::AsHandle as AsFile;
 pub use std::os::fd::AsFd as AsFile;
 
 #[cfg(not(any(target_os = "freebsd", target_os = "linux", target_os = "macos", windows)))]
-compile_error!("direct-io knows Linux, macOS, Windows and FreeBSD");
+compile_error!("direct-io supports only Linux, macOS, Windows and FreeBSD");

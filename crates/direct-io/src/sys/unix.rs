@@ -18,14 +18,13 @@ pub(crate) fn borrow<F: AsFd>(file: &F) -> BorrowedFd<'_> {
     file.as_fd()
 }
 
-/// The flags of open(2) that every system has.
 fn flags(options: &OpenOptions) -> OFlags {
     let access = match (options.read, options.write) {
         (true, true) => OFlags::RDWR,
         (false, true) => OFlags::WRONLY,
         _ => OFlags::RDONLY,
     };
-    // rustix takes O_DSYNC for O_SYNC on Linux, where they differ since 2.6.33: open(2).
+    // rustix takes `O_DSYNC` for `O_SYNC` on Linux, where they differ since 2.6.33: open(2).
     #[cfg(target_os = "linux")]
     const DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC.cast_unsigned());
     #[cfg(not(target_os = "linux"))]
@@ -42,14 +41,14 @@ fn flags(options: &OpenOptions) -> OFlags {
     chosen.fold(access | OFlags::CLOEXEC, |all, flag| all | flag)
 }
 
-/// Opens relative to a directory. The default mode is the standard library's.
+/// The default mode is the standard library's.
 pub(crate) fn open_with(
     options: &OpenOptions,
     directory: BorrowedFd<'_>,
     path: &Path,
     system: OFlags,
 ) -> Result<File, Error> {
-    // mode_t is smaller on FreeBSD and macOS; bits beyond the permissions mean nothing to open(2).
+    // `mode_t` is smaller on FreeBSD and macOS, and open(2) ignores bits beyond the permissions.
     let mode = RawMode::try_from(options.mode.unwrap_or(0o666) & 0o7777).map(Mode::from_raw_mode);
     let mode = mode.unwrap_or_else(|_| Mode::empty());
     let flags = flags(options) | system;
@@ -66,7 +65,7 @@ pub(crate) fn open_at(options: &OpenOptions, directory: BorrowedFd<'_>, path: &P
     if options.exclusive && !is_device(file.as_fd())? {
         return Err(Error::Unsupported {
             call: "open with O_EXCL",
-            reason: "without creating a file it is for devices; lock a file instead",
+            reason: "without a new file it is for devices. Lock a file instead",
         });
     }
     Ok(file)
@@ -112,8 +111,7 @@ pub(crate) fn set_length(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(), 
     retry_on_intr(|| rustix::fs::ftruncate(file, length_bytes)).map_err(|errno| Error::call(SET_LENGTH, errno))
 }
 
-/// Whether transfers through this file may bypass the page cache. macOS does not tell, and FreeBSD's disks
-/// always do.
+/// Whether transfers may bypass the page cache. macOS does not report it, and FreeBSD's disks always do.
 pub(crate) fn may_be_direct(file: BorrowedFd<'_>) -> bool {
     #[cfg(target_os = "macos")]
     let is_direct = |_| true;
@@ -128,19 +126,18 @@ pub(crate) fn is_device(file: BorrowedFd<'_>) -> Result<bool, Error> {
     Ok(matches!(FileType::from_raw_mode(stat.st_mode), FileType::BlockDevice | FileType::CharacterDevice))
 }
 
-/// Fails unless the file is a device.
 pub(crate) fn require_device(file: BorrowedFd<'_>) -> Result<(), Error> {
     if is_device(file)? { Ok(()) } else { Err(Error::NotADevice) }
 }
 
-/// The answer to an ioctl that only reads.
+/// The answer to a reading ioctl.
 ///
 /// # Safety
 /// The system fills a `T` for this code.
 pub(crate) unsafe fn get<const CODE: Opcode, T>(file: BorrowedFd<'_>, call: &'static str) -> Result<T, Error> {
     // SAFETY: as the caller promises.
     let getter = unsafe { Getter::<CODE, T>::new() };
-    // SAFETY: the call only writes to the value that belongs to `getter`.
+    // SAFETY: the call only writes to `getter`'s own value.
     unsafe { ioctl(file, getter) }.map_err(|errno| Error::call(call, errno))
 }
 
@@ -163,7 +160,7 @@ pub(crate) fn fdatasync(file: BorrowedFd<'_>) -> Result<(), Error> {
     rustix::fs::fdatasync(file).map_err(|errno| Error::call("fdatasync", errno))
 }
 
-/// Grows the file and never shrinks it: posix_fallocate(2), fallocate(2) with mode 0.
+/// Mode 0 of fallocate(2), like posix_fallocate(2), never shrinks the file.
 #[cfg(not(target_os = "macos"))]
 pub(crate) fn preallocate(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(), Error> {
     const CALL: &str = if cfg!(target_os = "linux") { "fallocate" } else { "posix_fallocate" };
@@ -176,7 +173,7 @@ pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
     super::device(open(&OpenOptions::new().read(true), path)?.as_fd())
 }
 
-/// The device that the filesystem of `file` reports as its source, opened for reading.
+/// The source of `file`'s filesystem, opened for reading.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     use std::os::unix::ffi::OsStringExt;

@@ -65,7 +65,6 @@ pub(crate) fn read_at(file: BorrowedHandle<'_>, bytes: &mut [u8], offset: u64) -
     with_file(file, |file| file.seek_read(bytes, offset))
 }
 
-/// Runs `then` with the standard library's type for an open handle.
 fn with_file<T>(handle: BorrowedHandle<'_>, then: impl FnOnce(&File) -> T) -> T {
     // SAFETY: the handle is open while borrowed, and `ManuallyDrop` never closes it.
     let file = ManuallyDrop::new(unsafe { File::from_raw_handle(handle.as_raw_handle()) });
@@ -84,10 +83,10 @@ pub(crate) fn read_vectored_at(_: BorrowedHandle<'_>, _: &mut [IoSliceMut<'_>], 
     Err(Error::Unsupported { call: READ_VECTORED_AT, reason: ONLY_PAGES })
 }
 
-const ONLY_PAGES: &str = "it takes single pages and asynchronous handles only; transfer each slice by itself";
+const ONLY_PAGES: &str = "it takes only single pages and asynchronous handles. Transfer each slice by itself";
 
 pub(crate) fn length_bytes(file: BorrowedHandle<'_>) -> Result<Option<u64>, Error> {
-    // Only files have this kind of information; a disk or volume refuses.
+    // A disk or volume refuses this kind of information.
     let information = standard_information(file).ok().filter(|information| !information.Directory);
     Ok(information.and_then(|information| u64::try_from(information.EndOfFile).ok()))
 }
@@ -98,11 +97,11 @@ pub(crate) fn set_length(file: BorrowedHandle<'_>, length_bytes: u64) -> Result<
     let length = i64::try_from(length_bytes)
         .map_err(|_| Error::call(SET_LENGTH, io::Error::from(io::ErrorKind::FileTooLarge)))?;
     let wanted = FILE_END_OF_FILE_INFO { EndOfFile: length };
-    // SAFETY: the structure is the one of its class.
+    // SAFETY: the structure belongs to the class.
     unsafe { set(file, FileEndOfFileInfo, SET_LENGTH, &wanted) }
 }
 
-/// Always true, since a handle does not tell how it was opened.
+/// Always true, because a handle does not report its flags.
 pub(crate) fn may_be_direct(_: BorrowedHandle<'_>) -> bool {
     true
 }
@@ -110,14 +109,14 @@ pub(crate) fn may_be_direct(_: BorrowedHandle<'_>) -> bool {
 pub(crate) fn device(file: BorrowedHandle<'_>) -> Result<BlockDevice, Error> {
     const GEOMETRY: &str = "DeviceIoControl(IOCTL_DISK_GET_DRIVE_GEOMETRY_EX)";
     const LENGTH: &str = "DeviceIoControl(IOCTL_DISK_GET_LENGTH_INFO)";
-    // SAFETY: the code takes nothing, and gives a DISK_GEOMETRY_EX, which has integers only.
+    // SAFETY: the code takes nothing and fills a DISK_GEOMETRY_EX, which has integers only.
     let geometry = match unsafe { get::<DISK_GEOMETRY_EX>(file, IOCTL_DISK_GET_DRIVE_GEOMETRY_EX, GEOMETRY) } {
-        // Only files have this kind of information.
+        // A disk or volume refuses this kind of information.
         Err(_) if standard_information(file).is_ok() => return Err(Error::NotADevice),
         geometry => geometry?,
     };
     // The geometry of a volume is its disk's.
-    // SAFETY: the code takes nothing, and gives a GET_LENGTH_INFORMATION, which has an integer only.
+    // SAFETY: the code takes nothing and fills a GET_LENGTH_INFORMATION, which has an integer only.
     let length = unsafe { get::<GET_LENGTH_INFORMATION>(file, IOCTL_DISK_GET_LENGTH_INFO, LENGTH) };
     // Not every driver knows the physical sectors or a serial number.
     let sectors = sectors(file).ok();
@@ -136,7 +135,7 @@ pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
 
 pub(crate) fn device_below(file: BorrowedHandle<'_>) -> Result<BlockDevice, Error> {
     const CALL: &str = "GetFileInformationByHandleEx(FileStorageInfo)";
-    // SAFETY: FILE_STORAGE_INFO belongs to FileStorageInfo; it has integers only.
+    // SAFETY: FILE_STORAGE_INFO belongs to FileStorageInfo and has integers only.
     let sectors: FILE_STORAGE_INFO = unsafe { information(file, FileStorageInfo, CALL) }?;
     Ok(BlockDevice {
         logical_sector_bytes: Some(sectors.LogicalBytesPerSector.into()),
@@ -146,8 +145,8 @@ pub(crate) fn device_below(file: BorrowedHandle<'_>) -> Result<BlockDevice, Erro
     })
 }
 
-/// The alignment of direct I/O: "File access buffer addresses … should be physical sector-aligned", sizes and
-/// offsets multiples of the volume's sector: File Buffering, Win32 documentation.
+/// "File access buffer addresses … should be physical sector-aligned", sizes and offsets multiples of the
+/// volume's sector: File Buffering, Win32 documentation.
 pub(crate) fn direct(file: BorrowedHandle<'_>) -> Result<DirectIo, Error> {
     let below = match device(file) {
         Err(Error::NotADevice) => device_below(file),
@@ -166,7 +165,7 @@ pub(crate) fn direct(file: BorrowedHandle<'_>) -> Result<DirectIo, Error> {
 pub(crate) fn flock(_: BorrowedHandle<'_>, _: bool) -> Result<(), Error> {
     Err(Error::Unsupported {
         call: "flock",
-        reason: "Windows has no advisory locks; open the file exclusively instead",
+        reason: "Windows has no advisory locks. Open the file exclusively instead",
     })
 }
 
@@ -181,7 +180,7 @@ pub(crate) fn lock_volume(volume: BorrowedHandle<'_>, locks: bool) -> Result<(),
 }
 
 pub(crate) fn fdatasync(_: BorrowedHandle<'_>) -> Result<(), Error> {
-    Err(Error::Unsupported { call: "fdatasync", reason: "Windows has FlushFileBuffers only; use fsync" })
+    Err(Error::Unsupported { call: "fdatasync", reason: "Windows has only FlushFileBuffers. Use fsync" })
 }
 
 pub(crate) fn fsync(file: BorrowedHandle<'_>) -> Result<(), Error> {
@@ -198,7 +197,7 @@ pub(crate) fn preallocate(file: BorrowedHandle<'_>, length_bytes: u64) -> Result
     let present = standard_information(file)?;
     if length > present.AllocationSize {
         let wanted = FILE_ALLOCATION_INFO { AllocationSize: length };
-        // SAFETY: the structure is the one of its class.
+        // SAFETY: the structure belongs to the class.
         unsafe { set(file, FileAllocationInfo, CALL, &wanted) }?;
     }
     if length > present.EndOfFile {
@@ -218,21 +217,18 @@ fn serial(file: BorrowedHandle<'_>) -> Result<Option<String>, Error> {
     Ok(serial_in(answer.get(..filled).unwrap_or(&answer)))
 }
 
-/// The serial number in a STORAGE_DEVICE_DESCRIPTOR, whose header holds the offsets of the zero-terminated
-/// strings after it.
+/// The header of a STORAGE_DEVICE_DESCRIPTOR holds the offsets of zero-terminated strings after it.
 fn serial_in(descriptor: &[u8]) -> Option<String> {
     let at = offset_of!(STORAGE_DEVICE_DESCRIPTOR, SerialNumberOffset);
     let start: [u8; 4] = descriptor.get(at..at + 4)?.try_into().ok()?;
-    // 0 means that there is no serial number; some drivers say -1.
+    // Without a serial number it is 0, with some drivers -1.
     let start = usize::try_from(u32::from_le_bytes(start)).ok().filter(|&start| start != 0)?;
     let text = descriptor.get(start..)?.split(|&byte| byte == 0).next()?;
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
-/// The answer to a control code that only reads.
-///
 /// # Safety
-/// The code takes nothing, and gives a `T`, which is valid for all contents.
+/// The code takes nothing and fills a `T`, which is valid for all contents.
 unsafe fn get<T: Default>(file: BorrowedHandle<'_>, code: u32, call: &'static str) -> Result<T, Error> {
     let mut output = T::default();
     // SAFETY: as the caller promises.
@@ -252,7 +248,6 @@ fn size_of_u32<T>() -> u32 {
     u32::try_from(size_of::<T>()).unwrap_or(0)
 }
 
-/// Null for a value without bytes.
 fn start_of<T>(memory: *mut T) -> *mut c_void {
     if size_of::<T>() == 0 { ptr::null_mut() } else { memory.cast() }
 }
@@ -270,8 +265,8 @@ unsafe fn control<I, O>(
     output: &mut O,
 ) -> Result<usize, Error> {
     let mut filled = 0;
-    // SAFETY: the handle is open while borrowed and was not opened for overlapped use by us; the lengths are those
-    // of the memory, which the caller promises to fit the code.
+    // SAFETY: the handle is open while borrowed and is not overlapped. The caller promises that the memory,
+    // whose lengths these are, fits the code.
     let result = unsafe {
         DeviceIoControl(
             file.as_raw_handle(),
@@ -289,7 +284,7 @@ unsafe fn control<I, O>(
 
 fn standard_information(file: BorrowedHandle<'_>) -> Result<FILE_STANDARD_INFO, Error> {
     const CALL: &str = "GetFileInformationByHandleEx(FileStandardInfo)";
-    // SAFETY: FILE_STANDARD_INFO belongs to FileStandardInfo; it has integers only.
+    // SAFETY: FILE_STANDARD_INFO belongs to FileStandardInfo and has integers only.
     unsafe { information(file, FileStandardInfo, CALL) }
 }
 
@@ -302,7 +297,7 @@ unsafe fn information<T: Default>(
 ) -> Result<T, Error> {
     let mut information = T::default();
     let start = ptr::from_mut(&mut information).cast();
-    // SAFETY: the handle is open while borrowed; the caller promises the type.
+    // SAFETY: the handle is open while borrowed, and the caller promises the type.
     let result =
         unsafe { GetFileInformationByHandleEx(file.as_raw_handle(), class, start, size_of_u32::<T>()) };
     succeeded(result, call).map(|()| information)
@@ -317,7 +312,7 @@ unsafe fn set<T>(
     information: &T,
 ) -> Result<(), Error> {
     let start = ptr::from_ref(information).cast();
-    // SAFETY: the handle is open while borrowed; the caller promises the type.
+    // SAFETY: the handle is open while borrowed, and the caller promises the type.
     let result = unsafe { SetFileInformationByHandle(file.as_raw_handle(), class, start, size_of_u32::<T>()) };
     succeeded(result, call)
 }
@@ -330,7 +325,6 @@ fn succeeded(result: i32, call: &'static str) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    /// A descriptor whose serial number begins at `start`.
     fn descriptor(start: u32, strings: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0; size_of::<STORAGE_DEVICE_DESCRIPTOR>()];
         let at = offset_of!(STORAGE_DEVICE_DESCRIPTOR, SerialNumberOffset);
@@ -340,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_serial_number_is_where_the_descriptor_says() {
+    fn a_serial_number_is_at_the_descriptors_offset() {
         let size = size_of_u32::<STORAGE_DEVICE_DESCRIPTOR>();
         assert_eq!(serial_in(&descriptor(size + 2, b"a\0S5H9\0rest")).as_deref(), Some("S5H9"));
         assert_eq!(serial_in(&descriptor(0, b"S5H9\0")), None);

@@ -1,4 +1,4 @@
-//! Tests for every system, with each system's own behaviour where they differ.
+//! Tests for every system, including the differences.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -14,20 +14,20 @@ use direct_io::{
 use libtest_mimic::{Arguments, Trial};
 use tempfile::TempDir;
 
-/// A test, and a function that names the requirement that this system lacks.
+/// A test, and its requirement if this system lacks it.
 struct Test(&'static str, fn(), fn() -> Option<String>);
 
 const TESTS: &[Test] = &[
     Test("written data is read back however the file was opened", read_back, nothing),
-    Test("a read that cannot be filled says where the file ends", end_of_file, nothing),
+    Test("a read beyond the end names the offset of the end", end_of_file, nothing),
     Test("slices are written and read with one call, or not at all", vectored, nothing),
     Test("a file ends after its tail, whatever its length and its contents before", tail, nothing),
-    Test("options of the standard library mean what they mean there", standard_options, nothing),
-    Test("each system has its own flushes and none stands in for another", flushes, nothing),
-    Test("a lock keeps others out until it is given back", locks, nothing),
+    Test("options of the standard library keep their meaning", standard_options, nothing),
+    Test("each system has its own flushes and none replaces another", flushes, nothing),
+    Test("a lock excludes other descriptors until it is released", locks, nothing),
     Test("preallocated files grow and never shrink", preallocation, file_allocation_info),
-    Test("a regular file is no device", no_device, nothing),
-    Test("a regular file stands on a device", device_below, file_storage_info),
+    Test("a regular file is not a device", no_device, nothing),
+    Test("a regular file has a device below it", device_below, file_storage_info),
     Test("the alignment of direct I/O can be asked of any file", needs, file_storage_info),
     Test("exclusive opening depends on the system", exclusive, nothing),
     #[cfg(unix)]
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), TESTS.iter().map(trial).collect()).exit_code()
 }
 
-/// A directory on cargo's disk, because a memory filesystem may have no direct I/O.
+/// A directory on cargo's disk, because a memory filesystem may lack direct I/O.
 fn directory() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
@@ -255,7 +255,7 @@ fn device_below() {
             assert!(sector.is_power_of_two() && sector >= 512, "{device:?}");
             assert!(device.physical_sector_bytes.is_none_or(|physical| physical >= sector), "{device:?}");
         }
-        // This happens in a container's overlay; macOS and FreeBSD also require root.
+        // A container's overlay has several devices. macOS and FreeBSD need root.
         Err(Error::NoSingleDevice) => {}
         Err(Error::Call { .. }) if cfg!(any(target_os = "macos", target_os = "freebsd")) => {}
         Err(error) => panic!("{error}"),

@@ -1,5 +1,3 @@
-//! Facts about loop devices, whose parameters the tests choose.
-
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -17,11 +15,11 @@ pub(crate) fn add(trials: &mut Trials) {
     let images = [Need::Image("ext4")];
     for sector in [512, 4096] {
         trials.add(
-            format!("a device with sectors of {sector} bytes tells them, and its size"),
+            format!("a device reports its size and its sectors of {sector} bytes"),
             &loops,
             move || sectors(sector),
         );
-        trials.add(format!("the device below a file, with sectors of {sector} bytes"), &images, move || {
+        trials.add(format!("the device below a file has its sectors of {sector} bytes"), &images, move || {
             below(sector)
         });
     }
@@ -31,7 +29,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a device is open exclusively once: EBUSY", &loops, twice);
     trials.add("a loop device reports the numbers of the file behind it", &loops, behind_a_loop_device);
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("a memory filesystem stands on no device", &tmpfs, on_no_device);
+    trials.add("a memory filesystem has no device", &tmpfs, on_no_device);
     trials.add("a character device has no sectors", &[], || {
         let error = BlockDevice::from_file(File::open("/dev/null")?).err().context("it has none")?;
         ensure!(error.to_string().starts_with("ioctl(BLKSSZGET): "), "{error}");
@@ -42,7 +40,6 @@ pub(crate) fn add(trials: &mut Trials) {
     });
 }
 
-/// The facts of the open device, which must agree with sysfs.
 fn facts(path: &Path) -> Result<BlockDevice> {
     let facts = BlockDevice::from_file(OpenOptions::new().read(true).open(path)?)?;
     let at = BlockDevice::at(path)?;

@@ -1,5 +1,3 @@
-//! Direct I/O: the flags that the kernel sees, the alignment it needs, and the text of a refusal.
-
 use std::fs::File;
 use std::io::IoSlice;
 use std::path::Path;
@@ -20,10 +18,10 @@ pub(crate) fn add(trials: &mut Trials) {
     let told_loops = [Need::LoopDevice, Need::DirectIoAlignment];
     let told_images = [Need::Image("ext4"), Need::DirectIoAlignment];
     trials.add("the kernel sees the flags that were asked for, and no others", &ext4, flags);
-    trials.add("a direct read ends where the file ends, in mid-sector", &ext4, mid_sector);
+    trials.add("a direct read ends with the file, inside a sector", &ext4, mid_sector);
     for sector in [512, 4096] {
         trials.add(
-            format!("a misaligned write to a device with sectors of {sector} bytes says so"),
+            format!("a misaligned write to a device with sectors of {sector} bytes names the part"),
             &told_loops,
             move || {
                 let device = LoopDevice::attach_with_sectors(SIZE, sector)?;
@@ -31,7 +29,7 @@ pub(crate) fn add(trials: &mut Trials) {
             },
         );
     }
-    trials.add("a misaligned write to a file on sectors of 4096 bytes says so", &told_images, || {
+    trials.add("a misaligned write to a file on sectors of 4096 bytes names the part", &told_images, || {
         let device = LoopDevice::attach_with_sectors(SIZE, 4096)?;
         let mounted = device.format_and_mount(device.path(), "ext4")?;
         let options = OpenOptions::new().read(true).write(true).create(true).direct(true);
@@ -83,7 +81,7 @@ fn mid_sector() -> Result<()> {
     Ok(())
 }
 
-/// Writes with each part in turn off by half a sector.
+/// Each part in turn is off by half a sector.
 fn misaligned(file: &File, sector_bytes: u32) -> Result<()> {
     let sector = usize::try_from(sector_bytes)?;
     let buffer = AlignedBuffer::new(16 * 4096, 4096)?;
@@ -92,7 +90,7 @@ fn misaligned(file: &File, sector_bytes: u32) -> Result<()> {
     let wrong = [
         (&buffer[..sector], half as u64, Part::Offset),
         (&buffer[..sector + half], 0, Part::Length),
-        // The buffer spans more than one page: Linux 6.18 takes any address that splits no sector.
+        // The buffer spans more than one page: Linux 6.18 accepts addresses inside one if they split no sector.
         (&buffer[1..=8 * 4096], 0, Part::Address),
     ];
     for (bytes, offset, expected) in wrong {
@@ -107,7 +105,7 @@ fn misaligned(file: &File, sector_bytes: u32) -> Result<()> {
         let mut copy = AlignedBuffer::new(4 * sector, sector)?;
         ensure!(read_at(file, &mut copy[..sector], u64::from(sector_bytes))? == sector, "reading goes on");
     }
-    // Linux 6.18 takes a slice of half a sector where the next one completes it.
+    // Linux 6.18 accepts a slice of half a sector if the next one completes it.
     let slices = [&buffer[..sector], &buffer[..half]].map(IoSlice::new);
     match write_vectored_at(file, &slices, u64::from(sector_bytes)) {
         Err(Error::Misaligned(Misaligned { part: Part::Length, value, .. })) => ensure!(value == half as u64),
@@ -120,7 +118,7 @@ fn tail(path: &Path) -> Result<()> {
     let options = OpenOptions::new().read(true).write(true).direct(true);
     let file = options.create_new(true).open(path)?;
     let bytes = AlignedBuffer::from_slice(&[7; 3 * 4096], 4096)?;
-    // The rest alone may begin anywhere, as it is copied.
+    // The rest alone may begin anywhere, because it is copied.
     write_tail_at(&file, &bytes[1..101], 0)?;
     ensure!(std::fs::read(path)? == [7; 100]);
     write_tail_at(&file, &bytes[..2 * 4096 + 1000], 4096)?;
@@ -170,12 +168,12 @@ fn told() -> Result<()> {
     let file = OpenOptions::new().read(true).write(true).direct(true).open(device.path())?;
     let alignment = match DirectIo::for_file(&file)? {
         DirectIo::Supported(alignment) => alignment,
-        // Older kernels do not tell.
+        // Older kernels do not report it.
         DirectIo::Unknown => return Ok(()),
         DirectIo::Unsupported => bail!("a loop device has direct I/O"),
     };
     ensure!(alignment.offset_bytes == 4096, "{alignment:?}");
-    // The address moves by one byte at a time, so that only every `memory_bytes`th may work.
+    // Only every `memory_bytes`th of these addresses may work.
     let buffer = AlignedBuffer::new(4096 + alignment.memory_bytes, 4096)?;
     let begin = alignment.memory_bytes;
     write_all_at(&file, &buffer[begin..begin + 4096], 0)?;

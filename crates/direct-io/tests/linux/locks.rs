@@ -1,4 +1,4 @@
-//! Locks between processes: the other process is util-linux's `flock`.
+//! Locks between this process and util-linux's `flock`.
 
 use std::fs::File;
 use std::io::Read;
@@ -15,7 +15,6 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a second process's lock is seen", &needs, theirs);
 }
 
-/// Whether the other process gets the lock.
 fn gets_it(path: &Path) -> Result<bool> {
     let status = Command::new("flock").arg("--nonblock").arg(path).arg("true").status()?;
     ensure!(matches!(status.code(), Some(0 | 1)), "{status}");
@@ -36,7 +35,7 @@ fn ours() -> Result<()> {
 
 fn theirs() -> Result<()> {
     let file = tempfile::NamedTempFile::new()?;
-    // `flock` prints a line when it has the lock, and keeps the lock until its input ends.
+    // `flock` prints a line when it has the lock, and releases it when its input ends.
     let mut other = Command::new("flock");
     other.arg(file.path()).args(["sh", "-c", "echo; read line"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut other = other.spawn()?;

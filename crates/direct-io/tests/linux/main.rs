@@ -1,5 +1,3 @@
-//! Devices, locks and refusals of a real Linux kernel.
-
 #[cfg(target_os = "linux")]
 mod devices;
 #[cfg(target_os = "linux")]
