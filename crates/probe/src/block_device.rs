@@ -1,5 +1,3 @@
-//! Facts about one block device.
-
 use std::fs;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
@@ -12,31 +10,27 @@ use crate::error::ProbeError;
 use crate::kernel_file::{self, ROOT};
 use crate::target::Target;
 
-/// The kernel's facts about a block device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockDeviceFacts {
-    /// The node, with symbolic links resolved.
+    /// The node, without symbolic links.
     pub path: PathBuf,
     /// The kernel's name: `sda`, `loop0`.
     pub name: String,
-    /// Major and minor number, `7:0`: two paths with the same number are the same device.
+    /// Major and minor number, `7:0`: paths with the same number are the same device.
     pub number: String,
     pub size_bytes: u64,
-    /// Size of an addressable sector.
     pub logical_sector_bytes: u64,
     /// The maker's model name, or the basis of a virtual device.
     pub model: Option<String>,
     pub serial: Option<String>,
-    /// Whether the kernel refuses to write to the device.
     pub read_only: bool,
 }
 
-/// Facts about the block device that a path names, directly or through symbolic links.
+/// Facts about the block device at a path. Symbolic links are followed.
 ///
 /// # Errors
 ///
-/// The path names no block device, or the kernel lacks a fact that must be known before a device is written
-/// to.
+/// The path names no block device, or the kernel lacks a fact that must be known before a write to the device.
 pub fn block_device(path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
     let root = Path::new(ROOT);
     let node = Target::inspect(path)?.node;
@@ -47,12 +41,12 @@ pub fn block_device(path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
     facts(canonical, &device, told.serial)
 }
 
-/// Facts about an open block device, which cannot be replaced meanwhile; `path` is its name in the result and
-/// in errors.
+/// Facts about an open block device, which cannot be replaced during the call. `path` is for the result and
+/// errors.
 ///
 /// # Errors
 ///
-/// The same as for [`block_device`].
+/// As [`block_device`].
 pub fn open_block_device(descriptor: BorrowedFd<'_>, path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
     let stat = rustix::fs::fstat(descriptor).map_err(|errno| ProbeError::call("fstat", path, errno))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice {
@@ -86,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// A root with the disk sdz and its partition sdz1. No device on this machine has these numbers.
+    /// No device on this machine has these numbers.
     fn tree() -> TempDir {
         let root = tempfile::tempdir().unwrap();
         let disk = root.path().join("sys/devices/sdz");
@@ -146,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused_by_its_name() {
+    fn other_files_are_refused_by_name() {
         for path in ["/dev/null", "/", "/proc/swaps"] {
             let error = block_device(Path::new(path)).unwrap_err().to_string();
-            assert_eq!(error, format!("{path} is no block device: name one, such as /dev/sdb"));
+            assert_eq!(error, format!("{path} is not a block device: name one, such as /dev/sdb"));
         }
         let null = fs::File::open("/dev/null").unwrap();
         let error = open_block_device(null.as_fd(), Path::new("/dev/sdb")).unwrap_err().to_string();
-        assert_eq!(error, "/dev/sdb is no block device: name one, such as /dev/sdb");
+        assert_eq!(error, "/dev/sdb is not a block device: name one, such as /dev/sdb");
         let error = block_device(Path::new("/dev/no such disk")).unwrap_err().to_string();
         assert_eq!(error, "stat /dev/no such disk: No such file or directory (2)");
     }

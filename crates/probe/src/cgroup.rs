@@ -6,64 +6,59 @@ use crate::kernel_file::{self, ROOT};
 use crate::mount;
 use crate::mountinfo::Mount;
 
-/// The memory account of a control group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) limit_bytes: Option<u64>,
     used_bytes: Option<u64>,
-    /// Page cache of files: counted as used, but reclaimed when other data needs the memory.
+    /// Page cache of files: counted as used, but reclaimed if other data needs the memory.
     reclaimable_bytes: u64,
 }
 
 impl Group {
-    /// The rest below the limit; none without a limit.
     pub(crate) fn left_bytes(&self) -> Option<u64> {
         let held_bytes = self.used_bytes?.saturating_sub(self.reclaimable_bytes);
         Some(self.limit_bytes?.saturating_sub(held_bytes))
     }
 }
 
-/// The two versions of control groups; each controller belongs to one of them.
+/// Each controller belongs to one of the two versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Version {
     V1,
     V2,
 }
 
-/// The group of this process and all groups around it, each of which limits it; for both versions, since
-/// either may have the memory controller.
+/// This process's group and all groups around it, each of which limits it. Either version may have the memory
+/// controller.
 pub(crate) fn for_this_process(root: &Path, mounts: &[Mount]) -> Vec<Group> {
     let memberships = kernel_file::text(&root.join("proc/self/cgroup")).unwrap_or_default();
     let folders = folders(&memberships, mounts, "memory").into_iter();
     folders.map(|(folder, version)| read(root, &folder, version)).collect()
 }
 
-/// The files that show how control groups delay a process.
 #[derive(Debug)]
 pub struct ControlGroups {
     mounts: Vec<Mount>,
 }
 
 impl ControlGroups {
-    /// The files of the groups that are mounted now.
     #[must_use]
     pub fn mounted() -> Self {
         Self { mounts: mount::all(Path::new(ROOT)) }
     }
 
-    /// The files that count how long limits on CPU time have delayed a process, in its own group and all
-    /// groups around it.
+    /// The files with the delays from limits on CPU time, for a process's own group and all groups around it.
     #[must_use]
     pub fn cpu_stats(&self, process: u32) -> Vec<PathBuf> {
         let files = self.folders(process, "cpu").into_iter().map(|(folder, _)| folder.join("cpu.stat"));
         files.filter(|file| file.exists()).collect()
     }
 
-    /// Whether the process is frozen, with its group or with one around it.
+    /// Whether the process is frozen, by its group or one around it.
     #[must_use]
     pub fn are_frozen(&self, process: u32) -> bool {
         self.folders(process, "freezer").iter().any(|(folder, version)| match version {
-            // The file of each group includes the state of the groups around it.
+            // A group's file includes the state of the groups around it.
             Version::V1 => {
                 kernel_file::text(&folder.join("freezer.state")).is_some_and(|state| state != "THAWED")
             }
@@ -89,7 +84,7 @@ fn read(root: &Path, folder: &Path, version: Version) -> Group {
     };
     let stat = kernel_file::text(&folder.join("memory.stat")).unwrap_or_default();
     Group {
-        // "max", the word of version 2 for no limit, is no number.
+        // Version 2's word for no limit, "max", is not a number.
         limit_bytes: kernel_file::value(&folder.join(limit)),
         used_bytes: kernel_file::value(&folder.join(used)),
         reclaimable_bytes: reclaimable.iter().filter_map(|name| stat_bytes(&stat, name)).sum(),
@@ -100,8 +95,7 @@ fn stat_bytes(stat: &str, name: &str) -> Option<u64> {
     stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
 }
 
-/// The folders of the groups that have, or may have, a controller and are named in `/proc/PID/cgroup`, from
-/// the innermost to the mounted root.
+/// The folders of a controller's groups in `/proc/PID/cgroup`, from the innermost to the mounted root.
 fn folders(memberships: &str, mounts: &[Mount], controller: &str) -> Vec<(PathBuf, Version)> {
     let mut folders = Vec::new();
     for (group, version) in memberships.lines().filter_map(|line| membership(line, controller)) {
@@ -197,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn page_cache_counts_as_left() {
+    fn page_cache_counts_as_free() {
         let group = Group { limit_bytes: Some(100), used_bytes: Some(70), reclaimable_bytes: 30 };
         assert_eq!(group.left_bytes(), Some(60));
         assert_eq!(Group { used_bytes: Some(200), ..group }.left_bytes(), Some(0));

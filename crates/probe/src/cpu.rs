@@ -1,5 +1,3 @@
-//! Processors.
-
 use std::path::Path;
 use std::thread;
 
@@ -19,7 +17,7 @@ pub(crate) fn cpuinfo(root: &Path) -> Option<String> {
     kernel_file::text(&root.join("proc/cpuinfo"))
 }
 
-/// The number of usable CPUs, by affinity and control groups; 1 if unknown.
+/// The number of usable CPUs, by affinity and control groups, or 1.
 fn available() -> u32 {
     thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
 }
@@ -28,12 +26,11 @@ fn model(cpuinfo: &str) -> Option<String> {
     field(cpuinfo, "model name").filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// Whether the processor is virtual; none without flags, as outside x86.
+/// None without flags, as outside x86.
 pub(crate) fn hypervisor_flag(cpuinfo: &str) -> Option<bool> {
     field(cpuinfo, "flags").map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-/// The field of the first processor.
 fn field<'t>(cpuinfo: &'t str, name: &str) -> Option<&'t str> {
     cpuinfo
         .lines()
@@ -55,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_processor_that_does_not_name_itself_has_no_model() {
+    fn a_processor_without_a_name_has_no_model() {
         assert_eq!(model(ARM), None);
         assert_eq!(model("model name\t:\n"), None);
     }

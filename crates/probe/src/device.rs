@@ -11,20 +11,19 @@ use crate::mountinfo::Mount;
 use crate::target::{Target, block_device_at};
 use crate::{btrfs, kernel_file};
 
-/// The unit of `size`, whatever the device's own sector size.
+/// The unit of `size`, for any sector size.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
-/// A block device's place in sysfs.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockDevice {
-    /// The device's own number, under which sectors are counted, for a partition too.
+    /// The device's own number, which counts a partition's sectors separately.
     pub(crate) number: DeviceNumber,
     pub(crate) folder: PathBuf,
     /// The folder of the whole disk, which has the queue.
     pub(crate) disk: PathBuf,
 }
 
-/// The only device that counts the target's writes; none if there is none, or more than one.
+/// The only device that counts the target's writes, or none.
 pub(crate) fn below(root: &Path, target: &Target<'_>, mount: Option<&Mount>) -> Option<BlockDevice> {
     if let Some(number) = target.node {
         return BlockDevice::find(root, number);
@@ -38,8 +37,8 @@ pub(crate) fn below(root: &Path, target: &Target<'_>, mount: Option<&Mount>) -> 
     (!shared).then_some(device)
 }
 
-/// The number of a source. A source that is no path, like `tank/data` of ZFS, is not looked up in the current
-/// directory.
+/// The number of a source. A source that is not a path, like `tank/data` of ZFS, is not looked up in the
+/// current directory.
 pub(crate) fn source_number(source: &str) -> Option<DeviceNumber> {
     let source = Path::new(source);
     source.is_absolute().then(|| block_device_at(source)).flatten()
@@ -54,13 +53,11 @@ impl BlockDevice {
         Some(Self { number, folder, disk })
     }
 
-    /// The device of a node.
     pub(crate) fn from_node(root: &Path, node: &Path, number: DeviceNumber) -> Result<Self, ProbeError> {
         let missing = || ProbeError::NoSuchDevice { path: node.to_owned(), number: number.to_string() };
         Self::find(root, number).ok_or_else(missing)
     }
 
-    /// The kernel's name.
     pub(crate) fn name(&self) -> String {
         kernel_file::name(&self.folder)
     }
@@ -83,7 +80,7 @@ impl BlockDevice {
         kernel_file::name(&self.disk)
     }
 
-    /// The whole disk's number, under which its writeback limits are found.
+    /// The whole disk's number, which names its writeback limits.
     pub(crate) fn disk_number(&self) -> Option<DeviceNumber> {
         kernel_file::value(&self.disk.join("dev"))
     }
@@ -116,7 +113,7 @@ impl BlockDevice {
             .or_else(|| self.vendor())
     }
 
-    /// A virtio disk has no model, and its vendor is a number; the driver's name says more.
+    /// A virtio disk has no model, and its vendor is a number: the driver's name is more useful.
     fn vendor(&self) -> Option<String> {
         let vendor = kernel_file::text(&self.disk.join("device/vendor"))?;
         let driver = fs::canonicalize(self.disk.join("device/driver")).map(|path| kernel_file::name(&path));
@@ -132,7 +129,6 @@ mod tests {
 
     use super::*;
 
-    /// A root with one device, linked as in sysfs, and files below `sys/devices`.
     fn tree(number: &str, device: &str, files: &[(&str, &str)]) -> TempDir {
         let root = tempfile::tempdir().unwrap();
         let links = root.path().join("sys/dev/block");
@@ -222,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_is_no_device_node_has_no_number() {
+    fn a_source_other_than_a_device_node_has_no_number() {
         for source in ["tmpfs", "tank/data", "server:/export", "/", "/dev/null", ""] {
             assert_eq!(source_number(source), None, "{source}");
         }

@@ -1,10 +1,8 @@
-//! Device numbers, major and minor.
-
 use std::fmt;
 use std::num::ParseIntError;
 use std::str::FromStr;
 
-/// The kernel's number for a device, or for a filesystem.
+/// The kernel's number for a device or a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DeviceNumber {
     pub(crate) major: u32,
@@ -17,7 +15,7 @@ impl DeviceNumber {
         Self { major: rustix::fs::major(number), minor: rustix::fs::minor(number) }
     }
 
-    /// Whether the number belongs to a filesystem without a single device: tmpfs, btrfs, overlay, NFS.
+    /// Filesystems without a single device: tmpfs, btrfs, overlay, NFS.
     pub(crate) fn is_anonymous(self) -> bool {
         self.major == 0
     }

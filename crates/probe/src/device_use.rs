@@ -1,5 +1,5 @@
-//! The uses of a block device's bytes: directly, through a partition, through a device stacked on it, or
-//! through another device that shows the same bytes.
+//! The uses of a block device's bytes: direct, through a partition, through a device stacked on it, or through
+//! another device with the same bytes.
 
 use std::path::Path;
 
@@ -11,44 +11,34 @@ use crate::mountinfo::Mount;
 use crate::stack::{Extent, Node, Stack};
 use crate::{mount, swap};
 
-/// The uses of a device that the kernel shows. Uses in other mount namespaces are missing, but an exclusive
-/// open detects them.
+/// Uses in other mount namespaces are missing, but an exclusive open detects them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DeviceUses {
-    /// The kernel's names of the device's partitions, and of the partitions of devices that show
-    /// the same bytes.
+    /// The partitions of the device, and of other devices with the same bytes, by the kernel's names.
     pub partitions: Vec<String>,
-    /// Each use, with the path to it.
     pub uses: Vec<DeviceUse>,
-    /// Other devices that show some of the device's bytes without being stacked on it: their use is
-    /// its use.
+    /// Other devices with some of the same bytes, not stacked on this one: their use is its use.
     pub aliases: Vec<DeviceAlias>,
 }
 
-/// One use of a device's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceUse {
-    /// The edges from the device to the used one, in order; empty for the device itself.
+    /// The edges from the device to the used one, in order.
     pub edges: Vec<Edge>,
-    /// The purpose of the last device.
     pub end: UseEnd,
 }
 
 /// An edge from a device to another with some of its bytes, by the kernel's name of the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edge {
-    /// To a partition.
     Partition(String),
-    /// To a loop device on top.
     Loop(String),
-    /// To a device of device mapper, RAID or a cache on top, with device mapper's own name:
-    /// `dm-0 (vg0-root)`.
+    /// A device of device mapper, RAID or a cache, with device mapper's own name: `dm-0 (vg0-root)`.
     Holder(String),
-    /// To another device that shows the same bytes.
+    /// Another device with the same bytes.
     SameBytes(String),
 }
 
-/// A purpose of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UseEnd {
     /// The mount points.
@@ -58,7 +48,7 @@ pub enum UseEnd {
     Attached,
 }
 
-/// Another device that shows the same bytes.
+/// Another device with the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceAlias {
     /// The kernel's name.
@@ -67,12 +57,12 @@ pub struct DeviceAlias {
     pub number: String,
 }
 
-/// All uses of the device of that number ([`crate::BlockDeviceFacts::number`]).
+/// All uses of the device with that number ([`crate::BlockDeviceFacts::number`]).
 ///
 /// # Errors
 ///
-/// The device does not exist, or the kernel lacks a fact that must be known before a device is written to,
-/// including the file behind each loop device.
+/// The device does not exist, or the kernel lacks a fact that must be known before a write to the device, such
+/// as the file behind a loop device.
 pub fn device_uses(number: &str) -> Result<DeviceUses, ProbeError> {
     uses_in(Path::new(ROOT), number)
 }
@@ -93,7 +83,7 @@ fn uses_in(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
     };
     search.visit(target, &bytes, &[])?;
     let above: Vec<DeviceNumber> = search.seen.clone();
-    // Disks come before their partitions, so that devices stacked on them are found through the disk.
+    // Disks precede their partitions, so devices stacked on them are found through the disk.
     let mut same: Vec<&Node> = stack.nodes.iter().filter(overlap).collect();
     same.sort_by_key(|node| (node.device.is_partition(), node.is_loop));
     for node in &same {
@@ -121,8 +111,8 @@ fn uses_in(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
     })
 }
 
-/// Devices with their mount points. A filesystem on several devices, like btrfs, has a number of its own and
-/// names one of its devices.
+/// Devices with their mount points. A filesystem on several devices, like btrfs, has its own number and names
+/// one of them.
 fn mounted(mounts: &[Mount]) -> Vec<(DeviceNumber, String)> {
     let number = |mount: &Mount| {
         if mount.number.is_anonymous() { source_number(&mount.source) } else { Some(mount.number) }
@@ -140,7 +130,7 @@ struct HolderSearch<'s> {
 }
 
 impl HolderSearch<'_> {
-    /// Continues at a device that these edges lead to and that shows some of these bytes.
+    /// Continues at a device with some of these bytes, at the end of these edges.
     fn visit(&mut self, node: &Node, bytes: &Extent, edges: &[Edge]) -> Result<(), ProbeError> {
         if self.seen.contains(&node.device.number) {
             return Ok(());
@@ -176,8 +166,8 @@ impl HolderSearch<'_> {
         Ok(())
     }
 
-    /// Records that a device stacked on another uses it, whatever its own use. Two loop devices over the same
-    /// device only show the same bytes.
+    /// Records the use of one device by another that is stacked on it. Two loop devices over the same device
+    /// only have the same bytes.
     fn visit_stacked(&mut self, node: &Node, bytes: &Extent, edges: &[Edge]) -> Result<(), ProbeError> {
         let before = self.uses.len();
         self.visit(node, bytes, edges)?;
@@ -214,8 +204,8 @@ mod tests {
 
     use super::*;
 
-    /// A root with the disk sdz, its partition sdz1, dm-9 and dm-9's partition, and with `mountinfo` as the
-    /// list of mounts. No device on this machine has these numbers.
+    /// The disk sdz, its partition sdz1, dm-9 and dm-9's partition. No device on this machine has these
+    /// numbers.
     fn tree(mountinfo: &str) -> TempDir {
         let root = tempfile::tempdir().unwrap();
         let devices = [
@@ -255,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_nothing_uses_has_partitions_and_no_uses() {
+    fn an_unused_disk_has_partitions_and_no_uses() {
         let uses = uses_in(tree("27 1 254:0 / / rw - ext4 /dev/vda rw\n").path(), "8:65520").unwrap();
         assert_eq!(uses, DeviceUses { partitions: vec!["sdz1".to_owned()], ..DeviceUses::default() });
     }
@@ -314,7 +304,7 @@ mod tests {
         fs::write(folder.join("size"), "8\n").unwrap();
         symlink("../../devices/loop9", root.path().join("sys/dev/block/7:65520")).unwrap();
         let error = uses_in(root.path(), "8:65520").unwrap_err().to_string();
-        assert!(error.starts_with("cannot tell whether loop9 shows its bytes (open "), "{error}");
+        assert!(error.starts_with("the file behind loop9 is unknown (open "), "{error}");
         assert!(error.ends_with("No such file or directory (2)): be root, or detach loop9"), "{error}");
     }
 }

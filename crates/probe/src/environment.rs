@@ -1,5 +1,3 @@
-//! All facts about a target directory.
-
 use std::path::Path;
 
 use writebench_model::Environment;
@@ -10,14 +8,14 @@ use crate::kernel_file::ROOT;
 use crate::target::Target;
 use crate::{cpu, device, filesystem, memory, mount, system, tunables};
 
-/// Facts about machine, filesystem, device, tunables for a target directory.
+/// Facts about machine, filesystem, device and tunables of a target directory.
 ///
-/// A target that is itself a block device has that device as its [`writebench_model::Device`], and a filesystem of the
-/// kind `block device` with the device's path, size and sectors.
+/// A target that is a block device is itself the [`writebench_model::Device`], on a filesystem of the kind
+/// `block device`.
 ///
 /// # Errors
 ///
-/// stat(2) or statvfs(3) fails on the target, or the target is a device that sysfs lacks.
+/// stat(2) or statvfs(3) fails on the target, or sysfs lacks the target's device.
 pub fn environment(target: &Path) -> Result<Environment, ProbeError> {
     let root = Path::new(ROOT);
     let target = Target::inspect(target)?;

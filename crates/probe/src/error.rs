@@ -1,41 +1,37 @@
-//! Errors of probes.
-
 use std::io;
 use std::path::{Path, PathBuf};
 
 use writebench_model::Failure;
 
-/// A required fact that could not be learnt.
+/// A required fact is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     #[error("{call} {}: {}", .path.display(), Failure::io_message(.error))]
     Call {
         call: &'static str,
         path: PathBuf,
-        /// In the message, so not the `source` as well, which would print it twice.
+        /// Not the `source`, because the message contains it already.
         error: io::Error,
     },
-    /// A kernel file lacks a line.
     #[error("{} has no {line}", .path.display())]
     Absent {
         path: PathBuf,
         /// The beginning of the line.
         line: &'static str,
     },
-    #[error("{} is no block device: name one, such as /dev/sdb", .path.display())]
+    #[error("{} is not a block device: name one, such as /dev/sdb", .path.display())]
     NotABlockDevice {
-        /// The path that names something else.
         path: PathBuf,
     },
     /// A node stands for no existing device.
-    #[error("{} stands for block device {number}, which sysfs does not have: name one that is there", .path.display())]
+    #[error("{} is the node of block device {number}, which does not exist: name another device", .path.display())]
     NoSuchDevice {
         path: PathBuf,
         /// The node's major and minor number.
         number: String,
     },
     /// The file behind a loop device is unknown.
-    #[error("cannot tell whether {name} shows its bytes ({cause}): be root, or detach {name}")]
+    #[error("the file behind {name} is unknown ({cause}): be root, or detach {name}")]
     UnknownLoop {
         /// The kernel's name of the loop device.
         name: String,

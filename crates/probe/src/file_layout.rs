@@ -1,4 +1,4 @@
-//! The layout of new files on a parallel filesystem, in the words of the filesystem's own tool.
+//! The layout of new files on a parallel filesystem, in the words of its own tool.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -7,12 +7,11 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// A tool that does not answer must not delay a run.
+/// A tool that hangs must not delay a run.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// More of a tool's words are cut off.
 const MOST_CHARACTERS: usize = 1000;
 
-/// The layout; none if the filesystem has no such tool, or its tool is not there or says nothing.
+/// None without such a tool or its answer.
 pub(crate) fn for_new_files(kind: &str, source: &str, directory: &Path) -> Option<String> {
     let words = run_within(command(kind, source, directory)?, TIMEOUT)?;
     let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -35,7 +34,6 @@ fn command(kind: &str, source: &str, directory: &Path) -> Option<Command> {
     Some(command)
 }
 
-/// The output of a program that succeeds within that time.
 fn run_within(mut command: Command, timeout: Duration) -> Option<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
@@ -76,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_fails_is_absent_or_hangs_says_nothing() {
+    fn a_missing_failing_or_hanging_tool_gives_no_layout() {
         let said = |script: &str| {
             let mut command = Command::new("sh");
             command.args(["-c", script]);

@@ -1,5 +1,3 @@
-//! The target's filesystem.
-
 use std::fs;
 use std::path::Path;
 
@@ -11,14 +9,13 @@ use crate::file_layout;
 use crate::mountinfo::Mount;
 use crate::space::{Space, statvfs};
 
-/// The value of facts about a mount that was not found.
+/// For a mount that was not found.
 const UNKNOWN: &str = "unknown";
 
-/// The value of facts about a mount for a device that is written directly.
+/// For a device without a filesystem.
 const NONE: &str = "none";
 
-/// The stand-in for a filesystem if the target is a device: the node's own filesystem, usually devtmpfs, is
-/// irrelevant.
+/// The stand-in if the target is a device: the node's own filesystem, usually devtmpfs, is irrelevant.
 pub(crate) fn for_block_device(target: &Path, device: &BlockDevice) -> Result<Filesystem, ProbeError> {
     let path = fs::canonicalize(target).map_err(|error| ProbeError::call("realpath", target, error))?;
     let size_bytes = device.size_bytes()?;

@@ -1,11 +1,9 @@
-//! The name of the hypervisor.
-
 use std::path::Path;
 
 use crate::{cpu, kernel_file};
 
-/// Prefixes of the firmware names of virtual machines, for processors without a flag for this. Clouds also
-/// rent out bare metal, under names that say so.
+/// Prefixes of virtual machines' firmware names, for processors without the flag. Clouds also rent out bare
+/// metal, with other names.
 const VIRTUAL_MACHINES: [&str; 14] = [
     "Alibaba Cloud ECS",
     "Amazon EC2",
@@ -29,8 +27,7 @@ pub(crate) fn find(root: &Path, cpuinfo: Option<&str>) -> Option<String> {
     name(cpuinfo.and_then(cpu::hypervisor_flag), firmware, text("sys/hypervisor/type"))
 }
 
-/// Combines the processor's flag for virtual machines, the firmware's maker and product, and the hypervisor
-/// that the kernel talks to.
+/// `kind` is the hypervisor that the kernel detected.
 fn name(flag: Option<bool>, firmware: [Option<String>; 2], kind: Option<String>) -> Option<String> {
     let says = |fits: &dyn Fn(&str) -> bool| firmware.iter().flatten().any(|name| fits(name));
     let is_virtual = flag.unwrap_or_else(|| {
@@ -42,7 +39,7 @@ fn name(flag: Option<bool>, firmware: [Option<String>; 2], kind: Option<String>)
     machine.or(kind).or_else(|| is_virtual.then(|| "unnamed hypervisor".to_owned()))
 }
 
-/// The firmware's maker and product, or the product alone if it begins with the maker.
+/// The maker and the product, or the product alone if it begins with the maker.
 fn machine(firmware: [Option<String>; 2]) -> Option<String> {
     match firmware {
         [Some(vendor), Some(product)] if !product.starts_with(&vendor) => Some(format!("{vendor} {product}")),

@@ -1,11 +1,9 @@
-//! The fastest link of a node: InfiniBand or Omni-Path ports by name and rate, otherwise the fastest network interface.
-
 use std::path::{Path, PathBuf};
 
 use crate::kernel_file::{self, ROOT, name};
 
-/// The fastest link of this node, with its rate, if the kernel knows one: `mlx5_0 100 Gb/sec (4X EDR)`,
-/// `eth0 25000 Mb/s`.
+/// The fastest link of this node with its rate: an InfiniBand or Omni-Path port, or else a network interface.
+/// `mlx5_0 100 Gb/sec (4X EDR)`, `eth0 25000 Mb/s`.
 #[must_use]
 pub fn interconnect() -> Option<String> {
     fastest(Path::new(ROOT))
@@ -33,8 +31,8 @@ fn fabric(root: &Path) -> Option<String> {
     (!ports.is_empty()).then(|| ports.join(", "))
 }
 
-/// Documentation/ABI/testing/sysfs-class-net: `speed` in Mbit/s, -1 where it is unknown. Bridges and the like have no
-/// `device`.
+/// Documentation/ABI/testing/sysfs-class-net: `speed` in Mbit/s, -1 if unknown. Virtual interfaces such as
+/// bridges have no `device`.
 fn network(root: &Path) -> Option<String> {
     let speed =
         |interface: &PathBuf| kernel_file::value::<i64>(&interface.join("speed")).filter(|&speed| speed > 0);

@@ -6,10 +6,10 @@ use std::{fs, io};
 
 use crate::error::ProbeError;
 
-/// The root of the file tree of this machine; a test supplies another.
+/// Tests supply another root.
 pub(crate) const ROOT: &str = "/";
 
-/// The trimmed text of a file; none if the file is missing or empty.
+/// None if the file is missing or empty.
 pub(crate) fn text(path: &Path) -> Option<String> {
     let bytes = fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&bytes);
@@ -17,24 +17,21 @@ pub(crate) fn text(path: &Path) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The text of a file that the caller requires.
 pub(crate) fn needed_text(path: &Path) -> Result<String, ProbeError> {
     let bytes = fs::read(path).map_err(|error| ProbeError::call("read", path, error))?;
     Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-/// A number that the caller requires.
 pub(crate) fn needed_number(path: &Path) -> Result<u64, ProbeError> {
     let number = needed_text(path)?.parse();
     number.map_err(|_| ProbeError::Absent { path: path.to_owned(), line: "number" })
 }
 
-/// The text of a file, parsed.
 pub(crate) fn value<T: FromStr>(path: &Path) -> Option<T> {
     text(path)?.parse().ok()
 }
 
-/// The entries of a folder, sorted; none if the folder does not exist.
+/// Sorted, or none without the folder.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, ProbeError> {
     let failed = |error| ProbeError::call("read", folder, error);
     let entries = match fs::read_dir(folder) {
@@ -46,12 +43,11 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, ProbeError> {
     Ok(paths)
 }
 
-/// The last part of a path: the kernel's name of a device or an interface.
 pub(crate) fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The choice that a file shows: the word in brackets, or the only word.
+/// The word in brackets, or the only word.
 pub(crate) fn choice(path: &Path) -> Option<String> {
     chosen(&text(path)?).map(str::to_owned)
 }
@@ -85,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_needed_is_there_or_an_error_with_its_path() {
+    fn a_missing_required_number_is_an_error_with_its_path() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("size");
         let error = needed_number(&path).unwrap_err().to_string();

@@ -1,5 +1,3 @@
-//! Main memory, and the available part of it.
-
 use std::path::Path;
 
 use rustix::param::page_size;
@@ -12,7 +10,6 @@ use crate::kernel_file::{self, ROOT};
 use crate::mount;
 use crate::mountinfo::Mount;
 
-/// Two lines of `/proc/meminfo`.
 #[derive(Debug, PartialEq, Eq)]
 struct Meminfo {
     total_bytes: u64,
@@ -30,8 +27,8 @@ pub(crate) fn facts(root: &Path, mounts: &[Mount]) -> Memory {
     }
 }
 
-/// The memory that new work can have without swapping: the kernel's `MemAvailable`, capped by the control
-/// groups around this process, for which page cache of files counts as free.
+/// The memory for new work without swapping: the kernel's `MemAvailable`, capped by this process's control
+/// groups. Page cache of files counts as free in them.
 ///
 /// # Errors
 ///
@@ -63,7 +60,7 @@ fn line_bytes(text: &str, name: &str) -> Option<u64> {
     value.trim().strip_suffix("kB")?.trim_end().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// For a process without `/proc`: free memory is a lower bound for available memory.
+/// Without `/proc`, free memory is a lower bound for available memory.
 fn from_sysinfo() -> Meminfo {
     let info = sysinfo();
     let bytes = |units: u64| units.saturating_mul(u64::from(info.mem_unit));

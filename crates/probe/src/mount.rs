@@ -1,5 +1,3 @@
-//! The mount of a target.
-
 use std::fs;
 use std::path::Path;
 
@@ -11,17 +9,16 @@ use crate::kernel_file;
 use crate::mountinfo::{self, Mount};
 use crate::target::Target;
 
-/// All visible mounts; none if the kernel does not list them.
 pub(crate) fn all(root: &Path) -> Vec<Mount> {
     list(root).unwrap_or_default()
 }
 
-/// All visible mounts, or an error, for callers to whom an empty list means that nothing is mounted.
+/// An error for callers to whom an empty list would mean no mounts.
 pub(crate) fn list(root: &Path) -> Result<Vec<Mount>, ProbeError> {
     kernel_file::needed_text(&root.join("proc/self/mountinfo")).map(|text| mountinfo::parse(&text))
 }
 
-/// The target's mount. The kernel names it since Linux 5.8; before that, the path decides.
+/// The kernel names the target's mount since Linux 5.8. Before, the path decides.
 pub(crate) fn for_target<'m>(target: &Target<'_>, mounts: &'m [Mount]) -> Option<&'m Mount> {
     let named = mount_id(target.path).and_then(|id| mounts.iter().find(|mount| mount.id == id));
     named.or_else(|| by_path(mounts, &fs::canonicalize(target.path).ok()?, target.filesystem))
@@ -32,7 +29,7 @@ fn mount_id(path: &Path) -> Option<u64> {
     (stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(stat.stx_mnt_id)
 }
 
-/// The deepest mount point above the path; the latest if several are at the same place.
+/// The deepest mount point above the path, and the latest one there.
 fn by_path<'m>(mounts: &'m [Mount], path: &Path, number: DeviceNumber) -> Option<&'m Mount> {
     let deepest = |fits: &dyn Fn(&Mount) -> bool| {
         let above = mounts.iter().filter(|mount| path.starts_with(&mount.mount_point) && fits(mount));
@@ -87,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mount_of_another_device_is_not_taken_for_the_targets() {
+    fn a_mount_of_another_device_is_not_the_targets() {
         assert_eq!(id_at("/usb/file", DeviceNumber { major: 8, minor: 17 }), None);
         assert_eq!(id_at("/usb/file", DeviceNumber { major: 0, minor: 99 }), None);
     }

@@ -2,7 +2,6 @@
 
 use crate::device_number::DeviceNumber;
 
-/// A line of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
     pub(crate) id: u64,
@@ -11,7 +10,6 @@ pub(crate) struct Mount {
     /// The mounted part of the filesystem.
     pub(crate) root: String,
     pub(crate) mount_point: String,
-    /// Options of this mount.
     pub(crate) options: String,
     pub(crate) kind: String,
     pub(crate) source: String,
@@ -32,7 +30,7 @@ impl Mount {
     }
 }
 
-/// Splits a list at commas outside quotes: an SELinux context contains commas, and is quoted.
+/// Splits a list at commas outside quotes: an SELinux context is quoted and contains commas.
 fn options(list: &str) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     let ends_option = move |character| {
@@ -42,19 +40,19 @@ fn options(list: &str) -> impl Iterator<Item = &str> {
     list.split(ends_option).filter(|option| !option.is_empty())
 }
 
-/// The mounts in the order of the file. Malformed lines are skipped.
+/// Malformed lines are skipped.
 pub(crate) fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(parse_line).collect()
 }
 
 fn parse_line(line: &str) -> Option<Mount> {
-    // Fields are never split at more than one space: a source may be empty.
+    // Fields are split at single spaces, because a source may be empty.
     let mut mount = line.splitn(7, ' ');
     let id = mount.next()?.parse().ok()?;
     let _parent = mount.next()?;
     let number = mount.next()?.parse().ok()?;
     let [root, mount_point, options] = [mount.next()?, mount.next()?, mount.next()?];
-    // There are any number of optional fields between the two parts.
+    // The number of optional fields between the two parts varies.
     let rest = mount.next()?;
     let of_filesystem = rest.strip_prefix("- ").or_else(|| rest.split_once(" - ").map(|(_, last)| last))?;
     let mut filesystem = of_filesystem.splitn(3, ' ');
@@ -70,7 +68,7 @@ fn parse_line(line: &str) -> Option<Mount> {
     })
 }
 
-/// The kernel writes space, tab, newline, backslash and hash as three octal digits after a backslash.
+/// The kernel escapes space, tab, newline, backslash and hash as a backslash and three octal digits.
 pub(crate) fn unescape(field: &str) -> String {
     let mut rest = field.as_bytes();
     let mut bytes = Vec::with_capacity(rest.len());
@@ -134,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_btrfs_subvolume_has_an_anonymous_number_and_a_root_of_its_own() {
+    fn a_btrfs_subvolume_has_an_anonymous_number_and_its_own_root() {
         let mount = only(
             "29 1 0:26 /@home /home rw,noatime shared:15 - btrfs /dev/nvme0n1p2 \
              rw,compress=zstd:1,ssd,space_cache=v2,subvolid=257,subvol=/@home",
@@ -185,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn other_backslashes_stay() {
+    fn other_backslashes_are_kept() {
         assert_eq!(unescape(r"\04 \400 \08x \"), r"\04 \400 \08x \");
     }
 

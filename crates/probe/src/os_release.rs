@@ -14,7 +14,7 @@ pub(crate) fn distribution(root: &Path) -> Option<String> {
 
 fn pretty_name(text: &str) -> Option<String> {
     let assigned = text.lines().find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;
-    // The file has shell syntax: values may be quoted, and quotes escaped.
+    // The file has shell syntax, with quotes and escapes.
     let name = shlex::split(assigned)?.join(" ");
     (!name.is_empty()).then_some(name)
 }

@@ -1,11 +1,10 @@
-//! The time that tasks have waited for a CPU, by the kernel's pressure stall information.
-
 use std::path::Path;
 use std::time::Duration;
 
 use crate::kernel_file::{self, ROOT};
 
-/// For how long any task has waited for a CPU since the machine started; none without `/proc/pressure/cpu`.
+/// The time in which any task waited for a CPU since the machine started, by the kernel's pressure stall
+/// information.
 #[must_use]
 pub fn cpu_wait() -> Option<Duration> {
     waited(&kernel_file::text(&Path::new(ROOT).join("proc/pressure/cpu"))?)

@@ -1,5 +1,3 @@
-//! Free space of a filesystem.
-
 use std::os::fd::AsFd;
 use std::path::Path;
 
@@ -10,15 +8,14 @@ use crate::error::ProbeError;
 use crate::kernel_file::ROOT;
 use crate::target::block_device_at;
 
-/// The space of a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Space {
     pub total_bytes: u64,
-    /// Bytes that an unprivileged user can write, without the blocks reserved for root.
+    /// Without the blocks reserved for root.
     pub available_bytes: u64,
-    /// The number of inodes; none if the filesystem has no limit.
+    /// None if the filesystem has no limit.
     pub total_inodes: Option<u64>,
-    /// The inodes that are free; none if the filesystem has no limit.
+    /// None if the filesystem has no limit.
     pub available_inodes: Option<u64>,
 }
 
@@ -34,14 +31,13 @@ impl From<&StatVfs> for Space {
     }
 }
 
-/// The space of a target's filesystem; for a block device, its size.
+/// The space of a target's filesystem, or a block device's size.
 ///
 /// # Errors
 ///
 /// statvfs(3) fails on the target, or sysfs lacks the device's size.
 pub fn space(target: &Path) -> Result<Space, ProbeError> {
     let Some(number) = block_device_at(target) else { return Ok(Space::from(&statvfs(target)?)) };
-    // A device can be written completely.
     let bytes = BlockDevice::from_node(Path::new(ROOT), target, number)?.size_bytes()?;
     Ok(Space { total_bytes: bytes, available_bytes: bytes, total_inodes: None, available_inodes: None })
 }

@@ -11,15 +11,14 @@ use crate::device_number::DeviceNumber;
 use crate::error::ProbeError;
 use crate::kernel_file;
 
-/// The lowest device that holds the bytes, as far as it is known byte by byte. Device mapper and RAID count
-/// as the lowest, because sysfs does not show where their bytes are on the devices below.
+/// The lowest device with known places of the bytes. Device mapper and RAID count as the lowest, because sysfs
+/// does not show their bytes' places below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Backing {
     Device(DeviceNumber),
     File { filesystem: u64, inode: u64 },
 }
 
-/// A range of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
     backing: Backing,
@@ -32,7 +31,6 @@ impl Extent {
         self.backing == other.backing && self.start < other.end && other.start < self.end
     }
 
-    /// The same bytes on the device below, on which they begin at `start`.
     fn on(self, backing: Backing, start: u64) -> Self {
         Self { backing, start: self.start.saturating_add(start), end: self.end.saturating_add(start) }
     }
@@ -42,13 +40,11 @@ impl Extent {
     }
 }
 
-/// A block device and its place in the stack.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) device: BlockDevice,
     pub(crate) is_loop: bool,
-    /// The location of the device's bytes one level below, or its own bytes if there is no level
-    /// below.
+    /// The location of the device's bytes one level below, or its own bytes at the lowest level.
     shows: Extent,
 }
 
@@ -61,7 +57,6 @@ impl Node {
     }
 }
 
-/// All block devices.
 #[derive(Debug)]
 pub(crate) struct Stack {
     pub(crate) nodes: Vec<Node>,
@@ -77,7 +72,7 @@ impl Stack {
         for device in &devices {
             match shown(root, device, &devices) {
                 Ok((is_loop, shows)) => nodes.push(Node { device: device.clone(), is_loop, shows }),
-                // A device that disappeared meanwhile has no use.
+                // The device was removed during the call.
                 Err(_) if !device.folder.exists() => {}
                 Err(error) => return Err(error),
             }
@@ -89,11 +84,10 @@ impl Stack {
         self.nodes.iter().find(|node| node.device.number == number)
     }
 
-    /// The range of a device on its lowest device, found by descending as long as the place of each byte is
-    /// known.
+    /// The device's range on its lowest device.
     pub(crate) fn extent(&self, node: &Node) -> Extent {
         let mut extent = node.shows;
-        // No valid chain is longer, so that wrong data cannot cause an endless loop.
+        // No valid chain is longer, so wrong data cannot cause an endless loop.
         for _ in &self.nodes {
             let Backing::Device(number) = extent.backing else { break };
             let Some(below) = self.node(number).map(|node| node.shows) else { break };
@@ -128,8 +122,8 @@ fn shown(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<(bool
     Ok((is_loop, shows))
 }
 
-/// The name in `loop/backing_file` may be stale, or belong to a removed file or another mount namespace, so
-/// the kernel is asked for the file's numbers. A device that was detached meanwhile has no file.
+/// The name in `loop/backing_file` may be stale or from another mount namespace, so the kernel reports the
+/// file's numbers. A device detached during the call has no file.
 fn loop_backing(root: &Path, device: &BlockDevice) -> Result<Option<LoopBacking>, ProbeError> {
     let name = device.name();
     let path = root.join("dev").join(&name);

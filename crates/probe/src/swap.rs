@@ -1,5 +1,3 @@
-//! Swap devices.
-
 use std::path::Path;
 
 use crate::device::source_number;

@@ -1,5 +1,3 @@
-//! Name, kernel, distribution.
-
 use std::path::Path;
 
 use rustix::system::uname;

@@ -1,5 +1,3 @@
-//! The target according to stat(2).
-
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
@@ -7,13 +5,12 @@ use std::path::Path;
 use crate::device_number::DeviceNumber;
 use crate::error::ProbeError;
 
-/// A path and the numbers behind it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) path: &'a Path,
-    /// The filesystem's number: that of its device, or an anonymous one.
+    /// The filesystem's number: its device's, or an anonymous one.
     pub(crate) filesystem: DeviceNumber,
-    /// The device's number if the target is a block device itself.
+    /// The device's number if the target is a block device.
     pub(crate) node: Option<DeviceNumber>,
 }
 
@@ -25,7 +22,6 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The number of the block device that a path names; none if it names something else.
 pub(crate) fn block_device_at(path: &Path) -> Option<DeviceNumber> {
     block_device_number(&fs::metadata(path).ok()?)
 }

@@ -46,7 +46,7 @@ fn queue_paths(device: Option<&BlockDevice>) -> impl Iterator<Item = String> {
     disk.into_iter().flat_map(|disk| QUEUE.map(|name| format!("sys/block/{disk}/queue/{name}")))
 }
 
-/// Dirty pages are counted per disk, across its partitions; for a network filesystem, per mount.
+/// Dirty pages are counted per disk, across its partitions. A network filesystem counts them per mount.
 fn writeback_limit_paths(
     filesystem: DeviceNumber,
     device: Option<&BlockDevice>,

@@ -1,5 +1,3 @@
-//! Facts about real block devices that belong to the test.
-
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -12,7 +10,7 @@ const SIZE_BYTES: u64 = 8 << 20;
 fn main() -> ExitCode {
     let mut trials = Trials::default();
     trials.add(
-        "a device that nothing uses has its size, its sectors and what it stands on",
+        "an unused device has its size, its sectors and its backing file",
         &[Need::LoopDevice],
         an_unused_device,
     );
@@ -24,7 +22,7 @@ fn main() -> ExitCode {
     );
     trials.add("partitions are named", &[Need::LoopDevice, Need::Program("partx")], partitions_are_named);
     trials.add(
-        "the environment of a device is the device, not the filesystem that its node lies on",
+        "the environment of a device is the device, not its node's filesystem",
         &[Need::LoopDevice],
         the_environment_of_a_device,
     );
@@ -109,7 +107,7 @@ fn a_node_without_a_device() -> Result<()> {
     make_node(&node, "254:1048575")?;
     let error = writebench_probe::block_device(&node).map_err(|error| error.to_string());
     let expected = format!(
-        "{} stands for block device 254:1048575, which sysfs does not have: name one that is there",
+        "{} is the node of block device 254:1048575, which does not exist: name another device",
         node.display()
     );
     ensure!(error == Err(expected.clone()), "{error:?}");

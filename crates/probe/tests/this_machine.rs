@@ -1,9 +1,9 @@
-//! Facts that hold on any Linux machine, without privileges.
+//! Facts of any Linux machine, without privileges.
 
 use std::path::Path;
 
 #[test]
-fn a_directorys_filesystem_has_a_mount_point_above_it_and_no_more_left_than_there_is() {
+fn a_directorys_filesystem_has_a_mount_point_above_it_and_no_more_free_space_than_space() {
     let target = tempfile::tempdir().unwrap();
     let filesystem = writebench_probe::environment(target.path()).unwrap().filesystem;
     let canonical = target.path().canonicalize().unwrap();
@@ -44,14 +44,14 @@ fn the_machine_has_a_name_a_kernel_and_memory() {
 }
 
 #[test]
-fn no_more_memory_is_available_than_there_is() {
+fn available_memory_is_at_most_total_memory() {
     let total_bytes = writebench_probe::environment(Path::new("/")).unwrap().memory.total_bytes;
     let available_bytes = writebench_probe::available_memory_bytes().unwrap();
     assert!(available_bytes > 0 && available_bytes <= total_bytes, "{available_bytes} of {total_bytes}");
 }
 
 #[test]
-fn space_is_what_the_environment_says() {
+fn space_agrees_with_the_environment() {
     let target = tempfile::tempdir().unwrap();
     let space = writebench_probe::space(target.path()).unwrap();
     let filesystem = writebench_probe::environment(target.path()).unwrap().filesystem;

@@ -378,7 +378,7 @@ fn no_block_device() -> Result<()> {
     std::fs::write(&file, "precious")?;
     for path in [Path::new("/dev/null"), directory.path(), &file] {
         let error = claim_device(path, true).map(|_| ()).expect_err("no device");
-        let expected = format!("{} is no block device: name one, such as /dev/sdb", path.display());
+        let expected = format!("{} is not a block device: name one, such as /dev/sdb", path.display());
         ensure!(error.to_string() == expected, "{error}");
     }
     ensure!(std::fs::read(&file)? == b"precious");
