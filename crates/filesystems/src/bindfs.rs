@@ -8,16 +8,15 @@ use crate::{program, server};
 
 pub(crate) const PROGRAM: &str = "bindfs";
 
-/// `forward-odirect` opens the file below with `O_DIRECT`, too; its number aligns memory, not requests.
+/// `forward-odirect` also opens the file below with `O_DIRECT`. Its number aligns memory, not requests.
 /// `xattr-none` saves a request before each write.
 const OPTIONS: &str = "subtype=bindfs,multithreaded,xattr-none,forward-odirect=4096";
 
-/// libfuse 3 knows neither option. `hard_remove` removes a file at once, without a `.fuse_hidden…` until its
-/// last close. `big_writes` allows requests larger than a page.
+/// libfuse 3 has neither option. `hard_remove` removes an open file without a `.fuse_hidden…`. `big_writes`
+/// allows requests larger than a page.
 const OPTIONS_OF_LIBFUSE_2: &str = "hard_remove,big_writes";
 
-/// Starts bindfs and waits until it answers. Returns the command and the process, which ends when its mount
-/// does.
+/// Returns once bindfs answers. Its process ends with the mount.
 pub(crate) fn mount(
     source: &Path,
     point: &Path,
@@ -30,7 +29,6 @@ pub(crate) fn mount(
     server::mount(&file, &words, point, interrupted)
 }
 
-/// Our options, then the user's.
 fn all_options(file: &Path, user: Option<&str>) -> String {
     let mut options = vec![OPTIONS];
     if is_on_libfuse_2(file) {

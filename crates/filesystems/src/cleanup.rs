@@ -1,4 +1,4 @@
-//! A stack of finished steps, which are undone in reverse order.
+//! A stack of finished steps, undone in reverse order.
 
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub(crate) enum CleanupAction {
     Mount(PathBuf),
-    /// The process behind a mount, which ends with the mount.
+    /// Ends with its mount.
     Server(Child),
     Loop(LoopDevice),
 }
@@ -35,7 +35,7 @@ impl CleanupAction {
     }
 }
 
-/// Undoes all but the first `keep` steps, as far as possible; returns the first error.
+/// Undoes all but the first `keep` steps despite errors, and returns the first error.
 pub(crate) fn clean_up_to(stack: &mut Vec<CleanupAction>, keep: usize) -> Result<(), Error> {
     let mut result = Ok(());
     while stack.len() > keep {
@@ -45,7 +45,7 @@ pub(crate) fn clean_up_to(stack: &mut Vec<CleanupAction>, keep: usize) -> Result
     result
 }
 
-/// Unmounts with retries, because a killed worker may need a moment to close its files.
+/// Retries, because a killed worker may need a moment to close its files.
 fn unmount_patiently(path: &Path, deadline: Instant) -> Result<(), Error> {
     let failed = |errno: Errno| Error::call("unmount", "umount2", path, errno);
     let start = Instant::now();
@@ -60,7 +60,6 @@ fn unmount_patiently(path: &Path, deadline: Instant) -> Result<(), Error> {
     Err(Error::StillMounted { path: path.to_owned(), waited_s: start.elapsed().as_secs() })
 }
 
-/// Ends a server that has not ended by itself until then.
 fn end(mut child: Child, deadline: Instant) -> Result<(), Error> {
     let failed =
         |call| move |error| Error::call("end a filesystem's server", call, Path::new("its process"), error);

@@ -1,42 +1,36 @@
-//! Errors in making or removing a filesystem.
-
 use std::io;
 use std::path::{Path, PathBuf};
 
 use writebench_model::{Bytes, Failure};
 
-/// The reason why a filesystem could not be made or removed. Each message is one line.
+/// Each message is one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The name stands for no kind.
-    #[error("'{name}' is no kind of filesystem: {fits}")]
+    #[error("'{name}' is not a kind of filesystem: {fits}")]
     Kind {
         name: String,
-        /// The accepted names.
         fits: &'static str,
     },
     /// The process lacks the privilege to mount.
-    #[error("making filesystems needs root (CAP_SYS_ADMIN): {call}: {}; run it as root", Failure::io_message(.error))]
+    #[error("making filesystems needs root (CAP_SYS_ADMIN): {call}: {}. Run it as root", Failure::io_message(.error))]
     NotPermitted {
-        /// The refused call.
         call: &'static str,
         error: io::Error,
     },
     /// All candidate directories are needed.
     #[error(
-        "no directory to mount over: {tried} must exist and hold nothing that is needed; make an empty /media"
+        "no directory to mount over, because {tried} are missing or needed: make an empty /media"
     )]
     NoMountPoint {
-        /// The candidates.
         tried: String,
     },
-    /// A system call failed.
-    // The error is in the message, so it is not the `source` as well, which would print it twice.
+    // The message contains the error, so it is not the `source`.
     #[error("{doing}: {call} {}: {}{hint}", .path.display(), Failure::io_message(.error))]
     Call {
         doing: &'static str,
-        /// Advice to the user, after a semicolon; often empty.
+        /// Advice to the user, often empty.
         hint: &'static str,
         call: &'static str,
         path: PathBuf,
@@ -44,7 +38,7 @@ pub enum Error {
     },
     /// The images do not fit.
     #[error(
-        "not enough free space in {} for images of {}: {} are free and {} of them stay in reserve; use a smaller --size, another --images, or a smaller --reserve",
+        "not enough free space in {} for images of {}: {} are free, {} of them in reserve. Use a smaller --size, another --images, or a smaller --reserve",
         .path.display(), Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate(),
         Bytes(*.reserve_bytes).approximate()
     )]
@@ -53,7 +47,7 @@ pub enum Error {
         /// The total size of the images.
         needed_bytes: u64,
         available_bytes: u64,
-        /// The part of the free space that must stay free.
+        /// The part of the free space that must remain.
         reserve_bytes: u64,
     },
     #[error("{program} is not installed{}", where_from(.package))]
@@ -63,33 +57,30 @@ pub enum Error {
         package: Option<&'static str>,
     },
     /// The kernel cannot mount the kind.
-    #[error("this kernel has no filesystem '{kind}' (/proc/filesystems), nor is there a mount.{kind}")]
+    #[error("this kernel has no filesystem '{kind}' (/proc/filesystems), and mount.{kind} is missing")]
     NotInKernel {
         /// The kind as mount(8) names it.
         kind: String,
     },
-    /// A program failed.
     #[error("{command}: {said}")]
     Refused {
         /// The whole command.
         command: String,
-        /// The program's error line, or how it ended.
+        /// The program's error line, or its status.
         said: String,
     },
     #[error("interrupted while a filesystem was made")]
     Interrupted,
-    /// A mount stayed in use, and was only detached from the file tree.
+    /// The mount was only detached from the file tree.
     #[error(
-        "{} was still in use after {waited_s} s and is detached only: it goes with the last process that uses it",
+        "{} was still in use after {waited_s} s and is only detached: it disappears with its last process",
         .path.display()
     )]
     StillMounted {
-        /// The mount point.
         path: PathBuf,
         waited_s: u64,
     },
-    /// A loop device is still attached.
-    #[error("/dev/{device} is still attached after {waited_s} s: it detaches when its last user closes it")]
+    #[error("/dev/{device} is still attached after {waited_s} s: it detaches with its last user")]
     StillAttached {
         /// `loop3`.
         device: String,
@@ -108,7 +99,7 @@ impl Error {
     }
 
     pub(crate) fn no_loop_device(call: &'static str, path: &Path, error: impl Into<io::Error>) -> Self {
-        const HINT: &str = "; in a container, hand it /dev/loop-control and /dev/loop*";
+        const HINT: &str = ". In a container, pass it /dev/loop-control and /dev/loop*";
         Self::Call { doing: "no loop device", call, path: path.to_owned(), error: error.into(), hint: HINT }
     }
 }

@@ -1,5 +1,3 @@
-//! Making and removing filesystems.
-
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -14,19 +12,16 @@ use crate::loop_device::LoopDevice;
 use crate::recipe::Recipe;
 use crate::{bindfs, namespace, program};
 
-/// A requested filesystem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilesystemRequest {
     pub kind: FilesystemKind,
-    /// Arguments for `mkfs`, after ours. For a layer such as `overlay:` they apply to the filesystem at the
+    /// Arguments after writebench's own. For a layer such as `overlay:` they apply to the filesystem at the
     /// bottom.
     pub mkfs_options: Vec<String>,
-    /// Options for the mount, comma-separated, after ours. For a layer such as `overlay:` they apply to the mount
-    /// on top.
+    /// Comma-separated, after writebench's own. For a layer such as `overlay:` they apply to the mount on top.
     pub mount_options: Option<String>,
 }
 
-/// A finished filesystem.
 #[derive(Debug, Clone)]
 pub struct MadeFilesystem {
     /// The mount point, for this process and its children.
@@ -36,11 +31,11 @@ pub struct MadeFilesystem {
 
 /// The filesystems of this process, in its private mount namespace.
 ///
-/// Dropping it removes them silently; [`Filesystems::remove`] reports errors.
+/// Dropping it removes them silently. [`Filesystems::remove`] reports errors.
 #[derive(Debug)]
 pub struct Filesystems {
     images: ImageDirectory,
-    /// Our filesystem for mount points.
+    /// The filesystem for mount points.
     points: PathBuf,
     next_point: u32,
     stack: Vec<CleanupAction>,
@@ -48,23 +43,20 @@ pub struct Filesystems {
 }
 
 impl Filesystems {
-    /// Enters a private mount namespace, and covers one of `/mnt`, `/media` and `/srv` that holds none of
-    /// `needed_paths`: the working directory, the database, exports and all files that are opened by path
-    /// later.
+    /// Enters a private mount namespace, and covers one of `/mnt`, `/media` and `/srv` without `needed_paths`:
+    /// the working directory, the database, exports and all files that are later opened by path.
     ///
-    /// Only the calling thread, and the threads and processes that it starts later, enter the namespace. Call
-    /// this while the process has one thread, or the others stay outside. Call [`Filesystems::make`] from a
-    /// thread that lives as long as the filesystems, since their servers die with the thread that started
-    /// them.
+    /// Only the calling thread enters, with the threads and processes that it starts later: call this in a
+    /// process of one thread. Call [`Filesystems::make`] in a thread that outlives the filesystems, because
+    /// their servers die with it.
     ///
-    /// The process stays in the namespace. `images` is the directory for image files, and is opened
-    /// at once. `reserve` is the space that remains free there.
+    /// `images`, the directory for images, is opened at once. `reserve` is the space left free there.
     ///
     /// # Errors
-    /// The process lacks `CAP_SYS_ADMIN`, `images` cannot be opened, or all three directories are needed.
-    /// Linux only.
+    /// The process lacks `CAP_SYS_ADMIN`, `images` cannot be opened, or all three directories are needed. Linux
+    /// only.
     pub fn begin(images: &Path, reserve: Reserve, needed_paths: &[&Path]) -> Result<Self, Error> {
-        // Opened before entering, so that its mount is visible to others. A lack of privileges is the more
+        // Opened before entering, so its mount is visible to other processes. A lack of privileges is the more
         // useful error.
         let opened = ImageDirectory::open(images, reserve);
         namespace::enter()?;
@@ -81,12 +73,12 @@ impl Filesystems {
 
     /// Makes a filesystem with room for twice that much content (see [`FilesystemKind::size_bytes`]).
     ///
-    /// `interrupted` is polled while images are written, and stops the work when it returns true. A
-    /// filesystem in memory uses memory as it is written; the caller checks whether there is enough.
+    /// `interrupted` is polled while images are written. A filesystem in memory takes memory as it is written,
+    /// which the caller checks.
     ///
     /// # Errors
-    /// The reason in one line: `mkfs.KIND` is not installed, the kernel does not know the kind, `mkfs` or
-    /// `mount` refused, or there is no loop device or no space. Partial work is undone.
+    /// The reason in one line: `mkfs.KIND` is not installed, the kernel lacks the kind, `mkfs` or `mount`
+    /// refused, or there is no loop device or no space. Partial work is undone.
     pub fn make(
         &mut self,
         request: &FilesystemRequest,
@@ -108,13 +100,13 @@ impl Filesystems {
             Err(error) => {
                 // The first error counts.
                 let _ = clean_up_to(&mut self.stack, before);
-                // After Ctrl-C a program may have been interrupted too; its error does not count.
+                // Ctrl-C may have interrupted a program, whose error does not count.
                 Err(if interrupted() { Error::Interrupted } else { error })
             }
         }
     }
 
-    /// The bytes written to images, including images whose filesystem could not be made.
+    /// The bytes written to images, including failed ones.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
         self.bytes_written
@@ -154,7 +146,7 @@ impl Filesystems {
             devices = self.attach_images(recipe.devices, order)?;
             let words = recipe.mkfs_words(&order.request.mkfs_options, &devices);
             program::run(&mkfs, recipe.package(), &words, &mut order.spec.commands)?;
-            // The devices of this filesystem are on top of the stack.
+            // This filesystem's devices are on top of the stack.
             let mut loops = self.stack.iter().rev().map_while(|action| match action {
                 CleanupAction::Loop(device) => Some(device),
                 _ => None,
@@ -168,7 +160,6 @@ impl Filesystems {
         self.mount(&recipe.family, source, &options, &mut order.spec)
     }
 
-    /// Makes images and attaches them to as many devices; returns the devices.
     fn attach_images(&mut self, devices: u64, order: &mut Order<'_>) -> Result<Vec<String>, Error> {
         self.images.check_space(order.size_bytes)?;
         let image_bytes = order.size_bytes / devices;
@@ -232,7 +223,6 @@ impl Filesystems {
         Ok(point)
     }
 
-    /// A new mount point, named by a number and the kind.
     fn new_point(&mut self, kind: &str) -> Result<PathBuf, Error> {
         let name = format!("{}-{}", self.next_point, kind.replace(':', "-"));
         self.next_point += 1;
@@ -240,7 +230,7 @@ impl Filesystems {
     }
 }
 
-/// A filesystem that is being made, with its commands so far.
+/// A filesystem in the making, with its commands so far.
 struct Order<'a> {
     request: &'a FilesystemRequest,
     size_bytes: u64,
@@ -266,7 +256,7 @@ fn made_directory(path: &Path) -> Result<PathBuf, Error> {
     Ok(path.to_owned())
 }
 
-/// Refuses a kind if neither the kernel, nor a module, nor a helper of mount has it.
+/// Refuses a kind that the kernel, a module and a helper of mount all lack.
 fn require_kernel(kind: &str) -> Result<(), Error> {
     let is_known = || {
         let known = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
@@ -275,7 +265,7 @@ fn require_kernel(kind: &str) -> Result<(), Error> {
     if is_known() || program::find(&format!("mount.{kind}")).is_some() {
         return Ok(());
     }
-    // The kernel would load the module at the mount. The result is checked below.
+    // The kernel would load the module at the mount. The check below shows the result.
     let words = ["-q", "--", &format!("fs-{kind}")].map(str::to_owned);
     let _ = program::run("modprobe", None, &words, &mut Vec::new());
     if is_known() { Ok(()) } else { Err(Error::NotInKernel { kind: kind.to_owned() }) }

@@ -13,16 +13,15 @@ use crate::error::Error;
 
 const DOING: &str = "make an image";
 
-/// The directory of the images, held open so that no later mount can cover it.
+/// The directory of the images, open so no later mount can cover it.
 #[derive(Debug)]
 pub(crate) struct ImageDirectory {
     pub(crate) path: PathBuf,
-    /// The kind of the directory's filesystem, as mount(8) names it.
+    /// The kind of its filesystem, as mount(8) names it.
     pub(crate) filesystem: String,
     /// The device number: `8:1`.
     pub(crate) device: String,
     directory: File,
-    /// The space that images leave free.
     reserve: Reserve,
 }
 
@@ -97,7 +96,7 @@ pub(crate) struct ImageFile {
     directory: PathBuf,
     size_bytes: u64,
     file: File,
-    /// The same file opened to bypass the page cache, or the error.
+    /// The same file past the page cache, or the error.
     direct: Result<File, Errno>,
 }
 
@@ -110,8 +109,8 @@ impl ImageFile {
         self.direct.as_ref().map(AsFd::as_fd).map_err(|&errno| errno)
     }
 
-    /// Writes zeros, so that every block is allocated and written. Otherwise the first write to each block
-    /// would pay for this in the filesystem below, during some sample.
+    /// Writes zeros, so every block is allocated and written. Otherwise the first write to each block would pay
+    /// for this during some sample.
     fn fill(&self, start: u64, end: u64, interrupted: &dyn Fn() -> bool) -> Result<(), Error> {
         const CHUNK_BYTES: u64 = 4 << 20;
         let failed = |error: std::io::Error| Error::call(DOING, "pwrite", &self.directory, error);
@@ -131,8 +130,8 @@ impl ImageFile {
         Ok(())
     }
 
-    /// Writes zeros to ranges without blocks, or with unwritten blocks. `mkfs` may leave such ranges when it
-    /// zeroes them, as with `BLKZEROOUT`. A filesystem without holes has none.
+    /// Writes zeros to ranges without blocks, or with unwritten blocks, as `mkfs` leaves them (`BLKZEROOUT`). A
+    /// filesystem without holes has none.
     pub(crate) fn fill_holes(&self) -> Result<(), Error> {
         let failed = |call| move |errno: Errno| Error::call(DOING, call, &self.directory, errno);
         let mut at = 0;
@@ -154,7 +153,6 @@ impl ImageFile {
     }
 }
 
-/// The kind of a mount in `/proc/self/mountinfo`, by the mount's number.
 fn mount_kind(mount: u64, mounts: &str) -> Option<String> {
     let number = mount.to_string();
     let line = mounts.lines().find(|line| line.split(' ').next() == Some(&number))?;
@@ -177,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_has_no_name_and_no_holes_and_ends_when_interrupted() {
+    fn an_image_has_no_name_and_no_holes_and_an_interrupt_ends_it() {
         let directory = tempfile::tempdir().unwrap();
         let images = ImageDirectory::open(directory.path(), Reserve::DEFAULT).unwrap();
         let image = images.image(3 << 20, &|| false).unwrap();
@@ -212,6 +210,6 @@ mod tests {
             text.contains("images of 1 EiB") || text.contains("1024 PiB") || text.contains("TiB"),
             "{text}"
         );
-        assert!(text.contains("stay in reserve"), "{text}");
+        assert!(text.contains("in reserve"), "{text}");
     }
 }

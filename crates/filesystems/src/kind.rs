@@ -1,5 +1,3 @@
-//! The kinds of filesystems.
-
 use std::fmt;
 use std::str::FromStr;
 
@@ -8,9 +6,9 @@ use crate::recipe::{self, Recipe};
 
 /// A kind of filesystem, by its name on the command line.
 ///
-/// `ext4-no-journal`, `btrfs-no-checksums`, `btrfs-raid0` and `tmpfs-huge` are variants; `overlay:KIND` and
-/// `fuse:KIND` stand on a filesystem of that kind; any other word is a kind that `mkfs.KIND` makes and
-/// `mount -t KIND` mounts.
+/// `ext4-no-journal`, `btrfs-no-checksums`, `btrfs-raid0` and `tmpfs-huge` are variants. `overlay:KIND` and
+/// `fuse:KIND` are layers over a filesystem of that kind. Any other word is a kind for `mkfs.KIND` and `mount
+/// -t KIND`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FilesystemKind {
     pub(crate) layer: Option<Layer>,
@@ -18,7 +16,6 @@ pub struct FilesystemKind {
     pub(crate) base: String,
 }
 
-/// A layer over another filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layer {
     /// overlayfs, with its upper and work directories on the other filesystem.
@@ -47,35 +44,35 @@ impl Layer {
 const MIB: u64 = 1 << 20;
 
 impl FilesystemKind {
-    /// The kinds of a run that names none. The others are compared with the first.
+    /// The kinds of a run without any. The others are compared with the first.
     #[must_use]
     pub fn defaults() -> Vec<Self> {
         let plain = recipe::defaults().map(|base| Self { layer: None, base: base.to_owned() });
         plain.chain(Layer::ALL.map(|layer| Self { layer: Some(layer), base: "ext4".to_owned() })).collect()
     }
 
-    /// Whether a server in a process of its own stands between the kernel and the filesystem below: syncing the one
-    /// does not sync the other.
+    /// Whether a separate server process is between the kernel and the filesystem below. A sync of one does not
+    /// sync the other.
     #[must_use]
     pub fn has_server(&self) -> bool {
         self.layer == Some(Layer::Fuse)
     }
 
-    /// Whether the kind's files are in memory rather than in an image.
+    /// Whether the kind's files are in memory instead of an image.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         Recipe::for_kind(&self.base).is_in_memory()
     }
 
-    /// The size for that much content: twice the content, as copy-on-write needs room for new data beside the
-    /// old, plus 512 MiB, because XFS needs at least 300 MiB and btrfs needs room for its metadata.
+    /// Twice the content, because copy-on-write keeps new data next to the old. 512 MiB are added for btrfs'
+    /// metadata and for XFS, which needs at least 300 MiB.
     #[must_use]
     pub fn size_bytes(&self, content_bytes: u64) -> u64 {
         // Each of two images has a whole number of MiB.
         content_bytes.saturating_mul(2).saturating_add(512 * MIB).div_ceil(2 * MIB).saturating_mul(2 * MIB)
     }
 
-    /// The space of the images: the size of the filesystem at the bottom, or 0 if it is in memory.
+    /// The size of the filesystem at the bottom, or 0 if it is in memory.
     #[must_use]
     pub fn image_bytes(&self, content_bytes: u64) -> u64 {
         if self.is_in_memory() { 0 } else { self.size_bytes(content_bytes) }
@@ -92,7 +89,7 @@ impl fmt::Display for FilesystemKind {
 }
 
 const WORD: &str = "letters a-z, digits, '.' and '-', such as ext4, xfs, btrfs-raid0, tmpfs or f2fs";
-const LAYERS: &str = "overlay:KIND or fuse:KIND, where KIND stands on no other, such as overlay:ext4";
+const LAYERS: &str = "overlay:KIND or fuse:KIND with a plain KIND, such as overlay:ext4";
 
 impl FromStr for FilesystemKind {
     type Err = Error;

@@ -1,18 +1,15 @@
-//! Filesystems of many kinds in image files, made for a run and removed however it ends.
+//! Filesystems of many kinds in image files, made for a run and removed however it ends. Linux only.
 //!
-//! [`Filesystems::begin`] enters a private mount namespace, in which [`Filesystems::make`] makes the
-//! filesystem of a [`FilesystemRequest`]. Whether the process exits, or ends by Ctrl-C or SIGKILL, nothing remains,
-//! because nothing has a name or an owner outside:
+//! [`Filesystems::begin`] enters a private mount namespace, in which [`Filesystems::make`] makes filesystems.
+//! Nothing has a name or an owner outside, so nothing remains after an exit, Ctrl-C or SIGKILL:
 //!
-//! - mounts are in the private namespace, which the kernel drops with its last process;
-//! - image files have no name, and disappear with the last descriptor;
-//! - loop devices detach themselves with their last user;
-//! - the servers of `fuse:` filesystems die with the thread that started them.
+//! - The kernel drops the mounts with the last process of the namespace.
+//! - Image files have no name, and disappear with the last descriptor.
+//! - Loop devices detach themselves with their last user.
+//! - The servers of `fuse:` filesystems die with the thread that started them.
 //!
-//! `mkfs` and `mount` cannot be told to die with their caller. If it is killed they end within seconds; until
-//! then they keep the namespace and the loop devices.
-//!
-//! Linux only.
+//! `mkfs` and `mount` do not die with a killed caller. Until they end, within seconds, they keep the namespace
+//! and the loop devices.
 
 mod bindfs;
 mod cleanup;

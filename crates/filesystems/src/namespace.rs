@@ -9,12 +9,12 @@ use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 
 use crate::error::Error;
 
-/// Directories that nearly every Linux has and that rarely hold programs or their files.
+/// Nearly every Linux has these, and they rarely hold programs or their files.
 const CANDIDATES: [&str; 3] = ["/mnt", "/media", "/srv"];
 
 const DOING: &str = "enter a mount namespace";
 
-/// Enters a private mount namespace. Later mounts outside appear inside, but not the reverse.
+/// Later mounts outside appear inside, but not the reverse.
 pub(crate) fn enter() -> Result<(), Error> {
     const CALL: &str = "unshare(CLONE_NEWNS)";
     unshare(CloneFlags::CLONE_NEWNS).map_err(|errno| match errno {
@@ -25,7 +25,7 @@ pub(crate) fn enter() -> Result<(), Error> {
     mount_change("/", slave).map_err(|errno| Error::call(DOING, "mount(MS_SLAVE)", Path::new("/"), errno))
 }
 
-/// Mounts an empty filesystem for mount points over a directory that holds none of the paths.
+/// Mounts an empty filesystem for mount points over a directory without any of the paths.
 pub(crate) fn cover(needed: &[&Path]) -> Result<PathBuf, Error> {
     let directory = choose(&CANDIDATES.map(PathBuf::from), needed)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_directory_that_nobody_needs_is_taken() {
+    fn the_first_directory_without_needed_paths_is_covered() {
         let root = tempfile::tempdir().unwrap();
         let at = |name: &str| root.path().join(name);
         std::fs::create_dir_all(at("a/deep")).unwrap();

@@ -1,5 +1,3 @@
-//! External programs: `mkfs.KIND`, `mount`.
-
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -15,7 +13,6 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// The path of a program, or an error if it is missing.
 pub(crate) fn require(name: &str, package: Option<&'static str>) -> Result<PathBuf, Error> {
     find(name).ok_or_else(|| Error::NotInstalled { program: name.to_owned(), package })
 }
@@ -40,7 +37,6 @@ pub(crate) fn run(
     Err(Error::Refused { command: line, said: explanation(&output) })
 }
 
-/// A command as it can be typed again.
 pub(crate) fn line(name: &str, words: &[String]) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=^+%@".contains(c);
     let quoted = words.iter().map(|word| {
@@ -58,7 +54,7 @@ fn explanation(output: &Output) -> String {
     said(&output.stderr).or_else(|| said(&output.stdout)).unwrap_or_else(|| output.status.to_string())
 }
 
-/// The last line that explains something, skipping usage text and mount's pointer to the kernel's log.
+/// The last line with an explanation, without usage text and mount's pointer to the kernel's log.
 pub(crate) fn last_word(text: &str) -> Option<String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.contains("dmesg(1)"));
     let lines: Vec<_> = lines.collect();

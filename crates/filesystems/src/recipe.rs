@@ -1,6 +1,6 @@
 //! The recipe of each kind: arguments for `mkfs` and options for `mount`.
 
-/// The recipe of a kind that needs no other filesystem below it.
+/// The recipe of a kind at the bottom.
 #[derive(Debug)]
 pub(crate) struct Recipe {
     /// The word in `mkfs.FAMILY` and `mount -t FAMILY`.
@@ -11,11 +11,11 @@ pub(crate) struct Recipe {
     mount_options: &'static [&'static str],
 }
 
-/// Disables discards, which would punch holes into the image, and lazy initialisation, which a kernel thread
-/// would write after the mount, during some sample.
+/// Discards would punch holes into the image. Lazy initialisation would write in a kernel thread after the
+/// mount, during some sample.
 const EXT_EXTENDED: &str = "nodiscard,lazy_itable_init=0,lazy_journal_init=0";
 
-/// A kind by its name: its family, its devices, arguments and options, and whether a run that names no kinds makes it.
+/// The kind, its family, devices, arguments and options, and whether it is a default.
 type KnownKind = (&'static str, &'static str, u64, &'static [&'static str], &'static [&'static str], bool);
 
 const KINDS: &[KnownKind] = &[
@@ -35,13 +35,13 @@ const KINDS: &[KnownKind] = &[
     ("jfs", "jfs", 1, &["-q"], &[], false),
 ];
 
-/// The kinds of a run that names none, in their order.
+/// The kinds of a run without any, in their order.
 pub(crate) fn defaults() -> impl Iterator<Item = &'static str> {
     KINDS.iter().filter(|row| row.5).map(|row| row.0)
 }
 
 impl Recipe {
-    /// The recipe of a kind; every word has one.
+    /// Every word has a recipe.
     pub(crate) fn for_kind(base: &str) -> Self {
         let known = KINDS.iter().find(|row| row.0 == base);
         let &(_, family, devices, mkfs_words, mount_options, _) =
@@ -53,7 +53,7 @@ impl Recipe {
         self.devices == 0
     }
 
-    /// The arguments for `mkfs`: ours, the user's, the devices.
+    /// The arguments for `mkfs`: writebench's, the user's, the devices.
     pub(crate) fn mkfs_words(&self, user: &[String], devices: &[String]) -> Vec<String> {
         let mut words: Vec<String> = self.mkfs_words.iter().map(|&word| word.to_owned()).collect();
         let mut user = user.iter();
@@ -70,7 +70,7 @@ impl Recipe {
         words
     }
 
-    /// The options of the mount, ours first, so that the user's override them.
+    /// The user's options come last and override writebench's.
     pub(crate) fn mount_options(&self, size_bytes: u64, devices: &[String], user: Option<&str>) -> String {
         let mut options = Vec::new();
         if self.is_in_memory() {
@@ -85,7 +85,6 @@ impl Recipe {
         options.join(",")
     }
 
-    /// The Debian package with its `mkfs`, if known.
     pub(crate) fn package(&self) -> Option<&'static str> {
         Some(match self.family.as_str() {
             "ext2" | "ext3" | "ext4" => "e2fsprogs",
@@ -117,13 +116,13 @@ mod tests {
     }
 
     #[test]
-    fn user_options_follow_ours_and_precede_the_device() {
+    fn user_options_follow_writebenchs_and_precede_the_device() {
         assert_eq!(mkfs("xfs", &["-m", "reflink=0"]), "-q -K -m reflink=0 /dev/loop7");
         assert_eq!(mkfs("made-up", &[]), "/dev/loop7");
     }
 
     #[test]
-    fn user_lists_do_not_replace_ours_in_mke2fs() {
+    fn user_lists_do_not_replace_writebenchs_in_mke2fs() {
         assert_eq!(
             mkfs("ext4-no-journal", &["-O", "^metadata_csum", "-E", "stride=4", "-b", "1024"]),
             format!("-q -E {EXT_EXTENDED},stride=4 -O ^has_journal,^metadata_csum -b 1024 /dev/loop7")
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn user_mount_options_follow_ours() {
+    fn user_mount_options_follow_writebenchs() {
         let devices = ["/dev/loop1".to_owned(), "/dev/loop2".to_owned()];
         let raid = Recipe::for_kind("btrfs-raid0").mount_options(0, &devices, Some("compress=zstd,noatime"));
         assert_eq!(raid, "device=/dev/loop1,device=/dev/loop2,nodiscard,compress=zstd,noatime");

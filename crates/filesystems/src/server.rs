@@ -1,5 +1,5 @@
 //! Programs that serve a filesystem, and die with the thread that started them.
-#![expect(unsafe_code, reason = "a child is told between fork and exec with whom it dies")]
+#![expect(unsafe_code, reason = "between fork and exec a child sets the signal for its parent's death")]
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -17,8 +17,7 @@ use crate::program;
 
 const DOING: &str = "start a filesystem's server";
 
-/// Starts an installed program that mounts at `point`, and waits until it answers there. Returns its command and its
-/// process.
+/// Returns once the program answers at its mount `point`.
 pub(crate) fn mount(
     file: &Path,
     words: &[String],
@@ -30,7 +29,7 @@ pub(crate) fn mount(
     let mut command = Command::new(file);
     command.args(words).env("LC_ALL", "C");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    // Only the supervisor may handle Ctrl-C, since it unmounts first.
+    // Only the supervisor may handle Ctrl-C, because it unmounts first.
     command.process_group(0);
     die_with_this_thread(&mut command);
     let mut child = command.spawn().map_err(|error| Error::call(DOING, "execve", file, error))?;
@@ -66,7 +65,7 @@ fn last_words(child: &mut Child) -> Option<String> {
     program::last_word(&said)
 }
 
-/// Without this, the server of a mount would outlive the thread: its own mount keeps the namespace.
+/// Otherwise the server would outlive the thread, because its own mount keeps the namespace.
 fn die_with_this_thread(command: &mut Command) {
     let this = getpid();
     let prepare = move || {

@@ -385,8 +385,8 @@ fn refusals() -> Result<()> {
     for (more, code, expected) in [
         (&["--on", "ext4,ext4"][..], 2, "is given twice"),
         (&["--on", "overlay"], 2, "on which filesystem?"),
-        (&["--on", "EXT4"], 2, "is no kind of filesystem"),
-        (&["--on", "overlay:fuse:ext4"], 2, "is no kind of filesystem"),
+        (&["--on", "EXT4"], 2, "is not a kind of filesystem"),
+        (&["--on", "overlay:fuse:ext4"], 2, "is not a kind of filesystem"),
         (&["--on", "ext4", "--mount-options", "xfs=noatime"], 2, "not among the kinds"),
         (&["--on", "ext4", "--mount-options", "noatime"], 2, "expected KIND=OPTIONS"),
         (&["--on", "tmpfs", "--mkfs-options", "tmpfs=-q"], 2, "no mkfs makes it"),

@@ -77,7 +77,7 @@ fn suite_as_nobody() -> Result<()> {
 fn needs_root() -> Result<()> {
     let nobody = Nobody::new()?;
     let ended = nobody.call(&["fs", "--on", "ext4"])?;
-    ensure!(ended.code == Some(1) && ended.stderr.contains("run it as root"), "{ended:?}");
+    ensure!(ended.code == Some(1) && ended.stderr.contains("Run it as root"), "{ended:?}");
     let ended = nobody.call(&["run", "/root", "--case", "write,size=1"])?;
     ensure!(ended.code == Some(1) && ended.stderr.contains("Permission denied (13)"), "{ended:?}");
     Ok(())

@@ -1,5 +1,3 @@
-//! Loop devices that detach themselves after their last use.
-
 mod sys;
 
 use std::fs::{self, File, OpenOptions};
@@ -14,18 +12,18 @@ use crate::image::ImageFile;
 
 /// A block device over an image.
 ///
-/// Dropping it detaches the device as soon as it is neither mounted nor open.
+/// After a drop it detaches itself as soon as it is neither mounted nor open.
 #[derive(Debug)]
 pub(crate) struct LoopDevice {
     /// `loop3`.
     pub(crate) name: String,
-    /// The backing file according to sysfs. If the text differs, another process uses the device.
+    /// The backing file in sysfs. A different text means another process's device.
     backing: String,
     /// Whether the kernel bypasses the page cache for the image.
     pub(crate) direct_io: bool,
     /// The reason if the kernel does not.
     pub(crate) direct_io_refused: Option<String>,
-    /// The sector size that the kernel chose.
+    /// The kernel's choice.
     pub(crate) logical_sector_bytes: u64,
     /// Keeps the device attached.
     device: File,
@@ -39,7 +37,7 @@ const DOING: &str = "attach a loop device";
 const TRIES: usize = 100;
 
 impl LoopDevice {
-    /// Attaches an image to the next free device, with direct I/O if the kernel can.
+    /// Attaches an image to the next free device, with direct I/O if possible.
     pub(crate) fn attach(image: ImageFile) -> Result<Self, Error> {
         let control_path = Path::new(CONTROL);
         let control = open(control_path)?;
@@ -59,7 +57,7 @@ impl LoopDevice {
         Err(Error::no_loop_device("ioctl(LOOP_CONFIGURE)", control_path, Errno::BUSY))
     }
 
-    /// Reads the result back, because the kernel may grant less than was asked for.
+    /// Reads the result back, because the kernel may grant less than requested.
     fn attached(
         name: String,
         device: File,
@@ -69,7 +67,7 @@ impl LoopDevice {
         let is_direct = || Ok::<_, Error>(fact(&name, "loop/dio")? == "1");
         let mut direct_io = is_direct()?;
         if !direct_io && refused.is_none() {
-            // LOOP_CONFIGURE ignores the request silently; this call returns the reason.
+            // LOOP_CONFIGURE ignores the request silently. This call returns the reason.
             refused = sys::set_direct_io(&device).err();
             direct_io = is_direct()?;
         }
@@ -86,14 +84,12 @@ impl LoopDevice {
         })
     }
 
-    /// `/dev/loop3`.
     pub(crate) fn node(&self) -> String {
         format!("/dev/{}", self.name)
     }
 
-    /// Writes zeros where mkfs has left the image without blocks.
     pub(crate) fn fill_holes(&self) -> Result<(), Error> {
-        // The data of mkfs must reach the image before its holes are searched.
+        // The data of mkfs must reach the image before the search for holes.
         self.device.sync_all().map_err(|error| Error::call(DOING, "fsync", Path::new(&self.node()), error))?;
         self.image.fill_holes()
     }
@@ -122,7 +118,7 @@ fn open(path: &Path) -> Result<File, Error> {
     opened.map_err(|error| Error::no_loop_device("open", path, error))
 }
 
-/// Attaches with direct I/O if the image can be opened so, otherwise buffered; returns the reason.
+/// Attaches with direct I/O if the image can be opened so, otherwise buffered, and returns the reason.
 fn configure(device: &File, image: &ImageFile) -> Result<Option<Errno>, Errno> {
     let refused = match image.direct() {
         Ok(direct) => match sys::configure(device, direct, true) {
@@ -135,7 +131,6 @@ fn configure(device: &File, image: &ImageFile) -> Result<Option<Errno>, Errno> {
     sys::configure(device, image.buffered(), false).map(|()| Some(refused))
 }
 
-/// A fact about a device in sysfs.
 fn fact(name: &str, of: &str) -> Result<String, Error> {
     let path = PathBuf::from(format!("/sys/block/{name}/{of}"));
     let text = fs::read_to_string(&path).map_err(|error| Error::call(DOING, "read", &path, error))?;

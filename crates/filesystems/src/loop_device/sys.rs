@@ -1,4 +1,4 @@
-//! Ioctls of loop devices that no library wraps as a single step.
+//! Ioctls of loop devices that no library wraps.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -12,27 +12,27 @@ nix::ioctl_none_bad!(get_free, LOOP_CTL_GET_FREE);
 
 /// The number of a free loop device, which is created if necessary.
 pub(super) fn free_number(control: &File) -> nix::Result<i32> {
-    // SAFETY: the descriptor is open, and the code takes no argument and gives a number, which is not memory.
+    // SAFETY: the descriptor is open, and the code takes no argument and returns a number.
     unsafe { get_free(control.as_raw_fd()) }
 }
 
-/// Attaches a file in one step, with `AUTOCLEAR` from the start, so that the device detaches itself after its
-/// last user, which is this process until the mount.
+/// Attaches a file in one step. `AUTOCLEAR` from the start detaches the device after its last user, which is
+/// this process until the mount.
 pub(super) fn configure(device: &File, backing: BorrowedFd<'_>, direct: bool) -> Result<(), Errno> {
     let direct = if direct { loop_device::LO_FLAGS_DIRECT_IO as u32 } else { 0 };
     let flags = loop_device::LO_FLAGS_AUTOCLEAR as u32 | direct;
-    // SAFETY: the structure holds only numbers, each of which may be zero: no option is set, and the kernel
-    // chooses the block size.
+    // SAFETY: the structure holds only numbers, each of which may be zero: no option, and the kernel's block
+    // size.
     let mut config: loop_config = unsafe { std::mem::zeroed() };
     config.fd = u32::try_from(backing.as_raw_fd()).map_err(|_| Errno::BADF)?;
     config.info.lo_flags = flags;
     // SAFETY: the kernel reads a `loop_config` for this code.
     let setter = unsafe { Setter::<LOOP_CONFIGURE, loop_config>::new(config) };
-    // SAFETY: the kernel only reads the value that belongs to `setter`.
+    // SAFETY: the kernel only reads `setter`'s value.
     unsafe { ioctl(device, setter) }
 }
 
-/// Asks for direct I/O on an attached device; the error is the kernel's reason.
+/// Requests direct I/O on an attached device. The error is the kernel's reason.
 pub(super) fn set_direct_io(device: &File) -> Result<(), Errno> {
     // SAFETY: this code takes a number, 1 for direct.
     let setter = unsafe { IntegerSetter::<LOOP_SET_DIRECT_IO>::new_usize(1) };

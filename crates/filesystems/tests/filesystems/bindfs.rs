@@ -1,4 +1,4 @@
-//! `fuse:KIND` forwards everything to the filesystem below, in as few requests as the kernel allows.
+//! `fuse:KIND` forwards everything in as few requests as the kernel allows.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -18,9 +18,9 @@ const MIB: usize = 1 << 20;
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Image("ext4"), Need::Bindfs];
     trials.add("fuse: a direct write is direct below", &needs, direct);
-    trials.add("fuse: a write is large requests, and a sync of it is one", &needs, large_requests);
+    trials.add("fuse: a write has large requests, and its sync has one", &needs, large_requests);
     trials.add("fuse: a small write is one request", &needs, small_requests);
-    trials.add("fuse: a removed file is gone below", &needs, removed);
+    trials.add("fuse: a removed file disappears below", &needs, removed);
     trials.add("fuse: threads write at the same time", &needs, threads);
     trials.add("fuse: a dead server leaves only errors", &needs, dead_server);
 }
@@ -54,13 +54,12 @@ fn direct() -> Result<()> {
     ensure!(*read == *data);
     // Reading beyond the end returns no data and no error.
     ensure!(file.read_at(&mut read, 3 * MIB as u64)? == 0);
-    // A request that the filesystem below cannot do directly is refused here.
+    // The filesystem below cannot do this request directly.
     ensure!(is(file.write_at(&data[..4096], 100), Errno::INVAL));
     drop(file);
     kept.remove()
 }
 
-/// The flags with which a process has a file open.
 fn open_flags(process: u32, path: &Path) -> Result<OFlags> {
     let inode = fs::metadata(path)?.ino();
     for descriptor in entries(Path::new(&format!("/proc/{process}/fd"))) {
@@ -80,10 +79,9 @@ fn server_of(kept: &Kept) -> Result<u32> {
     children(kept.pid()).first().copied().context("a server")
 }
 
-/// The repetitions of a counted operation.
 const TIMES: u64 = 64;
 
-/// The write calls that a server makes for `TIMES` operations: one to the file, and one per answer.
+/// The server's write calls for `TIMES` operations: one to the file, and one per answer.
 fn write_calls(server: u32, work: impl FnOnce() -> std::io::Result<()>) -> Result<u64> {
     let now = || -> Result<u64> {
         let text = fs::read_to_string(format!("/proc/{server}/io"))?;
@@ -94,8 +92,8 @@ fn write_calls(server: u32, work: impl FnOnce() -> std::io::Result<()>) -> Resul
     Ok(now()? - before)
 }
 
-/// Whether each operation took `each` calls. The kernel counts an answer after we have it, and the server
-/// closes a file after we do, so each of the server's threads, at most sixteen, may lag by one call.
+/// Whether each operation took `each` calls. The kernel counts an answer after its arrival, and the server
+/// closes a file late. So each of the server's threads, at most sixteen, may lag by one call.
 fn is_each(calls: u64, each: u64) -> bool {
     calls.abs_diff(each * TIMES) <= 16
 }
@@ -105,7 +103,7 @@ fn large_requests() -> Result<()> {
     const MOST_CALLS: u64 = 2 * 8;
     let (kept, path, _) = fuse()?;
     let server = server_of(&kept)?;
-    // The buffer is page-aligned, because a request holds whole pages.
+    // A request holds whole pages.
     let data = AlignedBuffer::new(MIB, 4096)?;
     for direct in [false, true] {
         let name = path.join(format!("direct-{direct}"));
@@ -129,7 +127,7 @@ fn small_requests() -> Result<()> {
     for direct in [false, true] {
         let options = OpenOptions::new().write(true).create_new(true).direct(direct);
         let file = options.write_through(WriteThrough::DataSync).open(path.join(direct.to_string()))?;
-        // With this first write the kernel learns that there are no extended attributes.
+        // This first write teaches the kernel that there are no extended attributes.
         file.write_all_at(&data, 0)?;
         let calls = write_calls(server, || (0..TIMES).try_for_each(|_| file.write_all_at(&data, 0)))?;
         // The write, its answer, and the answer to the sync.

@@ -14,14 +14,14 @@ use crate::kept::{Kept, loops_over, request};
 
 const SIGNALS: [Signal; 3] = [Signal::KILL, Signal::TERM, Signal::INT];
 
-/// The number of moments, spread over the whole time of making.
+/// Spread over the whole time of making.
 const MOMENTS: u32 = 40;
 
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Image("ext4"), Need::Image("btrfs"), Need::Image("xfs"), Need::Bindfs];
     trials.add("a signal at any moment of making leaves nothing", &needs, at_any_moment);
     trials.add("a signal while all are in use leaves nothing", &needs, while_in_use);
-    trials.add("a removal waits for what is still in use", &needs, still_in_use);
+    trials.add("a removal waits for files in use", &needs, still_in_use);
     trials.add("a mount in use for too long is detached, and this is reported", &needs, in_use_for_too_long);
 }
 
@@ -72,8 +72,8 @@ fn in_use_for_too_long() -> Result<()> {
     let mut kept = Kept::start(Kind::Tmpfs, 0, &[request("ext4", &[], None)])?.made()?;
     let file = File::create_new(kept.path(0)?.join("file"))?;
     let said = kept.try_to_remove()?;
-    let expected = "/mnt/1-ext4 was still in use after 10 s and is detached only: \
-                    it goes with the last process that uses it";
+    let expected = "/mnt/1-ext4 was still in use after 10 s and is only detached: \
+                    it disappears with its last process";
     ensure!(said["error"] == expected, "{said}");
     ensure!(loops_over(kept.images()).len() == 1);
     drop(file);

@@ -48,12 +48,10 @@ fn say(what: &Value) -> Result<()> {
     Ok(stdout.flush()?)
 }
 
-/// A request with options.
 pub(crate) fn request(kind: &str, mkfs: &[&str], mount: Option<&str>) -> Value {
     json!({ "kind": kind, "mkfs": mkfs, "mount": mount })
 }
 
-/// A process that keeps filesystems.
 pub(crate) struct Kept {
     child: Child,
     stdout: BufReader<ChildStdout>,
@@ -62,12 +60,10 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Starts making filesystems, with images on a filesystem of that kind.
     pub(crate) fn start(images_on: Kind, content_bytes: u64, requests: &[Value]) -> Result<Self> {
         Self::start_in(directory_on(images_on), content_bytes, requests)
     }
 
-    /// Starts making filesystems, with images in that directory.
     pub(crate) fn start_in(images: TempDir, content_bytes: u64, requests: &[Value]) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(COMMAND).arg(images.path()).arg(content_bytes.to_string());
@@ -78,7 +74,6 @@ impl Kept {
         Ok(Self { child, stdout, images, made: Vec::new() })
     }
 
-    /// Waits until the filesystems are made.
     pub(crate) fn made(mut self) -> Result<Self> {
         loop {
             let mut line = String::new();
@@ -109,12 +104,10 @@ impl Kept {
         serde_json::from_value(self.made[index]["making"].clone()).with_context(|| self.made[index].to_string())
     }
 
-    /// The reason why a filesystem could not be made.
     pub(crate) fn error(&self, index: usize) -> Result<&str> {
         self.made[index]["error"].as_str().with_context(|| self.made[index].to_string())
     }
 
-    /// The line of a filesystem's mount in the process's namespace.
     pub(crate) fn mount_line(&self, index: usize) -> Result<String> {
         let point = self.made[index]["path"].as_str().context("made")?;
         let mounts = fs::read_to_string(format!("/proc/{}/mountinfo", self.pid()))?;
@@ -122,7 +115,7 @@ impl Kept {
         Ok(line.with_context(|| mounts.clone())?.to_owned())
     }
 
-    /// Removes the filesystems, after which nothing may be left although the process may still run.
+    /// Nothing may be left afterwards, although the process may still run.
     pub(crate) fn remove(mut self) -> Result<()> {
         let outside = Outside::around(&self);
         let said = self.try_to_remove()?;
@@ -132,7 +125,6 @@ impl Kept {
         Ok(())
     }
 
-    /// Tries to remove the filesystems; returns the process's answer.
     pub(crate) fn try_to_remove(&mut self) -> Result<Value> {
         drop(self.child.stdin.take());
         let mut line = String::new();
@@ -140,7 +132,7 @@ impl Kept {
         serde_json::from_str(&line).context("the process has ended")
     }
 
-    /// Ends the process by a signal, after which nothing may be left.
+    /// Nothing may be left after the signal.
     pub(crate) fn end_by(mut self, signal: rustix::process::Signal) -> Result<()> {
         let outside = Outside::around(&self);
         let pid = rustix::process::Pid::from_child(&self.child);
@@ -173,7 +165,6 @@ impl Outside {
         Self { images: kept.images().to_owned(), children: children(kept.pid()) }
     }
 
-    /// The traces that exist now.
     fn left(&self) -> Result<Vec<String>> {
         let mut left: Vec<_> =
             loops_over(&self.images).iter().map(|device| device.display().to_string()).collect();
@@ -187,7 +178,6 @@ impl Outside {
     }
 }
 
-/// The loop devices over images in that directory.
 pub(crate) fn loops_over(images: &Path) -> Vec<PathBuf> {
     let prefix = format!("{}/", images.display());
     let ours = loop_devices().into_iter().filter(|(_, file)| file.starts_with(&prefix));

@@ -1,5 +1,3 @@
-//! Real filesystems, made by a separate process and observed from outside its namespace.
-
 mod bindfs;
 mod endings;
 mod kept;

@@ -1,5 +1,3 @@
-//! Each filesystem works, has the requested options, and is gone after its removal.
-
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
@@ -33,14 +31,14 @@ pub(crate) fn add(trials: &mut Trials) {
     }
     let ext4 = [Need::Image("ext4"), Need::Filesystem(writebench_testkit::Kind::Ext4)];
     trials.add("loop devices over ext4 are direct, as recorded", &ext4, direct_over_ext4);
-    trials.add("over tmpfs the record agrees with sysfs", &ext4, recorded_over_tmpfs);
+    trials.add("the record agrees with sysfs over tmpfs", &ext4, recorded_over_tmpfs);
     let all = [Need::Image("xfs"), Need::Image("btrfs")].into_iter().chain(ext4).collect::<Vec<_>>();
     trials.add("images have neither names nor holes", &all, no_names_and_no_holes);
     let bindfs = [Need::Image("ext4"), Need::Bindfs];
     trials.add("options are recorded and in effect", &bindfs, options_are_in_effect);
     let faulty = [Need::Image("ext4"), Need::Fuse];
     trials.add(
-        "where every file needs a name, the image loses its name at once",
+        "an image loses its name at once on a filesystem without nameless files",
         &faulty,
         images_without_tmpfile,
     );
@@ -128,7 +126,7 @@ fn no_names_and_no_holes() -> Result<()> {
         }
         let file = File::open(&descriptor)?;
         let size = file.metadata()?.len();
-        // Mounting has written to the images meanwhile, which makes no holes either.
+        // Mounting has written to the images, which makes no holes either.
         ensure!(rustix::fs::seek(&file, SeekFrom::Hole(0))? == size, "a hole in {}", target.display());
         seen += 1;
     }

@@ -1,5 +1,3 @@
-//! A filesystem that cannot be made leaves nothing and gives the reason in one line.
-
 use std::process::Command;
 
 use anyhow::{Result, ensure};
@@ -52,7 +50,6 @@ fn no_mkfs() -> Result<()> {
     reports_missing("f2fs", "mkfs.f2fs is not installed: install the package f2fs-tools")
 }
 
-/// Makes a filesystem without any program.
 fn reports_missing(kind: &str, expected: &str) -> Result<()> {
     let images = directory_on(Kind::Tmpfs);
     let mut command = Command::new(std::env::current_exe()?);
@@ -67,7 +64,7 @@ fn reports_missing(kind: &str, expected: &str) -> Result<()> {
 fn too_little_space() -> Result<()> {
     let kept = Kept::start(Kind::Ext4, 1 << 50, &[request("ext4", &[], None)])?.made()?;
     let error = kept.error(0)?;
-    ensure!(error.starts_with("not enough free space in ") && error.contains("stay in reserve"), "{error}");
+    ensure!(error.starts_with("not enough free space in ") && error.contains("in reserve"), "{error}");
     kept.remove()
 }
 
@@ -83,7 +80,7 @@ fn without_rights() -> Result<()> {
     let output = command.arg(copy).arg(COMMAND).arg(images.path()).arg("0").current_dir("/").output()?;
     let said = String::from_utf8(output.stderr)?;
     let expected = "making filesystems needs root (CAP_SYS_ADMIN): unshare(CLONE_NEWNS): \
-                    Operation not permitted (1); run it as root\n";
+                    Operation not permitted (1). Run it as root\n";
     ensure!(!output.status.success() && said == expected, "{said}");
     Ok(())
 }
