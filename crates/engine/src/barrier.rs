@@ -9,22 +9,20 @@ use writebench_model::{Phase, nanoseconds};
 
 use crate::call::{CallError, PhaseError};
 
-/// The barrier of a sample's ranks.
 pub trait RankBarrier {
-    /// Tells all ranks whether this one has succeeded so far, and waits for them; returns whether
-    /// all have. After the last wait there is no other in this sample.
+    /// Reports this rank's success, waits for all ranks, and returns whether all have succeeded. `is_last`
+    /// marks the sample's last wait.
     ///
     /// # Errors
     /// The other ranks cannot be reached.
     fn wait(&mut self, has_succeeded: bool, is_last: bool) -> io::Result<bool>;
 }
 
-/// A sample's ranks, as one of them sees them. A sample of one rank waits for nobody.
+/// A single rank waits for none.
 pub(crate) struct Ranks<'m> {
     barrier: Option<&'m mut dyn RankBarrier>,
-    // Whether the sample ended because another rank has failed.
     pub(crate) is_abandoned: bool,
-    // A moment, and its time of `CLOCK_MONOTONIC` in numbers, which all processes of a machine have in common.
+    // A moment, and its `CLOCK_MONOTONIC`, which a machine's processes have in common.
     origin: (Instant, u64),
     pub(crate) timestamps: PhaseTimestamps,
 }
@@ -35,12 +33,11 @@ impl<'m> Ranks<'m> {
         Self { barrier, is_abandoned: false, origin, timestamps: PhaseTimestamps::default() }
     }
 
-    /// Waits for the other ranks before the next phase, unless one of them has failed.
+    /// Does not wait after another rank's failure.
     pub(crate) fn wait<T>(&mut self, so_far: Result<T, PhaseError>) -> Result<T, PhaseError> {
         self.wait_at(so_far, false)
     }
 
-    /// Waits for the other ranks, perhaps for the last time.
     pub(crate) fn wait_at<T>(&mut self, so_far: Result<T, PhaseError>, is_last: bool) -> Result<T, PhaseError> {
         let Some(barrier) = &mut self.barrier else { return so_far };
         let all = barrier.wait(so_far.is_ok(), is_last);
@@ -58,7 +55,6 @@ impl<'m> Ranks<'m> {
         }
     }
 
-    /// Marks a phase that took so long from `start`.
     pub(crate) fn mark(&mut self, phase: Phase, start: Instant, elapsed_ns: u64) {
         let (origin, origin_ns) = self.origin;
         let began_ns = origin_ns + nanoseconds(start.saturating_duration_since(origin));
@@ -66,9 +62,8 @@ impl<'m> Ranks<'m> {
     }
 }
 
-/// The time of `CLOCK_MONOTONIC`.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
-    // The C library's, as the standard library's: tools that set a clock apart reach both.
+    // Tools that set another clock reach the C library's and the standard library's.
     clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| nanoseconds(now.into()))
 }

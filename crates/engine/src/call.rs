@@ -9,23 +9,18 @@ use writebench_model::{Failure, Outcome, Phase};
 
 pub(crate) type Result<T, E = CallError> = std::result::Result<T, E>;
 
-/// A call, by the name that strace and errors use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call {
     pub name: &'static str,
-    /// Error numbers that mean more than their text. EOPNOTSUPP and ENOSYS mean "not supported", unless the call
-    /// gives them another meaning.
+    /// By default EOPNOTSUPP and ENOSYS mean "not supported".
     pub meanings: &'static [(Errno, Meaning)],
 }
 
 #[derive(Debug)]
 pub(crate) enum Meaning {
-    /// The target lacks a feature; this is no fault.
     Unsupported,
-    /// A setting of the machine forbids the call, which is no fault either. The worker has given up the
-    /// privileges that would override the setting.
+    /// A setting of the machine forbids the call. The worker has given up the privileges to override it.
     Forbidden(&'static str),
-    /// A setting of the machine limits the call.
     Limited(&'static str),
 }
 
@@ -43,20 +38,17 @@ pub(crate) struct CallError {
     offset: Option<u64>,
     errno: Option<i32>,
     message: String,
-    // Whether the target lacks a feature, which is no fault.
     is_unsupported: bool,
 }
 
-/// A failed call with its phase.
 pub(crate) type PhaseError = (Phase, CallError);
 
 impl CallError {
-    /// An error number that the call returned.
     pub(crate) fn new(call: impl Into<Call>, errno: Errno) -> Self {
         let call = call.into();
         let meaning = call.meanings.iter().find(|(number, _)| *number == errno).map(|(_, meaning)| meaning);
         let (is_unsupported, setting) = match meaning {
-            // fallocate(2) returns the first; any call that the kernel lacks returns the second.
+            // fallocate(2) returns the first, a missing call the second.
             None => (matches!(errno, Errno::OPNOTSUPP | Errno::NOSYS), None),
             Some(Meaning::Unsupported) => (true, None),
             Some(Meaning::Forbidden(setting)) => (true, Some(setting)),
@@ -68,12 +60,10 @@ impl CallError {
         Self { errno: Some(number), is_unsupported, ..error }
     }
 
-    /// An error that a library returned for a system call.
     pub(crate) fn from_io(call: impl Into<Call>, error: &io::Error) -> Self {
         Self::new(call, Errno::from_io_error(error).unwrap_or(Errno::IO))
     }
 
-    /// An error of the library for direct I/O.
     pub(crate) fn from_direct_io(call: impl Into<Call>, error: &direct_io::Error) -> Self {
         match error.raw_os_error() {
             Some(number) => Self::new(call, Errno::from_raw_os_error(number)),
@@ -81,18 +71,17 @@ impl CallError {
         }
     }
 
-    /// An error other than a system call's.
     pub(crate) fn other(what: impl Into<Call>, message: impl Into<String>) -> Self {
         let (call, message) = (what.into().name, message.into());
         Self { call, path: None, offset: None, errno: None, message, is_unsupported: false }
     }
 
-    /// The target lacks a feature, although no call reported it.
+    /// A missing feature without an error from any call.
     pub(crate) fn unsupported(what: &'static str, message: impl Into<String>) -> Self {
         Self { is_unsupported: true, ..Self::other(what, message) }
     }
 
-    /// Adds the required alignment to the error of a direct transfer: EINVAL does not name it.
+    /// EINVAL does not name the required alignment.
     pub(crate) fn with_alignment(mut self, file: BorrowedFd<'_>) -> Self {
         if self.errno == Some(Errno::INVAL.raw_os_error())
             && let Some(needed) = DirectIo::for_file(file).ok().and_then(|direct| direct.alignment())
@@ -104,19 +93,16 @@ impl CallError {
         self
     }
 
-    /// Adds the file's name, unless there is one.
     pub(crate) fn with_path(mut self, name: &str) -> Self {
         self.path.get_or_insert_with(|| name.to_owned());
         self
     }
 
-    /// Adds the offset in the file, unless there is one.
     pub(crate) fn or_at(mut self, offset: u64) -> Self {
         self.offset.get_or_insert(offset);
         self
     }
 
-    /// Adds the offset in the file.
     pub(crate) fn at(mut self, offset: u64) -> Self {
         self.offset = Some(offset);
         self
@@ -126,12 +112,10 @@ impl CallError {
         self.errno.map(Errno::from_raw_os_error)
     }
 
-    /// The cause, without file and offset.
     pub(crate) fn reason(self) -> String {
         self.outcome(Phase::Settle, None).reason().unwrap_or_default()
     }
 
-    /// The outcome of the sample.
     pub(crate) fn outcome(self, phase: Phase, path: Option<&str>) -> Outcome {
         let outcome = if self.is_unsupported { Outcome::Unsupported } else { Outcome::Failed };
         outcome(Box::new(self.failure(phase, path)))
@@ -144,7 +128,7 @@ impl CallError {
     }
 }
 
-/// The result of a call of libc that returns 0, or -1 and sets errno.
+/// libc returns 0, or -1 and sets errno.
 pub(crate) fn libc_result(result: std::ffi::c_int) -> rustix::io::Result<()> {
     if result == 0 {
         return Ok(());
@@ -152,7 +136,6 @@ pub(crate) fn libc_result(result: std::ffi::c_int) -> rustix::io::Result<()> {
     Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
 }
 
-/// Repeats a call while it is interrupted.
 pub(crate) fn retry<T>(call: impl Into<Call>, mut work: impl FnMut() -> rustix::io::Result<T>) -> Result<T> {
     loop {
         match work() {
@@ -162,8 +145,7 @@ pub(crate) fn retry<T>(call: impl Into<Call>, mut work: impl FnMut() -> rustix::
     }
 }
 
-/// Hands over all of `bytes`, which begin at `offset`: continues after a short write (Linux moves at most
-/// 0x7ffff000 bytes in one call) and retries after EINTR.
+/// Continues after short writes (Linux moves at most 0x7ffff000 bytes in one call), and retries after EINTR.
 #[inline(always)]
 pub(crate) fn hand_over(
     call: &'static str,
@@ -177,8 +159,7 @@ pub(crate) fn hand_over(
     }
 }
 
-/// Handles the rare results outside the loop of [`hand_over`], which then keeps only the data that it needs
-/// across a call.
+/// Outside the loop of [`hand_over`], which then keeps less data across a call.
 #[cold]
 #[inline(never)]
 fn hand_over_rest(
@@ -205,7 +186,6 @@ fn hand_over_rest(
     }
 }
 
-/// Does the work of [`hand_over`] for a vector of buffers.
 #[inline(always)]
 pub(crate) fn hand_over_vector(
     call: &'static str,

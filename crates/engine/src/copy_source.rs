@@ -1,4 +1,4 @@
-//! The file that is copied: the user's, or our own beside the samples.
+//! The source of copies: the user's file, or the engine's own in each target.
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -12,15 +12,12 @@ use crate::methods::map::Map;
 use crate::region::to_usize;
 use crate::sync;
 
-/// The file that is copied into each target: one that the user named, which is only read, or our own in each
-/// target.
 pub(crate) struct CopySources {
     given: Option<OwnedFd>,
-    // Our own files, by the number of the target.
+    // By the number of the target.
     made: HashMap<usize, OwnSource>,
 }
 
-/// Our own file, open.
 struct OwnSource {
     file: OwnedFd,
     bytes: u64,
@@ -28,19 +25,17 @@ struct OwnSource {
 }
 
 impl CopySources {
-    /// Uses the user's file, or our own if none is given.
     pub(crate) fn new(given: Option<OwnedFd>) -> Self {
         Self { given, made: HashMap::new() }
     }
 
-    /// The file that a case copies into that target, if the case copies and the file exists. Each reader
-    /// reopens it.
+    /// Each reader reopens it.
     pub(crate) fn get(&self, case: &Case, target: usize) -> Option<BorrowedFd<'_>> {
         let made = || self.made.get(&target).map(|made| &made.file);
         self.given.as_ref().or_else(made).filter(|_| case.method().has_source_file()).map(AsFd::as_fd)
     }
 
-    /// Makes our own file of incompressible data with at least this many bytes, unless a suitable one exists.
+    /// The data is incompressible.
     pub(crate) fn make(&mut self, number: usize, target: Target<'_>, bytes: u64, seed: u64) -> Result<()> {
         let fits = |made: &OwnSource| made.bytes >= bytes && made.seed == seed;
         if self.given.is_some() || self.made.get(&number).is_some_and(fits) {
@@ -60,8 +55,8 @@ impl CopySources {
     }
 }
 
-/// Brings the copied bytes of the file into the page cache, or out of it, as the case requires, and checks
-/// the result. Returns a reason to doubt the sample if not all bytes complied.
+/// Brings the source into the page cache, or out of it. Returns a reason to doubt the sample if some bytes did
+/// not comply.
 pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>> {
     let bytes = case.axes().size_bytes;
     let length = rustix::fs::fstat(file).map_err(|errno| CallError::new("stat", errno))?.st_size;
@@ -70,8 +65,7 @@ pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>
         let message = format!("the file has {length} bytes, and {bytes} are to be copied");
         return Err(CallError::other("copy from", message));
     }
-    // A descriptor that has read to the end or read twice leaves a different read-ahead state than a fresh
-    // one.
+    // A descriptor that has read to the end or twice has another read-ahead state than a new one.
     let file = file::reopen_to_read(file, Cache::Buffered)?;
     if case.axes().origin == Origin::Warm {
         if resident_bytes(&file, bytes)? == Some(bytes) {
@@ -96,8 +90,7 @@ pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>
     Err(CallError::unsupported("origin=cold", message))
 }
 
-/// The bytes that are in the page cache; none if mincore(2) does not tell this process the truth. Then the kernel reports
-/// every page as present.
+/// None if mincore(2) reports every page as present to this process.
 fn resident_bytes(file: &OwnedFd, bytes: u64) -> Result<Option<u64>> {
     let stat = rustix::fs::fstat(file).map_err(|errno| CallError::new("stat", errno))?;
     let is_owner = stat.st_uid == rustix::process::geteuid().as_raw();

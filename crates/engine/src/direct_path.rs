@@ -17,16 +17,15 @@ use crate::source::SourceBuffer;
 use crate::threads::start_thread;
 use crate::{region, settle, sync, thread_state};
 
-/// Whether `O_DIRECT` writes into a file in that state go through the page cache, found with a file beside the sample's.
-/// The data is written in one call, so that the page cache would hold all of it at once.
+/// Tries it with another file in the directory. One call writes the data, so the page cache would hold all of
+/// it at once.
 pub(crate) fn uses_page_cache(
     directory: BorrowedFd<'_>,
     sample: &SampleRequest,
     (prepare, checksums): (Prepare, Checksums),
     source: &mut SourceBuffer,
 ) -> Result<bool> {
-    /// The share of all pages that counts as the page cache: pages appear and disappear one after the
-    /// other.
+    /// A share of pages, because pages appear and disappear one by one.
     const MUCH: u64 = 8;
     let name = format!("{}-direct-{prepare}", sample.file_stem);
     let size = Bytes(DIRECT_CHECK_FILE_BYTES);
@@ -34,11 +33,11 @@ pub(crate) fn uses_page_cache(
     let case = Case::parse(&format!("{case},checksums={checksums}"))
         .map_err(|error| CallError::other("case", error.to_string()))?;
     source.make(&case, 0, sample.data_seed)?;
-    // On a busy machine the observer can miss pages, but it cannot see pages that do not exist.
+    // A busy observer can miss pages, but never sees absent ones.
     for _ in 0..DIRECT_CHECK_TRIES {
         let found = most_bytes_in_page_cache(directory, &case, &name, sample.data_seed, source);
         if found.as_ref().is_err_and(|error| error.errno() == Some(Errno::EXIST)) {
-            // The file existed before, and is not ours to remove.
+            // The file existed before the sample.
             return found.map(|_| false);
         }
         file::remove(Target::Directory(directory), &name)?;
@@ -49,8 +48,8 @@ pub(crate) fn uses_page_cache(
     Ok(false)
 }
 
-/// Proceeds as a sample does, up to the end of the write. Filesystems that use the page cache (btrfs for its checksums,
-/// ext4 in a hole of a file without extents) drop the pages afterwards.
+/// Filesystems drop the pages after the write: btrfs for its checksums, ext4 in a hole of a file without
+/// extents.
 fn most_bytes_in_page_cache(
     directory: BorrowedFd<'_>,
     case: &Case,
@@ -68,7 +67,6 @@ fn most_bytes_in_page_cache(
     state.open()?;
     state.prepare()?;
     let file = file::open_to_read(target, name)?;
-    // Pages can be dropped once they are synced.
     sync::sync(file.as_fd(), SyncCall::Fsync)?;
     retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, Advice::DontNeed))?;
     let map = Map::reading(file.as_fd(), 0, axes.size_bytes)?;
@@ -78,10 +76,9 @@ fn most_bytes_in_page_cache(
     most_bytes
 }
 
-/// Does the work and returns the most bytes of the file that were in the page cache, during the work and
-/// right after it.
+/// The most bytes in the page cache, during the work and right after it.
 fn most_resident_bytes<T>(map: &Mapping, work: impl FnOnce() -> T) -> Result<(T, Result<u64, CallError>)> {
-    /// Much shorter than any device takes to write the expected pages.
+    /// Any device takes much longer to write the expected pages.
     const INSPECTION_INTERVAL: Duration = Duration::from_micros(50);
     let (is_done, begun) = (AtomicBool::new(false), Barrier::new(2));
     let observe = || {

@@ -1,5 +1,5 @@
-//! Safe opening and removal: only files that we created, by name in an open directory and never through a
-//! link; or the one block device that was given to us.
+//! Safe opening and removal: only the engine's own files, by name in an open directory and never through a
+//! link, or the one given block device.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -14,20 +14,19 @@ use crate::{pattern, sync};
 
 #[derive(Clone, Copy)]
 pub enum Target<'t> {
-    /// A directory that is ours alone.
     Directory(BorrowedFd<'t>),
-    /// A block device that is held exclusively for us. Cases overwrite it in place.
+    /// Held exclusively, and overwritten in place.
     Device(BorrowedFd<'t>),
 }
 
-/// The name of our own file to be copied, and of the user's file in an error.
+/// The engine's own source, and the user's in errors.
 pub(crate) const COPIED: &str = "copied";
 
 /// EINVAL from a filesystem without direct I/O: open(2).
 pub(crate) const OPEN_DIRECT: Call =
     Call { name: "open with O_DIRECT", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 
-/// The names of a rank's files: the common one, one for each of its threads, or its own.
+/// The common name, one per thread, or the rank's own.
 pub(crate) fn names(stem: &str, case: &Case, rank: u32) -> Vec<String> {
     let threads = case.axes().threads;
     let numbers = match case.axes().files {
@@ -38,7 +37,7 @@ pub(crate) fn names(stem: &str, case: &Case, rank: u32) -> Vec<String> {
     numbers.map(|number| format!("{stem}-{number}")).collect()
 }
 
-/// Opens a file. One that must be new is created exclusively; if ranks share it, whichever comes first creates it.
+/// A new file is created exclusively, a shared one by the first of several ranks.
 pub(crate) fn open(target: Target<'_>, name: &str, case: &Case, opening: Opening) -> Result<OwnedFd> {
     let options = access(case);
     let options = match opening {
@@ -54,7 +53,7 @@ pub(crate) fn open(target: Target<'_>, name: &str, case: &Case, opening: Opening
     Ok(file)
 }
 
-/// Switches off the checksums of an empty file on request. btrfs silently ignores the flag on files with data.
+/// btrfs silently ignores the flag on files with data.
 fn set_checksums(file: &OwnedFd, checksums: Checksums) -> Result<()> {
     if checksums == Checksums::Default {
         return Ok(());
@@ -74,7 +73,6 @@ fn set_checksums(file: &OwnedFd, checksums: Checksums) -> Result<()> {
     Err(CallError::unsupported("checksums=no", message))
 }
 
-/// Creates a file that must not exist yet, filled with the data of that seed, and syncs it.
 pub(crate) fn create_filled(
     directory: BorrowedFd<'_>,
     name: &str,
@@ -103,14 +101,12 @@ pub(crate) fn open_to_read(target: Target<'_>, name: &str) -> Result<OwnedFd> {
     open_with(target, name, Cache::Buffered, OpenOptions::new().read(true))
 }
 
-/// Reopens a descriptor's file for reading, with a position and advice of its own, through the page cache or
-/// past it.
+/// With its own position and advice.
 pub(crate) fn reopen_to_read(file: BorrowedFd<'_>, cache: Cache) -> Result<OwnedFd> {
     let options = OpenOptions::new().read(true).direct(cache == Cache::Direct);
     open_with(Target::Device(file), "", cache, options)
 }
 
-/// Reads all of the bytes at the offset; `purpose` is in the error for a file that ends before.
 pub(crate) fn read_exact(
     purpose: &'static str,
     file: BorrowedFd<'_>,
@@ -129,7 +125,7 @@ pub(crate) fn read_exact(
     Ok(())
 }
 
-/// Removes a file; a missing file is no error. A device stays.
+/// A missing file is not an error.
 pub(crate) fn remove(target: Target<'_>, name: &str) -> Result<()> {
     let Target::Directory(directory) = target else { return Ok(()) };
     retry("unlink", || match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
@@ -139,8 +135,7 @@ pub(crate) fn remove(target: Target<'_>, name: &str) -> Result<()> {
     .map_err(|error| error.with_path(name))
 }
 
-/// Closes a file and reports late errors of the filesystem: see close(2) on NFS and quotas. After EINTR Linux
-/// has closed the descriptor.
+/// Reports late errors: see close(2) on NFS and quotas. After EINTR Linux has closed the descriptor.
 pub(crate) fn close(file: OwnedFd) -> Result<()> {
     match nix::unistd::close(file) {
         Ok(()) | Err(nix::errno::Errno::EINTR) => Ok(()),

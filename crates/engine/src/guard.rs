@@ -1,5 +1,4 @@
-//! A process between a worker and a program of the user's: however either ends, nothing that the program started
-//! lives on.
+//! A process between a worker and the user's program. However either ends, no process of the program survives.
 #![expect(unsafe_code, reason = "a descriptor that was inherited is known by its number alone")]
 
 use std::collections::HashSet;
@@ -19,38 +18,36 @@ use writebench_model::nanoseconds;
 
 use crate::machine::Usage;
 
-/// The variable that names the descriptor for the program's own times: `docs/reference/commands.md`.
+/// The descriptor for the program's own times: `docs/reference/commands.md`.
 pub(crate) const PHASES_FD: &str = "WRITEBENCH_PHASES_FD";
 /// The word that makes this program a guard.
 pub const GUARD: &str = "guard";
 
-/// The program that does nothing: its time is that of starting a process.
+/// Its time is the cost of starting a process.
 const NOTHING: &str = "true";
 const INSPECTION_INTERVAL: Duration = Duration::from_millis(1);
 
-/// A program's end.
 pub(crate) struct Ended {
     pub status: ExitStatus,
     pub elapsed_ns: u64,
-    /// The time of a process that does nothing; none if there is no such program.
+    /// None without the program `true`.
     pub startup_ns: Option<u64>,
     pub usage: Usage,
-    /// The processes that it left behind, which were killed.
+    /// Killed at the end.
     pub left: u64,
 }
 
-/// Starts a program under a guard, and waits until all of its processes have ended. It has the three standard
-/// descriptors, and the one for its phases.
+/// Waits until all of the program's processes have ended.
 pub(crate) fn run_guarded(words: &[OsString], phases: BorrowedFd<'_>, errors: OwnedFd) -> io::Result<Ended> {
-    // What a guard leaves that is killed falls to this process.
+    // The kernel gives the children of a killed guard to this process.
     set_child_subreaper(Some(getpid()))?;
     keep_inherited_descriptors()?;
     rustix::io::fcntl_setfd(phases, FdFlags::empty())?;
     let (mut own, guards) = UnixStream::pair()?;
-    // The guard keeps the worker's error output open: the supervisor takes a worker as gone when that is closed.
+    // The supervisor takes the end of the worker's error output for the worker's end.
     let mut command = Command::new("/proc/self/exe");
     command.arg(GUARD).args(words).env(PHASES_FD, phases.as_raw_fd().to_string());
-    // A group of its own: the worker's is killed as a whole, and the guard must outlive that.
+    // The guard must outlive the worker's group, which is killed as a whole.
     let guard = command.stdin(OwnedFd::from(guards)).stdout(errors).process_group(0).spawn()?;
     drop(command);
     let ended = read_report(&mut own, guard);
@@ -58,12 +55,13 @@ pub(crate) fn run_guarded(words: &[OsString], phases: BorrowedFd<'_>, errors: Ow
     ended
 }
 
-/// What this process has from its parent is not for programs of the user's.
+/// The user's programs must not inherit the worker's descriptors.
 fn keep_inherited_descriptors() -> io::Result<()> {
     for entry in std::fs::read_dir("/proc/self/fd")? {
         let number = entry?.file_name().to_str().and_then(|name| name.parse().ok());
         if let Some(number) = number.filter(|&number: &i32| number > libc::STDERR_FILENO) {
-            // SAFETY: the call takes numbers, and closes nothing here. The directory's own may be closed already.
+            // SAFETY: the call takes numbers, and closes nothing here. The directory's own may be closed
+            // already.
             unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
         }
     }
@@ -90,16 +88,17 @@ fn read_report(from: &mut UnixStream, mut guard: Child) -> io::Result<Ended> {
     })
 }
 
-/// Runs a program for the worker at the other end of standard input, with standard output as its error output.
+/// Runs a program for the worker at the other end of standard input. Standard output is the program's error
+/// output.
 ///
 /// # Errors
-/// The worker is gone.
+/// The worker has ended.
 pub fn guard(words: &mut dyn Iterator<Item = OsString>) -> io::Result<()> {
     set_child_subreaper(Some(getpid()))?;
     let worker = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut closed = worker.try_clone()?;
     Builder::new().spawn(move || {
-        // The worker sends nothing: this ends when it dies, perhaps before the program has begun.
+        // The worker sends nothing, so this ends when it dies.
         let _ = closed.read(&mut [0]);
         loop {
             end_children();
@@ -132,7 +131,6 @@ fn run(words: &mut dyn Iterator<Item = OsString>) -> io::Result<(ExitStatus, u64
     Ok((status, elapsed_ns, Usage::read(UsageWho::RUSAGE_CHILDREN).since(before)))
 }
 
-/// The time from the start of a process to its end, without any work.
 fn time_of_nothing() -> io::Result<u64> {
     let mut command = Command::new(NOTHING);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -141,13 +139,11 @@ fn time_of_nothing() -> io::Result<u64> {
     Ok(nanoseconds(start.elapsed()))
 }
 
-/// Kills all children of this process, and those that fall to it as their parents die, until there are none.
-/// Returns how many there were.
+/// Includes orphans that become this process's children. Returns their number.
 fn end_children() -> usize {
     let mut killed = HashSet::new();
     loop {
         match waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
-            // ECHILD: there are none.
             Err(errno) if errno != Errno::INTR => return killed.len(),
             Ok(None) => {
                 killed.extend(children().filter(|&child| kill_process(child, Signal::KILL).is_ok()));
@@ -158,7 +154,7 @@ fn end_children() -> usize {
     }
 }
 
-/// The live children of this process: proc_pid_stat(5).
+/// proc_pid_stat(5).
 fn children() -> impl Iterator<Item = Pid> {
     let own = getpid().as_raw_nonzero().to_string();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();

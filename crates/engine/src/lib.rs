@@ -1,9 +1,9 @@
 //! Runs one case in this process.
 //!
 //! [`Engine::sample`] takes a [`writebench_model::Case`] through its phases: settle, open, prepare, write,
-//! sync, close, verify, clean. `run` reads the clock at their borders; phase write reads it more often only
-//! for latencies or a course over time. Each method has its own chunk loop, so that dynamic dispatch happens
-//! once per thread and phase, never once per chunk.
+//! sync, close, verify, clean. `run` reads the clock at their borders, and only latencies and timelines read it
+//! inside phase write. Each method has its own chunk loop, so dynamic dispatch happens once per thread and
+//! phase.
 
 mod barrier;
 mod call;

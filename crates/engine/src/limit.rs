@@ -14,11 +14,11 @@ use crate::region::to_usize;
 use crate::run::Engine;
 use crate::threads::{Shared, Step, Threads};
 
-/// The size of one plain copy: with larger ones the C library bypasses the CPU's caches by itself.
+/// Larger plain copies of the C library bypass the CPU's caches.
 const PIECE_BYTES: usize = 1 << 20;
-/// A chunk that fits in the caches nearest to the CPU.
+/// Fits in the caches nearest to the CPU.
 const CHUNK_BYTES: usize = 64 << 10;
-/// The most passes of each kind; the best counts.
+/// The best counts.
 const MOST_PASSES: u32 = 8;
 
 impl Engine<'_> {
@@ -32,8 +32,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Direct writes with io_uring, in turns of two shapes, into files of growing size or onto the device; the
-    /// best throughput of phase write counts.
+    /// io_uring writes two shapes in turn, into files of growing size or onto the device. The best throughput
+    /// of phase write counts.
     fn device_limit(
         &mut self,
         target: Target<'_>,
@@ -48,8 +48,7 @@ impl Engine<'_> {
             Target::Directory(_) => "fallocate",
             Target::Device(_) => "overwrite",
         };
-        // Onto blocks that hold data already no extent is converted, and huge pages are fewer pieces for the
-        // device; kernels without them have the first shape only.
+        // Blocks with data need no extent conversion, and huge pages are fewer pieces for the device.
         let shapes = [(CHUNK, 8, prepare, "page-aligned"), (8 * CHUNK, 4, "overwrite", "huge-pages")];
         let (mut bytes_per_s, mut how, mut bytes_written) = (None, format!("no room for {}", Bytes(CHUNK)), 0);
         let mut size = FIRST_BYTES.min(writes.file_bytes);
@@ -89,7 +88,6 @@ impl Engine<'_> {
                 bytes_per_s = Some(per_s);
                 how = format!("best of phase write of {case}");
             }
-            // The next write should take a third of the remaining time.
             let left_ms = u64::try_from(time.saturating_sub(start.elapsed()).as_millis()).unwrap_or(0);
             size = (per_s / 1000 * left_ms / 3).clamp(FIRST_BYTES, writes.file_bytes.max(FIRST_BYTES));
             size = size.min(writes.file_bytes);
@@ -99,15 +97,13 @@ impl Engine<'_> {
     }
 }
 
-/// The kinds of copies, each with its step.
 const COPIES: [(LimitKind, Step<Copier>); 3] = [
     (LimitKind::MemoryCopy, |copier| copier.time(copy_pieces)),
     (LimitKind::MemoryCopyOneChunk, |copier| copier.time(copy_one_chunk)),
     (LimitKind::MemoryCopyNonTemporal, |copier| copier.time(copy_past_caches)),
 ];
 
-/// Memory copies by `threads`, each between its own buffers: plain, from one chunk repeatedly, and with
-/// non-temporal stores. All destinations are touched first; the best of several passes counts.
+/// All destinations are touched first. The best of several passes counts.
 fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
     let threads = threads.max(1);
     let each = to_usize(bytes / u64::from(threads)).max(1);
@@ -134,7 +130,7 @@ fn is_missing(kind: LimitKind) -> bool {
     kind == LimitKind::MemoryCopyNonTemporal && StreamingCopy::for_this_cpu().is_none()
 }
 
-/// The shortest time of each kind of copy with all threads in parallel, from the first start to the last end.
+/// From the first thread's start to the last one's end.
 fn fastest(threads: u32, each: usize, time: Duration) -> Result<[Duration; COPIES.len()], String> {
     let copiers: Option<Vec<Copier>> = (0..threads).map(|_| Copier::new(each)).collect();
     let copiers = Shared::new(copiers.ok_or("there is no memory for it")?);
@@ -164,7 +160,6 @@ fn fastest(threads: u32, each: usize, time: Duration) -> Result<[Duration; COPIE
     std::thread::scope(|scope| Threads::start(scope, &copiers).and_then(passes)).map_err(CallError::reason)
 }
 
-/// One thread's buffers, and the start and end of its last copy.
 struct Copier {
     from: AlignedBuffer,
     to: MmapMut,
@@ -176,7 +171,7 @@ impl Copier {
     fn new(bytes: usize) -> Option<Self> {
         let mut from = AlignedBuffer::new(bytes, 4096).ok()?;
         let mut to = MmapMut::map_anon(bytes).ok()?;
-        // The kernel's own mapping of the page cache is of huge pages, too; kernels without them refuse.
+        // The kernel also maps the page cache by huge pages. Kernels without them refuse.
         let _ = to.advise(Advice::HugePage);
         from.fill(1);
         to.fill(2);

@@ -1,14 +1,13 @@
-//! Data that no layer can compress or deduplicate, and that any reader can check at any offset.
+//! Data that no layer can compress or deduplicate, and that a reader can check at any offset.
 //!
-//! The eight bytes at index i are output i of the SplitMix64 generator (Steele, Lea, Flood, *Fast
-//! splittable pseudorandom number generators*, OOPSLA 2014) started at the seed, little endian.
+//! The eight bytes at index i are output i of the SplitMix64 generator (Steele, Lea, Flood, *Fast splittable
+//! pseudorandom number generators*, OOPSLA 2014) started at the seed, little endian.
 
 use writebench_model::Data;
 
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 const WORD_BYTES: usize = 8;
 
-/// Number `index` of the generator's outputs.
 #[inline]
 pub(crate) fn word(seed: u64, index: u64) -> u64 {
     let mut z = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(GOLDEN_GAMMA));
@@ -17,7 +16,6 @@ pub(crate) fn word(seed: u64, index: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Fills `bytes` with the data that `seed` has from `offset` on.
 pub(crate) fn fill(seed: u64, offset: u64, bytes: &mut [u8]) {
     let into_word = usize::try_from(offset % WORD_BYTES as u64).unwrap_or(0);
     let mut index = offset / WORD_BYTES as u64;
@@ -36,11 +34,10 @@ pub(crate) fn fill(seed: u64, offset: u64, bytes: &mut [u8]) {
     last.copy_from_slice(&word(seed, index + count).to_le_bytes()[..tail]);
 }
 
-/// Fills `bytes` with the data of a case from `offset` on.
 pub(crate) fn fill_with(data: Data, seed: u64, offset: u64, bytes: &mut [u8]) {
     let zero_bytes = Data::BLOCK_BYTES * usize::from(data.zero_percent()) / 100;
     match data {
-        // The zeros are written, because untouched memory is one shared page.
+        // Untouched memory is one shared page.
         Data::Zero => return bytes.fill(0),
         Data::Random | Data::Compressible(_) => fill(seed, offset, bytes),
     }
@@ -90,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_words_are_splitmix64() {
-        // The first output for seed 0, as in the reference implementation.
+        // The reference implementation's first output for seed 0.
         let mut bytes = [0; 8];
         fill(0, 0, &mut bytes);
         assert_eq!(u64::from_le_bytes(bytes), 0xe220_a839_7b1d_cdaf);

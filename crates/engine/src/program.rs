@@ -1,5 +1,3 @@
-//! Starts a program of the user's, waits for its end, and takes the time between.
-
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -13,34 +11,27 @@ use crate::call::{CallError, Result};
 use crate::file::Target;
 use crate::guard::{PHASES_FD, run_guarded};
 
-/// The placeholder of the file to be written.
+/// The written file.
 pub const FILE: &str = "{file}";
-/// The placeholder of a file with the data, in the page cache.
+/// A file with the data, in the page cache.
 pub const SOURCE: &str = "{source}";
 
-/// The most bytes of a program's last words that are shown.
 const MOST_WORDS_BYTES: usize = 400;
 
-/// A command line, split into words, with its files.
 pub(crate) struct Program<'p> {
-    /// The words, with placeholders.
+    /// With placeholders.
     pub words: &'p [String],
-    /// The directory of the sample.
     pub target: Target<'p>,
-    /// The name of the file that the program writes.
     pub name: &'p str,
-    /// The file with the data.
     pub source: Option<BorrowedFd<'p>>,
 }
 
 impl Program<'_> {
-    /// Whether the program reads its data from the given file, so that the content is known.
     pub(crate) fn is_given_its_data(words: &[String]) -> bool {
         words.iter().any(|word| word.contains(SOURCE))
     }
 
-    /// Runs the program once, and writes its times and counters into the sample: the phases that it
-    /// reports, or phase `write` from its start to its end.
+    /// Records the program's own phases, or phase `write` from start to end.
     pub(crate) fn run(&self, case: &Case, sample: &mut Sample) -> Result<()> {
         let line = self.line()?;
         let program = line.first().map(|word| word.to_string_lossy()).unwrap_or_default();
@@ -75,13 +66,12 @@ impl Program<'_> {
         if self.words.is_empty() {
             return Err(CallError::other("program", "no command was given for it: run --command"));
         }
-        // Without a source its placeholder stays.
         let source = source.as_deref().unwrap_or(Path::new(SOURCE));
         Ok(self.words.iter().map(|word| filled(word, &file, source)).collect())
     }
 }
 
-/// A word with a path in place of each placeholder. Paths need not be text.
+/// Paths need not be text.
 fn filled(word: &str, file: &Path, source: &Path) -> OsString {
     let with_source =
         |piece: &str| piece.split(SOURCE).map(OsStr::new).collect::<Vec<_>>().join(source.as_os_str());
@@ -93,7 +83,7 @@ fn path_to(file: BorrowedFd<'_>) -> Result<PathBuf> {
     std::fs::read_link(link).map_err(|error| CallError::from_io("readlink", &error))
 }
 
-/// A file in memory, which takes all that is written without a reader.
+/// Takes any output without a reader.
 fn memory_file(name: &str) -> Result<File> {
     let file: OwnedFd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)
         .map_err(|errno| CallError::new("memfd_create", errno))?;
@@ -102,12 +92,10 @@ fn memory_file(name: &str) -> Result<File> {
 
 fn read_text(file: &mut File) -> String {
     let mut bytes = Vec::new();
-    // A file in memory that cannot be read counts as empty.
     let _ = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The end of the program's output, in one line.
 fn last_words(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let from = line.len().saturating_sub(MOST_WORDS_BYTES);
@@ -115,7 +103,7 @@ fn last_words(text: &str) -> String {
     line[from..].to_owned()
 }
 
-/// The times that a program reports, `write 1234 sync 567`; without a report all of its time is phase `write`.
+/// A report such as `write 1234 sync 567`. Without one all time is phase `write`.
 fn phases(reported: &str, elapsed_ns: u64) -> Result<PhasesNs, String> {
     let mut phases = PhasesNs::default();
     let mut words = reported.split_whitespace().peekable();

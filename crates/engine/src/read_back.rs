@@ -1,4 +1,4 @@
-//! Verification after the clock: the content is read back and compared with the expected data.
+//! The content is compared after the clock.
 
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, OwnedFd};
@@ -14,22 +14,18 @@ use crate::region::Region;
 use crate::verify::{Written, wrong};
 use crate::{pattern, source};
 
-/// The size of a block that is read from memory: a page.
 const PAGE_BYTES: u64 = 4096;
-/// The number of blocks that are read from a device: for a large file, fewer and larger blocks take
-/// a fraction of the time.
+/// Fewer and larger blocks take a fraction of the time.
 const DEVICE_BLOCKS: u64 = 256;
 const MOST_BLOCK_BYTES: u64 = 64 << 10;
-/// The blocks in a stripe. A selection has at least one block of each stripe, so that it always includes some of a
-/// lost write that is aligned and a stripe long, or twice that long.
+/// Each stripe has a selected block, so a selection includes part of an aligned lost write of one or two
+/// stripes.
 const STRIPE_BLOCKS: u64 = 16;
 /// A smaller selection would hardly be faster than the whole.
 const LEAST_SELECTED_BYTES: u64 = 1 << 20;
-/// The size of one read of a whole file.
 const WHOLE_STEP_BYTES: usize = 1 << 20;
 
-/// Compares the data that was handed over, or the part of it that the run's seed chooses, with the expected
-/// data. Durable data is read from the device if the kernel releases its pages.
+/// Durable data is read from the device if the kernel releases its pages.
 pub(crate) fn read_back(
     written: &Written<'_, '_>,
     request: &SampleRequest,
@@ -57,14 +53,13 @@ pub(crate) fn read_back(
         let compared = reader.compare_region(region, bytes, selection);
         origins.push(compared.map_err(|error| error.with_path(name))?);
     }
-    // The least certain of all.
+    // From the least certain on.
     let from = [None, Some(ReadFrom::PageCache), Some(ReadFrom::Device)];
     let from = from.into_iter().find(|from| origins.contains(from)).flatten();
     let extent = if selection.is_some() { Extent::Part } else { Extent::Whole };
     Ok(ReadBack { extent, bytes: reader.compared_bytes, from })
 }
 
-/// The block size, by where the case suggests that the data will come from.
 fn block_bytes(written: &Written<'_, '_>, bytes: u64) -> u64 {
     let is_durable = written.case.contract().durability == Durability::Durable;
     let is_on_device = is_durable || written.case.axes().cache == Cache::Direct;
@@ -76,13 +71,11 @@ fn device_block_bytes(bytes: u64) -> u64 {
     block_bytes.next_power_of_two().clamp(PAGE_BYTES, MOST_BLOCK_BYTES)
 }
 
-/// The same blocks for the same seed, round and case.
 fn selection_seed(request: &SampleRequest) -> u64 {
     let seed = pattern::word(request.data_seed, u64::from(request.round));
     request.case.to_string().bytes().fold(seed, |seed, byte| pattern::word(seed, u64::from(byte)))
 }
 
-/// The blocks of a file that are compared.
 #[derive(Clone, Copy)]
 struct BlockSelection {
     block_bytes: u64,
@@ -91,14 +84,13 @@ struct BlockSelection {
 }
 
 impl BlockSelection {
-    /// A selection from `bytes`; none if it would include every block.
+    /// None for every block.
     fn new(bytes: u64, seed: u64, block_bytes: u64) -> Option<Self> {
         let stripe_blocks = (bytes / LEAST_SELECTED_BYTES).min(STRIPE_BLOCKS);
         (stripe_blocks > 1).then_some(Self { block_bytes, stripe_blocks, seed })
     }
 
-    /// The first and the last block of a file's range and a random one of each stripe, in file order, cut to
-    /// the range.
+    /// The first block, the last one and a random one of each stripe, cut to the range.
     fn ranges(self, begin: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
         let block_bytes = self.block_bytes;
         let (first, last) = (begin / block_bytes, (end - 1) / block_bytes);
@@ -115,7 +107,6 @@ impl BlockSelection {
     }
 }
 
-/// The whole range, in steps.
 fn steps(begin: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
     (begin..end).step_by(WHOLE_STEP_BYTES).map(move |from| (from, (from + WHOLE_STEP_BYTES as u64).min(end)))
 }
@@ -129,7 +120,7 @@ struct Reader<'r, 'w, 'a> {
 }
 
 impl Reader<'_, '_, '_> {
-    /// Compares the data of one thread; returns where it came from.
+    /// Returns the place that the data was read from.
     fn compare_region(
         &mut self,
         region: &Region<'_>,
@@ -138,11 +129,11 @@ impl Reader<'_, '_, '_> {
     ) -> Result<Option<ReadFrom>> {
         let file = file::open_to_read(self.written.target, region.name(self.written.names))?;
         if self.written.case.contract().durability == Durability::Durable || self.written.is_of_another_rank {
-            // Pages that stay nevertheless are found below.
+            // The search below finds pages that remain.
             let _ = rustix::fs::fadvise(&file, 0, None, Advice::DontNeed);
         }
         let from = find_origin(&file, region.file_offset, region.span_bytes(bytes));
-        // Blocks of the file are chosen, or with blocks in turns those of the region.
+        // If ranks have blocks in turns, the region's are chosen.
         let begin = if region.is_contiguous() { region.file_offset } else { 0 };
         let end = begin + bytes;
         let original = region.copy_from.map(|source| file::reopen_to_read(source, Cache::Buffered)).transpose();
@@ -151,7 +142,7 @@ impl Reader<'_, '_, '_> {
             None => steps(begin, end).collect(),
             Some(selection) => {
                 for file in [Some(&file), original.as_ref()].into_iter().flatten() {
-                    // The advice only avoids reading data that is not compared.
+                    // Avoids reading data that is not compared.
                     let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
                 }
                 let seed = pattern::word(selection.seed, region.index as u64);
@@ -163,7 +154,7 @@ impl Reader<'_, '_, '_> {
                 batch.iter().flat_map(|(from, to)| region.contiguous(from - begin, to - from)).collect();
             if selection.is_some() && from != Some(ReadFrom::PageCache) {
                 for piece in &pieces {
-                    // Starts a read without waiting; the later read waits and reports errors.
+                    // The later read waits and reports errors.
                     let length = NonZeroU64::new(piece.range.length);
                     let _ = rustix::fs::fadvise(&file, piece.file_offset, length, Advice::WillNeed);
                 }
@@ -176,7 +167,6 @@ impl Reader<'_, '_, '_> {
         Ok(from)
     }
 
-    /// Compares a contiguous piece behind so many bytes of its region.
     fn compare_piece(
         &mut self,
         piece: &Region<'_>,
@@ -206,13 +196,10 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-/// The number of reads that are under way at the same time.
 const BATCH_BLOCKS: usize = 1024;
 
-/// Where a range would be read from: one page in the page cache is enough to doubt the device. None if that
-/// cannot be found out.
+/// One cached page is enough to doubt the device. None if it is unknown.
 fn find_origin(file: &OwnedFd, begin: u64, bytes: u64) -> Option<ReadFrom> {
-    // The first of these bytes show whether the page cache has the range.
     const INSPECTED_BYTES: usize = 16 << 20;
     for at in (0..bytes).step_by(INSPECTED_BYTES) {
         let length = (INSPECTED_BYTES as u64).min(bytes - at);
@@ -247,7 +234,7 @@ mod tests {
             prop_assert_eq!(ranges[0].0, begin);
             prop_assert_eq!(ranges[ranges.len() - 1].1, begin + bytes);
             prop_assert!(ranges.windows(2).all(|pair| pair[0].1 <= pair[1].0), "in order, none twice");
-            // No gap is as long as two stripes, so that it cannot hide a lost write of that size.
+            // A gap of two stripes could hide a lost write of that size.
             let stripe = STRIPE_BLOCKS * block_bytes;
             prop_assert!(ranges.windows(2).all(|pair| pair[1].0 - pair[0].1 < 2 * stripe));
             prop_assert_eq!(blocks(bytes, seed, begin, block_bytes), ranges, "the same for the same seed");

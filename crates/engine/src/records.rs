@@ -1,5 +1,4 @@
-//! Data that becomes durable on the way: the moments of its syncs, the latency of each record, and the time
-//! limit.
+//! Syncs in the loop, the latency of each record, and the time limit.
 
 use std::time::{Duration, Instant};
 
@@ -13,29 +12,26 @@ use crate::region::Region;
 use crate::timeline::ProgressSampler;
 use crate::write_behind::WriteBehind;
 
-/// The records that one thread has handed over. If no data becomes durable before the end, this is off and
-/// never reads the clock, so that the loop only makes its calls.
+/// Without syncs in the loop it is off and never reads the clock, so the loop only makes its calls.
 pub(crate) struct Records {
     every: Option<u64>,
     limit: Option<Duration>,
-    // In nanoseconds; none if records are off.
+    // In nanoseconds.
     latencies: Option<Histogram<u64>>,
     since_sync: u64,
-    /// Methods with a loop of their own add to this.
+    /// Methods with their own loop add to this.
     pub handed_over_bytes: u64,
     pub sampler: ProgressSampler,
-    /// Present if data is written out behind the loop.
     pub behind: Option<WriteBehind>,
     start: Instant,
     last: Instant,
 }
 
-/// Why a loop ends early: a call that failed, or none at the time limit.
+/// A failed call, or none at the time limit.
 pub(crate) type Stop = Option<CallError>;
 
 impl Records {
-    /// Records for a thread's region of a case with that sync and chunk size. The loop ends after `limit`, if
-    /// records are on.
+    /// `limit` ends the loop if records are on.
     pub(crate) fn new(sync: Sync, chunk_bytes: u64, limit: Option<Duration>) -> Self {
         const LONGEST_NS: u64 = 3_600_000_000_000;
         const DIGITS: u8 = 3;
@@ -55,13 +51,11 @@ impl Records {
         }
     }
 
-    /// Whether no chunk is timed or synced on the way.
     pub(crate) fn is_off(&self) -> bool {
         self.latencies.is_none()
     }
 
-    /// Hands over every chunk of a region as a record. `sync` receives the range of the file that has not been
-    /// synced.
+    /// `sync` receives the unsynced range of the file.
     #[inline(always)]
     pub(crate) fn each<'a>(
         &mut self,
@@ -72,8 +66,7 @@ impl Records {
         self.each_by_window(region, u64::MAX, |_| Ok(()), hand_over, sync)
     }
 
-    /// Like [`Records::each`], with work before each window of the region. Data that is synced on the
-    /// way has one window.
+    /// [`Records::each`], with work before each window. With syncs in the loop there is one window.
     #[inline(always)]
     pub(crate) fn each_by_window<'a>(
         &mut self,
@@ -84,7 +77,8 @@ impl Records {
         mut sync: impl FnMut(u64, u64) -> Result<()>,
     ) -> Result<()> {
         if self.is_off() {
-            // Write-back is due at the first chunk behind its distance, which is seldom a border of the sampler's pieces.
+            // Write-back is due at the first chunk beyond its distance, which is seldom a border of the
+            // sampler's pieces.
             let distance = self.behind.as_ref().map_or(u64::MAX, |behind| behind.distance);
             for (_, window) in region.pieces(window_bytes.min(distance)) {
                 before(&window)?;
@@ -106,7 +100,6 @@ impl Records {
         })
     }
 
-    /// Runs a loop that calls [`Records::record`], and syncs the rest at its end.
     pub(crate) fn run<S: FnMut(u64, u64) -> Result<()>>(
         &mut self,
         region: &Region<'_>,
@@ -121,8 +114,6 @@ impl Records {
         if self.every.is_some() { self.sync_rest(region, sync) } else { Ok(()) }
     }
 
-    /// Records that these chunks with these bytes have been handed over: syncs if it is due, and takes the
-    /// time.
     pub(crate) fn record(
         &mut self,
         region: &Region<'_>,
@@ -156,25 +147,21 @@ impl Records {
         Ok(())
     }
 
-    /// Marks the beginning of the loop.
     pub(crate) fn begin(&mut self) {
         self.start = Instant::now();
         self.last = self.start;
     }
 
-    /// Whether the time limit has passed.
     pub(crate) fn is_past_limit(&self) -> bool {
         !self.is_off() && self.limit.is_some_and(|limit| self.start.elapsed() >= limit)
     }
 
-    /// Records the latency of a record.
     pub(crate) fn record_latency(&mut self, duration: Duration) {
         if let Some(latencies) = &mut self.latencies {
             latencies.saturating_record(nanoseconds(duration));
         }
     }
 
-    /// Records the bytes that the loop has handed over since it began, and writes behind.
     #[inline(always)]
     pub(crate) fn reached(&mut self, bytes: u64) -> Result<()> {
         self.sampler.reached(bytes);
@@ -184,14 +171,12 @@ impl Records {
         }
     }
 
-    /// Adds the records of another thread.
     pub(crate) fn merge(&mut self, other: &Self) {
         if let (Some(all), Some(more)) = (&mut self.latencies, &other.latencies) {
             all.add(more).expect("the bounds are the same");
         }
     }
 
-    /// The distribution of the latencies; none if there are none.
     pub(crate) fn latency(&self) -> Option<Latency> {
         let latencies = self.latencies.as_ref().filter(|latencies| !latencies.is_empty())?;
         let mut bytes = Vec::new();

@@ -4,36 +4,31 @@ use std::os::fd::BorrowedFd;
 
 use writebench_model::{Axes, Case, Files, Range, Source, Stride};
 
-/// One thread's share of the data.
 #[derive(Clone, Copy)]
 pub(crate) struct Region<'a> {
     pub axes: &'a Axes,
-    /// The thread's number in its rank, from 0.
+    /// In its rank, from 0.
     pub index: usize,
-    /// The region's place in the data of all ranks.
+    /// In the data of all ranks.
     pub range: Range,
-    /// The region's place in the data of its rank.
+    /// In the data of its rank.
     pub rank_offset: u64,
-    /// The region's offset in its file.
     pub file_offset: u64,
-    /// The distance between the region's blocks, if it is not contiguous.
+    /// Between the blocks of a region that is not contiguous.
     stride: Option<Stride>,
-    /// The final length of the region's file.
     pub file_length: u64,
-    /// The length of the longest region of all ranks.
+    /// Of all ranks' regions.
     pub longest_bytes: u64,
-    /// The file that is copied, for a copying method.
     pub copy_from: Option<BorrowedFd<'a>>,
     source: &'a [u8],
 }
 
 impl<'a> Region<'a> {
-    /// The name of the region's file: the common one or its own.
     pub(crate) fn name<'n>(&self, names: &'n [String]) -> &'n str {
         &names[self.index.min(names.len() - 1)]
     }
 
-    /// The memory that holds the region's data: its own range, or the one chunk.
+    /// The region's own range, or the one chunk.
     pub(crate) fn memory(&self) -> &'a [u8] {
         match self.axes.source {
             Source::File => {
@@ -47,9 +42,8 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// Splits the region into pieces of `bytes`, or of one chunk if that is larger, each with its end in the
-    /// region. Work between two pieces does not slow the loop over chunks. A piece is contiguous unless it has several
-    /// blocks.
+    /// Pieces of `bytes`, or of one larger chunk, each with its end in the region. Work between two pieces does
+    /// not slow the loop over chunks.
     pub(crate) fn pieces(&self, bytes: u64) -> impl Iterator<Item = (u64, Self)> + use<'a> {
         let region = *self;
         let chunk = region.axes.chunk_size_bytes.max(1);
@@ -65,7 +59,6 @@ impl<'a> Region<'a> {
         })
     }
 
-    /// The piece of that length behind so many bytes of the region.
     fn piece(&self, from: u64, length: u64) -> Self {
         let distance = self.stride.map_or(from, |stride| stride.distance(from));
         let range = Range { offset: self.range.offset + distance, length };
@@ -79,8 +72,8 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// The bytes from `at` to the end of its window, to which `reached` moves; none while `at` is before `reached`. Windows
-    /// begin at multiples of their size, because a short call may end anywhere.
+    /// The bytes from `at` to the end of its window, to which `reached` moves. Windows begin at multiples of
+    /// their size, because a short call may end anywhere.
     #[inline(always)]
     pub(crate) fn next_window(
         &self,
@@ -96,17 +89,15 @@ impl<'a> Region<'a> {
         Some(*reached - at)
     }
 
-    /// Whether the region's bytes are one range of its file.
     pub(crate) fn is_contiguous(&self) -> bool {
         self.stride.is_none()
     }
 
-    /// The distance in the file from the region's first byte to behind the last of so many.
+    /// In the file, from the region's first byte to the end of so many.
     pub(crate) fn span_bytes(&self, bytes: u64) -> u64 {
         self.stride.filter(|_| bytes > 0).map_or(bytes, |stride| stride.distance(bytes - 1) + 1)
     }
 
-    /// The contiguous pieces of a range of the region's bytes.
     pub(crate) fn contiguous(&self, from: u64, length: u64) -> impl Iterator<Item = Self> + use<'a> {
         let (region, end) = (*self, from + length);
         let block = region.stride.map_or(u64::MAX, |stride| stride.block_bytes);
@@ -119,9 +110,7 @@ impl<'a> Region<'a> {
         })
     }
 
-    /// Hands over the chunks in order, each with its offset in the file: from the thread's own range of the
-    /// source, or one chunk repeatedly. Inlined into a method's loop, so that no other code runs between two
-    /// system calls.
+    /// Inlined, so no other code runs between a method's system calls.
     #[inline(always)]
     pub(crate) fn try_each_chunk<E>(
         &self,
@@ -144,8 +133,7 @@ impl<'a> Region<'a> {
         if self.axes.source == Source::File {
             let own = self.memory();
             for chunk in own.chunks(chunk_size) {
-                // The position is computed rather than counted, so that a method that ignores it keeps no
-                // counter across its call.
+                // Computed, so a method that ignores the position keeps no counter across its call.
                 let done = chunk.as_ptr().addr() - own.as_ptr().addr();
                 hand_over(chunk, offset + done as u64)?;
             }
@@ -161,12 +149,11 @@ impl<'a> Region<'a> {
     }
 }
 
-/// The number as a `usize`, or the largest `usize` if it does not fit.
+/// Saturates.
 pub(crate) fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// One region for each thread of a rank, of data in memory or in a file.
 pub(crate) fn split<'a>(
     case: &'a Case,
     rank: u32,

@@ -28,19 +28,16 @@ use crate::warm_memory::WarmMemory;
 use crate::watch::Watcher;
 use crate::{direct_path, file, read_back, settle};
 
-/// The memory that may be taken now, or the reason why it is unknown. The control groups around the process
-/// are outside this crate.
+/// Or the reason why it is unknown. This crate does not know the control groups.
 pub type AvailableMemory = fn() -> Result<u64, String>;
 
-/// Takes samples in this process, one after the other.
 pub struct Engine<'p> {
     progress: &'p dyn Fn(Phase),
     source: SourceBuffer,
     copy_sources: CopySources,
     memory: WarmMemory,
     available_memory: AvailableMemory,
-    // Whether `O_DIRECT` writes go through the page cache, by target, state and checksums, so that each is found out
-    // once.
+    // Each is tried once.
     uses_page_cache: HashMap<(usize, (Prepare, Checksums)), bool>,
 }
 
@@ -51,8 +48,8 @@ impl Default for Engine<'_> {
 }
 
 impl<'p> Engine<'p> {
-    /// An engine whose copying cases copy that file; without one, they make one beside their samples.
-    /// `progress` is told of each phase before it begins, outside the clock.
+    /// Without `copy_from` the engine makes its own source in the target. `progress` is called before each
+    /// phase, outside the clock.
     #[must_use]
     pub fn new(
         copy_from: Option<OwnedFd>,
@@ -69,14 +66,13 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Takes one sample in a directory that must be ours alone, or on a device. No file of the
-    /// sample remains; a file made for copying stays for the next sample.
+    /// In the engine's own directory, or on a device. No file of the sample remains, only a source for later
+    /// samples.
     pub fn sample(&mut self, target: Target<'_>, request: &SampleRequest) -> Sample {
         self.rank_sample(target, request, RankRole::ALONE, None).sample
     }
 
-    /// Takes one rank's share of a sample that several ranks take together. Each rank calls this
-    /// with its own role, and waits for the others between phases.
+    /// Each rank calls this with its own role, and waits for the others between phases.
     pub fn rank_sample(
         &mut self,
         target: Target<'_>,
@@ -97,7 +93,7 @@ impl<'p> Engine<'p> {
                 result = result.and(Err(error.outcome(Phase::Clean, Some(name))));
             }
         }
-        // What is left of its data is written out now, so that an error is known to be this sample's.
+        // Written out now, so an error is certainly this sample's.
         let written_out = settle::write_out(target, request.sync_all);
         let mut sample = result.unwrap_or_else(|outcome| Sample::without_figures(request.round, outcome));
         if let (Err(error), true) = (written_out, sample.outcome.is_ok()) {
@@ -116,7 +112,7 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// The files that this rank makes and removes: the first rank does that for all.
+    /// The first rank makes and removes shared files for all.
     fn own_names(&self) -> &[String] {
         let is_shared = self.case.axes().files == Files::Shared;
         if is_shared && self.role.rank > 0 { &[] } else { self.names }
@@ -131,7 +127,7 @@ impl Run<'_> {
         let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
         let limit = request.write_limit_ns.map(Duration::from_nanos);
         let states = thread_state::thread_states(self.target, case, self.names, &regions, limit);
-        // A rank that has waited long looks for the others seldom: the second barrier begins the clock for all.
+        // A rank that has waited long polls seldom: the second barrier begins the clock for all.
         ranks.wait(Ok(()))?;
         let program = request.program.as_deref().filter(|_| case.method().is_program());
         if let Some(words) = program {
@@ -156,16 +152,15 @@ impl Run<'_> {
         if checks_path && verified.is_ok() {
             verified = in_phase(progress, Phase::Verify, || self.check_direct_path(engine));
         }
-        // Files are removed when all ranks have read them.
+        // All ranks must read the files before their removal.
         ranks.wait_at(verified, true)?;
         Ok(sample)
     }
 
     /// Filesystems that write through the page cache and drop the pages afterwards (btrfs for its checksums,
-    /// ext2 and ext3 in a hole) can be caught only during the write. If the path cannot be found out, that is
-    /// no reason to doubt the sample.
+    /// ext2 and ext3 in a hole) can be detected only during the write. An unknown path is not a reason to doubt
+    /// the sample.
     fn check_direct_path(&self, engine: &mut Engine<'_>) -> Result<()> {
-        // A file without data has no path to check.
         let (Target::Directory(directory), 1..) = (self.target, self.case.axes().size_bytes) else {
             return Ok(());
         };
@@ -184,7 +179,7 @@ impl Run<'_> {
 
     fn settle(&self, engine: &mut Engine<'_>, sample: &mut Sample) -> Result<()> {
         let (case, request) = (self.case, self.request);
-        // A file that could not be removed has already failed its own sample.
+        // A leftover file has already failed its own sample.
         for name in self.own_names() {
             file::remove(self.target, name)?;
         }
@@ -211,8 +206,8 @@ impl Run<'_> {
             // A program may take as much memory for its data, before the file's pages are taken.
             warm_bytes = warm_bytes.saturating_mul(2);
         }
-        // At most half of the memory that is available now, so that no other data is evicted. The source
-        // already exists, and is not counted as available.
+        // At most half of the available memory, so no other data is evicted. The present source is not counted
+        // as available.
         let most_bytes = if request.warm {
             let available =
                 (engine.available_memory)().map_err(|why| CallError::other("available memory", why))?;
@@ -228,8 +223,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs the timed phases. Every descriptor is closed in any case: an open stream of the C library would be
-    /// flushed at exit, into whichever file has its number by then.
+    /// Otherwise the C library would flush an open stream at exit, into any file with the same number.
     fn timed_phases(
         &self,
         states: Vec<ThreadState<'_>>,
@@ -250,7 +244,7 @@ impl Run<'_> {
             let clock = PhaseClock { phases: &mut sample.phases_ns, progress, ranks: &mut *ranks };
             let result = self.steps(&threads, attaches, clock);
             Usage::read(UsageWho::RUSAGE_SELF).since(before).write(sample);
-            // The result is already decided, and an error must not keep the next thread from closing.
+            // The result is decided, and an error must not keep the next thread from closing.
             let _ = threads.in_turn(|state| {
                 let (bytes, write_ns) = (state.records.handed_over_bytes, sample.phases_ns.write);
                 all.handed_over_bytes.push(bytes);
@@ -261,14 +255,13 @@ impl Run<'_> {
                 }
                 Ok(())
             });
-            // A rank that has written syncs at once, as programs do: the ranks wait until all have
-            // closed.
+            // A rank syncs right after its write, as programs do.
             ranks.wait(result)
         })?;
         Ok(all)
     }
 
-    /// Returns the time at which phase write began.
+    /// Returns the start of phase write.
     fn steps(
         &self,
         threads: &Threads<'_, ThreadState<'_>>,
@@ -325,7 +318,6 @@ impl Run<'_> {
         Ok(write_began)
     }
 
-    /// Checks that the file has all data, which took the path that the case names.
     fn verify(&self, regions: &[Region<'_>], handed_over_bytes: Vec<u64>, sample: &mut Sample) -> Result<()> {
         let (case, request) = (self.case, self.request);
         let (target, names) = (self.target, self.names);
@@ -334,7 +326,6 @@ impl Run<'_> {
         sample.shares_blocks = all.shares_blocks()?;
         all.check_page_cache()?;
         all.check_zeros()?;
-        // A program that makes its own data is only held to its size.
         let is_known = request.program.as_deref().is_none_or(Program::is_given_its_data);
         let wanted = request.read_back.filter(|_| case.method().writes_data() && is_known);
         let Some(extent) = wanted else { return Ok(()) };
@@ -342,7 +333,7 @@ impl Run<'_> {
         let written = if self.role.verifies == self.role.rank {
             all
         } else {
-            // Another rank's data: in a run on several nodes, another node has sent it to the filesystem.
+            // On several nodes, another node sent the data to the filesystem.
             names = file::names(&request.file_stem, case, self.role.verifies);
             regions = region::split(case, self.role.verifies, &[], None);
             let handed_over_bytes = regions.iter().map(|region| region.range.length).collect();
@@ -353,7 +344,7 @@ impl Run<'_> {
     }
 }
 
-/// Adds up time by phase. The progress record is written between two phases, outside the clock.
+/// The progress record is written between two phases, outside the clock.
 struct PhaseClock<'c, 'm> {
     phases: &'c mut PhasesNs,
     progress: &'c dyn Fn(Phase),
@@ -375,7 +366,6 @@ impl PhaseClock<'_, '_> {
     }
 }
 
-/// Does the work of a phase. `progress` is told before, outside the clock.
 fn in_phase<T>(
     progress: &dyn Fn(Phase),
     phase: Phase,
@@ -391,14 +381,13 @@ struct AllRecords {
     curves: Vec<ProgressCurve>,
 }
 
-/// Write-back has failed, which the kernel tells once.
+/// The kernel reports a failed write-back once.
 fn note_lost_data(sample: &mut Sample, what: &str, error: CallError, phase: Phase) {
     let failure = error.failure(phase, None);
     sample.disturbed.get_or_insert_with(|| format!("{what}: {failure}"));
     sample.write_back = Some(Box::new(failure));
 }
 
-/// The delays, the memory and the probe after the timed phases.
 fn note_end(watcher: Watcher<'_>, memory: &mut WarmMemory, sample: &mut Sample) {
     (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
     sample.watch.given_back_bytes = memory.given_back_bytes();

@@ -1,5 +1,3 @@
-//! Preparations before the clock: old content, a quiet target, and how much memory a sample takes.
-
 use std::os::fd::BorrowedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -12,8 +10,7 @@ use crate::file::{self, Target};
 use crate::machine::meminfo_bytes;
 use crate::sync;
 
-/// Creates a file as an earlier program would have left it: written, synced and closed, with other bytes than
-/// ours.
+/// As an earlier program would have left it: written, synced and closed, with other bytes.
 pub(crate) fn old_content(
     directory: BorrowedFd<'_>,
     name: &str,
@@ -23,15 +20,14 @@ pub(crate) fn old_content(
 ) -> Result<()> {
     let file = file::create_filled(directory, name, length, !seed, axes.checksums)?;
     if axes.cache == Cache::Dontcache {
-        // Pages that exist already are not dropped after write-back.
+        // Existing pages are not dropped after write-back.
         retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed))?;
     }
     file::close(file).map_err(|error| error.with_path(name))
 }
 
-/// Writes out the data of earlier samples, removals included, and waits until the kernel has only a trickle
-/// under way. With `sync_all` it syncs every filesystem, because another one holds the data written to this
-/// one. Returns why the target is not quiet after `limit`: a reason to doubt the sample, but no fault of it.
+/// Waits until only a trickle is in flight. `sync_all` syncs every filesystem, because another one holds the
+/// data. After `limit` it returns a reason to doubt the sample.
 pub(crate) fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Result<Option<String>> {
     const TRICKLE_BYTES: u64 = 4 << 20;
     let start = Instant::now();
@@ -45,8 +41,7 @@ pub(crate) fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Resu
     Ok(None)
 }
 
-/// Writes out the data of a target, or of all filesystems. The call reports a write-back that failed since the last one
-/// on this open file description, and does so once: its error must not be dropped.
+/// A failed write-back is reported once per open file description, so its error must not be dropped.
 pub(crate) fn write_out(target: Target<'_>, sync_all: bool) -> Result<()> {
     let written_out = match target {
         Target::Directory(directory) => retry("syncfs", || rustix::fs::syncfs(directory)),
@@ -58,9 +53,8 @@ pub(crate) fn write_out(target: Target<'_>, sync_all: bool) -> Result<()> {
     written_out
 }
 
-/// The memory that a sample will take from the kernel for its file. A length alone takes none, nor do
-/// reserved blocks, except in a memory filesystem, or if the C library writes into each block for a
-/// filesystem without fallocate (posix_fallocate(3)); never more than the free space.
+/// At most the free space. A length or reserved blocks take none, with two exceptions: memory filesystems, and
+/// the C library's writes into each block without fallocate (posix_fallocate(3)).
 pub(crate) fn page_cache_bytes(target: Target<'_>, case: &Case) -> u64 {
     let size_bytes = case.axes().size_bytes;
     match (case.contract().content, target) {
@@ -75,7 +69,7 @@ pub(crate) fn page_cache_bytes(target: Target<'_>, case: &Case) -> u64 {
     }
 }
 
-/// None if the filesystem has no limit of its own.
+/// None if the filesystem has no limit.
 fn free_bytes(directory: BorrowedFd<'_>) -> Option<u64> {
     let status = rustix::fs::fstatvfs(directory).ok().filter(|status| status.f_blocks > 0)?;
     Some(status.f_bavail.saturating_mul(status.f_frsize))

@@ -10,17 +10,16 @@ use crate::call::{Call, CallError, Meaning, Result};
 use crate::region::to_usize;
 use crate::{pattern, region};
 
-/// Source data, kept between samples while the next case needs the same.
+/// Kept between samples while the next case needs the same.
 #[derive(Default)]
 pub(crate) struct SourceBuffer {
-    // None at first, as an empty mapping cannot exist.
+    // None at first, because an empty mapping cannot exist.
     mapping: Option<MmapMut>,
-    // The place of the data in the mapping.
     data_range: Range<usize>,
     content: Option<Content>,
 }
 
-/// The data that the memory holds: it depends on the case where ranks have its blocks in turns.
+/// It depends on the case if ranks have its blocks in turns.
 #[derive(PartialEq)]
 struct Content {
     data: Data,
@@ -30,15 +29,13 @@ struct Content {
 }
 
 const PAGE_BYTES: usize = 4096;
-/// Where glibc's malloc begins large memory in its first page: direct I/O refuses it.
+/// glibc's malloc begins large memory here in its first page, which direct I/O refuses.
 const MALLOC_BYTES: usize = 16;
 #[expect(clippy::cast_possible_truncation, reason = "2 MiB")]
 const HUGE_PAGE_BYTES: usize = Case::HUGE_PAGE_BYTES as usize;
-// Kernels without huge pages know no such advice.
 const MADVISE: Call = Call { name: "madvise", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 
 impl SourceBuffer {
-    /// Generates the data that `case` writes, unless the present data fits.
     pub(crate) fn make(&mut self, case: &Case, rank: u32, seed: u64) -> Result<()> {
         let (data, memory) = (case.axes().data, case.axes().memory);
         let length = usize::try_from(case.source_bytes())
@@ -53,7 +50,6 @@ impl SourceBuffer {
         if length == 0 {
             return Ok(());
         }
-        // Room to begin at a border of huge pages.
         let mut mapping = MmapMut::map_anon(length + HUGE_PAGE_BYTES).map_err(|error| {
             CallError::other("source", format!("{error}; try a smaller size or source=chunk"))
         })?;
@@ -90,15 +86,14 @@ impl SourceBuffer {
         self.mapping.as_deref().map_or(&[], |mapping| &mapping[self.data_range.clone()])
     }
 
-    /// Reads one byte of every page, so that no page has to be faulted in while the clock runs.
+    /// No page is then faulted in while the clock runs.
     pub(crate) fn touch(&self) {
         let sum = self.bytes().iter().step_by(PAGE_BYTES).fold(0u8, |sum, byte| sum.wrapping_add(*byte));
         std::hint::black_box(sum);
     }
 }
 
-/// Fails unless the kernel has given huge pages for most of this memory, since it may take the advice and give
-/// none. If the kernel does not say, the memory is trusted.
+/// The kernel may accept the advice and give no huge pages. Without a report the memory is trusted.
 fn check_huge_pages(bytes: &[u8]) -> Result<()> {
     let Ok(maps) = std::fs::read_to_string("/proc/self/smaps") else { return Ok(()) };
     let huge_bytes = huge_bytes_at(&maps, bytes.as_ptr().addr() as u64).unwrap_or(0);
@@ -129,7 +124,7 @@ fn huge_bytes_at(maps: &str, address: u64) -> Option<u64> {
     None
 }
 
-/// The expected content at an offset of the data of all ranks, which is behind `before` bytes of its region.
+/// `offset` is in the data of all ranks, behind `before` bytes of its region.
 pub(crate) fn expected(case: &Case, seed: u64, offset: u64, before: u64, bytes: &mut [u8]) {
     let data = case.axes().data;
     match case.axes().source {

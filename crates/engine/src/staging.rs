@@ -1,4 +1,4 @@
-//! Aligned memory that data in any memory is copied to, as direct I/O needs it.
+//! Aligned copies of data for direct I/O.
 
 use std::io::IoSlice;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use writebench_model::Case;
 use crate::call::{CallError, Result};
 use crate::region::{Region, to_usize};
 
-/// A buffer of one call, if the region's data must be copied. A program allocates it inside the clock, too.
+/// It is allocated inside the clock, as in a program.
 pub(crate) struct Staging(Option<Buffer>);
 
 struct Buffer {
@@ -18,7 +18,6 @@ struct Buffer {
 }
 
 impl Staging {
-    /// Room for so many chunks of the region.
     pub(crate) fn for_region(region: &Region<'_>, chunks: u64) -> Result<Self> {
         let bytes = region.axes.chunk_size_bytes.saturating_mul(chunks).min(region.range.length);
         if !region.axes.is_staged() || bytes == 0 {
@@ -29,7 +28,6 @@ impl Staging {
         buffer.map(|buffer| Self(Some(buffer))).map_err(failed)
     }
 
-    /// The same bytes, in aligned memory if they must be there.
     #[inline(always)]
     pub(crate) fn staged<'b>(&'b mut self, bytes: &'b [u8]) -> &'b [u8] {
         let Some(buffer) = self.buffer() else { return bytes };
@@ -38,7 +36,7 @@ impl Staging {
         aligned
     }
 
-    /// The bytes of a vector, one behind the other in aligned memory; none if they can stay where they are.
+    /// None if no copy is needed.
     pub(crate) fn gathered(&mut self, vector: &[IoSlice<'_>]) -> Option<&[u8]> {
         let buffer = self.buffer()?;
         let mut end = 0;
@@ -49,7 +47,6 @@ impl Staging {
         Some(&buffer[..end])
     }
 
-    /// The buffer, for methods that have several calls under way.
     #[inline(always)]
     pub(crate) fn buffer(&mut self) -> Option<&mut [u8]> {
         self.0.as_mut().map(|buffer| &mut buffer.mapping[buffer.range.clone()])
@@ -57,14 +54,14 @@ impl Staging {
 }
 
 impl Buffer {
-    /// Memory in huge pages if it fills one: it has fewer page faults, and fewer pieces for the device.
+    /// Huge pages mean fewer page faults, and fewer pieces for the device.
     fn with_bytes(bytes: usize) -> std::io::Result<Self> {
         let huge = to_usize(Case::HUGE_PAGE_BYTES);
         if bytes < huge {
             return Ok(Self { mapping: MmapMut::map_anon(bytes)?, range: 0..bytes });
         }
         let mapping = MmapMut::map_anon(bytes.saturating_add(huge))?;
-        // A kernel without huge pages refuses, and gives small ones.
+        // Kernels without huge pages refuse.
         let _ = mapping.advise(Advice::HugePage);
         let start = mapping.as_ptr().align_offset(huge);
         Ok(Self { mapping, range: start..start + bytes })

@@ -1,14 +1,11 @@
-//! Calls that make data durable.
-
 use std::os::fd::BorrowedFd;
 
 use writebench_model::SyncCall;
 
 use crate::call::{CallError, Result};
 
-/// Syncs all data of the file, whichever descriptor wrote it. A failure is final: the kernel may have marked
-/// the pages clean and dropped the data, so a retry would only hide the loss (Rebello et al., *Can
-/// Applications Recover from fsync Failures?*, USENIX ATC 2020).
+/// A failure is final: the kernel may have marked the pages clean and dropped the data, so a retry would only
+/// hide the loss (Rebello et al., *Can Applications Recover from fsync Failures?*, USENIX ATC 2020).
 pub(crate) fn sync(file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
     match call {
         SyncCall::Fsync => direct_io::fsync(file).map_err(|error| CallError::from_direct_io("fsync", &error)),

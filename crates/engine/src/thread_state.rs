@@ -1,5 +1,3 @@
-//! The state of one thread of a sample, and its step in each phase.
-
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,20 +12,18 @@ use crate::records::Records;
 use crate::region::Region;
 use crate::write_behind::WriteBehind;
 
-/// A region, its open file, and the method at work on it.
 pub(crate) struct ThreadState<'a> {
     target: Target<'a>,
     pub case: &'a Case,
     name: &'a str,
     region: Region<'a>,
     thread: Box<dyn IoThread + 'a>,
-    /// The data that was handed over.
     pub records: Records,
-    /// Shared by all threads, or one for each. The last owner closes it.
+    /// Shared by all threads, or one for each.
     pub file: Option<Arc<OwnedFd>>,
 }
 
-/// One state per region; `names` has one common file or one per region. `limit` ends loops that read the clock.
+/// `limit` ends loops that read the clock.
 pub(crate) fn thread_states<'a>(
     target: Target<'a>,
     case: &'a Case,
@@ -48,17 +44,14 @@ pub(crate) fn thread_states<'a>(
 }
 
 impl ThreadState<'_> {
-    /// Whether the method has work between opening and writing.
     pub(crate) fn attaches(&self) -> bool {
         self.thread.attaches()
     }
 
-    /// Opens the file as the case's `prepare` requires.
     pub(crate) fn open(&mut self) -> Result<()> {
         self.open_with(self.case.axes().prepare.opening())
     }
 
-    /// Opens a descriptor of its own for an existing file.
     pub(crate) fn open_own(&mut self) -> Result<()> {
         if self.file.is_some() { Ok(()) } else { self.open_with(Opening::Kept) }
     }
@@ -68,7 +61,7 @@ impl ThreadState<'_> {
         self.seek()
     }
 
-    /// Sets the file's position to the region, for methods that write there.
+    /// Only for methods that write at the file's position.
     fn seek(&mut self) -> Result<()> {
         if self.case.method().card().cursor != Cursor::FilePosition || self.region.file_offset == 0 {
             return Ok(());
@@ -77,7 +70,6 @@ impl ThreadState<'_> {
         self.on_file(|_, file| retry("lseek", || rustix::fs::seek(file, position)).map(drop))
     }
 
-    /// Gives the file its length and blocks, if the case's `prepare` does so.
     pub(crate) fn prepare(&mut self) -> Result<()> {
         self.on_file(|state, file| {
             let (axes, length) = (state.case.axes(), state.region.file_length);
@@ -89,12 +81,10 @@ impl ThreadState<'_> {
         })
     }
 
-    /// Attaches the method to the open file.
     pub(crate) fn attach(&mut self) -> Result<()> {
         self.on_file(|state, file| state.thread.attach(file))
     }
 
-    /// Runs the method's loop.
     pub(crate) fn write(&mut self) -> Result<()> {
         let (axes, offset) = (self.case.axes(), self.region.file_offset);
         self.records.behind = self.file.as_ref().and_then(|file| WriteBehind::new(axes, file, offset));
@@ -109,19 +99,17 @@ impl ThreadState<'_> {
         })
     }
 
-    /// Makes durable the data that the case's `sync` reaches through this descriptor.
     pub(crate) fn sync(&mut self) -> Result<()> {
         self.on_file(|state, file| state.thread.sync(file, state.case.axes().sync.call))
     }
 
-    /// Detaches the method and closes the descriptor unless another thread shares it.
+    /// Unless another thread shares the descriptor.
     pub(crate) fn close(&mut self) -> Result<()> {
         self.thread.detach().map_err(|error| error.with_path(self.name))?;
         let Some(file) = self.file.take().and_then(Arc::into_inner) else { return Ok(()) };
         self.thread.close(file).map_err(|error| error.with_path(self.name))
     }
 
-    /// Works on the open file.
     fn on_file(&mut self, work: impl FnOnce(&mut Self, BorrowedFd<'_>) -> Result<()>) -> Result<()> {
         let file = self.file.clone().ok_or_else(|| CallError::new("open", rustix::io::Errno::BADF))?;
         work(self, file.as_fd()).map_err(|error| error.with_path(self.name))

@@ -1,4 +1,4 @@
-//! The threads of a sample, one per region, which start before the clock and take their steps together.
+//! One thread per region: they start before the clock and take their steps together.
 
 use std::sync::{Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
@@ -15,18 +15,16 @@ const PTHREAD_CREATE: Call = Call {
 
 pub(crate) type Step<S> = fn(&mut S) -> Result<()>;
 
-/// The states of all regions, and the threads bound to them. A region's own thread does all its work; a single
-/// region has no thread, and the caller does its work.
+/// The caller does the work of a single region.
 pub(crate) struct Threads<'env, S> {
     shared: &'env Shared<S>,
 }
 
-/// The data that the threads share; it outlives their scope.
 pub(crate) struct Shared<S> {
     states: Vec<Mutex<Slot<S>>>,
     barrier: Barrier,
     step: Mutex<Option<Step<S>>>,
-    // Whether all threads could be started; until this is known no thread waits at the barrier.
+    // Until this is known no thread waits at the barrier.
     complete: OnceLock<bool>,
 }
 
@@ -36,7 +34,6 @@ struct Slot<S> {
 }
 
 impl<S: Send> Shared<S> {
-    /// Takes one state per region.
     pub(crate) fn new(states: Vec<S>) -> Self {
         Self {
             barrier: Barrier::new(states.len() + 1),
@@ -48,7 +45,6 @@ impl<S: Send> Shared<S> {
 }
 
 impl<'env, S: Send> Threads<'env, S> {
-    /// Starts a thread per region, if there are several, and waits until all run.
     pub(crate) fn start<'scope>(scope: &'scope Scope<'scope, 'env>, shared: &'env Shared<S>) -> Result<Self> {
         if shared.states.len() > 1 {
             let mut slots = shared.states.iter();
@@ -61,7 +57,7 @@ impl<'env, S: Send> Threads<'env, S> {
         Ok(Self { shared })
     }
 
-    /// Takes one step of all regions in parallel. Returns the first error, by the order of the regions.
+    /// Returns the first error, by the order of the regions.
     pub(crate) fn together(&self, step: Step<S>) -> Result<()> {
         if self.shared.states.len() == 1 {
             return self.first(step);
@@ -72,12 +68,11 @@ impl<'env, S: Send> Threads<'env, S> {
         self.shared.states.iter().try_for_each(|slot| std::mem::replace(&mut lock(slot).result, Ok(())))
     }
 
-    /// Takes a step of the first region, in the caller's thread.
     pub(crate) fn first(&self, step: Step<S>) -> Result<()> {
         step(&mut lock(&self.shared.states[0]).state)
     }
 
-    /// Takes a step of each region in turn, in the caller's thread.
+    /// In the caller's thread.
     pub(crate) fn in_turn(&self, mut step: impl FnMut(&mut S) -> Result<()>) -> Result<()> {
         self.shared.states.iter().try_for_each(|slot| step(&mut lock(slot).state))
     }
@@ -92,7 +87,7 @@ impl<S> Drop for Threads<'_, S> {
     }
 }
 
-/// Starts a thread, or returns the error of the call: a control group may limit threads.
+/// A control group may limit threads.
 pub(crate) fn start_thread<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,

@@ -1,8 +1,8 @@
 //! Throughput over time inside phase write.
 //!
-//! The loop runs in pieces of 256 KiB or 4096 hand-overs, whichever is less; the clock is read only between
-//! pieces. A thread that reads counters from outside would cost more, because each system call is slower in a
-//! process with several threads: 2 % of the CPU time of writes of 4 KiB here.
+//! The clock is read only between pieces of 256 KiB or 4096 hand-overs. A thread that reads counters from
+//! outside would cost 2 % of the CPU time of writes of 4 KiB, because system calls are slower in a process with
+//! several threads.
 
 use std::time::{Duration, Instant};
 
@@ -10,23 +10,20 @@ use writebench_model::{Axis, Case, Timeline, nanoseconds};
 
 use crate::region::Region;
 
-/// The least interval between readings, at first. Longer phases have longer intervals.
+/// Longer phases have longer intervals.
 const FIRST_INTERVAL: Duration = Duration::from_millis(100);
-/// The most readings that are kept; above this, every second one is dropped.
+/// Above this, every second one is dropped.
 const MOST_READINGS: usize = 400;
-/// The shortest phase with a timeline.
 const SHORTEST_NS: u64 = 1_000_000_000;
 /// Fewer intervals cannot show a course.
 const FEWEST_INTERVALS: u64 = 5;
-/// The hand-overs that each interval should have, so that their exact times do not look like a change.
+/// With fewer hand-overs per interval, their exact times would look like a change.
 const HAND_OVERS_EACH: u64 = 20;
-/// The size of a piece, unless 4096 hand-overs are less.
+/// Unless 4096 hand-overs are less.
 const PIECE_BYTES: u64 = 256 << 10;
 const PIECE_HAND_OVERS: u64 = 4096;
 
-/// The progress of a thread over time.
 pub(crate) struct ProgressSampler {
-    // The position of the next reading.
     border: u64,
     step: u64,
     interval: Duration,
@@ -35,7 +32,6 @@ pub(crate) struct ProgressSampler {
 }
 
 impl ProgressSampler {
-    /// A sampler for a loop with chunks of this size.
     pub(crate) fn new(chunk_bytes: u64) -> Self {
         let step = PIECE_BYTES.min(chunk_bytes.saturating_mul(PIECE_HAND_OVERS)).max(1);
         Self {
@@ -47,12 +43,10 @@ impl ProgressSampler {
         }
     }
 
-    /// The number of bytes between two readings.
     pub(crate) fn step(&self) -> u64 {
         self.step
     }
 
-    /// Records that this many bytes have been handed over since the beginning.
     #[inline(always)]
     pub(crate) fn reached(&mut self, bytes: u64) {
         if bytes >= self.border {
@@ -83,7 +77,7 @@ impl ProgressSampler {
         }
     }
 
-    /// The readings, in nanoseconds since the phase began, and the final number of bytes.
+    /// In nanoseconds since the phase began.
     pub(crate) fn curve(&self, began: Instant, elapsed_ns: u64, handed_over_bytes: u64) -> ProgressCurve {
         let since = |at: Instant| nanoseconds(at.saturating_duration_since(began));
         let mut readings: Vec<(u64, u64)> =
@@ -94,14 +88,12 @@ impl ProgressSampler {
     }
 }
 
-/// The position of a thread at several times of the phase, in order.
 pub(crate) struct ProgressCurve {
     readings: Vec<(u64, u64)>,
     spacing_ns: u64,
 }
 
 impl ProgressCurve {
-    /// Interpolates linearly between the readings.
     fn bytes_at(&self, at_ns: u64) -> u64 {
         let after = self.readings.partition_point(|&(at, _)| at < at_ns);
         let before = if after == 0 { (0, 0) } else { self.readings[after - 1] };
@@ -111,7 +103,7 @@ impl ProgressCurve {
     }
 }
 
-/// The number of calls that hand over the data of all regions: a timeline cannot see into a call.
+/// A timeline cannot see into a call.
 pub(crate) fn hand_overs(case: &Case, regions: &[Region<'_>]) -> u64 {
     let at_once = if case.method().has_axis(Axis::Vector) { case.axes().vector } else { 1 };
     let each = case.axes().chunk_size_bytes.saturating_mul(u64::from(at_once)).max(1);
@@ -121,7 +113,6 @@ pub(crate) fn hand_overs(case: &Case, regions: &[Region<'_>]) -> u64 {
     regions.iter().map(|region| region.range.length.div_ceil(each)).sum()
 }
 
-/// The data of all threads, in intervals of equal length; none if the phase was short or had few hand-overs.
 pub(crate) fn timeline(threads: &[ProgressCurve], elapsed_ns: u64, hand_overs: u64) -> Option<Timeline> {
     let spacing_ns = threads.iter().map(|thread| thread.spacing_ns).max()?;
     let count = (elapsed_ns / spacing_ns.max(1)).min(hand_overs / HAND_OVERS_EACH);
@@ -149,7 +140,7 @@ mod tests {
 
     #[test]
     fn intervals_have_one_length_and_hold_every_byte_of_all_threads() {
-        // The readings come at odd times: 10 bytes per millisecond, and one from 1.5 s on.
+        // 10 bytes per millisecond, and one from 1.5 s on.
         let bytes = |ms: u64| if ms < 1500 { ms * 10 } else { 15_000 + (ms - 1500) };
         let thread = |times: &[u64]| curve(times.iter().map(|&ms| (ms * MS, bytes(ms))));
         let threads = [thread(&[103, 199, 305, 420, 760, 1100, 1500, 1777, 2000]), thread(&[333, 1500, 2000])];

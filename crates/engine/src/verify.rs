@@ -1,5 +1,4 @@
-//! Checks after the clock: each file's length, and whether the data took the path that the case names.
-//! `read_back` compares the content.
+//! Checks after the clock. `read_back` compares the content.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -12,24 +11,19 @@ use crate::methods::map::Map;
 use crate::region::Region;
 use crate::sync;
 
-/// The result of a sample.
 pub(crate) struct Written<'w, 'a> {
     pub target: Target<'w>,
-    /// The names of the sample's files.
     pub names: &'w [String],
     pub case: &'w Case,
-    /// The regions, one per thread.
     pub regions: &'w [Region<'a>],
-    /// The bytes of each region that were handed over: the total, unless the time was limited.
+    /// The total, unless the time was limited.
     pub handed_over_bytes: Vec<u64>,
-    /// Whether another rank wrote the data: its pages that are cached here are dropped before
-    /// reading.
+    /// Pages cached here are then dropped before reading.
     pub is_of_another_rank: bool,
 }
 
 impl Written<'_, '_> {
-    /// Checks the length of each file and, for a case that only reserves blocks, its blocks. Returns the
-    /// bytes that were handed over, or the files' total length if none were.
+    /// Returns the bytes handed over, or the files' total length if there were none.
     pub(crate) fn check_sizes(&self) -> Result<u64> {
         let mut lengths = 0;
         for (index, name) in self.names.iter().enumerate() {
@@ -56,7 +50,6 @@ impl Written<'_, '_> {
         })
     }
 
-    /// The expected length of a file: its final length, or the end of the data that was handed over.
     fn expected_length(&self, index: usize) -> u64 {
         if self.case.contract().content == Content::Nothing {
             return 0;
@@ -74,8 +67,8 @@ impl Written<'_, '_> {
             .unwrap_or(0)
     }
 
-    /// Whether zeros were written rather than left out: holes and reserved blocks read as zeros, too. The
-    /// filesystem's extents show it, unless zeros or old content were in the file before.
+    /// Holes and reserved blocks also read as zeros. The filesystem's extents show the difference, unless the
+    /// file had zeros or old content before.
     pub(crate) fn check_zeros(&self) -> Result<()> {
         let axes = self.case.axes();
         let was_written = axes.prepare == Prepare::ZeroFill || axes.prepare.needs_old_content();
@@ -85,7 +78,7 @@ impl Written<'_, '_> {
         }
         for (index, name) in self.names.iter().enumerate() {
             let file = file::open_to_read(self.target, name)?;
-            // Blocks are chosen, and reserved ones are marked as written, at write-back.
+            // Write-back chooses blocks, and marks reserved ones as written.
             sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
             let is_written = |flags: FiemapExtentFlags| !flags.contains(FiemapExtentFlags::UNWRITTEN);
             // A filesystem without extents: docs/reference/safety.md.
@@ -100,14 +93,13 @@ impl Written<'_, '_> {
         Ok(())
     }
 
-    /// The regions of a file, with the bytes that were handed over.
     fn regions_in(&self, index: usize) -> impl Iterator<Item = (&Region<'_>, u64)> {
         let all = self.regions.iter().zip(self.handed_over_bytes.iter().copied());
         all.filter(move |(region, _)| self.names.len() == 1 || region.index == index)
     }
 
-    /// Whether most of a copy's blocks are shared with another file: FIEMAP of the kernel's
-    /// Documentation/filesystems/fiemap.rst. None if this is no copy, or the filesystem does not tell.
+    /// FIEMAP of the kernel's Documentation/filesystems/fiemap.rst. None for other methods, or without a
+    /// report.
     pub(crate) fn shares_blocks(&self) -> Result<Option<bool>> {
         let (true, Some(name)) = (self.case.method().copies(), self.names.first()) else { return Ok(None) };
         let file = file::open_to_read(self.target, name)?;
@@ -115,11 +107,10 @@ impl Written<'_, '_> {
         Ok(shared_bytes.map(|bytes| bytes > self.case.axes().size_bytes / 2))
     }
 
-    /// Whether direct I/O was direct, and whether `RWF_DONTCACHE` has dropped its pages. Some filesystems accept
-    /// `O_DIRECT` and then use the page cache (tmpfs always, btrfs where it keeps checksums); pages in the cache
-    /// afterwards prove it.
+    /// Some filesystems accept `O_DIRECT` and use the page cache (tmpfs always, btrfs with checksums). Pages in
+    /// the cache afterwards prove it.
     pub(crate) fn check_page_cache(&self) -> Result<()> {
-        // A page at the border of a region may be read first, or be another region's: such pages are not dropped.
+        // Pages at the border of a region are not dropped: they may be read first, or be another region's.
         let border_bytes = 2 * rustix::param::page_size() as u64;
         let (value, accepted, few) = match self.case.axes().cache {
             Cache::Buffered => return Ok(()),
@@ -134,7 +125,7 @@ impl Written<'_, '_> {
             }
             let file = file::open_to_read(self.target, region.name(self.names))?;
             if self.case.axes().cache == Cache::Dontcache {
-                // Pages are dropped when they have been written out.
+                // Pages are dropped after write-back.
                 sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
             }
             let map = Map::reading(file.as_fd(), region.file_offset, region.span_bytes(bytes))?;
@@ -150,13 +141,12 @@ impl Written<'_, '_> {
     }
 }
 
-/// The bytes of the file's extents with flags that count; none if the filesystem does not tell.
+/// None if the filesystem does not report them.
 fn extent_bytes(file: &OwnedFd, counts: impl Fn(FiemapExtentFlags) -> bool) -> Option<u64> {
     let extents: Vec<_> = Fiemap::new(file.as_fd()).collect::<Result<_, _>>().ok()?;
     Some(extents.iter().filter(|extent| counts(extent.fe_flags)).map(|extent| extent.fe_length).sum())
 }
 
-/// The file differs from the expectation.
 pub(crate) fn wrong(message: String) -> CallError {
     CallError::other("verify", message)
 }

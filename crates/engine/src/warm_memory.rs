@@ -1,5 +1,5 @@
-//! Free memory that the host backs: on a virtual machine a page's first touch can be ten times slower than later
-//! ones, and free pages return to the host within seconds (free page reporting, every two seconds).
+//! Free memory that the host backs. On a virtual machine a page's first touch can be ten times slower than
+//! later ones, and free pages return to the host every two seconds (free page reporting).
 
 use std::sync::LazyLock;
 use std::time::Instant;
@@ -9,20 +9,17 @@ use writebench_model::nanoseconds;
 
 use crate::machine::meminfo_bytes;
 
-/// The free memory that is warm, as far as this process knows.
 pub(crate) struct WarmMemory {
-    // The data that a probe copies, whose pages are present.
     from: Vec<u8>,
     fastest_ns: u64,
     known: Option<Known>,
-    /// Whether the sample takes memory for its file.
     is_needed: bool,
 }
 
-/// The size of a probe in each kind of page, small enough to add only milliseconds to a sample.
+/// Adds only milliseconds to a sample.
 const PROBE_BYTES: usize = 2 << 20;
 
-/// Memory that was taken and released, and is still free and backed if neither counter has changed.
+/// Taken and released memory, which is still free and backed if neither counter has changed.
 struct Known {
     bytes: u64,
     free_bytes: u64,
@@ -34,13 +31,12 @@ impl WarmMemory {
         Self { from: vec![1; PROBE_BYTES], fastest_ns: u64::MAX, known: None, is_needed: false }
     }
 
-    /// Makes sure that as much free memory as the sample will need is warm. What is known to be warm stays as
-    /// it is, where the kernel counts what it gives back; otherwise the memory is taken and released. If the
-    /// probe shows that memory is cold nevertheless, there is time for two more attempts. Returns the last
-    /// probe. Some memory remains for the probe after the sample: if that probe is slow, the host took pages
-    /// back during the sample. Never takes more than `most_bytes`.
+    /// Returns the last probe. Memory is taken and released, unless the kernel counts the pages that it gives
+    /// back and the known warm memory is enough. If the probe still finds cold memory, there are two more
+    /// attempts. Some memory remains for the probe after the sample: if that one is slow, the host took pages
+    /// back during the sample.
     pub(crate) fn prepare(&mut self, bytes: u64, most_bytes: u64) -> u64 {
-        // The probes before the sample and after it take this much of each kind of page.
+        // For the probes before and after the sample.
         const LEFT_OVER_BYTES: u64 = 2 * PROBE_BYTES as u64;
         const TRIES: u32 = 3;
         self.is_needed = bytes > 0;
@@ -62,16 +58,15 @@ impl WarmMemory {
         probe_ns
     }
 
-    /// The memory that the kernel has given back to the hypervisor since the sample's was known to be warm; none if the
-    /// sample takes none, if no memory was warmed, or if the kernel does not count.
+    /// None if the sample takes none, no memory was warmed, or the kernel does not count.
     pub(crate) fn given_back_bytes(&self) -> Option<u64> {
         let known = self.known.as_ref().filter(|known| self.is_needed && known.bytes > 0)?;
         given_back_bytes()?.checked_sub(known.given_back_bytes)
     }
 
-    /// The time of a copy of a fixed amount of data into fresh memory, half in small pages and half in huge ones: the page
-    /// cache uses both, and the kernel keeps their free memory in different lists. It shows the state of the machine: the
-    /// memory bandwidth and the current cost of a page's first touch. 0 if there is no memory for it.
+    /// Copies into fresh memory, half in small pages and half in huge ones: the page cache uses both, and the
+    /// kernel keeps their free memory in different lists. It shows the memory bandwidth and the current cost of
+    /// a page's first touch. 0 without memory.
     pub(crate) fn probe_ns(&mut self) -> u64 {
         let start = Instant::now();
         for huge in [false, true] {
@@ -90,13 +85,12 @@ impl WarmMemory {
 }
 
 impl Known {
-    /// That much warm memory, with the counters as they stand; none without counters.
+    /// None without counters.
     fn now(bytes: u64) -> Option<Self> {
         Some(Self { bytes, free_bytes: meminfo_bytes("MemFree")?, given_back_bytes: given_back_bytes()? })
     }
 
-    /// The warm memory that is left, if none was given back until now: others may have taken as
-    /// much as is not free any more.
+    /// Other processes may have taken some.
     fn left(&self, now: &Self) -> u64 {
         if now.given_back_bytes != self.given_back_bytes {
             return 0;
@@ -105,11 +99,10 @@ impl Known {
     }
 }
 
-/// The memory that the kernel has given back to the hypervisor since it started (free page reporting): 0
-/// without a hypervisor, none if the kernel does not count it.
+/// Since the kernel started (free page reporting): 0 without a hypervisor, none if the kernel does not count.
 pub(crate) fn given_back_bytes() -> Option<u64> {
     static HAS_HYPERVISOR: LazyLock<bool> = LazyLock::new(|| {
-        // Only x86 says so, among the flags of a CPU.
+        // Only x86 reports it, among the flags of a CPU.
         let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let flags = cpus.lines().find(|line| line.starts_with("flags"));
         flags.is_none_or(|flags| flags.split(' ').any(|flag| flag == "hypervisor"))
@@ -121,20 +114,18 @@ pub(crate) fn given_back_bytes() -> Option<u64> {
     counter.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Anonymous memory that was never touched, in huge pages if that is asked for and the kernel has them; none if
-/// there is not enough.
+/// None if there is not enough.
 fn fresh_memory(bytes: usize, huge: bool) -> Option<MmapMut> {
     let memory = MmapMut::map_anon(bytes).ok()?;
     if huge {
-        // Kernels without huge pages refuse, and use small ones.
+        // Kernels without huge pages refuse.
         let _ = memory.advise(Advice::HugePage);
     }
     Some(memory)
 }
 
-/// Takes as much memory from the kernel and releases it, so that the host has backed it, in small pages and in
-/// huge ones: only huge blocks are given back (`page_reporting_order`), but once one is split, its other parts
-/// lie cold in the lists of smaller blocks, which smaller pages come from.
+/// The host then backs it. Only huge blocks are given back (`page_reporting_order`). But once one is split, its
+/// other parts are cold in the lists of smaller blocks, which supply smaller pages.
 pub(crate) fn take_and_release(bytes: usize) {
     for huge in [false, true] {
         let Some(mut memory) = fresh_memory(bytes, huge) else { return };
@@ -168,7 +159,7 @@ mod tests {
         let mut memory = WarmMemory { known: known(), ..WarmMemory::new() };
         assert_eq!(memory.given_back_bytes(), None);
         memory.is_needed = true;
-        // All since the machine's start, where the kernel counts.
+        // Since the machine's start.
         let before = given_back_bytes();
         assert!(memory.given_back_bytes() >= before, "{before:?}");
         assert_eq!(memory.given_back_bytes().is_some(), before.is_some());

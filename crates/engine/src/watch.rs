@@ -7,7 +7,6 @@ use writebench_model::Watch;
 
 use crate::machine::{device_bytes, meminfo_bytes, steal_ns};
 
-/// Counters of the delays of a process and of its device, at one moment, and the machine's memory.
 pub(crate) struct Watcher<'s> {
     before: Watch,
     cpu_stats: &'s [String],
@@ -18,8 +17,7 @@ pub(crate) struct Watcher<'s> {
 }
 
 impl<'s> Watcher<'s> {
-    /// Reads the machine's counters, the files that count how long each control group's limit delayed it, and
-    /// the device of that number in `/sys/dev/block`.
+    /// `cpu_stats` are the control groups' files, and the device number is that of `/sys/dev/block`.
     pub(crate) fn begin(cpu_stats: &'s [String], device_number: Option<&'s str>) -> Self {
         let before = Watch {
             available_memory_bytes: meminfo_bytes("MemAvailable"),
@@ -39,8 +37,8 @@ impl<'s> Watcher<'s> {
         }
     }
 
-    /// The state at the beginning and the delays since then; the CPU time that the hypervisor gave to others,
-    /// over all CPUs; and the bytes that the device received, if there is one.
+    /// The state at the beginning with the delays since then, the CPU time that the hypervisor took, over all
+    /// CPUs, and the device's bytes.
     pub(crate) fn end(self) -> (Watch, u64, Option<u64>) {
         let since =
             |now: Option<u64>, then: Option<u64>| now.zip(then).map(|(now, then)| now.saturating_sub(then));
@@ -60,7 +58,6 @@ impl<'s> Watcher<'s> {
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// The time that a control group has waited for CPU time.
 fn throttled_ns(cpu_stat: &String) -> Option<u64> {
     throttled_in(&fs::read_to_string(cpu_stat).ok()?)
 }
@@ -78,7 +75,7 @@ fn throttled_in(stat: &str) -> Option<u64> {
     })
 }
 
-/// The sum over all CPUs; none if no CPU counts them, as on most virtual machines.
+/// None if no CPU counts, as on most virtual machines.
 fn thermal_throttles(cpus: &Path) -> Option<u64> {
     let counts = fs::read_dir(cpus).ok()?.flatten().filter_map(|cpu| {
         let file = cpu.path().join("thermal_throttle/core_throttle_count");

@@ -1,5 +1,5 @@
-//! Write-behind: data in the page cache is on its way to the device a little behind the writer, so that
-//! neither the kernel's limit on dirty pages nor the sync at the end has to wait for all of it.
+//! Write-back follows the writer at a distance, so neither the kernel's limit on dirty pages nor the final sync
+//! waits for all data.
 #![expect(unsafe_code, reason = "rustix has no sync_file_range")]
 
 use std::ffi::c_uint;
@@ -10,34 +10,29 @@ use writebench_model::{Axes, Drop};
 
 use crate::call::{Result, libc_result, retry};
 
-/// Data of one region that is written out behind the writer.
 pub(crate) struct WriteBehind {
     file: Arc<OwnedFd>,
     file_offset: u64,
-    /// The bytes after which write-back is due.
     pub(crate) distance: u64,
     drops: bool,
-    // The bytes of the region up to which write-back has been started, and has ended.
     started: u64,
     ended: u64,
 }
 
 impl WriteBehind {
-    /// Write-behind for a region that begins at that offset of the file, if the case has it.
     pub(crate) fn new(axes: &Axes, file: &Arc<OwnedFd>, file_offset: u64) -> Option<Self> {
         let distance = axes.writeback_bytes?;
         let (file, drops) = (file.clone(), axes.drop == Drop::Yes);
         Some(Self { file, file_offset, distance, drops, started: 0, ended: 0 })
     }
 
-    /// Starts the write-back that is due once `bytes` of the region have been handed over.
     #[inline(always)]
     pub(crate) fn reached(&mut self, bytes: u64) -> Result<()> {
         if bytes - self.started < self.distance { Ok(()) } else { self.advance(bytes) }
     }
 
-    /// Starts write-back of the bytes since the last call, and waits for those before: sync_file_range(2).
-    /// At most two windows are dirty or under write-back.
+    /// Waits for the bytes before the last call: sync_file_range(2). At most two windows are dirty or in
+    /// write-back.
     #[cold]
     fn advance(&mut self, bytes: u64) -> Result<()> {
         const AND_WAIT: c_uint =

@@ -1,5 +1,5 @@
-//! Every method leaves exactly the right bytes from every state of the file, at the sizes where loops go
-//! wrong and in every layout, on tmpfs and on ext4. A separate reader checks them.
+//! Every method leaves exactly the right bytes from every state of the file, at critical sizes and in every
+//! layout, on tmpfs and on ext4. A separate reader checks them.
 
 use std::cell::RefCell;
 use std::os::fd::AsFd;
@@ -18,7 +18,6 @@ use writebench_testkit::{Errno, Kind, Need, Trials, directory_on};
 const SEED: u64 = 0x5eed;
 const CHUNK: u64 = 4096;
 const SIZES: [u64; 8] = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 7 * CHUNK + 123, 8 * CHUNK, HUGE * 2 + 123];
-/// The vector of the methods' examples.
 const VECTOR: u32 = 3;
 const HUGE: u64 = Case::HUGE_PAGE_BYTES;
 const LAYOUTS: [&str; 48] = [
@@ -92,8 +91,8 @@ fn main() -> ExitCode {
         let name = format!("a wrong byte is found on {}", kind.name());
         trials.add(name, &[Need::Filesystem(kind)], move || wrong_byte_is_found(kind));
     }
-    // A mapping of a full disk raises SIGBUS, which the tests of the worker process cover.
-    // ext4 shares no blocks.
+    // The tests of the worker process cover a mapping of a full disk, which raises SIGBUS. ext4 shares no
+    // blocks.
     let fills = |method: &Method| {
         method.writes_data()
             && method.card().cursor != Cursor::Mapping
@@ -107,7 +106,7 @@ fn main() -> ExitCode {
     trials.run(2)
 }
 
-/// Cases larger than the disk, in addition to each method's defaults.
+/// Larger than the disk.
 const FILLING: &[&str] = &[
     "write,size=64MiB,sync=fsync/4",
     "pwrite,size=64MiB,cache=direct",
@@ -121,14 +120,14 @@ const FILLING: &[&str] = &[
     "write,size=64MiB,prepare=zero-fill",
 ];
 
-/// The methods that need no other ranks; those of MPI are tested under mpirun.
+/// MPI's methods are tested under mpirun.
 fn alone() -> impl Iterator<Item = Method> {
     Method::ALL.iter().copied().filter(|method| method.is_complete())
 }
 
 fn full_disk(name: &str) -> Result<()> {
     let image = writebench_testkit::Image::mount("ext4", 32 << 20)?;
-    // A sparse file takes no space. It is on the same filesystem, because copy_file_range refuses others.
+    // A sparse file takes no space. copy_file_range refuses another filesystem.
     let source = image.path().join("source");
     std::fs::File::create(&source)?.set_len(64 << 20)?;
     let mut engine = Engine::new(Some(open(&source)?.into()), || Ok(0), &|_| {});
@@ -137,11 +136,12 @@ fn full_disk(name: &str) -> Result<()> {
     let sample = engine.sample(Target::Directory(place.as_fd()), &request(&case));
     let Outcome::Failed(failure) = &sample.outcome else { anyhow::bail!("{:?}", sample.outcome) };
     ensure!(failure.errno == Some(28), "{failure:?}");
-    // The C library does not report how much of its buffer was written; the other methods do.
+    // The C library does not report how much of its buffer was written. The other methods do.
     let offset = failure.offset.unwrap_or(0);
     ensure!((1..64 << 20).contains(&offset), "{failure:?}");
     ensure!(sample.phases_ns.total() == 0 && sample.latency.is_none(), "a failed sample has no figures");
-    // ext4 frees the blocks of a removed file after its journal's next commit. syncfs may return just before that.
+    // ext4 frees the blocks of a removed file after its journal's next commit. syncfs may return just before
+    // that.
     let small = Case::parse(&format!("{},size=1MiB", case.method().name()))?;
     for tries_left in (0..20).rev() {
         rustix::fs::syncfs(&place)?;
@@ -159,7 +159,6 @@ fn full_disk(name: &str) -> Result<()> {
 fn check(kind: Kind, method: Method, prepare: Prepare) -> Result<()> {
     let directory = directory_on(kind);
     let (now, found) = (RefCell::new(None), RefCell::new(None));
-    // The files exist until this moment.
     let before_clean = |phase| {
         if phase == Phase::Clean {
             let content = now.borrow().as_ref().map(|case| read(directory.path(), case));
@@ -187,7 +186,7 @@ fn check(kind: Kind, method: Method, prepare: Prepare) -> Result<()> {
             }
         }
     }
-    // Every value of every axis by itself, also those in no layout. Ranks are tested under mpirun.
+    // Also the values in no layout. Ranks are tested under mpirun.
     let elsewhere = [Axis::Size, Axis::Prepare, Axis::Ranks, Axis::Files];
     let axes =
         method.own_axes().filter(|axis| prepare == method.card().prepares[0] && !elsewhere.contains(axis));
@@ -203,7 +202,6 @@ fn check(kind: Kind, method: Method, prepare: Prepare) -> Result<()> {
     Ok(())
 }
 
-/// The content and the flag of each method's file from each state.
 fn unchecked() -> Result<()> {
     let image = writebench_testkit::Image::mount("btrfs", 512 << 20)?;
     let directory = image.path();
@@ -224,7 +222,7 @@ fn unchecked() -> Result<()> {
             let case = Case::example(method, &values)?;
             now.replace(Some(case.clone()));
             let sample = run(&mut engine, &directory, &case)?;
-            // btrfs has not every call of the states.
+            // btrfs lacks some calls of the states.
             if sample.outcome.name() == "unsupported" && prepare.call().is_some() {
                 continue;
             }
@@ -244,8 +242,7 @@ fn assignments(layout: &'static str) -> Result<Vec<(Axis, &'static str)>> {
     layout.split(',').filter(|part| !part.is_empty()).map(assignment).collect()
 }
 
-/// Whether this combination is a case, by the method's card and the manual pages. If the model refused more,
-/// the test would otherwise miss it.
+/// By the method's card and the manual pages. If the model refused more, the test would otherwise miss it.
 fn makes_sense(method: Method, prepare: Prepare, size: u64, layout: &[(Axis, &str)]) -> bool {
     let value = |axis| layout.iter().find(|(other, _)| *other == axis).map(|(_, value)| *value);
     let has = |axis| value(axis).is_some();
@@ -258,7 +255,6 @@ fn makes_sense(method: Method, prepare: Prepare, size: u64, layout: &[(Axis, &st
         }
         None => method.card().syncs.iter().any(|known| known.name() == sync),
     });
-    // Reserving, mapping or copying zero bytes is an error.
     let reserves = prepare.call().is_some_and(|call| call != AllocateCall::Ftruncate);
     let may_be_empty =
         !reserves && !method.copies() && matches!(method.card().cursor, Cursor::FilePosition | Cursor::Offset);
@@ -289,7 +285,7 @@ fn run(engine: &mut Engine<'_>, directory: &Path, case: &Case) -> Result<Sample>
     const TRIES: u32 = 5;
     let directory = open(directory)?;
     let mut sample = || engine.sample(Target::Directory(directory.as_fd()), &request(case));
-    // "Resource temporarily unavailable", as madvise(2) has it: the kernel itself has a page in use for a moment.
+    // "Resource temporarily unavailable", as madvise(2) has it: the kernel itself uses a page for a moment.
     let passes = |sample: &Sample| {
         let is_in_use = |failure: &Failure| {
             failure.call == "madvise(MADV_COLLAPSE)" && failure.errno == Some(Errno::AGAIN.raw_os_error())
@@ -314,9 +310,8 @@ fn as_expected(
     let zeroed = allocates || case.axes().prepare.call() == Some(zeroing);
     let dontcache = case.axes().cache == writebench_model::Cache::Dontcache && case.axes().size_bytes > 0;
     let shares = case.method().card().copying == Some(Copying::Blocks);
-    // tmpfs has only the page cache; the engine must find out that it accepts O_DIRECT without doing it.
+    // The engine must detect that tmpfs accepts O_DIRECT without obeying.
     let collapses = case.axes().huge == writebench_model::Huge::Collapse && kind == Kind::Ext4;
-    // Only btrfs can be without checksums.
     let unchecked = case.axes().checksums == Checksums::No;
     if shares || collapses || unchecked || kind == Kind::Tmpfs && (direct || cold || zeroed || dontcache) {
         ensure!(
@@ -326,8 +321,8 @@ fn as_expected(
         );
         return Ok(());
     }
-    // Where blocks have been written before, ext4 of Linux 6.18 ends the write-back in an interrupt, and the pages
-    // may stay; the engine must find that out.
+    // On blocks that were written before, ext4 of Linux 6.18 ends the write-back in an interrupt, and pages may
+    // remain. The engine must detect that.
     let was_written = matches!(case.axes().prepare, Prepare::ZeroFill | Prepare::Overwrite | Prepare::Truncate);
     if dontcache && was_written && sample.outcome.name() == "unsupported" {
         return Ok(());
@@ -337,14 +332,12 @@ fn as_expected(
     ensure!(sample.latency.is_some() == each, "{:?}", sample.latency);
     ensure!(sample.bytes == case.axes().size_bytes, "{} bytes", sample.bytes);
     ensure!(found.context("phase clean did not come")?? == expected(case), "content differs");
-    // A file made for copying stays for the next sample.
     let left =
         writebench_testkit::entries(directory).into_iter().filter(|name| !name.ends_with("copied")).count();
     ensure!(left == 0, "a file was left behind");
     Ok(())
 }
 
-/// The content of all files, in the order of the threads.
 fn read(directory: &Path, case: &Case) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for index in 0..case.file_count() {
@@ -355,7 +348,7 @@ fn read(directory: &Path, case: &Case) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The expected bytes, from the definition and not from the code under test.
+/// From the definition and not from the code under test.
 fn expected(case: &Case) -> Vec<u8> {
     if case.method() == Method::Null {
         return Vec::new();

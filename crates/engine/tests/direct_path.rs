@@ -1,5 +1,3 @@
-//! The path of `O_DIRECT` writes on real filesystems, as far as it is known beforehand.
-
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -47,7 +45,6 @@ fn main() -> ExitCode {
     trials.add("O_DIRECT to a file without checksums is direct", &[Need::Image("btrfs")], || {
         let image = Image::mount("btrfs", 512 << 20)?;
         let mut engine = Engine::default();
-        // What was found out of files with checksums holds for these only.
         for checksums in ["default", "no"] {
             for prepare in STATES {
                 let axes = format!(",prepare={prepare},checksums={checksums}");
@@ -85,7 +82,7 @@ fn on_image(kind: &str, expected: [bool; 3]) -> Result<()> {
     Ok(())
 }
 
-/// Whether each state's sample finds out that its data went through the page cache. No file is left.
+/// No file is left.
 fn use_page_cache(directory: &Path) -> Result<[bool; 3]> {
     let before = entries(directory);
     let mut paths = [false; 3];

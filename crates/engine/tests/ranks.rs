@@ -1,4 +1,4 @@
-//! Several ranks take a sample together. Here each is a thread of this process, and all wait at a barrier.
+//! Each rank is a thread of this process, and all wait at a barrier.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -16,7 +16,7 @@ use writebench_testkit::{Kind, Need, Trials, directory_on, entries};
 fn main() -> ExitCode {
     let mut trials = Trials::default();
     for kind in Kind::ALL {
-        // Threads of one process are no ranks to MPI, whose methods are tested under mpirun.
+        // MPI does not accept threads of one process as ranks. Its methods are tested under mpirun.
         let has_ranks = |method: &Method| method.has_axis(Axis::Ranks) && method.is_complete();
         for method in Method::ALL.iter().copied().filter(has_ranks) {
             let name =
@@ -54,11 +54,9 @@ const WAYS: &[&str] = &[
     "layout=strided,block=8KiB,cache=direct",
 ];
 
-/// The ranks of a test, which wait at a barrier.
 #[derive(Clone)]
 struct Together {
     barrier: Arc<Barrier>,
-    // Each barrier has a flag of its own.
     has_failed: Arc<[AtomicBool; 16]>,
     number: usize,
     waited: Arc<AtomicUsize>,
@@ -88,7 +86,7 @@ impl RankBarrier for Together {
     }
 }
 
-/// The ranks' shares of one sample, each rank in the directory of its number.
+/// Each rank has the directory of its number.
 fn take(directories: [&Path; RANKS as usize], case: &Case) -> Result<Vec<RankSample>> {
     let together = Together::new();
     let bare = SampleRequest::bare(case.clone(), "sample", 0x5eed);
@@ -140,7 +138,6 @@ fn other_files() -> Result<()> {
     let [one, other] = [Kind::Tmpfs, Kind::Tmpfs].map(directory_on);
     let case = Case::parse("pwrite,size=96KiB,ranks=3,files=per-rank")?;
     let samples = take([one.path(), one.path(), other.path()], &case)?;
-    // Rank 1 reads what rank 2 has written, and rank 2 what rank 0 has.
     for rank in [1, 2] {
         let Outcome::Failed(failure) = &samples[rank].sample.outcome else { anyhow::bail!("{samples:?}") };
         ensure!((failure.phase, failure.errno) == (Phase::Verify, Some(2)), "{failure:?}");

@@ -1,5 +1,5 @@
-//! A directory mounted through bindfs, a real FUSE server: it can be stopped, and it renames removed files
-//! that are open.
+//! A directory mounted through bindfs, a real FUSE server: it can be stopped, and renames open files on
+//! removal.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,19 +12,14 @@ use tempfile::TempDir;
 use crate::mounted::device_at;
 use crate::program::wait_for;
 
-/// The mounted directory.
 pub struct Bindfs {
     server: Child,
     point: TempDir,
-    // The directory below.
     below: TempDir,
 }
 
 impl Bindfs {
     /// Mounts an empty directory.
-    ///
-    /// # Errors
-    /// There is no bindfs here, or no permission to mount.
     pub fn mount() -> Result<Self> {
         let temporary =
             |what: &str| tempfile::Builder::new().prefix(&format!("writebench-bindfs-{what}-")).tempdir();
@@ -38,30 +33,23 @@ impl Bindfs {
         Ok(bindfs)
     }
 
-    /// The mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.point.path()
     }
 
-    /// The directory below, which answers when the server does not.
+    /// Answers while the server is stopped.
     #[must_use]
     pub fn below(&self) -> &Path {
         self.below.path()
     }
 
-    /// Stops the server, so that requests wait.
-    ///
-    /// # Errors
-    /// The server has ended.
+    /// Stops the server, so requests wait.
     pub fn stop(&self) -> Result<()> {
         self.send(Signal::STOP)
     }
 
     /// Continues the server, which answers all waiting requests.
-    ///
-    /// # Errors
-    /// The server has ended.
     pub fn go_on(&self) -> Result<()> {
         self.send(Signal::CONT)
     }

@@ -1,14 +1,9 @@
-//! Other programs.
-
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
 /// Runs a program, which must succeed, in the C locale.
-///
-/// # Errors
-/// The program cannot be started, or fails; the error has its output.
 pub fn call(command: &mut Command) -> Result<()> {
     let output = command.env("LC_ALL", "C").output().with_context(|| format!("{command:?}"))?;
     if !output.status.success() {
@@ -17,7 +12,7 @@ pub fn call(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Whether a program is on the path, or in root's directories.
+/// On the path, or in root's directories.
 #[must_use]
 pub fn has_program(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();

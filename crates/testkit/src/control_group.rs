@@ -1,5 +1,3 @@
-//! A control group with a limit.
-
 use std::path::Path;
 use std::process::Command;
 
@@ -8,30 +6,23 @@ use anyhow::Result;
 use crate::group::Group;
 use crate::program::extended;
 
-/// A controller's directory and the name of its limit: in version 1, and in version 2.
+/// Version 1, then version 2: a controller's directory and the name of its limit.
 type Places = [(&'static str, &'static str); 2];
 
 const MEMORY: Places = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
 const PROCESSES: Places = [("/sys/fs/cgroup/pids", "pids.max"), ("/sys/fs/cgroup", "pids.max")];
 
-/// A control group below the root group, with a limit. Dropping removes it: its processes must have ended.
+/// A control group below the root group, with a limit. Its processes must have ended before the drop.
 pub struct ControlGroup {
     group: Group,
 }
 
 impl ControlGroup {
-    /// A group with a limit on memory.
-    ///
-    /// # Errors
-    /// There is no such controller, or no permission.
     pub fn with_memory(bytes: u64) -> Result<Self> {
         Self::limited(MEMORY, bytes)
     }
 
-    /// A group with a limit on processes and threads.
-    ///
-    /// # Errors
-    /// There is no such controller, or no permission.
+    /// Limits processes and threads.
     pub fn with_processes(count: u64) -> Result<Self> {
         Self::limited(PROCESSES, count)
     }

@@ -1,19 +1,14 @@
-//! Another program's lock on a database.
-
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Keeps other programs from writing to the database while it lives.
+/// Another program's lock on a database.
 pub struct DatabaseLock(Child);
 
 impl DatabaseLock {
-    /// Locks an SQLite database from Python, whose library includes SQLite.
-    ///
-    /// # Errors
-    /// There is no Python or no database, or others keep it locked for a minute.
+    /// From Python, whose library includes SQLite.
     pub fn on(database: &Path) -> Result<Self> {
         let script = "import sqlite3, sys\n\
             c = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)\n\

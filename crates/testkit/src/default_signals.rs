@@ -1,15 +1,10 @@
-//! Signals as a terminal's shell leaves them.
-
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use anyhow::{Context, Result};
 
-/// Starts this program anew with the default actions of the signals that tests send, if it has them ignored: a shell
+/// Restarts this program with the default actions of the signals that tests send, if they are ignored. A shell
 /// ignores SIGINT for its background jobs, nohup SIGHUP, and programs inherit that.
-///
-/// # Errors
-/// `env` of coreutils cannot be started.
 pub fn with_default_signals() -> Result<()> {
     const HUP_INT_QUIT_TERM: u64 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14;
     let status = std::fs::read_to_string("/proc/self/status")?;

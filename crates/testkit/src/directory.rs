@@ -1,23 +1,18 @@
-//! Fresh directories on filesystems that this machine has mounted.
+//! Directories on filesystems that this machine has mounted.
 
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// A kind of filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// In memory.
     Tmpfs,
-    /// On a disk.
     Ext4,
 }
 
 impl Kind {
-    /// The kinds that tests use.
     pub const ALL: [Self; 2] = [Self::Tmpfs, Self::Ext4];
 
-    /// The name that mount(8) uses.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,16 +39,12 @@ impl Kind {
         candidates.into_iter().find(|path| self.is_at(path) == Ok(true) && tempfile::tempdir_in(path).is_ok())
     }
 
-    /// Whether that path is on such a filesystem.
-    ///
-    /// # Errors
-    /// statfs(2) refuses.
     pub fn is_at(self, path: &Path) -> rustix::io::Result<bool> {
         Ok(u64::try_from(rustix::fs::statfs(path)?.f_type).is_ok_and(|magic| magic == self.magic()))
     }
 }
 
-/// A fresh directory on a filesystem of that kind, removed on drop.
+/// A new directory on a filesystem of that kind, removed on drop.
 ///
 /// # Panics
 /// No such filesystem is mounted: state the need in the trial.

@@ -1,4 +1,4 @@
-//! Records of a run that was never made, for tests of what is done with runs.
+//! Records of an invented run.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,10 +9,9 @@ use writebench_model::{
     built_in_suites,
 };
 
-/// Where the example was measured.
 const TARGET: &str = "/data/<b>|`x`";
 
-/// A run without cases. Its target tries to be markup.
+/// A run without cases, with markup in its target.
 #[must_use]
 pub fn example_run() -> RunRecord {
     RunRecord {
@@ -33,9 +32,6 @@ pub fn example_run() -> RunRecord {
 }
 
 /// The target of [`example_run`], by another name.
-///
-/// # Panics
-/// The model has facts that the example's environment lacks.
 #[must_use]
 pub fn example_target(name: &str) -> TargetRecord {
     TargetRecord {
@@ -47,7 +43,7 @@ pub fn example_target(name: &str) -> TargetRecord {
     }
 }
 
-/// The case of that name; one of a later version if this one has no such.
+/// Unknown names are cases of a later version.
 #[must_use]
 pub fn recorded(name: &str) -> RecordedCase {
     let (method, axes) = match Case::parse(name).map(RecordedCase::from) {
@@ -59,8 +55,8 @@ pub fn recorded(name: &str) -> RecordedCase {
     case
 }
 
-/// Cases of 8 MiB of every method with that value, each after the same case with the default. If no
-/// method has such a case by itself, both have a value of another axis, too.
+/// Cases of 8 MiB of every method with that value, each after the same case with the default. If no method has
+/// such a case, both also have a value of another axis.
 #[must_use]
 pub fn example_pairs(axis: Axis, value: &str) -> Vec<(Case, Case)> {
     let with = |other: &[(Axis, &str)]| -> Vec<(Case, Case)> {
@@ -84,7 +80,6 @@ pub fn example_pairs(axis: Axis, value: &str) -> Vec<(Case, Case)> {
     others.flat_map(|(other, value)| with(&[(other, value)])).collect()
 }
 
-/// A section of a suite, with the layout of that suite.
 #[must_use]
 pub fn section_of(suite: &str, section: &str) -> CaseOrigin {
     static SUITES: LazyLock<Vec<Suite>> = LazyLock::new(built_in_suites);

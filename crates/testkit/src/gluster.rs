@@ -1,7 +1,6 @@
-//! GlusterFS with two bricks, each on a filesystem of its own, and its client: a parallel filesystem on one machine.
+//! GlusterFS with two bricks on separate filesystems, and its client: a parallel filesystem on one machine.
 //!
-//! glusterd, which manages the volumes of a machine, has no part in it: servers and client get their graphs as files,
-//! and meet at sockets.
+//! It needs no glusterd: servers and client get their graphs as files, and meet at sockets.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -14,7 +13,7 @@ use crate::image::Image;
 use crate::mounted::device_at;
 use crate::program::wait_for;
 
-/// A mounted volume. Unmounted, and its servers ended, on drop.
+/// A mounted volume. A drop unmounts it and ends its servers.
 pub struct Gluster {
     processes: Vec<Child>,
     point: TempDir,
@@ -25,11 +24,8 @@ pub struct Gluster {
 }
 
 impl Gluster {
-    /// Makes a volume of two bricks with that much space each. Shards of 4 MiB of each file are on both, or whole files
-    /// on one of them.
-    ///
-    /// # Errors
-    /// A program is missing or refuses.
+    /// Two bricks with that much space each. Both have shards of 4 MiB of each file, or one of them the whole
+    /// file.
     pub fn mount(is_sharded: bool, brick_bytes: u64) -> Result<Self> {
         let temporary =
             |what: &str| tempfile::Builder::new().prefix(&format!("writebench-gluster-{what}-")).tempdir();
@@ -51,7 +47,6 @@ impl Gluster {
         Ok(volume)
     }
 
-    /// The mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.point.path()
@@ -83,13 +78,12 @@ impl Drop for Gluster {
     }
 }
 
-/// The least that a server needs to keep files and to work with several threads.
+/// The least that a server with several threads needs.
 fn brick_graph(brick: &Path, socket: &Path) -> String {
     format!(include_str!("gluster/brick.vol"), brick = brick.display(), socket = socket.display())
 }
 
-/// The client's side: files are spread over the bricks by their names, or their shards are, and small writes are
-/// gathered.
+/// The client spreads files or shards over the bricks by name, and gathers small writes.
 fn client_graph(first: &Path, second: &Path, is_sharded: bool) -> String {
     const SHARDS: &str =
         "volume shards\ntype features/shard\noption shard-block-size 4MB\nsubvolumes all\nend-volume\n\n";

@@ -1,26 +1,24 @@
-//! A control group that delays its processes.
-
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
 use crate::group::Group;
 
-/// The possible place of a controller: a folder for groups, and a file that each group has.
+/// A folder for groups, and a file that each group has.
 type Place = (&'static str, &'static str);
 
 /// Version 1, and version 2.
 const CPU: [Place; 2] = [("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us"), ("/sys/fs/cgroup", "cpu.max")];
 
-/// Version 2, alone or beside version 1, and version 1.
+/// Version 2, alone or next to version 1, and version 1.
 const FREEZERS: [Place; 3] = [
     ("/sys/fs/cgroup/unified", "cgroup.freeze"),
     ("/sys/fs/cgroup", "cgroup.freeze"),
     ("/sys/fs/cgroup/freezer", "freezer.state"),
 ];
 
-/// A group with a subgroup for processes, so that the limit is set above their own group. Dropping removes
-/// both: the processes must have ended.
+/// A control group that delays its processes, with a subgroup for them: the limit is then above their own
+/// group. They must have ended before the drop.
 pub struct HeldGroup {
     inner: Group,
     // Dropped after the subgroup.
@@ -29,10 +27,7 @@ pub struct HeldGroup {
 }
 
 impl HeldGroup {
-    /// A group whose processes have that share of a CPU's time.
-    ///
-    /// # Errors
-    /// There is no such controller, or no permission.
+    /// Processes get that share of a CPU's time.
     pub fn with_cpu_limit(percent: u32) -> Result<Self> {
         let group = CPU.iter().find_map(|place| Self::make(*place).ok()).context("no cpu controller here")?;
         let quota_us = percent * 1000;
@@ -53,18 +48,10 @@ impl HeldGroup {
         Ok(Self { inner, outer, file })
     }
 
-    /// Moves a process into the group.
-    ///
-    /// # Errors
-    /// The kernel refuses.
     pub fn add(&self, process: u32) -> Result<()> {
         self.inner.set("cgroup.procs", &process.to_string())
     }
 
-    /// Freezes or thaws the processes of the group.
-    ///
-    /// # Errors
-    /// The kernel refuses.
     pub fn freeze(&self, frozen: bool) -> Result<()> {
         let [thawed, stopped] = if self.file == "freezer.state" { ["THAWED", "FROZEN"] } else { ["0", "1"] };
         self.outer.set(self.file, if frozen { stopped } else { thawed })

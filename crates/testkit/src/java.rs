@@ -1,4 +1,4 @@
-//! One compiler for all Java programs of a test program: its start costs more than most of what it compiles.
+//! One compiler for all Java programs of a test program: its start costs more than most of its work.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// A compiler that waits for work; it ends when its standard input does, with this process.
+/// It ends with its standard input, and so with this process.
 struct Compiler {
     process: Child,
     requests: ChildStdin,
@@ -15,10 +15,7 @@ struct Compiler {
 
 static COMPILER: Mutex<Option<Compiler>> = Mutex::new(None);
 
-/// Compiles with these arguments of javac.
-///
-/// # Errors
-/// The program does not compile, or has warnings: the error has what javac says.
+/// `arguments` are javac's. An error has its output.
 pub(crate) fn compile(arguments: &[&str]) -> Result<()> {
     let line = arguments.join("\t");
     ensure!(!line.contains('\n'), "arguments are a line: {line}");

@@ -1,5 +1,5 @@
 //! Shared test code: directories on real filesystems, filesystems in image files, loop devices, a filesystem
-//! with scripted faults, and trials that state their requirements. Development only.
+//! with scripted faults, and trials with requirements. Development only.
 
 mod bindfs;
 mod call;

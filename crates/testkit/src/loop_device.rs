@@ -13,7 +13,7 @@ use crate::call::call;
 use crate::mounted::Mounted;
 use crate::program::entries;
 
-/// All attached loop devices of the machine: each one's folder in `/sys/block`, and its file.
+/// Each attached loop device's folder in `/sys/block`, and its file.
 #[must_use]
 pub fn loop_devices() -> Vec<(PathBuf, String)> {
     let held = |device: PathBuf| {
@@ -23,8 +23,8 @@ pub fn loop_devices() -> Vec<(PathBuf, String)> {
     entries(Path::new("/sys/block")).into_iter().filter_map(held).collect()
 }
 
-/// A loop device, over a sparse image of zeros or over an existing file. On drop it is detached, and its own
-/// image removed: drop its mounts and descriptors first.
+/// A loop device, over its own sparse image or over an existing file. Mounts and descriptors must be dropped
+/// first.
 pub struct LoopDevice {
     path: PathBuf,
     image: PathBuf,
@@ -32,27 +32,17 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// A device with sectors of 512 bytes.
-    ///
-    /// # Errors
-    /// `losetup` is missing or refuses.
+    /// With sectors of 512 bytes.
     pub fn attach(size_bytes: u64) -> Result<Self> {
         Self::attach_with_sectors(size_bytes, 512)
     }
 
-    /// A device with logical sectors of that size.
-    ///
-    /// # Errors
-    /// `losetup` is missing or refuses.
     pub fn attach_with_sectors(size_bytes: u64, sector_bytes: u32) -> Result<Self> {
         Self::with_image(&["--sector-size", &sector_bytes.to_string()], |image| image.set_len(size_bytes))
     }
 
-    /// A device for measurements: the blocks of its image are written and stay, since nothing can be discarded, and it
-    /// bypasses the page cache of the filesystem that the image is on.
-    ///
-    /// # Errors
-    /// There is no space, or `losetup` is missing or refuses.
+    /// A device for measurements: its image's blocks are written and cannot be discarded, and it bypasses the
+    /// page cache of the image's filesystem.
     pub fn attach_for_measurements(size_bytes: u64) -> Result<Self> {
         let device = Self::with_image(&["--direct-io=on"], |image| {
             std::io::copy(&mut std::io::repeat(0).take(size_bytes), image)?;
@@ -71,15 +61,11 @@ impl LoopDevice {
         Ok(Self { path: attached(&image, options)?, image, _directory: Some(directory) })
     }
 
-    /// A device over an existing file or device, with more options for losetup.
-    ///
-    /// # Errors
-    /// `losetup` is missing or refuses.
+    /// Over an existing file or device, with more options for losetup.
     pub fn over(file: &Path, options: &[&str]) -> Result<Self> {
         Ok(Self { path: attached(file, options)?, image: file.to_path_buf(), _directory: None })
     }
 
-    /// The node, `/dev/loop0`.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -91,20 +77,14 @@ impl LoopDevice {
         self.image.clone()
     }
 
-    /// Formats the device, or a partition of it, with `mkfs.KIND`, and mounts it.
-    ///
-    /// # Errors
-    /// A program is missing or refuses.
+    /// `node` is the device or a partition of it.
     pub fn format_and_mount(&self, node: &Path, kind: &str) -> Result<Mounted> {
         call(Command::new(format!("mkfs.{kind}")).arg("-q").arg(node))?;
         Mounted::new(&[node.to_str().context("UTF-8")?])
     }
 
-    /// Writes a partition table with one partition, from 1 MiB to the end, and makes the kernel read it;
-    /// returns the partition's node. The device must have sectors of 512 bytes and be larger than 1 MiB.
-    ///
-    /// # Errors
-    /// `partx` is missing or refuses.
+    /// One partition, from 1 MiB to the end. The device must have sectors of 512 bytes and be larger than 1
+    /// MiB.
     pub fn partition(&self) -> Result<PathBuf> {
         const FIRST_SECTOR: u32 = 2048;
         let mut device = OpenOptions::new().read(true).write(true).open(&self.path)?;
@@ -118,7 +98,7 @@ impl LoopDevice {
         device.write_all_at(&table, 0)?;
         device.sync_all()?;
         drop(device);
-        // The call also succeeds if the kernel or udev has found the partition already.
+        // The call also succeeds if the kernel or udev has already found the partition.
         call(Command::new("partx").arg("--update").arg(&self.path))?;
         let partition = PathBuf::from(format!("{}p1", self.path.display()));
         ensure!(partition.exists(), "{} did not come", partition.display());

@@ -16,31 +16,25 @@ pub struct Program {
     home: TempDir,
 }
 
-/// The result of a call.
 #[derive(Debug)]
 pub struct Ended {
-    /// The exit code; none after a signal.
+    /// None after a signal.
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
 
 impl Program {
-    /// The program at that path.
-    ///
-    /// # Errors
-    /// No temporary directory can be made.
     pub fn new(binary: &str) -> Result<Self> {
         Ok(Self { binary: PathBuf::from(binary), home: tempfile::tempdir()? })
     }
 
-    /// The path of the program.
     #[must_use]
     pub fn binary(&self) -> &Path {
         &self.binary
     }
 
-    /// The program's home directory, with its database and perhaps exports.
+    /// The home directory, with the database and perhaps exports.
     #[must_use]
     pub fn home(&self) -> &Path {
         self.home.path()
@@ -55,10 +49,6 @@ impl Program {
         command
     }
 
-    /// Runs a call.
-    ///
-    /// # Errors
-    /// The program cannot be started.
     pub fn call(&self, arguments: &[&str]) -> Result<Ended> {
         let output = self.command(arguments).output().context("start writebench")?;
         Ok(Ended {
@@ -68,10 +58,8 @@ impl Program {
         })
     }
 
-    /// Runs `writebench run TARGET ARGUMENTS…`, which must end with that exit code; returns its JSON export.
-    ///
-    /// # Errors
-    /// The exit code differs, or there is no JSON.
+    /// Runs `writebench run TARGET ARGUMENTS…`, which must end with that exit code, and returns its JSON
+    /// export.
     pub fn run(&self, target: &Path, arguments: &[&str], code: i32) -> Result<Value> {
         let export = self.home().join("export.json");
         let target = target.to_str().context("a target in UTF-8")?;
@@ -81,16 +69,12 @@ impl Program {
         Ok(serde_json::from_str(&std::fs::read_to_string(export)?)?)
     }
 
-    /// Starts a call in the background.
-    ///
-    /// # Errors
-    /// The program cannot be started.
     pub fn start(&self, arguments: &[&str]) -> Result<Child> {
         Ok(self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
     }
 }
 
-/// A program that takes another command as its last arguments, with the environment set for that command.
+/// `outer` takes another command as its last arguments, with that command's environment.
 pub(crate) fn extended(mut outer: Command, command: &Command) -> Command {
     outer.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
@@ -103,9 +87,6 @@ pub(crate) fn extended(mut outer: Command, command: &Command) -> Command {
 }
 
 /// Waits until `found` returns a value, at most half a minute.
-///
-/// # Errors
-/// `found` never returns one.
 pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(30) {
@@ -117,7 +98,7 @@ pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T
     bail!("waited 30 s for {what}")
 }
 
-/// The child processes, those of the first thread first.
+/// The first thread's children first.
 #[must_use]
 pub fn children(process: u32) -> Vec<u32> {
     let mut threads = entries(Path::new(&format!("/proc/{process}/task")));
@@ -129,7 +110,7 @@ pub fn children(process: u32) -> Vec<u32> {
     lists.flat_map(numbers).collect()
 }
 
-/// The worker among a run's children: at most one, and none between two workers.
+/// The worker among a run's children, or none between two workers.
 #[must_use]
 pub fn worker(run: u32) -> Option<u32> {
     children(run).into_iter().find(|child| {
@@ -139,9 +120,6 @@ pub fn worker(run: u32) -> Option<u32> {
 }
 
 /// Kills a run, and waits for the end of its worker and target helpers.
-///
-/// # Errors
-/// A process does not end.
 pub fn kill_run(mut run: Child) -> Result<()> {
     let all = children(run.id());
     run.kill()?;
@@ -149,26 +127,19 @@ pub fn kill_run(mut run: Child) -> Result<()> {
     wait_for("its worker and its target helpers to end", || (!all.iter().copied().any(is_alive)).then_some(()))
 }
 
-/// Whether a process runs: one that nobody waits for stays as a zombie.
+/// Zombies have ended.
 #[must_use]
 pub fn is_alive(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
 }
 
-/// Sends a signal to a process.
-///
-/// # Errors
-/// The kernel refuses, or there is no such process.
 pub fn send(process: u32, signal: Signal) -> rustix::io::Result<()> {
     let pid = i32::try_from(process).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
     rustix::process::kill_process(pid, signal)
 }
 
 /// The most memory that a process ever had: `VmHWM` of proc_pid_status(5).
-///
-/// # Errors
-/// The process has ended.
 pub fn most_memory_bytes(process: u32) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
@@ -176,7 +147,6 @@ pub fn most_memory_bytes(process: u32) -> Result<u64> {
     Ok(kib << 10)
 }
 
-/// The children of a process, their children, and so on.
 #[must_use]
 pub fn descendants(process: u32) -> Vec<u32> {
     children(process).into_iter().flat_map(|child| [vec![child], descendants(child)].concat()).collect()

@@ -1,11 +1,8 @@
-//! Python, whose libraries compute reference figures.
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// A Python with that module: from cargo's target directory, where `cargo xtask setup` makes it, or the
-/// system's.
+/// From cargo's target directory, where `cargo xtask setup` makes it, or the system's.
 #[must_use]
 pub fn python_with(module: &str) -> Option<PathBuf> {
     let import = format!("import {module}");
@@ -15,7 +12,8 @@ pub fn python_with(module: &str) -> Option<PathBuf> {
     own_python().into_iter().chain([system_python().to_owned()]).find(has_module)
 }
 
-/// The system's Python itself: `python3` may be a version manager's script, which takes longer than most programs.
+/// The system's Python itself: `python3` may be a version manager's script, which takes longer than most
+/// programs.
 pub(crate) fn system_python() -> &'static Path {
     static PYTHON: OnceLock<PathBuf> = OnceLock::new();
     PYTHON.get_or_init(|| {
@@ -25,7 +23,7 @@ pub(crate) fn system_python() -> &'static Path {
     })
 }
 
-/// The Python in cargo's target directory, which is above the running program.
+/// Cargo's target directory is above the running program.
 fn own_python() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     program.ancestors().map(|folder| folder.join("python/bin/python3")).find(|python| python.is_file())

@@ -1,5 +1,3 @@
-//! A wall clock that a test sets for the programs that it starts.
-
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -9,7 +7,8 @@ use tempfile::TempDir;
 
 use crate::program::entries;
 
-/// The clock, by libfaketime. The machine's clock is not touched, and monotonic clocks run on.
+/// A wall clock for started programs, by libfaketime. The machine's clock is not touched, and monotonic clocks
+/// continue.
 pub struct SetClock {
     directory: TempDir,
     library: PathBuf,
@@ -24,10 +23,7 @@ pub(crate) fn library() -> Option<PathBuf> {
 }
 
 impl SetClock {
-    /// A clock that stands at that time, such as `2030-01-01 00:00:00`.
-    ///
-    /// # Errors
-    /// There is no libfaketime.
+    /// A clock that shows only that time, such as `2030-01-01 00:00:00`.
     pub fn at(time: &str) -> Result<Self> {
         let library = library().context("no libfaketime")?;
         let clock = Self { directory: tempfile::tempdir()?, library, started: RefCell::default() };
@@ -35,10 +31,7 @@ impl SetClock {
         Ok(clock)
     }
 
-    /// Sets another time, for running programs too.
-    ///
-    /// # Errors
-    /// The file that running programs read cannot be written.
+    /// Also for running programs.
     pub fn set(&self, time: &str) -> Result<()> {
         // The rename makes the change atomic for readers.
         let next = self.directory.path().join("next");
@@ -46,10 +39,6 @@ impl SetClock {
         Ok(std::fs::rename(next, self.file())?)
     }
 
-    /// Starts a program that uses the clock.
-    ///
-    /// # Errors
-    /// The program cannot be started.
     pub fn start(&self, command: &mut Command) -> Result<Child> {
         command.env("LD_PRELOAD", &self.library).env("FAKETIME_TIMESTAMP_FILE", self.file());
         let child = command.env("FAKETIME_NO_CACHE", "1").env("DONT_FAKE_MONOTONIC", "1").spawn()?;

@@ -1,5 +1,3 @@
-//! Programs made of printed code.
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -13,17 +11,13 @@ use crate::java;
 use crate::python::system_python;
 use crate::trial::node_package;
 
-/// A program that can be started.
 pub struct Compiled {
-    /// The words of the command line, before those of the files.
+    /// Without the files.
     pub words: Vec<String>,
 }
 
 impl Compiled {
-    /// Compiles a whole program in a directory that is its own, with all warnings as errors.
-    ///
-    /// # Errors
-    /// The program does not compile, or there is no compiler.
+    /// Compiles a whole program in its own directory, with all warnings as errors.
     pub fn from_text(text: &str, language: Language, directory: &Path) -> Result<Self> {
         let source = |name: &str| -> Result<PathBuf> {
             let path = directory.join(name);
@@ -76,11 +70,8 @@ impl Compiled {
     }
 }
 
-/// The words with which rustc finds rustix and libc. These are built once, and so are programs side by side: cargo would
-/// let them wait for each other.
-///
-/// # Errors
-/// cargo cannot build them.
+/// The words with which rustc finds rustix and libc. One build serves parallel compilers, which cargo would
+/// serialize.
 pub fn rust_libraries() -> Result<Vec<String>> {
     static BUILT: OnceLock<Result<Vec<String>, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| build_rust_libraries().map_err(|error| format!("{error:#}")));

@@ -1,4 +1,4 @@
-//! A terminal of a person who changes its size and presses keys.
+//! A terminal whose user changes its size and presses keys.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use rustix::termios::Winsize;
 
 use crate::program::extended;
 
-/// A pseudoterminal with a program in it, whose controlling terminal it is.
+/// A pseudoterminal, which controls the program in it.
 pub struct Terminal {
     master: File,
     child: Child,
@@ -22,10 +22,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Starts the program in a terminal that wide. Needs `setsid`.
-    ///
-    /// # Errors
-    /// There are no pseudoterminals, or no such program.
+    /// Needs `setsid`.
     pub fn start(command: &Command, columns: u16) -> Result<Self> {
         let master = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         rustix::pty::grantpt(&master)?;
@@ -58,32 +55,22 @@ impl Terminal {
         self.child.id()
     }
 
-    /// Another width from now on: the kernel sends SIGWINCH.
-    ///
-    /// # Errors
-    /// The kernel refuses.
+    /// The kernel sends SIGWINCH.
     pub fn resize(&self, columns: u16) -> Result<()> {
         set_columns(&self.master, columns)
     }
 
-    /// Presses keys; `\x03` is Ctrl-C.
-    ///
-    /// # Errors
-    /// The terminal is gone.
+    /// `\x03` is Ctrl-C.
     pub fn press(&mut self, keys: &str) -> Result<()> {
         Ok(self.master.write_all(keys.as_bytes())?)
     }
 
-    /// All that was printed until now.
     #[must_use]
     pub fn shown(&self) -> String {
         String::from_utf8_lossy(&lock(&self.shown)).into_owned()
     }
 
-    /// Waits for the program's end; returns all that it printed.
-    ///
-    /// # Errors
-    /// The program cannot be waited for.
+    /// Waits for the program's end, and returns all its output.
     pub fn end(mut self) -> Result<(ExitStatus, String)> {
         let status = self.child.wait()?;
         let _ = self.reader.take().map(JoinHandle::join);
@@ -102,7 +89,7 @@ fn lock(bytes: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // A test that failed in the middle leaves nobody behind.
+        // A failed test leaves no process behind.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,38 +1,33 @@
-//! Reproducible random choices.
-
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Random choices that are the same for the same seed.
+/// The same seed gives the same choices.
 #[derive(Debug)]
 pub struct TestRng(Pcg64Mcg);
 
 impl TestRng {
-    /// The choices of a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(Pcg64Mcg::seed_from_u64(seed))
     }
 
-    /// A new seed, from the clock.
     #[must_use]
     pub fn any_seed() -> u64 {
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::from(since.subsec_nanos()))
     }
 
-    /// A number below that bound, which is not zero.
+    /// `bound` is not zero.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0.random_range(0..bound)
     }
 
-    /// One of the elements, of which there is at least one.
+    /// `of` is not empty.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
 
-    /// A duration up to `most`.
     pub fn moment(&mut self, most: Duration) -> Duration {
         most.mul_f64(self.0.random())
     }

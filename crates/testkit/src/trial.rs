@@ -1,5 +1,4 @@
-//! Tests that say what they need of the machine, so that one which cannot run counts as ignored and
-//! never as passed.
+//! Tests with requirements of the machine. A test that cannot run counts as ignored and never as passed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -14,10 +13,8 @@ use crate::held_group::HeldGroup;
 use crate::python::python_with;
 use crate::{set_clock, throttle};
 
-/// The requirements of a test beyond cargo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// A mounted, writable filesystem of that kind.
     Filesystem(Kind),
     Root,
     /// Root, with loop devices, and `mkfs.KIND`.
@@ -30,32 +27,29 @@ pub enum Need {
     Bindfs,
     /// A control group that holds a device to a rate.
     Throttle,
-    /// A control group that limits memory.
     MemoryGroup,
-    /// A control group that limits processes and threads.
+    /// For processes and threads.
     ProcessGroup,
-    /// A control group that limits CPU time.
     CpuLimit,
     /// A control group that can be frozen.
     Freezer,
-    /// A wall clock for a program of its own.
+    /// A separate wall clock for a program.
     SetClock,
     /// `dmsetup`, and a kernel with device mapper.
     DeviceMapper,
-    /// strace, allowed to trace.
+    /// With permission to trace.
     Strace,
     /// Python with that module.
     Python(&'static str),
-    /// A program on the path.
+    /// On the path.
     Program(&'static str),
-    /// The Node package of `bindings/node`, built.
+    /// `bindings/node`, built.
     NodePackage,
     /// The alignment of direct I/O in `statx`. qemu passes on the flag, but not the values.
     DirectIoAlignment,
 }
 
 impl Need {
-    /// Why this machine does not meet the need; none if it does.
     #[must_use]
     pub fn missing(self) -> Option<String> {
         match self {
@@ -129,21 +123,20 @@ fn succeeds(program: &str, words: &[&str]) -> bool {
     Command::new(program).args(words).output().is_ok_and(|output| output.status.success())
 }
 
-/// The package that printed code of Node.js requires where it is direct I/O.
+/// Printed code of Node.js requires this package for direct I/O.
 pub(crate) fn node_package() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node")
 }
 
-/// The tests of one program.
 #[derive(Default)]
 pub struct Trials {
     trials: Vec<Trial>,
-    /// What is known of this machine: most needs start a program to find out, and a thousand tests have the same.
+    /// Known results: most needs start a program, and a thousand tests have the same.
     looked_up: Vec<(Need, Option<String>)>,
 }
 
 impl Trials {
-    /// Adds a test; it is ignored, with the reason in its name's place, where a need is not met.
+    /// A test with an unmet need is ignored, and its name shows the reason.
     pub fn add(
         &mut self,
         name: impl Into<String>,
@@ -168,8 +161,7 @@ impl Trials {
         missing
     }
 
-    /// Runs the tests as cargo's own harness would; `threads` at most, for tests that measure or
-    /// mount.
+    /// As cargo's own harness does, with at most `threads` for tests that measure or mount.
     #[must_use]
     pub fn run(self, threads: usize) -> ExitCode {
         let mut arguments = Arguments::from_args();

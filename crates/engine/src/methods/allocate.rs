@@ -1,4 +1,4 @@
-//! Gives a file its length and blocks: both a method of its own and the work of `prepare`.
+//! A method, and the work of `prepare`.
 
 use std::os::fd::BorrowedFd;
 
@@ -15,12 +15,11 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     move |file: BorrowedFd<'_>, _: &mut Records| allocate(file, region.axes.call, region.file_length)
 }
 
-/// EINVAL from a filesystem without fallocate under O_DIRECT: there the C library writes a byte into each block, which
-/// direct I/O refuses (posix_fallocate(3)).
+/// EINVAL from a filesystem without fallocate under O_DIRECT: the C library then writes a byte into each block
+/// (posix_fallocate(3)).
 const POSIX_FALLOCATE: Call =
     Call { name: "posix_fallocate", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 
-/// Gives a file its length; `fallocate` and `posix_fallocate` also give it blocks.
 pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) -> Result<()> {
     match call {
         AllocateCall::Ftruncate => retry("ftruncate", || rustix::fs::ftruncate(file, length)),
@@ -29,7 +28,7 @@ pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) ->
         AllocateCall::FallocateKeepSize => fallocate(file, FallocateFlags::KEEP_SIZE, length),
         AllocateCall::PosixFallocate => {
             let length = i64::try_from(length).map_err(|_| CallError::new(POSIX_FALLOCATE, Errno::FBIG))?;
-            // Unlike the other calls, posix_fallocate returns the error number and leaves errno alone.
+            // It returns the error number and leaves errno alone.
             retry(POSIX_FALLOCATE, || {
                 nix::fcntl::posix_fallocate(file, 0, length)
                     .map_err(|errno| Errno::from_raw_os_error(errno as i32))
@@ -42,10 +41,10 @@ fn fallocate(file: BorrowedFd<'_>, flags: FallocateFlags, length: u64) -> Result
     retry("fallocate", || rustix::fs::fallocate(file, flags, 0, length))
 }
 
-/// Fills the file with zeros and syncs them, so that its blocks exist and a later overwrite changes no
-/// metadata. The zeros leave the page cache if the data will: `RWF_DONTCACHE` drops only pages that it made.
+/// A later overwrite changes no metadata. The zeros leave the page cache if the data will, because
+/// `RWF_DONTCACHE` drops only its own pages.
 pub(crate) fn zero_fill(file: BorrowedFd<'_>, length: u64, cache: Cache) -> Result<()> {
-    // The alignment is for direct I/O.
+    // Aligned for direct I/O.
     #[repr(align(4096))]
     struct Zeros([u8; 64 << 10]);
     static ZEROS: Zeros = Zeros([0; 64 << 10]);

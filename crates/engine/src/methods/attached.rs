@@ -1,4 +1,4 @@
-//! Methods that need more than the file: a file that is copied, a mapping, a pipe.
+//! Methods that need more than the file: a source, a mapping, a pipe.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -12,7 +12,7 @@ use crate::records::Records;
 use crate::region::Region;
 use crate::{file, sync};
 
-/// What a method needs beside the file, from phase `open` to phase `close`.
+/// Lives from phase `open` to phase `close`.
 pub(super) trait Attachment: Send {
     fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
         sync::sync(file, call)
@@ -21,7 +21,6 @@ pub(super) trait Attachment: Send {
     fn detach(self) -> Result<()>;
 }
 
-/// Another file.
 impl Attachment for OwnedFd {
     fn detach(self) -> Result<()> {
         file::close(self)
@@ -29,18 +28,16 @@ impl Attachment for OwnedFd {
 }
 
 impl Attachment for Map {
-    /// Makes the file durable through its mapping or its descriptor.
     fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
         if call == SyncCall::Msync { self.sync_all() } else { sync::sync(file, call) }
     }
 
-    /// Unmaps the file, unless another thread still uses the mapping.
     fn detach(self) -> Result<()> {
         self.unmap()
     }
 }
 
-/// Syncs through the second: of two mappings, the copy's. A source is never synced.
+/// The copy's mapping is the second. A source is never synced.
 impl<A: Attachment, B: Attachment> Attachment for (A, B) {
     fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
         self.1.sync(file, call)
@@ -52,7 +49,6 @@ impl<A: Attachment, B: Attachment> Attachment for (A, B) {
     }
 }
 
-/// A method whose loop `write` needs what `attach` makes.
 pub(super) fn attached<'a, A: Attachment + 'a>(
     region: Region<'a>,
     attach: impl Fn(&Region<'a>, BorrowedFd<'_>) -> Result<A> + Send + 'a,

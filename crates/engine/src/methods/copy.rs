@@ -1,5 +1,3 @@
-//! Code that the copying methods share.
-
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use writebench_model::{Advice, Cache};
@@ -11,8 +9,7 @@ use crate::file::{self, COPIED};
 use crate::records::Records;
 use crate::region::{Region, to_usize};
 
-/// Opens the file that is copied at the beginning of the region, with a position and the case's advice of its own:
-/// closing a descriptor ends its advice.
+/// With its own position, and advice until it is closed.
 pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd> {
     let file = open_unadvised(region, Cache::Buffered)?;
     if region.range.offset > 0 {
@@ -27,14 +24,12 @@ pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd> {
     Ok(file)
 }
 
-/// Opens the file that is copied, through the page cache or past it.
 pub(super) fn open_unadvised(region: &Region<'_>, cache: Cache) -> Result<OwnedFd> {
     let missing = || CallError::other("copy", "there is no file to copy");
     let source = region.copy_from.ok_or_else(missing)?;
     file::reopen_to_read(source, cache).map_err(|error| error.with_path(COPIED))
 }
 
-/// A copy whose loop only needs the file that is copied: from the first file to the second.
 pub(super) fn copying<'a>(
     region: Region<'a>,
     mut copy: impl FnMut(&Region<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<()> + Send + 'a,
@@ -46,8 +41,7 @@ pub(super) fn copying<'a>(
     )
 }
 
-/// A copy by one call that moves bytes from file to file inside the kernel: `step` moves at most the given number of
-/// bytes from the first file to the second, each at its own position.
+/// `step` moves at most the given number of bytes inside the kernel, each file at its own position.
 pub(super) fn in_kernel<'a>(
     region: Region<'a>,
     call: impl Into<Call>,
@@ -59,8 +53,7 @@ pub(super) fn in_kernel<'a>(
     })
 }
 
-/// Calls `step` with the most bytes that it may move, and the number moved before, until the region is
-/// complete. `step` returns the bytes that it moved.
+/// Calls `step` with the limit and the bytes already moved. `step` returns the moved bytes.
 #[inline(always)]
 pub(super) fn move_all(
     region: &Region<'_>,
@@ -81,7 +74,6 @@ pub(super) fn move_all(
     Ok(())
 }
 
-/// The error if the source has become shorter.
 #[cold]
 pub(super) fn ended(call: impl Into<Call>, at: u64) -> CallError {
     CallError::other(call, "the file that is copied ends too early").with_path(COPIED).at(at)

@@ -1,4 +1,4 @@
-//! `copy_file_range(2)`: the filesystem copies, or shares blocks where it can.
+//! `copy_file_range(2)`: the filesystem copies, or shares blocks if possible.
 
 use rustix::io::Errno;
 
@@ -7,7 +7,7 @@ use super::copy::in_kernel;
 use crate::call::{Call, Meaning};
 use crate::region::Region;
 
-/// Errors for copies between filesystems, or to a special file: copy_file_range(2).
+/// For copies between filesystems, or to a special file: copy_file_range(2).
 pub(super) const COPY_FILE_RANGE: Call = Call {
     name: "copy_file_range",
     meanings: &[(Errno::XDEV, Meaning::Unsupported), (Errno::INVAL, Meaning::Unsupported)],

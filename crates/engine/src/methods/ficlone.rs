@@ -1,4 +1,4 @@
-//! `ioctl(FICLONERANGE)`: the copy shares the blocks of the source until one of the two is written.
+//! `ioctl(FICLONERANGE)`: the copy shares the source's blocks until a write to one of the two.
 #![expect(unsafe_code, reason = "rustix has FICLONE for whole files only")]
 
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -11,8 +11,8 @@ use crate::call::{Call, Meaning, Result, libc_result, retry};
 use crate::records::Records;
 use crate::region::Region;
 
-/// Errors for filesystems that share no blocks, for files on two filesystems, and for ranges that do not end
-/// with a block: ioctl_ficlonerange(2).
+/// For filesystems that share no blocks, two filesystems, and ranges that end inside a block:
+/// ioctl_ficlonerange(2).
 pub(super) const FICLONERANGE: Call = Call {
     name: "ioctl(FICLONERANGE)",
     meanings: &[
@@ -40,7 +40,8 @@ fn clone_range(
         dest_offset: region.file_offset,
     };
     retry(FICLONERANGE, || {
-        // SAFETY: the kernel reads the range, which lives for the call, and changes no memory of ours.
+        // SAFETY: the kernel reads the range, which lives for the call, and changes none of the process's
+        // memory.
         libc_result(unsafe { libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const range) })
     })?;
     records.handed_over_bytes += length;

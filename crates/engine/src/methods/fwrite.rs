@@ -1,4 +1,4 @@
-//! `fwrite(3)`: the C library's stdio, with its own buffer of its own size.
+//! `fwrite(3)`: the C library's stdio, with its own buffer.
 #![expect(unsafe_code, reason = "the C library's streams have no safe interface")]
 
 use std::ffi::c_void;
@@ -19,10 +19,10 @@ struct FwriteThread<'a> {
     stream: Option<Stream>,
 }
 
-/// A stream over a descriptor that another part of the engine owns until [`IoThread::close`].
+/// Another part of the engine owns the descriptor until [`IoThread::close`].
 struct Stream(NonNull<libc::FILE>);
 
-// SAFETY: POSIX lets any thread use a stream; each call locks it. Here one thread at a time does so.
+// SAFETY: POSIX lets any thread use a stream, because each call locks it. Here one thread at a time does so.
 unsafe impl Send for Stream {}
 
 impl IoThread for FwriteThread<'_> {
@@ -31,8 +31,8 @@ impl IoThread for FwriteThread<'_> {
     }
 
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
-        // SAFETY: the descriptor is open and the mode is a C string. The stream closes it only in
-        // `fclose`, which `close` calls with the descriptor's ownership in hand.
+        // SAFETY: the descriptor is open and the mode is a C string. The stream closes it only in `fclose`,
+        // which `close` calls as the descriptor's owner.
         let stream = unsafe { libc::fdopen(file.as_raw_fd(), c"w".as_ptr()) };
         self.stream = Some(Stream(NonNull::new(stream).ok_or_else(|| last_error("fdopen"))?));
         Ok(())
@@ -41,8 +41,7 @@ impl IoThread for FwriteThread<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
         let Some(Stream(stream)) = self.stream else { return Ok(()) };
         let flush_only = |_, _| Ok(());
-        // There is no continuation or retry: after an error, EINTR included, the C library has discarded the
-        // content of its buffer.
+        // After an error, including EINTR, the C library has discarded its buffer's content.
         let put = |chunk: &[u8], _| {
             // SAFETY: the stream is open and the chunk has that many bytes.
             let written =
@@ -55,7 +54,7 @@ impl IoThread for FwriteThread<'_> {
                 .map_err(|errno| CallError::new("fflush", errno))
         };
         let written = records.each(&self.region, put, flush_only).and_then(flushed);
-        // The position of the failure lags behind the chunk by the content of the buffer.
+        // The failure lags behind the chunk by the content of the buffer.
         written.map_err(|error| match rustix::fs::tell(file) {
             Ok(offset) => error.at(offset),
             Err(_) => error,
@@ -64,14 +63,13 @@ impl IoThread for FwriteThread<'_> {
 
     fn close(&mut self, file: OwnedFd) -> Result<()> {
         let Some(Stream(stream)) = self.stream.take() else { return Ok(()) };
-        // From here on the stream closes the descriptor.
         let _ = file.into_raw_fd();
         // SAFETY: the stream is open, was taken out of the thread, and is not used again.
         libc_result(unsafe { libc::fclose(stream.as_ptr()) }).map_err(|errno| CallError::new("fclose", errno))
     }
 }
 
-/// The error of the previous call. The C library's streams keep it in errno.
+/// The C library's streams report errors in errno.
 fn last_error(call: &'static str) -> CallError {
     CallError::from_io(call, &std::io::Error::last_os_error())
 }

@@ -1,4 +1,3 @@
-//! A mapping of part of a file.
 #![expect(unsafe_code, reason = "a mapping of a file is memory that Rust knows nothing of")]
 
 use std::cell::Cell;
@@ -21,7 +20,7 @@ use crate::region::to_usize;
 /// ENODEV from a filesystem that cannot map files: mmap(2).
 pub(crate) const MMAP: Call = Call { name: "mmap", meanings: &[(Errno::NODEV, Meaning::Unsupported)] };
 
-/// EINVAL before Linux 5.14; EFAULT where an access would raise SIGBUS: madvise(2).
+/// EINVAL before Linux 5.14. EFAULT if an access would raise SIGBUS: madvise(2).
 const POPULATE: Call = Call {
     name: "madvise(MADV_POPULATE)",
     meanings: &[
@@ -30,7 +29,7 @@ const POPULATE: Call = Call {
     ],
 };
 
-/// EINVAL before Linux 6.1, and on filesystems without huge pages for files that are written.
+/// EINVAL before Linux 6.1, and on filesystems without huge pages for written files.
 const COLLAPSE: Call = Call {
     name: "madvise(MADV_COLLAPSE)",
     meanings: &[
@@ -46,28 +45,26 @@ const HUGE: Call = Call { name: "madvise(MADV_HUGEPAGE)", meanings: &[(Errno::IN
 /// include/uapi/asm-generic/mman-common.h.
 const MADV_COLLAPSE: c_int = 25;
 
-/// A mapping of part of a file, shared with all users of the file. Its methods only make system calls about it: its bytes
-/// are reached through a [`Map`].
+/// Its methods only make system calls about it: a [`Map`] reaches its bytes.
 pub(crate) struct Mapping {
     address: NonNull<c_void>,
     length: usize,
     file_offset: u64,
-    // The bytes of the file that a map may store to.
+    // The file's bytes that a map may store to.
     claimed: Mutex<Vec<Range<u64>>>,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread, and stays until the value is dropped.
+// SAFETY: the mapping belongs to the process, not to a thread, until the value is dropped.
 unsafe impl Send for Mapping {}
-// SAFETY: no method reads or writes a byte of it, or gives out a reference to one.
+// SAFETY: no method reads or writes a byte of it, or returns a reference to one.
 unsafe impl Sync for Mapping {}
 
-/// The bytes of a mapping that one thread reads, or those that it stores to.
 pub(crate) struct Map {
     mapping: Arc<Mapping>,
-    // Bytes of the file. One of the two is empty, so no store changes bytes that somebody has a reference to.
+    // Bytes of the file. One range is empty, so no store changes bytes with a reference to them.
     reads: Range<u64>,
     stores: Range<u64>,
-    // Two threads that had one map could store to the same bytes.
+    // Two threads with one map could store to the same bytes.
     is_of_one_thread: PhantomData<Cell<()>>,
 }
 
@@ -80,14 +77,14 @@ impl Deref for Map {
 }
 
 impl Map {
-    /// Maps at least these bytes for reading.
+    /// Maps at least these bytes.
     pub(crate) fn reading(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self> {
         let mapping = Arc::new(Mapping::new(file, offset, length, ProtFlags::READ)?);
         let reads = mapping.file_offset..mapping.file_offset + mapping.length as u64;
         Ok(Self { mapping, reads, stores: 0..0, is_of_one_thread: PhantomData })
     }
 
-    /// The part of a writable mapping with these bytes, which no other map has.
+    /// No other map has these bytes.
     pub(crate) fn storing(mapping: &Arc<Mapping>, offset: u64, length: u64) -> Result<Self> {
         let stores = offset..offset.saturating_add(length);
         let mut claimed = mapping.claimed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,22 +96,19 @@ impl Map {
         Ok(Self { mapping: mapping.clone(), reads: 0..0, stores, is_of_one_thread: PhantomData })
     }
 
-    /// Unmaps the bytes unless another map has the mapping, and returns the result.
     pub(crate) fn unmap(self) -> Result<()> {
         Arc::into_inner(self.mapping).map_or(Ok(()), Mapping::unmap)
     }
 
-    /// Copies into the mapping; `offset` is the file's. If the file has lost its pages, SIGBUS ends
-    /// the worker, and that is the sample's outcome.
+    /// If the file has lost its pages, SIGBUS ends the worker, and that is the sample's outcome.
     #[inline]
     pub(crate) fn store(&self, offset: u64, bytes: &[u8]) {
         let to = self.pointer(&self.stores, offset, bytes.len());
-        // SAFETY: `pointer` has checked that so many bytes are mapped there for this map to store to. No other map has
-        // them, no other thread has this map, and nothing has a reference to them.
+        // SAFETY: `pointer` has checked that this map stores to these mapped bytes. No other map has them, no
+        // other thread has this map, and no reference to them exists.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     }
 
-    /// Like [`Map::store`], with stores that bypass the CPU's caches.
     #[inline]
     pub(crate) fn store_past_caches(&self, copy: StreamingCopy, offset: u64, bytes: &[u8]) {
         let to = self.pointer(&self.stores, offset, bytes.len());
@@ -122,7 +116,7 @@ impl Map {
         unsafe { copy.run(bytes, to) };
     }
 
-    /// Lets the kernel read into the mapping; `offset` is the file's. Returns the bytes that were read.
+    /// `offset` is the file's.
     #[inline]
     pub(crate) fn read_into(
         &self,
@@ -131,20 +125,20 @@ impl Map {
         most: usize,
     ) -> rustix::io::Result<usize> {
         let to = self.pointer(&self.stores, offset, most).cast::<MaybeUninit<u8>>();
-        // SAFETY: as for `store`; the slice ends with the call.
+        // SAFETY: as for `store`, and the slice ends with the call.
         let buffer = unsafe { std::slice::from_raw_parts_mut(to, most) };
         rustix::io::read(from, buffer).map(|(read, _)| read.len())
     }
 
-    /// Makes the pages with these bytes of the file present, and writable if the map stores to them.
+    /// Present, and writable for a storing map.
     pub(crate) fn populate(&self, from: u64, length: u64) -> Result<()> {
         let stores = self.reads.is_empty();
         let advice = if stores { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };
         self.advise_range(POPULATE, from, length, advice)
     }
 
-    /// Makes huge pages of those that lie in these bytes of the file as a whole. The kernel wants one small
-    /// page of each to be present; writing to it is harmless, since all bytes are about to be written.
+    /// Only huge pages inside these bytes. The kernel needs one small page of each to be present. Writing to it
+    /// is harmless, because all bytes will be written.
     pub(crate) fn collapse(&self, from: u64, length: u64) -> Result<()> {
         let huge = Case::HUGE_PAGE_BYTES;
         let (first, end) = (from.next_multiple_of(huge), (from + length) / huge * huge);
@@ -154,17 +148,16 @@ impl Map {
         if first < end { self.advise_range(COLLAPSE, first, end - first, MADV_COLLAPSE) } else { Ok(()) }
     }
 
-    /// These bytes of the file, for a system call or a copy of bytes, which a concurrent change of the file does
-    /// no harm. If the file has lost its pages, the call fails with EFAULT, and a copy ends the worker by SIGBUS.
+    /// A concurrent change of the file does no harm. If the file has lost its pages, a call fails with EFAULT,
+    /// and a copy ends the worker by SIGBUS.
     #[inline]
     pub(crate) fn bytes(&self, offset: u64, length: usize) -> &[u8] {
         let at = self.pointer(&self.reads, offset, length);
-        // SAFETY: the range is mapped for as long as the value lives, this map stores to none of it, and bytes have
-        // no invalid values.
+        // SAFETY: the range is mapped during the value's life, this map stores to none of it, and bytes have no
+        // invalid values.
         unsafe { std::slice::from_raw_parts(at, length) }
     }
 
-    /// The address of these bytes of the file, which must be inside the mapping and `within`.
     #[inline]
     fn pointer(&self, within: &Range<u64>, offset: u64, length: usize) -> *mut u8 {
         let end = offset.checked_add(length as u64);
@@ -174,29 +167,28 @@ impl Map {
 }
 
 impl Mapping {
-    /// Maps these bytes as [`Mapping::writable`] does, at an address that is aligned in memory as the offset is in the
-    /// file, by huge pages: only then can huge pages be mapped.
+    /// The address has the offset's alignment to huge pages, without which none can be mapped.
     pub(crate) fn for_huge_pages(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self> {
         let huge = Case::HUGE_PAGE_BYTES;
         let page_bytes = rustix::param::page_size();
         let page_offset = offset - offset % page_bytes as u64;
-        // A mapping begins at a page in memory, too.
+        // A mapping also begins at a page in memory.
         let before = page_offset % huge;
         let reserved = to_usize(length.saturating_add(before).saturating_add(2 * huge));
         let length = to_usize(length + (offset - page_offset));
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        // SAFETY: a new mapping at an address of the kernel's choice does not touch the process's memory.
         let start = unsafe {
             rustix::mm::mmap_anonymous(std::ptr::null_mut(), reserved, ProtFlags::empty(), MapFlags::PRIVATE)
         }
         .map_err(|errno| CallError::new(MMAP, errno))?;
         let release = |from: usize, to: usize| {
             if from < to {
-                // SAFETY: these bytes of the reservation are mapped, and hold nothing.
+                // SAFETY: these bytes of the reservation are mapped and empty.
                 let _ = unsafe { rustix::mm::munmap(start.wrapping_byte_add(from), to - from) };
             }
         };
         let begin = start.align_offset(to_usize(huge)) + to_usize(before);
-        // SAFETY: the range lies in the reservation, which is ours and holds nothing.
+        // SAFETY: the range lies in the reservation, which is this function's own and empty.
         let mapped = unsafe {
             let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
             rustix::mm::mmap(start.wrapping_byte_add(begin), length, protection, flags, file, page_offset)
@@ -214,7 +206,7 @@ impl Mapping {
         }
     }
 
-    /// Maps at least these bytes for writing; a mapping begins at a page.
+    /// A mapping begins at a page.
     pub(crate) fn writable(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self> {
         Self::new(file, offset, length, ProtFlags::READ | ProtFlags::WRITE)
     }
@@ -224,7 +216,7 @@ impl Mapping {
         let file_offset = offset - before;
         let length = usize::try_from(length + before)
             .map_err(|_| CallError::other(MMAP, "larger than the address space"))?;
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        // SAFETY: a new mapping at an address of the kernel's choice does not touch the process's memory.
         let address = unsafe {
             rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, file, file_offset)
         }
@@ -237,7 +229,6 @@ impl Mapping {
         Ok(Self { address, length, file_offset, claimed: Mutex::default() })
     }
 
-    /// The address of these bytes of the file, which must be inside the mapping.
     #[inline]
     fn pointer(&self, offset: u64, length: usize) -> *mut u8 {
         let at = to_usize(offset - self.file_offset);
@@ -246,12 +237,10 @@ impl Mapping {
         unsafe { self.address.as_ptr().cast::<u8>().add(at) }
     }
 
-    /// Asks for huge pages wherever the kernel makes them.
     pub(crate) fn allow_huge_pages(&self) -> Result<()> {
         self.advise_range(HUGE, self.file_offset, self.length as u64, libc::MADV_HUGEPAGE)
     }
 
-    /// Advises about the pages that hold these bytes of the file.
     fn advise_range(&self, call: Call, from: u64, length: u64, advice: c_int) -> Result<()> {
         let before = from % rustix::param::page_size() as u64;
         let length = to_usize(length + before);
@@ -263,29 +252,26 @@ impl Mapping {
         .map_err(|error| error.at(from))
     }
 
-    /// Tells the kernel how the mapping will be used.
     pub(crate) fn advise(&self, advice: Advice) -> Result<()> {
-        // SAFETY: the range is mapped, and the advice given here changes no content.
+        // SAFETY: the range is mapped, and this advice changes no content.
         unsafe { rustix::mm::madvise(self.address.as_ptr(), self.length, advice) }
             .map_err(|errno| CallError::new("madvise", errno))
     }
 
-    /// Makes the mapping durable.
     pub(crate) fn sync_all(&self) -> Result<()> {
         self.sync(self.file_offset, self.file_offset + self.length as u64)
     }
 
-    /// Makes the pages with these bytes of the file durable.
     pub(crate) fn sync(&self, from: u64, to: u64) -> Result<()> {
         let from = (from - from % rustix::param::page_size() as u64).max(self.file_offset);
         let length = to_usize(to.min(self.file_offset + self.length as u64).saturating_sub(from));
         let address = self.pointer(from, length);
-        // SAFETY: the range is mapped; msync changes no memory.
+        // SAFETY: the range is mapped, and msync changes no memory.
         unsafe { rustix::mm::msync(address.cast(), length, MsyncFlags::SYNC) }
             .map_err(|errno| CallError::new("msync", errno))
     }
 
-    /// The bytes of the pages that are in the page cache: mincore(2). The call brings none in.
+    /// mincore(2) loads no pages.
     pub(crate) fn resident_bytes(&self) -> Result<u64> {
         let page = rustix::param::page_size();
         let mut pages = vec![0u8; self.length.div_ceil(page)];
@@ -302,7 +288,7 @@ impl Mapping {
     fn release(&mut self) -> rustix::io::Result<()> {
         match std::mem::take(&mut self.length) {
             0 => Ok(()),
-            // SAFETY: this is the last handle to the mapping, which is not unmapped a second time.
+            // SAFETY: this is the last handle to the mapping, which is unmapped once.
             length => unsafe { rustix::mm::munmap(self.address.as_ptr(), length) },
         }
     }

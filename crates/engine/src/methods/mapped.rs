@@ -1,4 +1,4 @@
-//! A mapping of the file that is written, prepared as the case says before its pages are used.
+//! A mapping of the written file, whose pages are prepared before their use.
 
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -11,11 +11,9 @@ use super::{IoThread, each};
 use crate::call::{CallError, Result};
 use crate::region::Region;
 
-/// The mapping that all threads have in common. It is weak, so that the last thread to release it unmaps it, in phase
-/// close.
+/// Weak, so the last thread to release the common mapping unmaps it in phase close.
 pub(super) type SharedMapping = Arc<Mutex<Weak<Mapping>>>;
 
-/// Makes a thread for each region, with the common mapping.
 pub(super) fn each_mapped<'a, T: IoThread + 'a>(
     regions: &[Region<'a>],
     io_thread: impl Fn(Region<'a>, SharedMapping) -> T,
@@ -24,7 +22,6 @@ pub(super) fn each_mapped<'a, T: IoThread + 'a>(
     each(regions, |region| io_thread(region, shared.clone()))
 }
 
-/// Maps the region's range of the file, or the whole file for all threads.
 pub(super) fn map_region(shared: &SharedMapping, region: &Region<'_>, file: BorrowedFd<'_>) -> Result<Map> {
     let mapping = if region.axes.map == MapSharing::Shared && region.axes.files == Files::Shared {
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,12 +50,11 @@ fn map(axes: &Axes, file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Ma
     Ok(map)
 }
 
-/// The bytes to be prepared at a time: a window, or all.
+/// A window, or all.
 pub(super) fn window_bytes(axes: &Axes) -> u64 {
     axes.prepared_window_bytes().unwrap_or(u64::MAX)
 }
 
-/// Prepares the pages with these bytes of the file for writing.
 pub(super) fn prepare(axes: &Axes, map: &Map, from: u64, length: u64) -> Result<()> {
     if axes.huge == Huge::Collapse {
         map.collapse(from, length)?;
@@ -66,8 +62,7 @@ pub(super) fn prepare(axes: &Axes, map: &Map, from: u64, length: u64) -> Result<
     if axes.populate == Populate::None { Ok(()) } else { map.populate(from, length) }
 }
 
-/// Like [`prepare`], at the borders of windows, for a region whose loop is at `at`; `prepared` is the
-/// number of bytes that are prepared.
+/// [`prepare`] at the borders of windows, for a loop at `at`. `prepared` bytes are ready.
 #[inline(always)]
 pub(super) fn prepare_from(region: &Region<'_>, map: &Map, at: u64, prepared: &mut u64) -> Result<()> {
     let Some(length) = region.next_window(at, || window_bytes(region.axes), prepared) else { return Ok(()) };

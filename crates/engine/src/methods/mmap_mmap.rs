@@ -1,4 +1,4 @@
-//! Memory copies from a mapping of the file that is copied into a mapping of the copy.
+//! Memory copies from a mapping of the source into a mapping of the copy.
 
 use std::os::fd::BorrowedFd;
 

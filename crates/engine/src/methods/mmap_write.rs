@@ -1,4 +1,4 @@
-//! `write(2)` from a mapping of the file that is copied.
+//! `write(2)` from a mapping of the source.
 
 use std::os::fd::AsFd;
 
@@ -27,7 +27,6 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     )
 }
 
-/// Maps the part of the file that is copied.
 pub(super) fn map_source(region: &Region<'_>) -> Result<Map> {
     let source = open_unadvised(region, Cache::Buffered)?;
     let map = Map::reading(source.as_fd(), region.range.offset, region.range.length)
@@ -41,8 +40,7 @@ pub(super) fn map_source(region: &Region<'_>) -> Result<Map> {
     Ok(map)
 }
 
-/// Makes the pages of the source present, as the case says, before the bytes from `at` of the region are used.
-/// `present` is the number of bytes that are present.
+/// Before the bytes from `at` are used. `present` bytes are ready.
 #[inline(always)]
 pub(super) fn populate_source(region: &Region<'_>, map: &Map, at: u64, present: &mut u64) -> Result<()> {
     let window = match region.axes.populate {

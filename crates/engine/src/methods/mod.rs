@@ -1,5 +1,3 @@
-//! The methods' loops: one file each.
-
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use writebench_model::{Method, SyncCall};
@@ -42,34 +40,31 @@ mod uring_copy;
 mod write;
 mod writev;
 
-/// A method at work on one region, in the region's own thread. Each function is called once, in this order. A closure is
-/// a method that only has a loop.
+/// A method at work on one region, in the region's own thread. Each function is called once, in this order. A
+/// closure is a method with a loop alone.
 pub(crate) trait IoThread: Send {
-    /// Whether [`IoThread::attach`] and [`IoThread::detach`] do anything.
     fn attaches(&self) -> bool {
         false
     }
 
-    /// Works in phase `open`, after the file is open and has its length.
+    /// In phase `open`, when the file has its length.
     fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// Runs the loop of phase `write`. When it returns, the kernel has the data. `records` counts the bytes
-    /// that were handed over.
+    /// In phase `write`. On return the kernel has the data.
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()>;
 
-    /// Works in phase `sync`.
     fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
         crate::sync::sync(file, call)
     }
 
-    /// Works in phase `close`, before the file is closed.
+    /// In phase `close`, before the file is closed.
     fn detach(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// Works in phase `close`, for the last thread that holds the descriptor.
+    /// In phase `close`, for the descriptor's last thread.
     fn close(&mut self, file: OwnedFd) -> Result<()> {
         file::close(file)
     }
@@ -81,7 +76,7 @@ impl<W: FnMut(BorrowedFd<'_>, &mut Records) -> Result<()> + Send> IoThread for W
     }
 }
 
-/// Makes a thread of the method for each region, with its buffers, before the clock.
+/// Before the clock.
 pub(crate) fn io_threads<'a>(method: Method, regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
     match method {
         Method::Write => each(regions, write::io_thread),

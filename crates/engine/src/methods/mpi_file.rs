@@ -1,4 +1,3 @@
-//! Files of MPI-IO, by the functions of MPI itself.
 #![expect(unsafe_code, reason = "rsmpi has no files, and these functions take pointers")]
 
 use std::ffi::{CStr, c_char, c_int};
@@ -13,19 +12,16 @@ use writebench_model::{Axes, Files};
 
 use crate::call::{Call, CallError, Result};
 
-/// The ranks that open a file together.
 pub(super) struct Opener(SimpleCommunicator);
 
-/// An open file of one or several ranks.
 pub(super) struct MpiFile(ffi::MPI_File);
 
-// SAFETY: MPI is initialized with MPI_THREAD_SERIALIZED, so that any thread may make its calls, and the thread that made
-// this value waits while another uses it.
+// SAFETY: MPI is initialized with MPI_THREAD_SERIALIZED: any thread may call it, and the thread that made this
+// value waits while another uses it.
 unsafe impl Send for Opener {}
 // SAFETY: the same.
 unsafe impl Send for MpiFile {}
 
-/// The error classes of MPI that system calls have a number for.
 const CLASSES: &[(u32, Errno)] = &[
     (ffi::MPI_ERR_ACCESS, Errno::ACCESS),
     (ffi::MPI_ERR_NO_SPACE, Errno::NOSPC),
@@ -36,15 +32,14 @@ const CLASSES: &[(u32, Errno)] = &[
 ];
 
 impl Opener {
-    /// All ranks of the case for a shared file, otherwise this one alone; none outside MPI. The ranks call this
-    /// together.
+    /// All ranks for a shared file, otherwise this one alone. The ranks call this together.
     pub(super) fn for_axes(axes: &Axes) -> Option<Self> {
         if !mpi::is_initialized() {
             return None;
         }
         let own = [SimpleCommunicator::world().rank()];
         static FIRST: Once = Once::new();
-        // MPI loads its libraries for files with the first file, which is no sample's time.
+        // MPI loads its libraries for files with the first file, outside any sample's time.
         FIRST.call_once(|| {
             keep_memory();
             let _ = Self::for_ranks(&own).and_then(|alone| alone.open(c"/dev/null").ok()?.close().ok());
@@ -60,7 +55,6 @@ impl Opener {
         world.split_by_subgroup(&world.group().include(ranks)).map(Self)
     }
 
-    /// Opens an existing file.
     pub(super) fn open(&self, path: &CStr) -> Result<MpiFile> {
         #[expect(clippy::cast_possible_wrap, reason = "a flag")]
         const WRITE_ONLY: c_int = ffi::MPI_MODE_WRONLY as c_int;
@@ -86,13 +80,12 @@ type WriteAt = unsafe extern "C" fn(
 ) -> c_int;
 
 impl MpiFile {
-    /// Writes for this rank alone.
     #[inline]
     pub(super) fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
         self.write(ffi::MPI_File_write_at, "MPI_File_write_at", bytes, offset)
     }
 
-    /// Writes together with all ranks of the file, each at its offset.
+    /// All ranks of the file call this together.
     #[inline]
     pub(super) fn write_at_all(&self, bytes: &[u8], offset: u64) -> Result<()> {
         self.write(ffi::MPI_File_write_at_all, "MPI_File_write_at_all", bytes, offset)
@@ -123,24 +116,23 @@ impl MpiFile {
         Ok(())
     }
 
-    /// Makes the data of all ranks of the file durable.
     pub(super) fn sync(&self) -> Result<()> {
         // SAFETY: the file is open.
         checked("MPI_File_sync", unsafe { ffi::MPI_File_sync(self.0) })
     }
 
-    /// Closes the file, together with all ranks of it.
+    /// All ranks of the file call this together.
     pub(super) fn close(mut self) -> Result<()> {
-        // SAFETY: the file is open, and nobody has it after this.
+        // SAFETY: the file is open, and is not used after this.
         checked("MPI_File_close", unsafe { ffi::MPI_File_close(&raw mut self.0) })
     }
 }
 
-/// Has the C library keep the memory that MPI takes and returns in each collective call, as it does in a program that has
-/// run for a while: otherwise some samples fault the same pages again and again, and others do not.
+/// MPI takes and returns memory in each collective call. Otherwise some samples fault the same pages again and
+/// again.
 #[cfg(target_env = "gnu")]
 fn keep_memory() {
-    /// The most that mallopt(3) takes.
+    /// The most that mallopt(3) accepts.
     const MOST_MAPPED: c_int = 32 << 20;
     for (setting, value) in [(libc::M_MMAP_THRESHOLD, MOST_MAPPED), (libc::M_TRIM_THRESHOLD, c_int::MAX)] {
         // SAFETY: a setting of the allocator, with a number.
@@ -151,7 +143,6 @@ fn keep_memory() {
 #[cfg(not(target_env = "gnu"))]
 fn keep_memory() {}
 
-/// The result of a function, with MPI's own words on an error.
 #[inline]
 fn checked(call: &'static str, code: c_int) -> Result<()> {
     if code == 0 { Ok(()) } else { Err(error(call, code)) }

@@ -1,7 +1,7 @@
 //! MPI-IO: `MPI_File_write_at`, and with `collective=yes` `MPI_File_write_at_all`, as HDF5 and netCDF write.
 //!
-//! Opening, syncing and closing are calls of all ranks of the file together, and so is each collective write. A rank
-//! that has failed takes part in the remaining ones with no bytes, so that the others do not wait for it forever.
+//! All ranks open, sync and close the file together, and make each collective write together. A failed rank
+//! takes part with no bytes, or the others would wait forever.
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -33,7 +33,7 @@ impl MpiioThread<'_> {
         self.file.as_ref().ok_or_else(|| CallError::new("MPI_File_open", rustix::io::Errno::BADF))
     }
 
-    /// Writes the chunks, with as many calls as the rank with the longest region makes.
+    /// As many calls as the rank with the longest region.
     fn write_together(&self, records: &mut Records) -> Result<()> {
         let (file, region) = (self.file()?, &self.region);
         let mut calls = 0;
@@ -90,10 +90,10 @@ impl IoThread for MpiioThread<'_> {
     fn detach(&mut self) -> Result<()> {
         let Some(file) = self.file.take() else { return Ok(()) };
         if !self.has_written {
-            // Another rank may have no such file, and would not come to close it.
+            // Another rank may lack such a file, and would not close it.
             return Ok(());
         }
-        // A rank that could not write goes through the others' calls all the same.
+        // A rank that could not write still makes the others' calls.
         let synced = if self.region.axes.sync.is_at_end() && !self.has_synced { file.sync() } else { Ok(()) };
         file.close().and(synced)
     }

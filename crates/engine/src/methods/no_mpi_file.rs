@@ -1,4 +1,4 @@
-//! The interface of `mpi_file` in a build without MPI, where no file can be opened.
+//! Replaces `mpi_file` in a build without MPI.
 
 use std::ffi::CStr;
 

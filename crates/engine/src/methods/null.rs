@@ -1,4 +1,4 @@
-//! No call per chunk: the time is the harness's own.
+//! No call per chunk: the harness's own time.
 
 use std::hint::black_box;
 use std::os::fd::BorrowedFd;

@@ -1,4 +1,4 @@
-//! `read(2)` in one thread and `write(2)` in another, with buffers that go round between them.
+//! `read(2)` in one thread and `write(2)` in another, with circulating buffers.
 
 use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -16,7 +16,7 @@ use crate::threads::start_thread;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     let mut buffers = buffers(&region);
-    // The thread keeps the buffers after the loop, so that they are not freed inside the clock.
+    // Kept after the loop, so none is freed inside the clock.
     let mut used = None;
     copying(region, move |region, source, file, records| {
         let buffers = buffers.take().ok_or_else(no_buffer)?;
@@ -24,7 +24,6 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     })
 }
 
-/// A buffer, and the bytes that were read into it.
 type Filled = Result<(AlignedBuffer, usize)>;
 
 fn pass_round(
@@ -51,11 +50,10 @@ fn pass_round(
             let (buffer, read) = next?;
             let offset = region.file_offset + at;
             hand_over("write", &buffer[..read], offset, |bytes, _| rustix::io::write(file, bytes))?;
-            // After the last chunk the reader is gone.
             let _ = empty.send(buffer);
             Ok(read)
         });
-        // The reader ends when its channels have no other end.
+        // The reader ends without the other end of its channels.
         drop((filled, empty));
         let died = |_| CallError::other("read", "the thread that reads is gone");
         *used = Some(reader.join().map_err(died)?);
@@ -63,7 +61,6 @@ fn pass_round(
     })
 }
 
-/// Fills buffers with the region's bytes, until all are read, a call fails, or nobody wants more.
 fn read_all(
     region: &Region<'_>,
     source: BorrowedFd<'_>,

@@ -1,5 +1,4 @@
-//! A program of the user's: it writes a file, or copies one, and the time from its start to its end is the sample's.
-//! [`crate::program`] starts it; there is no loop of ours.
+//! [`crate::program`] starts the user's program.
 
 use std::os::fd::BorrowedFd;
 

@@ -1,4 +1,4 @@
-//! `pwrite(2)`: at an offset of its own.
+//! `pwrite(2)`: at a given offset.
 
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;

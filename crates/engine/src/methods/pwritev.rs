@@ -1,4 +1,4 @@
-//! `pwritev(2)`: several buffers in one call, at an offset of its own.
+//! `pwritev(2)`: several buffers in one call, at a given offset.
 
 use super::IoThread;
 use super::writev::vector_thread;

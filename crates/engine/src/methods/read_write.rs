@@ -1,5 +1,3 @@
-//! `read(2)` into a buffer and `write(2)` from it.
-
 use direct_io::AlignedBuffer;
 
 use super::IoThread;
@@ -24,7 +22,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
 
 const PAGE_BYTES: usize = 4096;
 
-/// A page-aligned buffer, touched before the clock starts.
+/// Page-aligned, and touched before the clock starts.
 pub(super) fn buffer(region: &Region<'_>) -> Option<AlignedBuffer> {
     let length = region.axes.chunk_size_bytes.min(region.range.length);
     let mut buffer = AlignedBuffer::new(usize::try_from(length).ok()?, PAGE_BYTES).ok()?;
@@ -32,12 +30,10 @@ pub(super) fn buffer(region: &Region<'_>) -> Option<AlignedBuffer> {
     Some(buffer)
 }
 
-/// A buffer for each chunk that is under way at the same time; none if there is no memory.
 pub(super) fn buffers(region: &Region<'_>) -> Option<Vec<AlignedBuffer>> {
     (0..region.axes.depth).map(|_| buffer(region)).collect()
 }
 
-/// There is no memory for a buffer.
 pub(super) fn no_buffer() -> CallError {
     CallError::other("read", "no memory for a buffer; try a smaller chunk")
 }

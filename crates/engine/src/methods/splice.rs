@@ -23,13 +23,13 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     attached(region, |region, _| Ok((open_source(region)?, open_pipe(region)?)), write)
 }
 
-/// The end to write to, and the end to read from, in the order in which they are closed.
+/// To write to, and to read from, in the order of closing.
 type Pipe = (OwnedFd, OwnedFd);
 
 fn open_pipe(region: &Region<'_>) -> Result<Pipe> {
-    /// The limit for an ordinary user: `/proc/sys/fs/pipe-max-size` of pipe(7).
+    /// For an ordinary user: `/proc/sys/fs/pipe-max-size` of pipe(7).
     const PIPE_MAX_BYTES: u64 = 1 << 20;
-    // A pipe holds pages: a chunk that begins inside one takes one more.
+    // A chunk that begins inside a page takes one more.
     let page_bytes = rustix::param::page_size() as u64;
     let chunk = region.axes.chunk_size_bytes;
     let needed = if chunk.is_multiple_of(page_bytes) { chunk } else { chunk.saturating_add(page_bytes) };
@@ -54,7 +54,6 @@ fn write(
     })
 }
 
-/// Moves the content of the pipe to the file.
 fn empty(pipe: BorrowedFd<'_>, file: BorrowedFd<'_>, filled: usize, at: u64) -> Result<()> {
     let mut left = filled;
     while left > 0 {

@@ -4,18 +4,14 @@
     expect(unsafe_code, reason = "such stores are instructions of their own")
 )]
 
-/// The copy with the widest such stores of this CPU.
 #[derive(Clone, Copy)]
 pub(crate) struct StreamingCopy(Copy);
 
-/// Copies so many bytes.
 type Copy = unsafe fn(*const u8, *mut u8, usize);
 
-/// The reason for [`StreamingCopy::for_this_cpu`] to be none.
 pub(crate) const MISSING: &str = "writebench knows such stores of x86_64 and aarch64 only";
 
 impl StreamingCopy {
-    /// None if writebench knows no such stores of this CPU's architecture.
     pub(crate) fn for_this_cpu() -> Option<Self> {
         widest().map(Self)
     }
@@ -27,14 +23,14 @@ impl StreamingCopy {
         unsafe { self.run(&from[..length], to.as_mut_ptr()) }
     }
 
-    /// Copies all of `from`; fewer than a cache line's bytes at either end are copied as usual. When it
-    /// returns, the stores are in order with all later ones.
+    /// Plain stores copy less than a cache line at either end. On return the stores are in order with all later
+    /// ones.
     ///
     /// # Safety
-    /// As many bytes must be writable at `to`, and nothing else may refer to them.
+    /// As many bytes must be writable at `to`, without another reference to them.
     #[inline]
     pub(crate) unsafe fn run(self, from: &[u8], to: *mut u8) {
-        // SAFETY: the slice is readable; the rest is the caller's promise.
+        // SAFETY: the slice is readable, and the rest is the caller's promise.
         unsafe { self.0(from.as_ptr(), to, from.len()) }
     }
 }
@@ -61,12 +57,11 @@ fn widest() -> Option<Copy> {
     None
 }
 
-/// A cache line, the unit that bypasses the caches. Stores must be aligned to their size, and fill lines.
+/// The unit that bypasses the caches. Stores must be aligned to their size, and fill lines.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const LINE: usize = 64;
 
-/// Copies lines with `store`, which copies one to an aligned place; the ends, which are no whole lines, as
-/// usual.
+/// `store` copies a line to an aligned place. The ends are copied as usual.
 ///
 /// # Safety
 /// So many bytes must be readable at `from` and writable at `to`, without overlap.
@@ -100,7 +95,7 @@ mod x86_64 {
 
     use super::{LINE, by_lines};
 
-    /// A copy whose line is moved in vectors of a type; these loads need no alignment.
+    /// The loads need no alignment.
     macro_rules! copy_in_vectors {
         ($name:ident, $feature:literal, $vector:ty, $load:ident, $stream:ident) => {
             #[target_feature(enable = $feature)]
@@ -113,7 +108,7 @@ mod x86_64 {
                         let to = unsafe { to.cast::<$vector>().add(index) };
                         // SAFETY: the vector is readable, at any alignment.
                         let vector = unsafe { $load(from) };
-                        // SAFETY: the place is writable, and aligned, since lines are.
+                        // SAFETY: the place is writable, and aligned like its line.
                         unsafe { $stream(to, vector) };
                     }
                 };
@@ -134,8 +129,7 @@ mod x86_64 {
 mod aarch64 {
     use super::by_lines;
 
-    /// `stnp` is a hint to the CPU that the data will not be used soon: Arm A64, "Load/store no-allocate
-    /// pair".
+    /// `stnp` is a hint to the CPU that the data will not be used soon: Arm A64, "Load/store no-allocate pair".
     pub(super) unsafe fn neon(from: *const u8, to: *mut u8, length: usize) {
         let store = |from: *const u8, to: *mut u8| {
             // SAFETY: a line of either range is read and written, and the named registers are clobbered.

@@ -1,4 +1,3 @@
-//! io_uring: operations are queued, and several are under way at the same time.
 #![expect(unsafe_code, reason = "the kernel reads memory that the queue refers to after the call")]
 
 mod queue;
@@ -24,11 +23,10 @@ pub(super) const IO_URING_SETUP: Call = Call {
     meanings: &[(Errno::PERM, Meaning::Forbidden("see kernel.io_uring_disabled and kernel.io_uring_group"))],
 };
 
-/// The most bytes of one operation: write(2). The kernel cuts a longer one silently, and a linked operation would run
-/// before the rest is moved.
+/// write(2). The kernel cuts a longer operation silently, and would run a linked one before the rest is moved.
 pub(super) const MOST_BYTES: usize = 0x7fff_f000;
 
-/// The most bytes of one registered buffer: io_uring_register(2).
+/// io_uring_register(2).
 const PIECE_BYTES: usize = 1 << 30;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
@@ -67,7 +65,6 @@ impl IoThread for UringThread<'_> {
     }
 }
 
-/// A ring, and whether the kernel knows the files and the memory of its operations.
 pub(super) struct RegisteredRing {
     pub ring: IoUring,
     has_files: bool,
@@ -75,14 +72,12 @@ pub(super) struct RegisteredRing {
 }
 
 impl RegisteredRing {
-    /// A ring with two operations for each chunk under way: a linked one may follow.
+    /// A linked operation may follow each chunk in flight.
     pub(super) fn new(axes: &Axes) -> Result<Self> {
         let ring = IoUring::new(axes.depth * 2).map_err(|error| CallError::from_io(IO_URING_SETUP, &error))?;
         Ok(Self { ring, has_files: false, has_buffers: false })
     }
 
-    /// Registers what the case says.
-    ///
     /// # Safety
     /// The memory stays in place until [`RegisteredRing::unregister`], or until the ring is dropped.
     pub(super) unsafe fn register<'m>(
@@ -108,8 +103,8 @@ impl RegisteredRing {
         Ok(())
     }
 
-    /// Ends what the kernel knows of files and memory. It tears a ring down some time after it is closed, and would
-    /// hold the file and the pages until then: outside every phase.
+    /// The kernel tears a ring down some time after it is closed, and would hold the file and the pages until
+    /// then, outside every phase.
     pub(super) fn unregister(self) -> Result<()> {
         if self.has_files {
             let result = self.ring.submitter().unregister_files();
@@ -131,21 +126,17 @@ pub(super) fn has_buffers(registered: Registered) -> bool {
     matches!(registered, Registered::Buffers | Registered::Both)
 }
 
-/// The file of an operation: by its index among the registered ones, or by its descriptor.
 pub(super) fn entry_file(registered: Registered, descriptor: RawFd, index: i32) -> (Fd, Flags) {
     if has_files(registered) { (Fd(index), Flags::FIXED_FILE) } else { (Fd(descriptor), Flags::empty()) }
 }
 
-/// The kernel's side of the operations.
 pub(super) trait Ring {
-    /// Queues operations, all or none, and returns whether there was room.
+    /// All or none. False without room.
     ///
     /// # Safety
     /// Their memory and their files must outlive them.
     unsafe fn push(&mut self, entries: &[Entry]) -> bool;
-    /// Submits what is queued, and waits for so many completions.
     fn submit(&mut self, wanted: usize) -> Result<()>;
-    /// The user data and the result of a completion.
     fn completed(&mut self) -> Option<(u64, i32)>;
 }
 
@@ -160,7 +151,7 @@ impl Ring for IoUring {
             match self.submit_and_wait(wanted) {
                 Ok(_) => return Ok(()),
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
-                // The kernel requires that its completions are taken first: io_uring_enter(2).
+                // Its completions must be taken first: io_uring_enter(2).
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EAGAIN)) => return Ok(()),
                 Err(error) => return Err(CallError::from_io("io_uring_enter", &error)),
             }
@@ -172,17 +163,16 @@ impl Ring for IoUring {
     }
 }
 
-/// The operations in flight. Dropping this waits for all of them, whatever the results: no operation may be in flight
-/// when its file is closed and its memory is reused.
+/// A drop waits for all, despite errors: none may be in flight when its file is closed and its memory is
+/// reused.
 pub(super) struct Operations<'q, R: Ring> {
     ring: &'q mut R,
     under_way: usize,
 }
 
-/// The kinds of operations, in the low bits of a completion's user data.
+/// In the low bits of a completion's user data.
 const KINDS: u64 = 4;
 
-/// The user data of an operation for a slot.
 pub(super) fn user_data(slot: usize, kind: u64) -> u64 {
     slot as u64 * KINDS + kind
 }
@@ -196,7 +186,7 @@ impl<'q, R: Ring> Operations<'q, R> {
         self.under_way == 0
     }
 
-    /// Queues operations. A link between them is not cut by a submission.
+    /// A submission does not cut a link between the operations.
     ///
     /// # Safety
     /// Their memory and their files must outlive this.
@@ -209,17 +199,15 @@ impl<'q, R: Ring> Operations<'q, R> {
         Ok(())
     }
 
-    /// Submits what is queued, and waits for nothing.
     pub(super) fn submit(&mut self) -> Result<()> {
         self.ring.submit(0)
     }
 
-    /// Submits what is queued, and waits for a completion if one is to come.
+    /// Waits for a completion if an operation is in flight.
     pub(super) fn wait(&mut self) -> Result<()> {
         self.ring.submit(usize::from(self.under_way > 0))
     }
 
-    /// The slot, the kind and the result of a completed operation.
     pub(super) fn completed(&mut self) -> Option<(usize, u64, i32)> {
         let (user_data, result) = self.ring.completed()?;
         self.under_way -= 1;
@@ -247,7 +235,6 @@ mod tests {
 
     use super::*;
 
-    /// Has room for two operations, and completes what is submitted, one at a time.
     #[derive(Default)]
     struct Narrow {
         queued: Vec<u64>,

@@ -1,4 +1,3 @@
-//! io_uring copies: each chunk is a read and a write, linked, and several are under way at the same time.
 #![expect(unsafe_code, reason = "the kernel uses memory that the queue refers to after the call")]
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -25,7 +24,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
 struct UringCopyThread<'a> {
     region: Region<'a>,
     ring: Option<RegisteredRing>,
-    // Dropped after the ring, which may have them registered. None if there is no memory for them.
+    // Dropped after the ring, which may have them registered. None without memory.
     buffers: Option<Vec<AlignedBuffer>>,
     source: Option<OwnedFd>,
 }
@@ -67,19 +66,16 @@ impl IoThread for UringCopyThread<'_> {
     }
 }
 
-/// A chunk under way, with its buffer.
 struct Slot<'q> {
     buffer: &'q mut AlignedBuffer,
-    // The chunk's start in the region's range.
     at: u64,
     length: usize,
     read: usize,
     written: usize,
 }
 
-/// The chunks of one region: at most `depth` of them under way.
 struct Queue<'q, 'a> {
-    // First, so that it ends before the buffers are given back.
+    // First, so it ends before the buffers are returned.
     operations: Operations<'q, IoUring>,
     region: Region<'a>,
     // The source and the copy, in the order of the registered files.
@@ -118,8 +114,7 @@ impl Queue<'_, '_> {
         Ok(())
     }
 
-    /// Queues the read of the rest of a chunk, and the write of all of it. The kernel cancels the write if the
-    /// read is short or fails.
+    /// The kernel cancels the write if the read is short or fails.
     fn push_both(&mut self, index: usize) -> Result<()> {
         let read = self.entry(index, READ).flags(Flags::IO_LINK);
         let write = self.entry(index, WRITE);
@@ -161,7 +156,6 @@ impl Queue<'_, '_> {
                 slot.read += read.min(slot.length - slot.read);
                 Ok(())
             }
-            // The linked write is cancelled, and both operations are queued again.
             Err(_) if is_interrupted(result) => Ok(()),
             Err(_) => Err(operation_failed("io_uring read", result).with_path(COPIED).at(offset)),
         }
@@ -171,7 +165,7 @@ impl Queue<'_, '_> {
         let slot = &mut self.slots[index];
         let offset = self.region.file_offset + slot.at + slot.written as u64;
         if slot.read < slot.length {
-            // The read was short, and the write has been cancelled, or has written what was not yet read.
+            // The write was cancelled, or has written bytes not yet read.
             return self.push_both(index);
         }
         match usize::try_from(result) {
@@ -190,7 +184,6 @@ impl Queue<'_, '_> {
     }
 }
 
-/// Whether the operation is to be queued again: it was interrupted, or the read before it was.
 fn is_interrupted(result: i32) -> bool {
     matches!(-result, libc::EINTR | libc::EAGAIN | libc::ECANCELED)
 }

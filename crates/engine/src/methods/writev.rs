@@ -18,7 +18,6 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     vector_thread(region, "writev", |file, vector, _| rustix::io::writev(file, vector), |_| u64::MAX)
 }
 
-/// A loop over vectors by `write`, or with flags by `pwritev2`, which takes an offset of its own.
 pub(super) fn vector_thread<'a>(
     region: Region<'a>,
     call: &'static str,
@@ -50,10 +49,9 @@ pub(super) fn flags(axes: &Axes) -> ReadWriteFlags {
     flags
 }
 
-/// include/uapi/linux/fs.h, since Linux 6.14; neither rustix nor libc has it.
+/// include/uapi/linux/fs.h, since Linux 6.14. Neither rustix nor libc has it.
 const RWF_DONTCACHE: u32 = 0x80;
 
-/// Gathers chunks until the vector is full, hands them over, and repeats.
 #[inline(always)]
 fn write_vectors<'a>(
     region: &Region<'a>,

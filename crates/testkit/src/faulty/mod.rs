@@ -1,7 +1,7 @@
-//! A filesystem in memory with scripted faults, for one watched file after the other.
+//! A filesystem in memory with scripted faults for watched files, one after the other.
 //!
-//! Threads of the test process serve it. Dropping it always removes the mount and ends all waiting requests;
-//! if the test process dies, the kernel does the same.
+//! Threads of the test process serve it. A drop removes the mount and ends all waiting requests. If the test
+//! process dies, the kernel does the same.
 
 mod requests;
 mod script;
@@ -18,10 +18,9 @@ use tempfile::TempDir;
 pub use self::script::{Call, Fault, Operation, What, When};
 use self::server::{Server, Shared};
 
-/// The caching of data by the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caching {
-    /// Each write goes to the filesystem at once and stays in the page cache, too.
+    /// Each write reaches the filesystem at once, and the page cache keeps it.
     WriteThrough,
     /// Watched files have no page cache: each call arrives unchanged.
     None,
@@ -29,7 +28,6 @@ pub enum Caching {
     WriteBack,
 }
 
-/// The mounted filesystem.
 pub struct Faulty {
     shared: Shared,
     // Dropped before the mount point's directory.
@@ -38,11 +36,8 @@ pub struct Faulty {
 }
 
 impl Faulty {
-    /// Mounts the filesystem without faults. The script is about files with that name, from their creation
+    /// Mounts the filesystem without faults. The script applies to files with that name, from their creation
     /// on.
-    ///
-    /// # Errors
-    /// There is no FUSE here, or no permission to mount.
     pub fn mount(watched_name: &str, caching: Caching) -> Result<Self> {
         /// A waiting request does not block the others.
         const THREADS: usize = 4;
@@ -57,13 +52,11 @@ impl Faulty {
         Ok(Self { shared, _session: session.spawn()?, point })
     }
 
-    /// The mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.point.path()
     }
 
-    /// Sets the faults of files from now on.
     pub fn follow(&self, script: &[Fault]) {
         self.shared.lock().course.follow(script);
     }
@@ -81,7 +74,7 @@ impl Faulty {
 
     /// Removes the mount, and makes the kernel end all waiting requests.
     pub fn abort(&self) {
-        // FUSE aborts the connection because of the force flag; a busy mount is detached.
+        // FUSE aborts the connection because of the force flag. A busy mount is detached.
         let _ = rustix::mount::unmount(self.path(), UnmountFlags::FORCE | UnmountFlags::DETACH);
     }
 }

@@ -18,14 +18,14 @@ use super::script::{Call, What};
 use super::server::{Refusal, Reply, Server};
 use super::tree::{Content, Tree};
 
-/// The kernel caches names, but no attributes.
+/// The kernel caches names, but not attributes.
 const ATTRIBUTES_VALID: Duration = Duration::ZERO;
 const NAMES_VALID: Duration = Duration::from_secs(3600);
 
 const GENERATION: Generation = Generation(0);
 const HANDLE: FileHandle = FileHandle(0);
 
-/// The kernel gets ENOSYS for all other requests; it keeps locks itself.
+/// All other requests get ENOSYS, and the kernel keeps locks itself.
 impl Filesystem for Server {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         let wish = match self.caching {
@@ -266,12 +266,11 @@ impl Filesystem for Server {
 }
 
 impl Server {
-    /// An operation without effect.
     fn admit_only(&self, number: INodeNo, call: Call, reply: ReplyEmpty) {
         self.answer(self.admit(self.watched(number), call, None), reply, |reply, _| reply.ok());
     }
 
-    /// What has that name, and the number of the file if it is watched.
+    /// The node of that name, and its number as a watched file.
     fn named(&self, parent: INodeNo, name: &OsStr) -> (Result<INodeNo, Errno>, Option<usize>) {
         let found = self.shared.lock().tree.find(parent, name);
         (found, found.ok().and_then(|number| self.watched(number)))

@@ -4,53 +4,46 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
-/// An operation that the kernel requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
-    /// Creates and opens a file.
     Create,
     Lookup,
-    /// Opens an existing file.
+    /// An existing file.
     Open,
     Read,
     Write,
-    /// Reserves blocks.
     Fallocate,
-    /// Sets a file's length.
     Truncate,
     /// Reads or sets a file's size, blocks or times.
     Attributes,
-    /// Syncs, by fsync or fdatasync.
+    /// Or fdatasync.
     Fsync,
     /// Closes a descriptor, and can return an error.
     Flush,
     /// Releases the last descriptor, and cannot return an error.
     Release,
-    /// Removes a name.
     Unlink,
 }
 
-/// The time of a fault: once per watched file, except for [`When::Each`], [`When::Every`] and
-/// [`When::InFile`].
+/// The time of a fault: once per watched file, except for [`When::Each`], [`When::Every`] and [`When::InFile`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// At the operation with that number, from 1: the creation of the file.
+    /// The operation with that number, from 1: the creation of the file.
     Operation(usize),
-    /// At the operation of that kind with this byte of the file.
+    /// The operation of that kind with this byte of the file.
     At(Call, u64),
-    /// At the first operation of that kind.
+    /// The first operation of that kind.
     Call(Call),
-    /// At every operation of that kind.
+    /// Every operation of that kind.
     Each(Call),
-    /// At every n-th operation of that kind, counted over all files.
+    /// Every n-th operation of that kind, counted over all files.
     Every(Call, usize),
-    /// In the file with that number, from 0, at the operation of that kind with that number, from 1.
+    /// In the file with that number, from 0, the operation of that kind with that number, from 1.
     InFile(usize, Call, usize),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// The operation is refused.
     Fail(Errno),
     /// A write takes half of its data.
     Short,
@@ -60,7 +53,6 @@ pub enum What {
     Lose,
     /// The last byte of a read is changed.
     Flip,
-    /// The operation takes that much longer.
     Delay(Duration),
     /// The request is never answered, and no signal ends the wait.
     Hang,
@@ -70,7 +62,6 @@ pub enum What {
     Size(u64),
 }
 
-/// A line of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     pub when: When,
@@ -95,15 +86,13 @@ impl Fault {
     }
 }
 
-/// An operation on a watched file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
-    /// The number of the file, in order of creation, from 0.
+    /// In order of creation, from 0.
     pub file: usize,
-    /// The number of the operation in its file, from 1.
+    /// In its file, from 1.
     pub number: usize,
     pub call: Call,
-    /// The offset in the file, for data.
     pub offset: Option<u64>,
     pub fault: Option<What>,
 }

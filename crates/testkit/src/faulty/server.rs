@@ -1,5 +1,3 @@
-//! The state of the filesystem, and the refusals.
-
 use std::any::Any;
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -14,7 +12,7 @@ use super::Caching;
 use super::script::{Call, Fault, Operation, What, When};
 use super::tree::Tree;
 
-/// The state, shared by the test and the server's threads.
+/// Shared by the test and the server's threads.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shared(Arc<Mutex<State>>);
 
@@ -24,7 +22,6 @@ impl Shared {
     }
 }
 
-/// The files, and the course of the script.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) tree: Tree,
@@ -41,18 +38,16 @@ pub(super) struct Course {
     done: Vec<(usize, usize)>,
     files: usize,
     pub(super) operations: Vec<Operation>,
-    // How many there were on a file or on all, and of a kind or of all.
+    // By file or for all, and by kind or for all.
     counts: HashMap<(Option<usize>, Option<Call>), usize>,
 }
 
 impl Course {
-    /// Begins anew with that script.
     pub(super) fn follow(&mut self, script: &[Fault]) {
         *self = Self { script: script.to_vec(), ..Self::default() };
     }
 
-    /// Starts another watched file. After ESTALE the kernel repeats the same request, and after EINTR the
-    /// program may.
+    /// After ESTALE the kernel repeats the same request, and after EINTR the program may.
     pub(super) fn begin_file(&mut self) -> usize {
         let is_repeated = self.operations.last().is_some_and(|operation| {
             let again = [Errno::STALE, Errno::INTR].map(|errno| Some(What::Fail(errno)));
@@ -64,7 +59,7 @@ impl Course {
         self.files - 1
     }
 
-    /// Records an operation; returns its fault.
+    /// Records an operation, and returns its fault.
     fn meet(&mut self, file: usize, call: Call, offset: Option<u64>, length: u64) -> Option<What> {
         let kinds = [(Some(file), None), (Some(file), Some(call)), (None, Some(call))];
         let [number, of_kind @ ..] = kinds.map(|kind| {
@@ -83,14 +78,13 @@ impl Course {
             operation.fault = Some(*what);
         }
         let fault = operation.fault;
-        // Whoever sees that an operation hangs may release it, so its reply must be held by then.
+        // A test that sees a hanging operation may release it, so its reply must be held by then.
         operation.fault = fault.filter(|what| *what != What::Hang);
         self.operations.push(operation);
         fault
     }
 }
 
-/// Why an operation is not carried out.
 pub(super) enum Refusal {
     Error(Errno),
     /// The operation with that number hangs until it is released.
@@ -103,9 +97,7 @@ impl From<Errno> for Refusal {
     }
 }
 
-/// An answer that can be an error.
 pub(super) trait Reply: Send + 'static {
-    /// Answers with that error.
     fn refuse(self, errno: Errno);
 }
 
@@ -120,7 +112,6 @@ macro_rules! replies {
 }
 replies!(ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite);
 
-/// Serves the kernel's requests.
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) watched_name: OsString,
@@ -134,7 +125,7 @@ impl Server {
         self.shared.lock().tree.node(number).ok()?.watched
     }
 
-    /// Admits an operation with its fault, if any, unless the script makes it fail or hang.
+    /// Admits an operation with its fault, unless it must fail or hang.
     pub(super) fn admit(
         &self,
         file: Option<usize>,
@@ -158,7 +149,6 @@ impl Server {
         }
     }
 
-    /// Answers by `yes`, or refuses.
     pub(super) fn answer<T, R: Reply>(&self, result: Result<T, Refusal>, reply: R, yes: impl FnOnce(R, T)) {
         match result {
             Ok(value) => yes(reply, value),

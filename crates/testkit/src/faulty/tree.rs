@@ -1,5 +1,3 @@
-//! Files and directories in memory.
-
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::time::SystemTime;
@@ -7,7 +5,6 @@ use std::time::SystemTime;
 use fuser::{FileAttr, FileType, INodeNo};
 use rustix::io::Errno;
 
-/// A file or directory.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) content: Content,
@@ -24,7 +21,7 @@ pub(super) enum Content {
     File(Vec<u8>),
 }
 
-/// All nodes by number. Removed files stay until the filesystem is dropped.
+/// Removed files remain until the filesystem is dropped.
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: HashMap<u64, Node>,
@@ -60,7 +57,7 @@ impl Tree {
         self.names(parent)?.get(name).map(|&number| INodeNo(number)).ok_or(Errno::NOENT)
     }
 
-    /// Adds a file or directory; the kernel has checked that the name is free.
+    /// The kernel has checked that the name is free.
     pub(super) fn add(
         &mut self,
         parent: INodeNo,

@@ -1,4 +1,3 @@
-//! The operations of one region: queued, under way and completed.
 #![expect(unsafe_code, reason = "the kernel reads memory that the queue refers to after the call")]
 
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -15,36 +14,32 @@ use crate::methods::writev::flags;
 use crate::records::Records;
 use crate::region::{Region, to_usize};
 
-/// A chunk under way.
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    // The chunk's start in the region's range, and the number of bytes still to be written.
+    // The start in the region's range, and the number of unwritten bytes.
     begin: usize,
     left: usize,
     length: usize,
     // Present if each record has a latency.
     submitted: Option<Instant>,
-    // Whether a sync is linked to the write that is under way.
     linked: bool,
-    // Whether the chunk's write has ended and only the linked sync is awaited.
     write_ended: bool,
 }
 
-/// The operations of one region: at most `depth` chunks under way, with every result checked.
+/// At most `depth` chunks are in flight.
 pub(super) struct Queue<'q, 'a, R: Ring> {
     region: Region<'a>,
     file: BorrowedFd<'q>,
     operations: Operations<'q, R>,
     memory: &'a [u8],
-    // Aligned memory with room for each slot's chunk, if the data must be copied there.
+    // For each slot's chunk, if the data must be copied.
     staging: Option<&'q mut [u8]>,
     slots: Vec<Slot>,
     free: Vec<usize>,
     next: usize,
     length: usize,
-    // Bytes of completed chunks, in any order.
     completed_bytes: u64,
-    // Chunks since the last sync that waits for all chunks before it.
+    // Chunks since the last sync that waits for all before it.
     since_sync: u64,
     sync_owed: bool,
 }
@@ -82,7 +77,6 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         records.begin();
         while self.next < self.length || !self.operations.is_empty() {
             if records.is_past_limit() {
-                // Operations under way are completed; no other begins.
                 self.length = self.next;
             }
             while self.next < self.length
@@ -110,7 +104,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         Ok(())
     }
 
-    /// Whether a sync follows several writes, and so must wait for all of them.
+    /// A sync after several writes must wait for all of them.
     fn waits_for_all(&self) -> bool {
         self.region.axes.sync.every.is_some_and(|every| every > 1)
     }
@@ -134,7 +128,6 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         Ok(())
     }
 
-    /// Queues the rest of a slot's chunk, with the linked sync.
     fn push_write(&mut self, index: usize) -> Result<()> {
         match self.entries(index) {
             (write, None) => self.push(&[write]),
@@ -147,7 +140,6 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         unsafe { self.operations.push(entries) }
     }
 
-    /// The write of the rest of a slot's chunk, and the sync that is linked to it if the case syncs every chunk.
     fn entries(&mut self, index: usize) -> (Entry, Option<Entry>) {
         let slot = &mut self.slots[index];
         let done = slot.length - slot.left;
@@ -191,7 +183,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         let sync_flags = match self.region.axes.sync.call {
             SyncCall::Fdatasync => FsyncFlags::DATASYNC,
             SyncCall::Fsync => FsyncFlags::empty(),
-            // `Case` has no other call on the way.
+            // `Case` allows no other periodic sync.
             SyncCall::None | SyncCall::Msync | SyncCall::ODsync | SyncCall::OSync | SyncCall::RwfDsync => {
                 unreachable!("a sync call on the way")
             }
@@ -214,7 +206,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
             slot.write_ended = true;
             return if linked { Ok(()) } else { self.complete_chunk(index, records) };
         }
-        // The write was short. A linked sync is then cancelled, and both are queued again.
+        // The kernel cancels the linked sync of a short write.
         self.sync_owed |= self.waits_for_all();
         if linked { Ok(()) } else { self.push_write(index) }
     }
@@ -248,12 +240,12 @@ mod tests {
     use std::os::fd::AsFd;
     use writebench_model::Case;
 
-    /// The opcode, flags and user data, which an entry exposes only in its debug output.
+    /// Only an entry's debug output has its opcode, flags and user data.
     fn shown(entry: &Entry) -> String {
         format!("{entry:?}")
     }
 
-    /// A ring that takes all operations and completes none. No kernel with io_uring is needed.
+    /// Needs no kernel with io_uring.
     struct Idle;
 
     impl Ring for Idle {
