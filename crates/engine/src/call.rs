@@ -88,7 +88,7 @@ impl CallError {
         {
             let (offset, memory) = (needed.offset_bytes, needed.memory_bytes);
             self.message +=
-                &format!(": direct I/O here goes by {offset} bytes in the file and {memory} in memory");
+                &format!(": direct I/O here needs multiples of {offset} bytes in the file and {memory} in memory");
         }
         self
     }
@@ -208,7 +208,7 @@ pub(crate) fn hand_over_vector(
 }
 
 pub(crate) fn wrote_nothing(call: &'static str) -> CallError {
-    CallError::other(call, "wrote 0 bytes and gave no error")
+    CallError::other(call, "wrote 0 bytes without an error")
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ impl CopySources {
         }
         self.made.remove(&number);
         let Target::Directory(directory) = target else {
-            let message = "a device has no place for a file to copy; give --from".to_owned();
+            let message = "a device has no room for a source: name one with --from".to_owned();
             return Err(CallError::other("copy", message));
         };
         file::remove(target, COPIED)?;
@@ -62,7 +62,7 @@ pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>
     let length = rustix::fs::fstat(file).map_err(|errno| CallError::new("stat", errno))?.st_size;
     let length = u64::try_from(length).unwrap_or(0);
     if length < bytes {
-        let message = format!("the file has {length} bytes, and {bytes} are to be copied");
+        let message = format!("the source has {length} bytes, but {bytes} are needed");
         return Err(CallError::other("copy from", message));
     }
     // A descriptor that has read to the end or twice has another read-ahead state than a new one.
@@ -73,7 +73,7 @@ pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>
         }
         read_all(&file, bytes)?;
         let there = resident_bytes(&file, bytes)?.unwrap_or(bytes);
-        let doubt = || format!("only {there} of {bytes} bytes of the copied file stayed in the page cache");
+        let doubt = || format!("only {there} of the source's {bytes} bytes remained in the page cache");
         return Ok((there < bytes).then(doubt));
     }
     // The advice does not drop dirty pages.
@@ -82,9 +82,9 @@ pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>
         .map_err(|errno| CallError::new("posix_fadvise", errno))?;
     let message = match resident_bytes(&file, bytes)? {
         Some(0) => return Ok(None),
-        Some(there) => format!("{there} of {bytes} bytes stay in the page cache after POSIX_FADV_DONTNEED"),
+        Some(there) => format!("{there} of {bytes} bytes remain in the page cache after POSIX_FADV_DONTNEED"),
         None => {
-            "mincore tells only who owns the file, or may write to it, what is in the page cache".to_owned()
+            "mincore reports cached pages only to the file's owner, or with permission to write".to_owned()
         }
     };
     Err(CallError::unsupported("origin=cold", message))

@@ -98,7 +98,7 @@ fn most_resident_bytes<T>(map: &Mapping, work: impl FnOnce() -> T) -> Result<(T,
         begun.wait();
         let done = work();
         is_done.store(true, Ordering::Release);
-        let panicked = |_| Err(CallError::other("mincore", "the thread that observed is gone"));
+        let panicked = |_| Err(CallError::other("mincore", "the observing thread has ended"));
         Ok((done, observer.join().unwrap_or_else(panicked)))
     })
 }

@@ -65,11 +65,11 @@ fn set_checksums(file: &OwnedFd, checksums: Checksums) -> Result<()> {
     };
     let why = match set() {
         Ok(flags) if flags.contains(IFlags::NOCOW) => return Ok(()),
-        Ok(_) => "FS_NOCOW_FL was accepted and did not hold".to_owned(),
+        Ok(_) => "FS_NOCOW_FL was accepted but not set".to_owned(),
         Err(errno @ (Errno::OPNOTSUPP | Errno::NOTTY | Errno::INVAL)) => errno.to_string(),
         Err(errno) => return Err(CallError::new("ioctl(FS_IOC_SETFLAGS)", errno)),
     };
-    let message = format!("{why}: only files of btrfs can be without checksums");
+    let message = format!("{why}: only btrfs has files without checksums");
     Err(CallError::unsupported("checksums=no", message))
 }
 

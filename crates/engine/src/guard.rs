@@ -1,5 +1,5 @@
 //! A process between a worker and the user's program. However either ends, no process of the program survives.
-#![expect(unsafe_code, reason = "a descriptor that was inherited is known by its number alone")]
+#![expect(unsafe_code, reason = "an inherited descriptor is known by its number alone")]
 
 use std::collections::HashSet;
 use std::ffi::OsString;

@@ -133,7 +133,7 @@ fn is_missing(kind: LimitKind) -> bool {
 /// From the first thread's start to the last one's end.
 fn fastest(threads: u32, each: usize, time: Duration) -> Result<[Duration; COPIES.len()], String> {
     let copiers: Option<Vec<Copier>> = (0..threads).map(|_| Copier::new(each)).collect();
-    let copiers = Shared::new(copiers.ok_or("there is no memory for it")?);
+    let copiers = Shared::new(copiers.ok_or("insufficient memory")?);
     let passes = |threads: Threads<'_, Copier>| {
         let mut fastest = [Duration::MAX; COPIES.len()];
         let start = Instant::now();
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_of_copy_has_a_figure() {
+    fn each_kind_of_copy_has_a_result() {
         let limits = memory(2, 64 << 20, Duration::from_millis(300));
         let of = |kind| limits.iter().find(|limit| limit.kind == kind).and_then(|limit| limit.bytes_per_s);
         for kind in [LimitKind::MemoryCopy, LimitKind::MemoryCopyOneChunk] {
@@ -231,6 +231,6 @@ mod tests {
     fn missing_memory_is_reported() {
         let limits = memory(1, 1 << 60, Duration::ZERO);
         assert!(limits.iter().all(|limit| limit.bytes_per_s.is_none()), "{limits:?}");
-        assert!(limits[0].how.contains("no memory"), "{limits:?}");
+        assert!(limits[0].how.contains("insufficient memory"), "{limits:?}");
     }
 }

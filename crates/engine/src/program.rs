@@ -59,12 +59,12 @@ impl Program<'_> {
 
     fn line(&self) -> Result<Vec<OsString>> {
         let Target::Directory(directory) = self.target else {
-            return Err(CallError::unsupported("program", "a program is given a file, not a device"));
+            return Err(CallError::unsupported("program", "a program needs a file, not a device"));
         };
         let file = path_to(directory)?.join(self.name);
         let source = self.source.map(path_to).transpose()?;
         if self.words.is_empty() {
-            return Err(CallError::other("program", "no command was given for it: run --command"));
+            return Err(CallError::other("program", "the program has no command: use run --command"));
         }
         let source = source.as_deref().unwrap_or(Path::new(SOURCE));
         Ok(self.words.iter().map(|word| filled(word, &file, source)).collect())
@@ -116,12 +116,12 @@ fn phases(reported: &str, elapsed_ns: u64) -> Result<PhasesNs, String> {
         let time = time.ok_or_else(|| format!("'{name}' is not followed by a number of nanoseconds"))?;
         let phase = Phase::from_name(name).and_then(|phase| phases.get_mut(phase));
         let phase =
-            phase.ok_or_else(|| format!("'{name}' is no phase: open, prepare, write, sync or close"))?;
+            phase.ok_or_else(|| format!("'{name}' is not a phase: use open, prepare, write, sync or close"))?;
         *phase = phase.saturating_add(time);
     }
     let total = phases.total();
     if total > elapsed_ns {
-        return Err(format!("it reports {total} ns, and ran for {elapsed_ns} ns"));
+        return Err(format!("it reports {total} ns, but ran for {elapsed_ns} ns"));
     }
     Ok(phases)
 }
@@ -143,15 +143,15 @@ mod tests {
     }
 
     #[test]
-    fn a_report_that_cannot_be_is_refused_with_the_reason() {
+    fn an_impossible_report_is_refused_with_the_reason() {
         assert!(phases("write", 10).unwrap_err().contains("nanoseconds"));
-        assert!(phases("wrote 5", 10).unwrap_err().contains("'wrote' is no phase"));
-        assert!(phases("settle 5", 10).unwrap_err().contains("is no phase"));
+        assert!(phases("wrote 5", 10).unwrap_err().contains("'wrote' is not a phase"));
+        assert!(phases("settle 5", 10).unwrap_err().contains("is not a phase"));
         assert!(phases("write 11", 10).unwrap_err().contains("ran for 10 ns"));
     }
 
     #[test]
-    fn placeholders_are_filled_wherever_they_stand() {
+    fn placeholders_are_filled_everywhere() {
         let fill = |word| filled(word, Path::new("/a b/c"), Path::new("/{file}"));
         assert_eq!(fill("--to={file}:{file}"), "--to=/a b/c:/a b/c");
         assert_eq!(fill("{source}{file}"), "/{file}/a b/c");

@@ -188,7 +188,7 @@ impl Reader<'_, '_, '_> {
         if found != expected {
             let pairs = found.iter().zip(expected.iter());
             let at = pairs.take_while(|(found, expected)| found == expected).count();
-            let error = wrong("the content differs from what was written".to_owned());
+            let error = wrong("the content differs from the written data".to_owned());
             return Err(error.at(begin + at as u64));
         }
         self.compared_bytes += length;

@@ -170,7 +170,7 @@ impl Run<'_> {
         let find_out = || direct_path::uses_page_cache(directory, self.request, file, source).unwrap_or(false);
         if *uses_page_cache.entry((self.request.target, file)).or_insert_with(find_out) {
             let message = format!(
-                "O_DIRECT was accepted, but with prepare={prepare} data goes through the page cache here"
+                "O_DIRECT was accepted, but with prepare={prepare} this filesystem uses the page cache"
             );
             return Err(CallError::unsupported(Failure::DIRECT_IN_PAGE_CACHE, message));
         }

@@ -51,7 +51,7 @@ impl SourceBuffer {
             return Ok(());
         }
         let mut mapping = MmapMut::map_anon(length + HUGE_PAGE_BYTES).map_err(|error| {
-            CallError::other("source", format!("{error}; try a smaller size or source=chunk"))
+            CallError::other("source", format!("{error}: try a smaller size or source=chunk"))
         })?;
         let border = mapping.as_ptr().align_offset(HUGE_PAGE_BYTES);
         let start = match memory {

@@ -24,7 +24,7 @@ impl Staging {
             return Ok(Self(None));
         }
         let buffer = usize::try_from(bytes).map_err(std::io::Error::other).and_then(Buffer::with_bytes);
-        let failed = |error| CallError::other("aligned memory", format!("{error}; try a smaller chunk"));
+        let failed = |error| CallError::other("aligned memory", format!("{error}: try a smaller chunk"));
         buffer.map(|buffer| Self(Some(buffer))).map_err(failed)
     }
 

@@ -86,7 +86,7 @@ impl Written<'_, '_> {
             let wanted: u64 = self.regions_in(index).map(|(_, bytes)| bytes).sum();
             if written < wanted {
                 let message =
-                    format!("only {written} of {wanted} bytes of zeros were written; the others are holes");
+                    format!("only {written} of {wanted} bytes of zeros were written: the rest are holes");
                 return Err(wrong(message).with_path(name));
             }
         }

@@ -141,20 +141,20 @@ mod tests {
     const KNOWN: Known = Known { bytes: 100, free_bytes: 1000, given_back_bytes: 7 };
 
     #[test]
-    fn memory_stays_warm_until_some_is_given_back() {
+    fn memory_remains_warm_until_some_is_given_back() {
         assert_eq!(KNOWN.left(&KNOWN), 100);
         assert_eq!(KNOWN.left(&Known { given_back_bytes: 8, ..KNOWN }), 0);
     }
 
     #[test]
-    fn memory_that_others_took_is_not_counted_as_warm() {
+    fn memory_of_other_processes_does_not_count_as_warm() {
         assert_eq!(KNOWN.left(&Known { free_bytes: 970, ..KNOWN }), 70);
         assert_eq!(KNOWN.left(&Known { free_bytes: 1, ..KNOWN }), 0);
         assert_eq!(KNOWN.left(&Known { free_bytes: 2000, ..KNOWN }), 100);
     }
 
     #[test]
-    fn what_is_given_back_concerns_samples_that_take_memory() {
+    fn pages_given_back_count_only_for_samples_that_take_memory() {
         let known = || Known::now(1 << 20).map(|now| Known { given_back_bytes: 0, ..now });
         let mut memory = WarmMemory { known: known(), ..WarmMemory::new() };
         assert_eq!(memory.given_back_bytes(), None);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_never_has_more_memory_taken_than_it_may() {
+    fn a_sample_takes_at_most_its_limit_of_memory() {
         let mut memory = WarmMemory::new();
         memory.prepare(u64::MAX, 1 << 20);
         let is_counted = Known::now(0).is_some();

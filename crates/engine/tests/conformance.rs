@@ -77,13 +77,13 @@ fn main() -> ExitCode {
         for method in alone() {
             for prepare in method.card().prepares {
                 let name =
-                    format!("{} after {prepare} on {} writes what it should", method.name(), kind.name());
+                    format!("{} after {prepare} on {} writes the right bytes", method.name(), kind.name());
                 trials.add(name, &[Need::Filesystem(kind)], move || check(kind, method, *prepare));
             }
         }
     }
     trials.add(
-        "every method writes what it should without checksums on btrfs",
+        "every method writes its data without checksums on btrfs",
         &[Need::Image("btrfs")],
         unchecked,
     );
@@ -100,7 +100,7 @@ fn main() -> ExitCode {
     };
     let plain = alone().filter(fills).map(|method| format!("{},size=64MiB", method.name()));
     for case in plain.chain(FILLING.iter().map(|&case| case.to_owned())) {
-        let name = format!("{case} on a full disk fails where it ends, and the next one is well");
+        let name = format!("{case} on a full disk fails at its end, and the next sample succeeds");
         trials.add(name, &[Need::Image("ext4")], move || full_disk(&case));
     }
     trials.run(2)

@@ -24,10 +24,10 @@ fn main() -> ExitCode {
         trials.add(name, &[Need::Image(kind)], move || on_image(kind, [false; 3]));
     }
     for kind in ["ext2", "ext3"] {
-        let name = format!("O_DIRECT on {kind} goes through the page cache in a hole, and nowhere else");
+        let name = format!("O_DIRECT on {kind} uses the page cache in a hole and nowhere else");
         trials.add(name, &[Need::Image(kind)], move || on_image(kind, [false, true, false]));
     }
-    trials.add("O_DIRECT on btrfs is one or the other everywhere", &[Need::Image("btrfs")], || {
+    trials.add("O_DIRECT on btrfs is direct in every state or in none", &[Need::Image("btrfs")], || {
         // Since 6.15 the kernel uses the page cache, for the checksums.
         let image = Image::mount("btrfs", 512 << 20)?;
         let paths = use_page_cache(&image.path())?;
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         }
         Ok(())
     });
-    trials.add("a file that was there stays, and the sample counts", &[Need::Filesystem(Kind::Ext4)], || {
+    trials.add("an existing file is left, and the sample counts", &[Need::Filesystem(Kind::Ext4)], || {
         let directory = directory_on(Kind::Ext4);
         let name = format!("{STEM}-direct-{}", Prepare::Create);
         std::fs::write(directory.path().join(&name), "theirs")?;

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
             trials.add(name, &[Need::Filesystem(kind)], move || each_way(kind, method.name()));
         }
     }
-    trials.add("ranks: one that sees other files than the rest is found out", &[], other_files);
+    trials.add("ranks: a rank with other files than the rest is detected", &[], other_files);
     trials.add("ranks: the failure of one ends the sample of all", &[], one_fails);
     trials.add("ranks: all have opened before one writes", &[], barriers);
     trials.run(2)

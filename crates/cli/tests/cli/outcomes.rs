@@ -125,7 +125,7 @@ fn misaligned() -> Result<()> {
     writebench_testkit::call(std::process::Command::new("umount").arg(&point))?;
     let reason = case(&document?, name)?["reason"].clone();
     let expected =
-        "write: Invalid argument: direct I/O here goes by 4096 bytes in the file and 512 in memory (22)";
+        "write: Invalid argument: direct I/O here needs multiples of 4096 bytes in the file and 512 in memory (22)";
     ensure!(reason.as_str().is_some_and(|reason| reason.starts_with(expected)), "{reason}");
     Ok(())
 }

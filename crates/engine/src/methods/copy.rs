@@ -25,7 +25,7 @@ pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd> {
 }
 
 pub(super) fn open_unadvised(region: &Region<'_>, cache: Cache) -> Result<OwnedFd> {
-    let missing = || CallError::other("copy", "there is no file to copy");
+    let missing = || CallError::other("copy", "there is no source");
     let source = region.copy_from.ok_or_else(missing)?;
     file::reopen_to_read(source, cache).map_err(|error| error.with_path(COPIED))
 }
@@ -76,5 +76,5 @@ pub(super) fn move_all(
 
 #[cold]
 pub(super) fn ended(call: impl Into<Call>, at: u64) -> CallError {
-    CallError::other(call, "the file that is copied ends too early").with_path(COPIED).at(at)
+    CallError::other(call, "the source ends too early").with_path(COPIED).at(at)
 }

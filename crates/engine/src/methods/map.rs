@@ -1,4 +1,4 @@
-#![expect(unsafe_code, reason = "a mapping of a file is memory that Rust knows nothing of")]
+#![expect(unsafe_code, reason = "Rust does not know a mapping's memory")]
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -25,7 +25,7 @@ const POPULATE: Call = Call {
     name: "madvise(MADV_POPULATE)",
     meanings: &[
         (Errno::INVAL, Meaning::Unsupported),
-        (Errno::FAULT, Meaning::Limited("an access would raise SIGBUS; is there still space for the file?")),
+        (Errno::FAULT, Meaning::Limited("an access would raise SIGBUS: check the free space")),
     ],
 };
 
@@ -35,7 +35,7 @@ const COLLAPSE: Call = Call {
     meanings: &[
         (Errno::INVAL, Meaning::Unsupported),
         (Errno::NOMEM, Meaning::Limited("no huge page is free")),
-        (Errno::AGAIN, Meaning::Limited("a page was in use; it may work the next time")),
+        (Errno::AGAIN, Meaning::Limited("a page was in use: try again")),
     ],
 };
 

@@ -119,7 +119,7 @@ mod tests {
     use writebench_model::Phase;
 
     #[test]
-    fn not_supported_is_no_fault() {
+    fn not_supported_is_not_a_fault() {
         use {copy_file_range::COPY_FILE_RANGE, map::MMAP, splice::SET_PIPE_SIZE, uring::IO_URING_SETUP};
         let outcome = |call: Call, errno| CallError::new(call, errno).outcome(Phase::Prepare, None).name();
         assert_eq!(outcome("fallocate".into(), Errno::OPNOTSUPP), "unsupported");

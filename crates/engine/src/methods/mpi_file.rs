@@ -110,7 +110,7 @@ impl MpiFile {
         checked("MPI_Get_count", code)?;
         if written < length {
             let message =
-                format!("{written} of {length} bytes were written; is there still space for the file?");
+                format!("only {written} of {length} bytes were written: check the free space");
             return Err(CallError::other(name, message));
         }
         Ok(())

@@ -64,7 +64,7 @@ impl IoThread for MpiioThread<'_> {
             return Err(CallError::unsupported("MPI_File_open", why));
         };
         if self.region.axes.chunk_size_bytes.min(self.region.longest_bytes) > i32::MAX as u64 {
-            let why = "counts of MPI are below 2 GiB: take smaller chunks";
+            let why = "MPI counts end below 2 GiB: use smaller chunks";
             return Err(CallError::unsupported("MPI_File_write_at", why));
         }
         let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or_default();

@@ -55,7 +55,7 @@ fn pass_round(
         });
         // The reader ends without the other end of its channels.
         drop((filled, empty));
-        let died = |_| CallError::other("read", "the thread that reads is gone");
+        let died = |_| CallError::other("read", "the reading thread has ended");
         *used = Some(reader.join().map_err(died)?);
         written
     })

@@ -35,5 +35,5 @@ pub(super) fn buffers(region: &Region<'_>) -> Option<Vec<AlignedBuffer>> {
 }
 
 pub(super) fn no_buffer() -> CallError {
-    CallError::other("read", "no memory for a buffer; try a smaller chunk")
+    CallError::other("read", "no memory for a buffer: try a smaller chunk")
 }

@@ -1,7 +1,7 @@
 //! Memory copies with stores that bypass the CPU's caches.
 #![cfg_attr(
     any(target_arch = "x86_64", target_arch = "aarch64"),
-    expect(unsafe_code, reason = "such stores are instructions of their own")
+    expect(unsafe_code, reason = "such stores are separate instructions")
 )]
 
 #[derive(Clone, Copy)]
@@ -9,7 +9,7 @@ pub(crate) struct StreamingCopy(Copy);
 
 type Copy = unsafe fn(*const u8, *mut u8, usize);
 
-pub(crate) const MISSING: &str = "writebench knows such stores of x86_64 and aarch64 only";
+pub(crate) const MISSING: &str = "writebench has non-temporal stores for x86_64 and aarch64 only";
 
 impl StreamingCopy {
     pub(crate) fn for_this_cpu() -> Option<Self> {

@@ -1,4 +1,4 @@
-#![expect(unsafe_code, reason = "the kernel reads memory that the queue refers to after the call")]
+#![expect(unsafe_code, reason = "the kernel reads the queue's memory after the call")]
 
 mod queue;
 

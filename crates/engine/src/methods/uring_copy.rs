@@ -1,4 +1,4 @@
-#![expect(unsafe_code, reason = "the kernel uses memory that the queue refers to after the call")]
+#![expect(unsafe_code, reason = "the kernel uses the queue's memory after the call")]
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
