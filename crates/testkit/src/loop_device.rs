@@ -101,7 +101,7 @@ impl LoopDevice {
         // The call also succeeds if the kernel or udev has already found the partition.
         call(Command::new("partx").arg("--update").arg(&self.path))?;
         let partition = PathBuf::from(format!("{}p1", self.path.display()));
-        ensure!(partition.exists(), "{} did not come", partition.display());
+        ensure!(partition.exists(), "{} did not appear", partition.display());
         Ok(partition)
     }
 }

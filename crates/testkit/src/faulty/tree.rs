@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_goes_when_it_is_empty() {
+    fn an_empty_directory_can_be_removed() {
         let mut tree = Tree::default();
         let name = OsStr::new("a");
         let directory = tree.add(INodeNo::ROOT, name, Content::Directory(BTreeMap::new()), 0o700).unwrap();
