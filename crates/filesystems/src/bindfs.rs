@@ -1,5 +1,3 @@
-//! `fuse:KIND`: bindfs, which shows a directory at another path.
-
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -16,7 +14,6 @@ const OPTIONS: &str = "subtype=bindfs,multithreaded,xattr-none,forward-odirect=4
 /// allows requests larger than a page.
 const OPTIONS_OF_LIBFUSE_2: &str = "hard_remove,big_writes";
 
-/// Returns once bindfs answers. Its process ends with the mount.
 pub(crate) fn mount(
     source: &Path,
     point: &Path,

@@ -1,5 +1,3 @@
-//! A stack of finished steps, undone in reverse order.
-
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::thread::sleep;
@@ -11,7 +9,7 @@ use rustix::mount::{UnmountFlags, unmount};
 use crate::error::Error;
 use crate::loop_device::LoopDevice;
 
-/// The longest wait for a mount in use, an attached device or a running server.
+/// For a mount in use, an attached device or a running server.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 const PAUSE: Duration = Duration::from_millis(2);
@@ -35,7 +33,7 @@ impl CleanupAction {
     }
 }
 
-/// Undoes all but the first `keep` steps despite errors, and returns the first error.
+/// Undoes all but the first `keep` steps. The first error counts.
 pub(crate) fn clean_up_to(stack: &mut Vec<CleanupAction>, keep: usize) -> Result<(), Error> {
     let mut result = Ok(());
     while stack.len() > keep {
@@ -45,7 +43,7 @@ pub(crate) fn clean_up_to(stack: &mut Vec<CleanupAction>, keep: usize) -> Result
     result
 }
 
-/// Retries, because a killed worker may need a moment to close its files.
+/// A killed worker may need a moment to close its files.
 fn unmount_patiently(path: &Path, deadline: Instant) -> Result<(), Error> {
     let failed = |errno: Errno| Error::call("unmount", "umount2", path, errno);
     let start = Instant::now();

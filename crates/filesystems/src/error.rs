@@ -7,13 +7,11 @@ use writebench_model::{Bytes, Failure};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The name stands for no kind.
     #[error("'{name}' is not a kind of filesystem: {fits}")]
     Kind {
         name: String,
         fits: &'static str,
     },
-    /// The process lacks the privilege to mount.
     #[error("making filesystems needs root (CAP_SYS_ADMIN): {call}: {}. Run it as root", Failure::io_message(.error))]
     NotPermitted {
         call: &'static str,
@@ -30,13 +28,11 @@ pub enum Error {
     #[error("{doing}: {call} {}: {}{hint}", .path.display(), Failure::io_message(.error))]
     Call {
         doing: &'static str,
-        /// Advice to the user, often empty.
         hint: &'static str,
         call: &'static str,
         path: PathBuf,
         error: io::Error,
     },
-    /// The images do not fit.
     #[error(
         "not enough free space in {} for images of {}: {} are free, {} of them in reserve. Use a smaller --size, another --images, or a smaller --reserve",
         .path.display(), Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate(),
@@ -44,19 +40,16 @@ pub enum Error {
     )]
     NoSpace {
         path: PathBuf,
-        /// The total size of the images.
         needed_bytes: u64,
         available_bytes: u64,
-        /// The part of the free space that must remain.
         reserve_bytes: u64,
     },
     #[error("{program} is not installed{}", where_from(.package))]
     NotInstalled {
         program: String,
-        /// The Debian package, if known.
+        /// A Debian package.
         package: Option<&'static str>,
     },
-    /// The kernel cannot mount the kind.
     #[error("this kernel has no filesystem '{kind}' (/proc/filesystems), and mount.{kind} is missing")]
     NotInKernel {
         /// The kind as mount(8) names it.
@@ -64,14 +57,11 @@ pub enum Error {
     },
     #[error("{command}: {said}")]
     Refused {
-        /// The whole command.
         command: String,
-        /// The program's error line, or its status.
         said: String,
     },
     #[error("interrupted while a filesystem was made")]
     Interrupted,
-    /// The mount was only detached from the file tree.
     #[error(
         "{} was still in use after {waited_s} s and is only detached: it disappears with its last process",
         .path.display()

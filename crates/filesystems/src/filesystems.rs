@@ -15,27 +15,23 @@ use crate::{bindfs, namespace, program};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilesystemRequest {
     pub kind: FilesystemKind,
-    /// Arguments after writebench's own. For a layer such as `overlay:` they apply to the filesystem at the
-    /// bottom.
+    /// After writebench's own. For a layer such as `overlay:` they apply to the filesystem at the bottom.
     pub mkfs_options: Vec<String>,
-    /// Comma-separated, after writebench's own. For a layer such as `overlay:` they apply to the mount on top.
+    /// Comma-separated, after writebench's own. For a layer they apply to the mount on top.
     pub mount_options: Option<String>,
 }
 
 #[derive(Debug, Clone)]
 pub struct MadeFilesystem {
-    /// The mount point, for this process and its children.
+    /// For this process and its children.
     pub path: PathBuf,
     pub spec: FilesystemSpec,
 }
 
-/// The filesystems of this process, in its private mount namespace.
-///
-/// Dropping it removes them silently. [`Filesystems::remove`] reports errors.
+/// A drop removes them silently. [`Filesystems::remove`] reports errors.
 #[derive(Debug)]
 pub struct Filesystems {
     images: ImageDirectory,
-    /// The filesystem for mount points.
     points: PathBuf,
     next_point: u32,
     stack: Vec<CleanupAction>,
@@ -44,20 +40,18 @@ pub struct Filesystems {
 
 impl Filesystems {
     /// Enters a private mount namespace, and covers one of `/mnt`, `/media` and `/srv` without `needed_paths`:
-    /// the working directory, the database, exports and all files that are later opened by path.
+    /// all paths that are opened later.
     ///
     /// Only the calling thread enters, with the threads and processes that it starts later: call this in a
     /// process of one thread. Call [`Filesystems::make`] in a thread that outlives the filesystems, because
     /// their servers die with it.
     ///
-    /// `images`, the directory for images, is opened at once. `reserve` is the space left free there.
-    ///
     /// # Errors
     /// The process lacks `CAP_SYS_ADMIN`, `images` cannot be opened, or all three directories are needed. Linux
     /// only.
     pub fn begin(images: &Path, reserve: Reserve, needed_paths: &[&Path]) -> Result<Self, Error> {
-        // Opened before entering, so its mount is visible to other processes. A lack of privileges is the more
-        // useful error.
+        // Opened before entering, so other processes see its mount. A lack of privileges is the more useful
+        // error.
         let opened = ImageDirectory::open(images, reserve);
         namespace::enter()?;
         let images = opened?;
@@ -72,13 +66,10 @@ impl Filesystems {
     }
 
     /// Makes a filesystem with room for twice that much content (see [`FilesystemKind::size_bytes`]).
-    ///
-    /// `interrupted` is polled while images are written. A filesystem in memory takes memory as it is written,
-    /// which the caller checks.
+    /// `interrupted` is polled while images are written.
     ///
     /// # Errors
-    /// The reason in one line: `mkfs.KIND` is not installed, the kernel lacks the kind, `mkfs` or `mount`
-    /// refused, or there is no loop device or no space. Partial work is undone.
+    /// The reason in one line. Partial work is undone.
     pub fn make(
         &mut self,
         request: &FilesystemRequest,
@@ -100,13 +91,13 @@ impl Filesystems {
             Err(error) => {
                 // The first error counts.
                 let _ = clean_up_to(&mut self.stack, before);
-                // Ctrl-C may have interrupted a program, whose error does not count.
+                // Ctrl-C may have interrupted a program.
                 Err(if interrupted() { Error::Interrupted } else { error })
             }
         }
     }
 
-    /// The bytes written to images, including failed ones.
+    /// Includes failed images.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
         self.bytes_written
@@ -123,7 +114,7 @@ impl Filesystems {
     fn make_all(&mut self, order: &mut Order<'_>) -> Result<PathBuf, Error> {
         let layer = order.request.kind.layer;
         if layer == Some(Layer::Fuse) {
-            // A missing program is reported before gigabytes are written in vain.
+            // Before gigabytes are written in vain.
             program::require(bindfs::PROGRAM, Some(bindfs::PROGRAM))?;
         }
         let base = self.make_base(order)?;
@@ -146,7 +137,7 @@ impl Filesystems {
             devices = self.attach_images(recipe.devices, order)?;
             let words = recipe.mkfs_words(&order.request.mkfs_options, &devices);
             program::run(&mkfs, recipe.package(), &words, &mut order.spec.commands)?;
-            // This filesystem's devices are on top of the stack.
+            // On top of the stack.
             let mut loops = self.stack.iter().rev().map_while(|action| match action {
                 CleanupAction::Loop(device) => Some(device),
                 _ => None,
@@ -230,7 +221,6 @@ impl Filesystems {
     }
 }
 
-/// A filesystem in the making, with its commands so far.
 struct Order<'a> {
     request: &'a FilesystemRequest,
     size_bytes: u64,
@@ -256,7 +246,7 @@ fn made_directory(path: &Path) -> Result<PathBuf, Error> {
     Ok(path.to_owned())
 }
 
-/// Refuses a kind that the kernel, a module and a helper of mount all lack.
+/// The kernel, a module or a helper of mount may have the kind.
 fn require_kernel(kind: &str) -> Result<(), Error> {
     let is_known = || {
         let known = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();

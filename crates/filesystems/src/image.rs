@@ -13,13 +13,13 @@ use crate::error::Error;
 
 const DOING: &str = "make an image";
 
-/// The directory of the images, open so no later mount can cover it.
+/// Open, so no later mount can cover it.
 #[derive(Debug)]
 pub(crate) struct ImageDirectory {
     pub(crate) path: PathBuf,
-    /// The kind of its filesystem, as mount(8) names it.
+    /// As mount(8) names it.
     pub(crate) filesystem: String,
-    /// The device number: `8:1`.
+    /// `8:1`.
     pub(crate) device: String,
     directory: File,
     reserve: Reserve,
@@ -39,7 +39,6 @@ impl ImageDirectory {
         Ok(Self { path: path.to_owned(), filesystem, device, directory: directory.into(), reserve })
     }
 
-    /// Refuses images that do not fit or would fill the filesystem.
     pub(crate) fn check_space(&self, needed_bytes: u64) -> Result<(), Error> {
         let space = rustix::fs::fstatvfs(&self.directory);
         let space = space.map_err(|errno| Error::call(DOING, "fstatvfs", &self.path, errno))?;
@@ -52,8 +51,7 @@ impl ImageDirectory {
         Err(Error::NoSpace { path, needed_bytes, available_bytes, reserve_bytes })
     }
 
-    /// Makes an image of zeros, which is on the device on return. `interrupted` is polled every few
-    /// milliseconds.
+    /// An image of zeros, which is on the device on return. `interrupted` is polled every few milliseconds.
     pub(crate) fn image(&self, size_bytes: u64, interrupted: &dyn Fn() -> bool) -> Result<ImageFile, Error> {
         let failed = |call| move |errno: Errno| Error::call(DOING, call, &self.path, errno);
         let file: File = self.nameless().map_err(failed("open"))?;
@@ -90,13 +88,12 @@ impl ImageDirectory {
     }
 }
 
-/// A nameless file, which disappears with its last user.
 #[derive(Debug)]
 pub(crate) struct ImageFile {
     directory: PathBuf,
     size_bytes: u64,
     file: File,
-    /// The same file past the page cache, or the error.
+    /// The same file past the page cache.
     direct: Result<File, Errno>,
 }
 
@@ -109,13 +106,12 @@ impl ImageFile {
         self.direct.as_ref().map(AsFd::as_fd).map_err(|&errno| errno)
     }
 
-    /// Writes zeros, so every block is allocated and written. Otherwise the first write to each block would pay
-    /// for this during some sample.
+    /// Otherwise the first write to each block would pay for its allocation during some sample.
     fn fill(&self, start: u64, end: u64, interrupted: &dyn Fn() -> bool) -> Result<(), Error> {
         const CHUNK_BYTES: u64 = 4 << 20;
         let failed = |error: std::io::Error| Error::call(DOING, "pwrite", &self.directory, error);
         let length = usize::try_from(CHUNK_BYTES.min(end - start)).unwrap_or(usize::MAX);
-        // Direct I/O, if possible, keeps the image out of the page cache.
+        // Keeps the image out of the page cache.
         let file = self.direct.as_ref().unwrap_or(&self.file);
         let zeros = AlignedBuffer::new(length, 4096).map_err(|error| failed(std::io::Error::other(error)))?;
         let mut at = start;
@@ -130,8 +126,7 @@ impl ImageFile {
         Ok(())
     }
 
-    /// Writes zeros to ranges without blocks, or with unwritten blocks, as `mkfs` leaves them (`BLKZEROOUT`). A
-    /// filesystem without holes has none.
+    /// `mkfs` may leave ranges without blocks, or with unwritten ones (`BLKZEROOUT`).
     pub(crate) fn fill_holes(&self) -> Result<(), Error> {
         let failed = |call| move |errno: Errno| Error::call(DOING, call, &self.directory, errno);
         let mut at = 0;

@@ -12,15 +12,14 @@ use crate::recipe::{self, Recipe};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FilesystemKind {
     pub(crate) layer: Option<Layer>,
-    /// The kind at the bottom.
     pub(crate) base: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layer {
-    /// overlayfs, with its upper and work directories on the other filesystem.
+    /// Its upper and work directories are on the other filesystem.
     Overlay,
-    /// bindfs, which forwards everything to the other filesystem.
+    /// bindfs.
     Fuse,
 }
 
@@ -44,35 +43,34 @@ impl Layer {
 const MIB: u64 = 1 << 20;
 
 impl FilesystemKind {
-    /// The kinds of a run without any. The others are compared with the first.
+    /// The others are compared with the first.
     #[must_use]
     pub fn defaults() -> Vec<Self> {
         let plain = recipe::defaults().map(|base| Self { layer: None, base: base.to_owned() });
         plain.chain(Layer::ALL.map(|layer| Self { layer: Some(layer), base: "ext4".to_owned() })).collect()
     }
 
-    /// Whether a separate server process is between the kernel and the filesystem below. A sync of one does not
-    /// sync the other.
+    /// A separate server process is between the kernel and the filesystem below. A sync of one does not sync
+    /// the other.
     #[must_use]
     pub fn has_server(&self) -> bool {
         self.layer == Some(Layer::Fuse)
     }
 
-    /// Whether the kind's files are in memory instead of an image.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         Recipe::for_kind(&self.base).is_in_memory()
     }
 
-    /// Twice the content, because copy-on-write keeps new data next to the old. 512 MiB are added for btrfs'
-    /// metadata and for XFS, which needs at least 300 MiB.
+    /// Copy-on-write keeps new data next to the old. 512 MiB are added for btrfs' metadata and for XFS, which
+    /// needs at least 300 MiB.
     #[must_use]
     pub fn size_bytes(&self, content_bytes: u64) -> u64 {
         // Each of two images has a whole number of MiB.
         content_bytes.saturating_mul(2).saturating_add(512 * MIB).div_ceil(2 * MIB).saturating_mul(2 * MIB)
     }
 
-    /// The size of the filesystem at the bottom, or 0 if it is in memory.
+    /// Of the filesystem at the bottom, or 0 in memory.
     #[must_use]
     pub fn image_bytes(&self, content_bytes: u64) -> u64 {
         if self.is_in_memory() { 0 } else { self.size_bytes(content_bytes) }

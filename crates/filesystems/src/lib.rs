@@ -1,9 +1,8 @@
 //! Filesystems of many kinds in image files, made for a run and removed however it ends. Linux only.
 //!
-//! [`Filesystems::begin`] enters a private mount namespace, in which [`Filesystems::make`] makes filesystems.
 //! Nothing has a name or an owner outside, so nothing remains after an exit, Ctrl-C or SIGKILL:
 //!
-//! - The kernel drops the mounts with the last process of the namespace.
+//! - The kernel drops the mounts with the last process of the private mount namespace.
 //! - Image files have no name, and disappear with the last descriptor.
 //! - Loop devices detach themselves with their last user.
 //! - The servers of `fuse:` filesystems die with the thread that started them.

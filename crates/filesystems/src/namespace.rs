@@ -1,5 +1,3 @@
-//! A private mount namespace with a directory for mount points.
-
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +23,7 @@ pub(crate) fn enter() -> Result<(), Error> {
     mount_change("/", slave).map_err(|errno| Error::call(DOING, "mount(MS_SLAVE)", Path::new("/"), errno))
 }
 
-/// Mounts an empty filesystem for mount points over a directory without any of the paths.
+/// Avoids the needed paths.
 pub(crate) fn cover(needed: &[&Path]) -> Result<PathBuf, Error> {
     let directory = choose(&CANDIDATES.map(PathBuf::from), needed)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
@@ -45,7 +43,7 @@ fn choose(candidates: &[PathBuf], needed: &[&Path]) -> Result<PathBuf, Error> {
     candidates.iter().find(fits).cloned().ok_or_else(|| Error::NoMountPoint { tried: tried() })
 }
 
-/// The path without links, even if its last components do not exist yet.
+/// The last components may not exist yet.
 fn real(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_: io::Error| path.to_owned());
     let mut missing = Vec::new();

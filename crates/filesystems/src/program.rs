@@ -17,9 +17,7 @@ pub(crate) fn require(name: &str, package: Option<&'static str>) -> Result<PathB
     find(name).ok_or_else(|| Error::NotInstalled { program: name.to_owned(), package })
 }
 
-/// Runs a program, which must succeed, and adds its command line to `commands`.
-///
-/// The program prints English and has no input. It outlives a killed caller.
+/// Adds the command line to `commands`. The program prints English, has no input, and outlives a killed caller.
 pub(crate) fn run(
     name: &str,
     package: Option<&'static str>,
@@ -54,7 +52,7 @@ fn explanation(output: &Output) -> String {
     said(&output.stderr).or_else(|| said(&output.stdout)).unwrap_or_else(|| output.status.to_string())
 }
 
-/// The last line with an explanation, without usage text and mount's pointer to the kernel's log.
+/// Without usage text and mount's pointer to the kernel's log.
 pub(crate) fn last_word(text: &str) -> Option<String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.contains("dmesg(1)"));
     let lines: Vec<_> = lines.collect();

@@ -1,18 +1,15 @@
-//! The recipe of each kind: arguments for `mkfs` and options for `mount`.
-
-/// The recipe of a kind at the bottom.
 #[derive(Debug)]
 pub(crate) struct Recipe {
     /// The word in `mkfs.FAMILY` and `mount -t FAMILY`.
     pub(crate) family: String,
-    /// The number of devices: 0 in memory.
+    /// 0 in memory.
     pub(crate) devices: u64,
     mkfs_words: &'static [&'static str],
     mount_options: &'static [&'static str],
 }
 
-/// Discards would punch holes into the image. Lazy initialisation would write in a kernel thread after the
-/// mount, during some sample.
+/// Discards would punch holes into the image. Lazy initialisation would write after the mount, during some
+/// sample.
 const EXT_EXTENDED: &str = "nodiscard,lazy_itable_init=0,lazy_journal_init=0";
 
 /// The kind, its family, devices, arguments and options, and whether it is a default.
@@ -31,17 +28,15 @@ const KINDS: &[KnownKind] = &[
     ("tmpfs-huge", "tmpfs", 0, &[], &["huge=always"], true),
     ("f2fs", "f2fs", 1, &["-t", "0"], &["nodiscard"], false),
     ("nilfs2", "nilfs2", 1, &["-K"], &["nodiscard"], false),
-    // Without this option `mkfs.jfs` would ask for confirmation.
+    // Otherwise `mkfs.jfs` asks for confirmation.
     ("jfs", "jfs", 1, &["-q"], &[], false),
 ];
 
-/// The kinds of a run without any, in their order.
 pub(crate) fn defaults() -> impl Iterator<Item = &'static str> {
     KINDS.iter().filter(|row| row.5).map(|row| row.0)
 }
 
 impl Recipe {
-    /// Every word has a recipe.
     pub(crate) fn for_kind(base: &str) -> Self {
         let known = KINDS.iter().find(|row| row.0 == base);
         let &(_, family, devices, mkfs_words, mount_options, _) =
@@ -53,7 +48,6 @@ impl Recipe {
         self.devices == 0
     }
 
-    /// The arguments for `mkfs`: writebench's, the user's, the devices.
     pub(crate) fn mkfs_words(&self, user: &[String], devices: &[String]) -> Vec<String> {
         let mut words: Vec<String> = self.mkfs_words.iter().map(|&word| word.to_owned()).collect();
         let mut user = user.iter();

@@ -43,7 +43,6 @@ pub(crate) fn mount(
             }
             // Only the server can answer this call.
             Ok(None) if device().is_ok_and(|device| Ok(device) != below) => {
-                // Later output of the server is dropped.
                 child.stderr = None;
                 return Ok((line, child));
             }
@@ -60,7 +59,6 @@ pub(crate) fn mount(
 
 fn last_words(child: &mut Child) -> Option<String> {
     let mut said = String::new();
-    // A failed read counts as no output.
     let _ = child.stderr.take()?.read_to_string(&mut said);
     program::last_word(&said)
 }

@@ -12,11 +12,11 @@ use crate::target::Target;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockDeviceFacts {
-    /// The node, without symbolic links.
+    /// Without symbolic links.
     pub path: PathBuf,
     /// The kernel's name: `sda`, `loop0`.
     pub name: String,
-    /// Major and minor number, `7:0`: paths with the same number are the same device.
+    /// `7:0`: paths with the same number are the same device.
     pub number: String,
     pub size_bytes: u64,
     pub logical_sector_bytes: u64,
@@ -26,7 +26,7 @@ pub struct BlockDeviceFacts {
     pub read_only: bool,
 }
 
-/// Facts about the block device at a path. Symbolic links are followed.
+/// Symbolic links are followed.
 ///
 /// # Errors
 ///
@@ -41,8 +41,7 @@ pub fn block_device(path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
     facts(canonical, &device, told.serial)
 }
 
-/// Facts about an open block device, which cannot be replaced during the call. `path` is for the result and
-/// errors.
+/// An open device cannot be replaced during the call. `path` is for the result and errors.
 ///
 /// # Errors
 ///

@@ -1,8 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Whether the device shares a btrfs with others. The mount names only one of them, whose sectors miss part of
-/// the filesystem's writes.
+/// The mount names only one of the devices, whose sectors miss part of the filesystem's writes.
 pub(crate) fn has_other_devices(root: &Path, name: &str) -> bool {
     let Ok(filesystems) = fs::read_dir(root.join("sys/fs/btrfs")) else { return false };
     filesystems.flatten().any(|filesystem| {

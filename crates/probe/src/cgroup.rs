@@ -21,15 +21,14 @@ impl Group {
     }
 }
 
-/// Each controller belongs to one of the two versions.
+/// Each controller belongs to one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Version {
     V1,
     V2,
 }
 
-/// This process's group and all groups around it, each of which limits it. Either version may have the memory
-/// controller.
+/// Each of the groups around this process also limits it. Either version may have the memory controller.
 pub(crate) fn for_this_process(root: &Path, mounts: &[Mount]) -> Vec<Group> {
     let memberships = kernel_file::text(&root.join("proc/self/cgroup")).unwrap_or_default();
     let folders = folders(&memberships, mounts, "memory").into_iter();
@@ -47,14 +46,14 @@ impl ControlGroups {
         Self { mounts: mount::all(Path::new(ROOT)) }
     }
 
-    /// The files with the delays from limits on CPU time, for a process's own group and all groups around it.
+    /// Delays from limits on CPU time, for a process's own group and all groups around it.
     #[must_use]
     pub fn cpu_stats(&self, process: u32) -> Vec<PathBuf> {
         let files = self.folders(process, "cpu").into_iter().map(|(folder, _)| folder.join("cpu.stat"));
         files.filter(|file| file.exists()).collect()
     }
 
-    /// Whether the process is frozen, by its group or one around it.
+    /// By its group or one around it.
     #[must_use]
     pub fn are_frozen(&self, process: u32) -> bool {
         self.folders(process, "freezer").iter().any(|(folder, version)| match version {
@@ -75,7 +74,7 @@ impl ControlGroups {
 
 fn read(root: &Path, folder: &Path, version: Version) -> Group {
     let folder = root.join(folder.strip_prefix("/").unwrap_or(folder));
-    // The lines of `memory.stat` whose sum can be reclaimed, including the groups below.
+    // Their sum can be reclaimed, including the groups below.
     let (limit, used, reclaimable) = match version {
         Version::V1 => {
             ("memory.limit_in_bytes", "memory.usage_in_bytes", ["total_active_file", "total_inactive_file"])
@@ -95,7 +94,7 @@ fn stat_bytes(stat: &str, name: &str) -> Option<u64> {
     stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
 }
 
-/// The folders of a controller's groups in `/proc/PID/cgroup`, from the innermost to the mounted root.
+/// From the innermost to the mounted root.
 fn folders(memberships: &str, mounts: &[Mount], controller: &str) -> Vec<(PathBuf, Version)> {
     let mut folders = Vec::new();
     for (group, version) in memberships.lines().filter_map(|line| membership(line, controller)) {

@@ -17,7 +17,7 @@ pub(crate) fn cpuinfo(root: &Path) -> Option<String> {
     kernel_file::text(&root.join("proc/cpuinfo"))
 }
 
-/// The number of usable CPUs, by affinity and control groups, or 1.
+/// By affinity and control groups, or 1.
 fn available() -> u32 {
     thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
 }

@@ -1,5 +1,3 @@
-//! The block device below a target, and its facts in sysfs.
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +9,7 @@ use crate::mountinfo::Mount;
 use crate::target::{Target, block_device_at};
 use crate::{btrfs, kernel_file};
 
-/// The unit of `size`, for any sector size.
+/// For any sector size.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
 #[derive(Debug, Clone)]
@@ -19,11 +17,11 @@ pub(crate) struct BlockDevice {
     /// The device's own number, which counts a partition's sectors separately.
     pub(crate) number: DeviceNumber,
     pub(crate) folder: PathBuf,
-    /// The folder of the whole disk, which has the queue.
+    /// The whole disk's, which has the queue.
     pub(crate) disk: PathBuf,
 }
 
-/// The only device that counts the target's writes, or none.
+/// Only if this device alone counts the target's writes.
 pub(crate) fn below(root: &Path, target: &Target<'_>, mount: Option<&Mount>) -> Option<BlockDevice> {
     if let Some(number) = target.node {
         return BlockDevice::find(root, number);
@@ -37,8 +35,7 @@ pub(crate) fn below(root: &Path, target: &Target<'_>, mount: Option<&Mount>) -> 
     (!shared).then_some(device)
 }
 
-/// The number of a source. A source that is not a path, like `tank/data` of ZFS, is not looked up in the
-/// current directory.
+/// A source that is not a path, like `tank/data` of ZFS, is not looked up in the current directory.
 pub(crate) fn source_number(source: &str) -> Option<DeviceNumber> {
     let source = Path::new(source);
     source.is_absolute().then(|| block_device_at(source)).flatten()
@@ -75,12 +72,12 @@ impl BlockDevice {
         kernel_file::needed_number(&self.disk.join("queue/logical_block_size"))
     }
 
-    /// The whole disk's name, as in `/sys/block`.
+    /// As in `/sys/block`.
     pub(crate) fn disk_name(&self) -> String {
         kernel_file::name(&self.disk)
     }
 
-    /// The whole disk's number, which names its writeback limits.
+    /// It names the writeback limits.
     pub(crate) fn disk_number(&self) -> Option<DeviceNumber> {
         kernel_file::value(&self.disk.join("dev"))
     }

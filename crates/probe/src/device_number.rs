@@ -2,7 +2,7 @@ use std::fmt;
 use std::num::ParseIntError;
 use std::str::FromStr;
 
-/// The kernel's number for a device or a filesystem.
+/// Of a device or a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DeviceNumber {
     pub(crate) major: u32,
@@ -10,7 +10,6 @@ pub(crate) struct DeviceNumber {
 }
 
 impl DeviceNumber {
-    /// Decodes `st_dev` or `st_rdev`.
     pub(crate) fn from_stat(number: u64) -> Self {
         Self { major: rustix::fs::major(number), minor: rustix::fs::minor(number) }
     }

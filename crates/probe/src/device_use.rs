@@ -1,5 +1,5 @@
-//! The uses of a block device's bytes: direct, through a partition, through a device stacked on it, or through
-//! another device with the same bytes.
+//! A device's bytes are used directly, through a partition, through a device stacked on it, or through another
+//! device with the same bytes.
 
 use std::path::Path;
 
@@ -14,50 +14,46 @@ use crate::{mount, swap};
 /// Uses in other mount namespaces are missing, but an exclusive open detects them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DeviceUses {
-    /// The partitions of the device, and of other devices with the same bytes, by the kernel's names.
+    /// Includes those of other devices with the same bytes, by the kernel's names.
     pub partitions: Vec<String>,
     pub uses: Vec<DeviceUse>,
-    /// Other devices with some of the same bytes, not stacked on this one: their use is its use.
+    /// With some of the same bytes, not stacked on this one: their use is its use.
     pub aliases: Vec<DeviceAlias>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceUse {
-    /// The edges from the device to the used one, in order.
+    /// From the device to the used one, in order.
     pub edges: Vec<Edge>,
     pub end: UseEnd,
 }
 
-/// An edge from a device to another with some of its bytes, by the kernel's name of the other.
+/// To another device with some of the bytes, by the kernel's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edge {
     Partition(String),
     Loop(String),
-    /// A device of device mapper, RAID or a cache, with device mapper's own name: `dm-0 (vg0-root)`.
+    /// Device mapper, RAID or a cache, with device mapper's own name: `dm-0 (vg0-root)`.
     Holder(String),
-    /// Another device with the same bytes.
     SameBytes(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UseEnd {
-    /// The mount points.
     Mounted(Vec<String>),
     Swap,
     /// The device exists, and so uses the device below it.
     Attached,
 }
 
-/// Another device with the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceAlias {
-    /// The kernel's name.
     pub name: String,
-    /// Major and minor number, as in [`crate::BlockDeviceFacts::number`].
+    /// As in [`crate::BlockDeviceFacts::number`].
     pub number: String,
 }
 
-/// All uses of the device with that number ([`crate::BlockDeviceFacts::number`]).
+/// `number` is [`crate::BlockDeviceFacts::number`].
 ///
 /// # Errors
 ///
@@ -111,8 +107,7 @@ fn uses_in(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
     })
 }
 
-/// Devices with their mount points. A filesystem on several devices, like btrfs, has its own number and names
-/// one of them.
+/// A filesystem on several devices, like btrfs, has its own number and names one of them.
 fn mounted(mounts: &[Mount]) -> Vec<(DeviceNumber, String)> {
     let number = |mount: &Mount| {
         if mount.number.is_anonymous() { source_number(&mount.source) } else { Some(mount.number) }
@@ -120,7 +115,7 @@ fn mounted(mounts: &[Mount]) -> Vec<(DeviceNumber, String)> {
     mounts.iter().filter_map(|mount| Some((number(mount)?, mount.mount_point.clone()))).collect()
 }
 
-/// The search from a device upwards, to all uses of its bytes.
+/// From a device upwards, to all uses of its bytes.
 struct HolderSearch<'s> {
     stack: &'s Stack,
     mounts: Vec<(DeviceNumber, String)>,
@@ -130,7 +125,6 @@ struct HolderSearch<'s> {
 }
 
 impl HolderSearch<'_> {
-    /// Continues at a device with some of these bytes, at the end of these edges.
     fn visit(&mut self, node: &Node, bytes: &Extent, edges: &[Edge]) -> Result<(), ProbeError> {
         if self.seen.contains(&node.device.number) {
             return Ok(());
@@ -166,8 +160,7 @@ impl HolderSearch<'_> {
         Ok(())
     }
 
-    /// Records the use of one device by another that is stacked on it. Two loop devices over the same device
-    /// only have the same bytes.
+    /// Two loop devices over the same device only have the same bytes.
     fn visit_stacked(&mut self, node: &Node, bytes: &Extent, edges: &[Edge]) -> Result<(), ProbeError> {
         let before = self.uses.len();
         self.visit(node, bytes, edges)?;
@@ -204,8 +197,7 @@ mod tests {
 
     use super::*;
 
-    /// The disk sdz, its partition sdz1, dm-9 and dm-9's partition. No device on this machine has these
-    /// numbers.
+    /// No device on this machine has these numbers.
     fn tree(mountinfo: &str) -> TempDir {
         let root = tempfile::tempdir().unwrap();
         let devices = [

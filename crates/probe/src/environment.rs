@@ -8,8 +8,6 @@ use crate::kernel_file::ROOT;
 use crate::target::Target;
 use crate::{cpu, device, filesystem, memory, mount, system, tunables};
 
-/// Facts about machine, filesystem, device and tunables of a target directory.
-///
 /// A target that is a block device is itself the [`writebench_model::Device`], on a filesystem of the kind
 /// `block device`.
 ///

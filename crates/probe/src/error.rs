@@ -3,14 +3,13 @@ use std::path::{Path, PathBuf};
 
 use writebench_model::Failure;
 
-/// A required fact is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     #[error("{call} {}: {}", .path.display(), Failure::io_message(.error))]
     Call {
         call: &'static str,
         path: PathBuf,
-        /// Not the `source`, because the message contains it already.
+        /// The message contains it, so it is not the `source`.
         error: io::Error,
     },
     #[error("{} has no {line}", .path.display())]
@@ -23,17 +22,14 @@ pub enum ProbeError {
     NotABlockDevice {
         path: PathBuf,
     },
-    /// A node stands for no existing device.
     #[error("{} is the node of block device {number}, which does not exist: name another device", .path.display())]
     NoSuchDevice {
         path: PathBuf,
-        /// The node's major and minor number.
+        /// Major and minor.
         number: String,
     },
-    /// The file behind a loop device is unknown.
     #[error("the file behind {name} is unknown ({cause}): be root, or detach {name}")]
     UnknownLoop {
-        /// The kernel's name of the loop device.
         name: String,
         cause: Box<ProbeError>,
     },

@@ -1,4 +1,4 @@
-//! The layout of new files on a parallel filesystem, in the words of its own tool.
+//! New files of a parallel filesystem, in the words of its own tool.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -11,7 +11,6 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(5);
 const MOST_CHARACTERS: usize = 1000;
 
-/// None without such a tool or its answer.
 pub(crate) fn for_new_files(kind: &str, source: &str, directory: &Path) -> Option<String> {
     let words = run_within(command(kind, source, directory)?, TIMEOUT)?;
     let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());

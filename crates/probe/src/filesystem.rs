@@ -15,7 +15,7 @@ const UNKNOWN: &str = "unknown";
 /// For a device without a filesystem.
 const NONE: &str = "none";
 
-/// The stand-in if the target is a device: the node's own filesystem, usually devtmpfs, is irrelevant.
+/// The node's own filesystem, usually devtmpfs, is irrelevant.
 pub(crate) fn for_block_device(target: &Path, device: &BlockDevice) -> Result<Filesystem, ProbeError> {
     let path = fs::canonicalize(target).map_err(|error| ProbeError::call("realpath", target, error))?;
     let size_bytes = device.size_bytes()?;

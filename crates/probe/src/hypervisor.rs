@@ -2,8 +2,7 @@ use std::path::Path;
 
 use crate::{cpu, kernel_file};
 
-/// Prefixes of virtual machines' firmware names, for processors without the flag. Clouds also rent out bare
-/// metal, with other names.
+/// Firmware names, for processors without the flag. Clouds also rent out bare metal, with other names.
 const VIRTUAL_MACHINES: [&str; 14] = [
     "Alibaba Cloud ECS",
     "Amazon EC2",
@@ -39,7 +38,7 @@ fn name(flag: Option<bool>, firmware: [Option<String>; 2], kind: Option<String>)
     machine.or(kind).or_else(|| is_virtual.then(|| "unnamed hypervisor".to_owned()))
 }
 
-/// The maker and the product, or the product alone if it begins with the maker.
+/// The product alone if it begins with the maker.
 fn machine(firmware: [Option<String>; 2]) -> Option<String> {
     match firmware {
         [Some(vendor), Some(product)] if !product.starts_with(&vendor) => Some(format!("{vendor} {product}")),

@@ -2,8 +2,8 @@ use std::path::{Path, PathBuf};
 
 use crate::kernel_file::{self, ROOT, name};
 
-/// The fastest link of this node with its rate: an InfiniBand or Omni-Path port, or else a network interface.
-/// `mlx5_0 100 Gb/sec (4X EDR)`, `eth0 25000 Mb/s`.
+/// An InfiniBand or Omni-Path port, or else a network interface: `mlx5_0 100 Gb/sec (4X EDR)`, `eth0 25000
+/// Mb/s`.
 #[must_use]
 pub fn interconnect() -> Option<String> {
     fastest(Path::new(ROOT))

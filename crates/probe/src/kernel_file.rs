@@ -1,5 +1,3 @@
-//! Small files of the kernel with one fact each.
-
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fs, io};
@@ -9,7 +7,6 @@ use crate::error::ProbeError;
 /// Tests supply another root.
 pub(crate) const ROOT: &str = "/";
 
-/// None if the file is missing or empty.
 pub(crate) fn text(path: &Path) -> Option<String> {
     let bytes = fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&bytes);
@@ -31,7 +28,7 @@ pub(crate) fn value<T: FromStr>(path: &Path) -> Option<T> {
     text(path)?.parse().ok()
 }
 
-/// Sorted, or none without the folder.
+/// None without the folder.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, ProbeError> {
     let failed = |error| ProbeError::call("read", folder, error);
     let entries = match fs::read_dir(folder) {

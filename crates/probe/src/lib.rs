@@ -1,7 +1,7 @@
 //! The environment of a benchmark, read from the kernel: machine, filesystem, device, settings.
 //!
-//! Each file pairs readers, which take a root so tests can supply another, with parsers of text. An unknown
-//! fact is `None`, never a guess or an error. Only a target that cannot be inspected is an error.
+//! Readers take a root so tests can supply another, and parsers take text. An unknown fact is `None`, never a
+//! guess. Only a target that cannot be inspected is an error.
 
 mod block_device;
 mod btrfs;

@@ -27,8 +27,8 @@ pub(crate) fn facts(root: &Path, mounts: &[Mount]) -> Memory {
     }
 }
 
-/// The memory for new work without swapping: the kernel's `MemAvailable`, capped by this process's control
-/// groups. Page cache of files counts as free in them.
+/// The kernel's `MemAvailable`, capped by this process's control groups, for which page cache of files counts
+/// as free.
 ///
 /// # Errors
 ///
@@ -60,7 +60,7 @@ fn line_bytes(text: &str, name: &str) -> Option<u64> {
     value.trim().strip_suffix("kB")?.trim_end().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Without `/proc`, free memory is a lower bound for available memory.
+/// Free memory is a lower bound for available memory.
 fn from_sysinfo() -> Meminfo {
     let info = sysinfo();
     let bytes = |units: u64| units.saturating_mul(u64::from(info.mem_unit));

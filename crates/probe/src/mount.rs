@@ -18,7 +18,7 @@ pub(crate) fn list(root: &Path) -> Result<Vec<Mount>, ProbeError> {
     kernel_file::needed_text(&root.join("proc/self/mountinfo")).map(|text| mountinfo::parse(&text))
 }
 
-/// The kernel names the target's mount since Linux 5.8. Before, the path decides.
+/// The kernel names the mount since Linux 5.8. Before, the path decides.
 pub(crate) fn for_target<'m>(target: &Target<'_>, mounts: &'m [Mount]) -> Option<&'m Mount> {
     let named = mount_id(target.path).and_then(|id| mounts.iter().find(|mount| mount.id == id));
     named.or_else(|| by_path(mounts, &fs::canonicalize(target.path).ok()?, target.filesystem))
@@ -29,7 +29,7 @@ fn mount_id(path: &Path) -> Option<u64> {
     (stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(stat.stx_mnt_id)
 }
 
-/// The deepest mount point above the path, and the latest one there.
+/// The latest one at the deepest mount point.
 fn by_path<'m>(mounts: &'m [Mount], path: &Path, number: DeviceNumber) -> Option<&'m Mount> {
     let deepest = |fits: &dyn Fn(&Mount) -> bool| {
         let above = mounts.iter().filter(|mount| path.starts_with(&mount.mount_point) && fits(mount));

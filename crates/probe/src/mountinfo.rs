@@ -1,24 +1,23 @@
-//! The format of `/proc/self/mountinfo`: proc_pid_mountinfo(5).
+//! proc_pid_mountinfo(5).
 
 use crate::device_number::DeviceNumber;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
     pub(crate) id: u64,
-    /// The filesystem's number. Files may have another `st_dev`: a btrfs subvolume has its own.
+    /// Files may have another `st_dev`: a btrfs subvolume has its own.
     pub(crate) number: DeviceNumber,
-    /// The mounted part of the filesystem.
     pub(crate) root: String,
     pub(crate) mount_point: String,
     pub(crate) options: String,
     pub(crate) kind: String,
     pub(crate) source: String,
-    /// Options of the filesystem, for all of its mounts.
+    /// For all mounts of the filesystem.
     pub(crate) super_options: String,
 }
 
 impl Mount {
-    /// Options of the mount, then those of the filesystem, without duplicates.
+    /// Without duplicates.
     pub(crate) fn all_options(&self) -> String {
         let mut seen: Vec<&str> = Vec::new();
         for option in options(&self.options).chain(options(&self.super_options)) {
@@ -30,7 +29,7 @@ impl Mount {
     }
 }
 
-/// Splits a list at commas outside quotes: an SELinux context is quoted and contains commas.
+/// An SELinux context is quoted and contains commas.
 fn options(list: &str) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     let ends_option = move |character| {
@@ -68,7 +67,7 @@ fn parse_line(line: &str) -> Option<Mount> {
     })
 }
 
-/// The kernel escapes space, tab, newline, backslash and hash as a backslash and three octal digits.
+/// Space, tab, newline, backslash and hash are a backslash and three octal digits.
 pub(crate) fn unescape(field: &str) -> String {
     let mut rest = field.as_bytes();
     let mut bytes = Vec::with_capacity(rest.len());

@@ -1,4 +1,4 @@
-//! The distribution's name, from os-release(5).
+//! os-release(5).
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub(crate) fn distribution(root: &Path) -> Option<String> {
 
 fn pretty_name(text: &str) -> Option<String> {
     let assigned = text.lines().find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;
-    // The file has shell syntax, with quotes and escapes.
+    // Shell syntax, with quotes and escapes.
     let name = shlex::split(assigned)?.join(" ");
     (!name.is_empty()).then_some(name)
 }

@@ -3,8 +3,7 @@ use std::time::Duration;
 
 use crate::kernel_file::{self, ROOT};
 
-/// The time in which any task waited for a CPU since the machine started, by the kernel's pressure stall
-/// information.
+/// Any task's wait for a CPU since the machine started: pressure stall information.
 #[must_use]
 pub fn cpu_wait() -> Option<Duration> {
     waited(&kernel_file::text(&Path::new(ROOT).join("proc/pressure/cpu"))?)

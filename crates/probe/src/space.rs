@@ -31,7 +31,7 @@ impl From<&StatVfs> for Space {
     }
 }
 
-/// The space of a target's filesystem, or a block device's size.
+/// A block device's space is its size.
 ///
 /// # Errors
 ///
@@ -42,8 +42,6 @@ pub fn space(target: &Path) -> Result<Space, ProbeError> {
     Ok(Space { total_bytes: bytes, available_bytes: bytes, total_inodes: None, available_inodes: None })
 }
 
-/// The space of an open directory's filesystem.
-///
 /// # Errors
 ///
 /// fstatvfs(3) fails.

@@ -1,5 +1,3 @@
-//! All block devices, and the bytes that they share.
-
 use std::io;
 use std::path::Path;
 
@@ -11,8 +9,7 @@ use crate::device_number::DeviceNumber;
 use crate::error::ProbeError;
 use crate::kernel_file;
 
-/// The lowest device with known places of the bytes. Device mapper and RAID count as the lowest, because sysfs
-/// does not show their bytes' places below.
+/// Device mapper and RAID count as the lowest device, because sysfs does not show their bytes' places below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Backing {
     Device(DeviceNumber),
@@ -44,12 +41,12 @@ impl Extent {
 pub(crate) struct Node {
     pub(crate) device: BlockDevice,
     pub(crate) is_loop: bool,
-    /// The location of the device's bytes one level below, or its own bytes at the lowest level.
+    /// One level below, or its own bytes at the lowest level.
     shows: Extent,
 }
 
 impl Node {
-    /// Whether `other` is a loop device directly over this one.
+    /// Directly over this one.
     pub(crate) fn is_below(&self, other: &Self) -> bool {
         other.is_loop
             && !other.device.is_partition()
@@ -63,7 +60,7 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    /// Reads sysfs, and asks the kernel for the file behind each loop device.
+    /// The kernel reports the file behind each loop device.
     pub(crate) fn read(root: &Path) -> Result<Self, ProbeError> {
         let links = kernel_file::entries(&root.join("sys/dev/block"))?;
         let numbers = links.iter().filter_map(|link| link.file_name()?.to_str()?.parse().ok());
@@ -72,7 +69,7 @@ impl Stack {
         for device in &devices {
             match shown(root, device, &devices) {
                 Ok((is_loop, shows)) => nodes.push(Node { device: device.clone(), is_loop, shows }),
-                // The device was removed during the call.
+                // Removed during the call.
                 Err(_) if !device.folder.exists() => {}
                 Err(error) => return Err(error),
             }
@@ -84,7 +81,7 @@ impl Stack {
         self.nodes.iter().find(|node| node.device.number == number)
     }
 
-    /// The device's range on its lowest device.
+    /// On its lowest device.
     pub(crate) fn extent(&self, node: &Node) -> Extent {
         let mut extent = node.shows;
         // No valid chain is longer, so wrong data cannot cause an endless loop.
@@ -100,7 +97,7 @@ impl Stack {
     }
 }
 
-/// Whether the device is a loop device, and the location of its bytes one level below.
+/// One level below.
 fn shown(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<(bool, Extent), ProbeError> {
     let is_loop = device.disk.join("loop/backing_file").exists();
     let own = Extent { backing: Backing::Device(device.number), start: 0, end: device.size_bytes()? };
@@ -122,8 +119,8 @@ fn shown(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<(bool
     Ok((is_loop, shows))
 }
 
-/// The name in `loop/backing_file` may be stale or from another mount namespace, so the kernel reports the
-/// file's numbers. A device detached during the call has no file.
+/// `loop/backing_file` may be stale or from another mount namespace, so the kernel reports the file's numbers.
+/// A device detached during the call has no file.
 fn loop_backing(root: &Path, device: &BlockDevice) -> Result<Option<LoopBacking>, ProbeError> {
     let name = device.name();
     let path = root.join("dev").join(&name);

@@ -6,7 +6,7 @@ use crate::error::ProbeError;
 use crate::kernel_file;
 use crate::mountinfo::unescape;
 
-/// The numbers of swap devices, without swap files.
+/// Without swap files.
 pub(crate) fn devices(root: &Path) -> Result<Vec<DeviceNumber>, ProbeError> {
     let path = root.join("proc/swaps");
     // A kernel without swap has no such file.
@@ -17,7 +17,6 @@ pub(crate) fn devices(root: &Path) -> Result<Vec<DeviceNumber>, ProbeError> {
     Ok(paths.iter().filter_map(|path| source_number(path)).collect())
 }
 
-/// The paths, one per line after a heading.
 fn paths(text: &str) -> Vec<String> {
     text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(unescape).collect()
 }

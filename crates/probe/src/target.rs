@@ -8,9 +8,9 @@ use crate::error::ProbeError;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) path: &'a Path,
-    /// The filesystem's number: its device's, or an anonymous one.
+    /// Its device's, or an anonymous one.
     pub(crate) filesystem: DeviceNumber,
-    /// The device's number if the target is a block device.
+    /// If the target is a block device.
     pub(crate) node: Option<DeviceNumber>,
 }
 

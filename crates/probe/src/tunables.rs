@@ -1,5 +1,3 @@
-//! Kernel settings that influence writes.
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -22,7 +20,7 @@ const HUGE_PAGES: [&str; 2] = ["enabled", "shmem_enabled"];
 
 const QUEUE: [&str; 4] = ["nr_requests", "max_sectors_kb", "read_ahead_kb", "wbt_lat_usec"];
 
-/// The existing settings, by path without the first slash.
+/// By path without the first slash.
 pub(crate) fn for_target(
     root: &Path,
     filesystem: DeviceNumber,
@@ -46,7 +44,7 @@ fn queue_paths(device: Option<&BlockDevice>) -> impl Iterator<Item = String> {
     disk.into_iter().flat_map(|disk| QUEUE.map(|name| format!("sys/block/{disk}/queue/{name}")))
 }
 
-/// Dirty pages are counted per disk, across its partitions. A network filesystem counts them per mount.
+/// Dirty pages are counted per disk, across its partitions, or per mount of a network filesystem.
 fn writeback_limit_paths(
     filesystem: DeviceNumber,
     device: Option<&BlockDevice>,

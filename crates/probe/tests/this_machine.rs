@@ -1,5 +1,3 @@
-//! Facts of any Linux machine, without privileges.
-
 use std::path::Path;
 
 #[test]

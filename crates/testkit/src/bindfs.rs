@@ -1,5 +1,4 @@
-//! A directory mounted through bindfs, a real FUSE server: it can be stopped, and renames open files on
-//! removal.
+//! A real FUSE server: it can be stopped, and renames open files on removal.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -19,7 +18,6 @@ pub struct Bindfs {
 }
 
 impl Bindfs {
-    /// Mounts an empty directory.
     pub fn mount() -> Result<Self> {
         let temporary =
             |what: &str| tempfile::Builder::new().prefix(&format!("writebench-bindfs-{what}-")).tempdir();
@@ -49,7 +47,6 @@ impl Bindfs {
         self.send(Signal::STOP)
     }
 
-    /// Continues the server, which answers all waiting requests.
     pub fn go_on(&self) -> Result<()> {
         self.send(Signal::CONT)
     }
@@ -61,7 +58,7 @@ impl Bindfs {
 
 impl Drop for Bindfs {
     fn drop(&mut self) {
-        // FUSE aborts the connection because of the force flag: all waiting requests get an error.
+        // The force flag aborts the connection: all waiting requests get an error.
         let _ = rustix::mount::unmount(self.path(), UnmountFlags::FORCE | UnmountFlags::DETACH);
         let _ = self.server.kill();
         let _ = self.server.wait();

@@ -3,7 +3,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// Runs a program, which must succeed, in the C locale.
+/// In the C locale.
 pub fn call(command: &mut Command) -> Result<()> {
     let output = command.env("LC_ALL", "C").output().with_context(|| format!("{command:?}"))?;
     if !output.status.success() {

@@ -6,13 +6,13 @@ use anyhow::Result;
 use crate::group::Group;
 use crate::program::extended;
 
-/// Version 1, then version 2: a controller's directory and the name of its limit.
+/// For version 1, then version 2.
 type Places = [(&'static str, &'static str); 2];
 
 const MEMORY: Places = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
 const PROCESSES: Places = [("/sys/fs/cgroup/pids", "pids.max"), ("/sys/fs/cgroup", "pids.max")];
 
-/// A control group below the root group, with a limit. Its processes must have ended before the drop.
+/// Its processes must have ended before the drop.
 pub struct ControlGroup {
     group: Group,
 }
@@ -22,7 +22,6 @@ impl ControlGroup {
         Self::limited(MEMORY, bytes)
     }
 
-    /// Limits processes and threads.
     pub fn with_processes(count: u64) -> Result<Self> {
         Self::limited(PROCESSES, count)
     }
@@ -37,7 +36,6 @@ impl ControlGroup {
         if Path::new(first.0).exists() { make(first) } else { make(second) }
     }
 
-    /// The same program, started in the group.
     #[must_use]
     pub fn with(&self, command: &Command) -> Command {
         let mut inside = Command::new("sh");

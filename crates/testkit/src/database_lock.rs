@@ -4,11 +4,10 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Another program's lock on a database.
 pub struct DatabaseLock(Child);
 
 impl DatabaseLock {
-    /// From Python, whose library includes SQLite.
+    /// Python's library includes SQLite.
     pub fn on(database: &Path) -> Result<Self> {
         let script = "import sqlite3, sys\n\
             c = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)\n\

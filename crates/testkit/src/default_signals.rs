@@ -3,8 +3,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-/// Restarts this program with the default actions of the signals that tests send, if they are ignored. A shell
-/// ignores SIGINT for its background jobs, nohup SIGHUP, and programs inherit that.
+/// A shell ignores SIGINT for its background jobs, nohup SIGHUP, and programs inherit that.
 pub fn with_default_signals() -> Result<()> {
     const HUP_INT_QUIT_TERM: u64 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14;
     let status = std::fs::read_to_string("/proc/self/status")?;

@@ -1,5 +1,3 @@
-//! Directories on filesystems that this machine has mounted.
-
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -29,7 +27,6 @@ impl Kind {
         }
     }
 
-    /// A writable directory on such a filesystem, if one is mounted.
     #[must_use]
     pub fn parent(self) -> Option<PathBuf> {
         let candidates = match self {
@@ -44,8 +41,6 @@ impl Kind {
     }
 }
 
-/// A new directory on a filesystem of that kind, removed on drop.
-///
 /// # Panics
 /// No such filesystem is mounted: state the need in the trial.
 #[must_use]
@@ -54,7 +49,7 @@ pub fn directory_on(kind: Kind) -> TempDir {
     tempfile::Builder::new().prefix("writebench-test-").tempdir_in(parent).expect("a writable directory")
 }
 
-/// Cargo's target directory, found from the test's own program.
+/// Above the test's own program.
 fn build_directory() -> PathBuf {
     std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf)).unwrap_or_default()
 }

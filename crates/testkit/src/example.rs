@@ -11,7 +11,7 @@ use writebench_model::{
 
 const TARGET: &str = "/data/<b>|`x`";
 
-/// A run without cases, with markup in its target.
+/// The target has markup.
 #[must_use]
 pub fn example_run() -> RunRecord {
     RunRecord {
@@ -31,7 +31,6 @@ pub fn example_run() -> RunRecord {
     }
 }
 
-/// The target of [`example_run`], by another name.
 #[must_use]
 pub fn example_target(name: &str) -> TargetRecord {
     TargetRecord {
@@ -55,8 +54,8 @@ pub fn recorded(name: &str) -> RecordedCase {
     case
 }
 
-/// Cases of 8 MiB of every method with that value, each after the same case with the default. If no method has
-/// such a case, both also have a value of another axis.
+/// Cases of 8 MiB, each after the same case with the default. If no method has such a case, both also have a
+/// value of another axis.
 #[must_use]
 pub fn example_pairs(axis: Axis, value: &str) -> Vec<(Case, Case)> {
     let with = |other: &[(Axis, &str)]| -> Vec<(Case, Case)> {
@@ -87,7 +86,7 @@ pub fn section_of(suite: &str, section: &str) -> CaseOrigin {
     CaseOrigin::Suite { name: suite.to_owned(), section: section.to_owned(), layout }
 }
 
-/// A row of the suite `write`, for 1 GiB in a new file, left in the page cache.
+/// In the suite `write`, for 1 GiB in a new file, left in the page cache.
 #[must_use]
 pub fn example_case(section: &str, name: &str, samples: Vec<Sample>) -> CaseRecord {
     CaseRecord {

@@ -1,4 +1,4 @@
-//! GlusterFS with two bricks on separate filesystems, and its client: a parallel filesystem on one machine.
+//! GlusterFS with two bricks on separate filesystems: a parallel filesystem on one machine.
 //!
 //! It needs no glusterd: servers and client get their graphs as files, and meet at sockets.
 
@@ -13,7 +13,6 @@ use crate::image::Image;
 use crate::mounted::device_at;
 use crate::program::wait_for;
 
-/// A mounted volume. A drop unmounts it and ends its servers.
 pub struct Gluster {
     processes: Vec<Child>,
     point: TempDir,
@@ -24,8 +23,7 @@ pub struct Gluster {
 }
 
 impl Gluster {
-    /// Two bricks with that much space each. Both have shards of 4 MiB of each file, or one of them the whole
-    /// file.
+    /// Both bricks have shards of 4 MiB of each file, or one of them the whole file.
     pub fn mount(is_sharded: bool, brick_bytes: u64) -> Result<Self> {
         let temporary =
             |what: &str| tempfile::Builder::new().prefix(&format!("writebench-gluster-{what}-")).tempdir();
@@ -70,7 +68,7 @@ impl Gluster {
 impl Drop for Gluster {
     fn drop(&mut self) {
         let _ = unmount(self.point.path(), UnmountFlags::FORCE | UnmountFlags::DETACH);
-        // The client before its servers.
+        // The client ends before its servers.
         for process in self.processes.iter_mut().rev() {
             let _ = process.kill();
             let _ = process.wait();
@@ -83,7 +81,7 @@ fn brick_graph(brick: &Path, socket: &Path) -> String {
     format!(include_str!("gluster/brick.vol"), brick = brick.display(), socket = socket.display())
 }
 
-/// The client spreads files or shards over the bricks by name, and gathers small writes.
+/// By name, with small writes gathered.
 fn client_graph(first: &Path, second: &Path, is_sharded: bool) -> String {
     const SHARDS: &str =
         "volume shards\ntype features/shard\noption shard-block-size 4MB\nsubvolumes all\nend-volume\n\n";

@@ -12,7 +12,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// A group with a unique name and that file, which proves that it has the controller.
+    /// `file` proves that the group has the controller.
     pub(crate) fn below(root: &Path, file: &str) -> Result<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use crate::group::Group;
 
-/// A folder for groups, and a file that each group has.
+/// A folder for groups, and a file of each group.
 type Place = (&'static str, &'static str);
 
 /// Version 1, and version 2.
@@ -17,8 +17,7 @@ const FREEZERS: [Place; 3] = [
     ("/sys/fs/cgroup/freezer", "freezer.state"),
 ];
 
-/// A control group that delays its processes, with a subgroup for them: the limit is then above their own
-/// group. They must have ended before the drop.
+/// The limit is above the processes' own group. They must have ended before the drop.
 pub struct HeldGroup {
     inner: Group,
     // Dropped after the subgroup.
@@ -27,7 +26,6 @@ pub struct HeldGroup {
 }
 
 impl HeldGroup {
-    /// Processes get that share of a CPU's time.
     pub fn with_cpu_limit(percent: u32) -> Result<Self> {
         let group = CPU.iter().find_map(|place| Self::make(*place).ok()).context("no cpu controller here")?;
         let quota_us = percent * 1000;
@@ -36,7 +34,6 @@ impl HeldGroup {
         Ok(group)
     }
 
-    /// One group for each available freezer.
     #[must_use]
     pub fn freezers() -> Vec<Self> {
         FREEZERS.iter().filter_map(|place| Self::make(*place).ok()).collect()

@@ -1,5 +1,3 @@
-//! Filesystems of any kind and size in image files, mounted through a loop device.
-
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -14,7 +12,6 @@ pub struct Image {
 }
 
 impl Image {
-    /// Makes an image, formats it with `mkfs.KIND` and mounts it.
     pub fn mount(kind: &str, size_bytes: u64) -> Result<Self> {
         let device = LoopDevice::attach(size_bytes)?;
         Ok(Self { mounted: device.format_and_mount(device.path(), kind)?, device })

@@ -1,4 +1,4 @@
-//! One compiler for all Java programs of a test program: its start costs more than most of its work.
+//! The compiler's start costs more than most of its work.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -15,7 +15,7 @@ struct Compiler {
 
 static COMPILER: Mutex<Option<Compiler>> = Mutex::new(None);
 
-/// `arguments` are javac's. An error has its output.
+/// `arguments` are javac's.
 pub(crate) fn compile(arguments: &[&str]) -> Result<()> {
     let line = arguments.join("\t");
     ensure!(!line.contains('\n'), "arguments are a line: {line}");

@@ -1,5 +1,4 @@
-//! Shared test code: directories on real filesystems, filesystems in image files, loop devices, a filesystem
-//! with scripted faults, and trials with requirements. Development only.
+//! Shared test code. Development only.
 
 mod bindfs;
 mod call;

@@ -1,5 +1,3 @@
-//! Block devices without data: loop devices over image files.
-
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
@@ -13,7 +11,7 @@ use crate::call::call;
 use crate::mounted::Mounted;
 use crate::program::entries;
 
-/// Each attached loop device's folder in `/sys/block`, and its file.
+/// Each device's folder in `/sys/block`, and its file.
 #[must_use]
 pub fn loop_devices() -> Vec<(PathBuf, String)> {
     let held = |device: PathBuf| {
@@ -23,8 +21,7 @@ pub fn loop_devices() -> Vec<(PathBuf, String)> {
     entries(Path::new("/sys/block")).into_iter().filter_map(held).collect()
 }
 
-/// A loop device, over its own sparse image or over an existing file. Mounts and descriptors must be dropped
-/// first.
+/// Over its own sparse image or an existing file. Mounts and descriptors must be dropped first.
 pub struct LoopDevice {
     path: PathBuf,
     image: PathBuf,
@@ -41,8 +38,7 @@ impl LoopDevice {
         Self::with_image(&["--sector-size", &sector_bytes.to_string()], |image| image.set_len(size_bytes))
     }
 
-    /// A device for measurements: its image's blocks are written and cannot be discarded, and it bypasses the
-    /// page cache of the image's filesystem.
+    /// The image's blocks are written and cannot be discarded, and the device bypasses the page cache.
     pub fn attach_for_measurements(size_bytes: u64) -> Result<Self> {
         let device = Self::with_image(&["--direct-io=on"], |image| {
             std::io::copy(&mut std::io::repeat(0).take(size_bytes), image)?;
@@ -61,7 +57,6 @@ impl LoopDevice {
         Ok(Self { path: attached(&image, options)?, image, _directory: Some(directory) })
     }
 
-    /// Over an existing file or device, with more options for losetup.
     pub fn over(file: &Path, options: &[&str]) -> Result<Self> {
         Ok(Self { path: attached(file, options)?, image: file.to_path_buf(), _directory: None })
     }
@@ -71,7 +66,6 @@ impl LoopDevice {
         &self.path
     }
 
-    /// The file with the device's data.
     #[must_use]
     pub fn image(&self) -> PathBuf {
         self.image.clone()
@@ -83,8 +77,7 @@ impl LoopDevice {
         Mounted::new(&[node.to_str().context("UTF-8")?])
     }
 
-    /// One partition, from 1 MiB to the end. The device must have sectors of 512 bytes and be larger than 1
-    /// MiB.
+    /// From 1 MiB to the end. The device must have sectors of 512 bytes and be larger than 1 MiB.
     pub fn partition(&self) -> Result<PathBuf> {
         const FIRST_SECTOR: u32 = 2048;
         let mut device = OpenOptions::new().read(true).write(true).open(&self.path)?;
@@ -98,7 +91,7 @@ impl LoopDevice {
         device.write_all_at(&table, 0)?;
         device.sync_all()?;
         drop(device);
-        // The call also succeeds if the kernel or udev has already found the partition.
+        // Also succeeds if the kernel or udev has already found the partition.
         call(Command::new("partx").arg("--update").arg(&self.path))?;
         let partition = PathBuf::from(format!("{}p1", self.path.display()));
         ensure!(partition.exists(), "{} did not appear", partition.display());

@@ -20,7 +20,7 @@ impl Mounted {
         Ok(Self { point })
     }
 
-    /// A new tmpfs of that size, in whole pages, for this user alone: it is soon full.
+    /// In whole pages, for this user alone: it is soon full.
     pub fn tmpfs(size_bytes: u64) -> Result<Self> {
         Self::new(&["-t", "tmpfs", "-o", &format!("mode=0700,size={size_bytes}"), "tmpfs"])
     }
@@ -30,7 +30,7 @@ impl Mounted {
         self.point.path()
     }
 
-    /// Changes options, for example to `ro` or `size=1M`.
+    /// For example `ro` or `size=1M`.
     pub fn remount(&self, options: &str) -> Result<()> {
         call(Command::new("mount").args(["-o", &format!("remount,{options}")]).arg(self.path()))
     }

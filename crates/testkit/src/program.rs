@@ -1,5 +1,3 @@
-//! The program under test, called as a person or a script would.
-
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,7 +8,7 @@ use rustix::process::{Pid, Signal};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// `writebench`, with a separate database.
+/// With a separate database.
 pub struct Program {
     binary: PathBuf,
     home: TempDir,
@@ -34,13 +32,12 @@ impl Program {
         &self.binary
     }
 
-    /// The home directory, with the database and perhaps exports.
     #[must_use]
     pub fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// A call that has not begun, without the caller's own settings.
+    /// Without the caller's own settings.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
@@ -58,8 +55,7 @@ impl Program {
         })
     }
 
-    /// Runs `writebench run TARGET ARGUMENTS…`, which must end with that exit code, and returns its JSON
-    /// export.
+    /// Returns the JSON export. The call must end with that exit code.
     pub fn run(&self, target: &Path, arguments: &[&str], code: i32) -> Result<Value> {
         let export = self.home().join("export.json");
         let target = target.to_str().context("a target in UTF-8")?;
@@ -74,7 +70,7 @@ impl Program {
     }
 }
 
-/// `outer` takes another command as its last arguments, with that command's environment.
+/// `outer` takes another command as its last arguments.
 pub(crate) fn extended(mut outer: Command, command: &Command) -> Command {
     outer.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
@@ -86,7 +82,7 @@ pub(crate) fn extended(mut outer: Command, command: &Command) -> Command {
     outer
 }
 
-/// Waits until `found` returns a value, at most half a minute.
+/// At most half a minute.
 pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(30) {
@@ -110,7 +106,7 @@ pub fn children(process: u32) -> Vec<u32> {
     lists.flat_map(numbers).collect()
 }
 
-/// The worker among a run's children, or none between two workers.
+/// None between two workers.
 #[must_use]
 pub fn worker(run: u32) -> Option<u32> {
     children(run).into_iter().find(|child| {
@@ -119,7 +115,7 @@ pub fn worker(run: u32) -> Option<u32> {
     })
 }
 
-/// Kills a run, and waits for the end of its worker and target helpers.
+/// Waits for the end of its worker and target helpers.
 pub fn kill_run(mut run: Child) -> Result<()> {
     let all = children(run.id());
     run.kill()?;
@@ -139,7 +135,7 @@ pub fn send(process: u32, signal: Signal) -> rustix::io::Result<()> {
     rustix::process::kill_process(pid, signal)
 }
 
-/// The most memory that a process ever had: `VmHWM` of proc_pid_status(5).
+/// `VmHWM` of proc_pid_status(5).
 pub fn most_memory_bytes(process: u32) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// From cargo's target directory, where `cargo xtask setup` makes it, or the system's.
+/// `cargo xtask setup` makes one in cargo's target directory.
 #[must_use]
 pub fn python_with(module: &str) -> Option<PathBuf> {
     let import = format!("import {module}");
@@ -12,8 +12,7 @@ pub fn python_with(module: &str) -> Option<PathBuf> {
     own_python().into_iter().chain([system_python().to_owned()]).find(has_module)
 }
 
-/// The system's Python itself: `python3` may be a version manager's script, which takes longer than most
-/// programs.
+/// `python3` may be a version manager's script, which takes longer than most programs.
 pub(crate) fn system_python() -> &'static Path {
     static PYTHON: OnceLock<PathBuf> = OnceLock::new();
     PYTHON.get_or_init(|| {

@@ -7,15 +7,14 @@ use tempfile::TempDir;
 
 use crate::program::entries;
 
-/// A wall clock for started programs, by libfaketime. The machine's clock is not touched, and monotonic clocks
-/// continue.
+/// By libfaketime. The machine's clock is not touched, and monotonic clocks continue.
 pub struct SetClock {
     directory: TempDir,
     library: PathBuf,
     started: RefCell<Vec<u32>>,
 }
 
-/// Debian installs libfaketime in a directory of the architecture.
+/// Debian's directory depends on the architecture.
 pub(crate) fn library() -> Option<PathBuf> {
     let libraries = entries("/usr/lib".as_ref());
     let mut libraries = libraries.into_iter().map(|folder| folder.join("faketime/libfaketimeMT.so.1"));
@@ -23,7 +22,7 @@ pub(crate) fn library() -> Option<PathBuf> {
 }
 
 impl SetClock {
-    /// A clock that shows only that time, such as `2030-01-01 00:00:00`.
+    /// The clock stops at that time, such as `2030-01-01 00:00:00`.
     pub fn at(time: &str) -> Result<Self> {
         let library = library().context("no libfaketime")?;
         let clock = Self { directory: tempfile::tempdir()?, library, started: RefCell::default() };

@@ -17,7 +17,7 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Compiles a whole program in its own directory, with all warnings as errors.
+    /// All warnings are errors.
     pub fn from_text(text: &str, language: Language, directory: &Path) -> Result<Self> {
         let source = |name: &str| -> Result<PathBuf> {
             let path = directory.join(name);
@@ -70,8 +70,7 @@ impl Compiled {
     }
 }
 
-/// The words with which rustc finds rustix and libc. One build serves parallel compilers, which cargo would
-/// serialize.
+/// One build serves parallel compilers, which cargo would serialize.
 pub fn rust_libraries() -> Result<Vec<String>> {
     static BUILT: OnceLock<Result<Vec<String>, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| build_rust_libraries().map_err(|error| format!("{error:#}")));

@@ -1,5 +1,3 @@
-//! A terminal whose user changes its size and presses keys.
-
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
@@ -13,7 +11,7 @@ use rustix::termios::Winsize;
 
 use crate::program::extended;
 
-/// A pseudoterminal, which controls the program in it.
+/// A pseudoterminal: the controlling terminal of its program.
 pub struct Terminal {
     master: File,
     child: Child,
@@ -70,7 +68,6 @@ impl Terminal {
         String::from_utf8_lossy(&lock(&self.shown)).into_owned()
     }
 
-    /// Waits for the program's end, and returns all its output.
     pub fn end(mut self) -> Result<(ExitStatus, String)> {
         let status = self.child.wait()?;
         let _ = self.reader.take().map(JoinHandle::join);

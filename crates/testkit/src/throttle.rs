@@ -3,10 +3,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// The root group of version 1's controller. Version 2's has no limits.
+/// Version 2's root group has no limits.
 const LIMIT: &str = "/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device";
 
-/// Holds writes to a device to a rate, until dropped.
+/// Until dropped.
 pub struct Throttle {
     number: String,
 }

@@ -1,4 +1,4 @@
-//! Tests with requirements of the machine. A test that cannot run counts as ignored and never as passed.
+//! A test that cannot run counts as ignored and never as passed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -25,13 +25,11 @@ pub enum Need {
     Fuse,
     /// Root, with FUSE and bindfs.
     Bindfs,
-    /// A control group that holds a device to a rate.
     Throttle,
     MemoryGroup,
     /// For processes and threads.
     ProcessGroup,
     CpuLimit,
-    /// A control group that can be frozen.
     Freezer,
     /// A separate wall clock for a program.
     SetClock,
@@ -45,7 +43,7 @@ pub enum Need {
     Program(&'static str),
     /// `bindings/node`, built.
     NodePackage,
-    /// The alignment of direct I/O in `statx`. qemu passes on the flag, but not the values.
+    /// qemu passes on `statx`'s flag, but not the values.
     DirectIoAlignment,
 }
 
@@ -123,7 +121,7 @@ fn succeeds(program: &str, words: &[&str]) -> bool {
     Command::new(program).args(words).output().is_ok_and(|output| output.status.success())
 }
 
-/// Printed code of Node.js requires this package for direct I/O.
+/// Printed code of Node.js requires it for direct I/O.
 pub(crate) fn node_package() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node")
 }
@@ -131,7 +129,7 @@ pub(crate) fn node_package() -> PathBuf {
 #[derive(Default)]
 pub struct Trials {
     trials: Vec<Trial>,
-    /// Known results: most needs start a program, and a thousand tests have the same.
+    /// Most needs start a program, and a thousand tests have the same.
     looked_up: Vec<(Need, Option<String>)>,
 }
 
@@ -161,7 +159,7 @@ impl Trials {
         missing
     }
 
-    /// As cargo's own harness does, with at most `threads` for tests that measure or mount.
+    /// At most `threads` run, for tests that measure or mount.
     #[must_use]
     pub fn run(self, threads: usize) -> ExitCode {
         let mut arguments = Arguments::from_args();

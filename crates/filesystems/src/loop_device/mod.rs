@@ -10,18 +10,14 @@ use writebench_model::Failure;
 use crate::error::Error;
 use crate::image::ImageFile;
 
-/// A block device over an image.
-///
 /// After a drop it detaches itself as soon as it is neither mounted nor open.
 #[derive(Debug)]
 pub(crate) struct LoopDevice {
     /// `loop3`.
     pub(crate) name: String,
-    /// The backing file in sysfs. A different text means another process's device.
+    /// In sysfs. A different text means another process's device.
     backing: String,
-    /// Whether the kernel bypasses the page cache for the image.
     pub(crate) direct_io: bool,
-    /// The reason if the kernel does not.
     pub(crate) direct_io_refused: Option<String>,
     /// The kernel's choice.
     pub(crate) logical_sector_bytes: u64,
@@ -37,7 +33,6 @@ const DOING: &str = "attach a loop device";
 const TRIES: usize = 100;
 
 impl LoopDevice {
-    /// Attaches an image to the next free device, with direct I/O if possible.
     pub(crate) fn attach(image: ImageFile) -> Result<Self, Error> {
         let control_path = Path::new(CONTROL);
         let control = open(control_path)?;
@@ -57,7 +52,7 @@ impl LoopDevice {
         Err(Error::no_loop_device("ioctl(LOOP_CONFIGURE)", control_path, Errno::BUSY))
     }
 
-    /// Reads the result back, because the kernel may grant less than requested.
+    /// The kernel may grant less than requested.
     fn attached(
         name: String,
         device: File,
@@ -94,7 +89,6 @@ impl LoopDevice {
         self.image.fill_holes()
     }
 
-    /// Releases the device and waits until it is detached, up to the deadline.
     pub(crate) fn detach(self, deadline: Instant) -> Result<(), Error> {
         const PAUSE: Duration = Duration::from_millis(2);
         let start = Instant::now();
@@ -118,7 +112,7 @@ fn open(path: &Path) -> Result<File, Error> {
     opened.map_err(|error| Error::no_loop_device("open", path, error))
 }
 
-/// Attaches with direct I/O if the image can be opened so, otherwise buffered, and returns the reason.
+/// Buffered if the image cannot be opened for direct I/O. Returns the reason.
 fn configure(device: &File, image: &ImageFile) -> Result<Option<Errno>, Errno> {
     let refused = match image.direct() {
         Ok(direct) => match sys::configure(device, direct, true) {

@@ -1,4 +1,3 @@
-//! Ioctls of loop devices that no library wraps.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -10,14 +9,13 @@ use rustix::ioctl::{IntegerSetter, Setter, ioctl};
 
 nix::ioctl_none_bad!(get_free, LOOP_CTL_GET_FREE);
 
-/// The number of a free loop device, which is created if necessary.
+/// Created if necessary.
 pub(super) fn free_number(control: &File) -> nix::Result<i32> {
     // SAFETY: the descriptor is open, and the code takes no argument and returns a number.
     unsafe { get_free(control.as_raw_fd()) }
 }
 
-/// Attaches a file in one step. `AUTOCLEAR` from the start detaches the device after its last user, which is
-/// this process until the mount.
+/// `AUTOCLEAR` detaches the device after its last user, which is this process until the mount.
 pub(super) fn configure(device: &File, backing: BorrowedFd<'_>, direct: bool) -> Result<(), Errno> {
     let direct = if direct { loop_device::LO_FLAGS_DIRECT_IO as u32 } else { 0 };
     let flags = loop_device::LO_FLAGS_AUTOCLEAR as u32 | direct;
@@ -32,7 +30,6 @@ pub(super) fn configure(device: &File, backing: BorrowedFd<'_>, direct: bool) ->
     unsafe { ioctl(device, setter) }
 }
 
-/// Requests direct I/O on an attached device. The error is the kernel's reason.
 pub(super) fn set_direct_io(device: &File) -> Result<(), Errno> {
     // SAFETY: this code takes a number, 1 for direct.
     let setter = unsafe { IntegerSetter::<LOOP_SET_DIRECT_IO>::new_usize(1) };

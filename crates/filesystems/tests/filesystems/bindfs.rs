@@ -1,5 +1,3 @@
-//! `fuse:KIND` forwards everything in as few requests as the kernel allows.
-
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -25,7 +23,6 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("fuse: a dead server leaves only errors", &needs, dead_server);
 }
 
-/// `fuse:ext4` in memory, its directory, and the directory below.
 fn fuse() -> Result<(Kept, PathBuf, PathBuf)> {
     let kept = Kept::start(Kind::Tmpfs, 0, &[request("fuse:ext4", &[], None)])?.made()?;
     let path = kept.path(0)?;
@@ -52,7 +49,6 @@ fn direct() -> Result<()> {
     let mut read = AlignedBuffer::new(3 * MIB, 4096)?;
     file.read_exact_at(&mut read, 0)?;
     ensure!(*read == *data);
-    // Reading beyond the end returns no data and no error.
     ensure!(file.read_at(&mut read, 3 * MIB as u64)? == 0);
     // The filesystem below cannot do this request directly.
     ensure!(is(file.write_at(&data[..4096], 100), Errno::INVAL));
@@ -81,7 +77,7 @@ fn server_of(kept: &Kept) -> Result<u32> {
 
 const TIMES: u64 = 64;
 
-/// The server's write calls for `TIMES` operations: one to the file, and one per answer.
+/// One to the file, and one per answer.
 fn write_calls(server: u32, work: impl FnOnce() -> std::io::Result<()>) -> Result<u64> {
     let now = || -> Result<u64> {
         let text = fs::read_to_string(format!("/proc/{server}/io"))?;
@@ -92,8 +88,8 @@ fn write_calls(server: u32, work: impl FnOnce() -> std::io::Result<()>) -> Resul
     Ok(now()? - before)
 }
 
-/// Whether each operation took `each` calls. The kernel counts an answer after its arrival, and the server
-/// closes a file late. So each of the server's threads, at most sixteen, may lag by one call.
+/// The kernel counts an answer after its arrival, and the server closes a file late. So each of the server's
+/// threads, at most sixteen, may lag by one call.
 fn is_each(calls: u64, each: u64) -> bool {
     calls.abs_diff(each * TIMES) <= 16
 }
@@ -130,7 +126,6 @@ fn small_requests() -> Result<()> {
         // This first write teaches the kernel that there are no extended attributes.
         file.write_all_at(&data, 0)?;
         let calls = write_calls(server, || (0..TIMES).try_for_each(|_| file.write_all_at(&data, 0)))?;
-        // The write, its answer, and the answer to the sync.
         ensure!(is_each(calls, 3), "direct {direct}: {calls} calls for {TIMES} writes through");
     }
     kept.remove()

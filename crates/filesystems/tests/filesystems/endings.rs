@@ -1,5 +1,3 @@
-//! The process leaves no mount, loop device or image, however and whenever it ends.
-
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::thread::sleep;

@@ -15,7 +15,7 @@ use writebench_testkit::{Kind, children, directory_on, entries, loop_devices, wa
 
 pub(crate) const COMMAND: &str = "keep";
 
-/// `keep IMAGES CONTENT_BYTES WISH…`: makes filesystems, reports them, and removes them when its input ends.
+/// `keep IMAGES CONTENT_BYTES WISH…` removes the filesystems when its input ends.
 pub(crate) fn keep(mut words: impl Iterator<Item = OsString>) -> Result<()> {
     let mut word = || words.next().and_then(|word| word.into_string().ok());
     let images = PathBuf::from(word().context("IMAGES")?);
@@ -94,7 +94,7 @@ impl Kept {
         self.images.path()
     }
 
-    /// The path of a filesystem from outside the namespace.
+    /// From outside the namespace.
     pub(crate) fn path(&self, index: usize) -> Result<PathBuf> {
         let path = self.made[index]["path"].as_str().with_context(|| self.made[index].to_string())?;
         Ok(PathBuf::from(format!("/proc/{}/root{path}", self.pid())))
@@ -115,7 +115,7 @@ impl Kept {
         Ok(line.with_context(|| mounts.clone())?.to_owned())
     }
 
-    /// Nothing may be left afterwards, although the process may still run.
+    /// The process may still run.
     pub(crate) fn remove(mut self) -> Result<()> {
         let outside = Outside::around(&self);
         let said = self.try_to_remove()?;
@@ -132,7 +132,6 @@ impl Kept {
         serde_json::from_str(&line).context("the process has ended")
     }
 
-    /// Nothing may be left after the signal.
     pub(crate) fn end_by(mut self, signal: rustix::process::Signal) -> Result<()> {
         let outside = Outside::around(&self);
         let pid = rustix::process::Pid::from_child(&self.child);
@@ -154,7 +153,6 @@ impl Drop for Kept {
     }
 }
 
-/// The possible traces of a process outside.
 struct Outside {
     images: PathBuf,
     children: Vec<u32>,

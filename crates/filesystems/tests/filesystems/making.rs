@@ -58,7 +58,6 @@ fn holds_what_is_written(kind: &FilesystemKind) -> Result<()> {
     kept.remove()
 }
 
-/// Drops the page cache in between.
 fn write_and_read_again(path: &Path) -> Result<()> {
     let block = |index: u64| -> Vec<u8> {
         let mut state = index.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -126,7 +125,7 @@ fn no_names_and_no_holes() -> Result<()> {
         }
         let file = File::open(&descriptor)?;
         let size = file.metadata()?.len();
-        // Mounting has written to the images, which makes no holes either.
+        // Mounting has written to the images, which makes no holes.
         ensure!(rustix::fs::seek(&file, SeekFrom::Hole(0))? == size, "a hole in {}", target.display());
         seen += 1;
     }

@@ -70,7 +70,7 @@ fn too_little_space() -> Result<()> {
 
 fn without_rights() -> Result<()> {
     let images = directory_on(Kind::Tmpfs);
-    // Without access to the directory the error is still the lack of privileges.
+    // Access to the directory is also missing.
     let program = tempfile::Builder::new().prefix("writebench-test-").tempdir_in("/dev/shm")?;
     let copy = program.path().join("test");
     std::fs::copy(std::env::current_exe()?, &copy)?;

@@ -1,7 +1,6 @@
 //! A filesystem in memory with scripted faults for watched files, one after the other.
 //!
-//! Threads of the test process serve it. A drop removes the mount and ends all waiting requests. If the test
-//! process dies, the kernel does the same.
+//! Threads of the test process serve it. Its end removes the mount and ends all waiting requests.
 
 mod requests;
 mod script;
@@ -20,11 +19,11 @@ use self::server::{Server, Shared};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caching {
-    /// Each write reaches the filesystem at once, and the page cache keeps it.
+    /// The page cache keeps each write.
     WriteThrough,
     /// Watched files have no page cache: each call arrives unchanged.
     None,
-    /// The kernel writes data when it chooses, at the latest at fsync or close.
+    /// At the latest at fsync or close.
     WriteBack,
 }
 
@@ -36,8 +35,7 @@ pub struct Faulty {
 }
 
 impl Faulty {
-    /// Mounts the filesystem without faults. The script applies to files with that name, from their creation
-    /// on.
+    /// The script applies to files with that name, from their creation on.
     pub fn mount(watched_name: &str, caching: Caching) -> Result<Self> {
         /// A waiting request does not block the others.
         const THREADS: usize = 4;
@@ -61,7 +59,7 @@ impl Faulty {
         self.shared.lock().course.follow(script);
     }
 
-    /// All operations on watched files since the script was set.
+    /// Since the script was set.
     #[must_use]
     pub fn operations(&self) -> Vec<Operation> {
         self.shared.lock().course.operations.clone()
@@ -72,9 +70,9 @@ impl Faulty {
         self.shared.lock().held.clear();
     }
 
-    /// Removes the mount, and makes the kernel end all waiting requests.
+    /// The kernel then ends all waiting requests.
     pub fn abort(&self) {
-        // FUSE aborts the connection because of the force flag. A busy mount is detached.
+        // The force flag aborts the connection. A busy mount is detached.
         let _ = rustix::mount::unmount(self.path(), UnmountFlags::FORCE | UnmountFlags::DETACH);
     }
 }

@@ -1,4 +1,4 @@
-//! The kernel's requests, each checked against the script first.
+//! Each request is checked against the script first.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -18,7 +18,7 @@ use super::script::{Call, What};
 use super::server::{Refusal, Reply, Server};
 use super::tree::{Content, Tree};
 
-/// The kernel caches names, but not attributes.
+/// The kernel does not cache attributes.
 const ATTRIBUTES_VALID: Duration = Duration::ZERO;
 const NAMES_VALID: Duration = Duration::from_secs(3600);
 
@@ -270,7 +270,7 @@ impl Server {
         self.answer(self.admit(self.watched(number), call, None), reply, |reply, _| reply.ok());
     }
 
-    /// The node of that name, and its number as a watched file.
+    /// With its number as a watched file.
     fn named(&self, parent: INodeNo, name: &OsStr) -> (Result<INodeNo, Errno>, Option<usize>) {
         let found = self.shared.lock().tree.find(parent, name);
         (found, found.ok().and_then(|number| self.watched(number)))
@@ -280,7 +280,6 @@ impl Server {
         match (file, self.caching) {
             (None, _) => FopenFlags::FOPEN_KEEP_CACHE,
             (Some(_), Caching::None) => FopenFlags::FOPEN_DIRECT_IO,
-            // A reader sees the present data.
             (Some(_), _) => FopenFlags::empty(),
         }
     }

@@ -1,5 +1,3 @@
-//! The script of faults, as plain data.
-
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -14,29 +12,28 @@ pub enum Call {
     Write,
     Fallocate,
     Truncate,
-    /// Reads or sets a file's size, blocks or times.
+    /// Size, blocks or times.
     Attributes,
     /// Or fdatasync.
     Fsync,
-    /// Closes a descriptor, and can return an error.
+    /// Can return an error.
     Flush,
-    /// Releases the last descriptor, and cannot return an error.
+    /// Cannot return an error.
     Release,
     Unlink,
 }
 
-/// The time of a fault: once per watched file, except for [`When::Each`], [`When::Every`] and [`When::InFile`].
+/// Once per watched file, except for [`When::Each`], [`When::Every`] and [`When::InFile`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// The operation with that number, from 1: the creation of the file.
+    /// Number 1 is the creation of the file.
     Operation(usize),
-    /// The operation of that kind with this byte of the file.
+    /// With this byte of the file.
     At(Call, u64),
-    /// The first operation of that kind.
+    /// The first one.
     Call(Call),
-    /// Every operation of that kind.
     Each(Call),
-    /// Every n-th operation of that kind, counted over all files.
+    /// Every n-th one, counted over all files.
     Every(Call, usize),
     /// In the file with that number, from 0, the operation of that kind with that number, from 1.
     InFile(usize, Call, usize),
@@ -47,14 +44,14 @@ pub enum What {
     Fail(Errno),
     /// A write takes half of its data.
     Short,
-    /// A write takes none of its data, and reports success.
+    /// A write takes nothing, and reports success.
     Nothing,
     /// A write reports success and loses its data.
     Lose,
     /// The last byte of a read is changed.
     Flip,
     Delay(Duration),
-    /// The request is never answered, and no signal ends the wait.
+    /// Not even a signal ends the wait.
     Hang,
     /// The file first loses all its data.
     Cut,
@@ -69,7 +66,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// `of_kind` is the operation's number among those of its kind, from 1: in its file, and in all files.
+    /// `of_kind` counts operations of the kind from 1, in the file and in all files.
     pub(super) fn is_due(&self, operation: &Operation, length: u64, of_kind: [usize; 2]) -> bool {
         match self.when {
             When::Every(call, each) => operation.call == call && of_kind[1].is_multiple_of(each),

@@ -12,7 +12,6 @@ use super::Caching;
 use super::script::{Call, Fault, Operation, What, When};
 use super::tree::Tree;
 
-/// Shared by the test and the server's threads.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shared(Arc<Mutex<State>>);
 
@@ -26,19 +25,18 @@ impl Shared {
 pub(super) struct State {
     pub(super) tree: Tree,
     pub(super) course: Course,
-    /// Requests that are never answered.
+    /// Never answered.
     pub(super) held: Vec<Box<dyn Any + Send>>,
 }
 
-/// A script, and the operations since it was set.
 #[derive(Debug, Default)]
 pub(super) struct Course {
     script: Vec<Fault>,
-    // The pairs of file and line that have happened.
+    // Past pairs of file and line.
     done: Vec<(usize, usize)>,
     files: usize,
     pub(super) operations: Vec<Operation>,
-    // By file or for all, and by kind or for all.
+    // Per file and kind. None stands for all.
     counts: HashMap<(Option<usize>, Option<Call>), usize>,
 }
 
@@ -47,7 +45,7 @@ impl Course {
         *self = Self { script: script.to_vec(), ..Self::default() };
     }
 
-    /// After ESTALE the kernel repeats the same request, and after EINTR the program may.
+    /// The kernel repeats the request after ESTALE, and the program may after EINTR.
     pub(super) fn begin_file(&mut self) -> usize {
         let is_repeated = self.operations.last().is_some_and(|operation| {
             let again = [Errno::STALE, Errno::INTR].map(|errno| Some(What::Fail(errno)));
@@ -59,7 +57,6 @@ impl Course {
         self.files - 1
     }
 
-    /// Records an operation, and returns its fault.
     fn meet(&mut self, file: usize, call: Call, offset: Option<u64>, length: u64) -> Option<What> {
         let kinds = [(Some(file), None), (Some(file), Some(call)), (None, Some(call))];
         let [number, of_kind @ ..] = kinds.map(|kind| {
@@ -87,7 +84,7 @@ impl Course {
 
 pub(super) enum Refusal {
     Error(Errno),
-    /// The operation with that number hangs until it is released.
+    /// Until it is released.
     Silence(usize),
 }
 
@@ -120,12 +117,10 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// The watched file with that node number.
     pub(super) fn watched(&self, number: INodeNo) -> Option<usize> {
         self.shared.lock().tree.node(number).ok()?.watched
     }
 
-    /// Admits an operation with its fault, unless it must fail or hang.
     pub(super) fn admit(
         &self,
         file: Option<usize>,

@@ -9,9 +9,8 @@ use rustix::io::Errno;
 pub(super) struct Node {
     pub(super) content: Content,
     permissions: u16,
-    /// The reported size, if it differs.
+    /// If it differs.
     pub(super) told_size: Option<u64>,
-    /// The number of the watched file.
     pub(super) watched: Option<usize>,
 }
 
@@ -57,7 +56,6 @@ impl Tree {
         self.names(parent)?.get(name).map(|&number| INodeNo(number)).ok_or(Errno::NOENT)
     }
 
-    /// The kernel has checked that the name is free.
     pub(super) fn add(
         &mut self,
         parent: INodeNo,
@@ -137,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_directory_can_be_removed() {
+    fn only_an_empty_directory_can_be_removed() {
         let mut tree = Tree::default();
         let name = OsStr::new("a");
         let directory = tree.add(INodeNo::ROOT, name, Content::Directory(BTreeMap::new()), 0o700).unwrap();
