@@ -1,5 +1,3 @@
-//! The alignment of direct transfers.
-
 use std::fmt;
 
 /// The multiples for direct transfers.

@@ -1,5 +1,3 @@
-//! Aligned memory for direct I/O.
-
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 

@@ -1,5 +1,3 @@
-//! The page cache of an open file.
-
 use crate::{AsFile, Error, sys};
 
 /// Turns caching for this file off (`true`) or on: `fcntl(F_NOCACHE)`, on macOS only.

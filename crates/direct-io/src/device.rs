@@ -1,5 +1,3 @@
-//! Facts about a device.
-
 use std::path::Path;
 
 use crate::{AsFile, BlockDevice, Error, LoopBacking, sys};

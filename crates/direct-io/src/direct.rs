@@ -1,5 +1,3 @@
-//! The alignment of direct I/O on a file, and errors with its name.
-
 use std::io;
 
 use crate::{Alignment, AsFile, BlockDevice, DirectIo, Error, sys};

@@ -1,5 +1,3 @@
-//! The system's facts about files and devices, as plain data.
-
 use crate::Alignment;
 
 /// A block device (for a disk on FreeBSD and macOS, a character device). Facts that the system does not report,

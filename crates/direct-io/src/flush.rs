@@ -1,4 +1,4 @@
-//! Flushes, without substitutes: systems without a call return [`Error::Unsupported`].
+//! A system without a call gets no substitute.
 
 use crate::{AsFile, Error, sys};
 

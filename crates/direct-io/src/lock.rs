@@ -1,5 +1,3 @@
-//! Advisory locks on files and mandatory locks on Windows volumes.
-
 use crate::{AsFile, Error, sys};
 
 /// Takes an exclusive advisory lock without waiting: `flock(2)` with `LOCK_EX | LOCK_NB`.

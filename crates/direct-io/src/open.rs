@@ -1,5 +1,3 @@
-//! Opens files.
-
 use std::fs::File;
 use std::path::Path;
 

@@ -1,26 +1,9 @@
-//! Options for opening a file.
-
 use crate::Error;
 
 /// The options of [`std::fs::OpenOptions`], and those for direct I/O.
 ///
 /// On Unix a new file has mode 0666 less the umask, unless `mode` is set. Descriptors are closed on exec, and
 /// handles are not inherited.
-///
-/// ```no_run
-/// use direct_io::{AlignedBuffer, Alignment, DirectIo, OpenOptions, WriteThrough, write_all_at};
-///
-/// let file = OpenOptions::new()
-///     .write(true)
-///     .create(true)
-///     .direct(true)
-///     .write_through(WriteThrough::DataSync)
-///     .open("journal")?;
-/// let alignment = DirectIo::for_file(&file)?.alignment().unwrap_or(Alignment::new(4096, 4096));
-/// let block = AlignedBuffer::for_alignment(4096, alignment)?;
-/// write_all_at(&file, &block, 0)?;
-/// # Ok::<(), direct_io::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[must_use]
 pub struct OpenOptions {

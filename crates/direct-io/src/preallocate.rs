@@ -1,5 +1,3 @@
-//! Space for later writes.
-
 use crate::{AsFile, Error, sys};
 
 /// Reserves the first `length_bytes` of a file and makes it at least that long. It never shortens a file, and

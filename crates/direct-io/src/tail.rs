@@ -1,5 +1,3 @@
-//! The end of a file whose length is not a multiple of the sector.
-
 use crate::direct::needed;
 use crate::{AlignedBuffer, Alignment, AsFile, Error, sys, write_all_at};
 

@@ -1,5 +1,3 @@
-//! Reads and writes at an offset, with errors that name the violated alignment.
-
 use std::io::{self, IoSlice, IoSliceMut};
 
 use crate::direct::explain_slices;

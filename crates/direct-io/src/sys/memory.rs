@@ -1,5 +1,3 @@
-//! Aligned memory on all platforms.
-
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::slice;

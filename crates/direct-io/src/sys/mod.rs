@@ -1,16 +1,5 @@
-//! The only platform switch. Every platform has these items (`unsupported.rs` has other systems' calls):
-//!
-//! | item | does |
-//! |---|---|
-//! | `AsFile`, `borrow` | an open file |
-//! | `open`, on Unix `open_at` | opens by consistent options |
-//! | `WRITE_AT`, `write_at`, `READ_AT`, `read_at` | one transfer, repeated if interrupted, and the call's name |
-//! | `WRITE_VECTORED_AT`, `write_vectored_at`, `READ_VECTORED_AT`, `read_vectored_at` | the same for slices |
-//! | `length_bytes`, `SET_LENGTH`, `set_length` | the length of a regular file |
-//! | `device`, `device_at`, `device_below`, `direct`, `may_be_direct` | the system's facts |
-//! | `loop_backing` | the file behind a loop device |
-//! | `flock`, `lock_volume` | take or release a lock |
-//! | `fdatasync`, `fsync`, `full_fsync`, `set_no_cache`, `preallocate` | one call each |
+//! The only platform switch: every platform has the same items. `unsupported.rs` has the calls of other
+//! systems.
 
 #![allow(unsafe_code, reason = "system calls and memory")]
 

@@ -1,5 +1,3 @@
-//! Code that Linux, macOS and FreeBSD share.
-
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd};

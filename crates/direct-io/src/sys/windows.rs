@@ -189,7 +189,7 @@ pub(crate) fn fsync(file: BorrowedHandle<'_>) -> Result<(), Error> {
     succeeded(result, "FlushFileBuffers")
 }
 
-/// Sets each size only if it makes the file longer: a smaller allocation would cut it.
+/// A smaller size would cut the file.
 pub(crate) fn preallocate(file: BorrowedHandle<'_>, length_bytes: u64) -> Result<(), Error> {
     const CALL: &str = "SetFileInformationByHandle(FileAllocationInfo)";
     let length = i64::try_from(length_bytes)
@@ -252,7 +252,7 @@ fn start_of<T>(memory: *mut T) -> *mut c_void {
     if size_of::<T>() == 0 { ptr::null_mut() } else { memory.cast() }
 }
 
-/// Returns the number of output bytes that were filled.
+/// Returns the number of filled bytes.
 ///
 /// # Safety
 /// Input and output outlive the call, have the types that the code expects, and the output is valid for all

@@ -25,7 +25,7 @@ pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd> {
 }
 
 pub(super) fn open_unadvised(region: &Region<'_>, cache: Cache) -> Result<OwnedFd> {
-    let missing = || CallError::other("copy", "there is no source");
+    let missing = || CallError::other("copy", "the source is missing");
     let source = region.copy_from.ok_or_else(missing)?;
     file::reopen_to_read(source, cache).map_err(|error| error.with_path(COPIED))
 }

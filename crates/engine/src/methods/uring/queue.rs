@@ -185,7 +185,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
             SyncCall::Fsync => FsyncFlags::empty(),
             // `Case` allows no other periodic sync.
             SyncCall::None | SyncCall::Msync | SyncCall::ODsync | SyncCall::OSync | SyncCall::RwfDsync => {
-                unreachable!("a sync call on the way")
+                unreachable!("a periodic sync call")
             }
         };
         let (file, file_flags) = entry_file(self.region.axes.registered, self.file.as_raw_fd(), 0);
