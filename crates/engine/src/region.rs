@@ -7,17 +7,17 @@ use writebench_model::{Axes, Case, Files, Range, Source, Stride};
 #[derive(Clone, Copy)]
 pub(crate) struct Region<'a> {
     pub axes: &'a Axes,
-    /// In its rank, from 0.
+    /// The number in its rank, from 0.
     pub index: usize,
-    /// In the data of all ranks.
+    /// The place in the data of all ranks.
     pub range: Range,
-    /// In the data of its rank.
+    /// The offset in the data of its rank.
     pub rank_offset: u64,
     pub file_offset: u64,
-    /// Between the blocks of a region that is not contiguous.
+    /// Present unless the region is contiguous.
     stride: Option<Stride>,
     pub file_length: u64,
-    /// Of all ranks' regions.
+    /// The longest region of all ranks.
     pub longest_bytes: u64,
     pub copy_from: Option<BorrowedFd<'a>>,
     source: &'a [u8],

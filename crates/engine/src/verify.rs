@@ -16,9 +16,9 @@ pub(crate) struct Written<'w, 'a> {
     pub names: &'w [String],
     pub case: &'w Case,
     pub regions: &'w [Region<'a>],
-    /// The total, unless the time was limited.
+    /// Each region's total, unless the time was limited.
     pub handed_over_bytes: Vec<u64>,
-    /// Pages cached here are then dropped before reading.
+    /// If so, pages cached here are dropped before reading.
     pub is_of_another_rank: bool,
 }
 

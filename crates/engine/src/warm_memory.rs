@@ -31,10 +31,10 @@ impl WarmMemory {
         Self { from: vec![1; PROBE_BYTES], fastest_ns: u64::MAX, known: None, is_needed: false }
     }
 
-    /// Returns the last probe. Memory is taken and released, unless the kernel counts the pages that it gives
-    /// back and the known warm memory is enough. If the probe still finds cold memory, there are two more
-    /// attempts. Some memory remains for the probe after the sample: if that one is slow, the host took pages
-    /// back during the sample.
+    /// Warms the sample's memory and returns the last probe. Memory is taken and released, unless the kernel
+    /// counts the pages that it gives back and the known warm memory is enough. If the probe still finds cold
+    /// memory, there are two more attempts. Some memory remains for the probe after the sample: if that one is
+    /// slow, the host took pages back during the sample.
     pub(crate) fn prepare(&mut self, bytes: u64, most_bytes: u64) -> u64 {
         // For the probes before and after the sample.
         const LEFT_OVER_BYTES: u64 = 2 * PROBE_BYTES as u64;

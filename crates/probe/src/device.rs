@@ -9,7 +9,7 @@ use crate::mountinfo::Mount;
 use crate::target::{Target, block_device_at};
 use crate::{btrfs, kernel_file};
 
-/// For any sector size.
+/// The unit of sysfs, for any sector size.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
 #[derive(Debug, Clone)]
@@ -17,11 +17,11 @@ pub(crate) struct BlockDevice {
     /// The device's own number, which counts a partition's sectors separately.
     pub(crate) number: DeviceNumber,
     pub(crate) folder: PathBuf,
-    /// The whole disk's, which has the queue.
+    /// The whole disk's folder, which has the queue.
     pub(crate) disk: PathBuf,
 }
 
-/// Only if this device alone counts the target's writes.
+/// None unless one device counts all writes of the target.
 pub(crate) fn below(root: &Path, target: &Target<'_>, mount: Option<&Mount>) -> Option<BlockDevice> {
     if let Some(number) = target.node {
         return BlockDevice::find(root, number);

@@ -14,10 +14,10 @@ use crate::{mount, swap};
 /// Uses in other mount namespaces are missing, but an exclusive open detects them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DeviceUses {
-    /// Includes those of other devices with the same bytes, by the kernel's names.
+    /// The kernel's names, including partitions of other devices with the same bytes.
     pub partitions: Vec<String>,
     pub uses: Vec<DeviceUse>,
-    /// With some of the same bytes, not stacked on this one: their use is its use.
+    /// Devices with some of the same bytes, not stacked on this one: their use is its use.
     pub aliases: Vec<DeviceAlias>,
 }
 
@@ -28,7 +28,7 @@ pub struct DeviceUse {
     pub end: UseEnd,
 }
 
-/// To another device with some of the bytes, by the kernel's name.
+/// A step to another device with some of the bytes, by the kernel's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edge {
     Partition(String),

@@ -41,12 +41,12 @@ impl Extent {
 pub(crate) struct Node {
     pub(crate) device: BlockDevice,
     pub(crate) is_loop: bool,
-    /// One level below, or its own bytes at the lowest level.
+    /// The place of its bytes one level below, or its own bytes at the lowest level.
     shows: Extent,
 }
 
 impl Node {
-    /// Directly over this one.
+    /// Whether `other` is a loop device directly over this one.
     pub(crate) fn is_below(&self, other: &Self) -> bool {
         other.is_loop
             && !other.device.is_partition()
@@ -81,7 +81,7 @@ impl Stack {
         self.nodes.iter().find(|node| node.device.number == number)
     }
 
-    /// On its lowest device.
+    /// The place of its bytes on the lowest device.
     pub(crate) fn extent(&self, node: &Node) -> Extent {
         let mut extent = node.shows;
         // No valid chain is longer, so wrong data cannot cause an endless loop.
@@ -97,7 +97,7 @@ impl Stack {
     }
 }
 
-/// One level below.
+/// Whether it is a loop device, and the place of its bytes one level below.
 fn shown(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<(bool, Extent), ProbeError> {
     let is_loop = device.disk.join("loop/backing_file").exists();
     let own = Extent { backing: Backing::Device(device.number), start: 0, end: device.size_bytes()? };

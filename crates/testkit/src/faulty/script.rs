@@ -28,12 +28,12 @@ pub enum Call {
 pub enum When {
     /// Number 1 is the creation of the file.
     Operation(usize),
-    /// With this byte of the file.
+    /// The operation with this byte of the file.
     At(Call, u64),
-    /// The first one.
+    /// The first operation of that kind.
     Call(Call),
     Each(Call),
-    /// Every n-th one, counted over all files.
+    /// Every n-th operation of that kind, counted over all files.
     Every(Call, usize),
     /// In the file with that number, from 0, the operation of that kind with that number, from 1.
     InFile(usize, Call, usize),
