@@ -87,8 +87,9 @@ impl CallError {
             && let Some(needed) = DirectIo::for_file(file).ok().and_then(|direct| direct.alignment())
         {
             let (offset, memory) = (needed.offset_bytes, needed.memory_bytes);
-            self.message +=
-                &format!(": direct I/O here needs multiples of {offset} bytes in the file and {memory} in memory");
+            self.message += &format!(
+                ": direct I/O here needs multiples of {offset} bytes in the file and {memory} in memory"
+            );
         }
         self
     }

@@ -83,9 +83,7 @@ pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>
     let message = match resident_bytes(&file, bytes)? {
         Some(0) => return Ok(None),
         Some(there) => format!("{there} of {bytes} bytes remain in the page cache after POSIX_FADV_DONTNEED"),
-        None => {
-            "mincore reports cached pages only to the file's owner, or with permission to write".to_owned()
-        }
+        None => "mincore reports cached pages only to the file's owner, or with permission to write".to_owned(),
     };
     Err(CallError::unsupported("origin=cold", message))
 }

@@ -82,11 +82,7 @@ fn main() -> ExitCode {
             }
         }
     }
-    trials.add(
-        "every method writes its data without checksums on btrfs",
-        &[Need::Image("btrfs")],
-        unchecked,
-    );
+    trials.add("every method writes its data without checksums on btrfs", &[Need::Image("btrfs")], unchecked);
     for kind in Kind::ALL {
         let name = format!("a wrong byte is found on {}", kind.name());
         trials.add(name, &[Need::Filesystem(kind)], move || wrong_byte_is_found(kind));

@@ -8,42 +8,21 @@ use writebench_model::{Bytes, Failure};
 #[non_exhaustive]
 pub enum Error {
     #[error("'{name}' is not a kind of filesystem: {fits}")]
-    Kind {
-        name: String,
-        fits: &'static str,
-    },
+    Kind { name: String, fits: &'static str },
     #[error("making filesystems needs root (CAP_SYS_ADMIN): {call}: {}. Run it as root", Failure::io_message(.error))]
-    NotPermitted {
-        call: &'static str,
-        error: io::Error,
-    },
+    NotPermitted { call: &'static str, error: io::Error },
     /// All candidate directories are needed.
-    #[error(
-        "no directory to mount over, because {tried} are missing or needed: make an empty /media"
-    )]
-    NoMountPoint {
-        tried: String,
-    },
+    #[error("no directory to mount over, because {tried} are missing or needed: make an empty /media")]
+    NoMountPoint { tried: String },
     // The message contains the error, so it is not the `source`.
     #[error("{doing}: {call} {}: {}{hint}", .path.display(), Failure::io_message(.error))]
-    Call {
-        doing: &'static str,
-        hint: &'static str,
-        call: &'static str,
-        path: PathBuf,
-        error: io::Error,
-    },
+    Call { doing: &'static str, hint: &'static str, call: &'static str, path: PathBuf, error: io::Error },
     #[error(
         "not enough free space in {} for images of {}: {} are free, {} of them in reserve. Use a smaller --size, another --images, or a smaller --reserve",
         .path.display(), Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate(),
         Bytes(*.reserve_bytes).approximate()
     )]
-    NoSpace {
-        path: PathBuf,
-        needed_bytes: u64,
-        available_bytes: u64,
-        reserve_bytes: u64,
-    },
+    NoSpace { path: PathBuf, needed_bytes: u64, available_bytes: u64, reserve_bytes: u64 },
     #[error("{program} is not installed{}", where_from(.package))]
     NotInstalled {
         program: String,
@@ -56,20 +35,14 @@ pub enum Error {
         kind: String,
     },
     #[error("{command}: {said}")]
-    Refused {
-        command: String,
-        said: String,
-    },
+    Refused { command: String, said: String },
     #[error("interrupted while a filesystem was made")]
     Interrupted,
     #[error(
         "{} was still in use after {waited_s} s and is only detached: it disappears with its last process",
         .path.display()
     )]
-    StillMounted {
-        path: PathBuf,
-        waited_s: u64,
-    },
+    StillMounted { path: PathBuf, waited_s: u64 },
     #[error("/dev/{device} is still attached after {waited_s} s: it detaches with its last user")]
     StillAttached {
         /// `loop3`.

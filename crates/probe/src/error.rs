@@ -19,9 +19,7 @@ pub enum ProbeError {
         line: &'static str,
     },
     #[error("{} is not a block device: name one, such as /dev/sdb", .path.display())]
-    NotABlockDevice {
-        path: PathBuf,
-    },
+    NotABlockDevice { path: PathBuf },
     #[error("{} is the node of block device {number}, which does not exist: name another device", .path.display())]
     NoSuchDevice {
         path: PathBuf,
@@ -29,10 +27,7 @@ pub enum ProbeError {
         number: String,
     },
     #[error("the file behind {name} is unknown ({cause}): be root, or detach {name}")]
-    UnknownLoop {
-        name: String,
-        cause: Box<ProbeError>,
-    },
+    UnknownLoop { name: String, cause: Box<ProbeError> },
 }
 
 impl ProbeError {

@@ -14,11 +14,9 @@ pub(crate) fn add(trials: &mut Trials) {
     let loops = [Need::LoopDevice];
     let images = [Need::Image("ext4")];
     for sector in [512, 4096] {
-        trials.add(
-            format!("a device reports its size and its sectors of {sector} bytes"),
-            &loops,
-            move || sectors(sector),
-        );
+        trials.add(format!("a device reports its size and its sectors of {sector} bytes"), &loops, move || {
+            sectors(sector)
+        });
         trials.add(format!("the device below a file has its sectors of {sector} bytes"), &images, move || {
             below(sector)
         });

@@ -109,8 +109,7 @@ impl MpiFile {
         let code = unsafe { ffi::MPI_Get_count(status.as_ptr(), byte, &raw mut written) };
         checked("MPI_Get_count", code)?;
         if written < length {
-            let message =
-                format!("only {written} of {length} bytes were written: check the free space");
+            let message = format!("only {written} of {length} bytes were written: check the free space");
             return Err(CallError::other(name, message));
         }
         Ok(())
