@@ -6,13 +6,11 @@ use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The root of the repository.
 pub(crate) fn root() -> &'static Path {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask)
 }
 
-/// Facts about the workspace: its members, its target directory.
 pub(crate) fn metadata() -> Result<cargo_metadata::Metadata> {
     let mut command = cargo_metadata::MetadataCommand::new();
     command.current_dir(root()).no_deps();
@@ -33,14 +31,13 @@ pub(crate) fn shown(command: &Command) -> String {
     settings.chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// A word quoted for a shell.
 pub(crate) fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let plain = |c: char| c.is_alphanumeric() || "-_./=,:+".contains(c);
     if !word.is_empty() && word.chars().all(plain) { word.into_owned() } else { format!("'{word}'") }
 }
 
-/// Runs the command with our own output; the error names it.
+/// The command shares standard output and error with xtask.
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {}", shown(command)))?;
     if !status.success() {
@@ -49,13 +46,12 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Prints the command, and runs it as [`succeed`] does.
 pub(crate) fn announced(command: &mut Command) -> Result<()> {
     println!("{}", shown(command));
     succeed(command)
 }
 
-/// Runs a command of set-up and prints why it failed, if it did; returns whether it succeeded.
+/// Runs a command of the setup. A failure is printed, not returned.
 pub(crate) fn attempt(command: &mut Command, without: &str) -> bool {
     println!("setup: {}", shown(command));
     let outcome = succeed(command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()));
@@ -65,19 +61,17 @@ pub(crate) fn attempt(command: &mut Command, without: &str) -> bool {
     outcome.is_ok()
 }
 
-/// Runs the command and returns what it prints; the error is that of [`output`].
 pub(crate) fn printed(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8(output(command)?.stdout)?)
 }
 
-/// The cargo that runs xtask, in the root of the repository.
 pub(crate) fn cargo() -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(root());
     cargo
 }
 
-/// Runs the command and returns its output; the error has the last line of its standard error.
+/// The error has the last line of standard error.
 pub(crate) fn output(command: &mut Command) -> Result<Output> {
     let output = command.output().with_context(|| format!("cannot start {}", shown(command)))?;
     if !output.status.success() {

@@ -1,31 +1,27 @@
-//! The cases of a run in writebench's JSON export.
-
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::Value;
 use writebench_model::{Case, Method, Sample};
 use writebench_stats::{Interval, Rounds, as_f64};
 
-/// A case with figures.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) case: Case,
     pub(crate) value_ns: f64,
-    /// The share of the hardware's limit that it reached.
+    /// The reached share of the hardware's limit.
     pub(crate) limit_share: Option<f64>,
     pub(crate) samples: Vec<Sample>,
 }
 
-/// The phases in a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// All of them.
+    /// All phases.
     Total,
     /// `write` and `sync`.
     Calls,
 }
 
-/// The cases with figures.
+/// The cases with a result.
 pub(crate) fn measured(export: &Value) -> Result<Vec<Measured>> {
     let mut cases = Vec::new();
     for json in export["cases"].as_array().context("an export without cases")? {
@@ -43,13 +39,13 @@ pub(crate) fn measured(export: &Value) -> Result<Vec<Measured>> {
 }
 
 impl Measured {
-    /// The number among the run's own programs, if the case is one.
+    /// The number of a program given by `--command`.
     pub(crate) fn program(&self) -> Option<u32> {
         let is_program = matches!(self.case.method(), Method::Program | Method::CopyProgram);
         is_program.then(|| self.case.axes().program)
     }
 
-    /// The round and the time of each usable sample.
+    /// The usable samples.
     pub(crate) fn times(&self, clock: Clock) -> Vec<(u32, f64)> {
         let time = |sample: &Sample| match clock {
             Clock::Total => sample.phases_ns.total(),
@@ -59,14 +55,13 @@ impl Measured {
         usable.map(|sample| (sample.round, as_f64(time(sample)))).collect()
     }
 
-    /// The time of the case over the other's, by the program's own model.
+    /// The ratio of the times, by the model that writebench uses.
     pub(crate) fn ratio(&self, other: &Self, clock: Clock) -> Option<Interval> {
         let rounds = Rounds::fit(&[self.times(clock), other.times(clock)]);
         rounds.ratio(0, (&rounds, 1))
     }
 }
 
-/// The case's name without its size, for a table whose head tells it.
 pub(crate) fn without_size(case: &Case) -> String {
     let name = case.to_string();
     name.split(',').filter(|part| !part.starts_with("size=")).collect::<Vec<_>>().join(",")

@@ -1,8 +1,7 @@
-//! `cargo xtask parity`: compares writebench with other programs that do the same work.
+//! `cargo xtask parity` compares writebench with programs that do the same work.
 //!
-//! A benchmark must show the kernel's figure, not its own overhead. The programs are cases of the same run: in the same
-//! rounds, verified, and by the phases that they report. So the code that measures and compares cases measures and
-//! compares these, too.
+//! They are cases of the same run. So the code that users rely on measures them, in the same rounds and with
+//! verification.
 
 mod beside;
 pub(crate) mod self_timed;
@@ -19,10 +18,9 @@ use crate::program::{self, run_beside};
 use crate::target::{described, is_memory, memory_and_disk};
 use beside::Beside;
 
-/// Below this ratio, one side has an overhead that the work does not ask for.
+/// Below this ratio, one side has avoidable overhead.
 const LEAST_RATIO: f64 = 0.97;
 
-/// The cases, the targets and the number of rounds.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Directories to write to [default: /dev/shm and the folder `parity` of cargo's target directory]
@@ -58,7 +56,7 @@ struct Others {
     ior: Option<PathBuf>,
 }
 
-/// Prints a document with a table for each target. Returns whether there are figures, and nothing that is judged is
+/// Prints a document with a table for each target. Returns whether there are results, and no judged one is
 /// slower.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "parity")?;
@@ -113,7 +111,6 @@ impl Comparison<'_> {
         Ok(has_figures && is_good)
     }
 
-    /// The rows of a target.
     fn cases(&self, target: &Path) -> Result<Vec<Case>> {
         let in_memory = is_memory(target)?;
         let mut cases = self.beside.cases(self.options.size, &self.options.only)?;
@@ -121,7 +118,8 @@ impl Comparison<'_> {
         Ok(cases)
     }
 
-    /// The case's own speed, and the ratio in each column: none where its language does not support the case.
+    /// The case's bytes per second, and its ratios. A ratio is none where the language does not support the
+    /// case.
     fn row(&self, target: &Path, case: &Case) -> Result<(f64, Vec<Option<Interval>>)> {
         let scratch = tempfile::tempdir().context("a folder for the programs")?;
         let programs = self.beside.programs(&self.writebench, target, case, scratch.path())?;
@@ -146,7 +144,6 @@ impl Comparison<'_> {
     }
 }
 
-/// Whether the whole interval is below the goal.
 fn is_too_slow(ratio: &Interval) -> bool {
     ratio.high < LEAST_RATIO
 }
@@ -165,7 +162,6 @@ fn cell(ratio: Option<&Interval>, with_interval: bool) -> String {
     format!(" {estimate:.2}{interval}{mark} |")
 }
 
-/// The CPU's name in the kernel's words.
 fn cpu() -> String {
     let facts = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = facts.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

@@ -1,12 +1,10 @@
-//! A part of the set-up that rustup or pip installs.
+//! A part of the setup, installed by rustup or pip.
 
 use std::process::Command;
 
-/// The part, with the commands that install it.
 pub(crate) struct Part {
     pub(crate) name: String,
-    /// On the disk.
     pub(crate) size: &'static str,
-    /// Run in order, up to the first that fails.
+    /// A failure skips the rest.
     pub(crate) commands: Vec<Command>,
 }

@@ -13,15 +13,14 @@ use crate::command::{cargo, shown, succeed, target_directory};
 use crate::export::{Measured, measured};
 use crate::target::folder_for;
 
-/// Builds the program; returns its path.
 pub(crate) fn build() -> Result<PathBuf> {
     build_with(&[])
 }
 
-/// Builds the program for runs of several ranks; returns its path.
+/// Builds with the feature `mpi`.
 pub(crate) fn build_for_ranks() -> Result<PathBuf> {
     let built = build_with(&["--package", "writebench", "--features", "mpi"])?;
-    // Cargo builds the program without MPI in the same place.
+    // A build without MPI would overwrite the program.
     let program = folder_for("mpi")?.join("writebench");
     std::fs::copy(built, &program).context("copying the program")?;
     Ok(program)
@@ -34,15 +33,13 @@ fn build_with(arguments: &[&str]) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The command that takes so many samples of each case; `writebench` begins it.
 pub(crate) fn run(mut writebench: Command, target: &Path, cases: &[Case], samples: u32) -> Command {
     writebench.arg("run").arg(target).args(["--yes", "--samples", &samples.to_string()]);
     writebench.args(cases.iter().flat_map(|case| ["--case".to_owned(), case.to_string()]));
     writebench
 }
 
-/// Measures a case beside other programs in the same rounds; each has a command line with the placeholders of
-/// `--command`.
+/// Measures a case and other programs in the same rounds. Each program is a command line for `--command`.
 pub(crate) fn run_beside(
     writebench: Command,
     target: &Path,
@@ -62,22 +59,19 @@ pub(crate) fn run_beside(
     measured(&exported(command)?)
 }
 
-/// Compiles a program of printed code in a new folder; returns its command line for `--command`.
+/// Compiles printed code in a new folder. Returns a command line for `--command`.
 pub(crate) fn compiled(text: &str, language: Language, folder: &Path) -> Result<String> {
     std::fs::create_dir(folder)?;
     let compiled = Compiled::from_text(text, language, folder)?;
     Ok(format!("{} {{source}} {{file}}", shlex::try_join(compiled.words.iter().map(String::as_str))?))
 }
 
-/// Runs writebench with a separate database; returns its JSON export. A failed case makes the program exit
-/// with an error, but it still exports.
+/// The JSON export of a run with a new database. A run with failed cases ends with an error, but exports.
 pub(crate) fn exported(command: Command) -> Result<Value> {
     let scratch = tempfile::tempdir().context("a folder for the database")?;
     exported_from(command, &scratch.path().join("db"))
 }
 
-/// Runs writebench with that database, as a user's runs have one in common; returns its JSON
-/// export.
 pub(crate) fn exported_from(mut command: Command, db: &Path) -> Result<Value> {
     let scratch = tempfile::tempdir().context("a folder for the export")?;
     let export = scratch.path().join("export.json");

@@ -1,4 +1,4 @@
-//! Python's modules for the tests: SciPy computes the reference figures of crates/stats, ruff and clang-format check
+//! Python modules for the tests: SciPy computes reference values of crates/stats, ruff and clang-format check
 //! printed code.
 
 use std::process::Command;
@@ -10,7 +10,6 @@ use crate::part::Part;
 
 const MODULES: &[(&str, &str)] = &[("scipy", "240 MB"), ("ruff", "30 MB"), ("clang_format", "5 MB")];
 
-/// Each module that no Python has, in a Python environment in cargo's target directory.
 pub(crate) fn missing() -> Vec<Part> {
     let Ok(folder) = target_directory().map(|folder| folder.join("python")) else { return Vec::new() };
     let missing = MODULES.iter().filter(|(module, _)| python_with(module).is_none());

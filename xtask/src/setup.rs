@@ -1,6 +1,4 @@
-//! `cargo xtask setup`: installs what only the tests need.
-//!
-//! If a tool cannot be installed, the tests that need it are skipped, and counted as skipped.
+//! `cargo xtask setup` installs the tools of the tests. Without a tool, its tests are skipped.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,17 +11,15 @@ use crate::command::{attempt, output, shown};
 use crate::part::Part;
 use crate::{python, toolchain};
 
-/// A Debian package; the program or the path that proves that it is installed; and its purpose.
+/// A Debian package, a program or path that proves its installation, and its purpose.
 type Need = [String; 3];
 
-/// `needs.toml`.
 #[derive(Deserialize)]
 struct Needs {
     needs: Vec<Need>,
 }
 
-/// Announces each missing tool, then installs them; apt-get says their size itself before it begins. A tool that cannot
-/// be installed is no error.
+/// A failed installation is not an error.
 pub(crate) fn run() -> Result<()> {
     let parts = [toolchain::missing(), python::missing()].into_iter().flatten().collect::<Vec<_>>();
     let missing = missing(is_there)?;
@@ -38,7 +34,6 @@ pub(crate) fn run() -> Result<()> {
         println!("setup: missing {package} ({proof}), for {purpose}");
     }
     for mut part in parts {
-        // `all` stops at the first command that fails.
         let _ = part.commands.iter_mut().all(|command| attempt(command, &part.name));
     }
     let packages: Vec<_> = missing.iter().map(|[package, ..]| package.as_str()).collect();
@@ -59,7 +54,7 @@ fn install(packages: Vec<&str>) {
         return;
     }
     attempt(Command::new("apt-get").args(["update", "-q"]), "newer lists of packages");
-    // A single package unknown to apt-get would prevent installing the others.
+    // apt-get installs nothing if one of the packages is unknown.
     let is_known = |package: &&str| output(install_command(&[package]).arg("--simulate")).is_ok();
     let (known, unknown): (Vec<_>, Vec<_>) = packages.into_iter().partition(is_known);
     if !unknown.is_empty() {

@@ -1,5 +1,3 @@
-//! The targets of measurements.
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +8,6 @@ use writebench_testkit::{Image, Kind};
 
 use crate::command::{printed, target_directory};
 
-/// Directories, and filesystems in image files.
 #[derive(clap::Args)]
 pub(crate) struct Targets {
     /// Directories to write to [default: /dev/shm and a folder in cargo's target directory]
@@ -21,8 +18,7 @@ pub(crate) struct Targets {
 }
 
 impl Targets {
-    /// Measures each target, the images while they are mounted; returns whether all are good. The
-    /// folder on cargo's disk has that name.
+    /// Returns whether all targets are good. `name` is the folder on cargo's disk.
     pub(crate) fn each(
         &self,
         name: &str,
@@ -43,19 +39,17 @@ impl Targets {
     }
 }
 
-/// Whether the filesystem is in memory.
 pub(crate) fn is_memory(target: &Path) -> Result<bool> {
     Kind::Tmpfs.is_at(target).with_context(|| format!("statfs of {}", target.display()))
 }
 
-/// A folder of that name in cargo's target directory.
 pub(crate) fn folder_for(name: &str) -> Result<PathBuf> {
     let folder = target_directory()?.join(name);
     fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
     Ok(folder)
 }
 
-/// The given directories or, if there are none, one in memory and a folder with that name on cargo's disk.
+/// The default is memory and a folder on cargo's disk.
 pub(crate) fn memory_and_disk(given: &[PathBuf], name: &str) -> Result<Vec<PathBuf>> {
     let targets = match given {
         [] => vec![PathBuf::from("/dev/shm"), folder_for(name)?],
@@ -67,14 +61,12 @@ pub(crate) fn memory_and_disk(given: &[PathBuf], name: &str) -> Result<Vec<PathB
     }
 }
 
-/// The directory with its filesystem and the system, for the reader.
 pub(crate) fn described(target: &Path) -> String {
     let system = rustix::system::uname();
     let release = system.release().to_string_lossy();
     format!("{} ({}, Linux {release})", target.display(), filesystem(target))
 }
 
-/// The filesystem's name, from util-linux.
 pub(crate) fn filesystem(target: &Path) -> String {
     let mut command = Command::new("findmnt");
     command.args(["--noheadings", "--output", "FSTYPE", "--target"]).arg(target);

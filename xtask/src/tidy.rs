@@ -1,8 +1,4 @@
-//! `cargo xtask tidy`: rules of the repository that no compiler checks.
-//!
-//! clippy and cargo-deny check the rules that they can (`[workspace.lints]`, `deny.toml`). A rule here is a
-//! function of a file's path and text and a line in [`RULES`]; the rules for manifests and modules see a
-//! whole crate. Each returns its findings, and fixes nothing.
+//! `cargo xtask tidy`: rules that neither the compiler, clippy nor cargo-deny check.
 
 mod files;
 mod links;
@@ -19,20 +15,17 @@ use anyhow::{Context, Result};
 
 use crate::command::{metadata, printed, root};
 
-/// A violation of a rule and its place, in a line.
 type Finding = String;
 
-/// The path is relative to the root of the repository; the first line is 1.
+/// Clickable in editors. The path is relative to the root of the repository.
 fn finding(path: &str, line: usize, what: impl Display) -> Finding {
     format!("{path}:{line}: {what}")
 }
 
-/// Finds the violations in a file.
 type Rule = fn(path: &str, text: &str) -> Vec<Finding>;
 
 const RULES: &[Rule] = &[files::too_long, files::badly_named, files::unfinished, files::unsafe_out_of_place];
 
-/// Prints all findings; returns whether there are none.
 pub(crate) fn run() -> Result<bool> {
     let findings = findings()?;
     for finding in &findings {
@@ -64,7 +57,7 @@ fn findings() -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The text files of a repository, with what git has not seen yet, and without what it ignores.
+/// Git's files, including untracked ones.
 fn files_in(root: &Path) -> Result<Vec<(String, String)>> {
     let mut git = Command::new("git");
     git.current_dir(root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);

@@ -1,5 +1,3 @@
-//! The parts of the Rust toolchain that the checks need.
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,7 +7,7 @@ use writebench_testkit::has_program;
 use crate::command::printed;
 use crate::part::Part;
 
-/// The other systems that direct-io supports.
+/// Other systems of direct-io.
 pub(crate) const TARGETS: &[&str] = &[
     "x86_64-pc-windows-gnu",
     "x86_64-apple-darwin",
@@ -18,34 +16,30 @@ pub(crate) const TARGETS: &[&str] = &[
     "aarch64-unknown-linux-gnu",
 ];
 
-/// The rustup component, the program that proves that it is installed, and its size on the disk.
+/// The component, a program of it, and its size on the disk.
 const COMPONENTS: &[(&str, &str, &str)] =
     &[("rustfmt", "cargo-fmt", "10 MB"), ("clippy", "cargo-clippy", "20 MB")];
 
-/// Whether the standard library for that target is there.
 pub(crate) fn has_target(target: &str) -> bool {
     let folder = printed(Command::new("rustc").args(["--print", "target-libdir", "--target", target]));
     let Ok(entries) = folder.and_then(|folder| Ok(fs::read_dir(folder.trim_end())?)) else { return false };
     entries.filter_map(Result::ok).any(|entry| entry.file_name().to_string_lossy().starts_with("libstd-"))
 }
 
-/// Whether there is a nightly toolchain with Miri and the sources that it needs.
 pub(crate) fn has_miri() -> bool {
     let root = nightly();
     let has = |part| root.as_ref().is_some_and(|root| root.join(part).exists());
-    // Miri builds the standard library itself.
+    // Miri builds the standard library.
     has("bin/cargo-miri") && has("lib/rustlib/src/rust/library")
 }
 
-/// The directory of the nightly toolchain, if one is installed.
 fn nightly() -> Option<PathBuf> {
-    // The question must not install a toolchain.
+    // This must not install a toolchain.
     let mut command = Command::new("rustc");
     let folder = printed(command.args(["+nightly", "--print", "sysroot"]).env("RUSTUP_AUTO_INSTALL", "0"));
     Some(PathBuf::from(folder.ok()?.trim_end()))
 }
 
-/// The missing parts that rustup can add.
 pub(crate) fn missing() -> Vec<Part> {
     let part = |name: &str, size, arguments: &[&str]| {
         let mut command = Command::new("rustup");
@@ -66,7 +60,7 @@ pub(crate) fn missing() -> Vec<Part> {
     parts
 }
 
-/// The size and rustup's arguments. `toolchain install` would update a nightly that somebody has chosen.
+/// `toolchain install` would update an installed nightly.
 fn add_miri(has_nightly: bool) -> (&'static str, &'static [&'static str]) {
     if has_nightly {
         ("100 MB", &["component", "add", "--toolchain", "nightly", "miri", "rust-src"])

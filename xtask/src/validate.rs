@@ -1,5 +1,3 @@
-//! `cargo xtask validate`: tests of the reliability of writebench's results.
-
 mod advice;
 mod frontier;
 mod grid;
@@ -8,7 +6,6 @@ mod soak;
 
 use anyhow::Result;
 
-/// The property under test.
 #[derive(clap::Subcommand)]
 pub(crate) enum Question {
     /// Check that a search finds the result of measuring every candidate, and keeps its promise in a program
@@ -23,7 +20,6 @@ pub(crate) enum Question {
     Soak(soak::Options),
 }
 
-/// Runs the test; returns whether it could be completed.
 pub(crate) fn run(question: &Question) -> Result<bool> {
     match question {
         Question::Advise(options) => advice::run(options),

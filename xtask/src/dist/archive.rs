@@ -1,5 +1,3 @@
-//! The tarball: one folder with the program, its manual pages, completions and licences.
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,14 +7,12 @@ use anyhow::{Context, Result};
 use super::release::{Release, Target};
 use crate::command::{announced, output, root};
 
-/// Files of the repository that come with the program.
 const TEXTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
-/// Shells, and the names under which they look for completions.
+/// File names by which shells find completions.
 const COMPLETIONS: &[(&str, &str)] =
     &[("bash", "writebench.bash"), ("zsh", "_writebench"), ("fish", "writebench.fish")];
 
-/// Puts the files together, as they are in the tarball; returns their folder.
 pub(super) fn tree(target: Target, program: &Path, notices: &Path, release: &Release) -> Result<PathBuf> {
     let tree = program.with_file_name(release.stem(target));
     let _ = fs::remove_dir_all(&tree);
@@ -39,7 +35,7 @@ pub(super) fn tree(target: Target, program: &Path, notices: &Path, release: &Rel
     Ok(tree)
 }
 
-/// The commands in the help: indented by two, below their heading.
+/// Commands are indented by two spaces, below their heading.
 fn commands(help: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(help).into_owned();
     let below = text.lines().skip_while(|line| *line != "Commands:").skip(1);
@@ -49,7 +45,7 @@ fn commands(help: &[u8]) -> Vec<String> {
     names.filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
-/// Packs the folder: the same bytes for the same content.
+/// The same content gives the same bytes.
 pub(super) fn tarball(target: Target, tree: &Path, release: &Release) -> Result<PathBuf> {
     let file = release.tarball(target);
     let mut tar = Command::new("tar");
@@ -61,7 +57,6 @@ pub(super) fn tarball(target: Target, tree: &Path, release: &Release) -> Result<
     Ok(file)
 }
 
-/// The sums of the files, for `sha256sum --check`.
 pub(super) fn sums(files: &[PathBuf], release: &Release) -> Result<()> {
     let mut command = Command::new("sha256sum");
     command.current_dir(&release.folder).args(files.iter().filter_map(|file| file.file_name()));

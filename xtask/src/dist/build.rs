@@ -1,4 +1,4 @@
-//! The program: static, and the same bytes wherever it is built from the same commit.
+//! A static program. The same commit gives the same bytes.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,10 @@ use super::release::{Release, Target};
 use super::tools;
 use crate::command::{announced, printed, quoted, root, target_directory};
 
-/// Builds the program of this tree; returns its path.
 pub(super) fn program(target: Target, release: &Release) -> Result<PathBuf> {
     build(target, release, root(), &target_directory()?.join("release-builds"))
 }
 
-/// Builds the program of a tree in a folder; returns its path.
 pub(super) fn build(target: Target, release: &Release, tree: &Path, folder: &Path) -> Result<PathBuf> {
     let mut cargo = tools::cargo("zigbuild")?;
     cargo.current_dir(tree);
@@ -23,7 +21,7 @@ pub(super) fn build(target: Target, release: &Release, tree: &Path, folder: &Pat
     cargo.env("CARGO_TARGET_DIR", folder).env("SOURCE_DATE_EPOCH", &release.epoch_s);
     let maps = prefix_maps(tree, folder)?;
     let flags = |flag: &str| maps.iter().map(|(from, to)| format!("{flag}={from}={to}")).collect::<Vec<_>>();
-    // Paths may have spaces.
+    // `CARGO_ENCODED_RUSTFLAGS` permits spaces in paths.
     let of_rust = flags("--remap-path-prefix").join("\x1f");
     let of_c: Vec<_> = flags("-ffile-prefix-map").iter().map(|flag| quoted(OsStr::new(flag))).collect();
     cargo.env("CARGO_ENCODED_RUSTFLAGS", of_rust).env_remove("RUSTFLAGS");
@@ -34,14 +32,14 @@ pub(super) fn build(target: Target, release: &Release, tree: &Path, folder: &Pat
     Ok(program)
 }
 
-/// Folders of this machine whose names would get into the program, and the names that stand there instead.
+/// Folders of this machine and their names in the program.
 fn prefix_maps(tree: &Path, folder: &Path) -> Result<Vec<(String, &'static str)>> {
     let sysroot = printed(Command::new("rustc").args(["--print", "sysroot"]))?;
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
     let home = home.context("neither CARGO_HOME nor HOME is set")?;
     let shown = |path: &Path| path.display().to_string();
-    // The last that fits counts: the tree may be in the home, and the folder in the tree.
+    // The last match counts: the tree may be in the home, and the folder in the tree.
     Ok(vec![
         (shown(&home), "/cargo"),
         (sysroot.trim().to_owned(), "/rust"),

@@ -1,5 +1,3 @@
-//! `cargo xtask dist`: all files of a release, in one folder, and the tries of each as its users would.
-
 mod archive;
 mod build;
 mod node;
@@ -35,8 +33,6 @@ pub(crate) struct Options {
     is_tried: bool,
 }
 
-/// Makes the files in the folder `dist` of cargo's target directory; returns whether all is as it
-/// should be.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     if options.twice {
         reproducible::is_possible()?;

@@ -1,5 +1,3 @@
-//! The tarballs of the Node package: one with its JavaScript, and one with the binary for each platform of Linux.
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -12,10 +10,10 @@ use crate::command::{announced, printed, root};
 
 const PLATFORMS: &[&str] = &["linux-x64-gnu", "linux-arm64-gnu", "linux-x64-musl", "linux-arm64-musl"];
 
-/// The main package is the last, as publishing requires.
+/// The main package must be published last.
 pub(super) fn tarballs(release: &Release) -> Result<Vec<PathBuf>> {
     let package = root().join("bindings/node");
-    // Says how to install zigbuild if it is missing.
+    // Prints how to install a missing zigbuild.
     tools::cargo("zigbuild")?;
     let mut build = Command::new("node");
     build.current_dir(&package).arg("scripts/build-platforms.js").args(PLATFORMS);

@@ -1,5 +1,3 @@
-//! The licences of others whose code is in the program, and the list of what it is made of.
-
 use std::fs;
 use std::path::PathBuf;
 
@@ -10,17 +8,16 @@ use super::tools;
 use crate::command::{metadata, output, root, shown};
 
 const CLI: &str = "crates/cli/Cargo.toml";
-/// The name of the files that cargo-cyclonedx writes; it adds the extension.
+/// cargo-cyclonedx adds the extension.
 const WRITTEN: &str = "bill-of-materials";
 
-/// The notices, as Markdown, beside the builds.
 pub(super) fn third_party(release: &Release) -> Result<PathBuf> {
     let mut about = tools::cargo("about")?;
     about.args(["generate", "--locked", "--fail", "--manifest-path", CLI, "xtask/about.hbs"]);
     about.args(["--config", "xtask/about.toml"]);
     println!("{}", shown(&about));
     let mut text = output(&mut about)?.stdout;
-    // The page's charts are no crate.
+    // Not a crate.
     let plotly = fs::read_to_string(root().join("crates/report/page/vendor/plotly-LICENSE"))?;
     text.extend(format!("\n## plotly.js\n\n```text\n{}\n```\n", plotly.trim()).bytes());
     let file = release.folder.with_file_name("THIRD-PARTY.md");
@@ -28,7 +25,7 @@ pub(super) fn third_party(release: &Release) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// All crates of the program with versions, sums and licences, as CycloneDX.
+/// CycloneDX: all crates with versions, sums and licences.
 pub(super) fn bill_of_materials(release: &Release) -> Result<PathBuf> {
     let mut cyclonedx = tools::cargo("cyclonedx")?;
     cyclonedx.args(["--manifest-path", CLI, "--format", "json", "--target", TARGETS[0].name]);
@@ -37,7 +34,7 @@ pub(super) fn bill_of_materials(release: &Release) -> Result<PathBuf> {
     output(&mut cyclonedx)?;
     let file = release.folder.join(format!("writebench-{}.cdx.json", release.version));
     fs::copy(root().join(CLI).with_file_name(WRITTEN).with_extension("json"), &file)?;
-    // cargo-cyclonedx writes beside each manifest of the workspace.
+    // cargo-cyclonedx writes a file next to each manifest.
     for package in metadata()?.packages {
         let _ = fs::remove_file(package.manifest_path.with_file_name(WRITTEN).with_extension("json"));
     }

@@ -1,4 +1,4 @@
-//! The packages for Debian and its relatives, and for those of Red Hat. `crates/cli/Cargo.toml` says what is in them.
+//! The contents are in `crates/cli/Cargo.toml`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::release::{Release, Target};
 use super::tools;
 use crate::command::announced;
 
-/// The folder of builds, from which both tools take `target/release/package`.
+/// Both tools read `target/release/package`.
 fn with_fixed_name(tree: &Path) -> Result<&Path> {
     let folder = tree.parent().context("a folder above")?;
     let link = folder.join("package");

@@ -1,5 +1,3 @@
-//! A release: its version, its time, and the machines that it is for.
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -7,16 +5,14 @@ use anyhow::{Context, Result};
 
 use crate::command::{metadata, printed, root};
 
-/// A machine that the program is built for. All are static: they run on any Linux with their processor.
+/// All programs are static.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Target {
-    /// Rust's name.
     pub(super) name: &'static str,
-    /// Debian's name for the processor.
     pub(super) debian: &'static str,
-    /// The kernel's name for the processor, which is RPM's, too.
+    /// Also RPM's name.
     pub(super) processor: &'static str,
-    /// The processor in the header of an ELF file, for binfmt_misc.
+    /// `e_machine` for binfmt_misc.
     pub(super) elf_machine: &'static str,
 }
 
@@ -32,12 +28,10 @@ impl Target {
         found.ok_or_else(|| format!("there are {}", known()))
     }
 
-    /// The emulator for its programs; none if they are for this machine.
     pub(super) fn emulator(self) -> Option<String> {
         (self.processor != std::env::consts::ARCH).then(|| format!("qemu-{}", self.processor))
     }
 
-    /// A command that runs a program for this target here.
     pub(super) fn command(self, program: &Path) -> Command {
         let Some(emulator) = self.emulator() else { return Command::new(program) };
         let mut command = Command::new(emulator);
@@ -46,12 +40,10 @@ impl Target {
     }
 }
 
-/// The version, the time and the folder that the files of a release have in common.
 pub(super) struct Release {
     pub(super) version: String,
-    /// The time of the commit, in seconds since 1970: the time of all files in the archives.
+    /// The time of the commit, in seconds since 1970.
     pub(super) epoch_s: String,
-    /// The folder that the files come into.
     pub(super) folder: PathBuf,
 }
 
@@ -65,7 +57,6 @@ impl Release {
         Ok(Self { version, epoch_s: time.trim().to_owned(), folder })
     }
 
-    /// The beginning of a file's name.
     pub(super) fn stem(&self, target: Target) -> String {
         format!("writebench-{}-{}", self.version, target.name)
     }

@@ -1,5 +1,3 @@
-//! Whether a second build gives the same bytes.
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +8,7 @@ use super::build;
 use super::release::{Release, Target};
 use crate::command::{output, root, succeed};
 
-/// A clone has only what is committed.
+/// A clone has only committed files.
 pub(super) fn is_possible() -> Result<()> {
     let changed = output(Command::new("git").current_dir(root()).args(["status", "--porcelain"]))?.stdout;
     ensure!(
@@ -20,7 +18,7 @@ pub(super) fn is_possible() -> Result<()> {
     Ok(())
 }
 
-/// Builds the commit again, in a clone and a folder with other names, and compares.
+/// Builds the commit again, in a clone.
 pub(super) fn check(target: Target, program: &Path, release: &Release) -> Result<()> {
     let elsewhere =
         tempfile::Builder::new().prefix("another-place-").tempdir().context("a folder to build in")?;
@@ -33,7 +31,7 @@ pub(super) fn check(target: Target, program: &Path, release: &Release) -> Result
     Ok(())
 }
 
-/// The other program stays, to be compared.
+/// Keeps the other program for a comparison.
 fn kept(other: &Path, elsewhere: tempfile::TempDir) -> Result<String> {
     let place = elsewhere.keep();
     let name = other.strip_prefix(&place)?;

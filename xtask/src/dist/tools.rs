@@ -1,5 +1,3 @@
-//! The programs that make a release, and how to install those that are missing.
-
 use std::process::Command;
 
 use anyhow::{Result, bail};
@@ -7,7 +5,6 @@ use writebench_testkit::has_program;
 
 use crate::command;
 
-/// A command of cargo's that is a program of its own, in the root of the repository.
 pub(super) fn cargo(subcommand: &str) -> Result<Command> {
     let program = format!("cargo-{subcommand}");
     if !has_program(&program) {

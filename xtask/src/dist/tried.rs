@@ -1,4 +1,4 @@
-//! Each file of a release, used as its users would: without Rust, without this repository, and where little else is.
+//! Uses each file of a release as its users do, without Rust and this repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,12 @@ use writebench_testkit::has_program;
 use super::release::{Release, Target};
 use crate::command::{output, printed, root, succeed};
 
-/// The most that the program may take on the disk.
 const MOST_BYTES: u64 = 12_000_000;
-/// The most that the program's start may take, as the median of several.
+/// The limit of the median.
 const MOST_START: Duration = Duration::from_millis(5);
-/// Versions of Node with long support, and the oldest that the package is for.
+/// LTS versions from the oldest supported one.
 const NODES: &[&str] = &["18", "20", "22", "24"];
 
-/// Tries all files; returns whether none failed. Prints which tries cannot be made here.
 pub(super) fn all(targets: &[Target], only_tarballs: bool, release: &Release) -> Result<bool> {
     let mut tries: Vec<(String, Result<()>)> = Vec::new();
     for &target in targets {
@@ -55,7 +53,6 @@ fn needs(program: &str) -> Result<()> {
     Ok(())
 }
 
-/// A folder for a root, with what a system always has.
 fn root_folder() -> Result<tempfile::TempDir> {
     let folder = tempfile::tempdir().context("a folder for the root")?;
     for name in ["proc", "dev", "sys", "tmp", "data"] {
@@ -64,7 +61,7 @@ fn root_folder() -> Result<tempfile::TempDir> {
     Ok(folder)
 }
 
-/// A command in another root, in a mount namespace of its own: what it mounts goes with it.
+/// The mounts end with their namespace.
 fn in_root(folder: &Path, words: &str) -> Command {
     let mounts = "mount -t proc proc \"$0/proc\" && mount --rbind /dev \"$0/dev\" && mount --rbind /sys \"$0/sys\" \
          && mount -t tmpfs tmpfs \"$0/tmp\"";
@@ -73,7 +70,6 @@ fn in_root(folder: &Path, words: &str) -> Command {
     command
 }
 
-/// First look, advice and page, with nothing but the program; its size and its start.
 fn empty_root(target: Target, release: &Release) -> Result<()> {
     let folder = root_folder()?;
     succeed(Command::new("tar").arg("-xzf").arg(release.tarball(target)).arg("-C").arg(folder.path()))?;
@@ -83,7 +79,7 @@ fn empty_root(target: Target, release: &Release) -> Result<()> {
     let version = printed(target.command(&program).arg("--version"))?;
     ensure!(version.trim().ends_with(&release.version), "its version is {version}");
     if target.emulator().is_some() {
-        // An emulator is no part of an empty root, and too slow to measure in.
+        // Emulated times mean nothing, and the emulator is outside the empty root.
         return emulated(target, &program);
     }
     let start = started(&program)?;
@@ -103,9 +99,8 @@ fn empty_root(target: Target, release: &Release) -> Result<()> {
     Ok(())
 }
 
-/// A run of one case with the emulator of another processor.
 fn emulated(target: Target, program: &Path) -> Result<()> {
-    // The program starts itself, as its worker.
+    // The program starts itself as its worker.
     let _emulator = Emulator::register(target)?;
     let folder = tempfile::tempdir()?;
     let mut command = Command::new(program);
@@ -116,7 +111,7 @@ fn emulated(target: Target, program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The kernel starts programs for another processor with an emulator, until this is dropped.
+/// The kernel starts foreign programs with an emulator until the drop.
 struct Emulator(String);
 
 impl Emulator {
@@ -129,7 +124,7 @@ impl Emulator {
         if !Path::new(Self::KERNEL).join("register").exists() {
             succeed(Command::new("mount").args(["-t", "binfmt_misc", "binfmt_misc", Self::KERNEL]))?;
         }
-        // The beginning of an ELF file of 64 bits: a program, also one at any address, for that processor.
+        // The head of a 64-bit ELF program, which may be position-independent.
         let machine = target.elf_machine;
         let magic = format!("\\x7fELF\\x02\\x01\\x01{}\\x02\\x00{machine}\\x00", "\\x00".repeat(9));
         let mask = format!("{}\\xff\\xfe{}\\xfe\\xff\\xff\\xff", "\\xff".repeat(6), "\\x00".repeat(8));
@@ -145,7 +140,6 @@ impl Drop for Emulator {
     }
 }
 
-/// The median time of `--version`.
 fn started(program: &Path) -> Result<Duration> {
     let mut times = Vec::new();
     for _ in 0..21 {
@@ -157,13 +151,12 @@ fn started(program: &Path) -> Result<Duration> {
     Ok(times[times.len() / 2])
 }
 
-/// A small Debian, made from its packages.
 fn debian(target: Target, release: &Release) -> Result<()> {
     needs("mmdebstrap")?;
     let folder = tempfile::tempdir()?;
     let system = folder.path().join("debian");
     let mut make = Command::new("mmdebstrap");
-    // Mirrors may be older than their lists are valid.
+    // Mirrors may be older than the validity of their lists.
     make.arg("--aptopt=Acquire::Check-Valid-Until \"false\"");
     make.args(["--quiet", "--variant=essential", "--mode=root", "stable"]).arg(&system);
     output(&mut make)?;
@@ -197,7 +190,7 @@ fn red_hat(target: Target, release: &Release) -> Result<()> {
     Ok(())
 }
 
-/// Installs and tries the Node package in a clean folder, from the tarballs alone.
+/// Only the tarballs are used.
 fn node(version: &str, release: &Release) -> Result<()> {
     needs("npm")?;
     let folder = tempfile::tempdir()?;

@@ -1,5 +1,3 @@
-//! The programs beside the cases.
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::slice;
@@ -16,33 +14,29 @@ use crate::export::Clock;
 use crate::program::{self, compiled};
 
 pub(super) enum Beside {
-    /// The code that is printed in C: the loop that a good C programmer would write.
+    /// Printed C, the loop of a good C programmer.
     C,
-    /// The code that is printed in every language.
+    /// Printed code in every language.
     Languages,
-    /// `cp` and `dd`.
     Tools,
-    /// fio with the job that is exported.
+    /// fio with an exported job.
     Fio,
-    /// That IOR, under mpirun.
+    /// IOR under mpirun.
     Ior(PathBuf),
 }
 
-/// A program's ratio, in a clock.
 pub(super) struct Column {
     pub(super) title: &'static str,
-    /// The index of the program.
     pub(super) program: usize,
     pub(super) clock: Clock,
-    /// Whether one side should not be slower.
     pub(super) is_judged: bool,
 }
 
-/// The languages without a run time of their own, whose code is judged.
+/// Languages without a runtime.
 const JUDGED: [Language; 3] = [Language::C, Language::Cpp, Language::Rust];
 
-/// The usual tools for copying, and their command lines. GNU coreutils 9.1: `cp --reflink=never` makes `read` and
-/// `write` of 128 KiB after `POSIX_FADV_SEQUENTIAL`; `cp` tries `FICLONE`, then one `copy_file_range` (strace).
+/// GNU coreutils 9.1 (strace): `cp --reflink=never` uses `read` and `write` of 128 KiB after
+/// `POSIX_FADV_SEQUENTIAL`. `cp` tries `FICLONE`, then one `copy_file_range`.
 const TOOLS: &[(&str, &str)] = &[
     ("cp --reflink=never", "cp --reflink=never {source} {file}"),
     ("cp", "cp {source} {file}"),
@@ -50,7 +44,6 @@ const TOOLS: &[(&str, &str)] = &[
     ("dd bs=128k", "dd bs=128k if={source} of={file} status=none"),
 ];
 
-/// `cases.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Lists {
@@ -60,7 +53,6 @@ struct Lists {
     fio: Vec<Group>,
 }
 
-/// Cases of one size.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Group {
@@ -86,12 +78,11 @@ impl Beside {
         }
     }
 
-    /// Whether the ratio tells how many times as fast as the program the case is, or the reverse.
+    /// The ratio is the case's speed over the program's, or the reverse.
     pub(super) fn judges_cases(&self) -> bool {
         !matches!(self, Self::Languages | Self::Tools)
     }
 
-    /// The cases with one of these texts in their name, or all, with files of the usual size.
     pub(super) fn cases(&self, usual: Bytes, only: &[String]) -> Result<Vec<Case>> {
         let lists: Lists = toml::from_str(include_str!("cases.toml")).context("cases.toml")?;
         let groups = match self {
@@ -107,7 +98,7 @@ impl Beside {
             let is_wanted = |name: &String| only.is_empty() || only.iter().any(|text| name.contains(text));
             for name in names.into_iter().filter(is_wanted) {
                 let case = Case::parse(&name)?.with(Axis::Size, &size.to_string())?;
-                // Programs of printed code have their data there.
+                // Printed programs have page-aligned data.
                 let is_aligned =
                     matches!(self, Self::C | Self::Languages) && case.method().has_axis(Axis::Memory);
                 cases.push(if is_aligned { case.with(Axis::Memory, "page-aligned")? } else { case });
@@ -116,7 +107,7 @@ impl Beside {
         Ok(cases)
     }
 
-    /// The command line of each program; none if its language does not support the case. Programs are built in the directory.
+    /// A command line is none if its language does not support the case.
     pub(super) fn programs(
         &self,
         writebench: &Path,
@@ -139,7 +130,6 @@ impl Beside {
         languages.iter().map(|&language| printed(case, language, directory)).collect()
     }
 
-    /// The beginning of the command that measures the case.
     pub(super) fn start(&self, writebench: &Path, case: &Case) -> Command {
         match self {
             Self::Ior(_) => mpirun(case.axes().ranks, writebench),
@@ -147,7 +137,7 @@ impl Beside {
         }
     }
 
-    /// The document's title, the option that writes it, and its explanation.
+    /// The title, the option, the explanation.
     pub(super) fn head(&self) -> [&'static str; 3] {
         match self {
             Self::C => ["Parity with plain C", "", include_str!("heads/c.md")],
@@ -159,14 +149,13 @@ impl Beside {
     }
 }
 
-/// A program of printed code; none if the language does not support the case.
 fn printed(case: &Case, language: Language, directory: &Path) -> Result<Option<String>> {
     let frame = EmitOptions { is_program: true, ..EmitOptions::default() };
     let Ok(text) = code(case, language, frame) else { return Ok(None) };
     compiled(&text, language, &directory.join(language.name())).map(Some)
 }
 
-/// The case's job for fio, made by a run of one sample.
+/// A run of one sample exports the job.
 fn exported_job(writebench: &Path, target: &Path, case: &Case, directory: &Path) -> Result<PathBuf> {
     let jobs = directory.join("jobs");
     let mut command = program::run(Command::new(writebench), target, slice::from_ref(case), 1);
@@ -177,7 +166,7 @@ fn exported_job(writebench: &Path, target: &Path, case: &Case, directory: &Path)
     job.context("there is no job for fio")
 }
 
-/// IOR has no calls together with a file for each rank.
+/// IOR has no collective calls with a file per rank.
 fn cases_of_ior() -> Vec<String> {
     let mut cases = Vec::new();
     for method in ["pwrite", "mpiio", "mpiio,collective=yes"] {

@@ -1,4 +1,4 @@
-//! fio and IOR as cases of a run: they measure themselves, and their figures become the phases of the sample.
+//! fio and IOR as cases of a run. Their own times become the phases of a sample.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,6 @@ use writebench_stats::as_f64;
 
 use crate::command::output;
 
-/// The program, and what the run wants of it.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     bytes: u64,
@@ -28,7 +27,7 @@ pub(crate) enum SelfTimed {
     Ior(Ior),
 }
 
-/// One test of IOR: <https://github.com/hpc/ior>.
+/// <https://github.com/hpc/ior>
 #[derive(clap::Args)]
 pub(crate) struct Ior {
     program: PathBuf,
@@ -37,7 +36,6 @@ pub(crate) struct Ior {
     pub(super) options: Vec<String>,
 }
 
-/// The figures of a program.
 #[derive(Debug, PartialEq)]
 struct Figures {
     write_ns: u64,
@@ -47,7 +45,7 @@ struct Figures {
     bytes: u64,
 }
 
-/// Runs the program once, and reports its figures to the run that started this process.
+/// Reports to the run that started this process.
 pub(crate) fn run(Options { bytes, file, program }: &Options) -> Result<bool> {
     let phases_fd = std::env::var("WRITEBENCH_PHASES_FD").context("this is for `writebench run --command`")?;
     let figures = match program {
@@ -63,7 +61,6 @@ pub(crate) fn run(Options { bytes, file, program }: &Options) -> Result<bool> {
 }
 
 impl SelfTimed {
-    /// The command line for that case.
     pub(super) fn line(&self, case: &Case) -> Result<String> {
         let this = std::env::current_exe()?.display().to_string();
         let mut words =
@@ -79,7 +76,6 @@ impl SelfTimed {
     }
 }
 
-/// Runs fio with the job in place of the file.
 fn fio(job: &Path, file: &Path) -> Result<Figures> {
     let name = file.file_name().context("a file")?.to_string_lossy();
     let text = fs::read_to_string(job)?;
@@ -100,8 +96,7 @@ fn fio(job: &Path, file: &Path) -> Result<Figures> {
     figures_of_fio(&json, is_in_turn(&text))
 }
 
-/// Whether one thread makes one call after the other, with syncs that fio times, so that the sum of the latencies is a
-/// time.
+/// The sum of latencies is a time if calls do not overlap and fio times the syncs.
 fn is_in_turn(job: &str) -> bool {
     let count = |beginning: &str| job.lines().filter(|line| line.starts_with(beginning)).count();
     let work = job.split_once("\n[writes-0]\n").map_or("", |(_, work)| work);
@@ -110,7 +105,7 @@ fn is_in_turn(job: &str) -> bool {
     count("[writes-") == 1 && count("iodepth=") == 0 && (syncs || !syncs_at_end)
 }
 
-/// The figures of the writing sections: the time inside the calls if these do not overlap, or the longest runtime.
+/// The time inside the calls if these do not overlap, else the longest runtime.
 fn figures_of_fio(json: &Value, is_in_turn: bool) -> Result<Figures> {
     let jobs = json["jobs"].as_array().context("fio names no job")?;
     if let Some(failed) = jobs.iter().find(|job| job["error"] != 0) {
@@ -133,7 +128,6 @@ fn figures_of_fio(json: &Value, is_in_turn: bool) -> Result<Figures> {
     Ok(Figures { write_ns, sync_ns, close_ns: 0, bytes })
 }
 
-/// The sum of all latencies of a kind.
 fn inside(latencies: &Value) -> Result<u64> {
     let mean = latencies["mean"].as_f64().context("no mean latency")?;
     Ok(rounded(mean * latencies["N"].as_f64().context("no number of latencies")?))
@@ -144,7 +138,6 @@ fn rounded(time_ns: f64) -> u64 {
     time_ns as u64
 }
 
-/// `mpirun` with so many ranks of a program, on this machine.
 pub(super) fn mpirun(ranks: u32, program: &Path) -> Command {
     let mut command = Command::new("mpirun");
     command.args(["--allow-run-as-root", "--oversubscribe", "--quiet", "-n", &ranks.to_string()]).arg(program);
@@ -152,7 +145,6 @@ pub(super) fn mpirun(ranks: u32, program: &Path) -> Command {
 }
 
 impl Ior {
-    /// The test that does the same as the case.
     pub(super) fn for_case(program: &Path, case: &Case) -> Self {
         let axes = case.axes();
         let (ranks, chunk) = (axes.ranks, axes.chunk_size_bytes);
@@ -179,7 +171,7 @@ impl Ior {
     fn measure(&self, file: &Path) -> Result<Figures> {
         let summary = tempfile::NamedTempFile::new().context("a file for IOR's summary")?;
         let mut command = mpirun(self.ranks, &self.program);
-        // This process is a rank's child, and IOR's ranks are not those of the run.
+        // This process is a rank's child, and IOR has other ranks.
         command
             .env_clear()
             .envs(std::env::vars().filter(|(name, _)| ["PATH", "HOME"].contains(&name.as_str())));
@@ -191,7 +183,7 @@ impl Ior {
     }
 }
 
-/// The total lasts from the first rank's open to the last rank's close; fsync is a part of writing.
+/// From the first open to the last close. fsync is a part of writing.
 fn figures_of_ior(json: &Value) -> Result<Figures> {
     const MIB: f64 = 1_048_576.0;
     let test = &json["tests"][0];
@@ -201,7 +193,7 @@ fn figures_of_ior(json: &Value) -> Result<Figures> {
     let bytes = parameter("blockSize").zip(parameter("segmentCount")).zip(test["Options"]["tasks"].as_u64());
     let bytes = bytes.map(|((block, segments), tasks)| block * segments * tasks);
     let bytes = bytes.with_context(|| format!("no size in {test}"))?;
-    // The time itself has only four digits behind the point.
+    // The time itself has only four decimals.
     let total_ns = rounded(as_f64(bytes) / MIB / number("bwMiB")? * 1e9);
     let write_ns = rounded(number("wrRdTime")? * 1e9);
     Ok(Figures { write_ns, sync_ns: 0, close_ns: total_ns.saturating_sub(write_ns), bytes })
@@ -216,7 +208,7 @@ mod tests {
         format!("# a comment\n\n[global]\nrw=write\n\n[before-0]\nend_fsync=1\n\n[writes-0]\n{work}\n")
     }
 
-    /// The used part of fio 3.33's output.
+    /// From fio 3.33.
     fn example() -> Value {
         json!({"fio version": "fio-3.33", "jobs": [{"jobname": "before-0", "error": 0}, {
             "jobname": "writes-0", "error": 0,

@@ -1,12 +1,9 @@
-//! Adds up the results that test programs print.
-
 use std::fmt;
 use std::io::{BufRead, Write};
 
 use anyhow::Result;
 use serde::Deserialize;
 
-/// The number of tests with each result.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) passed: u64,
@@ -28,7 +25,6 @@ impl fmt::Display for Counts {
     }
 }
 
-/// The form of the results that tests print.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Results {
@@ -36,14 +32,14 @@ pub(super) enum Results {
     Node,
 }
 
-/// Copies all lines, adds up the results, and returns the failures, which are repeated where they are seen.
+/// Copies all lines. Returns the failures, which are printed again at the end.
 pub(super) fn pass_on(
     mut from: impl BufRead,
     to: &mut impl Write,
     results: Option<Results>,
     counts: &mut Counts,
 ) -> Result<String> {
-    // Rust's tests list failures between a line `failures:` and the result, Node's at the end.
+    // Rust lists failures between `failures:` and the result, Node at the end.
     let (mut failures, mut in_failures) = (String::new(), false);
     let mut line = Vec::new();
     while from.read_until(b'\n', &mut line)? > 0 {
@@ -67,7 +63,7 @@ pub(super) fn pass_on(
     Ok(failures)
 }
 
-/// Rust's tests: `test result: ok. 3 passed; 0 failed; 1 ignored; …`.
+/// `test result: ok. 3 passed; 0 failed; 1 ignored; …`
 fn libtest(line: &str) -> Option<Counts> {
     let (_, rest) = line.strip_prefix("test result: ")?.split_once(". ")?;
     let count = |word: &str| {
@@ -77,7 +73,7 @@ fn libtest(line: &str) -> Option<Counts> {
     Some(Counts { passed: count("passed")?, failed: count("failed")?, skipped: count("ignored")? })
 }
 
-/// Tests of Node, one line for each kind: `ℹ pass 12`, or `# pass 12` as TAP.
+/// `ℹ pass 12`, or `# pass 12` in TAP.
 fn node(line: &str) -> Option<Counts> {
     let line = line.trim_end();
     let rest = line.strip_prefix("ℹ ").or_else(|| line.strip_prefix("# "))?;
@@ -86,9 +82,9 @@ fn node(line: &str) -> Option<Counts> {
     let none = Counts::default();
     match kind {
         "pass" => Some(Counts { passed: count, ..none }),
-        // A time limit, or the failure of an enclosing test, cancels a test.
+        // By a time limit, or the failure of an enclosing test.
         "fail" | "cancelled" => Some(Counts { failed: count, ..none }),
-        // Node runs a test marked as to do, but ignores its failure.
+        // Node ignores failures of these.
         "skipped" | "todo" => Some(Counts { skipped: count, ..none }),
         _ => None,
     }

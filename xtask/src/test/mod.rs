@@ -1,5 +1,3 @@
-//! `cargo xtask test`: the complete check of a change.
-
 mod counts;
 mod step;
 
@@ -22,12 +20,9 @@ pub(crate) struct Options {
     list: bool,
 }
 
-/// The lines of a step's failures that are repeated at the end of the run.
 const REPEATED_LINES: usize = 60;
 
-/// Runs all steps, also after one has failed; returns whether none has. The failures are repeated
-/// at the end, so that a log of which only the end is kept has them. The counts come last, on a
-/// line of their own.
+/// Failures are printed again at the end, because a log may keep only its end. The counts are the last line.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let steps = chosen(steps()?, &options.steps)?;
     if options.list {
@@ -54,7 +49,6 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     Ok(!has_failed)
 }
 
-/// The steps with these names, in their own order; all if there are no names.
 fn chosen(mut steps: Vec<Step>, names: &[String]) -> Result<Vec<Step>> {
     if let Some(unknown) = names.iter().find(|name| steps.iter().all(|step| step.name != **name)) {
         let known: Vec<_> = steps.iter().map(|step| step.name.as_str()).collect();
@@ -64,20 +58,18 @@ fn chosen(mut steps: Vec<Step>, names: &[String]) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// The last lines of a text.
 fn end_of(text: &str, lines: usize) -> &str {
     let start = text.rmatch_indices('\n').nth(lines).map_or(0, |(at, _)| at + 1);
     &text[start..]
 }
 
-/// The ends of steps, which both lanes write down.
 #[derive(Default)]
 struct Log {
     ended: Mutex<Vec<Record>>,
     changed: Condvar,
 }
 
-/// Runs all steps, those beside others in a second lane; returns how they ended, in the order of their ends.
+/// Steps with `beside` run in a second lane. The records are in the order of the ends.
 fn run_all(steps: &[Step]) -> Vec<Record> {
     let log = Log::default();
     let (first, rest) = steps.split_at(steps.len().min(1));
@@ -91,7 +83,7 @@ fn run_all(steps: &[Step]) -> Vec<Record> {
 }
 
 impl Log {
-    /// Runs a step after those that it needs, where they are among all steps of the run.
+    /// Waits for the steps in `after`, if they are part of this run.
     fn run(&self, step: &Step, all: &[Step]) {
         let has_ended = |ended: &[Record], name: &String| {
             ended.iter().any(|record| record.step == *name) || all.iter().all(|other| other.name != *name)
@@ -108,7 +100,7 @@ impl Log {
         let record = if step.beside {
             let mut output = Vec::new();
             let record = step.carry_out(failed.as_deref(), &mut output);
-            // Without a standard output there is nobody to tell.
+            // Standard output may be closed.
             let _ = writeln!(stdout.lock(), "{title} (beside others)\n{}", String::from_utf8_lossy(&output));
             record
         } else {
@@ -188,7 +180,6 @@ mod tests {
     fn every_step_can_be_repeated_by_hand() {
         let steps = steps().unwrap();
         for (at, step) in steps.iter().enumerate() {
-            // A shell parses the command without running it.
             output(std::process::Command::new("sh").args(["-n", "-c", &step.run])).unwrap();
             assert!(!step.run.contains('{'), "{}: {}", step.name, step.run);
             assert!(steps[..at].iter().all(|other| other.name != step.name), "{} comes twice", step.name);

@@ -1,5 +1,3 @@
-//! One step of the check.
-
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{BufReader, Write};
@@ -14,7 +12,7 @@ use super::counts::{Counts, Results, pass_on};
 use crate::command::{root, target_directory};
 use crate::toolchain;
 
-/// `steps.toml`, which explains the fields.
+/// The file explains the fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Steps {
@@ -25,7 +23,6 @@ struct Steps {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Step {
-    /// The name on the command line.
     pub(super) name: String,
     pub(super) run: String,
     pub(super) tests: Option<Results>,
@@ -47,7 +44,6 @@ pub(super) fn steps() -> Result<Vec<Step>> {
     Ok(step)
 }
 
-/// The end of a step.
 pub(super) struct Record {
     pub(super) step: String,
     pub(super) ending: Ending,
@@ -58,9 +54,8 @@ pub(super) struct Record {
 #[derive(Debug, PartialEq)]
 pub(super) enum Ending {
     Passed,
-    /// With the reason, and the tests that failed.
+    /// The reason and the failed tests.
     Failed(String),
-    /// With the reason.
     Skipped(String),
 }
 
@@ -77,7 +72,7 @@ impl fmt::Display for Record {
 }
 
 impl Step {
-    /// Runs the step, unless a requirement is missing; `failed` is the step before it that has failed.
+    /// `failed` is a failed step in `after`.
     pub(super) fn carry_out(&self, failed: Option<&str>, output: &mut impl Write) -> Record {
         let start = Instant::now();
         let mut counts = Counts::default();
@@ -90,7 +85,7 @@ impl Step {
             None => match self.succeed(&mut counts, output) {
                 Ok(()) => Ending::Passed,
                 Err(error) => {
-                    // A step without tests, or a test program that died, prints no count; it is a failure all the same.
+                    // A test program that died prints no counts.
                     counts.failed = counts.failed.max(1);
                     let why = format!("{error:#}");
                     let _ = writeln!(output, "\n== {} FAILED: {why}\n== to repeat it: {}", self.name, self.run);
@@ -101,10 +96,9 @@ impl Step {
         Record { step: self.name.clone(), ending, counts, took: start.elapsed() }
     }
 
-    /// Copies the output, and counts the results of tests.
     fn succeed(&self, counts: &mut Counts, output: &mut impl Write) -> Result<()> {
         let mut command = Command::new("nice");
-        // What runs beside others is printed at its end, in one piece.
+        // The output is printed in one piece.
         let (niceness, start) = if self.beside { ("19", "exec 2>&1\n") } else { ("0", "") };
         command.args(["-n", niceness, "sh", "-c", &format!("{start}{}", self.run)]).current_dir(root());
         let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start a shell")?;
@@ -113,13 +107,13 @@ impl Step {
         let status = child.wait()?;
         ensure!(status.success(), "{}", format!("it ended with {status}\n{failures}").trim_end());
         ensure!(counts.failed == 0, "it ended as if no test had failed");
-        // This detects a filter for a module that was renamed.
+        // This detects a filter for a renamed module.
         ensure!(self.tests.is_none() || *counts != Counts::default(), "no test was run");
         Ok(())
     }
 }
 
-/// The missing requirement and how to install it; none if it is met.
+/// The missing requirement and its remedy.
 fn missing(need: &str) -> Option<String> {
     let is_met = match need.strip_prefix("rust:") {
         Some(target) => toolchain::has_target(target),
@@ -147,7 +141,6 @@ pub(super) mod tests {
         Step { tests: Some(Results::Rust), ..step("a", run) }
     }
 
-    /// The reason why the step failed or was skipped, and the counts. The output is kept out of this program's own.
     fn ended(step: &Step) -> (String, String) {
         let Record { ending, counts, .. } = step.carry_out(None, &mut Vec::new());
         let why = match ending {

@@ -1,21 +1,16 @@
-//! Checks of files: length, name, unfinished work, and permission for `unsafe`.
-
 use super::{Finding, finding};
 
-/// A Rust file with this many lines must be split.
 const LINES_LIMIT: usize = 500;
 
-/// Names that do not describe the content.
 const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "misc", "common"];
 
-/// Marks of unfinished work, split so that this file has no finding.
+/// Split: this file must pass the check.
 const UNFINISHED: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
 const IGNORED_TEST: &str = concat!("#[", "ignore");
 
 const PERMISSION: &str = concat!("(unsafe", "_code");
 
-/// Prefixes of the paths that may use `unsafe`.
 const UNSAFE_HOMES: &[&str] = &[
     "bindings/node/src/sys/",
     "crates/direct-io/src/sys/",
@@ -28,7 +23,6 @@ const UNSAFE_HOMES: &[&str] = &[
 
 const CODE_EXTENSIONS: &[&str] = &["rs", "c", "h", "toml", "sql", "sh", "js", "mjs", "ts"];
 
-/// A Rust file that is too long.
 pub(super) fn too_long(path: &str, text: &str) -> Vec<Finding> {
     let lines = text.lines().count();
     if !path.ends_with(".rs") || lines < LINES_LIMIT {
@@ -37,7 +31,6 @@ pub(super) fn too_long(path: &str, text: &str) -> Vec<Finding> {
     vec![finding(path, lines, format!("{lines} lines; below {LINES_LIMIT} is the rule"))]
 }
 
-/// A Rust file, folder or module with an undescriptive name.
 pub(super) fn badly_named(path: &str, text: &str) -> Vec<Finding> {
     if !path.ends_with(".rs") {
         return Vec::new();
@@ -53,7 +46,6 @@ pub(super) fn badly_named(path: &str, text: &str) -> Vec<Finding> {
     of_path.chain(of_modules).collect()
 }
 
-/// Notes of unfinished work, and tests that never run.
 pub(super) fn unfinished(path: &str, text: &str) -> Vec<Finding> {
     let extension = path.rsplit('.').next().unwrap_or_default();
     if !CODE_EXTENSIONS.contains(&extension) {
@@ -68,7 +60,7 @@ pub(super) fn unfinished(path: &str, text: &str) -> Vec<Finding> {
     })
 }
 
-/// Permission for `unsafe`, which the lints of the workspace deny, in another place.
+/// The lints of the workspace deny `unsafe`. Permissions are for these paths only.
 pub(super) fn unsafe_out_of_place(path: &str, text: &str) -> Vec<Finding> {
     if !path.ends_with(".rs") || UNSAFE_HOMES.iter().any(|home| path.starts_with(home)) {
         return Vec::new();
@@ -77,7 +69,6 @@ pub(super) fn unsafe_out_of_place(path: &str, text: &str) -> Vec<Finding> {
     each_line(path, text, |line| line.contains(PERMISSION).then(what))
 }
 
-/// The lines that break a rule, which says what is wrong with a line.
 fn each_line(path: &str, text: &str, rule: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
     text.lines().zip(1..).filter_map(|(line, number)| Some(finding(path, number, rule(line)?))).collect()
 }

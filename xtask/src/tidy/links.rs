@@ -28,8 +28,7 @@ fn is_document(path: &str) -> bool {
         || (path.starts_with("docs/") && path.ends_with(".md"))
 }
 
-/// The targets of `[text](target)`, `[name]: target`, `href="target"` and `src="target"`, with their
-/// lines, outside code.
+/// Targets of `[text](target)`, `[name]: target`, `href` and `src` outside code, with their lines.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut links = Vec::new();
     let mut in_code = false;

@@ -1,5 +1,3 @@
-//! Checks of manifests: the permitted imports between our crates, and the lints of the workspace.
-
 use std::fs;
 use std::path::Path;
 
@@ -9,7 +7,6 @@ use cargo_metadata::{Dependency, DependencyKind, Metadata, Package};
 
 use super::{Finding, finding};
 
-/// The libraries, all of which the program may import.
 const LIBRARIES: &[&str] =
     &["direct-io", "engine", "filesystems", "model", "probe", "report", "runner", "snippets", "stats", "store"];
 
@@ -31,20 +28,16 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("node", &["direct-io"]),
 ];
 
-/// A crate of the workspace.
 #[derive(Debug)]
 pub(super) struct Member {
-    /// The name of the folder.
     name: String,
-    /// Relative to the root of the repository.
     manifest_path: String,
     manifest: String,
-    /// The folders of the workspace crates that the crate imports, except for tests.
+    /// Folders of imported workspace crates, except for tests.
     imports: Vec<String>,
 }
 
 impl Member {
-    /// Imports that the table does not permit.
     pub(super) fn forbidden_imports(&self) -> Vec<Finding> {
         let Some((_, allowed)) = MAY_IMPORT.iter().find(|(name, _)| *name == self.name) else {
             let what = format!("{} has no row in the import table of xtask and docs", self.name);
@@ -60,18 +53,15 @@ impl Member {
             .collect()
     }
 
-    /// A manifest without the lints of the workspace.
     pub(super) fn missing_lints(&self) -> Option<Finding> {
         let takes_them = self.manifest.contains("\n[lints]\nworkspace = true\n");
         (!takes_them).then(|| finding(&self.manifest_path, 1, "no `[lints]` with `workspace = true`"))
     }
 
-    /// The folder of the crate's sources.
     pub(super) fn sources(&self) -> String {
         self.manifest_path.replace("Cargo.toml", "src")
     }
 
-    /// The manifest's line with that import, from 1.
     fn line_of(&self, import: &str) -> usize {
         let key = |line: &str| {
             line.split(['.', ' ', '=']).next().map(|key| key.trim_start_matches("writebench-") == import)
@@ -80,7 +70,6 @@ impl Member {
     }
 }
 
-/// The crates of the workspace, according to cargo.
 pub(super) fn members(metadata: &Metadata, root: &Path) -> Result<Vec<Member>> {
     let member = |package: &Package| {
         let path = &package.manifest_path;
@@ -94,7 +83,6 @@ pub(super) fn members(metadata: &Metadata, root: &Path) -> Result<Vec<Member>> {
     metadata.workspace_packages().into_iter().map(member).collect()
 }
 
-/// The import of a dependency, except for tests.
 fn import(dependency: &Dependency) -> Option<String> {
     let path = dependency.path.as_ref().filter(|_| dependency.kind != DependencyKind::Development)?;
     path.file_name().map(str::to_owned)

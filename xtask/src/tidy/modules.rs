@@ -1,5 +1,3 @@
-//! Checks that a crate's modules and folders form no cycle, and that layers only use those below them.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
@@ -7,24 +5,22 @@ use anyhow::{Context, Result};
 use super::source::Source;
 use super::{Finding, finding};
 
-/// A crate's folder of sources and its layers, from the lowest: the modules of a layer may use those before it.
+/// A crate's folder of sources, and its layers from the lowest.
 type Layers = (&'static str, &'static [&'static [&'static str]]);
 
 const LAYERS: &[Layers] =
     &[("crates/report/src", &[&["numbers"], &["sentences"], &["tables", "charts"], &["formats"]])];
 
-/// `[]` is the root of a crate, `["a", "b"]` is `crate::a::b`.
+/// `[]` is the crate's root, `["a", "b"]` is `crate::a::b`.
 type ModulePath = [String];
 
-/// The modules of one crate.
 struct Crate {
     modules: BTreeMap<Vec<String>, Source>,
 }
 
-/// For each pair of modules, the first line where one uses a definition of the other.
+/// The line of a module's first use of another's definition.
 type Uses<'c> = BTreeMap<(&'c ModulePath, &'c ModulePath), usize>;
 
-/// All cycles, and all uses of an upper layer by a lower one, among the files below a folder `src`.
 pub(super) fn tangled(folder: &str, files: &[(String, String)]) -> Result<Vec<Finding>> {
     let modules = Crate::read(folder, files)?;
     let uses = modules.uses();
@@ -58,7 +54,6 @@ impl Crate {
         for (name, module) in &self.modules {
             for (words, line) in &module.mentions {
                 let definition = self.absolute(name, words).and_then(|path| self.definition(&path, 0));
-                // A module may use its parent.
                 if let Some((other, _)) = definition.filter(|(whole, _)| !name.starts_with(whole)) {
                     uses.entry((name, other)).or_insert(*line);
                 }
@@ -67,10 +62,10 @@ impl Crate {
         uses
     }
 
-    /// Uses of a neighbour that needs this module in turn. A module stands for all that is in its folder.
+    /// Uses of a neighbour that needs this module in turn. A module includes its folder.
     ///
-    /// This also finds cycles of files: at least two of them are in different children of the innermost module that
-    /// has them all, since a child's use of that module does not count.
+    /// This also finds cycles of files. Two of them are in different children of their innermost common module,
+    /// because a use of that module does not count.
     fn cycles(&self, uses: &Uses<'_>) -> Vec<Finding> {
         let edges: BTreeSet<_> = uses.keys().filter_map(|(from, to)| neighbours(from, to)).collect();
         let needs = |module, goal| {
@@ -97,7 +92,7 @@ impl Crate {
         &self.modules[module].path
     }
 
-    /// Layers that were renamed, and so would not be checked.
+    /// A renamed layer would not be checked.
     fn missing(&self, (folder, layers): &Layers) -> Vec<Finding> {
         let absent =
             layers.concat().into_iter().filter(|layer| !self.modules.contains_key(&[layer.to_string()][..]));
@@ -112,7 +107,6 @@ impl Crate {
             .collect()
     }
 
-    /// Uses of an upper layer by a lower one.
     fn upwards(&self, (_, layers): &Layers, uses: &Uses<'_>) -> Vec<Finding> {
         let height = |module: &ModulePath| {
             let top = module.first()?;
@@ -127,7 +121,7 @@ impl Crate {
             .collect()
     }
 
-    /// The path from the root of the crate; none for external code.
+    /// None for external code.
     fn absolute(&self, module: &[String], words: &[String]) -> Option<Vec<String>> {
         let (first, rest) = words.split_first()?;
         match first.as_str() {
@@ -148,7 +142,7 @@ impl Crate {
         }
     }
 
-    /// The module that defines the path's item, through all aliases; none for a module itself.
+    /// Follows aliases. None for a module itself.
     fn definition(&self, path: &[String], depth: usize) -> Option<(&Vec<String>, &Source)> {
         const MOST_NAMES: usize = 8;
         let length = (0..path.len()).rev().find(|&length| self.modules.contains_key(&path[..length]))?;
@@ -167,7 +161,7 @@ impl Crate {
     }
 }
 
-/// The two children of the innermost common module that have them, or are them; none if one is that module.
+/// The children of the innermost common module on the paths to both. None if one is that module.
 fn neighbours<'m>(from: &'m ModulePath, to: &'m ModulePath) -> Option<(&'m ModulePath, &'m ModulePath)> {
     let common = from.iter().zip(to).take_while(|(a, b)| a == b).count();
     Some((from.get(..=common)?, to.get(..=common)?))
@@ -177,7 +171,6 @@ fn neighbours<'m>(from: &'m ModulePath, to: &'m ModulePath) -> Option<(&'m Modul
 mod tests {
     use super::*;
 
-    /// The findings in files of `x/src` with these texts.
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<_> =
             files.iter().map(|(name, text)| (format!("x/src/{name}"), (*text).to_owned())).collect();

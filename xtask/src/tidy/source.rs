@@ -1,5 +1,5 @@
-//! The names that a source file imports and uses, read from its tokens: including macros, without comments,
-//! strings and tests.
+//! Imported and used names in the tokens of a source file. Tokens include macros, but neither comments nor
+//! strings.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -7,16 +7,14 @@ use std::str::FromStr;
 use anyhow::{Result, anyhow};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// The references of a file to other modules. An inline module counts as its file, so that its `super` is the
-/// file's, too: the parent, which a module may use.
+/// An inline module counts as its file. Its `super` then means the file's parent, a permitted use.
 #[derive(Debug, Default)]
 pub(super) struct Source {
     pub(super) path: String,
-    /// The paths that `use` binds to a name.
+    /// The paths of names bound by `use`.
     pub(super) bindings: BTreeMap<String, Vec<String>>,
-    /// The paths in code and their lines, including those of each private `use`.
+    /// Paths with their lines, including those of private `use`.
     pub(super) mentions: Vec<(Vec<String>, usize)>,
-    /// The test modules below this one.
     pub(super) tests: Vec<String>,
 }
 
@@ -38,7 +36,7 @@ impl Source {
                 TokenTree::Punct(mark) if mark.as_char() == '#' && is_for_tests(rest) => {
                     rest = self.skip_item(rest);
                 }
-                // This is a field or a method.
+                // A field or a method.
                 TokenTree::Punct(mark) if mark.as_char() == '.' => {
                     rest = &rest[usize::from(matches!(rest.first(), Some(TokenTree::Ident(_))))..];
                 }
@@ -67,7 +65,7 @@ impl Source {
         }
     }
 
-    /// Reads a `use`. A re-export does not count as a use.
+    /// A re-export is not a use.
     fn bind_all<'t>(&mut self, tokens: &'t [TokenTree], is_public: bool) -> &'t [TokenTree] {
         let end = tokens.iter().position(|token| is_mark(token, ';')).unwrap_or(tokens.len());
         let mentioned = self.mentions.len();
@@ -78,7 +76,6 @@ impl Source {
         &tokens[end..]
     }
 
-    /// Reads the tree of a `use` below these words.
     fn bind(&mut self, tree: &[TokenTree], before: &[String]) {
         let below = |word: &dyn ToString| [before, &[word.to_string()]].concat();
         match tree {
@@ -102,7 +99,7 @@ impl Source {
         self.mentions.push((words, first.span().start().line));
     }
 
-    /// Skips the item of an attribute, which may have more attributes.
+    /// The item may have more attributes.
     fn skip_item<'t>(&mut self, tokens: &'t [TokenTree]) -> &'t [TokenTree] {
         let is_end = |token: &TokenTree| {
             is_mark(token, ';')

@@ -1,6 +1,3 @@
-//! `cargo xtask validate advise`: whether a search finds the result of measuring every candidate, in a
-//! fraction of the time, whether searches agree, and whether the recommended function keeps the promised gain.
-
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
@@ -17,7 +14,6 @@ use crate::export::{Clock, Measured, measured};
 use crate::program;
 use crate::target::{Targets, described};
 
-/// The targets, the size and the numbers of samples and searches.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -42,16 +38,14 @@ pub(crate) struct Options {
     part: u32,
 }
 
-/// How much slower than the fastest recommendation or grid case a recommendation may be.
 const TOLERANCE: f64 = 0.03;
 
-/// The rounds of that comparison.
 const ROUNDS: u32 = 120;
 
-/// Measures the grid, searches, and measures the results of both side by side; returns whether nine
-/// of ten searches were not proven to be outside the tolerance, nor to promise a gain that a program does not have.
+/// Returns whether at most one of ten answers is proven to be outside the tolerance, and as few promises are
+/// broken.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    /// Room for a copy of 1 GiB and its source, and for the filesystem's own.
+    /// For a copy of 1 GiB, its source and metadata.
     const IMAGE_SIZE: Bytes = Bytes(4 << 30);
     let program = program::build()?;
     options.targets.each("advice", IMAGE_SIZE, |target| {
@@ -69,7 +63,6 @@ struct Search<'s> {
 impl Search<'_> {
     fn validate(&self) -> Result<bool> {
         let Options { size, samples, searches, part, .. } = *self.options;
-        // Each answer, and how often it was given.
         let mut found = HashMap::<Case, u32>::new();
         let (mut budget, mut grid_s) = (None, None);
         if samples > 0 {
@@ -82,7 +75,7 @@ impl Search<'_> {
             found.insert(best.clone(), 0);
             (budget, grid_s) = (Some(time / part), Some(seconds));
         }
-        // A user's searches know of those before; those of different users do not.
+        // Searches of a user know the earlier ones.
         let databases = tempfile::tempdir().context("a folder for the databases")?;
         let (mut answers, mut search_s) = (Vec::new(), 0.0);
         for number in 1..=searches {
@@ -98,7 +91,7 @@ impl Search<'_> {
             let advice = Advice::deserialize(&export["advice"]).context("the search ended without advice")?;
             let mut recommended = Case::parse(&advice.recommended)?;
             if let Some(size) = size {
-                // A final that the budget allowed smaller files only is judged with those of the grid.
+                // A small budget may have allowed only smaller files in the final.
                 recommended = recommended.with(Axis::Size, &size.to_string())?;
             }
             let written = Bytes(export["run"]["written_bytes"].as_u64().unwrap_or(0)).approximate();
@@ -120,13 +113,10 @@ impl Search<'_> {
         Ok(self.side_by_side(&found)? && is_kept)
     }
 
-    /// Whether so many searches are at most one of ten.
     fn is_rare(&self, searches: u32) -> bool {
         searches <= self.options.searches / 10
     }
 
-    /// Measures all recommendations and the grid's fastest in the same rounds; returns whether at most one of
-    /// ten searches is proven to be outside the tolerance of the fastest.
     fn side_by_side(&self, found: &HashMap<Case, u32>) -> Result<bool> {
         let names: Vec<Case> = found.keys().cloned().collect();
         let cases = self.run_cases(&names, ROUNDS)?;
@@ -167,7 +157,7 @@ impl Search<'_> {
     fn candidates(&self) -> Result<Vec<Case>> {
         let mut command = self.advise();
         let text = printed(command.args(["--dry-run", "--quiet"]))?;
-        // The last line is their sum.
+        // The last line is the sum.
         let names = text.lines().rev().skip(1);
         let cases = names.map(|name| Case::parse(name).context("no case among the candidates"));
         let cases: Vec<Case> = cases.collect::<Result<_>>()?;
@@ -175,7 +165,7 @@ impl Search<'_> {
         Ok(cases)
     }
 
-    /// Measures the cases, at least two; the fastest is first.
+    /// The fastest is first.
     fn run_cases(&self, cases: &[Case], samples: u32) -> Result<Vec<Measured>> {
         let command = program::run(Command::new(self.program), self.target, cases, samples);
         let mut cases = measured(&program::exported(command)?)?;

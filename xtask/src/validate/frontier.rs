@@ -1,8 +1,6 @@
-//! `cargo xtask validate frontier`: for each contract, the best of the five programs' ways beside the best of ours, in
-//! the same rounds.
+//! The best of the five programs' methods and of writebench's, for each contract.
 //!
-//! The bests are chosen in one run, and measured again in another, so that the luck of the choice is not in the
-//! figure.
+//! One run chooses the best, and another measures them. Otherwise the luck of the choice would be in the ratio.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +17,6 @@ use crate::export::{Clock, Measured, measured, without_size};
 use crate::program;
 use crate::target::{Targets, filesystem, is_memory};
 
-/// The targets, the size and the numbers of samples.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -42,14 +39,12 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// The beginning of the document.
     fn head(&self) -> String {
         let Self { samples, rounds, size, .. } = self;
         format!(include_str!("frontier.md"), samples = samples, rounds = rounds, size = size.approximate())
     }
 }
 
-/// `frontier.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contracts {
@@ -60,23 +55,21 @@ struct Contracts {
 #[serde(deny_unknown_fields)]
 struct Contract {
     title: String,
-    /// The most memory that the run may use; its files are four times as large.
+    /// The memory limit of the run. Its files are four times as large.
     memory_bytes: Option<u64>,
     programs: Vec<String>,
     #[serde(default)]
     cp: Vec<String>,
     ours: Vec<String>,
-    /// Whether a copy may share its blocks with the source.
     #[serde(default)]
     may_share_blocks: bool,
-    /// The ratio that is wanted, by kind of filesystem.
+    /// Wanted ratio by filesystem.
     wanted: BTreeMap<String, f64>,
     #[serde(default)]
     wanted_of_cp: BTreeMap<String, f64>,
 }
 
 impl Contract {
-    /// The programs' cases, those of cp, and ours, with files of that size.
     fn cases(&self, size: Bytes) -> Result<[Vec<Case>; 3], CaseError> {
         let size = self.memory_bytes.map_or(size, |memory| Bytes(memory * 4)).to_string();
         let sized = |name: &String| Case::parse(name)?.with(Axis::Size, &size);
@@ -89,9 +82,8 @@ impl Contract {
     }
 }
 
-/// Compares; returns whether every wanted ratio was reached.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    /// Room for a copy and its source, and for the filesystem's own.
+    /// For a copy, its source and metadata.
     const IMAGE_SIZES: u64 = 5;
     let contracts: Contracts = toml::from_str(include_str!("frontier.toml")).context("frontier.toml")?;
     let program = program::build()?;
@@ -120,7 +112,7 @@ impl Frontier<'_> {
         let in_memory = is_memory(self.target)?;
         let wanted = |contract: &&Contract| {
             let only = &self.options.only;
-            // A filesystem in memory keeps nothing, and holds no file that is larger than memory.
+            // Memory is not durable, and holds no file larger than itself.
             let is_possible = !in_memory || !contract.is_durable() && contract.memory_bytes.is_none();
             is_possible && (only.is_empty() || only.iter().any(|text| contract.title.contains(text.as_str())))
         };
@@ -129,14 +121,14 @@ impl Frontier<'_> {
             let [programs, cp, ours] = contract.cases(self.options.size)?;
             let all = [&programs[..], &cp, &ours].concat();
             let chosen = measured(&self.measure(contract, &all, self.options.samples)?)?;
-            // A copy that shares its blocks is another contract than to copy the bytes.
+            // Sharing blocks is another contract than copying bytes.
             let shares = |case: &Measured| case.samples.iter().any(|sample| sample.shares_blocks == Some(true));
             let is_kept = |case: &&Measured| contract.may_share_blocks || !shares(case);
             let best = |group: &[Case]| {
                 let group = chosen.iter().filter(is_kept).filter(|case| group.contains(&case.case));
                 group.min_by(|a, b| a.value_ns.total_cmp(&b.value_ns)).map(|best| best.case.clone())
             };
-            // The programs' ways are ours, too, where ours are possible at all.
+            // The programs' methods are also writebench's.
             let either = best(&ours).and_then(|_| best(&[&programs[..], &ours].concat()));
             let (Some(theirs), Some(ours)) = (best(&programs), either) else { continue };
             let cp = best(&cp);
@@ -158,7 +150,6 @@ impl Frontier<'_> {
                 (&beside_cp, cp.as_ref(), contract.wanted_of_cp.get(&kind)),
             ] {
                 let Some(other) = other.map(found).transpose()? else { continue };
-                // A ratio of times: the other's over ours.
                 let ratio = other.ratio(ours, Clock::Total).context("no rounds in common")?;
                 good &= wanted.is_none_or(|&wanted| ratio.estimate >= wanted) && ratio.high >= 1.0;
                 let row = row(what, other, ours, &ratio, wanted);
@@ -194,8 +185,7 @@ fn row(what: &str, other: &Measured, ours: &Measured, ratio: &Interval, wanted: 
     format!("| {what} | {} | {} | {times} | {of_limit} | {wanted} |\n", side(other), side(ours))
 }
 
-/// The document with that section, which takes the place of one with the same title. Sections that were measured in
-/// another manner, which the head tells, go.
+/// Replaces the section of the same title. Another head means other settings, so it removes all sections.
 fn with_section(head: &str, document: &str, section: &str) -> String {
     const MARK: &str = "\n### ";
     let title = |section: &str| section.trim_start().lines().next().map(str::to_owned);
@@ -208,7 +198,6 @@ fn with_section(head: &str, document: &str, section: &str) -> String {
     head.to_owned() + &sections.concat()
 }
 
-/// The machine, as the export has it: its CPU for the title, and the rest.
 fn facts_of(export: &Value) -> Result<String> {
     let Environment { cpu, memory, system, .. } =
         Environment::deserialize(&export["targets"][0]["environment"]).context("the target's environment")?;

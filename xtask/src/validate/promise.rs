@@ -1,5 +1,5 @@
-//! The gain that a search promises, held against the recommended function in a program of its own. There its data is
-//! where malloc puts it, as in most programs, and plain write is another such program.
+//! Compares a promised gain with a program of the recommended function. Its data is from malloc, as in most
+//! programs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,19 +14,17 @@ use writebench_stats::Interval;
 use crate::export::Clock;
 use crate::program::{compiled, run_beside};
 
-/// The rounds in which the two programs are compared.
 const ROUNDS: u32 = 40;
 
-/// The answer of a search.
 #[derive(Debug, Deserialize)]
 pub(super) struct Advice {
     pub(super) recommended: String,
     pub(super) baseline: String,
-    /// None where plain write is recommended.
+    /// None if plain write is recommended.
     pub(super) gain: Option<Gain>,
 }
 
-/// How many times as fast as plain write the recommended case is: the promise, with its interval.
+/// A speed over that of plain write.
 #[derive(Debug, Deserialize)]
 pub(super) struct Gain {
     pub(super) times: f64,
@@ -35,14 +33,12 @@ pub(super) struct Gain {
 }
 
 impl Gain {
-    /// Whether the gain of the program is below all that was promised.
     fn is_broken(&self, measured: &Interval) -> bool {
         measured.high < self.low
     }
 }
 
-/// Measures the function of each recommendation beside that of plain write, and prints how often its gain is proven to
-/// be below the promised interval; returns that number.
+/// Returns the number of gains proven to be below the promised interval.
 pub(super) fn broken(writebench: &Path, target: &Path, advice: &[Advice]) -> Result<u32> {
     let mut promises = BTreeMap::<(&str, &str), Vec<&Gain>>::new();
     for Advice { recommended, baseline, gain } in advice {
@@ -74,7 +70,6 @@ pub(super) fn broken(writebench: &Path, target: &Path, advice: &[Advice]) -> Res
     Ok(all_broken)
 }
 
-/// How many times as fast as plain write's the recommended function is.
 fn gain(writebench: &Path, target: &Path, recommended: &str, baseline: &str) -> Result<Interval> {
     let scratch = tempfile::tempdir().context("a folder for the programs")?;
     let program = |name: &str, folder| compiled(&program_of(name)?, Language::C, &scratch.path().join(folder));
@@ -85,16 +80,15 @@ fn gain(writebench: &Path, target: &Path, recommended: &str, baseline: &str) -> 
     program(2)?.ratio(program(1)?, Clock::Total).context("no rounds in common")
 }
 
-/// A program around the printed function of a case.
 fn program_of(name: &str) -> Result<String> {
     let case = Case::parse(name)?;
-    // A copy has no data of the caller's.
+    // A copy takes no data from its caller.
     let frame = EmitOptions { is_program: case.method().copies(), ..EmitOptions::default() };
     let text = code(&case, Language::C, frame)?;
     Ok(if frame.is_program { text } else { text + MAIN })
 }
 
-/// Reads a file into memory of malloc, which begins at no page, and reports the time of the function alone.
+/// malloc's memory is not page-aligned. The program times only the function.
 const MAIN: &str = concat!("\n", include_str!("promise.c"));
 
 #[cfg(test)]

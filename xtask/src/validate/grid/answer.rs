@@ -1,6 +1,3 @@
-//! `cargo xtask validate answer`: whether the first answer is near the best of the grid, the same each time, and as
-//! simple as it can be.
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -18,7 +15,6 @@ use crate::export::{Clock, Measured, measured};
 use crate::program;
 use crate::target::Targets;
 
-/// The environments, each with the name of its grid.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -34,25 +30,21 @@ pub(crate) struct Options {
     rounds: u32,
 }
 
-/// The number of the best cases of the grid in the check.
 const BEST: usize = 3;
 
-/// The first answers to a goal, with the results of their check.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Answer {
     size: String,
-    /// The recommended cases, one for each time.
     pub(super) cases: Vec<String>,
-    /// The time of plain write over that of each.
+    /// Over plain write.
     pub(super) gains: Vec<f64>,
-    /// The time of each over the time of the fastest case in the check, less 1. Chance makes the fastest of many look
-    /// faster than it is. So one half of the rounds chooses the fastest, and the other half measures it.
+    /// The time over that of the fastest case, less 1. The fastest of many is so by chance. So one half of the
+    /// rounds chooses it, and the other half measures it.
     pub(super) regrets: Vec<f64>,
-    /// The time of each case with one choice less over that of the first answer.
+    /// The time of each case with one choice less, over that of the first answer.
     pub(super) steps: BTreeMap<String, f64>,
 }
 
-/// Answers, checks, and adds the results to the environment.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let program = program::build()?;
     let image_size = writebench_model::Bytes(4 << 30);
@@ -79,7 +71,6 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     })
 }
 
-/// The recommended case for the goal.
 fn recommended(export: &Value, goal: Goal) -> Result<Option<Case>> {
     let title = Space::for_goal(goal, &[])?.title;
     let cases = export["cases"].as_array().context("an export without cases")?;
@@ -89,7 +80,7 @@ fn recommended(export: &Value, goal: Goal) -> Result<Option<Case>> {
     Ok(id.and_then(Value::as_str).map(Case::parse).transpose()?)
 }
 
-/// Measures the answers in the same rounds as plain write, the best of the grid, and all cases with one choice less.
+/// Measures the answers, plain write, the best of the grid, and all cases with one choice less.
 fn check(
     program: &Path,
     target: &Path,
@@ -133,7 +124,7 @@ fn check(
     })
 }
 
-/// The regret of each answer: the mean over both halves of the rounds.
+/// The mean over both halves of the rounds.
 fn regrets(measured: &[Measured], answers: &[Case]) -> Result<Vec<f64>> {
     let half = |remainder: u32| {
         let in_half = |case: &Measured| {
@@ -159,11 +150,9 @@ fn rounded(ratio: f64) -> f64 {
     (ratio * 1000.0).round() / 1000.0
 }
 
-/// The shares of all answers that kept each promise.
 pub(super) fn summary<'a>(answers: impl Iterator<Item = (&'a str, &'a str, &'a Answer)> + Clone) -> String {
-    /// How much slower than the best an answer may be.
     const NEAR: f64 = 0.05;
-    /// The least gain by a choice, and the largest difference between two answers.
+    /// The least gain by a choice, and the largest difference between equal answers.
     const SAME: f64 = 0.03;
     if answers.clone().next().is_none() {
         return String::new();

@@ -1,34 +1,32 @@
-//! The choice of a portfolio: the fewest cases of which one is near the best in every environment.
+//! A portfolio is the fewest cases of which one is near the best in every environment.
 //!
-//! This is the selection of an algorithm portfolio (Xu, Hutter, Hoos, Leyton-Brown: SATzilla, JAIR 2008; Kadioglu,
-//! Malitsky, Sellmann, Tierney: ISAC, ECAI 2010), by greedy
-//! minimization of the regret.
+//! Greedy minimization of the regret selects it (Xu, Hutter, Hoos, Leyton-Brown: SATzilla, JAIR 2008; Kadioglu,
+//! Malitsky, Sellmann, Tierney: ISAC, ECAI 2010).
 
 use std::collections::BTreeMap;
 
-/// The time of the baseline over that of each case, by name. A case that is absent counts as the baseline.
+/// The baseline's time over the case's. An absent case counts as the baseline.
 pub(super) type Gains = BTreeMap<String, f64>;
 
-/// How far from the best a case near it may be.
 pub(super) const TOLERANCE: f64 = 0.03;
 
-/// Of cases that differ by less, the simplest is chosen.
+/// The simplest of cases closer than this is chosen.
 const ALIKE: f64 = 0.01;
 
-/// The least share of time, summed over the environments, that a case must save: less is noise of the measurement.
+/// The least saved share of time, summed over the environments. Less is noise.
 const LEAST_USE: f64 = 0.02;
 
 pub(super) fn gain(gains: &Gains, name: &str) -> f64 {
     gains.get(name).copied().unwrap_or(1.0)
 }
 
-/// How much slower than the environment's best the best of the portfolio and the baseline is.
+/// The excess time of the portfolio's best, or the baseline, over the environment's best.
 pub(super) fn regret<S: AsRef<str>>(gains: &Gains, portfolio: &[S]) -> f64 {
     let best = gains.values().copied().fold(1.0, f64::max);
     best / portfolio.iter().map(|name| gain(gains, name.as_ref())).fold(1.0, f64::max) - 1.0
 }
 
-/// At most that many of the cases with an effort, those that bring most environments nearest to their best first.
+/// Each step adds the case that lowers the regret most.
 pub(super) fn choose(environments: &[&Gains], efforts: &BTreeMap<String, u32>, most: usize) -> Vec<String> {
     let mut chosen: Vec<String> = Vec::new();
     while chosen.len() < most {
@@ -46,7 +44,7 @@ pub(super) fn choose(environments: &[&Gains], efforts: &BTreeMap<String, u32>, m
         });
         chosen.extend(simplest.map(|(name, ..)| (*name).clone()));
     }
-    // A later case can do all that an earlier one does.
+    // A later case may replace an earlier one.
     for index in (0..chosen.len()).rev() {
         let mut without = chosen.clone();
         without.remove(index);
@@ -57,13 +55,13 @@ pub(super) fn choose(environments: &[&Gains], efforts: &BTreeMap<String, u32>, m
     chosen
 }
 
-/// The sum of the logarithms of all regrets, without what the tolerance allows.
+/// The sum of logarithms of regrets beyond the tolerance.
 fn excess(environments: &[&Gains], portfolio: &[String]) -> f64 {
     let excess = |gains: &&Gains| (regret(gains, portfolio).ln_1p() - TOLERANCE.ln_1p()).max(0.0);
     environments.iter().map(excess).sum()
 }
 
-/// For each environment, the regret there of the portfolio that is chosen without it.
+/// The regret in each environment of a portfolio chosen without it.
 pub(super) fn left_out(environments: &[&Gains], efforts: &BTreeMap<String, u32>, most: usize) -> Vec<f64> {
     let without = |index| [&environments[..index], &environments[index + 1..]].concat();
     let regret_of = |index| regret(environments[index], &choose(&without(index), efforts, most));
@@ -141,7 +139,7 @@ mod tests {
             for name in &names {
                 let more = [&all[..], std::slice::from_ref(name)].concat();
                 let saved = excess(&environments, &all) - excess(&environments, &more);
-                // One case that is dropped at the end may have saved less than the limit.
+                // A dropped case may have saved less than the limit.
                 assert!(all.len() == 8 || saved < 2.0 * LEAST_USE, "seed {seed}");
             }
         }

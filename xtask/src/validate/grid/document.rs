@@ -1,5 +1,3 @@
-//! `portfolio.toml` and `docs/explanation/portfolio.md`.
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -11,13 +9,11 @@ use super::choice::{Gains, TOLERANCE, choose, gain, left_out, regret};
 use super::{Grids, answer};
 use crate::command::root;
 
-/// The most cases of a portfolio that a search measures first.
 pub(super) const MOST: usize = 8;
 
-/// The most threads that a program is expected to have for its files.
+/// A program is expected to have at most these for its files.
 const MOST_THREADS: u32 = 4;
 
-/// The two files.
 #[derive(PartialEq, Eq)]
 pub(super) struct Texts {
     pub(super) portfolio: String,
@@ -28,7 +24,6 @@ fn paths() -> [PathBuf; 2] {
     ["crates/model/portfolio.toml", "docs/explanation/portfolio.md"].map(|path| root().join(path))
 }
 
-/// Chooses the portfolios and writes both files.
 pub(super) fn write(grids: &Grids, most: usize) -> Result<()> {
     let [portfolio, document] = paths();
     let old = fs::read_to_string(&portfolio).context("portfolio.toml")?;
@@ -44,7 +39,7 @@ impl Texts {
         Ok(Self { portfolio: portfolio?, document: document? })
     }
 
-    /// The texts of these environments. A goal without figures keeps its cases.
+    /// A goal without results keeps its cases.
     pub(super) fn new(grids: &Grids, most: usize, old: &str) -> Result<Self> {
         let old_cases: BTreeMap<String, Vec<String>> = toml::from_str(old).context("portfolio.toml")?;
         let head = old.split_inclusive('\n').take_while(|line| line.starts_with('#'));
@@ -68,15 +63,13 @@ impl Texts {
     }
 }
 
-/// A goal's figures in all environments that have some.
 struct Column<'g> {
     names: Vec<&'g str>,
     gains: Vec<Gains>,
     efforts: BTreeMap<String, u32>,
 }
 
-/// The effort of a case, if it is a candidate: only data that is as durable as the baseline's, and no more often, is
-/// ranked with it.
+/// None unless the case is as durable as the baseline, and not more often.
 fn effort(goal: Goal, name: &str) -> Option<u32> {
     let case = Case::parse(name).ok().filter(|case| case.thread_count() <= MOST_THREADS)?;
     let contract = case.contract();
@@ -105,7 +98,6 @@ impl<'g> Column<'g> {
         self.gains.iter().collect()
     }
 
-    /// The environments with such gains, each with a figure of it.
     fn places(&self, figure: impl Fn(&Gains) -> Option<String>) -> String {
         let places = self.names.iter().zip(&self.gains);
         let places = places.filter_map(|(name, gains)| Some(format!("{name} {}", figure(gains)?)));

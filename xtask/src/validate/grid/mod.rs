@@ -1,6 +1,3 @@
-//! `cargo xtask validate grid`: measures the cases of each goal in an environment, and chooses the portfolios from the
-//! figures of all environments.
-
 pub(super) mod answer;
 mod choice;
 mod document;
@@ -22,7 +19,6 @@ use crate::command::root;
 use crate::program;
 use crate::target::{Targets, filesystem, is_memory};
 
-/// The targets and the sizes, or the choice.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -47,29 +43,27 @@ pub(crate) struct Options {
     max: usize,
 }
 
-/// A file of `xtask/grid/`: by goal and case, the gains of an environment.
+/// A file of `xtask/grid/`.
 #[derive(Serialize, Deserialize)]
 struct Grid<G> {
-    /// What was measured, on what, when.
     environment: Provenance,
     goals: BTreeMap<String, G>,
-    /// By goal, the first answers there.
+    /// By goal.
     #[serde(default = "BTreeMap::new", skip_serializing_if = "BTreeMap::is_empty")]
     answers: BTreeMap<String, answer::Answer>,
 }
 
 type Provenance = BTreeMap<String, String>;
 
-/// The environments, by the name of their file.
+/// By the name of the file.
 type Grids = BTreeMap<String, Grid<Gains>>;
 
-/// Measures, or chooses.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     if options.choose {
         return document::write(&read()?, options.max).map(|()| true);
     }
     let program = program::build()?;
-    /// Room for a copy, its source and several files that are being removed.
+    /// For a copy, its source and files in removal.
     const IMAGE_SIZES: u64 = 16;
     options.targets.each("grid", Bytes(options.size.0.saturating_mul(IMAGE_SIZES).max(1 << 30)), |target| {
         options.measure(&program, target).map(|()| true)
@@ -93,7 +87,6 @@ fn read() -> Result<Grids> {
     Ok(grids)
 }
 
-/// Writes the environment's file.
 fn write(name: &str, grid: Grid<Gains>) -> Result<()> {
     let goals = grid.goals.into_iter().map(|(goal, gains)| (goal, best_first(&gains))).collect();
     let grid = Grid { environment: grid.environment, goals, answers: grid.answers };
@@ -111,7 +104,7 @@ impl Options {
                 Space::for_goal(goal, if goal == Goal::Records { &[] } else { &fixed })
             };
             let (small, full) = (space(self.small)?, space(self.size)?);
-            // Memory keeps nothing.
+            // Memory is not durable.
             if full.baseline.contract().durability == Durability::Durable && is_memory(target)? {
                 continue;
             }
@@ -128,7 +121,7 @@ impl Options {
         Ok(())
     }
 
-    /// Adds the goal to the environment's file, or begins a new one; returns its name.
+    /// A file of other settings is replaced. Returns its name.
     fn keep(&self, target: &Path, goal: Goal, gains: &Gains, export: &Value) -> Result<String> {
         let environment = self.provenance(export)?;
         let own_name = || format!("{} {}", filesystem(target), environment["cpu"]);
@@ -166,7 +159,7 @@ impl Options {
     }
 }
 
-/// The gains with three decimals.
+/// Gains with three decimals.
 fn best_first(gains: &Gains) -> toml::Table {
     let rounded = |name: String| {
         let gain = (choice::gain(gains, &name) * 1000.0).round() / 1000.0;

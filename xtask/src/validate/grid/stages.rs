@@ -1,4 +1,4 @@
-//! The measurement of a goal's cases in three stages, each of fewer cases and of more samples.
+//! Three stages measure a goal's cases, each with fewer cases and more samples.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,17 +13,15 @@ use super::choice::Gains;
 use crate::export::{measured, without_size};
 use crate::program;
 
-/// The seed of the choice of cases at random.
 const SEED: u64 = 1;
 
-/// The program and what it measures.
 pub(super) struct Measurement<'m> {
     pub(super) program: &'m Path,
     pub(super) target: &'m Path,
     pub(super) goal: Goal,
 }
 
-/// The name of a case in a portfolio: the size and the record are those of the search.
+/// A search sets the size and the record.
 pub(super) fn short_name(goal: Goal, case: &Case) -> String {
     let name = without_size(case);
     let is_kept = |part: &&str| goal != Goal::Records || !part.starts_with("chunk=");
@@ -31,7 +29,7 @@ pub(super) fn short_name(goal: Goal, case: &Case) -> String {
 }
 
 impl Measurement<'_> {
-    /// The gains over the baseline, from the newest stage with that case, and the export of the last stage.
+    /// The gains from a case's newest stage, and the export of the last.
     pub(super) fn gains(&self, small: &Space, full: &Space) -> Result<(Gains, Value)> {
         let name = |case: &Case| short_name(self.goal, case);
         let (first, _) = self.stage(small, |_| true, 1)?;
@@ -46,15 +44,14 @@ impl Measurement<'_> {
         Ok((joined(second, third, &best), export))
     }
 
-    /// The gains of the cases with such names, without the baseline and copies that share their blocks, whose contract is
-    /// another.
+    /// Copies with shared blocks have another contract.
     fn stage(&self, space: &Space, is_in: impl Fn(&String) -> bool, samples: u32) -> Result<(Gains, Value)> {
         let others = space.others.iter().filter(|case| {
             is_in(&short_name(self.goal, case)) && case.contract().content != Content::SharedCopy
         });
         let cases: Vec<Case> = [&space.baseline].into_iter().chain(others).cloned().collect();
         let mut command = program::run(Command::new(self.program), self.target, &cases, samples);
-        // The first sample shows which way O_DIRECT goes.
+        // The first sample detects the effect of `O_DIRECT`.
         command.args(["--no-limits", "--verify", "first"]);
         let export = program::exported(command)?;
         let measured = measured(&export)?;
@@ -69,7 +66,7 @@ impl Measurement<'_> {
     }
 }
 
-/// The names, the best first.
+/// The best is first.
 pub(super) fn ranked(gains: &Gains) -> Vec<String> {
     let mut ranked: Vec<_> = gains.iter().collect();
     ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
@@ -87,8 +84,8 @@ fn best_and_some(gains: &Gains) -> BTreeSet<String> {
     chosen.into_iter().collect()
 }
 
-/// The gains of the third stage, and those of the second elsewhere. The best of many are overestimated, and both stages
-/// have their own figure of the baseline, so the second stage's gains are brought to the level that its best have in the third.
+/// The best of many are overestimated, and each stage has its own baseline. So the second stage's gains are
+/// scaled to the third's level of the best.
 fn joined(mut second: Gains, third: Gains, best: &[String]) -> Gains {
     let changes = best.iter().filter_map(|name| Some((third.get(name)? / second.get(name)?).ln()));
     let changes: Vec<f64> = changes.collect();

@@ -1,5 +1,3 @@
-//! One program with an injected fault, and its end.
-
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
@@ -14,14 +12,13 @@ use writebench_testkit::{Bindfs, DatabaseLock, Program, entries, most_memory_byt
 use super::fault_injector::{FaultInjector, Injection, Paused};
 use super::work::Work;
 
-/// The command, and its fault.
 pub(super) struct Call<'a> {
     pub(super) program: &'a Program,
     pub(super) work: Work,
     pub(super) arguments: Vec<String>,
     pub(super) injector: &'a FaultInjector,
     pub(super) target: &'a Path,
-    /// The server of the target, if it can be stopped.
+    /// None if the server cannot be stopped.
     pub(super) server: Option<&'a Bindfs>,
 }
 
@@ -31,29 +28,25 @@ impl fmt::Display for Call<'_> {
     }
 }
 
-/// The end of a program.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
-    /// The error output.
+    /// Standard error.
     pub(super) said: String,
     pub(super) peak: PeakUsage,
 }
 
-/// A foreign file.
 pub(super) const OTHERS: &str = "others";
 
-/// Longer than any sample of these sizes.
+/// Longer than any sample.
 const PAUSE: Duration = Duration::from_secs(3);
 
-/// How long another program locks the database.
 const LOCKED: Duration = Duration::from_secs(6);
 
-/// Longer than any of the commands.
+/// Longer than any command.
 const HANGS_AFTER: Duration = Duration::from_secs(180);
 
 impl Call<'_> {
-    /// Runs the program to its end.
     pub(super) fn perform(&self) -> Result<Ended> {
         let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut command = self.program.command(&words);
@@ -85,14 +78,14 @@ impl Call<'_> {
             }
             if start.elapsed() > HANGS_AFTER {
                 child.kill()?;
-                // A process that hangs in the kernel is not waited for; the final count includes it.
+                // A process may hang in the kernel. The final count includes it.
                 bail!("did not end in {} s", HANGS_AFTER.as_secs());
             }
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// The time of the next injection; none if there is only one.
+    /// The time until the next injection.
     fn strike(&self, child: &Child) -> Result<Option<Duration>> {
         let worker = || writebench_testkit::worker(child.id());
         match self.injector.kind {
@@ -101,7 +94,7 @@ impl Call<'_> {
                 send(worker(), signal)?;
                 return Ok(self.injector.after.map(|every| every.max(Duration::from_millis(50))));
             }
-            // Files created meanwhile are removed the next time.
+            // The program may create files during the removal.
             Injection::Removal => {
                 let is_gone = fs::remove_dir_all(self.target).is_ok();
                 return Ok((!is_gone).then_some(Duration::from_millis(5)));
@@ -111,7 +104,7 @@ impl Call<'_> {
                 let set = rustix::process::prlimit(Some(Pid::from_child(child)), Resource::Fsize, limit);
                 has_ended_or(set.map(drop))?;
             }
-            // Writes until the filesystem is full.
+            // This ends when the filesystem is full.
             Injection::Fill => {
                 let file = File::create(self.target.join(OTHERS));
                 let _ = io::copy(&mut io::repeat(1), &mut file.context("a file that fills the filesystem")?);
@@ -124,7 +117,7 @@ impl Call<'_> {
                 send(paused, Signal::CONT)?;
             }
             Injection::Lock => {
-                // There is no database before the first run has begun.
+                // Before the first run, there is no database.
                 let lock = DatabaseLock::on(&self.program.home().join("writebench/writebench.db"));
                 std::thread::sleep(lock.as_ref().map_or(Duration::ZERO, |_| LOCKED));
             }
@@ -134,7 +127,6 @@ impl Call<'_> {
     }
 }
 
-/// The most resources that a program was seen to use.
 #[derive(Debug, Default)]
 pub(super) struct PeakUsage {
     pub(super) descriptors: u64,
@@ -153,7 +145,6 @@ fn send(process: Option<u32>, signal: Signal) -> Result<()> {
     process.map_or(Ok(()), |process| has_ended_or(writebench_testkit::send(process, signal)))
 }
 
-/// Ignores errors about a process that has ended.
 fn has_ended_or(result: rustix::io::Result<()>) -> Result<()> {
     match result {
         Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),

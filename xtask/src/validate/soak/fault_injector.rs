@@ -1,5 +1,3 @@
-//! Random faults for writebench.
-
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -7,7 +5,7 @@ use writebench_testkit::{Caching, Call, Errno, Fault, TestRng, What, When};
 
 use super::work::Work;
 
-/// The fault, and its time after the program's start unless it exists from the beginning.
+/// A time after the program's start, or none for a fault from the beginning.
 #[derive(Debug, Clone)]
 pub(super) struct FaultInjector {
     pub(super) kind: Injection,
@@ -17,33 +15,27 @@ pub(super) struct FaultInjector {
 #[derive(Debug, Clone)]
 pub(super) enum Injection {
     Nothing,
-    /// The program gets a signal.
     Signal(Signal),
-    /// The program's workers repeatedly get a signal.
+    /// Repeatedly.
     Workers(Signal),
-    /// The target directory is removed.
+    /// The target is removed.
     Removal,
     /// Other programs fill the filesystem.
     Fill,
-    /// A limit on the size of files (`RLIMIT_FSIZE`), including the database.
+    /// `RLIMIT_FSIZE`, also for the database.
     FileLimit(u64),
-    /// The reader of the program's output leaves.
     ReaderLeaves,
-    /// The filesystem has scripted faults.
     Faults(Caching, Vec<Fault>),
-    /// A scripted request is never answered, so that a sample times out.
+    /// A request without an answer: a sample times out.
     Hang(Caching, Vec<Fault>),
-    /// The target's server stops until the program has ended.
+    /// The target's server stops.
     Silence,
-    /// The target's server keeps removed files while they are open.
+    /// The server keeps removed files while they are open.
     KeptFiles,
-    /// The program, or its worker, is stopped for a while.
     Pause(Paused),
-    /// Another program locks the database for some seconds.
     Lock,
 }
 
-/// The stopped process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paused {
     Program,
@@ -93,7 +85,6 @@ impl FaultInjector {
         }
     }
 
-    /// Whether the program may end with that code, in addition to those of its command, or by that signal.
     pub(super) fn allows(&self, work: Work, code: Option<i32>, signal: Option<i32>) -> bool {
         match self.kind {
             Injection::Nothing
@@ -103,7 +94,7 @@ impl FaultInjector {
             | Injection::Lock => false,
             Injection::Signal(sent) => code == Some(130) || signal == Some(sent.as_raw()),
             Injection::Workers(_) => code == Some(4) || code == Some(1) && work == Work::Advise,
-            // Without the directory or space for one, the run itself fails.
+            // A run fails if it cannot make its directory.
             Injection::Removal
             | Injection::Fill
             | Injection::Faults(..)

@@ -20,7 +20,6 @@ use self::work::Work;
 use crate::program;
 use crate::target::memory_and_disk;
 
-/// The targets, the duration and the seed.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Directories to write to [default: /dev/shm and the folder `soak` of cargo's target directory]
@@ -33,16 +32,15 @@ pub(crate) struct Options {
     seed: Option<u64>,
 }
 
-/// Space for small files, but not for all of them.
+/// Enough for small files, but not for all.
 const SMALL_BYTES: u64 = 48 << 20;
 
-/// Runs the soak; returns whether every program ended as expected, without leftovers.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let program = program::build()?;
     let program = Program::new(program.to_str().context("a path in UTF-8")?)?;
     let seed = options.seed.unwrap_or_else(TestRng::any_seed);
     println!("soak: {} minutes, seed {seed}", options.minutes);
-    // Orphans become children of this process, so that they are counted.
+    // The count includes orphans, as children of this process.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let parents = memory_and_disk(&options.targets, "soak")?;
     let watched: Vec<PathBuf> = parents.iter().cloned().chain([std::env::temp_dir()]).collect();
@@ -50,7 +48,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     println!("before: {before}");
 
     let mut soak = Soak::new(program, &parents, TestRng::new(seed))?;
-    // Ensures that there are runs to show.
+    // Commands need runs to show.
     soak.plain_runs()?;
     let end = Instant::now() + Duration::from_secs(60 * options.minutes);
     while Instant::now() < end {
@@ -78,21 +76,19 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 struct Soak {
     program: Program,
     rng: TestRng,
-    // The last one is small: cases may fail there for lack of space.
+    // The last one is small: cases may fail for lack of space.
     places: Vec<PathBuf>,
     record: Record,
-    // Unmounted after all programs in them have ended.
+    // Unmounted after all programs have ended.
     _guards: (Vec<tempfile::TempDir>, Mounted),
 }
 
-/// The results.
 #[derive(Default)]
 struct Record {
     rounds: usize,
-    // The number of times for each command, fault and ending.
+    // By command, fault and ending.
     tally: BTreeMap<(Work, String, String), usize>,
     complaints: Vec<String>,
-    // The resources of each program, and the program.
     peak: Vec<(PeakUsage, String)>,
 }
 
@@ -110,7 +106,7 @@ impl Soak {
         Ok(Self { program, rng, places, record: Record::default(), _guards: (folders, small) })
     }
 
-    /// Runs one program, or two at once on one target and one database, with one kind of fault.
+    /// Runs one or two programs at once, on one target and one database.
     fn round(&mut self) -> Result<()> {
         let Self { program, rng, places, record, .. } = self;
         record.rounds += 1;
@@ -137,7 +133,7 @@ impl Soak {
         let hangs = matches!(injector.kind, Injection::Hang(..) | Injection::Silence);
         let programs = if rng.below(4) == 0 && !hangs { 2 } else { 1 };
         let call = |_| {
-            // Only a run has an option for the wait for a filesystem.
+            // Only `run` has `--timeout`.
             let work = if hangs { Work::Run } else { Work::choose(rng) };
             let mut arguments = work.arguments(rng, target, &places[other], program.home());
             if hangs {
@@ -159,9 +155,9 @@ impl Soak {
                 Err(error) => record.complain(format!("{call}: {error:#}")),
             }
         }
-        // Otherwise this program would wait, too.
+        // Otherwise this process would also wait.
         bindfs.as_ref().map_or(Ok(()), Bindfs::go_on)?;
-        // A copy that stays is intended.
+        // A copy is intended.
         let _ = std::fs::remove_file(target.join("copy"));
         if let Injection::Fill = injector.kind {
             let _ = std::fs::remove_file(target.join(call::OTHERS));
@@ -173,7 +169,7 @@ impl Soak {
         Ok(())
     }
 
-    /// Runs without faults in all places, which remove the leftovers of killed runs there.
+    /// A run removes leftovers of killed ones.
     fn plain_runs(&self) -> Result<()> {
         for place in &self.places {
             let target = place.to_str().context("a path in UTF-8")?;
@@ -184,7 +180,6 @@ impl Soak {
         Ok(())
     }
 
-    /// The files left in the places.
     fn left(&self) -> Vec<String> {
         let entries = self.places.iter().flat_map(|place| writebench_testkit::entries(place));
         entries.map(|path| format!("files: {}", path.display())).collect()

@@ -1,5 +1,3 @@
-//! The resources that a program may leave behind on a machine.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
@@ -9,16 +7,15 @@ use std::time::{Duration, Instant};
 use rustix::process::WaitOptions;
 use writebench_testkit::{descendants, entries, loop_devices};
 
-/// The names of the present resources, by kind.
+/// Names by kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ResourceSnapshot(BTreeMap<&'static str, BTreeSet<String>>);
 
 impl ResourceSnapshot {
-    /// The present mounts, loop devices and FUSE connections of the machine, the entries of these
-    /// directories, and the processes and descriptors of this process.
+    /// Files are those of the directories. Processes and descriptors are those of this process.
     pub(super) fn now(directories: &[PathBuf]) -> Self {
         let own = std::process::id();
-        // Mounts are identified by number, because several may share a mount point.
+        // Several mounts may share a mount point. Their lines have numbers.
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let loops = loop_devices().into_iter().map(|(device, file)| format!("{} on {file}", device.display()));
         Self(BTreeMap::from([
@@ -31,12 +28,12 @@ impl ResourceSnapshot {
         ]))
     }
 
-    /// The resources after they stop disappearing, at most a minute later: a killed program may have started
-    /// another one (mkfs), which runs to its end.
+    /// Waits a minute at most for new resources to disappear. A killed program may have started mkfs, which
+    /// runs to its end.
     pub(super) fn settled(directories: &[PathBuf], before: &Self) -> Self {
         let start = Instant::now();
         loop {
-            // This process adopts orphans, and must wait for them (`PR_SET_CHILD_SUBREAPER`).
+            // `PR_SET_CHILD_SUBREAPER`: orphans are children.
             while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
             let now = Self::now(directories);
             if now.new_since(before).is_empty() || start.elapsed() > Duration::from_secs(60) {
@@ -46,7 +43,6 @@ impl ResourceSnapshot {
         }
     }
 
-    /// The new resources since `before`.
     pub(super) fn new_since(&self, before: &Self) -> Vec<String> {
         let new = self.0.iter().flat_map(|(kind, here)| {
             let known = before.0.get(kind);
@@ -58,7 +54,6 @@ impl ResourceSnapshot {
     }
 }
 
-/// The number of each kind.
 impl fmt::Display for ResourceSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts: Vec<_> = self.0.iter().map(|(kind, names)| format!("{} {kind}", names.len())).collect();
@@ -75,7 +70,7 @@ fn described(process: u32) -> String {
     format!("{process} {}", String::from_utf8_lossy(&line).replace('\0', " ").trim_end())
 }
 
-/// The open descriptors of a process, without the one that lists them.
+/// Without the one that lists them.
 fn descriptors(process: u32) -> BTreeSet<String> {
     let all = entries(&PathBuf::from(format!("/proc/{process}/fd")));
     let open = all.iter().filter_map(|entry| Some((entry, fs::read_link(entry).ok()?)));
@@ -97,7 +92,7 @@ mod tests {
         fs::write(folder.path().join("new"), "").unwrap();
         let found = ResourceSnapshot::now(&directories).new_since(&before);
         let new = format!("files: {}", folder.path().join("new").display());
-        // Other tests of this program open files at the same time.
+        // Other tests open files at the same time.
         assert!(found.contains(&new) && !found.iter().any(|line| line.contains("/old")), "{found:?}");
     }
 

@@ -1,11 +1,8 @@
-//! Random commands for writebench.
-
 use std::path::Path;
 
 use writebench_model::{Goal, Verify};
 use writebench_testkit::TestRng;
 
-/// The kind of command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Work {
     Run,
@@ -22,18 +19,17 @@ pub(super) enum Work {
 const KINDS: &str = "ext4 ext4-no-journal ext3 ext2 xfs btrfs btrfs-no-checksums btrfs-raid0 tmpfs tmpfs-huge \
                      overlay:ext4 fuse:ext4";
 
-/// The file in the program's home that is copied.
 pub(super) const COPIED: &str = "copied";
 
 impl Work {
-    /// Commands that take samples are more frequent.
+    /// Sampling commands are more frequent.
     pub(super) fn choose(rng: &mut TestRng) -> Self {
         use Work::{Advise, Compare, Copy, Filesystems, Read, Report, Resume, Run, SideBySide};
         let others = [SideBySide, Filesystems, Advise, Copy, Resume, Read, Report, Compare];
         rng.pick(&[&[Run, Run, Run, Run, Run, Resume], &others[..]].concat())
     }
 
-    /// The arguments: seconds of work, and at most gigabytes of writes.
+    /// Seconds of work, and at most gigabytes of writes.
     pub(super) fn arguments(self, rng: &mut TestRng, target: &Path, other: &Path, home: &Path) -> Vec<String> {
         let mut words = match self {
             Self::Run => "run TARGET --max-bytes 1GiB".to_owned(),
@@ -45,7 +41,7 @@ impl Work {
                 format!("fs --on {},{} --images TARGET --max-bytes 4GiB", kinds[first], kinds[second])
             }
             Self::Advise => {
-                // A file larger than memory is refused with this size.
+                // This goal refuses the size below.
                 let is_small = |goal: &Goal| *goal != Goal::LargerThanMemory;
                 let goals: Vec<Goal> = Goal::ALL.iter().copied().filter(is_small).collect();
                 format!("advise --for {} --size 2MiB --budget 4s TARGET", rng.pick(&goals))
@@ -62,7 +58,7 @@ impl Work {
         if matches!(self, Self::Run | Self::SideBySide | Self::Filesystems) {
             words += &measuring(rng);
         }
-        // Runs with another database remove leftovers of those with the first.
+        // A run also removes leftovers of runs in another database.
         if self == Self::Run && rng.below(4) == 0 {
             words += " --db HOME/other.db";
         }
@@ -71,8 +67,8 @@ impl Work {
         words.map(|word| word.replace("OTHER", &other).replace("HOME", &home)).collect()
     }
 
-    /// The exit codes without faults: 1 and 2 mean that there is nothing to resume or compare, 3 and 4 that
-    /// there is no space, and `advise` also tries unsupported cases.
+    /// Without faults, 1 and 2 mean nothing to resume or compare, 3 and 4 mean no space. `advise` also tries
+    /// unsupported cases.
     pub(super) fn codes(self, is_small: bool) -> &'static [i32] {
         match self {
             Self::Read | Self::Report => &[0],
