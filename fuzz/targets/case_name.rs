@@ -1,4 +1,4 @@
-//! Names of cases: a parsed name, written again, parses to the same case.
+//! A written name parses to the same case.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

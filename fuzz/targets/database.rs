@@ -13,7 +13,7 @@ use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
 use writebench_store::Store;
 
-/// One value for one column, by its number among all columns, in all rows or in one.
+/// A column's new value, in one row or in all.
 #[derive(Debug, Arbitrary)]
 struct Edit {
     column: u8,
@@ -30,7 +30,7 @@ enum Anything {
     Blob(Vec<u8>),
 }
 
-/// In memory, because thousands are written in a second.
+/// In memory: thousands are written in a second.
 struct Original {
     folder: TempDir,
     columns: Vec<(String, String)>,
@@ -45,7 +45,7 @@ impl Original {
         .unwrap();
         Store::open(&path).unwrap().import_runs(&[run]).unwrap();
         let connection = Connection::open(&path).unwrap();
-        // A single file without a separate log.
+        // This removes the separate log.
         connection.pragma_update(None, "journal_mode", "delete").unwrap();
         let query =
             "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'";
@@ -80,14 +80,14 @@ fn edit(connection: &Connection, edit: Edit) {
         None => String::new(),
         Some(row) => format!(" WHERE rowid IN (SELECT rowid FROM {table} LIMIT 1 OFFSET {row} % 16)"),
     };
-    // A value that the schema refuses cannot be in a database.
+    // The schema may refuse a value.
     let _ = connection.execute(&format!("UPDATE {table} SET {column} = ?1{rows}"), params![value]);
 }
 
 fuzz_target!(|edits: Vec<Edit>| {
     let path = ORIGINAL.copy();
     let connection = Connection::open(&path).unwrap();
-    // An attacker can ignore the table's own conditions.
+    // An attacker can ignore the table's conditions.
     connection.pragma_update(None, "ignore_check_constraints", true).unwrap();
     for it in edits {
         edit(&connection, it);

@@ -1,4 +1,3 @@
-//! Durations.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

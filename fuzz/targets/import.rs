@@ -1,4 +1,3 @@
-//! Exported JSON, and its report.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

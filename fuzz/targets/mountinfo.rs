@@ -1,4 +1,4 @@
-//! `/proc/self/mountinfo`, whose mount points and sources people choose.
+//! People choose mount points and sources.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

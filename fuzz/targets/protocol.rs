@@ -1,4 +1,3 @@
-//! Requests to a worker and its responses, each a line of JSON.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,3 @@
-//! Sizes and reserves.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,3 @@
-//! Suites in TOML, and their rows.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,13 +1,9 @@
-//! The calls on an open file.
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
-    /// The facts of the device.
     BlockDevice,
-    /// Turns caching off or on.
+    /// `true` turns caching off.
     NoCache(bool),
-    /// Takes or releases the advisory lock.
+    /// Advisory.
     Lock(bool),
-    /// Locks or unlocks the volume.
     LockVolume(bool),
 }

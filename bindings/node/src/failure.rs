@@ -1,22 +1,19 @@
-//! Names of errors, as programs for `@ronomon/direct-io` compare them.
-
 use direct_io::Error;
 use napi_derive::napi;
 
 use crate::call::Call;
 
-/// The parts of a JavaScript `Error`.
+/// A JavaScript `Error`.
 #[napi(object)]
 pub struct Failure {
-    /// The text that programs compare.
+    /// The same as in `@ronomon/direct-io`, because programs compare it.
     pub message: String,
-    /// The full reason in one line: the call and the system's message.
+    /// One line with the call and the system's message.
     pub reason: String,
-    /// The system's error number, if a Unix call returned one.
+    /// None on Windows.
     pub errno: Option<i32>,
-    /// Its name, if there is no number.
+    /// A name without a number.
     pub code: Option<String>,
-    /// The failed call.
     pub syscall: Option<String>,
 }
 
@@ -66,7 +63,7 @@ fn message(call: Call, error: &Error, errno: Option<i32>) -> String {
     }
 }
 
-/// The code for a call: `BLKSSZGET` for `ioctl(BLKSSZGET)`, and `fstat` for `fstat`.
+/// `BLKSSZGET` for `ioctl(BLKSSZGET)`, `fstat` for `fstat`.
 fn code_of(call: &str) -> &str {
     let inner = call.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
     inner.unwrap_or(call)

@@ -1,5 +1,4 @@
-//! Flags of open for direct I/O, as `fs.open` takes them here: those of open(2) with these names, or 0 if the
-//! system lacks them. On Windows these are libuv's bits (uv/win.h), not those of `CreateFileW`.
+//! Flags for `fs.open`, or 0 without an equivalent. On Windows, these are libuv's bits (uv/win.h).
 
 use napi_derive::napi;
 
@@ -29,22 +28,18 @@ mod values {
     pub(super) const O_EXLOCK: i32 = 0x1000_0000;
 }
 
-/// Bypasses the page cache.
 #[napi]
 pub const O_DIRECT: i32 = values::O_DIRECT;
 
-/// A write returns when its data is durable.
 #[napi]
 pub const O_DSYNC: i32 = values::O_DSYNC;
 
-/// On Linux, without `O_CREAT`: opens a block device exclusively.
+/// Without `O_CREAT`, Linux opens a block device exclusively.
 #[napi]
 pub const O_EXCL: i32 = values::O_EXCL;
 
-/// Locks the file when it is opened.
 #[napi]
 pub const O_EXLOCK: i32 = values::O_EXLOCK;
 
-/// A write returns when its data and all metadata of the file are durable.
 #[napi]
 pub const O_SYNC: i32 = values::O_SYNC;

@@ -1,8 +1,7 @@
 //! The native half of the Node package `@writebench/direct-io`.
 //!
-//! `lib/` has the callback conventions and checks the arguments, so types and ranges are right here. Calls that
-//! may wait for a device run in libuv's thread pool. A failure is returned as data, and `lib/` makes an
-//! `Error` of it.
+//! `lib/` checks arguments and makes an `Error` of a returned failure. Calls that may wait for a device run in
+//! libuv's thread pool.
 
 mod call;
 mod failure;
@@ -19,7 +18,7 @@ use call::Call;
 use request::Request;
 use sys::external::{self, NotExternal, lend};
 
-/// A zero-filled, aligned buffer. Node's garbage collector frees it.
+/// Zero-filled. Node's garbage collector frees it.
 #[napi]
 pub fn get_aligned_buffer(env: &Env, size: u32, alignment: u32) -> Result<Unknown<'_>, Error<&'static str>> {
     let buffer = AlignedBuffer::new(size as usize, alignment as usize).map_err(|error| {
@@ -38,32 +37,27 @@ pub fn get_aligned_buffer(env: &Env, size: u32, alignment: u32) -> Result<Unknow
     })
 }
 
-/// Frees an aligned buffer. Returns false, and frees nothing, if `is_held` is true or a request in flight may use
-/// it.
+/// Returns false, without an effect, if `is_held` is true or a request may use the buffer.
 #[napi]
 pub fn release(env: Env, memory: Unknown<'_>, is_held: bool) -> Result<bool, Error<&'static str>> {
     external::release(env, memory, is_held).map_err(|reason| Error::new("ERR_INVALID_ARG_VALUE", reason))
 }
 
-/// The facts of a device.
 #[napi]
 pub fn get_block_device(descriptor: i32) -> AsyncTask<Request> {
     Request::task(descriptor, Call::BlockDevice)
 }
 
-/// `fcntl(F_NOCACHE)`.
 #[napi(js_name = "setF_NOCACHE")]
 pub fn set_no_cache(descriptor: i32, off: bool) -> AsyncTask<Request> {
     Request::task(descriptor, Call::NoCache(off))
 }
 
-/// `flock`.
 #[napi]
 pub fn set_flock(descriptor: i32, locked: bool) -> AsyncTask<Request> {
     Request::task(descriptor, Call::Lock(locked))
 }
 
-/// `FSCTL_LOCK_VOLUME`.
 #[napi(js_name = "setFSCTL_LOCK_VOLUME")]
 pub fn set_lock_volume(descriptor: i32, locked: bool) -> AsyncTask<Request> {
     Request::task(descriptor, Call::LockVolume(locked))

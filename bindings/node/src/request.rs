@@ -1,5 +1,3 @@
-//! Calls on an open file outside of the event loop.
-
 use direct_io::BlockDevice;
 use napi::bindgen_prelude::AsyncTask;
 use napi::{Env, Result, Task};
@@ -9,32 +7,28 @@ use crate::call::Call;
 use crate::failure::Failure;
 use crate::sys::descriptor::with_file;
 
-/// A call on one of Node's descriptors.
 #[derive(Debug)]
 pub struct Request {
     descriptor: i32,
     call: Call,
 }
 
-/// The result of a request. `lib/` turns a failure into an `Error`.
 #[napi(object)]
 pub struct Outcome {
-    /// Set only by `getBlockDevice`.
+    /// Only for `getBlockDevice`.
     pub device: Option<Device>,
-    /// The reason for a failure.
     pub failure: Option<Failure>,
 }
 
-/// A device's facts with their JavaScript names. An unknown fact is 0 or empty.
+/// An unknown fact is 0 or empty.
 #[napi(object)]
 pub struct Device {
-    /// The unit of its addresses, in bytes.
+    /// In bytes.
     pub logical_sector_size: f64,
-    /// The unit of its writes, in bytes.
+    /// In bytes.
     pub physical_sector_size: f64,
-    /// The capacity in bytes.
+    /// In bytes.
     pub size: f64,
-    /// The serial number.
     pub serial_number: String,
 }
 
@@ -74,7 +68,7 @@ impl Task for Request {
 
 impl From<BlockDevice> for Device {
     fn from(device: BlockDevice) -> Self {
-        // Exact up to 8 PiB, as are all JavaScript numbers.
+        // Exact up to 8 PiB, like all JavaScript numbers.
         let number = |bytes: Option<u64>| bytes.unwrap_or(0) as f64;
         Self {
             logical_sector_size: number(device.logical_sector_bytes),

@@ -1,5 +1,3 @@
-//! A case as the templates see it.
-
 use writebench_model::{
     Advice, Axes, Axis, Cache, Case, Checksums, Cursor, DataMemory, Descriptor, Drop, Huge, InCode, MapSharing,
     Method, Opening, Populate, Prepare, RecordedCase, Registered, Store, SyncCall,
@@ -9,15 +7,15 @@ use crate::EmitOptions;
 use crate::needs::needs;
 use crate::wrapped::wrapped;
 
-/// A case and its options, with the questions that templates ask.
+/// A case with the questions that templates ask.
 pub(crate) struct CaseView<'c> {
     case: &'c Case,
     options: EmitOptions,
 }
 
-/// The columns of a comment.
+/// Of a comment.
 const COLUMNS: usize = 92;
-/// O_DIRECT: the largest block of a device, and the size of a page.
+/// O_DIRECT: the largest block of a device, and a page.
 const MOST_BLOCK_BYTES: u64 = 4096;
 
 impl<'c> CaseView<'c> {
@@ -35,14 +33,13 @@ impl<'c> CaseView<'c> {
 
     // Words.
 
-    /// The case's name, without what the caller decides.
+    /// The name without values that the caller decides.
     pub(crate) fn name(&self) -> String {
         let is_callers = |axis: &Axis| self.axes().card(*axis).code == InCode::LeftToCaller;
         let of_caller: Vec<Axis> = self.case.chosen_axes().filter(is_callers).collect();
         RecordedCase::from(self.case.clone()).name_without(&of_caller)
     }
 
-    /// A description of the function, in lines.
     pub(crate) fn about(&self) -> Vec<String> {
         let does = match (self.copies(), self.axes().prepare) {
             (true, Prepare::Truncate | Prepare::Overwrite) => "Copies a file over one that exists",
@@ -56,7 +53,7 @@ impl<'c> CaseView<'c> {
             text += " Until it is whole, it has another name. Then it replaces the file of its own name, and has its \
                      mode. It has its owner and group where the program may give them.";
         }
-        // A stream is put into memory that the function makes.
+        // The function makes memory for a stream.
         if !self.streams()
             && let Some(needs) = needs(self.case, self.block())
         {
@@ -65,7 +62,7 @@ impl<'c> CaseView<'c> {
         wrapped(&text, COLUMNS)
     }
 
-    /// How errors are reported, and the state of the file after one, in lines.
+    /// The report of errors, and the file's state after one.
     pub(crate) fn errors(&self, report: &str) -> Vec<String> {
         let state = match (self.atomic(), self.is_durable()) {
             (true, true) => {
@@ -93,7 +90,7 @@ impl<'c> CaseView<'c> {
         self.options.is_stream
     }
 
-    /// Whether the function of a stream must know beforehand how many bytes there will be.
+    /// A stream's function may need the length beforehand.
     pub(crate) fn expects(&self) -> bool {
         self.reserves() || self.fills_with_zeros()
     }
@@ -112,12 +109,11 @@ impl<'c> CaseView<'c> {
         self.is(Method::Uring) || self.is(Method::UringCopy)
     }
 
-    /// Whether calls take an offset, rather than using the file's position.
+    /// Calls take an offset, and ignore the file's position.
     pub(crate) fn is_positional(&self) -> bool {
         self.is(Method::Pwrite) || self.is(Method::Pwritev) || self.is(Method::Uring)
     }
 
-    /// Whether calls use the position of the file that is written.
     pub(crate) fn is_at_position(&self) -> bool {
         self.case.method().card().cursor == Cursor::FilePosition && !self.is_uring()
     }
@@ -136,12 +132,11 @@ impl<'c> CaseView<'c> {
 
     // Chunks and threads.
 
-    /// The bytes of a chunk, as `1 << 20` or a number; none for all of the thread's bytes.
+    /// None if a chunk is all of a thread's bytes.
     pub(crate) fn chunk(&self) -> Option<String> {
         (self.axes().chunk_size_bytes != u64::MAX).then(|| number(self.axes().chunk_size_bytes))
     }
 
-    /// The bytes of a chunk as a number.
     pub(crate) fn chunk_bytes(&self) -> Option<u64> {
         (self.axes().chunk_size_bytes != u64::MAX).then_some(self.axes().chunk_size_bytes)
     }
@@ -150,7 +145,7 @@ impl<'c> CaseView<'c> {
         if self.has(Axis::Threads) { self.axes().threads } else { 1 }
     }
 
-    /// The bytes that a thread's part is made of, for C and C++: whole windows or chunks.
+    /// For C and C++: a thread's part is a multiple of this.
     pub(crate) fn granule(&self) -> &'static str {
         match (self.axes().prepared_window_bytes(), self.chunk()) {
             (None, None) => "(size_t)4096",
@@ -159,28 +154,25 @@ impl<'c> CaseView<'c> {
         }
     }
 
-    /// Whether the parts of threads begin at pages: mappings and direct I/O cannot begin elsewhere.
+    /// Mappings and direct I/O begin at pages.
     pub(crate) fn parts_are_pages(&self) -> bool {
         self.maps_target() || self.maps_source() || self.is_direct()
     }
 
-    /// The end of the data that the case's calls write.
+    /// The end of the bytes that the case's calls write.
     pub(crate) fn end_of_calls(&self) -> &'static str {
         if self.is_direct() { "whole" } else { "size" }
     }
 
-    /// Whether a loop knows its offset in the file.
     pub(crate) fn has_offset(&self) -> bool {
         self.is_positional() || self.writeback().is_some()
     }
 
-    /// Whether the function of a producer must know how many bytes there were.
     pub(crate) fn counts_bytes(&self) -> bool {
         self.has_offset() || self.expects()
     }
 
-    /// Whether the function of a producer must know how many bytes there were, also to write the end that is no whole
-    /// block at its offset.
+    /// Direct I/O writes the end, less than a block, at its offset.
     pub(crate) fn ends_at_offset(&self) -> bool {
         self.counts_bytes() || self.is_direct()
     }
@@ -191,9 +183,9 @@ impl<'c> CaseView<'c> {
 
     // Opening.
 
-    /// The flags of open(2) with which the file is opened first, but for `O_DIRECT`; the first is its access.
+    /// `O_DIRECT` is not among them. The first is the access.
     pub(crate) fn access_flags(&self) -> Vec<&'static str> {
-        // A shared writable mapping needs a descriptor that can read.
+        // A shared writable mapping needs a readable descriptor.
         let access = if self.maps_target() { "O_RDWR" } else { "O_WRONLY" };
         let how: &[&str] = match self.axes().prepare.opening() {
             Opening::Emptied => &["O_TRUNC"],
@@ -203,7 +195,6 @@ impl<'c> CaseView<'c> {
         [&[access], how].concat()
     }
 
-    /// The flag of open(2) that makes each call durable.
     pub(crate) fn sync_flag(&self) -> Option<&'static str> {
         match self.axes().sync.call {
             SyncCall::ODsync => Some("O_DSYNC"),
@@ -212,27 +203,24 @@ impl<'c> CaseView<'c> {
         }
     }
 
-    /// The variable with the name under which the file is written.
+    /// A variable: the name during the writes.
     pub(crate) fn written_name(&self) -> &'static str {
         if self.atomic() { "name" } else { "path" }
     }
 
-    /// Whether the function writes in place.
     pub(crate) fn overwrites(&self) -> bool {
         self.axes().prepare == Prepare::Overwrite
     }
 
-    /// Whether the function makes a name in the directory.
     pub(crate) fn creates_name(&self) -> bool {
         !self.axes().prepare.needs_old_content()
     }
 
-    /// Whether the function switches off the checksums of the file that it makes.
     pub(crate) fn omits_checksums(&self) -> bool {
         self.has(Axis::Checksums) && self.axes().checksums == Checksums::No && self.creates_name()
     }
 
-    /// Whether what an error leaves is removed: only what the function has made itself.
+    /// Only a file that the function made is removed.
     pub(crate) fn removes_on_error(&self) -> bool {
         self.creates_name()
     }
@@ -241,7 +229,7 @@ impl<'c> CaseView<'c> {
         self.has(Axis::Cache) && self.axes().cache == Cache::Direct
     }
 
-    /// Whether the file that is copied is opened with O_DIRECT, too.
+    /// The source is also opened with O_DIRECT.
     pub(crate) fn is_direct_on_both_sides(&self) -> bool {
         self.is(Method::UringCopy) && self.is_direct()
     }
@@ -250,7 +238,7 @@ impl<'c> CaseView<'c> {
         self.has(Axis::Cache) && self.axes().cache == Cache::Dontcache
     }
 
-    /// The bytes that addresses, offsets and lengths are multiples of with O_DIRECT.
+    /// Addresses, offsets and lengths are multiples of this with O_DIRECT.
     pub(crate) fn block(&self) -> u64 {
         let chunk = self.chunk_bytes().unwrap_or(MOST_BLOCK_BYTES);
         (1 << chunk.trailing_zeros().min(12)).min(MOST_BLOCK_BYTES)
@@ -258,26 +246,25 @@ impl<'c> CaseView<'c> {
 
     // The memory of the data.
 
-    /// Whether data is in huge pages, or is copied to them for direct I/O: to a buffer of at least one.
+    /// In huge pages, or copied to a buffer of at least one for direct I/O.
     pub(crate) fn is_in_huge_pages(&self) -> bool {
         let buffer_bytes = self.case.staged_bytes() / u64::from(self.threads());
         let is_chosen = self.has(Axis::Memory) && self.axes().memory == DataMemory::HugePages;
         is_chosen || buffer_bytes >= Case::HUGE_PAGE_BYTES
     }
 
-    /// Whether the code makes memory in huge pages: for data that is elsewhere, or comes from a producer.
+    /// For data from a producer or elsewhere.
     pub(crate) fn makes_huge_pages(&self) -> bool {
         self.is_in_huge_pages() && (self.is_direct() || self.streams() || self.main())
     }
 
     // The file's length and blocks.
 
-    /// Whether a call gives the file its length or blocks.
+    /// A call sets the length or allocates blocks.
     pub(crate) fn reserves(&self) -> bool {
         self.axes().prepare.call().is_some()
     }
 
-    /// Whether the file has blocks before it is written.
     pub(crate) fn reserves_blocks(&self) -> bool {
         !matches!(self.axes().prepare, Prepare::SetLen | Prepare::Create | Prepare::Truncate)
     }
@@ -300,7 +287,6 @@ impl<'c> CaseView<'c> {
         self.axes().sync.call != SyncCall::None
     }
 
-    /// `fsync`, `fdatasync` or `msync`, where it is a call of its own.
     pub(crate) fn sync_name(&self) -> &'static str {
         self.axes().sync.call.name()
     }
@@ -309,12 +295,10 @@ impl<'c> CaseView<'c> {
         self.axes().sync.is_at_end()
     }
 
-    /// The number of chunks between two syncs on the way.
     pub(crate) fn sync_every(&self) -> Option<u32> {
         self.axes().sync.every
     }
 
-    /// The number of chunks between two syncs, if it is more than one.
     pub(crate) fn sync_after_several(&self) -> Option<u32> {
         self.axes().sync.every.filter(|&every| every > 1)
     }
@@ -331,12 +315,11 @@ impl<'c> CaseView<'c> {
         self.axes().sync.call == SyncCall::RwfDsync
     }
 
-    /// Whether each call has a flag, RWF_DSYNC or RWF_DONTCACHE.
+    /// RWF_DSYNC or RWF_DONTCACHE.
     pub(crate) fn has_flags(&self) -> bool {
         self.is_rwf_dsync() || self.is_dontcache()
     }
 
-    /// The window of write-behind.
     pub(crate) fn writeback(&self) -> Option<String> {
         self.axes().writeback_bytes.filter(|_| self.has(Axis::Writeback)).map(number)
     }
@@ -359,22 +342,18 @@ impl<'c> CaseView<'c> {
         self.threads() > 1 && self.has(Axis::Map) && self.axes().map == MapSharing::PerThread
     }
 
-    /// Whether parts of a mapping are prepared before they are used.
     pub(crate) fn prepares_windows(&self) -> bool {
         self.populates() || self.huge_is_collapse()
     }
 
-    /// Whether all of it is prepared at once.
     pub(crate) fn prepares_all(&self) -> bool {
         self.populates_all() && !self.huge_is_collapse()
     }
 
-    /// Whether a loop over a mapping syncs the file by its descriptor.
     pub(crate) fn syncs_file_on_the_way(&self) -> bool {
         self.sync_every().is_some() && !self.syncs_map()
     }
 
-    /// Whether the threads of a copy have one mapping of it.
     pub(crate) fn shares_map(&self) -> bool {
         self.copies() && self.maps_target() && self.threads() > 1 && !self.has_own_maps()
     }
@@ -407,18 +386,16 @@ impl<'c> CaseView<'c> {
         self.has(Axis::Advice) && self.axes().advice == Advice::Sequential
     }
 
-    /// Whether the code has a loop of its own around calls that write.
     pub(crate) fn loops_writing(&self) -> bool {
         self.fills_with_zeros() || !self.moves_in_kernel() && !self.maps_target()
     }
 
-    /// Whether one call reads and writes.
     pub(crate) fn moves_in_kernel(&self) -> bool {
         self.is(Method::Sendfile) || self.is(Method::CopyFileRange) || self.is(Method::Ficlone)
     }
 }
 
-/// `1 << 20` for powers of two, `3 << 20` for multiples of large ones, the number otherwise.
+/// `1 << 20` for powers of two, `3 << 20` for multiples of large ones.
 fn number(bytes: u64) -> String {
     match bytes.trailing_zeros() {
         shift @ 10.. if bytes > 0 => format!("{} << {}", bytes >> (shift / 10 * 10), shift / 10 * 10),

@@ -1,37 +1,35 @@
-//! The languages.
-
 use crate::language_backend::LanguageBackend;
 use crate::languages;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// C11 with the calls of Linux.
+    /// C11 on Linux.
     C,
-    /// C++17 with the calls of Linux.
+    /// C++17 on Linux.
     Cpp,
-    /// Rust with rustix and libc.
+    /// With rustix and libc.
     Rust,
-    /// Python 3.10 or later, its standard library.
+    /// 3.10 or later, without packages.
     Python,
-    /// Node.js 18 or later, its own modules.
+    /// 18 or later, without packages.
     Node,
-    /// Go, its standard library.
+    /// Without packages.
     Go,
-    /// Java 17 or later, its standard library.
+    /// 17 or later, without packages.
     Java,
 }
 
 impl Language {
-    /// All languages, in the order of the help.
+    /// In the order of the help.
     pub const ALL: &[Self] = &[Self::C, Self::Cpp, Self::Rust, Self::Python, Self::Node, Self::Go, Self::Java];
 
-    /// The name of `--lang`.
+    /// The value of `--lang`.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.card().0
     }
 
-    /// The name in a sentence.
+    /// For a sentence.
     #[must_use]
     pub fn title(self) -> &'static str {
         self.card().1
@@ -41,7 +39,7 @@ impl Language {
         self.card().2
     }
 
-    /// The name of `--lang`, the name in a sentence, and what it has for cases.
+    /// The name, the title and the backend.
     fn card(self) -> (&'static str, &'static str, &'static LanguageBackend) {
         match self {
             Self::C => ("c", "C", &languages::c::BACKEND),

@@ -1,8 +1,6 @@
-//! Where the data of a function must be.
-
 use writebench_model::{Axis, Cache, Case, DataMemory};
 
-/// What direct I/O asks of the memory that the data is in, and what happens if it is elsewhere, in a sentence.
+/// Direct I/O may need aligned memory.
 pub(crate) fn needs(case: &Case, block_bytes: u64) -> Option<String> {
     if !case.method().has_axis(Axis::Memory) || case.axes().cache != Cache::Direct {
         return None;
@@ -30,7 +28,6 @@ mod tests {
     use crate::{EmitOptions, Language, code};
     use writebench_model::Case;
 
-    /// The comment above the code, without its line breaks.
     fn header(name: &str, language: Language, is_stream: bool) -> String {
         let case = Case::parse(name).unwrap();
         let text = code(&case, language, EmitOptions { is_stream, ..EmitOptions::default() }).unwrap();

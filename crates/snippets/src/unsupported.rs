@@ -1,25 +1,20 @@
-//! Cases that a language does not support.
-
 use writebench_model::{Axes, Axis, Case, InCode, Method, SyncCall};
 
 use crate::EmitOptions;
 use crate::language::Language;
 use crate::language_backend::{Template, UnsupportedValue};
 
-/// Why there is no code, and the nearest case that has some.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct Unsupported {
-    /// The reason, a clause for each thing that is missing.
+    /// A clause for each unsupported value.
     pub why: String,
-    /// The nearest case with code.
     pub nearest: Option<Box<Case>>,
 }
 
-/// One thing that is not supported, and the case without it.
+/// A reason, and the case without the value.
 type Obstacle = (String, Option<Box<Case>>);
 
-/// The template that has the case's code in that language.
 pub(crate) fn supported(
     case: &Case,
     language: Language,
@@ -70,9 +65,9 @@ fn template_or_obstacle(case: &Case, language: Language, options: EmitOptions) -
     Ok(template)
 }
 
-/// A value that no language supports with some methods; [`InCode::Unsupported`] has the others.
+/// [`InCode::Unsupported`] has the values that no method supports.
 fn unsupported_anywhere(case: &Case) -> Option<UnsupportedValue> {
-    /// An operation's length is a number of 32 bits, and its result one with a sign.
+    /// An operation has a 32-bit length and a signed result.
     const MOST_OF_RING_BYTES: u64 = 1 << 30;
     let bytes = case.axes().chunk_size_bytes;
     let is_too_large =
@@ -80,7 +75,7 @@ fn unsupported_anywhere(case: &Case) -> Option<UnsupportedValue> {
     is_too_large.then_some((Axis::Chunk, "an operation of io_uring moves 2 GiB at most", "1GiB"))
 }
 
-/// Fails if the case wants all of its data at once, and cannot take it chunk by chunk from a producer.
+/// A producer's data comes in chunks.
 fn takes_chunks(case: &Case) -> Result<(), Obstacle> {
     let one_by_one = "a producer's chunks are written one by one";
     let (why, nearest) = match case.method() {
@@ -118,11 +113,11 @@ fn takes_chunks(case: &Case) -> Result<(), Obstacle> {
     Err((format!("{}: {why}", case.method()), nearest.map(Box::new)))
 }
 
-/// The case with the nearest value, and with what that needs, if it does not fit the others.
+/// Changes other values if the nearest does not fit them.
 fn without_value(case: &Case, (axis, why, nearest): (Axis, &str, &str)) -> Obstacle {
     let reason = format!("{axis}={}: {why}", case.axes().get(axis));
     let needs_descriptors = || {
-        // Threads of one file at its position have descriptors of their own.
+        // Threads at the file's position need their own descriptors.
         let values = chosen_values(case).into_iter().filter(|(other, _)| *other != axis);
         let needed = [(axis, nearest.to_owned()), (Axis::Descriptor, "per-thread".to_owned())];
         new_case(case.method(), &values.chain(needed).collect::<Vec<_>>())
@@ -138,17 +133,16 @@ fn new_case(method: Method, values: &[(Axis, String)]) -> Option<Case> {
     Case::new(method, &values.iter().map(|(axis, value)| (*axis, value.as_str())).collect::<Vec<_>>()).ok()
 }
 
-/// The case with another method, and those values that this method has.
 fn with_method(case: &Case, method: Method) -> Option<Case> {
     let mut values = chosen_values(case);
     values.retain(|(axis, _)| method.has_axis(*axis));
-    // A mapping's own sync becomes that of a descriptor: the nearest case promises as much.
+    // A descriptor's sync promises as much as msync.
     if !method.card().syncs.contains(&SyncCall::Msync) {
         for (_, value) in &mut values {
             *value = value.replace(SyncCall::Msync.name(), SyncCall::Fdatasync.name());
         }
     }
-    // Values that fit together with the other method only in part: the most important first.
+    // Drops values that do not fit, the least important first.
     new_case(method, &values).or_else(|| {
         let mut kept = Vec::new();
         for value in values {

@@ -1,23 +1,21 @@
-//! The names that code uses: its imports follow from them.
-
 /// Code without its comments.
 pub(crate) struct UsedNames(String);
 
 impl UsedNames {
-    /// Of a text whose comments begin so, and end with their line.
+    /// Comments end with their line.
     pub(crate) fn in_text(text: &str, comments: &[&str]) -> Self {
         let comment = |line: &str| comments.iter().filter_map(|start| line.find(start)).min();
         let code = text.lines().map(|line| &line[..comment(line).unwrap_or(line.len())]);
         Self(code.flat_map(|code| [code, "\n"]).collect())
     }
 
-    /// Whether the code has a name, or what begins with one, and not only as a part of another name or path.
+    /// A name, or the start of one, but not a part of another name or path.
     pub(crate) fn has(&self, wanted: &str) -> bool {
         let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
         let is_of_path = |letter: char| is_of_name(letter) || letter == '.' || letter == ':';
         self.0.match_indices(wanted).any(|(at, _)| {
             let (before, after) = (&self.0[..at], &self.0[at + wanted.len()..]);
-            // `::open` of C++ is a name by itself.
+            // C++'s `::open` is a name.
             let before = before.strip_suffix("::").filter(|path| !path.ends_with(is_of_path)).unwrap_or(before);
             let begins = !wanted.starts_with(is_of_name) || !before.ends_with(is_of_path);
             begins && (!wanted.ends_with(is_of_name) || !after.starts_with(is_of_name))

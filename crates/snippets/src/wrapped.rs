@@ -1,6 +1,3 @@
-//! Text in lines.
-
-/// Lines of at most so many columns.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split(' ') {

@@ -1,12 +1,9 @@
-//! The requests that libuv has under way in a thread of Node.
-
 use std::ffi::{c_uint, c_void};
 use std::ptr;
 
 use napi::{Env, sys};
 
-/// The beginning of `struct uv_loop_s`, which uv.h declares so for all systems since 1.19, and keeps for all
-/// of libuv 1.
+/// The start of `struct uv_loop_s`: the same on all systems from libuv 1.19 to the end of libuv 1.
 #[repr(C)]
 struct Loop {
     _data: *mut c_void,
@@ -15,14 +12,13 @@ struct Loop {
     active_requests: c_uint,
 }
 
-/// Whether a request is under way: anything with a buffer that `fs`, streams, `zlib` and `crypto` do outside of
-/// the event loop, and the work of addons in libuv's thread pool.
+/// Requests of `fs`, streams, `zlib`, `crypto` and addons.
 pub(crate) fn has_requests(env: Env) -> napi::Result<bool> {
     let mut event_loop = ptr::null_mut();
     // SAFETY: `env` belongs to the current call.
     let status = unsafe { sys::napi_get_uv_event_loop(env.raw(), &raw mut event_loop) };
     napi::check_status!(status)?;
-    // SAFETY: the loop lives as long as the environment, and only this thread changes it.
+    // SAFETY: The loop lives as long as the environment, and only this thread changes it.
     let event_loop = unsafe { event_loop.cast::<Loop>().as_ref() };
     Ok(event_loop.is_none_or(|event_loop| event_loop.active_requests > 0))
 }

@@ -1,4 +1,4 @@
-//! Rust's memory as a `Buffer` of Node without a copy, because a copy would lose the alignment.
+//! Rust memory as a `Buffer`. A copy would lose the alignment.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -11,19 +11,17 @@ use napi::{Env, JsValue, Unknown, sys};
 
 use super::event_loop;
 
-/// Why a buffer could not be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotExternal {
-    /// V8's sandbox requires all memory for JavaScript to be inside it: Electron since 21.
+    /// V8's sandbox allows no memory outside of it, as in Electron since 21.
     #[error("this runtime allows no external buffers, and a copy would not be aligned")]
     Forbidden,
-    /// Node failed for another reason.
     #[error("napi_create_external_buffer failed with status {0}")]
     Failed(sys::napi_status),
 }
 
-/// The buffers that JavaScript holds in all threads, by address. Node may call `give_back` late, so a number
-/// distinguishes buffers that had the same address.
+/// Buffers of all threads by address. Node may call `give_back` late: the number distinguishes buffers of the
+/// same address.
 static LENT: LazyLock<Mutex<HashMap<usize, (usize, AlignedBuffer)>>> = LazyLock::new(Mutex::default);
 
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -32,37 +30,36 @@ fn lent() -> MutexGuard<'static, HashMap<usize, (usize, AlignedBuffer)>> {
     LENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Frees the memory at `address`, if it is that of buffer `number` still.
+/// Frees only the buffer with that number.
 fn free(address: usize, number: usize) {
     let mut lent = lent();
     let freed = match lent.get(&address) {
         Some(&(found, _)) if found == number => lent.remove(&address),
         _ => None,
     };
-    // Other threads need not wait while a large mapping is undone.
+    // Unmapping takes time, and other threads need the lock.
     drop(lent);
     drop(freed);
 }
 
-/// A `Buffer` over aligned memory, which remains until JavaScript no longer refers to it.
+/// JavaScript's last reference keeps the memory.
 pub(crate) fn lend(env: &Env, mut buffer: AlignedBuffer) -> Result<Unknown<'_>, NotExternal> {
     let (length, start) = (buffer.len(), buffer.as_mut_ptr());
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     lent().insert(start.addr(), (number, buffer));
     let hint = ptr::without_provenance_mut(number);
     let mut value = ptr::null_mut();
-    // SAFETY: `env` belongs to the current call. The memory is valid for `length` bytes until `give_back`
-    // is called after JavaScript's last use, or `release` has detached it.
+    // SAFETY: `env` belongs to the current call. The memory is valid until `give_back` after JavaScript's last
+    // use, or until `release` detaches it.
     let status = unsafe {
         let start = start.cast::<c_void>();
         sys::napi_create_external_buffer(env.raw(), length, start, Some(give_back), hint, &raw mut value)
     };
     if status == sys::Status::napi_ok {
-        // SAFETY: Node has just made the value, in this environment.
+        // SAFETY: Node has made the value in this environment.
         return Ok(unsafe { Unknown::from_raw_unchecked(env.raw(), value) });
     }
-    // JavaScript cannot reach the memory. Node may still call `give_back`. It may also never have taken the
-    // memory, as in a worker that is ending.
+    // JavaScript cannot reach the memory. Node may or may not call `give_back`, as in a worker that ends.
     free(start.addr(), number);
     match status {
         sys::Status::napi_no_external_buffers_allowed => Err(NotExternal::Forbidden),
@@ -70,8 +67,8 @@ pub(crate) fn lend(env: &Env, mut buffer: AlignedBuffer) -> Result<Unknown<'_>, 
     }
 }
 
-/// Frees the memory below a `Buffer` of ours, and detaches its `ArrayBuffer`. Returns false, and does nothing, if
-/// `is_held` is true or this thread has requests in flight.
+/// Frees the memory and detaches its `ArrayBuffer`. Returns false, without an effect, if `is_held` is true or
+/// this thread has requests in flight.
 pub(crate) fn release(env: Env, memory: Unknown<'_>, is_held: bool) -> Result<bool, String> {
     let checked = |status| napi::check_status!(status).map_err(|error: napi::Error| error.to_string());
     let mut start = ptr::null_mut();
@@ -90,7 +87,7 @@ pub(crate) fn release(env: Env, memory: Unknown<'_>, is_held: bool) -> Result<bo
     Ok(true)
 }
 
-/// Called by Node when the garbage collector has found the buffer, or when its thread ends.
+/// Node calls this after garbage collection, or at the end of its thread.
 unsafe extern "C" fn give_back(_: sys::napi_env, start: *mut c_void, number: *mut c_void) {
     free(start.addr(), number.addr());
 }

@@ -1,5 +1,3 @@
-//! Conversions of a JavaScript number to an open file, and of Rust's memory to a `Buffer` and back.
-
 #![allow(unsafe_code, reason = "descriptors that are numbers, and Node-API")]
 
 #[cfg_attr(unix, path = "descriptor_unix.rs")]

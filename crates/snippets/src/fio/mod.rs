@@ -1,6 +1,6 @@
-//! A case as a job of [fio](https://fio.readthedocs.io) that makes the same calls, or the reason why there is none.
+//! A case as a job of [fio](https://fio.readthedocs.io) with the same calls.
 //!
-//! This is about fio 3.33, whose calls were traced with strace.
+//! The calls of fio 3.33 were traced with strace.
 
 mod section;
 
@@ -11,17 +11,16 @@ use writebench_model::{
 
 use self::section::Part;
 
-/// The prefix of the sections that are measured; the others make files, and remove them.
+/// Prefix of the measured sections. Others make and remove files.
 pub const WRITES: &str = "writes";
 
-/// The file that fio writes, or the prefix of its files' names.
+/// fio's file, or the prefix of its files.
 const FILE: &str = "writebench-sample";
 
-/// A job in fio's format.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Job {
     pub sections: String,
-    /// The differences from writebench.
+    /// From writebench.
     pub differences: Vec<String>,
 }
 
@@ -44,9 +43,9 @@ pub fn job(case: &Case) -> Result<Job, Why> {
     let parts = parts(case)?;
     let maps = maps(case);
     let mut sections = section::before(axes, &parts, maps, fallocate)?;
-    // Threads begin together, and after what comes before all of them.
+    // Threads begin together, after the preparation.
     let mut stonewall = if sections.is_empty() { "" } else { "stonewall=1\n" };
-    // A mapping finds the file as the section before left it.
+    // A mapping's file is ready from the section before.
     let fallocate = if maps { "none" } else { fallocate };
     let (direct, unlink) = (u8::from(axes.cache == Cache::Direct), u8::from(!is_shared(axes)));
     let content = match axes.data {
@@ -57,7 +56,7 @@ pub fn job(case: &Case) -> Result<Job, Why> {
         ),
         Data::Zero => "zero_buffers=1\nscramble_buffers=0\n".to_owned(),
     };
-    // Without this or direct I/O, fio's memory is where malloc has it.
+    // Without this or direct I/O, fio uses malloc's memory.
     let memory = if axes.memory == DataMemory::PageAligned { "iomem_align=4096\n" } else { "" };
     for (index, Part { file, range: Range { offset, length } }) in parts.iter().enumerate() {
         let chunk_bytes = axes.chunk_size_bytes.min(*length);
@@ -78,7 +77,6 @@ fn maps(case: &Case) -> bool {
     case.method().card().cursor == Cursor::Mapping
 }
 
-/// The options that make the engine use the method's calls.
 fn options(engine: &FioEngine, case: &Case) -> Result<String, Why> {
     let (method, axes) = (case.method(), case.axes());
     let mut options = format!("ioengine={}\n", engine.name);
@@ -103,7 +101,6 @@ fn options(engine: &FioEngine, case: &Case) -> Result<String, Why> {
     Ok(options)
 }
 
-/// The options that make the data durable.
 fn sync(engine: &FioEngine, case: &Case) -> Result<String, Why> {
     let Sync { call, every } = case.axes().sync;
     let why = match (call, every) {
@@ -127,7 +124,7 @@ fn sync(engine: &FioEngine, case: &Case) -> Result<String, Why> {
                 "fio queues a {call} of its own, where writebench links it to writes or lets it wait for them"
             ));
         }
-        // fio syncs after the last write only at the end.
+        // fio omits its last sync, except at the end.
         (SyncCall::Fsync | SyncCall::Fdatasync, Some(every)) => {
             return Ok(format!("{call}={every}\nend_fsync=1\n"));
         }
@@ -135,15 +132,14 @@ fn sync(engine: &FioEngine, case: &Case) -> Result<String, Why> {
     Err(why.to_owned())
 }
 
-/// Whether several threads write one file.
 fn is_shared(axes: &Axes) -> bool {
     axes.threads > 1 && axes.files == Files::Shared
 }
 
-/// The ranges of the threads, which equal the engine's.
+/// The same ranges as the engine's.
 fn parts(case: &Case) -> Result<Vec<Part>, Why> {
     let axes = case.axes();
-    // Linux moves at most this many bytes in one call; fio drops the remainder of a chunk.
+    // Linux's limit of a call. fio would not write the remainder of a chunk.
     const MOST_BYTES: u64 = 0x7fff_f000;
     let part = |(index, range): (usize, Range)| {
         let chunk_bytes = axes.chunk_size_bytes.min(range.length);
@@ -170,7 +166,6 @@ fn parts(case: &Case) -> Result<Vec<Part>, Why> {
     case.ranges().into_iter().enumerate().map(part).collect()
 }
 
-/// The differences that cannot be avoided.
 fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
     let axes = case.axes();
     let mut all = Vec::new();

@@ -1,14 +1,14 @@
-//! The sections of a job: the file's state before fio's clock, and the cleanup after it.
+//! The state of files before fio's clock, and the cleanup.
 
 use writebench_model::{Axes, Prepare, Range};
 
-/// One thread's share of the writes.
+/// A thread's share.
 pub(super) struct Part {
     pub(super) file: String,
     pub(super) range: Range,
 }
 
-/// The value of fio's option `fallocate` for a new file.
+/// fio's option for a new file.
 pub(super) fn fallocate(prepare: Prepare) -> Result<&'static str, String> {
     match prepare {
         Prepare::SetLen => Ok("truncate"),
@@ -21,8 +21,7 @@ pub(super) fn fallocate(prepare: Prepare) -> Result<&'static str, String> {
     }
 }
 
-/// The first sections, each with a file: content to be overwritten, or a length without content, which fio
-/// would fill for a mapping.
+/// Old content, or an empty file of full length, which fio would fill for a mapping.
 pub(super) fn before(axes: &Axes, parts: &[Part], maps: bool, fallocate: &str) -> Result<String, String> {
     if maps {
         can_be_mapped(parts)?;
@@ -33,7 +32,7 @@ pub(super) fn before(axes: &Axes, parts: &[Part], maps: bool, fallocate: &str) -
         _ if maps => "create_only=1",
         _ => return Ok(String::new()),
     };
-    // The last range of a file ends where the file does.
+    // A file's last range ends with the file.
     let files = parts.chunk_by(|a, b| a.file == b.file).filter_map(<[Part]>::last);
     let section = |(index, Part { file, range }): (usize, &Part)| {
         let length = range.offset + range.length;
@@ -55,14 +54,14 @@ fn can_be_mapped(parts: &[Part]) -> Result<(), String> {
     if parts.iter().any(|part| part.range.length > MOST_BYTES) {
         return Err("fio maps 1 GiB at a time".to_owned());
     }
-    // Otherwise fio maps the beginning of the file repeatedly.
+    // fio would map the beginning of the file repeatedly.
     if parts.iter().any(|part| part.range.offset > 0) {
         return Err("fio's mmap engine writes to the beginning of a file, whatever the offset".to_owned());
     }
     Ok(())
 }
 
-/// Removes a file that several threads wrote: one that ended early would take it from another that has not begun.
+/// A thread that ends early must not remove a file that others write.
 pub(super) fn removal(file: &str) -> String {
     format!(
         "\n[remove]\nstonewall=1\nioengine=sync\nfilename={file}\nfallocate=none\ndirect=0\nbs=1\nsize=1\nunlink=1\n"

@@ -1,5 +1,3 @@
-//! C11 with the calls of Linux; `liburing` where the case is io_uring.
-
 use writebench_model::{Axes, Axis, Case, Method, Prepare};
 
 use super::{c_family, templates};
@@ -21,7 +19,7 @@ templates! {
 pub(crate) static BACKEND: LanguageBackend =
     LanguageBackend { template, unsupported, complete: |text| c_family::with_includes(&text, HEADERS) };
 
-/// Headers of the C library, and names for which code includes them.
+/// Headers and the names that need them.
 const HEADERS: &[(&str, &[&str])] = &[
     ("errno.h", &["errno"]),
     ("limits.h", &["INT_MAX"]),
@@ -37,50 +35,43 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     shares_stream.then_some((Axis::Threads, "a stream of stdio is one thread's at a time", "1"))
 }
 
-/// The questions that the templates of C and C++ ask.
+/// For the templates of C and C++.
 impl CaseView<'_> {
-    /// Flags of open(2) beside those of access, each with ` | `.
+    /// Without the access, each after ` | `.
     pub(crate) fn open_flags_c(&self) -> String {
         let direct = if self.is_direct() { " | O_DIRECT" } else { "" };
         format!("{direct}{}", self.sync_flags_c())
     }
 
-    /// Flags of open(2) that make each call durable.
     pub(crate) fn sync_flags_c(&self) -> String {
         self.sync_flag().map(|flag| format!(" | {flag}")).unwrap_or_default()
     }
 
-    /// The flags with which the file is opened first.
     pub(crate) fn access_c(&self) -> String {
         self.access_flags().join(" | ")
     }
 
-    /// The flags of another descriptor of the same file.
     pub(crate) fn access_again_c(&self) -> &'static str {
         self.access_flags()[0]
     }
 
-    /// The sync of what was written without io_uring, where it has one on the way.
+    /// After writes without io_uring.
     pub(crate) fn sync_without_ring(&self) -> Option<&'static str> {
         if self.is_rwf_dsync() { Some("fdatasync") } else { self.sync_every().map(|_| self.sync_name()) }
     }
 
-    /// Stores a chunk into a mapping.
     pub(crate) fn store_c(&self) -> &'static str {
         if self.is_nontemporal() { "store" } else { "memcpy" }
     }
 
-    /// Whether the threads of `mmap` use the file itself.
     pub(crate) fn parts_have_file_c(&self) -> bool {
         self.has_own_maps() || self.has_own_descriptors() || self.sync_every().is_some() && !self.syncs_map()
     }
 
-    /// The bytes of a chunk of io_uring.
     pub(crate) fn ring_chunk_c(&self) -> &'static str {
         if self.chunk().is_some() { "CHUNK" } else { "most" }
     }
 
-    /// The call that makes aligned memory, up to its size.
     pub(crate) fn memalign_c(&self, pointer: &str, alignment: &str) -> String {
         if self.is_in_huge_pages() {
             format!("huge_pages({pointer}")
@@ -89,7 +80,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// The bytes of a pipe that holds a chunk, 1 MiB at most.
+    /// A pipe holds a chunk, 1 MiB at most.
     pub(crate) fn pipe_c(&self) -> u64 {
         const PIPE_MAX_BYTES: u64 = 1 << 20;
         const PAGE_BYTES: u64 = 4096;

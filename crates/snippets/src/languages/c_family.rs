@@ -1,8 +1,6 @@
-//! What C and C++ have in common.
-
 use crate::used_names::UsedNames;
 
-/// The system's headers, and names for which code includes them. In C++, calls of these names begin with `::`.
+/// Headers and the names that need them. In C++, calls of these names begin with `::`.
 const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
     ("fcntl.h", &["fallocate", "fcntl", "open", "posix_fadvise", "posix_fallocate", "sync_file_range"]),
     ("libgen.h", &["dirname"]),
@@ -18,7 +16,7 @@ const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
     ("unistd.h", &["close", "fchown", "fdatasync", "fsync", "ftruncate", "pread", "pwrite", "sysconf"]),
 ];
 
-/// The text with those headers that have names which it uses: the language's own ones first.
+/// The language's own headers are first.
 pub(super) fn with_includes(text: &str, own_headers: &[(&str, &[&str])]) -> String {
     let names = UsedNames::in_text(text, &["//"]);
     let [own, systems] = [own_headers, SYSTEM_HEADERS].map(|headers| {
@@ -28,7 +26,6 @@ pub(super) fn with_includes(text: &str, own_headers: &[(&str, &[&str])]) -> Stri
     text.replacen("INCLUDES", format!("{own}\n{systems}").trim_end(), 1)
 }
 
-/// Whether a name is one of the system's.
 pub(super) fn is_of_system(name: &str) -> bool {
     SYSTEM_HEADERS.iter().any(|(_, names)| names.contains(&name))
 }

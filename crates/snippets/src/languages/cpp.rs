@@ -1,5 +1,3 @@
-//! C++17 with the calls of Linux; `liburing` where the case is io_uring.
-
 use writebench_model::{Method, Prepare};
 
 use super::{c_family, templates};
@@ -21,7 +19,7 @@ templates! {
 pub(crate) static BACKEND: LanguageBackend =
     LanguageBackend { template, unsupported: |_, _| None, complete: completed };
 
-/// Headers of the standard library, and names for which code includes them.
+/// Headers and the names that need them.
 const HEADERS: &[(&str, &[&str])] = &[
     ("algorithm", &["std::max", "std::min"]),
     ("array", &["std::array"]),
@@ -48,7 +46,7 @@ const HEADERS: &[(&str, &[&str])] = &[
     ("vector", &["std::vector"]),
 ];
 
-/// Names of templates that are C's, too, and the same in C++.
+/// C's names in shared templates, and C++'s.
 const NAMES: &[(&str, &str)] = &[
     ("BEHIND", "behind_size"),
     ("BLOCK", "block_size"),
@@ -62,15 +60,15 @@ const NAMES: &[(&str, &str)] = &[
     ("uintptr_t", "std::uintptr_t"),
 ];
 
-/// Types to which templates that are C's, too, cast.
+/// Casts in shared templates.
 const STATIC_CASTS: &[&str] = &["char *", "gid_t", "off_t", "size_t", "uid_t"];
 const REINTERPRET_CASTS: &[&str] =
     &["__m128i *", "const __m128i *", "__m256i *", "const __m256i *", "__m512i *", "uintptr_t"];
 
-/// The text with its headers, and with C++'s forms of what it has from templates that are C's, too.
+/// Rewrites lines of templates shared with C.
 fn completed(text: String) -> String {
     let (inside, outside) = text.split_once("} // namespace\n").expect("a namespace");
-    // In a namespace without a name, a function need not be static.
+    // Functions of an unnamed namespace need no `static`.
     let inside: String =
         inside.lines().map(|line| in_cpp(line.strip_prefix("static ").unwrap_or(line))).collect();
     c_family::with_includes(&format!("{inside}}} // namespace\n{outside}"), HEADERS)
@@ -83,13 +81,13 @@ fn in_cpp(line: &str) -> String {
         "reinterpret_cast",
         REINTERPRET_CASTS,
     );
-    // What is between quotation marks stays.
+    // Strings are unchanged.
     let parts = code.split('"').enumerate();
     let parts = parts.map(|(index, part)| if index % 2 == 0 { with_cpp_names(part) } else { part.to_owned() });
     format!("{}{comment}\n", parts.collect::<Vec<_>>().join("\""))
 }
 
-/// C++'s form of casts to these types, of a name, a number, a call or what is in parentheses.
+/// The operand is a name, a number, a call or in parentheses.
 fn with_cast(mut code: String, cast: &str, types: &[&str]) -> String {
     for of_type in types {
         while let Some((before, after)) = code.split_once(&format!("({of_type})")) {
@@ -102,7 +100,7 @@ fn with_cast(mut code: String, cast: &str, types: &[&str]) -> String {
     code
 }
 
-/// Where the operand of a cast ends: a name or a number, and what is in parentheses behind it.
+/// Parentheses after a name belong to the operand.
 fn end_of_operand(code: &str) -> usize {
     let name = code.find(|letter: char| !letter.is_alphanumeric() && !"_.-".contains(letter));
     let name = name.unwrap_or(code.len());
@@ -123,7 +121,7 @@ fn with_cpp_names(code: &str) -> String {
         let (before, after) = rest.split_at(start);
         let (word, next) = after.split_at(after.find(|letter| !is_of_name(letter)).unwrap_or(after.len()));
         named += before;
-        // Not of another name, nor the declaration of a method.
+        // A member, a part of a path, or a declaration keeps its name.
         let is_free = !named.ends_with([':', '.', '>']) && !named.ends_with("void ");
         let other = NAMES.iter().find(|(name, _)| is_free && *name == word).map_or(word, |(_, other)| other);
         if is_free && next.starts_with('(') && c_family::is_of_system(word) {
@@ -135,11 +133,9 @@ fn with_cpp_names(code: &str) -> String {
     named + rest
 }
 
-/// The questions that only the templates of C++ ask.
+/// For the templates of C++ only.
 impl CaseView<'_> {
-    // Parts that several cases have.
 
-    /// Whether the code has aligned memory of its own.
     pub(crate) fn has_memory_cpp(&self) -> bool {
         let for_its_program = self.main() && !self.copies();
         for_its_program || self.streams() || self.is_direct() && !self.copies() || self.reads_into_memory_cpp()
@@ -149,37 +145,32 @@ impl CaseView<'_> {
         self.is(Method::ReadWrite) || self.is(Method::Pipeline) || self.is(Method::UringCopy)
     }
 
-    /// Whether the size of the file that is copied matters.
     pub(crate) fn knows_size_cpp(&self) -> bool {
         self.copies() && (!self.is(Method::Ficlone) || self.reserves() || self.overwrites())
     }
 
-    /// Whether the code asks for the size of a file.
     pub(crate) fn looks_at_size_cpp(&self) -> bool {
         let for_its_program = self.main() && !self.copies() && (!self.streams() || self.expects());
         for_its_program || self.knows_size_cpp() || self.maps_target() && self.overwrites()
     }
 
-    /// Whether a loop of writes is all there is.
     pub(crate) fn is_plain_cpp(&self) -> bool {
         let is_written = self.is(Method::Write) || self.is(Method::Pwrite);
         let has_more = self.threads() > 1 || self.is_direct() || self.is_dontcache();
         is_written && !has_more && self.sync_every().is_none() && self.writeback().is_none()
     }
 
-    /// Whether a loop of stores is all there is.
     pub(crate) fn is_plain_map_cpp(&self) -> bool {
         let has_more = self.threads() > 1 || self.prepares_windows();
         self.is(Method::Mmap) && !has_more && self.sync_every().is_none()
     }
 
-    /// Whether a loop around calls that write throws, rather than return what C's would, too.
+    /// The loop throws. A loop shared with C would return.
     pub(crate) fn loops_throwing_cpp(&self) -> bool {
         let writes = [Method::Fwrite, Method::Uring, Method::UringCopy].iter().all(|&method| !self.is(method));
         writes && !self.moves_in_kernel() && !self.maps_target()
     }
 
-    /// The types of errors.
     pub(crate) fn throws_cpp(&self) -> &'static str {
         if self.streams() {
             "Throws std::system_error, or what the producer throws."
@@ -190,12 +181,10 @@ impl CaseView<'_> {
 
     // Names and numbers.
 
-    /// The file's name while it is written.
     pub(crate) fn path_cpp(&self) -> &'static str {
         if self.atomic() { "other.c_str()" } else { "path" }
     }
 
-    /// The alignment of the memory of a chunk.
     pub(crate) fn alignment_cpp(&self) -> &'static str {
         if self.is_in_huge_pages() { "2 << 20" } else { "4096" }
     }
@@ -214,13 +203,12 @@ impl CaseView<'_> {
 
     // Calls.
 
-    /// The file of an entry of io_uring.
     pub(crate) fn ring_file_cpp(&self) -> &'static str {
         if self.registers_files() { "0" } else { "fd_" }
     }
 }
 
-/// A number of bytes, whose type a shift does not overflow.
+/// The type makes room for the shift.
 fn size(number: String) -> String {
     match number.split_once(" << ") {
         Some((bytes, shift)) => format!("std::size_t{{{bytes}}} << {shift}"),

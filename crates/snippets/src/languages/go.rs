@@ -1,5 +1,3 @@
-//! Go and its standard library.
-
 use writebench_model::{Axes, Axis, Case, Method, Prepare, Store};
 
 use super::templates;
@@ -25,11 +23,9 @@ fn unsupported(_: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     is_nontemporal.then_some((Axis::Store, "the stores of `copy` are chosen by the runtime", "plain"))
 }
 
-/// Packages of the standard library that templates use.
 const PACKAGES: &str = "errors fmt io math os path/filepath runtime slices strconv sync syscall time unsafe";
 
-/// Go refuses an unused import, and names the systems for which a file is: both follow from the
-/// code.
+/// Go refuses an unused import. Raw calls limit the systems.
 fn with_imports(text: String) -> String {
     let names = UsedNames::in_text(&text, &["//"]);
     let uses = |package: &str| names.has(&format!("{package}."));
@@ -42,7 +38,7 @@ fn with_imports(text: String) -> String {
         [one] => format!("import {one}"),
         several => format!("import (\n\t{}\n)", several.join("\n\t")),
     };
-    // Raw calls take offsets in one register.
+    // Raw calls take an offset in one register.
     let build = match (names.has_any(&["syscall.Syscall", "syscall.Syscall6"]), uses("syscall")) {
         (true, _) => "//go:build linux && (amd64 || arm64)\n\n",
         (false, true) => "//go:build linux\n\n",
@@ -51,20 +47,18 @@ fn with_imports(text: String) -> String {
     text.replacen("BUILD\n\n", build, 1).replacen("IMPORTS", &imports, 1)
 }
 
-/// The most bytes that one call of package os asks for.
+/// The limit of a call of package os.
 const MOST_OF_OS_BYTES: u64 = 1 << 30;
 const PAGE_BYTES: u64 = 4096;
 
 impl CaseView<'_> {
     // Opening.
 
-    /// The flags with which the file is opened first.
     fn access_go(&self) -> String {
         let flags = self.access_flags().join("|os.").replace("O_CREAT|", "O_CREATE|");
         format!("os.{flags}{}", self.sync_flags_go())
     }
 
-    /// The flags of another descriptor of the same file.
     fn access_again_go(&self) -> String {
         format!("os.{}{}", self.access_flags()[0], self.sync_flags_go())
     }
@@ -80,11 +74,10 @@ impl CaseView<'_> {
     // Durability.
 
     fn calls_fdatasync_go(&self) -> bool {
-        // The rest of a buffer is written without that flag; the rest of a stream has it.
+        // The end of a buffer is written without the flag, that of a stream with it.
         self.is_fdatasync() || self.is_direct() && self.is_rwf_dsync() && !self.streams()
     }
 
-    /// fsync or fdatasync.
     fn sync_go(&self) -> &'static str {
         if self.is_fdatasync() { "datasync(file)" } else { "file.Sync()" }
     }
@@ -95,7 +88,6 @@ impl CaseView<'_> {
         self.chunk_bytes().is_none_or(|bytes| bytes > MOST_OF_OS_BYTES)
     }
 
-    /// Whether calls are larger than those of package os.
     fn writes_large_go(&self) -> bool {
         let writes = [Method::Write, Method::Pwrite, Method::ReadWrite, Method::MmapWrite, Method::Pipeline];
         self.has_large_chunks_go() && !self.has_flags() && writes.iter().any(|&method| self.is(method))
@@ -106,18 +98,15 @@ impl CaseView<'_> {
         self.has_large_chunks_go() && reads.iter().any(|&method| self.is(method))
     }
 
-    /// The function that makes a large or vectored call, or one with flags: with direct I/O, a copy
-    /// has another function around it.
+    /// The function of a large, vectored or flagged call. A copy with direct I/O wraps it.
     fn large_name_go(&self) -> &'static str {
         if self.copies() && self.is_direct() { "writeLarge" } else { "writeAll" }
     }
 
-    /// Whether the function that writes a chunk also writes the end that is no whole block.
     fn writes_rest_go(&self) -> bool {
         self.is_direct() && (self.copies() || self.streams())
     }
 
-    /// The name of the function that writes a chunk.
     fn chunk_name_go(&self) -> &'static str {
         if self.copies() { "writeAll" } else { "writeChunk" }
     }
@@ -130,7 +119,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// The statement that writes all bytes of `data`, and sets `err`.
+    /// It sets `err`.
     fn write_go(&self, data: &str) -> String {
         if self.writes_rest_go() {
             format!("err := {}(file, {data}{})", self.chunk_name_go(), self.offset_go())
@@ -139,8 +128,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// The statement that writes `data` without the function that also writes the end, and sets
-    /// `err`.
+    /// Without the function that also writes the end. It sets `err`.
     fn write_blocks_go(&self, data: &str) -> String {
         let offset = self.offset_go();
         let flags = if self.is_dontcache() { ", &flags" } else { "" };
@@ -153,7 +141,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// The statements that write the end, which is smaller than a block, and return.
+    /// The end is smaller than a block. The statements return.
     fn write_rest_go(&self, data: &str) -> String {
         let write = format!("_, err := file.Write({data})");
         let write = if self.copies() { write } else { self.write_blocks_go(data) };
@@ -175,13 +163,11 @@ impl CaseView<'_> {
 
     // The loop, and the parts of threads.
 
-    /// Whether all is written by a single statement.
     fn is_single_go(&self) -> bool {
         let is_plain = !self.is_vectored() && !self.is_direct() && !self.is_dontcache();
         self.chunk().is_none() && is_plain && self.sync_every().is_none() && self.writeback().is_none()
     }
 
-    /// Whether the loop counts chunks, to sync after several of them.
     fn counts_chunks_go(&self) -> bool {
         self.sync_after_several().is_some() || self.is_vectored() && self.sync_every().is_some()
     }
@@ -191,18 +177,16 @@ impl CaseView<'_> {
         self.is_positional() || self.is(Method::MmapWrite) || self.writeback().is_some() || must_know_end
     }
 
-    /// Whether the loop is in a function of its own.
     fn has_part_go(&self) -> bool {
         self.threads() > 1 || self.is_direct()
     }
 
-    /// Whether the function ends with its threads.
     fn ends_with_parts_go(&self) -> bool {
         let is_last = if self.copies() { !self.overwrites() } else { self.has_part_go() && !self.is_direct() };
         is_last && !self.syncs_at_end() && !self.is(Method::Ficlone)
     }
 
-    /// Whether a part of whole chunks is rounded up to pages, since it is mapped.
+    /// A mapped part begins at a page.
     fn rounds_chunks_go(&self) -> bool {
         let is_of_pages = self.chunk_bytes().is_none_or(|bytes| bytes.is_multiple_of(PAGE_BYTES));
         (self.maps_target() || self.maps_source()) && !is_of_pages
@@ -213,14 +197,12 @@ impl CaseView<'_> {
         self.copies() && self.threads() > 1 && (self.has_own_descriptors() || !self.maps_source())
     }
 
-    /// The files of a part.
     fn files_go(&self) -> &'static str {
         if self.copies() { "file, input" } else { "file" }
     }
 
     // Mappings.
 
-    /// Whether no sync follows the threads.
     fn map_ends_with_parts_go(&self) -> bool {
         !self.syncs_at_end() || self.has_own_maps() && self.syncs_map()
     }

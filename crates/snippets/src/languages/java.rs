@@ -1,5 +1,3 @@
-//! Java 17 and its standard library.
-
 use writebench_model::{
     Advice, Axes, Axis, Cache, Case, Checksums, DataMemory, Drop, Huge, Method, Opening, Populate, Prepare,
     Store, Sync, SyncCall,
@@ -31,7 +29,7 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     const NO_FLAGS: &str = "FileChannel has no flags of a write";
     let reserves = axes.prepare.call().is_some();
     Some(match *axes {
-        // A mapping gives the file its length, and nothing else does.
+        // Only a mapping sets the file's length.
         _ if reserves && case.method().card().prepares.contains(&Prepare::Create) => {
             (Axis::Prepare, "FileChannel neither makes a file longer nor allocates its blocks", "create")
         }
@@ -53,7 +51,7 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
             (Axis::Checksums, "the standard library has no ioctl(2)", "default")
         }
         Axes { memory: DataMemory::HugePages, .. } => (Axis::Memory, NO_MADVISE, "page-aligned"),
-        // Windows go with the next two only.
+        // Windows are for the next two values.
         Axes { window_bytes, .. } if window_bytes != Case::HUGE_PAGE_BYTES => {
             (Axis::Window, NO_MADVISE, "2MiB")
         }
@@ -69,12 +67,12 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     })
 }
 
-/// Java takes the filesystem's block size for the alignment of O_DIRECT, and refuses all else itself.
+/// Java requires the filesystem's block size for O_DIRECT.
 const BLOCK_BYTES: u64 = 4096;
-/// The most that Linux moves in a call, which is nearly the most that a buffer holds, too.
+/// Linux's limit of a call. A buffer's is nearly the same.
 const MOST_BYTES: u64 = (1 << 31) - 4096;
 
-/// Packages and the classes that code may use of them, in the order of their imports.
+/// In the order of imports.
 const CLASSES: &[(&str, &str)] = &[
     ("java.io", "EOFException IOException InterruptedIOException UncheckedIOException"),
     ("java.nio", "ByteBuffer MappedByteBuffer"),
@@ -90,7 +88,6 @@ const CLASSES: &[(&str, &str)] = &[
         "ArrayBlockingQueue BlockingQueue Callable ExecutionException ExecutorService Executors Future",
     ),
 ];
-/// Classes and their constants.
 const CONSTANTS: &[(&str, &str)] = &[
     ("com.sun.nio.file.ExtendedOpenOption", "DIRECT"),
     ("java.nio.channels.FileChannel.MapMode", "READ_ONLY READ_WRITE"),
@@ -98,7 +95,6 @@ const CONSTANTS: &[(&str, &str)] = &[
     ("java.nio.file.StandardOpenOption", "APPEND CREATE_NEW DSYNC READ SYNC TRUNCATE_EXISTING WRITE"),
 ];
 
-/// The text with imports of what it names.
 fn with_imports(text: String) -> String {
     let (_, code) = text.split_once("\nIMPORTS\n").expect("a place for imports");
     let names = UsedNames::in_text(code, &["//", "/*"]);
@@ -112,7 +108,6 @@ fn with_imports(text: String) -> String {
 }
 
 impl CaseView<'_> {
-    /// The options with which the file is opened first.
     fn options_java(&self) -> String {
         let how = match self.axes().prepare.opening() {
             Opening::Emptied => ", TRUNCATE_EXISTING",
@@ -122,20 +117,20 @@ impl CaseView<'_> {
         format!("{}{how}", self.options_again_java())
     }
 
-    /// The options of another descriptor of the same file, without O_DIRECT.
+    /// Without O_DIRECT.
     pub(crate) fn options_again_java(&self) -> String {
-        // A writable mapping needs a descriptor that can read.
+        // A writable mapping needs a readable descriptor.
         let access = if self.maps_target() { "READ, WRITE" } else { "WRITE" };
         let sync = self.sync_flag().map_or(String::new(), |flag| flag.replace("O_", ", "));
         format!("{access}{sync}")
     }
 
-    /// The bytes of a chunk; none for as many as a buffer can hold.
+    /// None for the most that a buffer holds.
     pub(crate) fn chunk_java(&self) -> Option<String> {
         self.chunk().filter(|_| self.chunk_bytes().is_some_and(|bytes| bytes < MOST_BYTES))
     }
 
-    /// The bytes of a mapping: whole chunks, up to 1 GiB where they fit.
+    /// Whole chunks, up to 1 GiB if they fit.
     pub(crate) fn map_java(&self) -> String {
         const MAP_BYTES: u64 = 1 << 30;
         match self.chunk_bytes().filter(|&bytes| bytes < MOST_BYTES) {
@@ -145,7 +140,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// The bytes that a thread's part is made of where it has no whole chunk.
+    /// For parts smaller than a chunk.
     pub(crate) fn least_granule_java(&self) -> &'static str {
         if self.is_direct() || self.maps_target() { "4096" } else { "size / THREADS >= 4096 ? 4096 : 1" }
     }

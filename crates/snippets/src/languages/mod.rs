@@ -1,5 +1,3 @@
-//! The templates of each language, and what it does not support.
-
 pub(crate) mod c;
 mod c_family;
 pub(crate) mod cpp;
@@ -13,8 +11,8 @@ use writebench_model::Method;
 
 use crate::language_backend::NoTemplate;
 
-/// Declares a language's answer for each method: the template that methods share whose code differs in a call or two,
-/// or the reason for none and the nearest method that has one. A new method compiles when each language has its answer.
+/// Each language has a template for each method, or a reason and the nearest method. The compiler finds a
+/// missing one.
 macro_rules! templates {
     ($($path:literal: $($method:ident)|+;)* $(none: $why:expr, $($lacking:ident => $nearest:ident),+;)*) => {
         fn template(
@@ -51,7 +49,7 @@ fn in_no_language(method: Method) -> NoTemplate {
     NoTemplate { why, nearest: None }
 }
 
-/// Without spaces at the ends of lines, and with one empty line at most: parts that a case does not have leave several.
+/// Omitted parts of templates leave spaces and empty lines.
 pub(crate) fn tidied(text: &str) -> String {
     let mut tidy = String::new();
     for line in text.trim().lines().map(str::trim_end) {

@@ -1,5 +1,3 @@
-//! Node.js 18 and its standard library; `@writebench/direct-io` where the case is direct I/O.
-
 use writebench_model::{
     Advice, Axes, Axis, Cache, Case, Checksums, DataMemory, Drop, Method, Prepare, Sync, SyncCall,
 };
@@ -58,11 +56,10 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     })
 }
 
-/// Linux writes and reads no more bytes in one call, and Node.js takes no number of 2 GiB.
+/// Linux's limit of a call. Node.js also takes less than 2 GiB.
 const MOST_BYTES: u64 = 0x7fff_f000;
 
 impl CaseView<'_> {
-    /// The constants of open(2) that are used.
     pub(crate) fn constants_node(&self) -> String {
         let access = self.access_node();
         let mut names: Vec<_> = access.split(" | ").collect();
@@ -72,12 +69,10 @@ impl CaseView<'_> {
         names.join(", ")
     }
 
-    /// The flags with which the file is opened.
     pub(crate) fn access_node(&self) -> String {
         [self.access_flags(), self.sync_flag().into_iter().collect()].concat().join(" | ")
     }
 
-    /// The types of errors.
     pub(crate) fn throws_node(&self) -> &'static str {
         if self.streams() {
             "Throws the errors of node:fs, and those of the producer."
@@ -86,7 +81,6 @@ impl CaseView<'_> {
         }
     }
 
-    /// The bytes of a chunk.
     pub(crate) fn chunk_node(&self) -> String {
         match self.chunk_bytes() {
             Some(bytes) if bytes > MOST_BYTES && self.is_vectored() => bytes.to_string(),
@@ -95,7 +89,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// Whether the chunk is cut to what one call takes.
+    /// A chunk is cut to the limit of a call.
     pub(crate) fn chunk_is_most_node(&self) -> bool {
         !self.is_vectored() && self.chunk_bytes().is_none_or(|bytes| bytes > MOST_BYTES)
     }

@@ -1,5 +1,3 @@
-//! Python 3.10 and its standard library.
-
 use writebench_model::{Axes, Axis, Case, Drop, Huge, MapSharing, Method, Populate, Prepare, Store, SyncCall};
 
 use super::templates;
@@ -20,10 +18,9 @@ templates! {
 
 pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: styled };
 
-/// Modules of the standard library that templates use.
 const MODULES: &[&str] = &["contextlib", "ctypes", "errno", "fcntl", "mmap", "os", "struct", "sys", "time"];
 
-/// The text with imports of the modules that it uses, and two empty lines before a function.
+/// Adds imports, and two empty lines before a function.
 fn styled(text: String) -> String {
     let names = UsedNames::in_text(&text, &["#"]);
     let used = MODULES.iter().filter(|module| names.has(&format!("{module}.")));
@@ -60,7 +57,7 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
 const WAITS: &str =
     "Python's memory copies, madvise and msync hold its lock, so that threads would wait for each other";
 
-/// Whether the interpreter's lock lets one thread go on at a time.
+/// The interpreter's lock lets only one thread proceed.
 fn threads_wait(case: &Case) -> bool {
     let axes = case.axes();
     let syncs_each = axes.map == MapSharing::PerThread && axes.sync.call == SyncCall::Msync;
@@ -70,25 +67,23 @@ fn threads_wait(case: &Case) -> bool {
 }
 
 impl CaseView<'_> {
-    /// The bytes of a chunk, where the calls have chunks.
     pub(crate) fn chunk_python(&self) -> Option<String> {
         self.chunk().filter(|_| !self.is(Method::Ficlone))
     }
 
-    /// The flags with which the file is opened first, but for `O_DIRECT`.
+    /// Without `O_DIRECT`.
     pub(crate) fn access_python(&self) -> String {
         let flags = self.access_flags().into_iter().chain(self.sync_flag());
         flags.map(|flag| format!("os.{flag}")).collect::<Vec<_>>().join(" | ")
     }
 
-    /// The bytes that a thread's part is made of; none for pages. A mapping begins at a page.
+    /// None for pages, because a mapping begins at a page.
     pub(crate) fn granule_python(&self) -> Option<&'static str> {
         const PAGE_BYTES: u64 = 4096;
         let maps = self.maps_target() || self.maps_source();
         self.chunk_bytes().filter(|bytes| !maps || bytes.is_multiple_of(PAGE_BYTES)).map(|_| "CHUNK")
     }
 
-    /// The slice of the data that a call of `write`'s family hands over.
     pub(crate) fn call_slice_python(&self) -> &'static str {
         match (self.chunk().is_some(), self.is_vectored()) {
             (false, _) => "at:",
@@ -97,7 +92,6 @@ impl CaseView<'_> {
         }
     }
 
-    /// The call of `write`'s family.
     pub(crate) fn call_python(&self) -> String {
         let chunk =
             if self.is_direct() { "chunk".to_owned() } else { format!("data[{}]", self.call_slice_python()) };
@@ -113,7 +107,6 @@ impl CaseView<'_> {
         self.call_of_python(&chunk, &vector, offset)
     }
 
-    /// The call for a part of a chunk, at an offset if it takes one.
     pub(crate) fn part_call_python(&self, part: &str, offset: &str) -> String {
         let offset = if self.is_positional() { offset } else { "-1" };
         self.call_of_python(part, &format!("[{part}]"), offset)
@@ -131,12 +124,10 @@ impl CaseView<'_> {
         format!("some({call})")
     }
 
-    /// The bytes that a copying call asks for.
     pub(crate) fn most_python(&self) -> &'static str {
         if self.chunk().is_some() { "min(CHUNK, size - at)" } else { "size - at" }
     }
 
-    /// How much deeper a mapping's syncs on the way are.
     pub(crate) fn sync_indent_python(&self) -> usize {
         if self.sync_after_several().is_some() { 4 } else { 0 }
     }

@@ -1,5 +1,3 @@
-//! Rust with rustix and libc.
-
 use writebench_model::{Method, Opening, Prepare};
 
 use super::templates;
@@ -21,7 +19,7 @@ templates! {
 pub(crate) static BACKEND: LanguageBackend =
     LanguageBackend { template, unsupported: |_, _| None, complete: with_imports };
 
-/// Modules and the names that code may use of them, in the order of their imports.
+/// In the order of imports.
 const STD_NAMES: &[(&str, &[&str])] = &[
     ("std", &["env"]),
     ("std::ffi", &["c_void"]),
@@ -42,7 +40,7 @@ const RUSTIX_NAMES: &[(&str, &[&str])] = &[
     ("rustix::pipe", &["PipeFlags", "SpliceFlags"]),
 ];
 
-/// The functions by which code uses a trait that it does not name.
+/// Uses of a trait without its name.
 const TRAIT_FUNCTIONS: &[(&str, &[&str])] = &[
     ("Read", &[".read_exact("]),
     ("Seek", &[".seek("]),
@@ -56,7 +54,7 @@ const TRAIT_FUNCTIONS: &[(&str, &[&str])] = &[
     ("PermissionsExt", &["fs::Permissions::from_mode("]),
 ];
 
-/// The text with the imports and the dependencies of what it names, and no others: compilers warn of these.
+/// rustc warns of unused imports.
 fn with_imports(text: String) -> String {
     let names = UsedNames::in_text(&text, &["//"]);
     let libraries = [STD_NAMES, RUSTIX_NAMES].map(|library| imports(&names, library));
@@ -75,7 +73,6 @@ fn with_imports(text: String) -> String {
     text.replacen("RUSTIX", &rustix, 1).replacen("IMPORTS", libraries.join("\n").trim_end(), 1)
 }
 
-/// The imports of a library's names that are used, each in a line.
 fn imports(names: &UsedNames, library: &[(&str, &[&str])]) -> String {
     let mut lines = String::new();
     for (module, all) in library {
@@ -101,14 +98,12 @@ fn imports(names: &UsedNames, library: &[(&str, &[&str])]) -> String {
 /// rustfmt breaks longer chains and arguments.
 const CHAIN_COLUMNS: usize = 60;
 
-/// Rust's own questions.
 impl CaseView<'_> {
-    /// Whether a loop has a call that moves bytes from one file, and may be interrupted.
+    /// A call moves bytes from one file, and may be interrupted.
     fn is_moving_rust(&self) -> bool {
         self.copies() && !self.maps_source() && !self.is(Method::Ficlone)
     }
 
-    /// Whether `write_all` of the standard library is the case's call.
     fn is_written_by_std(&self) -> bool {
         self.is(Method::Write) && !self.has_flags()
             || self.is(Method::ReadWrite)
@@ -116,13 +111,13 @@ impl CaseView<'_> {
             || self.is(Method::Pipeline)
     }
 
-    /// `mut `, for a file on which `write_all` is called.
+    /// For a file with `write_all`.
     fn mut_rust(&self) -> &'static str {
         let by_helper = self.copies() && self.is_direct();
         if self.is_written_by_std() && !by_helper { "mut " } else { "" }
     }
 
-    /// Flags of open(2) beside those of access.
+    /// Without the access.
     fn open_flags_rust(&self, is_direct: bool) -> String {
         let direct = (is_direct && self.is_direct()).then_some("O_DIRECT");
         let flags: Vec<_> =
@@ -130,7 +125,6 @@ impl CaseView<'_> {
         if flags.is_empty() { "0".to_owned() } else { flags.join(" | ") }
     }
 
-    /// Opens the file, first or again.
     fn open_rust(&self, is_first: bool) -> String {
         let access = if self.maps_target() { ".read(true).write(true)" } else { ".write(true)" };
         let how = match self.axes().prepare.opening() {
@@ -159,7 +153,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// The arguments of `fill` that follow the file.
+    /// Those after the file.
     fn arguments_rust(&self) -> String {
         let has_size = !self.is(Method::Ficlone) || self.reserves() || self.overwrites();
         let arguments = [
@@ -176,7 +170,7 @@ impl CaseView<'_> {
         arguments.join(", ")
     }
 
-    /// The constant of chunks; none where it is not used. `chunks(usize::MAX)` is all in one.
+    /// `chunks(usize::MAX)` is one chunk.
     fn chunk_rust(&self) -> Option<String> {
         let is_without = self.is_one_call_rust() || self.is(Method::Ficlone);
         if is_without || self.is_moving_rust() && self.chunk().is_none() {
@@ -185,30 +179,26 @@ impl CaseView<'_> {
         Some(self.chunk().unwrap_or_else(|| "usize::MAX; // all of a part in one call".to_owned()))
     }
 
-    /// As many bytes, a chunk at most.
     fn at_most_rust(&self, bytes: &str) -> String {
         if self.chunk().is_none() { bytes.to_owned() } else { format!("CHUNK.min({bytes})") }
     }
 
-    /// Whether one `write_all` is everything.
     fn is_one_call_rust(&self) -> bool {
         let is_simple =
             (self.is(Method::Write) || self.is(Method::Pwrite)) && !self.has_flags() && !self.is_direct();
         is_simple && self.chunk().is_none() && self.sync_every().is_none() && self.writeback().is_none()
     }
 
-    /// How many calls come between two syncs on the case; 0 without these.
+    /// 0 without syncs between calls.
     fn calls_between_syncs_rust(&self) -> u32 {
         let vector = if self.is_vectored() { self.axes().vector } else { 1 };
         self.sync_every().map_or(0, |every| every.div_ceil(vector))
     }
 
-    /// The call of a chunk or a vector.
     fn call_rust(&self) -> String {
         self.call_of_rust("chunk", "offset")
     }
 
-    /// The call with other bytes.
     fn call_of_rust(&self, chunk: &str, offset: &str) -> String {
         let offset = if self.is_positional() { format!(", {offset}") } else { String::new() };
         if !self.is_vectored() && !self.has_flags() {
@@ -233,12 +223,10 @@ impl CaseView<'_> {
         signature("write_all", &arguments)
     }
 
-    /// The function's number of bytes, as calls take it.
     fn size_rust(&self) -> &'static str {
         if self.streams() { "size" } else { "size as u64" }
     }
 
-    /// The alignment of memory that would otherwise begin at a multiple of `least`.
     fn alignment_rust<'s>(&self, least: &'s str) -> &'s str {
         if self.is_in_huge_pages() { "2 << 20" } else { least }
     }
@@ -261,7 +249,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// The bytes of whole chunks that are whole pages, too: a mapping begins at a page.
+    /// Whole chunks and whole pages: a mapping begins at a page.
     fn page_granule_rust(&self) -> Option<u64> {
         const PAGE_BYTES: u64 = 4096;
         let is_mapped = self.maps_target() || self.maps_source();
@@ -269,13 +257,11 @@ impl CaseView<'_> {
         chunk.checked_mul(PAGE_BYTES >> chunk.trailing_zeros())
     }
 
-    /// Whether a part that is smaller than its granule is smaller than a page.
     fn is_small_granule_rust(&self) -> bool {
         ["4096", "GRANULE"].contains(&self.granule_rust())
             || self.chunk_bytes().is_some_and(|bytes| bytes <= 4096)
     }
 
-    /// The bytes that small parts are multiples of.
     fn least_granule_rust(&self) -> &'static str {
         match (self.maps_target() || self.maps_source(), self.is_direct()) {
             (true, _) => "4096",
@@ -284,7 +270,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// The granule, or the least one if parts are smaller: in one line where rustfmt leaves it there.
+    /// One line if rustfmt would leave it.
     fn larger_granule_rust(&self) -> String {
         const COLUMNS: usize = 50;
         let (granule, least) = (self.granule_rust(), self.least_granule_rust());
@@ -308,7 +294,6 @@ impl CaseView<'_> {
         signature("in_parts", &arguments)
     }
 
-    /// The call that does a part.
     fn part_rust(&self, file: &str, input: &str) -> String {
         let offset = if self.has_offset() { ", from as u64" } else { "" };
         let at = if self.maps_source() { ", from" } else { "" };
@@ -338,7 +323,7 @@ impl CaseView<'_> {
     }
 }
 
-/// The signature of a function with the arguments that apply, in one line if it is short.
+/// One line if rustfmt would leave it.
 fn signature(name: &str, arguments: &[(bool, &str)]) -> String {
     const COLUMNS: usize = 98;
     let arguments: Vec<_> =
