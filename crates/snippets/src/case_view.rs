@@ -42,16 +42,16 @@ impl<'c> CaseView<'c> {
 
     pub(crate) fn about(&self) -> Vec<String> {
         let does = match (self.copies(), self.axes().prepare) {
-            (true, Prepare::Truncate | Prepare::Overwrite) => "Copies a file over one that exists",
+            (true, Prepare::Truncate | Prepare::Overwrite) => "Copies a file over an existing one",
             (true, _) => "Copies a file to a new one",
-            (false, Prepare::Truncate) => "Replaces the content of a file that exists",
-            (false, Prepare::Overwrite) => "Overwrites a file that exists, from its beginning",
+            (false, Prepare::Truncate) => "Replaces the content of an existing file",
+            (false, Prepare::Overwrite) => "Overwrites an existing file from its beginning",
             (false, _) => "Writes a new file",
         };
         let mut text = format!("{does}: {}.", self.case.words());
         if self.atomic() {
-            text += " Until it is whole, it has another name. Then it replaces the file of its own name, and has its \
-                     mode. It has its owner and group where the program may give them.";
+            text += " Until it is complete, it has another name. Then it replaces an old file, with its mode. It also gets \
+                     the old owner and group if permitted.";
         }
         // The function makes memory for a stream.
         if !self.streams()
@@ -66,12 +66,12 @@ impl<'c> CaseView<'c> {
     pub(crate) fn errors(&self, report: &str) -> Vec<String> {
         let state = match (self.atomic(), self.is_durable()) {
             (true, true) => {
-                "After an error the old file stays, if there was one. Only if the sync of the directory failed, the \
-                 whole new file is there, and a power loss may bring the old one back: call it again."
+                "After an error, an old file is unchanged. Only if the sync of the directory failed, the complete new \
+                 file is there, and a power loss may bring the old one back: call it again."
             }
-            (true, false) => "After an error the old file stays, if there was one.",
-            (false, _) if self.removes_on_error() => "After an error there is no file.",
-            (false, _) => "After an error the file is incomplete.",
+            (true, false) => "After an error, an old file is unchanged.",
+            (false, _) if self.removes_on_error() => "After an error, the file is removed.",
+            (false, _) => "After an error, the file is incomplete.",
         };
         wrapped(format!("{report} {state}").trim_start(), COLUMNS)
     }

@@ -83,7 +83,7 @@ fn takes_chunks(case: &Case) -> Result<(), Obstacle> {
             return Err(without_value(case, (Axis::Threads, "one producer is one thread", "1")));
         }
         Method::Write | Method::Pwrite if case.axes().chunk_size_bytes == Axes::WHOLE => {
-            return Err(without_value(case, (Axis::Chunk, "a producer's data comes in chunks", "1MiB")));
+            return Err(without_value(case, (Axis::Chunk, "a producer has chunks of data", "1MiB")));
         }
         Method::Write | Method::Pwrite => return Ok(()),
         Method::Writev => (one_by_one, Some(Method::Write)),

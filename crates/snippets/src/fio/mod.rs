@@ -116,12 +116,12 @@ fn sync(engine: &FioEngine, case: &Case) -> Result<String, Why> {
         }
         (SyncCall::Fdatasync, None) => "fio's end_fsync is fsync: it makes no fdatasync at the end",
         (SyncCall::Fsync | SyncCall::Msync, None) if is_shared(case.axes()) => {
-            "each thread of fio would sync the file that all of them write"
+            "each thread of fio would sync the shared file"
         }
         (SyncCall::Fsync | SyncCall::Msync, None) => return Ok("end_fsync=1\n".to_owned()),
         (SyncCall::Fsync | SyncCall::Fdatasync, Some(_)) if engine.queue.is_some() => {
             return Err(format!(
-                "fio queues a {call} of its own, where writebench links it to writes or lets it wait for them"
+                "fio queues {call} by itself, but writebench links it to writes, or lets it wait for them"
             ));
         }
         // fio omits its last sync, except at the end.
@@ -175,7 +175,7 @@ fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
     let of_each = if axes.threads > 1 { ", each thread" } else { "" };
     match (axes.source, axes.data) {
         (Source::File, _) => all.push(format!(
-            "fio writes out of {fios} of memory again and again{of_each}, which CPU caches may hold; writebench reads each of \
+            "fio writes out of {fios} of memory again and again{of_each}, which CPU caches may hold. writebench reads each of \
              {ours} once. The same with source=chunk is nearer to fio."
         )),
         (Source::Chunk, _) if depth > 1 => all.push(format!(
@@ -193,7 +193,7 @@ fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
     let others = [
         (
             engine.queue == Some(Axis::Depth) && axes.sync.is_at_end(),
-            "fio's fsync at the end goes through the queue",
+            "fio's fsync at the end uses the queue",
         ),
         (
             is_shared(axes) && axes.descriptor == Descriptor::Shared,
@@ -201,7 +201,7 @@ fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
         ),
         (axes.sync.call == SyncCall::Fdatasync, "the last fdatasync is an fsync, which fio does not time"),
         (axes.sync.call == SyncCall::Fsync && axes.sync.every.is_some(), "fio does not time the last fsync"),
-        (axes.prepare == Prepare::Fallocate, "fio goes on where fallocate is refused"),
+        (axes.prepare == Prepare::Fallocate, "fio continues if fallocate is refused"),
     ];
     all.extend(others.iter().filter(|(is_so, _)| *is_so).map(|(_, difference)| (*difference).to_owned()));
     all

@@ -18,7 +18,7 @@ templates! {
     none: "a BufferedOutputStream is Java's own, not the C library's", Fwrite => Write;
     none: "the standard library has no io_uring", Uring => Pwrite, UringCopy => ReadWrite;
     none: "the standard library has no splice(2)", Splice => Sendfile;
-    none: "which call transferTo makes is for the version of Java to say", CopyFileRange => Sendfile;
+    none: "the call of transferTo depends on the version of Java", CopyFileRange => Sendfile;
     none: "the standard library has no ioctl(2)", Ficlone => Sendfile;
 }
 

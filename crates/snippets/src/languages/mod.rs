@@ -42,7 +42,7 @@ use templates;
 
 fn in_no_language(method: Method) -> NoTemplate {
     let why = match method {
-        Method::Mpiio => "an MPI program writes by the calls of its own MPI",
+        Method::Mpiio => "an MPI program uses the calls of its MPI",
         Method::Allocate | Method::Null => "no data is written",
         _ => "it is a program already",
     };

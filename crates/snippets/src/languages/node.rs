@@ -16,9 +16,9 @@ templates! {
     none: "Node.js has no io_uring for the calls of a function", UringCopy => ReadWrite;
     none: "a synchronous function of Node.js has one thread", Pipeline => ReadWrite;
     none: "Node.js has no splice", Splice => ReadWrite;
-    none: "Node.js has no sendfile of its own", Sendfile => ReadWrite;
+    none: "Node.js has no sendfile", Sendfile => ReadWrite;
     none: "fs.copyFile decides itself which call copies", CopyFileRange => ReadWrite;
-    none: "fs.copyFile(…, COPYFILE_FICLONE_FORCE) clones by another call, FICLONE, and copies the mode, too",
+    none: "fs.copyFile(…, COPYFILE_FICLONE_FORCE) clones by another call, FICLONE, and also copies the mode",
         Ficlone => ReadWrite;
 }
 

@@ -55,7 +55,7 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
 }
 
 const WAITS: &str =
-    "Python's memory copies, madvise and msync hold its lock, so that threads would wait for each other";
+    "Python's memory copies, madvise and msync hold its lock: threads would wait for each other";
 
 /// The interpreter's lock lets only one thread proceed.
 fn threads_wait(case: &Case) -> bool {

@@ -18,7 +18,7 @@ static int open_file(const char *path, int flags{% if case.atomic() %}, mode_t m
         fd = open(path, flags{{ case.open_flags_c() }} | O_CLOEXEC, {% if case.atomic() %}mode{% else %}0666{% endif %});
     while (fd < 0 && errno == EINTR);
 {%- if case.is_direct() %}
-    // A filesystem without direct I/O has made the file all the same.
+    // A filesystem without direct I/O refuses, but has made the file.
     if (fd < 0 && errno == EINVAL)
         fd = open(path, (flags & ~O_EXCL){{ case.sync_flags_c() }} | O_CLOEXEC, {% if case.atomic() %}mode{% else %}0666{% endif %});
 {%- endif %}
@@ -46,7 +46,7 @@ static int huge_pages(void **memory, size_t size)
 {%- block fill %}{% endblock %}
 {%- if case.creates_name() && case.is_durable() %}
 
-// The file's name is durable when its directory is.
+// A sync of the directory makes the file's name durable.
 static int sync_directory(const char *path)
 {
     char *copy = strdup(path);
@@ -67,7 +67,7 @@ static int sync_directory(const char *path)
 int copy_file(const char *source, const char *path)
 {%- else if case.streams() -%}
 {%- if case.expects() -%}
-// `expected` bytes are got ready; the file ends where the data does.
+// Space for `expected` bytes is prepared. The file ends with the data.
 {% endif -%}
 int write_stream(const char *path, producer *next, void *context{% if case.expects() %}, size_t expected{% endif %})
 {%- else -%}
@@ -93,7 +93,7 @@ int write_file(const char *path, const void *data, size_t size)
     size_t size = (size_t)status.st_size;
 {%- endif %}
 {%- if case.atomic() %}
-    // Under another name until it is whole.
+    // Under another name until it is complete.
     char *name;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -142,7 +142,7 @@ int write_file(const char *path, const void *data, size_t size)
 {% if case.streams() %}
 {% include "c/main_stream.c" %}
 {% else if !case.copies() %}
-// The content of a file, in memory that is good for O_DIRECT.
+// The content of a file, in memory for O_DIRECT.
 static char *content_of(const char *path, size_t *size)
 {
     struct stat status;
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
         perror(argv[2]);
         return 1;
     }
-    // For `writebench run --command`: the time without starting the program and reading its source.
+    // For `writebench run --command`: the time without the start and the reading of the source.
     const char *phases = getenv("WRITEBENCH_PHASES_FD");
     if (phases != NULL)
         dprintf(atoi(phases), "write %lld\n", (long long)(now_ns() - start));

@@ -6,15 +6,15 @@ enum { DEPTH = {{ case.axes().depth }} }; // {% include "c_family/depth_words.c"
 enum { THREADS = {{ case.threads() }} };
 {%- endif %}
 {%- if case.is_vectored() %}
-enum { VECTOR = {{ case.axes().vector }} }; // chunks handed over in one call
+enum { VECTOR = {{ case.axes().vector }} }; // chunks per call
 {%- endif %}
 {%- if case.is_direct() %}
 enum { BLOCK = {{ case.block() }} }; // with O_DIRECT, addresses, offsets and lengths are multiples of this
 {%- endif %}
 {%- if let Some(window) = case.writeback() %}
-static const off_t BEHIND = (off_t){{ window }}; // so many bytes behind the writer, data is on its way to the device
+static const off_t BEHIND = (off_t){{ window }}; // write-back is this many bytes behind the writer
 {%- endif %}
 {%- if case.prepares_windows() %}
-static const size_t WINDOW = {% if case.prepares_all() %}SIZE_MAX{% else %}(size_t){{ case.window() }}{% endif %}; // so many bytes are prepared at a time
+static const size_t WINDOW = {% if case.prepares_all() %}SIZE_MAX{% else %}(size_t){{ case.window() }}{% endif %}; // bytes prepared at a time
 {%- endif %}
 {%- include "c_family/features.c" %}

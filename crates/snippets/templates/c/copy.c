@@ -40,7 +40,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
-    // It holds a chunk, as far as an ordinary user may have it: see pipe(7).
+    // It holds a chunk, up to the limit of ordinary users: see pipe(7).
     fcntl(ends[1], F_SETPIPE_SZ, {{ case.pipe_c() }});
 {%- endif %}
 {%- if case.writeback().is_some() %}

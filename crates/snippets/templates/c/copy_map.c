@@ -100,7 +100,7 @@ static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}
     if (ftruncate(fd, (off_t)size) != 0)
         return -1;
 {%- endif %}
-    if (size == 0) // no mapping is empty
+    if (size == 0) // a mapping cannot be empty
         return 0;
 {%- if case.reserves() %}
     if (reserve(fd, size) != 0)
@@ -124,7 +124,7 @@ static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}
 {%- endif %}
 {%- endif %}
 {%- if case.syncs_at_end() && !(case.has_own_maps() && case.syncs_map()) %}
-    // After an error of this call, the data may be lost though a second call succeeds: write it anew.
+    // After an error, the data may be lost although a second call succeeds: write it again.
     if (result == 0 && (result = {% if case.syncs_map() %}msync(map, size, MS_SYNC){% else %}{{ case.sync_name() }}(fd){% endif %}) != 0)
         error = errno;
 {%- endif %}

@@ -1,6 +1,6 @@
 {%- if case.threads() > 1 %}
 
-// The same in a thread, with a descriptor of its own for the source, unless it is given one.
+// The same in a thread, with a new descriptor of the source unless it is given one.
 static int copy_part({% if case.shares_map() %}char *map{% else %}int fd{% endif %}, const char *source, int given, size_t from, size_t until)
 {
     int input = given >= 0 ? given : open(source, O_RDONLY{% if case.is_direct_on_both_sides() %} | O_DIRECT{% endif %} | O_CLOEXEC);

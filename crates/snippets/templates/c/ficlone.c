@@ -8,7 +8,7 @@ static int fill(int fd, int input, size_t size)
         return -1;
 {%- endif %}
 {%- if case.overwrites() %}
-    // A clone's end that is no whole block must be the file's end.
+    // A clone may end within a block only at the file's end.
     if (ftruncate(fd, (off_t)size) != 0)
         return -1;
 {%- endif %}

@@ -4,7 +4,7 @@
 {% endblock %}
 {% block fill %}
 
-// Writes the buffer of a stream. After a signal it goes on: stdio itself would drop the rest.
+// Writes the buffer of a stream. It continues after a signal, when stdio itself would drop the rest.
 static ssize_t write_buffer(void *fd, const char *data, size_t size)
 {
     for (size_t at = 0; at < size;) {

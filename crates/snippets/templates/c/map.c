@@ -55,10 +55,10 @@ static int write_part({% if case.syncs_file_on_the_way() %}int fd, {% endif %}ch
 
 static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}int fd, const char *data, size_t size)
 {
-    if (size == 0) // no mapping is empty
+    if (size == 0) // a mapping cannot be empty
         return 0;
 {%- if case.overwrites() %}
-    // A mapping makes no file longer: behind its end is SIGBUS.
+    // A mapping does not make the file longer. An access behind the end is SIGBUS.
     off_t end = lseek(fd, 0, SEEK_END);
     if (end < 0 || ((size_t)end < size && ftruncate(fd, (off_t)size) != 0))
         return -1;
@@ -83,7 +83,7 @@ static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}
     int result = write_part({% if case.syncs_file_on_the_way() %}fd, {% endif %}map, data, size), error = errno;
 {%- endif %}
 {%- if case.syncs_at_end() %}
-    // After an error of this call, the data may be lost though a second call succeeds: write it anew.
+    // After an error, the data may be lost although a second call succeeds: write it again.
     if (result == 0 && (result = {% if case.syncs_map() %}msync(map, size, MS_SYNC){% else %}{{ case.sync_name() }}(fd){% endif %}) != 0)
         error = errno;
 {%- endif %}

@@ -7,7 +7,7 @@
 {% include "c/write_all.c" %}
 {%- include "c_family/behind.c" %}
 
-// Buffers on their way from the thread that reads to the one that writes, and back.
+// Buffers between the reading and the writing thread.
 struct line {
     int input;
     size_t size, chunk;

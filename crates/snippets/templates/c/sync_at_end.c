@@ -1,5 +1,5 @@
 {%- if case.syncs_at_end() %}
-    // After an error of this call, the data may be lost though a second call succeeds: write it anew.
+    // After an error, the data may be lost although a second call succeeds: write it again.
     return {{ case.sync_name() }}(fd);
 {%- else %}
     return 0;

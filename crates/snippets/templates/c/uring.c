@@ -8,7 +8,7 @@
 static const unsigned long long SYNC = UINT64_MAX; // the completion of a sync
 {%- endif %}
 
-// A chunk on its way.
+// A chunk in flight.
 struct chunk {
     size_t at, left;
 };
@@ -24,7 +24,7 @@ struct queue {
 {%- if case.registers_buffers() %}
     int is_registered; // the memory
 {%- endif %}
-    unsigned under_way; // entries that have no completion yet
+    unsigned in_flight; // entries that have no completion yet
     unsigned free_count, free[DEPTH];
     struct chunk chunks[DEPTH];
 {%- if case.is_direct() %}
@@ -44,7 +44,7 @@ static void push(struct queue *queue, unsigned slot)
     const struct chunk *chunk = &queue->chunks[slot];
     struct io_uring_sqe *write = io_uring_get_sqe(&queue->ring);
     const char *from = queue->data + chunk->at;
-    queue->under_way++;
+    queue->in_flight++;
 {%- if case.is_direct() %}
     if (queue->buffer != NULL)
         from = memcpy(queue->buffer + slot * {% if case.chunk().is_some() %}CHUNK{% else %}queue->most{% endif %}, from, chunk->left);
@@ -69,7 +69,7 @@ static void push(struct queue *queue, unsigned slot)
     // The sync begins when the write has ended.
     io_uring_sqe_set_flags(write, {% if case.registers_files() %}IOSQE_FIXED_FILE | {% endif %}IOSQE_IO_LINK);
     struct io_uring_sqe *sync = io_uring_get_sqe(&queue->ring);
-    queue->under_way++;
+    queue->in_flight++;
     io_uring_prep_fsync(sync, fd, {% if case.is_fdatasync() %}IORING_FSYNC_DATASYNC{% else %}0{% endif %});
 {%- if case.registers_files() %}
     io_uring_sqe_set_flags(sync, IOSQE_FIXED_FILE);
@@ -83,7 +83,7 @@ static void push(struct queue *queue, unsigned slot)
 {%- endif %}
 }
 
-// Takes a completion; returns an error number.
+// Takes a completion. Returns an error number.
 static int completed(struct queue *queue, unsigned long long user_data, int result)
 {
 {%- if case.sync_after_several().is_some() %}
@@ -94,7 +94,7 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
     struct chunk *chunk = &queue->chunks[slot];
 {%- if case.is_dontcache() %}
     if (result == -EOPNOTSUPP && user_data % 2 == 0 && (queue->flags & RWF_DONTCACHE)) {
-        queue->flags &= ~RWF_DONTCACHE; // this filesystem or kernel cannot: the data stays in the page cache
+        queue->flags &= ~RWF_DONTCACHE; // unsupported here: the page cache keeps the data
         result = -EAGAIN;
     } else if (result == -EOPNOTSUPP && user_data % 2 == 0 && !(queue->flags & RWF_DONTCACHE)) {
         result = -EAGAIN; // begun before that was known
@@ -107,14 +107,14 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
             return -result;
     } else {
         if (result <= 0 && result != -EINTR && result != -EAGAIN)
-            return result < 0 ? -result : EIO; // 0: the next would write nothing, too
+            return result < 0 ? -result : EIO; // 0: the next would also write nothing
         chunk->at += result > 0 ? (size_t)result : 0;
         chunk->left -= result > 0 ? (size_t)result : 0;
         return 0;
     }
 {%- else %}
     if (result <= 0 && result != -EINTR && result != -EAGAIN)
-        return result < 0 ? -result : EIO; // 0: the next would write nothing, too
+        return result < 0 ? -result : EIO; // 0: the next would also write nothing
     chunk->at += result > 0 ? (size_t)result : 0;
     chunk->left -= result > 0 ? (size_t)result : 0;
 {%- endif %}
@@ -157,7 +157,7 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
     if (queue.buffer != NULL)
         memory = (struct iovec){queue.buffer, DEPTH * {{ case.ring_chunk_c() }}};
 {%- endif %}
-    // The kernel pins it once, rather than for each write, where RLIMIT_MEMLOCK and 1 GiB allow.
+    // The kernel pins it once, not for each write, up to RLIMIT_MEMLOCK and 1 GiB.
     queue.is_registered = error == 0 && io_uring_register_buffers(&queue.ring, &memory, 1) == 0;
 {%- endif %}
 {%- if case.registers_files() %}
@@ -180,7 +180,7 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
             queue.queued++;
         }
         error = queue.free_count < DEPTH ? wait_for_one(&queue) : 0;
-        // All that was queued has been written: now it becomes durable.
+        // All queued chunks are written: now they become durable.
         if (error == 0 && queue.free_count == DEPTH && queue.queued > 0 && (queue.queued >= {{ every }} || next == size)) {
             queue.queued = 0;
             struct io_uring_sqe *sync = io_uring_get_sqe(&queue.ring);
@@ -189,7 +189,7 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
 {%- if case.registers_files() %}
             io_uring_sqe_set_flags(sync, IOSQE_FIXED_FILE);
 {%- endif %}
-            queue.under_way++;
+            queue.in_flight++;
             error = wait_for_one(&queue);
         }
 {%- else %}
@@ -197,10 +197,10 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
         error = wait_for_one(&queue);
 {%- endif %}
     }
-    // The kernel may still read the data of what is under way after an error.
-    if (error != 0 && queue.under_way > 0)
+    // After an error, the kernel still reads the data in flight.
+    if (error != 0 && queue.in_flight > 0)
         io_uring_submit(&queue.ring);
-    for (struct io_uring_cqe *cqe; error != 0 && queue.under_way > 0; queue.under_way--) {
+    for (struct io_uring_cqe *cqe; error != 0 && queue.in_flight > 0; queue.in_flight--) {
         if (io_uring_wait_cqe(&queue.ring, &cqe) != 0)
             break;
         io_uring_cqe_seen(&queue.ring, cqe);

@@ -4,7 +4,7 @@
 {% endblock %}
 {% block helpers %}
 
-// A chunk on its way: it is read, then written.
+// A chunk in flight: it is read, then written.
 struct chunk {
     char *buffer;
     size_t at, length, read, written;
@@ -13,7 +13,7 @@ struct chunk {
 struct queue {
     struct io_uring ring;
     int fds[2]; // the source and the copy
-    unsigned under_way; // entries that have no completion yet
+    unsigned in_flight; // entries that have no completion yet
 {%- if case.registers_buffers() %}
     int is_registered; // the memory
 {%- endif %}
@@ -33,7 +33,7 @@ static void push(struct queue *queue, unsigned slot, int which, unsigned flags)
     struct io_uring_sqe *entry = io_uring_get_sqe(&queue->ring);
     size_t done = which == READ ? chunk->read : chunk->written;
     unsigned length = (unsigned)(chunk->length - done);
-    queue->under_way++;
+    queue->in_flight++;
     int fd = {% if case.registers_files() %}which{% else %}queue->fds[which]{% endif %};
 {%- if case.registers_buffers() %}
     if (queue->is_registered && which == READ)
@@ -58,7 +58,7 @@ static void push_both(struct queue *queue, unsigned slot)
     push(queue, slot, WRITE, 0);
 }
 
-// Takes a completion; returns an error number.
+// Takes a completion. Returns an error number.
 static int completed(struct queue *queue, unsigned long long user_data, int result)
 {
     unsigned slot = (unsigned)(user_data / 2);
@@ -68,7 +68,7 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
         return result < 0 ? -result : EIO; // 0: the source has become shorter
     if (user_data % 2 == READ) {
         chunk->read += again ? 0 : (size_t)result;
-        return 0; // the write ends it, even where a short read canceled that
+        return 0; // the write continues, even if a short read has canceled it
     }
     if (chunk->read < chunk->length) {
         push_both(queue, slot);
@@ -110,7 +110,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         queue.chunks[i].buffer = memory + i * {{ case.ring_chunk_c() }};
     }
 {%- if case.registers_buffers() %}
-    // The kernel pins them once, rather than for each call, where RLIMIT_MEMLOCK and 1 GiB allow.
+    // The kernel pins them once, not for each call, up to RLIMIT_MEMLOCK and 1 GiB.
     struct iovec all = {memory, DEPTH * {{ case.ring_chunk_c() }}};
     queue.is_registered = error == 0 && io_uring_register_buffers(&queue.ring, &all, 1) == 0;
 {%- endif %}
@@ -140,10 +140,10 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         if (error == 0)
             error = wait_for_one(&queue);
     }
-    // The kernel may still use the buffers of what is under way after an error.
-    if (error != 0 && queue.under_way > 0)
+    // After an error, the kernel still uses the buffers in flight.
+    if (error != 0 && queue.in_flight > 0)
         io_uring_submit(&queue.ring);
-    for (struct io_uring_cqe *cqe; error != 0 && queue.under_way > 0; queue.under_way--) {
+    for (struct io_uring_cqe *cqe; error != 0 && queue.in_flight > 0; queue.in_flight--) {
         if (io_uring_wait_cqe(&queue.ring, &cqe) != 0)
             break;
         io_uring_cqe_seen(&queue.ring, cqe);

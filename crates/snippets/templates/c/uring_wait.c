@@ -1,4 +1,4 @@
-// Waits for a completion or more; returns an error number.
+// Waits for a completion or more. Returns an error number.
 static int wait_for_one(struct queue *queue)
 {
     int result;
@@ -16,6 +16,6 @@ static int wait_for_one(struct queue *queue)
         count++;
     }
     io_uring_cq_advance(&queue->ring, count);
-    queue->under_way -= count;
+    queue->in_flight -= count;
     return error;
 }

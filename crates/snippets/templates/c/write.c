@@ -12,7 +12,7 @@ static const int write_flags = RWF_DSYNC;
 {% block helpers %}
 {%- if case.is_vectored() %}
 
-// Hands over all bytes of a vector, which is changed.
+// Writes all bytes of a vector, and changes it.
 static int write_all(int fd, struct iovec *vector, int count{% if case.is_positional() %}, off_t offset{% endif %})
 {
     while (count > 0) {
@@ -25,7 +25,7 @@ static int write_all(int fd, struct iovec *vector, int count{% if case.is_positi
 {%- endif %}
 {%- if case.is_dontcache() %}
         if (written < 0 && errno == EOPNOTSUPP && (write_flags & RWF_DONTCACHE)) {
-            write_flags &= ~RWF_DONTCACHE; // this filesystem or kernel cannot: the data stays in the page cache
+            write_flags &= ~RWF_DONTCACHE; // unsupported here: the page cache keeps the data
             continue;
         }
 {%- endif %}
@@ -36,7 +36,7 @@ static int write_all(int fd, struct iovec *vector, int count{% if case.is_positi
 {%- if case.is_positional() %}
         offset += written;
 {%- endif %}
-        // A call may write less than all.
+        // A call may write less.
         size_t done = (size_t)written;
         while (count > 0 && done >= vector->iov_len) {
             done -= vector->iov_len;
@@ -52,7 +52,7 @@ static int write_all(int fd, struct iovec *vector, int count{% if case.is_positi
 }
 {%- else %}
 
-// A call may write less than all, and a signal may interrupt it.
+// A call may write less, and a signal may interrupt it.
 static int write_all(int fd, const char *data, size_t size{% if case.is_positional() %}, off_t offset{% endif %})
 {
     while (size > 0) {
@@ -66,7 +66,7 @@ static int write_all(int fd, const char *data, size_t size{% if case.is_position
 {%- endif %}
 {%- if case.is_dontcache() %}
         if (written < 0 && errno == EOPNOTSUPP && (write_flags & RWF_DONTCACHE)) {
-            write_flags &= ~RWF_DONTCACHE; // this filesystem or kernel cannot: the data stays in the page cache
+            write_flags &= ~RWF_DONTCACHE; // unsupported here: the page cache keeps the data
             continue;
         }
 {%- endif %}

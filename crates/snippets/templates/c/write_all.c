@@ -1,8 +1,8 @@
-// A call may write less than all, and a signal may interrupt it.
+// A call may write less, and a signal may interrupt it.
 static int write_all(int fd, const char *data, size_t size)
 {
 {%- if case.is_direct() %}
-    // The end of the file is no whole block: through the page cache.
+    // The end of the file is less than a block: through the page cache.
     size_t rest = size % BLOCK;
     if (rest > 0 && size > BLOCK && write_all(fd, data, size - rest) == 0)
         return write_all(fd, data + size - rest, rest);

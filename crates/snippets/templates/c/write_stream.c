@@ -1,5 +1,5 @@
 
-// Fills the buffer with the next chunk of the data, which is shorter only at its end.
+// Fills the buffer with the next chunk. Only the last is shorter.
 static ssize_t next_chunk(producer *next, void *context, char *buffer)
 {
     size_t length = 0;
@@ -14,7 +14,7 @@ static ssize_t next_chunk(producer *next, void *context, char *buffer)
     return (ssize_t)length;
 }
 
-// Writes what the producer gives, chunk by chunk; -1 with errno, or the bytes that there were.
+// Writes the producer's data. Returns its bytes, or -1 with errno.
 static off_t write_chunks(int fd, char *buffer, producer *next, void *context)
 {
     off_t at = 0;
@@ -33,7 +33,7 @@ static off_t write_chunks(int fd, char *buffer, producer *next, void *context)
         ssize_t whole = length / BLOCK * BLOCK;
         if (write_all(fd, buffer, (size_t)whole{% if case.is_positional() %}, at{% endif %}) != 0)
             return -1;
-        // The rest is no whole block: through the page cache.
+        // The rest is less than a block: through the page cache.
         if (whole < length) {
             if (end_direct(fd) != 0)
                 return -1;

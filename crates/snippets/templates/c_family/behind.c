@@ -6,7 +6,7 @@ struct behind {
     off_t ended, started;
 };
 
-// Starts writing out what was written since the last time, and waits for what was started then.
+// Starts the write-back of new data, and waits for the one before.
 static int write_behind(int fd, struct behind *range, off_t at)
 {
     const off_t ended = range->ended, started = range->started;

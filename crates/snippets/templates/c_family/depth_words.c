@@ -1,3 +1,3 @@
-{% if case.is(Method::Pipeline) %}buffers that go round
-{%- else if case.copies() %}chunks under way at the same time
-{%- else %}writes under way at the same time{% endif %}
+{% if case.is(Method::Pipeline) %}buffers in turn
+{%- else if case.copies() %}chunks in flight
+{%- else %}writes in flight{% endif %}

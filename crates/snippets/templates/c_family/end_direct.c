@@ -1,6 +1,6 @@
 {%- if case.is_direct() %}
 
-// What follows goes through the page cache.
+// From here on through the page cache.
 static int end_direct(int fd)
 {
     const int flags = fcntl(fd, F_GETFL);

@@ -1,11 +1,11 @@
 {%- if case.fills_with_zeros() %}
 
-// Blocks that have been written once: overwriting them changes no metadata.
+// Writes zeros: overwriting written blocks changes no metadata.
 static int fill_with_zeros(int fd, size_t size)
 {
     _Alignas(4096) static const char zeros[64 << 10] = {0};
 {%- if case.is_direct() %}
-    // O_DIRECT writes whole blocks: what is too much is cut off.
+    // O_DIRECT writes whole blocks: the excess is cut off.
     const size_t end = (size + BLOCK - 1) / BLOCK * BLOCK;
 {%- else %}
     const size_t end = size;

@@ -1,6 +1,6 @@
 {%- if case.loops_writing() %}
 
-// Whether a call is not to be tried again: one that has written nothing would do so for ever.
+// Whether to stop. A call that writes nothing would be repeated forever.
 static int has_failed(ssize_t written)
 {
     if (written == 0)

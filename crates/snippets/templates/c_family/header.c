@@ -8,7 +8,7 @@
 // {{ line }}
 {%- endfor %}
 {%- if case.maps_target() %}
-// If {% if case.maps_source() %}either{% else %}the{% endif %} file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
+// If {% if case.maps_source() %}either{% else %}the{% endif %} file becomes shorter or its disk full, SIGBUS ends the program
 {%- if !case.reserves_blocks() %}: reserve
 // its blocks with fallocate(2) where that matters{% endif %}.
 {%- endif %}

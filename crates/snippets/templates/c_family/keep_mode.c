@@ -1,6 +1,6 @@
 {%- if case.atomic() %}
 
-// Gives the new file the mode of the one that it replaces, and its group and owner if it may.
+// Copies the mode of the replaced file, and its owner and group if permitted.
 static int keep_mode(int fd, const struct stat *old)
 {
     const int has_group = fchown(fd, (uid_t)-1, old->st_gid) == 0;

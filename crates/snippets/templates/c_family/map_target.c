@@ -22,7 +22,7 @@ static void *map_file(int fd, size_t from, size_t length)
         munmap(place, (size_t)(at - start));
     munmap(end, (size_t)(start + reserved - end));
 {%- if !case.huge_is_collapse() %}
-    madvise(map, length, MADV_HUGEPAGE); // a kernel without huge pages refuses, and writes all the same
+    madvise(map, length, MADV_HUGEPAGE); // a kernel without huge pages refuses
 {%- endif %}
     return map;
 }

@@ -1,6 +1,6 @@
 {%- if case.omits_checksums() %}
 
-// While the file is empty: on btrfs, it has neither checksums nor copies on write from now on. Others refuse.
+// For an empty file: btrfs then makes neither checksums nor copies on write. Others refuse.
 static void omit_checksums(int fd)
 {
     int flags;

@@ -1,6 +1,6 @@
 {%- if case.reserves() %}
 
-// Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
+// Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk fails before any write{% endif %}.
 static int reserve(int fd, size_t size)
 {
     int result;
@@ -28,7 +28,7 @@ static int reserve(int fd, size_t size)
 {%- else %}
     if (result != 0 && errno == EOPNOTSUPP)
 {%- endif %}
-        return {% if case.maps_target() %}ftruncate(fd, (off_t)size){% else %}0{% endif %}; // this filesystem cannot: the file is written all the same
+        return {% if case.maps_target() %}ftruncate(fd, (off_t)size){% else %}0{% endif %}; // this filesystem cannot reserve blocks
     return result == 0 ? 0 : -1;
 {%- endif %}
 }

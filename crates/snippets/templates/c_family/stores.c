@@ -43,7 +43,7 @@ static void store(char *to, const char *from, size_t length)
 #else
 static void store(char *to, const char *from, size_t length)
 {
-    memcpy(to, from, length); // the stores of this CPU that bypass its caches are left out here
+    memcpy(to, from, length); // ordinary stores: this is not x86-64
 }
 #endif
 {%- endif %}

@@ -1,6 +1,6 @@
 {%- if case.is_direct() %}
 
-// Writes the end that is no whole block.
+// Writes the end, less than a block.
 static int write_rest(int fd, const char *data, size_t from, size_t until)
 {
     if (end_direct(fd) != 0)

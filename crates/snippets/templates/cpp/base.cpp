@@ -5,7 +5,7 @@ INCLUDES
 {% include "c_family/streaming_header.h" %}
 {%- if case.streams() %}
 
-// Puts the next bytes of the data into `buffer`: returns 1 to `size`, or 0 at the data's end; throws on an error.
+// Puts the next bytes of the data into `buffer`: returns 1 to `size`, or 0 at the data's end. Throws on an error.
 using Producer = std::function<std::size_t(char *buffer, std::size_t size)>;
 {%- endif %}
 
@@ -25,7 +25,7 @@ public:
             fd_ = ::open(path, flags | O_CLOEXEC, {% if case.atomic() %}mode{% else %}0666{% endif %});
         while (fd_ < 0 && errno == EINTR);
 {%- if case.is_direct() %}
-        // A filesystem without direct I/O has made the file all the same.
+        // A filesystem without direct I/O refuses, but has made the file.
         if (fd_ < 0 && errno == EINVAL && (flags & O_DIRECT))
             fd_ = ::open(path, (flags & ~(O_DIRECT | O_EXCL)) | O_CLOEXEC, {% if case.atomic() %}mode{% else %}0666{% endif %});
 {%- endif %}
@@ -130,7 +130,7 @@ Memory allocate(std::size_t alignment, std::size_t size)
 {%- block helpers %}{% endblock %}
 {%- if case.creates_name() && case.is_durable() %}
 
-// The file's name is durable when its directory is.
+// A sync of the directory makes the file's name durable.
 void sync_directory(const char *path)
 {
     const auto parent = std::filesystem::path{path}.parent_path();
@@ -146,7 +146,7 @@ void sync_directory(const char *path)
 void copy_file(const char *source, const char *path)
 {%- else if case.streams() -%}
 {%- if case.expects() -%}
-// `expected` bytes are got ready; the file ends where the data does.
+// Space for `expected` bytes is prepared. The file ends with the data.
 {% endif -%}
 void write_stream(const char *path, const Producer &next{% if case.expects() %}, std::size_t expected{% endif %})
 {%- else -%}
@@ -160,7 +160,7 @@ void write_file(const char *path, const void *data, std::size_t size)
 {%- endif %}
 {%- endif %}
 {%- if case.atomic() %}
-    // Under another name until it is whole.
+    // Under another name until it is complete.
     const auto now = std::chrono::system_clock::now().time_since_epoch().count();
     const auto other = std::string{path} + '.' + std::to_string(::getpid()) + '.' + std::to_string(now) + ".tmp";
     struct stat old;
@@ -192,7 +192,7 @@ void write_file(const char *path, const void *data, std::size_t size)
         fail("ftruncate");
 {%- endif %}
 {%- if case.syncs_at_end() && !case.maps_target() %}
-    // After an error of this call, a second one may succeed though data is lost: write it anew.
+    // After an error, the data may be lost although a second call succeeds: write it again.
     if (::{{ case.sync_name() }}(file.get()) != 0)
         fail("{{ case.sync_name() }}");
 {%- endif %}

@@ -10,14 +10,14 @@ constexpr std::size_t depth = {{ case.axes().depth }}; // {% include "c_family/d
 constexpr std::size_t thread_count = {{ case.threads() }};
 {%- endif %}
 {%- if case.is_vectored() %}
-constexpr std::size_t vector_length = {{ case.axes().vector }}; // chunks handed over in one call
+constexpr std::size_t vector_length = {{ case.axes().vector }}; // chunks per call
 {%- endif %}
 {%- if case.is_direct() %}
 // With O_DIRECT, addresses, offsets and lengths are multiples of this.
 constexpr std::size_t block_size = {{ case.block() }};
 {%- endif %}
 {%- if let Some(window) = case.writeback_cpp() %}
-// So many bytes behind the writer, data is on its way to the device.
+// Write-back is this many bytes behind the writer.
 constexpr off_t behind_size = {{ window }};
 {%- endif %}
 {%- if case.prepares_windows() %}

@@ -12,7 +12,7 @@
 {%- endif %}
 {%- if case.is(Method::Splice) %}
 
-// A pipe that holds a chunk, as far as an ordinary user may have it: see pipe(7).
+// A pipe that holds a chunk, up to the limit of ordinary users: see pipe(7).
 class Pipe {
 public:
     Pipe()
@@ -37,11 +37,11 @@ private:
 };
 {%- endif %}
 
-// Copies the bytes between two offsets; both files are at the position of the first.
+// Copies the bytes between two offsets. Both files are at the position of the first.
 void copy_range(int fd, int input, std::size_t from, std::size_t until)
 {
 {%- if case.maps_source() %}
-    if (from == until) // no mapping is empty
+    if (from == until) // a mapping cannot be empty
         return;
 {%- endif %}
 {%- if case.chunk().is_none() %}

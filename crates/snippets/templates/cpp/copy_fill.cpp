@@ -1,7 +1,7 @@
 
 {%- if case.threads() > 1 %}
     in_parts(size, [&](std::size_t from, std::size_t until) {
-        // A descriptor of its own has a position of its own; the first part has the files'.
+        // A new descriptor has its own position. The first part uses the files'.
         if (from == 0)
             return copy_range(file.get(), input.get(), from, until);
         const Descriptor own_input{source, O_RDONLY{% if case.is_direct_on_both_sides() %} | O_DIRECT{% endif %}};

@@ -64,9 +64,9 @@ void copy_mapped({% if case.threads() > 1 %}const char *source, {% endif %}int f
     const Mapping map{map_file(fd, 0, size), size};
 {%- if case.threads() > 1 %}
     in_parts(size, [&](std::size_t from, std::size_t until) {
-        if (from == until) // no mapping is empty
+        if (from == until) // a mapping cannot be empty
             return;
-        // A descriptor of its own has a position of its own; the first part has the file's.
+        // A new descriptor has its own position. The first part uses the file's.
         if (from == 0)
             return copy_range(map.data(), input, from, until);
         const Descriptor own{source, O_RDONLY};
@@ -83,7 +83,7 @@ void copy_mapped({% if case.threads() > 1 %}const char *source, {% endif %}int f
 {%- if case.syncs_map() %}
     map.sync();
 {%- else %}
-    // After an error of this call, a second one may succeed though data is lost: write it anew.
+    // After an error, the data may be lost although a second call succeeds: write it again.
     if (::{{ case.sync_name() }}(fd) != 0)
         fail("{{ case.sync_name() }}");
 {%- endif %}
@@ -99,9 +99,9 @@ void copy_mapped({% if case.threads() > 1 %}const char *source, {% endif %}int f
 {%- endif %}
 {%- if case.has_own_maps() %}
     in_parts(size, [&](std::size_t from, std::size_t until) {
-        if (from == until) // no mapping is empty
+        if (from == until) // a mapping cannot be empty
             return;
-        // A descriptor of its own has a position of its own; the first part has the files'.
+        // A new descriptor has its own position. The first part uses the files'.
         std::optional<Descriptor> own_input{% if case.has_own_descriptors() %}, own{% endif %};
         const int in = from == 0 ? input.get() : own_input.emplace(source, O_RDONLY).get();
 {%- if case.is(Method::ReadMmap) %}
@@ -124,12 +124,12 @@ void copy_mapped({% if case.threads() > 1 %}const char *source, {% endif %}int f
 {%- endif %}
     });
 {%- if case.syncs_at_end() && !case.syncs_map() %}
-    // After an error of this call, a second one may succeed though data is lost: write it anew.
+    // After an error, the data may be lost although a second call succeeds: write it again.
     if (::{{ case.sync_name() }}(file.get()) != 0)
         fail("{{ case.sync_name() }}");
 {%- endif %}
 {%- else %}
-    if (size > 0) // no mapping is empty
+    if (size > 0) // a mapping cannot be empty
         copy_mapped({% if case.threads() > 1 %}source, {% endif %}file.get(), input.get(), size);
 {%- endif %}
 {%- endblock %}

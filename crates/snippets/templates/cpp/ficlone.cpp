@@ -1,7 +1,7 @@
 {% extends "cpp/base.cpp" %}
 {% block fill %}
 {%- if case.overwrites() %}
-    // A clone's end that is no whole block must be the file's end.
+    // A clone may end within a block only at the file's end.
     if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
         fail("ftruncate");
 {%- endif %}

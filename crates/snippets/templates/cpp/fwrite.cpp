@@ -40,7 +40,7 @@ private:
         void operator()(std::FILE *stream) const { std::fclose(stream); }
     };
 
-    // After a signal it goes on: stdio itself would drop the rest.
+    // It continues after a signal, when stdio itself would drop the rest.
     static ssize_t write_buffer(void *fd, const char *data, std::size_t size)
     {
         for (std::size_t at = 0; at < size;) {
@@ -57,7 +57,7 @@ private:
     std::unique_ptr<std::FILE, Close> stream_;
 };
 
-// Writes the bytes between two offsets; the file's position is the first.
+// Writes the bytes between two offsets. The file's position is the first.
 void write_range(int fd, const char *data, std::size_t from, std::size_t until)
 {
     Stream stream{fd};
@@ -74,7 +74,7 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
     const auto bytes = static_cast<const char *>(data);
 {%- if case.threads() > 1 %}
     in_parts(size, [&](std::size_t from, std::size_t until) {
-        // A descriptor of its own has a position of its own; the first part has the file's.
+        // A new descriptor has its own position. The first part uses the file's.
         if (from == 0)
             return write_range(file.get(), bytes, from, until);
         Descriptor own{ {{- case.path_cpp() }}, {{ case.access_again_c() }}};

@@ -1,6 +1,6 @@
 {% if case.streams() %}
 
-// The next bytes of a file; 0 at its end.
+// The next bytes of a file, or 0 at its end.
 static std::size_t read_some(const Descriptor &file, char *buffer, std::size_t size)
 {
     ssize_t got;
@@ -13,7 +13,7 @@ static std::size_t read_some(const Descriptor &file, char *buffer, std::size_t s
 }
 {% else if !case.copies() %}
 
-// The content of a file, in memory that is good for O_DIRECT and for huge pages.
+// The content of a file, in memory for O_DIRECT and huge pages.
 static std::pair<Memory, std::size_t> content_of(const char *path)
 {
     const Descriptor file{path, O_RDONLY};

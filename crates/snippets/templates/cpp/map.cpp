@@ -22,7 +22,7 @@ void make_durable({% if case.syncs_map() %}char *from, char *until{% else %}int 
 {%- endif %}
 {%- if !case.is_plain_map_cpp() %}
 
-// Stores so many bytes.
+// Stores `size` bytes.
 void store_range({% if case.syncs_file_on_the_way() %}int fd, {% endif %}char *map, const char *data, std::size_t size)
 {
 {%- if case.chunk().is_none() %}
@@ -87,7 +87,7 @@ void write_mapped(int fd, const char *data, std::size_t size)
 {%- if case.syncs_map() %}
     map.sync();
 {%- else %}
-    // After an error of this call, a second one may succeed though data is lost: write it anew.
+    // After an error, the data may be lost although a second call succeeds: write it again.
     if (::{{ case.sync_name() }}(fd) != 0)
         fail("{{ case.sync_name() }}");
 {%- endif %}
@@ -104,7 +104,7 @@ void write_mapped(int fd, const char *data, std::size_t size)
 {%- if case.has_own_maps() %}
     const auto bytes = static_cast<const char *>(data);
     in_parts(size, [&](std::size_t from, std::size_t until) {
-        if (from == until) // no mapping is empty
+        if (from == until) // a mapping cannot be empty
             return;
 {%- if case.has_own_descriptors() %}
         std::optional<Descriptor> own; // the first part has the file's
@@ -123,12 +123,12 @@ void write_mapped(int fd, const char *data, std::size_t size)
 {%- endif %}
     });
 {%- if case.syncs_at_end() && !case.syncs_map() %}
-    // After an error of this call, a second one may succeed though data is lost: write it anew.
+    // After an error, the data may be lost although a second call succeeds: write it again.
     if (::{{ case.sync_name() }}(file.get()) != 0)
         fail("{{ case.sync_name() }}");
 {%- endif %}
 {%- else %}
-    if (size > 0) // no mapping is empty
+    if (size > 0) // a mapping cannot be empty
         write_mapped(file.get(), static_cast<const char *>(data), size);
 {%- endif %}
 {%- endblock %}

@@ -17,7 +17,7 @@ public:
 
     void sync() const
     {
-        // After an error of this call, a second one may succeed though data is lost: write it anew.
+        // After an error, the data may be lost although a second call succeeds: write it again.
         if (::msync(start_, length_, MS_SYNC) != 0)
             fail("msync");
     }

@@ -10,5 +10,5 @@ void in_parts(std::size_t size, const Part &part)
                                    border(size, i), border(size, i + 1));
     part(0, border(size, 1));
     for (auto &other : others)
-        other.get(); // throws what its thread has thrown; destructors wait for the others
+        other.get(); // throws its thread's error, and destructors wait for the others
 }

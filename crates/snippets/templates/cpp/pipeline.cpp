@@ -6,7 +6,7 @@
 {%- include "cpp/write_all.cpp" %}
 {%- include "c_family/behind.c" %}
 
-// Buffers on their way from the thread that reads to the one that writes, and back.
+// Buffers between the reading and the writing thread.
 class Line {
 public:
     struct Buffer {
@@ -20,14 +20,14 @@ public:
             buffer.memory = allocate(4096, size);
     }
 
-    // The next buffer to be filled; none after an error of the other thread.
+    // The next buffer to fill. None after an error of the other thread.
     Buffer *empty()
     {
         const bool is_there = wait([this] { return filled_ - emptied_ < depth; });
         return is_there ? &buffers_[filled_ % depth] : nullptr;
     }
 
-    // The next buffer to be emptied; none after an error of the other thread.
+    // The next buffer to write. None after an error of the other thread.
     Buffer *full()
     {
         const bool is_there = wait([this] { return filled_ > emptied_; });
@@ -75,7 +75,7 @@ private:
     bool has_stopped_ = false;
 };
 
-// Runs one end of the line; an error stops the other one.
+// Runs one end of the line. An error stops the other one.
 template <typename End>
 void run(Line &line, End end)
 {
@@ -87,7 +87,7 @@ void run(Line &line, End end)
     }
 }
 
-// Copies the bytes between two offsets; both files are at the position of the first.
+// Copies the bytes between two offsets. Both files are at the position of the first.
 void copy_range(int fd, int input, std::size_t from, std::size_t until)
 {
 {%- if case.chunk().is_none() %}
@@ -133,7 +133,7 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
     };
     auto reader = std::async(std::launch::async, [&] { run(line, read_all); });
     run(line, write_out);
-    reader.get(); // throws what the reader has thrown
+    reader.get(); // throws the reader's error
 }
 {% endblock %}
 {% block fill %}

@@ -18,15 +18,15 @@
             ++count;
         }
         io_uring_cq_advance(ring_.get(), count);
-        under_way_ -= count;
+        in_flight_ -= count;
         if (error != 0)
             fail("io_uring", error);
     }
 
-    // After an error, the kernel still uses the memory of what is under way.
+    // After an error, the kernel still uses the memory in flight.
     void drain()
     {
-        for (auto left = under_way_ - io_uring_sq_ready(ring_.get()); left > 0; --left) {
+        for (auto left = in_flight_ - io_uring_sq_ready(ring_.get()); left > 0; --left) {
             io_uring_cqe *cqe;
             int result;
             do
@@ -39,7 +39,7 @@
     }
 {%- if case.registers_buffers() %}
 
-    // The kernel pins it once, rather than for each call: see RLIMIT_MEMLOCK.
+    // The kernel pins it once, not for each call: see RLIMIT_MEMLOCK.
     // No buffer is larger than 1 GiB.
     void register_memory(char *start, std::size_t size)
     {

@@ -16,7 +16,7 @@ public:
         for (std::size_t i = 0; i < depth; ++i)
             free_[i] = depth - 1 - i;
 {%- if case.is_direct() %}
-        // Data that is not aligned goes through buffers that are.
+        // Other data takes aligned buffers.
         constexpr std::size_t chunks = {% if case.chunk().is_some() %}depth{% else %}1{% endif %};
         if (reinterpret_cast<std::uintptr_t>(data) % block_size != 0)
             buffers_ = allocate({{ case.alignment_cpp() }}, chunks * chunk_size);
@@ -54,7 +54,7 @@ public:
             }
             wait();
 {%- if let Some(every) = case.sync_after_several() %}
-            // All that was queued has been written: now it becomes durable.
+            // All queued chunks are written: now they become durable.
             if (free_count_ == depth && (queued_ >= {{ every }} || next_ == until_)) {
                 queued_ = 0;
                 push_sync(sync_data);
@@ -101,7 +101,7 @@ private:
 {%- if case.registers_files() || case.sync_every() == Some(1) %}
         io_uring_sqe_set_flags(write, {% if case.registers_files() %}IOSQE_FIXED_FILE{% endif %}{% if case.registers_files() && case.sync_every() == Some(1) %} | {% endif %}{% if case.sync_every() == Some(1) %}IOSQE_IO_LINK{% endif %});
 {%- endif %}
-        ++under_way_;
+        ++in_flight_;
 {%- if case.sync_every() == Some(1) %}
         push_sync(2 * slot + 1); // it begins when the write has ended
 {%- endif %}
@@ -121,11 +121,11 @@ private:
 {%- if case.registers_files() %}
         io_uring_sqe_set_flags(sync, IOSQE_FIXED_FILE);
 {%- endif %}
-        ++under_way_;
+        ++in_flight_;
     }
 {%- endif %}
 
-    // Takes a completion; returns an error number.
+    // Takes a completion. Returns an error number.
     int completed(std::uint64_t data, int result)
     {
 {%- if case.sync_after_several().is_some() %}
@@ -156,7 +156,7 @@ private:
     {% if !case.is_dontcache() %}static {% endif %}int written(Chunk &chunk, int result)
     {
 {%- if case.is_dontcache() %}
-        // This filesystem or kernel cannot: the data stays in the page cache.
+        // Unsupported here: the page cache keeps the data.
         if (result == -EOPNOTSUPP && chunk.has_flag) {
             flags_ &= ~RWF_DONTCACHE;
             return 0;
@@ -165,7 +165,7 @@ private:
         if (result == -EINTR || result == -EAGAIN)
             return 0;
         if (result <= 0)
-            return result < 0 ? -result : EIO; // 0: the next would write nothing, too
+            return result < 0 ? -result : EIO; // 0: the next would also write nothing
         chunk.at += static_cast<std::size_t>(result);
         chunk.left -= static_cast<std::size_t>(result);
         return 0;
@@ -186,7 +186,7 @@ private:
     std::array<Chunk, depth> chunks_;
     std::array<std::size_t, depth> free_;
     std::size_t free_count_ = depth;
-    unsigned under_way_ = 0; // entries without a completion
+    unsigned in_flight_ = 0; // entries without a completion
 {%- if case.sync_after_several().is_some() %}
     std::size_t queued_ = 0; // chunks since the last sync
 {%- endif %}

@@ -33,7 +33,7 @@ public:
             while (next_ < until_ && free_count_ > 0) {
                 std::size_t length = std::min(chunk_size, until_ - next_);
 {%- if case.is_direct() %}
-                // With O_DIRECT lengths are whole blocks: the end of the file goes through the page cache.
+                // With O_DIRECT lengths are whole blocks: the end of the file takes the page cache.
                 if (length > block_size)
                     length = length / block_size * block_size;
                 else if (length < block_size && (end_direct(fds_[READ]) != 0 || end_direct(fds_[WRITE]) != 0))
@@ -80,10 +80,10 @@ private:
             io_uring_prep_write{% if case.registers_buffers() %}_fixed{% endif %}(entry, file, bytes, length, chunk.at + done{% if case.registers_buffers() %}, piece_of(bytes){% endif %});
         io_uring_sqe_set_data64(entry, 2 * slot + operation);
         io_uring_sqe_set_flags(entry, flags{% if case.registers_files() %} | IOSQE_FIXED_FILE{% endif %});
-        ++under_way_;
+        ++in_flight_;
     }
 
-    // Takes a completion; returns an error number.
+    // Takes a completion. Returns an error number.
     int completed(std::uint64_t data, int result)
     {
         const std::size_t slot = data / 2;
@@ -94,7 +94,7 @@ private:
         const std::size_t done = again ? 0 : static_cast<std::size_t>(result);
         if (data % 2 == READ) {
             chunk.read += done;
-            return 0; // the write goes on, even where a short read has canceled it
+            return 0; // the write continues, even if a short read has canceled it
         }
         chunk.written += done;
         if (chunk.read < chunk.length)
@@ -119,7 +119,7 @@ private:
     std::array<Chunk, depth> chunks_;
     std::array<std::size_t, depth> free_;
     std::size_t free_count_ = depth;
-    unsigned under_way_ = 0; // entries without a completion
+    unsigned in_flight_ = 0; // entries without a completion
 {%- if case.registers_buffers() %}
     const char *registered_ = nullptr;
     std::size_t piece_ = 0;

@@ -17,14 +17,14 @@ void make_durable(int fd)
 {%- include "cpp/write_stream.cpp" %}
 {%- else if !case.is_plain_cpp() %}
 
-// Writes the bytes between two offsets{% if !case.is_positional() %}; the file's position is the first{% endif %}.
+// Writes the bytes between two offsets{% if !case.is_positional() %}. The file's position is the first{% endif %}.
 void write_range(int fd, const char *data, std::size_t from, std::size_t until)
 {
 {%- if case.chunk().is_none() %}
     const std::size_t chunk_size = until - from;
 {%- endif %}
 {%- if case.is_direct() %}
-    // Data that is not aligned goes through a buffer that is.
+    // Other data takes an aligned buffer.
     Memory buffer;
     if (reinterpret_cast<std::uintptr_t>(data) % block_size != 0)
         buffer = allocate({{ case.alignment_cpp() }}, {% if case.is_vectored() && case.chunk().is_some() %}vector_length * {% endif %}chunk_size);

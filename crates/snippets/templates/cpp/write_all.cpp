@@ -1,6 +1,6 @@
 
 {% if case.is_vectored() %}
-// Hands over all bytes of a vector, which is changed.
+// Writes all bytes of a vector, and changes it.
 void write_all(int fd, iovec *vector, int count{% if case.is_positional() %}, std::size_t offset{% endif %}{% if case.is_dontcache() %}, int &flags{% endif %})
 {
     while (count > 0) {
@@ -12,11 +12,11 @@ void write_all(int fd, iovec *vector, int count{% if case.is_positional() %}, st
         const ssize_t result = ::writev(fd, vector, count);
 {%- endif %}
 {%- else %}
-// A call may write less than all, and a signal may interrupt it.
+// A call may write less, and a signal may interrupt it.
 void write_all(int fd, const char *data, std::size_t size{% if case.is_positional() %}, std::size_t offset{% endif %}{% if case.is_dontcache() %}, int &flags{% endif %})
 {
 {%- if case.is_direct() && case.copies() %}
-    // The end of the file is no whole block: through the page cache.
+    // The end of the file is less than a block: through the page cache.
     const std::size_t rest = size % block_size;
     if (rest > 0) {
         if (size > rest)
@@ -39,7 +39,7 @@ void write_all(int fd, const char *data, std::size_t size{% if case.is_positiona
 {%- endif %}
 {%- if case.is_dontcache() %}
         if (result < 0 && errno == EOPNOTSUPP && (flags & RWF_DONTCACHE)) {
-            // This filesystem or kernel cannot: the data stays in the page cache.
+            // Unsupported here: the page cache keeps the data.
             flags &= ~RWF_DONTCACHE;
             continue;
         }
@@ -49,7 +49,7 @@ void write_all(int fd, const char *data, std::size_t size{% if case.is_positiona
 {%- if case.is_positional() %}
         offset += written;
 {%- endif %}
-        // A call may write less than all.
+        // A call may write less.
         std::size_t done = written;
         for (; count > 0 && done >= vector->iov_len; ++vector, --count)
             done -= vector->iov_len;

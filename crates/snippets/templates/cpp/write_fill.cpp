@@ -15,7 +15,7 @@
 {%- if case.threads() > 1 %}
     in_parts({{ case.end_of_calls() }}, [&](std::size_t from, std::size_t until) {
 {%- if case.has_own_descriptors() %}
-        // A descriptor of its own has a position of its own; the first part has the file's.
+        // A new descriptor has its own position. The first part uses the file's.
         if (from == 0)
             return write_range(file.get(), bytes, from, until);
         Descriptor own{ {{- case.path_cpp() }}, {{ case.access_again_c() }}{{ case.open_flags_c() }}};

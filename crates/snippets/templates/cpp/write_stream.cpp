@@ -1,6 +1,6 @@
 
 
-// Fills the buffer with the next chunk of the data, which is shorter only at its end.
+// Fills the buffer with the next chunk. Only the last is shorter.
 std::size_t next_chunk(const Producer &next, char *buffer)
 {
     std::size_t length = 0;
@@ -13,7 +13,7 @@ std::size_t next_chunk(const Producer &next, char *buffer)
     return length;
 }
 
-// Writes the producer's data, chunk by chunk{% if case.expects() %}, and returns the number of its bytes{% endif %}.
+// Writes the producer's data{% if case.expects() %}, and returns the number of its bytes{% endif %}.
 {% if case.expects() %}std::size_t{% else %}void{% endif %} write_chunks(int fd, const Producer &next)
 {
     const Memory buffer = allocate({{ case.alignment_cpp() }}, chunk_size);
@@ -25,7 +25,7 @@ std::size_t next_chunk(const Producer &next, char *buffer)
         const std::size_t whole = length / block_size * block_size;
         write_all(fd, buffer.get(), whole{% if case.is_positional() %}, at{% endif %});
         if (whole < length) {
-            // The end that is no whole block goes through the page cache.
+            // The end is less than a block, and takes the page cache.
             if (end_direct(fd) != 0)
                 fail("fcntl");
             write_all(fd, buffer.get() + whole, length - whole{% if case.is_positional() %}, at + whole{% endif %});

@@ -9,7 +9,7 @@
 // {{ line }}
 {%- endfor %}
 {%- if case.maps_target() || case.maps_source() %}
-// If {% if case.maps_target() %}the file{% else %}the source{% endif %} is made shorter meanwhile
+// If {% if case.maps_target() %}the file{% else %}the source{% endif %} becomes shorter
 {%- if case.maps_target() %}, or its disk is full{% endif %}, SIGBUS ends the program
 {%- if case.maps_target() && !case.reserves_blocks() %}:
 // reserve its blocks with fallocate(2) where that matters{% endif %}.
@@ -27,11 +27,11 @@ const chunkSize = {{ chunk }}{% if case.is_vectored() || case.maps_target() || c
 {%- endif %}
 {%- if case.is_vectored() %}
 
-const vectorSize = {{ case.axes().vector }} // chunks handed over in one call
+const vectorSize = {{ case.axes().vector }} // chunks per call
 {%- endif %}
 {%- if case.is(Method::Pipeline) %}
 
-const depth = {{ case.axes().depth }} // buffers that go round
+const depth = {{ case.axes().depth }} // buffers in turn
 {%- endif %}
 {%- if case.threads() > 1 %}
 
@@ -43,7 +43,7 @@ const blockSize = {{ case.block() }} // with O_DIRECT, addresses, offsets and le
 {%- endif %}
 {%- if case.prepares_windows() %}
 
-const windowSize = {% if case.populates_all() && !case.huge_is_collapse() %}math.MaxInt{% else %}{{ case.window() }}{% endif %} // bytes that are prepared at a time
+const windowSize = {% if case.populates_all() && !case.huge_is_collapse() %}math.MaxInt{% else %}{{ case.window() }}{% endif %} // bytes prepared at a time
 {%- endif %}
 
 {% if case.copies() -%}
@@ -61,7 +61,7 @@ func CopyFile(source, path string) error {
 {%- else if case.streams() -%}
 // WriteStream writes what source gives, until io.EOF, to {% if case.atomic() %}the{% else if case.creates_name() %}a new{% else %}the existing{% endif %} file at path.
 {%- if case.expects() %}
-// As many bytes as expected are got ready; the file ends where the data does.
+// Space for the expected bytes is prepared. The file ends with the data.
 {%- endif %}
 func WriteStream(path string, source io.Reader{% if case.expects() %}, expected int64{% endif %}) error {
 {%- else -%}
@@ -69,7 +69,7 @@ func WriteStream(path string, source io.Reader{% if case.expects() %}, expected 
 func WriteFile(path string, data []byte) error {
 {%- endif %}
 {%- if case.atomic() %}
-	// Under another name until it is whole.
+	// Under another name until it is complete.
 	name := fmt.Sprintf("%s.%d.%d.tmp", path, os.Getpid(), time.Now().UnixNano())
 	mode := os.FileMode(0o666)
 	old, err := os.Stat(path)
@@ -118,7 +118,7 @@ func WriteFile(path string, data []byte) error {
 }
 {%- if case.atomic() %}
 
-// keepMode gives the new file the mode of the one that it replaces, and its group and owner if it may.
+// keepMode copies the mode of the replaced file, and its owner and group if permitted.
 func keepMode(file *os.File, old os.FileInfo) error {
 	owner := old.Sys().(*syscall.Stat_t)
 	if file.Chown(-1, int(owner.Gid)) == nil {
@@ -129,7 +129,7 @@ func keepMode(file *os.File, old os.FileInfo) error {
 {%- endif %}
 {%- if case.omits_checksums() %}
 
-// omitChecksums is for an empty file: on btrfs, it then has neither checksums nor copies on write. Others refuse.
+// omitChecksums is for an empty file: btrfs then makes neither checksums nor copies on write. Others refuse.
 func omitChecksums(file *os.File) {
 	const getFlags, setFlags, noCow = 0x80086601, 0x40086602, 0x800000 // of linux/fs.h, on most architectures
 	var flags int32

@@ -1,9 +1,9 @@
 {%- if let Some(window) = case.writeback() %}
 
-// writeBehind has the data on its way to the device, so many bytes behind the writer.
+// writeBehind starts write-back, this many bytes behind the writer.
 type writeBehind struct{ started, ended int64 }
 
-// reach starts writing out what was written since the last time, and waits for what was started then.
+// reach starts the write-back of new data, and waits for the one before.
 func (w *writeBehind) reach(file *os.File, at int64) error {
 	const (
 		behindSize = {{ window }}

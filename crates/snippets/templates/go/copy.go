@@ -27,7 +27,7 @@ func copyPart(file, input *os.File{% if case.takes_offset_go() %}, from{% endif 
 {%- endif %}
 {%- if case.is(Method::MmapWrite) %}
 	if size == 0 {
-		return nil // no mapping is empty
+		return nil // a mapping cannot be empty
 	}
 	data, err := syscall.Mmap(int(input.Fd()), int64(from), size, syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
@@ -78,7 +78,7 @@ func copyPart(file, input *os.File{% if case.takes_offset_go() %}, from{% endif 
 	}
 	defer syscall.Close(pipe[0])
 	defer syscall.Close(pipe[1])
-	// It holds a chunk, as far as an ordinary user may have it: see pipe(7).
+	// It holds a chunk, up to the limit of ordinary users: see pipe(7).
 	syscall.Syscall(syscall.SYS_FCNTL, uintptr(pipe[1]), syscall.F_SETPIPE_SZ, {{ case.pipe_c() }})
 {%- endif %}
 {%- if !case.is(Method::ReadWrite) %}

@@ -25,7 +25,7 @@ func fill(file, input *os.File, size int) error {
 }
 {%- if case.has_own_maps() %}
 
-// mapPart copies the bytes between two offsets into a mapping of its own.
+// mapPart copies the bytes between two offsets into its own mapping.
 func mapPart(file, input *os.File, from, until int) error {
 {%- include "go/mapped.go" %}
 {%- if case.syncs_at_end() && case.syncs_map() %}

@@ -4,7 +4,7 @@
 		}
 {%- if case.is_dontcache() %}
 		if errno == syscall.EOPNOTSUPP && *flags&rwfDontcache != 0 {
-			*flags &^= rwfDontcache // this filesystem or kernel cannot: the data stays in the page cache
+			*flags &^= rwfDontcache // unsupported here: the page cache keeps the data
 			continue
 		}
 {%- endif %}

@@ -4,7 +4,7 @@
 func fill(file, input *os.File, size int) error {
 {%- include "go/prepare.go" %}
 {%- if case.overwrites() %}
-	// A clone's end that is no whole block must be the file's end.
+	// A clone may end within a block only at the file's end.
 	if err := file.Truncate(int64(size)); err != nil {
 		return err
 	}

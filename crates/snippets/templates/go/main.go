@@ -1,6 +1,6 @@
 {%- if !case.copies() && !case.streams() %}
 
-// contentOf reads a file into memory that is good for O_DIRECT and for huge pages.
+// contentOf reads a file into memory for O_DIRECT and huge pages.
 func contentOf(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -60,7 +60,7 @@ func run(source, target string) error {
 		return err
 	}
 	took := time.Since(start)
-	// For `writebench run --command`: the time without starting the program and reading its source.
+	// For `writebench run --command`: the time without the start and the reading of the source.
 	if fd, err := strconv.Atoi(os.Getenv("WRITEBENCH_PHASES_FD")); err == nil {
 		fmt.Fprintf(os.NewFile(uintptr(fd), "phases"), "write %d\n", took.Nanoseconds())
 	}

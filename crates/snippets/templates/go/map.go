@@ -4,7 +4,7 @@
 func fill(file *os.File, data []byte) error {
 {% include "go/map_prologue.go" %}
 {%- if case.overwrites() %}
-	// A mapping makes no file longer: behind its end is SIGBUS.
+	// A mapping does not make the file longer. An access behind the end is SIGBUS.
 	status, err := file.Stat()
 	if err == nil && status.Size() < int64(len(data)) {
 		err = file.Truncate(int64(len(data)))
@@ -29,7 +29,7 @@ func fill(file *os.File, data []byte) error {
 }
 {%- if case.has_own_maps() %}
 
-// mapPart writes the bytes between two offsets through a mapping of its own.
+// mapPart writes the bytes between two offsets through its own mapping.
 func mapPart(file *os.File, data []byte, from, until int) error {
 {%- include "go/mapped.go" %}
 {%- if case.syncs_at_end() && case.syncs_map() %}

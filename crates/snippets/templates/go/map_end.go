@@ -1,4 +1,4 @@
 {%- if !case.map_ends_with_parts_go() %}
-	// After an error of this call, the data may be lost though a second call succeeds: write it anew.
+	// After an error, the data may be lost although a second call succeeds: write it again.
 	return {% if case.syncs_map() %}msync(file, mapping){% else %}{{ case.sync_go() }}{% endif %}
 {%- endif %}

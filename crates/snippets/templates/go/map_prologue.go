@@ -1,4 +1,4 @@
 	if {% include "go/size.go" %} == 0 {
-		return nil // no mapping is empty
+		return nil // a mapping cannot be empty
 	}
 {%- include "go/prepare.go" %}

@@ -18,7 +18,7 @@ func mapFile(file *os.File, from, size int) (mapping, around []byte, err error) 
 		return nil, nil, &os.PathError{Op: "mmap", Path: file.Name(), Err: errno}
 	}
 {%- if !case.huge_is_collapse() %}
-	syscall.Madvise(mapping, syscall.MADV_HUGEPAGE) // a kernel without huge pages refuses, and writes all the same
+	syscall.Madvise(mapping, syscall.MADV_HUGEPAGE) // a kernel without huge pages refuses
 {%- endif %}
 	return mapping, around, nil
 }

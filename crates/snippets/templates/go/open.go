@@ -4,13 +4,13 @@
 func openFile(path string, flags int{% if case.atomic() %}, mode os.FileMode{% endif %}) (*os.File, error) {
 	file, err := os.OpenFile(path, flags|syscall.O_DIRECT, {% if case.atomic() %}mode{% else %}0o666{% endif %})
 	if errors.Is(err, syscall.EINVAL) {
-		// A filesystem without direct I/O has made the file all the same.
+		// A filesystem without direct I/O refuses, but has made the file.
 		return os.OpenFile(path, flags&^os.O_EXCL, {% if case.atomic() %}mode{% else %}0o666{% endif %})
 	}
 	return file, err
 }
 
-// endDirect lets what is no whole block go through the page cache.
+// endDirect turns O_DIRECT off, for less than a block.
 func endDirect(file *os.File) error {
 	// F_SETFL leaves all other flags of ours as they are.
 	_, _, errno := syscall.Syscall(syscall.SYS_FCNTL, file.Fd(), syscall.F_SETFL, 0)

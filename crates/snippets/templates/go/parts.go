@@ -29,7 +29,7 @@ func inParts(size int, run func(from, until int) error) error {
 }
 {%- if case.has_own_descriptors() || case.has_own_input_go() %}
 
-// withOwn runs a part with descriptors of its own, which have positions of their own. The first has those given.
+// withOwn runs a part with new descriptors, because each has a position. The first part uses the given ones.
 func withOwn({{ case.files_go() }} *os.File, from int, run func({{ case.files_go() }} *os.File) error) error {
 	if from == 0 {
 		return run({{ case.files_go() }})

@@ -1,6 +1,6 @@
 {%- if case.reserves() && !case.is_set_len() %}
 
-// reserve gives the file its blocks: a full disk is known before any data is written.
+// reserve gives the file its blocks: a full disk fails before any write.
 func reserve(file *os.File, size int) error {
 {%- let has_mode = case.axes().prepare == Prepare::FallocateKeepSize || case.axes().prepare == Prepare::FallocateZeroRange %}
 {%- if has_mode %}
@@ -20,9 +20,9 @@ func reserve(file *os.File, size int) error {
 {%- if case.is_posix_fallocate() %}
 			return touch(file, size)
 {%- else if case.maps_target() %}
-			return file.Truncate(int64(size)) // this filesystem cannot: it is written all the same
+			return file.Truncate(int64(size)) // this filesystem cannot reserve blocks
 {%- else %}
-			return nil // this filesystem cannot: the file is written all the same
+			return nil // this filesystem cannot reserve blocks
 {%- endif %}
 		}
 		return &os.PathError{Op: "fallocate", Path: file.Name(), Err: err}
@@ -56,7 +56,7 @@ func touch(file *os.File, size int) error {
 {%- endif %}
 {%- if case.fills_with_zeros() %}
 
-// fillWithZeros makes blocks that have been written once: overwriting them changes no metadata.
+// fillWithZeros writes zeros: overwriting written blocks changes no metadata.
 func fillWithZeros(file *os.File, size int) error {
 {%- if case.is_direct() %}
 	size -= size % blockSize // the rest is written through the page cache

@@ -6,7 +6,7 @@ func fill(file *os.File, {% if case.streams() %}source io.Reader{% if case.expec
 {%- if case.is_direct() && !case.streams() %}
 	whole := len(data) / blockSize * blockSize
 {%- include "go/run.go" %}
-	// The rest is no whole block: through the page cache.
+	// The rest is less than a block: through the page cache.
 	if whole < len(data) {
 		if err := endDirect(file); err != nil {
 			return err

@@ -13,7 +13,7 @@ var sysPwritev2 = map[string]uintptr{"amd64": 328, "arm64": 287}[runtime.GOARCH]
 {%- endif %}
 {%- if case.is_vectored() %}
 
-// writeAll hands over all bytes of a vector, which is changed.
+// writeAll writes all bytes of a vector, and changes it.
 func writeAll(file *os.File, vector []syscall.Iovec{{ case.write_parameters_go() }}) error {
 	for len(vector) > 0 {
 {%- if case.has_flags() %}
@@ -30,7 +30,7 @@ func writeAll(file *os.File, vector []syscall.Iovec{{ case.write_parameters_go()
 {%- if case.is_positional() %}
 		offset += int64(n)
 {%- endif %}
-		// A call may write less than all.
+		// A call may write less.
 		done := uint64(n)
 		for len(vector) > 0 && done >= vector[0].Len {
 			done -= vector[0].Len
@@ -45,7 +45,7 @@ func writeAll(file *os.File, vector []syscall.Iovec{{ case.write_parameters_go()
 }
 {%- else if case.has_flags() %}
 
-// writeAll goes on where a call writes less than all, or a signal interrupts it.
+// writeAll repeats a call that writes less, or that a signal interrupts.
 func writeAll(file *os.File, data []byte{{ case.write_parameters_go() }}) error {
 	for len(data) > 0 {
 		all := syscall.Iovec{Base: &data[0], Len: uint64(len(data))}

@@ -1,6 +1,6 @@
 {%- if case.writes_rest_go() %}
 
-// {{ case.chunk_name_go() }} writes the end of the file, which is no whole block, through the page cache.
+// {{ case.chunk_name_go() }} writes the end of the file, less than a block, through the page cache.
 func {{ case.chunk_name_go() }}(file *os.File, data []byte{{ case.write_parameters_go() }}) error {
 	whole := len(data) / blockSize * blockSize
 	if whole > 0 {

@@ -1,6 +1,6 @@
 
 
-    /** Memory that begins at a page. */
+    /** Page-aligned memory. */
     private static ByteBuffer pages(int size) {
         return ByteBuffer.allocateDirect((size + 4095) / 4096 * 4096 + 4096).alignedSlice(4096).limit(size);
     }

@@ -13,7 +13,7 @@
  * Hand over a direct buffer: Java copies the data of any other to one first.
 {%- endif %}
 {%- if case.maps_target() %}
- * If the file is made shorter or its disk fills up meanwhile, SIGBUS becomes an {% if case.threads() > 1 %}IOException{% else %}InternalError{% endif %}.
+ * If the file becomes shorter or its disk full, SIGBUS becomes an {% if case.threads() > 1 %}IOException{% else %}InternalError{% endif %}.
 {%- endif %}
 {%- if case.maps_target() || case.maps_source() %}
  * A mapping ends when the garbage collector finds it: a removed file keeps its space until then.
@@ -49,14 +49,14 @@ final class {% include "java/class_name.java" %} {
     private static void copy(Path source, FileChannel input, Path path) throws IOException {
 {%- else if case.streams() %}
 {%- if case.expects() %}
-    /** As many bytes as expected are got ready; the file ends where the data does. */
+    /** Space for the expected bytes is prepared. The file ends with the data. */
 {%- endif %}
     static void writeStream(Path path, ReadableByteChannel source{% if case.expects() %}, long expected{% endif %}) throws IOException {
 {%- else %}
     static void writeFile(Path path, ByteBuffer data) throws IOException {
 {%- endif %}
 {%- if case.atomic() %}
-        // Under another name until it is whole.
+        // Under another name until it is complete.
         String unique = ProcessHandle.current().pid() + "." + System.nanoTime();
         Path name = path.resolveSibling(path.getFileName() + "." + unique + ".tmp");
         PosixFileAttributes old = null;
@@ -103,7 +103,7 @@ final class {% include "java/class_name.java" %} {
         } catch (FileSystemException error) {
             if (!"Invalid argument".equals(error.getReason()))
                 throw error;
-            // A filesystem without direct I/O has made the file all the same.
+            // A filesystem without direct I/O refuses, but has made the file.
             options.removeAll(Set.of(DIRECT, CREATE_NEW));
             return FileChannel.open(path, options, mode);
         }
@@ -111,7 +111,7 @@ final class {% include "java/class_name.java" %} {
 {%- endif %}
 {%- if case.atomic() %}
 
-    /** Gives the new file the mode of the one that it replaces, and its group and owner if it may. */
+    /** Copies the mode of the replaced file, and its owner and group if permitted. */
     private static void keepMode(Path path, PosixFileAttributes old) throws IOException {
         PosixFileAttributeView attributes = Files.getFileAttributeView(path, PosixFileAttributeView.class);
         try {
@@ -125,7 +125,7 @@ final class {% include "java/class_name.java" %} {
 {%- endif %}
 {%- if case.loops_writing() %}
 
-    /** A call that writes nothing would do so for ever. */
+    /** A call that writes nothing would be repeated forever. */
     private static int some(long written) throws IOException {
         if (written == 0)
             throw new IOException("EIO: nothing was written");
@@ -134,7 +134,7 @@ final class {% include "java/class_name.java" %} {
 {%- endif %}
 {%- if case.fills_with_zeros() %}
 
-    /** Blocks that have been written once: overwriting them changes no metadata. */
+    /** Writes zeros: overwriting written blocks changes no metadata. */
     private static void fillWithZeros(FileChannel file, long size) throws IOException {
 {%- if case.is_direct() %}
         ByteBuffer zeros = ByteBuffer.allocateDirect((64 << 10) + BLOCK).alignedSlice(BLOCK);
@@ -152,7 +152,7 @@ final class {% include "java/class_name.java" %} {
 {%- endif %}
 {%- if case.creates_name() && case.is_durable() %}
 
-    /** The file's name is durable when its directory is. */
+    /** A sync of the directory makes the file's name durable. */
     private static void syncDirectory(Path path) throws IOException {
         try (FileChannel directory = FileChannel.open(path.toAbsolutePath().getParent())) {
             directory.force(true);
@@ -173,7 +173,7 @@ final class {% include "java/class_name.java" %} {
 {%- if case.main() %}
 {%- if !case.copies() && !case.streams() %}
 
-    /** The content of a file, in memory that is good for O_DIRECT and for huge pages. */
+    /** The content of a file, in memory for O_DIRECT and huge pages. */
     private static ByteBuffer contentOf(Path path) throws IOException {
         final int unit = 2 << 20;
         try (FileChannel file = FileChannel.open(path)) {
@@ -214,7 +214,7 @@ final class {% include "java/class_name.java" %} {
             writeFile(target, data);
 {%- endif %}
             long nanoseconds = System.nanoTime() - start;
-            // For `writebench run --command`: the time without starting Java and reading the source.
+            // For `writebench run --command`: the time without the start and the reading of the source.
             String phases = System.getenv("WRITEBENCH_PHASES_FD");
             if (phases != null)
                 Files.writeString(Path.of("/dev/fd/" + phases), "write " + nanoseconds + "\n", APPEND);

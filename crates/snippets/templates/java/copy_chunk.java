@@ -7,5 +7,5 @@
     private static final int CHUNK = Integer.MAX_VALUE - 4095; // the most that Linux moves in a call
 {%- endif %}
 {%- if case.maps_source() || case.maps_target() %}
-    private static final int MAP = {{ case.map_java() }}; // of larger files, so many bytes are one mapping
+    private static final int MAP = {{ case.map_java() }}; // larger files have several mappings
 {%- endif %}

@@ -12,5 +12,5 @@
             file.truncate(size); // it may have been longer
 {%- endif %}
 {%- if case.syncs_at_end() %}
-            file.force({{ !case.is_fdatasync() }}); // after its error, the data may be lost: write it anew
+            file.force({{ !case.is_fdatasync() }}); // after its error, the data may be lost: write it again
 {%- endif %}

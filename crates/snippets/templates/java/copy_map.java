@@ -26,11 +26,11 @@
 {%- endif %}
 {%- if case.syncs_at_end() && case.syncs_map() %}
             for (MappedByteBuffer map : maps)
-                force(map, 0, map.capacity()); // after its error, the data may be lost: write it anew
+                force(map, 0, map.capacity()); // after its error, the data may be lost: write it again
 {%- endif %}
 {%- endif %}
 {%- if case.syncs_at_end() && !case.syncs_map() %}
-            file.force({{ !case.is_fdatasync() }}); // after its error, the data may be lost: write it anew
+            file.force({{ !case.is_fdatasync() }}); // after its error, the data may be lost: write it again
 {%- endif %}
 {%- endblock %}
 {% block helpers %}
@@ -63,7 +63,7 @@
             Thread.yield(); // an InternalError comes with a native call: in the part, for its caller to see
 {%- endif %}
 {%- else %}
-            // A position of its own: threads share the mapping.
+            // Its own position: threads share the mapping.
             ByteBuffer map = maps[(int) ((at - first) / MAP)].duplicate();
             int begin = (int) ((at - first) % MAP), end = (int) Math.min(map.capacity(), begin + until - at);
             map.position(begin);
@@ -78,7 +78,7 @@
     }
 {%- if case.threads() > 1 %}
 
-    /** The same in a thread, with descriptors of its own; the first part has those that are there. */
+    /** The same in a thread, with new descriptors. The first part uses the given ones. */
     private static void copyOwnPart(Path source, FileChannel input, {% if case.has_own_maps() -%}
         {% if case.has_own_descriptors() %}Path path, {% endif %}FileChannel file{% else %}MappedByteBuffer[] maps{% endif %}, long from, long until)
             throws IOException {
@@ -98,7 +98,7 @@
         copyPart(maps, from, input, from, until);
 {%- if case.syncs_at_end() && case.syncs_map() %}
         for (MappedByteBuffer map : maps)
-            force(map, 0, map.capacity()); // after its error, the data may be lost: write it anew
+            force(map, 0, map.capacity()); // after its error, the data may be lost: write it again
 {%- endif %}
 {%- else %}
         if (from == 0) {

@@ -1,7 +1,7 @@
 {%- if case.threads() > 1 %}
 
 
-    /** The same in a thread, with descriptors of its own; the first part has those that are there. */
+    /** The same in a thread, with new descriptors. The first part uses the given ones. */
     private static void copyOwnPart(Path source, FileChannel input, Path path, FileChannel file, long from,
             long until) throws IOException {
         if (from == 0) {

@@ -34,11 +34,11 @@
             writePart({% if case.syncs_file_on_the_way() %}file, {% endif %}map, data.slice());
 {%- endif %}
 {%- if case.syncs_at_end() && case.syncs_map() %}
-            force(map, 0, size); // after its error, the data may be lost: write it anew
+            force(map, 0, size); // after its error, the data may be lost: write it again
 {%- endif %}
 {%- endif %}
 {%- if case.syncs_at_end() && !case.syncs_map() %}
-            file.force({{ !case.is_fdatasync() }}); // after its error, the data may be lost: write it anew
+            file.force({{ !case.is_fdatasync() }}); // after its error, the data may be lost: write it again
 {%- endif %}
 {%- endblock %}
 {% block helpers %}
@@ -79,20 +79,20 @@
     }
 {%- if case.has_own_maps() %}
 
-    /** Writes a part through a mapping of its own. */
+    /** Writes a part through its own mapping. */
     private static void writeRange(FileChannel file, ByteBuffer all, int from, int length) throws IOException {
         if (length == 0)
             return;
         MappedByteBuffer map = file.map(READ_WRITE, from, length);
         writePart({% if case.syncs_file_on_the_way() %}file, {% endif %}map, all.slice(from, length));
 {%- if case.syncs_at_end() && case.syncs_map() %}
-        force(map, 0, length); // after its error, the data may be lost: write it anew
+        force(map, 0, length); // after its error, the data may be lost: write it again
 {%- endif %}
     }
 {%- endif %}
 {%- if case.has_own_descriptors() %}
 
-    /** The same with a descriptor of its own; the first part has the file's. */
+    /** The same with a new descriptor. The first part uses the file's. */
     private static void writeOwnPart(Path path, FileChannel file, ByteBuffer all, int from, int length)
             throws IOException {
         if (from == 0) {

@@ -1,7 +1,7 @@
 {% extends "java/base.java" %}
 {% block declarations %}
 {%- include "java/copy_chunk.java" %}
-    private static final int DEPTH = {{ case.axes().depth }}; // buffers that go round
+    private static final int DEPTH = {{ case.axes().depth }}; // buffers in turn
     private static final ByteBuffer END = ByteBuffer.allocate(0);
 {%- endblock %}
 {% block fill %}
@@ -12,7 +12,7 @@
     /** Copies the bytes between two offsets. Both files are at their position `from`. */
     private static void copyPart({% if case.is_direct() %}Path path, {% endif %}FileChannel file, FileChannel input, long from, long until)
             throws IOException {
-        // Buffers on their way from the thread that reads to the one that writes, and back.
+        // Buffers between the reading and the writing thread.
         BlockingQueue<ByteBuffer> full = new ArrayBlockingQueue<>(DEPTH + 1);
         BlockingQueue<ByteBuffer> empty = new ArrayBlockingQueue<>(DEPTH);
         for (int i = 0; i < DEPTH; i++)

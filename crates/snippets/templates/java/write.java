@@ -6,7 +6,7 @@
     private static final int CHUNK = {{ chunk }};
 {%- endif %}
 {%- if case.is_vectored() %}
-    private static final int VECTOR = {{ case.axes().vector }}; // chunks handed over in one call
+    private static final int VECTOR = {{ case.axes().vector }}; // chunks per call
 {%- endif %}
 {%- endblock %}
 {% block fill %}
@@ -38,7 +38,7 @@
 {%- endif %}
 {%- endif %}
 {%- if case.syncs_at_end() %}
-            file.force({{ !case.is_fdatasync() }}); // after its error, the data may be lost: write it anew
+            file.force({{ !case.is_fdatasync() }}); // after its error, the data may be lost: write it again
 {%- endif %}
 {%- endblock %}
 {% block helpers %}

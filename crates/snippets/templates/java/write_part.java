@@ -47,7 +47,7 @@
 {%- endif %}
                 at += length;
             }
-            for (int first = 0; first < count;) { // a call may write less than all
+            for (int first = 0; first < count;) { // a call may write less
                 some(file.write(vector, first, count - first));
                 while (first < count && !vector[first].hasRemaining())
                     first++;
@@ -58,15 +58,15 @@
             data.limit(Math.min(CHUNK, end - at) + at);
 {%- endif %}
             ByteBuffer from = isAligned ? data : buffer.clear().put(data).flip();
-            while (from.hasRemaining()) // a call may write less than all
+            while (from.hasRemaining()) // a call may write less
                 at += some(file.write(from{% if case.is_positional() %}, at{% endif %}));
 {%- else if case.chunk_java().is_some() %}
         while (data.position() < end) {
             data.limit(data.position() + Math.min(CHUNK, end - data.position()));
-            while (data.hasRemaining()) // a call may write less than all
+            while (data.hasRemaining()) // a call may write less
                 some(file.write(data{% if case.is_positional() %}, data.position(){% endif %}));
 {%- else %}
-        while (data.hasRemaining()) { // a call may write less than all
+        while (data.hasRemaining()) { // a call may write less
             some(file.write(data{% if case.is_positional() %}, data.position(){% endif %}));
 {%- endif %}
 {%- if let Some(every) = case.sync_every() %}
@@ -84,7 +84,7 @@
     }
 {%- if case.has_own_descriptors() %}
 
-    /** A descriptor of its own has a position of its own; the first part has the file's. */
+    /** A new descriptor has its own position. The first part uses the file's. */
     private static void writeOwnPart(Path path, FileChannel file, ByteBuffer part) throws IOException {
         if (part.position() == 0) {
             writePart(file, part);
@@ -100,7 +100,7 @@
 {%- endif %}
 {%- if case.is_direct() %}
 
-    /** The rest is no whole block: through the page cache. */
+    /** The rest is less than a block: through the page cache. */
     private static void writeRest(Path path, ByteBuffer rest) throws IOException {
         try (FileChannel file = FileChannel.open(path, {{ case.options_again_java() }})) {
             while (rest.hasRemaining())

@@ -36,13 +36,13 @@ const { {{ case.constants_node() }} } = fs.constants;
 
 const CHUNK = {{ case.chunk_node() }};{% if case.chunk_is_most_node() %} // the most that Linux takes in one call{% endif %}
 {%- if case.is_vectored() %}
-const VECTOR = {{ case.axes().vector }}; // chunks handed over in one call
+const VECTOR = {{ case.axes().vector }}; // chunks per call
 {%- endif %}
 {%- if case.is_direct() %}
 const BLOCK = {{ case.block() }}; // with O_DIRECT, addresses, offsets and lengths are multiples of this
 {%- endif %}
 
-/** A call that writes nothing would do so for ever. */
+/** A call that writes nothing would be repeated forever. */
 function some(length) {
   if (length === 0) throw new Error('EIO: nothing was written');
   return length;
@@ -68,7 +68,7 @@ function quietly(action) {
 }
 {%- if case.atomic() %}
 
-/** Gives the new file the mode of the one that it replaces, and its group and owner if it may. */
+/** Copies the mode of the replaced file, and its owner and group if permitted. */
 function keepMode(fd, old) {
   quietly(() => fs.fchownSync(fd, -1, old.gid));
   quietly(() => fs.fchownSync(fd, old.uid, -1));
@@ -83,11 +83,11 @@ function openFile(path, flags, mode = 0o666) {
   } catch (error) {
     if (error.code !== 'EINVAL') throw error;
   }
-  // A filesystem without direct I/O has made the file all the same.
+  // A filesystem without direct I/O refuses, but has made the file.
   return fs.openSync(path, flags{% if case.creates_name() %} & ~O_EXCL{% endif %}, mode);
 }
 
-/** The rest is no whole block: through the page cache. Node cannot take O_DIRECT off, and opens the file again. */
+/** The rest is less than a block: through the page cache. Node cannot take O_DIRECT off an open file. */
 function writeRest(fd, rest, offset) {
   const cached = fs.openSync(`/proc/self/fd/${fd}`, O_WRONLY{{ case.sync_flags_c() }});
   closeAfter(cached, () => {
@@ -100,10 +100,10 @@ function writeRest(fd, rest, offset) {
 {%- endif %}
 {%- if case.fills_with_zeros() %}
 
-/** Blocks that have been written once: overwriting them changes no metadata. */
+/** Writes zeros: overwriting written blocks changes no metadata. */
 function fillWithZeros(fd, size) {
 {%- if case.is_direct() %}
-  // O_DIRECT writes whole blocks from aligned memory: what is too much is cut off.
+  // O_DIRECT writes whole blocks from aligned memory: the excess is cut off.
   const zeros = getAlignedBuffer(64 << 10, 4096);
   const end = Math.ceil(size / 4096) * 4096;
 {%- else %}
@@ -123,7 +123,7 @@ function fillWithZeros(fd, size) {
 {%- block data %}{% endblock %}
 {%- if case.creates_name() && case.is_durable() %}
 
-/** The file's name is durable when its directory is. */
+/** A sync of the directory makes the file's name durable. */
 function syncDirectory(path) {
   const fd = fs.openSync(dirname(path), O_RDONLY | O_DIRECTORY);
   try {
@@ -148,7 +148,7 @@ function copyFile(source, path) {
 }
 {%- else if case.streams() -%}
 {%- if case.expects() -%}
-/** `expected` bytes are got ready; the file ends where the data does. */
+/** Space for `expected` bytes is prepared. The file ends with the data. */
 {% endif -%}
 function writeStream(path, next{% if case.expects() %}, expected{% endif %}) {
 {%- include "node/run.js" %}
@@ -161,7 +161,7 @@ function writeFile(path, data) {
 {%- if case.main() %}
 {%- if !case.copies() && !case.streams() %}
 
-/** The content of a file, in memory that begins at a page, as WebAssembly's does. */
+/** The content of a file, in page-aligned memory of WebAssembly. */
 function contentOf(path) {
   const fd = fs.openSync(path);
   try {
@@ -204,7 +204,7 @@ function main() {
     writeFile(target, data);
 {%- endif %}
     const elapsed = process.hrtime.bigint() - start;
-    // For `writebench run --command`: the time without starting the program and reading its source.
+    // For `writebench run --command`: the time without the start and the reading of the source.
     const phases = process.env.WRITEBENCH_PHASES_FD;
     if (phases) fs.writeSync(Number(phases), `write ${elapsed}\n`);
     return 0;

@@ -1,7 +1,7 @@
 {% extends "node/base.js" %}
 {% block data %}
 
-/** After a signal, Node repeats all calls itself but this. */
+/** After a signal, Node repeats all calls but this. */
 function read(fd, buffer, length) {
   for (;;) {
     try {
@@ -24,7 +24,7 @@ function copyData(fd, original, size) {
     release(buffer);
   }
 {%- else %}
-  // WebAssembly's memory begins at a page: Linux copies to it faster than to a Buffer.
+  // WebAssembly's memory is page-aligned: Linux copies to it faster than to a Buffer.
   const pages = Math.ceil(Math.min(CHUNK, size) / 65536);
   const buffer = new Uint8Array(new WebAssembly.Memory({ initial: pages }).buffer);
 {%- include "node/copy_loop.js" %}

@@ -2,7 +2,7 @@
   let at = 0;
   while (at < size) {
 {%- if case.is_direct() %}
-    // Only the last chunk may have a rest that is no whole block.
+    // Only the last chunk may end within a block.
     const most = Math.min(CHUNK, size - at);
     let length = 0;
     while (length < most) {

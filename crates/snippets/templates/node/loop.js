@@ -2,7 +2,7 @@
   let chunks = 0;
 {%- endif %}
   let at = 0;
-  // A call may write less than all; after a signal, Node repeats it itself.
+  // A call may write less. After a signal, Node repeats it.
   while (at < {{ case.end_of_calls() }}) {
 {%- if case.is_vectored() %}
     const vector = [];

@@ -1,5 +1,5 @@
 {%- if case.atomic() %}
-  const name = `${path}.${process.pid}.${process.hrtime.bigint()}.tmp`; // until it is whole
+  const name = `${path}.${process.pid}.${process.hrtime.bigint()}.tmp`; // until it is complete
   const old = fs.statSync(path, { throwIfNoEntry: false });
   const mode = old ? old.mode & 0o777 : 0o666;
 {%- endif %}

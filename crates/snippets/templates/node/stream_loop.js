@@ -5,7 +5,7 @@
 {%- if case.sync_every().is_some() %}
     if (length === 0) break;
 {%- endif %}
-    // A call may write less than all; after a signal, Node repeats it itself.
+    // A call may write less. After a signal, Node repeats it.
 {%- include "node/write_chunk.js" %}
 {%- if case.ends_at_offset() %}
     at += length;

@@ -9,7 +9,7 @@ function writeData(fd, data) {
 {%- include "node/before.js" %}
 {%- if case.is_direct() %}
   const whole = size - (size % BLOCK);
-  // The data need not begin at a block, which JavaScript cannot see: it is copied to memory that does.
+  // JavaScript cannot see where the data begins: it is copied to aligned memory.
   const buffer = getAlignedBuffer(Math.max(Math.min({% if case.is_vectored() %}VECTOR * {% endif %}CHUNK, whole), BLOCK), BLOCK);
   try {
 {%- filter indent(2) %}

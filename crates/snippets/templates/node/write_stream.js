@@ -1,6 +1,6 @@
 
 
-/** Fills the buffer with the next chunk of the data, which is shorter only at its end. */
+/** Fills the buffer with the next chunk. Only the last is shorter. */
 function nextChunk(next, buffer) {
   let length = 0;
   while (length < CHUNK) {
@@ -33,7 +33,7 @@ function writeData(fd, next{% if case.expects() %}, expected{% endif %}) {
     release(buffer);
   }
 {%- else %}
-  // Memory that begins at a page, as WebAssembly's does, is copied faster.
+  // Page-aligned memory, such as WebAssembly's, is copied faster.
   const memory = new WebAssembly.Memory({ initial: Math.ceil(CHUNK / 65536) });
   const buffer = new Uint8Array(memory.buffer, 0, CHUNK);
 {%- include "node/stream_loop.js" %}

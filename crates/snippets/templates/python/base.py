@@ -10,7 +10,7 @@
 {{ line }}
 {%- endfor %}
 {%- if case.maps_target() %}
-If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
+If the file becomes shorter or its disk full, SIGBUS ends the program
 {%- if !case.reserves_blocks() %}: reserve
 its blocks with os.posix_fallocate where that matters{% endif %}.
 {%- endif %}
@@ -33,10 +33,10 @@ CHUNK = {{ chunk }}
 THREADS = {{ case.threads() }}
 {%- endif %}
 {%- if case.is_vectored() && case.chunk().is_some() %}
-VECTOR = {{ case.axes().vector }}  # chunks handed over in one call
+VECTOR = {{ case.axes().vector }}  # chunks per call
 {%- endif %}
 {%- if case.is(Method::Pipeline) %}
-DEPTH = {{ case.axes().depth }}  # buffers that go round
+DEPTH = {{ case.axes().depth }}  # buffers in turn
 {%- endif %}
 {%- if case.is_direct() %}
 BLOCK = {{ case.block() }}  # with O_DIRECT, addresses, offsets and lengths are multiples of this
@@ -45,7 +45,7 @@ BLOCK = {{ case.block() }}  # with O_DIRECT, addresses, offsets and lengths are 
 RWF_DONTCACHE = 0x80  # Linux 6.14
 {%- endif %}
 {%- if case.populates() && !case.populates_all() %}
-WINDOW = {{ case.window() }}  # so many bytes are made present at a time
+WINDOW = {{ case.window() }}  # bytes made present at a time
 {%- endif %}
 {%- if case.populates() && case.maps_source() %}
 MADV_POPULATE_READ = 22  # Linux 5.14
@@ -72,14 +72,14 @@ def open_file(path, flags, mode=0o666):
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
-    # A filesystem without direct I/O has made the file all the same.
+    # A filesystem without direct I/O refuses, but has made the file.
     return os.open(path, flags & ~os.O_EXCL, mode)
 {%- endif %}
 {%- if case.atomic() %}
 
 
 def keep_mode(fd, old):
-    """Gives the new file the mode of the one that it replaces, and its group and owner if it may."""
+    """Copies the mode of the replaced file, and its owner and group if permitted."""
     with contextlib.suppress(OSError):
         os.fchown(fd, -1, old.st_gid)
         os.fchown(fd, old.st_uid, -1)
@@ -89,7 +89,7 @@ def keep_mode(fd, old):
 
 
 def omit_checksums(fd):
-    """While the file is empty: on btrfs, it has neither checksums nor copies on write from now on."""
+    """For an empty file: btrfs then makes neither checksums nor copies on write."""
     with contextlib.suppress(OSError):  # others refuse
         (flags,) = struct.unpack("i", fcntl.ioctl(fd, FS_IOC_GETFLAGS, bytes(4)))
         fcntl.ioctl(fd, FS_IOC_SETFLAGS, struct.pack("i", flags | FS_NOCOW_FL))
@@ -98,7 +98,7 @@ def omit_checksums(fd):
 
 
 def some(length):
-    """A call that writes nothing would do so for ever."""
+    """A call that writes nothing would be repeated forever."""
     if length == 0:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
     return length
@@ -107,10 +107,10 @@ def some(length):
 
 
 def reserve(fd, size):
-    """Gives the file its blocks: a full disk is known before any data is written.
+    """Gives the file its blocks: a full disk fails before any write.
 
     It is fallocate(2). Where the filesystem has none, the GNU C library writes a byte to
-    each block instead, which is slow; musl refuses, and the file is written all the same.
+    each block instead, which is slow. musl refuses, and no blocks are reserved.
     """
     if size == 0:  # it is refused
         return
@@ -133,9 +133,9 @@ def reserve(fd, size):
 
 
 def fill_with_zeros(fd, size):
-    """Blocks that have been written once: overwriting them changes no metadata."""
+    """Writes zeros: overwriting written blocks changes no metadata."""
 {%- if case.is_direct() %}
-    # O_DIRECT writes whole blocks from aligned memory: what is too much is cut off.
+    # O_DIRECT writes whole blocks from aligned memory: the excess is cut off.
     zeros = memoryview(mmap.mmap(-1, 64 << 10))
     end = -(-size // 4096) * 4096
 {%- else %}
@@ -180,7 +180,7 @@ def huge_pages(size):
 
 
 def sync_directory(path):
-    """The file's name is durable when its directory is."""
+    """A sync of the directory makes the file's name durable."""
     fd = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(fd)
@@ -201,7 +201,7 @@ def write_stream(path, source{% if case.expects() %}, expected{% endif %}):
     """The source is a binary file, raw or buffered, or another object with `readinto`.
 {%- if case.expects() %}
 
-    `expected` bytes are got ready; the file ends where the data does.
+    Space for `expected` bytes is prepared. The file ends with the data.
     """
 {%- else %}"""
 {%- endif %}
@@ -216,7 +216,7 @@ def write_file(path, data):
 
 
 def content_of(path):
-    """The content of a file, in memory that begins at a page."""
+    """The content of a file, in page-aligned memory."""
     with open(path, "rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
 {%- if case.is_in_huge_pages() %}
@@ -258,7 +258,7 @@ def main():
         elapsed = time.monotonic_ns() - start
     except OSError as error:
         sys.exit(f"{error.filename or target}: {error.strerror}")
-    # For `writebench run --command`: the time without starting the program and reading its source.
+    # For `writebench run --command`: the time without the start and the reading of the source.
     if phases := os.environ.get("WRITEBENCH_PHASES_FD"):
         os.write(int(phases), f"write {elapsed}\n".encode())
 

@@ -17,7 +17,7 @@ def copy_range(fd, original, size{% if case.is(Method::MmapWrite) %}, offset{% e
 
 def copy_data({% if case.threads() > 1 %}path, fd, source, original{% else %}fd, original{% endif %}, size):
 {%- if case.is(Method::MmapWrite) && case.threads() == 1 %}
-    if size == 0:  # no mapping is empty
+    if size == 0:  # a mapping cannot be empty
         return
 {%- endif %}
 {%- include "python/before.py" %}

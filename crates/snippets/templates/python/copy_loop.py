@@ -3,7 +3,7 @@
     os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
 {%- endif %}
 {%- if case.is(Method::ReadWrite) %}
-    # Memory that begins at a page, which is copied faster.
+    # Page-aligned memory is copied faster.
     length = max({% include "python/buffer.py" %}, 1)
     buffer = memoryview(mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE))
     at = 0
@@ -54,7 +54,7 @@
     fileno = original.fileno()
     receiver, sender = os.pipe()
     try:
-        # An ordinary user may have so much only: see pipe(7).
+        # The limit of ordinary users: see pipe(7).
         with contextlib.suppress(OSError):
             fcntl.fcntl(sender, fcntl.F_SETPIPE_SZ, {{ case.pipe_c() }})
         at = 0

@@ -59,7 +59,7 @@ def copy_into(mapping, original, at, end):
 
 
 def copy_data({% if case.threads() > 1 %}{% if case.has_own_descriptors() %}path, {% endif %}fd, source, original{% else %}fd, original{% endif %}, size, mappings):
-    if size == 0:  # no mapping is empty
+    if size == 0:  # a mapping cannot be empty
         return
 {%- include "python/before.py" %}
 {%- if case.overwrites() %}
@@ -93,7 +93,7 @@ def copy_data({% if case.threads() > 1 %}{% if case.has_own_descriptors() %}path
         if start == 0:
             copy_into(mapping, original, 0, end)
             return
-        # A descriptor of its own has a position of its own.
+        # A new descriptor has its own position.
         with open(source, "rb", buffering=0) as own_original:
             own_original.seek(start)
             copy_into(mapping, own_original, start, end)

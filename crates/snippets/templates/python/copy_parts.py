@@ -4,7 +4,7 @@
         if start == 0:
             copy_range(fd, original, end{% if case.is(Method::MmapWrite) %}, 0{% endif %})
             return
-        # Descriptors of its own have positions of their own.
+        # New descriptors have their own positions.
         with open(source, "rb", buffering=0) as own_original:
             own_fd = {% if case.is_direct() %}open_file(path, os.O_WRONLY){% else %}os.open(path, os.O_WRONLY){% endif %}
             try:

@@ -5,13 +5,13 @@
 def copy_data(fd, original, size):
 {%- include "python/before.py" %}
 {%- if case.overwrites() %}
-    os.ftruncate(fd, size)  # a clone's end that is no whole block must be the file's end
+    os.ftruncate(fd, size)  # a clone may end within a block only at the file's end
 {%- endif %}
     # Both files share their blocks until one is written. EOPNOTSUPP, EXDEV or EINVAL: not on this
     # filesystem.
     fcntl.ioctl(fd, FICLONERANGE, struct.pack("qQQQ", original.fileno(), 0, 0, 0))
 {%- if case.syncs_at_end() %}
-    # Not repeated after an error: the data may be lost though a second call succeeds.
+    # Not repeated after an error: the data may be lost although a second call succeeds.
     os.{{ case.sync_name() }}(fd)
 {%- endif %}
 {% endblock %}

@@ -7,7 +7,7 @@
 {%- if case.is_direct() %}
     aligned = None
 {%- endif %}
-    # A call may write less than all; after a signal, Python repeats it itself.
+    # A call may write less. After a signal, Python repeats it.
     while at < size:
 {%- if case.is_direct() %}
         chunk = data[{{ case.call_slice_python() }}]
@@ -27,7 +27,7 @@
         except OSError as error:
             if error.errno != errno.EINVAL or aligned is not None:
                 raise
-            # The data does not begin at a block: copy it to memory that does.
+            # The data does not begin at a block: copy it to aligned memory.
             aligned = {% if case.is_in_huge_pages() %}huge_pages({% include "python/buffer.py" %}){% else %}memoryview(mmap.mmap(-1, {% include "python/buffer.py" %})){% endif %}
 {%- if case.sync_every().is_some() %}
             continue

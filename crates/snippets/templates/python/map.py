@@ -4,7 +4,7 @@
 
 def write_data(fd, data, mappings):
     size = len(data)
-    if size == 0:  # no mapping is empty
+    if size == 0:  # a mapping cannot be empty
         return
 {%- include "python/before.py" %}
 {%- if case.overwrites() %}

@@ -2,10 +2,10 @@
     os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
     os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
 {%- endif %}
-    # Buffers on their way to the thread that reads, and back.
+    # Buffers to and from the reading thread.
     empty, full = SimpleQueue(), SimpleQueue()
     for _ in range(DEPTH):
-        # Memory that begins at a page, which is copied faster.
+        # Page-aligned memory is copied faster.
         length = max({% include "python/buffer.py" %}, 1)
         empty.put(memoryview(mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE)))
 

@@ -1,5 +1,5 @@
 {%- if case.atomic() %}
-    name = f"{path}.{os.getpid()}.{time.time_ns()}.tmp"  # until it is whole
+    name = f"{path}.{os.getpid()}.{time.time_ns()}.tmp"  # until it is complete
     old = os.stat(path) if os.path.exists(path) else None
     mode = old.st_mode & 0o777 if old else 0o666
 {%- endif %}

@@ -2,5 +2,5 @@
         except OSError as error:
             if error.errno != errno.EOPNOTSUPP or not flags & RWF_DONTCACHE:
                 raise
-            # This filesystem or kernel cannot: the page cache keeps it.
+            # Unsupported here: the page cache keeps the data.
             flags &= ~RWF_DONTCACHE

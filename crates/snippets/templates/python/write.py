@@ -24,7 +24,7 @@ def write_data({% if case.has_own_descriptors() %}path, {% endif %}fd, data):
 
     def write_range(start, end):
 {%- if case.has_own_descriptors() %}
-        # A descriptor of its own has a position of its own; the first thread has the given one.
+        # A new descriptor has its own position. The first thread uses the given one.
         own = fd if start == 0 else {% if case.is_direct() %}open_file(path, os.O_WRONLY){% else %}os.open(path, os.O_WRONLY){% endif %}
         try:
 {%- if case.is_at_position() %}
@@ -48,7 +48,7 @@ def write_data({% if case.has_own_descriptors() %}path, {% endif %}fd, data):
 {%- endif %}
 {%- if case.is_direct() %}
     if whole < len(data):
-        # The rest is no whole block: through the page cache.
+        # The rest is less than a block: through the page cache.
         fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) & ~os.O_DIRECT)
         while whole < len(data):
             whole += some(os.pwrite(fd, data[whole:], whole))

@@ -7,7 +7,7 @@ def write_all(fd, data{% if case.is_positional() %}, offset{% endif %}):
     while at < whole:
         at += {{ case.part_call_python("data[at:whole]", "offset + at") }}
     if at < len(data):
-        # The end of the file is no whole block: through the page cache.
+        # The end of the file is less than a block: through the page cache.
         fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) & ~os.O_DIRECT)
         while at < len(data):
             at += {{ case.part_call_python("data[at:]", "offset + at") }}

@@ -2,7 +2,7 @@
 
 
 def next_chunk(source, buffer):
-    """Fills the buffer with the next chunk of the data, which is shorter only at its end."""
+    """Fills the buffer with the next chunk. Only the last is shorter."""
     length = 0
     while length < CHUNK:
         got = source.readinto(buffer[length:])
@@ -17,7 +17,7 @@ def write_data(fd, source{% if case.expects() %}, expected{% endif %}):
 {%- if case.is_in_huge_pages() %}
     buffer = huge_pages(CHUNK)
 {%- else %}
-    # Memory that begins at a page, which is copied faster.
+    # Page-aligned memory is copied faster.
     buffer = memoryview(mmap.mmap(-1, CHUNK, flags=mmap.MAP_PRIVATE))
 {%- endif %}
 {%- include "python/flags.py" %}
@@ -37,7 +37,7 @@ def write_data(fd, source{% if case.expects() %}, expected{% endif %}):
 {%- if case.is_direct() %}
         write_all(fd, buffer[:length]{% if case.is_positional() %}, at{% endif %})
 {%- else %}
-        # A call may write less than all; after a signal, Python repeats it itself.
+        # A call may write less. After a signal, Python repeats it.
         written = 0
         while written < length:
 {%- if case.is_dontcache() %}

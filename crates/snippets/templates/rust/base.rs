@@ -8,12 +8,12 @@
 //! {{ line }}
 {%- endfor %}
 {%- if case.maps_target() %}
-//! If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
+//! If the file becomes shorter or its disk full, SIGBUS ends the program
 {%- if !case.reserves_blocks() %}:
 //! reserve its blocks with fallocate(2) where that matters{% endif %}.
 {%- endif %}
 {%- if case.maps_source() %}
-//! If the source is made shorter meanwhile, {% if case.maps_target() %}so does that{% else %}the error is EFAULT{% endif %}.
+//! If the source becomes shorter, {% if case.maps_target() %}so does that{% else %}the error is EFAULT{% endif %}.
 {%- endif %}
 //! Edition 2024, and in Cargo.toml:
 //! libc = "0.2"RUSTIX
@@ -27,16 +27,16 @@ const CHUNK: usize = {{ chunk }};
 const THREADS: usize = {{ case.threads() }};
 {%- endif %}
 {%- if case.is(Method::Pipeline) %}
-const DEPTH: usize = {{ case.axes().depth }}; // buffers that go round
+const DEPTH: usize = {{ case.axes().depth }}; // buffers in turn
 {%- endif %}
 {%- if case.is_vectored() %}
-const VECTOR: usize = {{ case.axes().vector }}; // chunks handed over in one call
+const VECTOR: usize = {{ case.axes().vector }}; // chunks per call
 {%- endif %}
 {%- if case.prepares_windows() %}
-const WINDOW: usize = {{ case.window_rust() }}; // so many bytes are prepared at a time
+const WINDOW: usize = {{ case.window_rust() }}; // bytes prepared at a time
 {%- endif %}
 {%- if let Some(window) = case.writeback() %}
-/// So many bytes behind the writer, data is on its way to the device.
+/// Write-back is this many bytes behind the writer.
 const BEHIND: u64 = {{ window }};
 {%- endif %}
 {%- if case.is_direct() %}
@@ -56,14 +56,14 @@ pub fn copy_file(source: &Path, path: &Path) -> io::Result<()> {
 {%- endif %}
 {%- else if case.streams() -%}
 {%- if case.expects() -%}
-/// `expected` bytes are got ready; the file ends where the data does.
+/// Space for `expected` bytes is prepared. The file ends with the data.
 {% endif -%}
 pub fn write_stream(path: &Path, source: &mut impl Read{% if case.expects() %}, expected: u64{% endif %}) -> io::Result<()> {
 {%- else -%}
 pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
 {%- endif %}
 {%- if case.atomic() %}
-    // Under another name until it is whole.
+    // Under another name until it is complete.
     let mut name = path.as_os_str().to_owned();
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     name.push(format!(".{}.{}.tmp", std::process::id(), now.as_nanos()));
@@ -100,7 +100,7 @@ pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
 }
 {%- if case.atomic() %}
 
-/// Gives the new file the mode of the one that it replaces, and its group and owner if it may.
+/// Copies the mode of the replaced file, and its owner and group if permitted.
 fn keep_mode(file: &File, old: Option<&fs::Metadata>) -> io::Result<()> {
     let Some(old) = old else { return Ok(()) };
     let _ = std::os::unix::fs::fchown(file, None, Some(old.gid()))
@@ -110,7 +110,7 @@ fn keep_mode(file: &File, old: Option<&fs::Metadata>) -> io::Result<()> {
 {%- endif %}
 {%- if case.omits_checksums() %}
 
-/// While the file is empty: on btrfs, it has neither checksums nor copies on write from now on. Others refuse.
+/// For an empty file: btrfs then makes neither checksums nor copies on write. Others refuse.
 fn omit_checksums(file: &File) {
     if let Ok(flags) = rustix::fs::ioctl_getflags(file) {
         let _ = rustix::fs::ioctl_setflags(file, flags | rustix::fs::IFlags::NOCOW);
@@ -119,12 +119,12 @@ fn omit_checksums(file: &File) {
 {%- endif %}
 {%- if case.is_direct() %}
 
-/// Opens a file past the page cache, or through it on a filesystem that has no direct I/O.
+/// Opens a file past the page cache, if its filesystem has direct I/O.
 fn open_direct(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     match options.custom_flags({{ case.open_flags_rust(true) }}).open(path) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
 {%- if case.creates_name() %}
-            // Such a filesystem has made the file all the same.
+            // Such a filesystem refuses, but has made the file.
             options
                 .create_new(false)
                 .create(true)
@@ -138,7 +138,7 @@ fn open_direct(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     }
 }
 
-/// The end that is no whole block goes through the page cache.
+/// The end is less than a block, and takes the page cache.
 fn end_direct(file: &File) -> io::Result<()> {
     let flags = rustix::fs::fcntl_getfl(file)? - rustix::fs::OFlags::DIRECT;
     Ok(rustix::fs::fcntl_setfl(file, flags)?)
@@ -147,7 +147,7 @@ fn end_direct(file: &File) -> io::Result<()> {
 {%- block fill %}{% endblock %}
 {%- if case.reserves() %}
 
-/// Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
+/// Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk fails before any write{% endif %}.
 fn reserve(file: &File, size: {% if case.streams() %}u64{% else %}usize{% endif %}) -> io::Result<()> {
     if size == 0 {
         return Ok(()); // the call would refuse it
@@ -160,7 +160,7 @@ fn reserve(file: &File, size: {% if case.streams() %}u64{% else %}usize{% endif 
         match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, size as libc::off_t) } {
             0 => return Ok(()),
             libc::EINTR => {}
-            // This filesystem cannot: the file is written all the same.
+            // This filesystem cannot reserve blocks.
 {%- if case.is_direct() %}
             // EINVAL: glibc's substitute writes single bytes, which O_DIRECT refuses.
             libc::EOPNOTSUPP | libc::EINVAL => return Ok(()),
@@ -175,7 +175,7 @@ fn reserve(file: &File, size: {% if case.streams() %}u64{% else %}usize{% endif 
 {%- else %}
     let mode = rustix::fs::FallocateFlags::{% if case.axes().prepare == Prepare::FallocateKeepSize %}KEEP_SIZE{% else if case.axes().prepare == Prepare::FallocateZeroRange %}ZERO_RANGE{% else %}empty(){% endif %};
     match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, mode, 0, {{ case.size_rust() }})) {
-        // This filesystem cannot: the file is written all the same.
+        // This filesystem cannot reserve blocks.
         Err(rustix::io::Errno::OPNOTSUPP) => {% if case.maps_target() %}file.set_len(size as u64){% else %}Ok(()){% endif %},
         result => Ok(result?),
     }
@@ -184,7 +184,7 @@ fn reserve(file: &File, size: {% if case.streams() %}u64{% else %}usize{% endif 
 {%- endif %}
 {%- if case.fills_with_zeros() %}
 
-/// Blocks that have been written once: overwriting them changes no metadata.
+/// Writes zeros: overwriting written blocks changes no metadata.
 fn fill_with_zeros(file: &File, size: {% if case.streams() %}u64{% else %}usize{% endif %}) -> io::Result<()> {
     #[repr(align(4096))]
     struct Aligned([u8; 64 << 10]);
@@ -208,7 +208,7 @@ fn fill_with_zeros(file: &File, size: {% if case.streams() %}u64{% else %}usize{
 {%- include "rust/parts.rs" %}
 {%- if case.has_buffer_rust() %}
 
-/// So many bytes of memory that is made for them, from a multiple of `alignment` on.
+/// Memory at a multiple of `alignment`.
 fn aligned(memory: &mut Vec<u8>, size: usize, alignment: usize) -> &mut [u8] {
 {%- if case.makes_huge_pages() %}
     let whole = size.next_multiple_of(alignment);
@@ -233,13 +233,13 @@ fn close(file: File) -> io::Result<()> {
         return Ok(());
     }
     match io::Error::last_os_error() {
-        error if error.kind() == io::ErrorKind::Interrupted => Ok(()), // it is closed all the same
+        error if error.kind() == io::ErrorKind::Interrupted => Ok(()), // it is closed
         error => Err(error),
     }
 }
 {%- if case.creates_name() && case.is_durable() %}
 
-/// The file's name is durable when its directory is.
+/// A sync of the directory makes the file's name durable.
 fn sync_directory(path: &Path) -> io::Result<()> {
     let directory = path
         .parent()
@@ -279,12 +279,12 @@ fn main() -> ExitCode {
         return failed(target, error);
     }
     let line = format!("write {}\n", start.elapsed().as_nanos());
-    // For `writebench run --command`: the time without starting the program and reading its source.
+    // For `writebench run --command`: the time without the start and the reading of the source.
     if let Some(phases) = env::var("WRITEBENCH_PHASES_FD")
         .ok()
         .and_then(|fd| fd.parse().ok())
     {
-        // SAFETY: who set it has handed over this descriptor.
+        // SAFETY: the parent process has passed this descriptor.
         let mut phases = unsafe { File::from_raw_fd(phases) };
         if let Err(error) = phases.write_all(line.as_bytes()) {
             return failed(Path::new("WRITEBENCH_PHASES_FD"), error);
@@ -302,7 +302,7 @@ fn open_with_size(path: &Path) -> io::Result<(File, u64)> {
 }
 {%- else if !case.copies() && !case.streams() %}
 
-/// The content of a file, in memory that is good for O_DIRECT and huge pages.
+/// The content of a file, in memory for O_DIRECT and huge pages.
 fn content_of<'a>(path: &Path, memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
     let mut file = File::open(path)?;
     let size = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;

@@ -14,7 +14,7 @@ impl Behind {
         }
     }
 
-    /// Starts writing out what was written since the last call, and waits for what that started.
+    /// Starts the write-back of new data, and waits for the one before.
     fn reach(&mut self, file: &File, at: u64) -> io::Result<()> {
         if at - self.started < BEHIND {
             return Ok(());

@@ -9,7 +9,7 @@ fn copy_range({{ case.mut_rust() }}file: &File, input: &File, from: usize, until
 {%- include "rust/advice.rs" %}
 {%- if case.is(Method::MmapWrite) %}
     if from == until {
-        return Ok(()); // no mapping is empty
+        return Ok(()); // a mapping cannot be empty
     }
     let map = Map::of_source(input, from, until - from)?;
 {%- if case.is_sequential() %}
@@ -49,7 +49,7 @@ fn copy_range({{ case.mut_rust() }}file: &File, input: &File, from: usize, until
 {%- else if case.is(Method::Splice) %}
     let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
     let (pipe, end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-    // It holds a chunk, as far as an ordinary user may have it: see pipe(7).
+    // It holds a chunk, up to the limit of ordinary users: see pipe(7).
     let _ = rustix::pipe::fcntl_setpipe_size(&end, {{ case.pipe_c() }});
 {%- endif %}
 {%- if case.writeback().is_some() %}

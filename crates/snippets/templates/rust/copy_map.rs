@@ -7,7 +7,7 @@ fn fill(file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}
     file.set_len(size as u64)?;
 {%- endif %}
     if size == 0 {
-        return Ok(()); // no mapping is empty
+        return Ok(()); // a mapping cannot be empty
     }
 {%- include "rust/prepare.rs" %}
 {%- if case.has_own_maps() %}
@@ -30,7 +30,7 @@ fn fill(file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}
 {% block helpers %}
 {%- if case.has_own_maps() %}
 
-/// Copies a part into a mapping of its own.
+/// Copies a part into its own mapping.
 fn copy_mapped(file: &File, input: &File, from: usize, until: usize) -> io::Result<()> {
     let mut map = Map::of_target(file, from, until - from)?;
     copy_into(map.bytes_mut(), input{% if case.maps_source() %}, from{% endif %})?;

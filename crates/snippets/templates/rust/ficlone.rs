@@ -4,7 +4,7 @@
 fn fill(file: &File, input: &File{% if case.reserves() || case.overwrites() %}, size: usize{% endif %}) -> io::Result<()> {
 {%- include "rust/prepare.rs" %}
 {%- if case.overwrites() %}
-    // A clone's end that is no whole block must be the file's end.
+    // A clone may end within a block only at the file's end.
     file.set_len(size as u64)?;
 {%- endif %}
     let all = libc::file_clone_range {

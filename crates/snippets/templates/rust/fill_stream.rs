@@ -47,7 +47,7 @@ fn fill({{ case.mut_rust() }}file: &File, source: &mut impl Read{% if case.expec
     Ok(())
 }
 
-/// Fills the buffer with the next chunk of the data, which is shorter only at its end.
+/// Fills the buffer with the next chunk. Only the last is shorter.
 fn read_chunk(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
     while length < buffer.len() {

@@ -4,7 +4,7 @@
 fn fill(file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}data: &[u8]) -> io::Result<()> {
     let size = data.len();
     if size == 0 {
-        return Ok(()); // no mapping is empty
+        return Ok(()); // a mapping cannot be empty
     }
 {%- include "rust/prepare.rs" %}
 {%- if case.overwrites() %}
@@ -33,7 +33,7 @@ fn fill(file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}
 {% block helpers %}
 {%- if case.has_own_maps() %}
 
-/// Writes a part through a mapping of its own.
+/// Writes a part through its own mapping.
 fn write_mapped(file: &File, from: usize, data: &[u8]) -> io::Result<()> {
     let mut map = Map::of_target(file, from, data.len())?;
     write_part({% if case.syncs_file_on_the_way() %}file, {% endif %}map.bytes_mut(), data)?;

@@ -1,6 +1,6 @@
 {%- if case.maps_target() || case.maps_source() %}
 
-/// A mapping of a file; dropping it unmaps it.
+/// A mapping of a file, until it is dropped.
 struct Map {
     address: *mut c_void,
     length: usize,
@@ -32,8 +32,8 @@ impl Map {
     }
 
     fn bytes(&self) -> &[u8] {
-        // SAFETY: so many bytes are mapped, and borrowed with the mapping. That no other program
-        // writes to this file meanwhile is up to the caller.
+        // SAFETY: the bytes are mapped, and borrowed with the mapping. The caller lets no other
+        // program write to the file.
         unsafe { std::slice::from_raw_parts(self.address.cast(), self.length) }
     }
 {%- endif %}
@@ -64,7 +64,7 @@ impl Map {
             rustix::mm::mmap(address, length, access, flags, file, from as u64)?;
         }
 {%- if !case.huge_is_collapse() %}
-        // A kernel without huge pages refuses, and writes all the same.
+        // A kernel without huge pages refuses.
         // SAFETY: the bytes are mapped, and stay as they are.
         let _ = unsafe { rustix::mm::madvise(address, length, Advice::LinuxHugepage) };
 {%- endif %}
@@ -83,13 +83,13 @@ impl Map {
 {%- endif %}
 
     fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: so many bytes are mapped, and borrowed with the mapping. That no other program
-        // writes to this file meanwhile is up to the caller.
+        // SAFETY: the bytes are mapped, and borrowed with the mapping. The caller lets no other
+        // program write to the file.
         unsafe { std::slice::from_raw_parts_mut(self.address.cast(), self.length) }
     }
 {%- if case.syncs_at_end() && case.syncs_map() %}
 
-    /// After an error the data may be lost, though a second call succeeds: write it anew.
+    /// After an error, the data may be lost although a second call succeeds: write it again.
     fn sync(&self) -> io::Result<()> {
         // SAFETY: the bytes are mapped, and stay as they are.
         unsafe { rustix::mm::msync(self.address, self.length, MsyncFlags::SYNC)? };

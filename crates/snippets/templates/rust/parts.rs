@@ -20,7 +20,7 @@ fn border(size: usize, part: usize) -> usize {
     (size.div_ceil(granule) * part / THREADS * granule).min(size)
 }
 
-/// Each part in a thread of its own, the first in this one.
+/// Each part in a new thread, except for the first.
 {{ case.parts_signature_rust() }} {
 {%- if !case.copies() %}
     let size = data.len();
@@ -36,7 +36,7 @@ fn border(size: usize, part: usize) -> usize {
         }
 {%- endif %}
 {%- if case.has_own_descriptors() %}
-        // A descriptor of its own has a position of its own.
+        // A new descriptor has its own position.
         let {% if case.is_at_position() %}mut {% endif %}file = {{ case.open_rust(false) }}?;
 {%- if case.is_at_position() %}
         file.seek(SeekFrom::Start(from as u64))?;

@@ -6,7 +6,7 @@ fn store(to: &mut [u8], from: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     {
         let (to, from, length) = (to.as_mut_ptr(), from.as_ptr(), from.len());
-        // SAFETY: this CPU has the instructions, and both buffers have so many bytes.
+        // SAFETY: this CPU has the instructions, and both buffers have `length` bytes.
         unsafe {
             if is_x86_feature_detected!("avx512f") {
                 streaming::avx512(to, from, length);
@@ -17,7 +17,7 @@ fn store(to: &mut [u8], from: &[u8]) {
             }
         }
     }
-    // The stores of other CPUs that bypass their caches are left out here.
+    // Ordinary stores on other CPUs.
     #[cfg(not(target_arch = "x86_64"))]
     to.copy_from_slice(from);
 }
@@ -36,7 +36,7 @@ mod streaming {
                 const LINE: usize = 64;
                 let head = to.align_offset(LINE).min(length);
                 let end = head + (length - head) / LINE * LINE;
-                // SAFETY: all offsets are in both buffers; the stores begin at whole lines.
+                // SAFETY: all offsets are in both buffers, and the stores begin at whole lines.
                 unsafe {
                     copy(from, to, head);
                     for line in (head..end).step_by(LINE) {

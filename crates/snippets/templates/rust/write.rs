@@ -53,7 +53,7 @@ fn write_part({{ case.mut_rust() }}file: &File, data: &[u8]{% if case.has_offset
 {%- endif %}
 {%- if case.is_vectored() || case.has_flags() %}
 
-/// Hands over all bytes: a call may write fewer, and a signal may interrupt it.
+/// Writes all bytes: a call may write fewer, and a signal may interrupt it.
 {{ case.write_all_signature_rust() }} {
 {%- if case.streams() %}
     IoSlice::advance_slices(&mut vector, 0); // a vector of no bytes is empty
@@ -72,7 +72,7 @@ fn write_part({{ case.mut_rust() }}file: &File, data: &[u8]{% if case.has_offset
 {%- endif %}
             Err(Errno::INTR) => {}
 {%- if case.is_dontcache() %}
-            // This filesystem or kernel cannot: the data stays in the page cache.
+            // Unsupported here: the page cache keeps the data.
             Err(Errno::OPNOTSUPP) if flags.contains(DONTCACHE) => flags.remove(DONTCACHE),
 {%- endif %}
             Err(error) => return Err(error.into()),
