@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_shown_so_that_it_can_be_typed() {
+    fn a_shown_command_can_be_typed() {
         let mut command = Command::new("/usr/bin/cargo");
         command.args(["clippy", "--", "-D", "two words"]).env("RUSTDOCFLAGS", "-D warnings");
         assert_eq!(shown(&command), "RUSTDOCFLAGS='-D warnings' cargo clippy -- -D 'two words'");

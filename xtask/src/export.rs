@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn cases_are_compared_in_the_rounds_that_they_have_in_common() {
+    fn cases_are_compared_in_common_rounds() {
         let one = case(vec![sample(0, 2, 2), sample(1, 8, 8), sample(2, 60, 0), sample(4, 18, 18)]);
         let best = case(vec![sample(0, 1, 0), sample(1, 4, 0), sample(3, 7, 0), sample(4, 9, 0)]);
         let ratio = |clock| one.ratio(&best, clock).unwrap().estimate;
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_without_figures_is_left_out() {
+    fn a_case_without_a_result_is_omitted() {
         let case = |id: &str, outcome: &str, estimate: Value| json!({"id": id, "outcome": outcome, "samples": [sample(7, 1, 1)], "estimate": estimate});
         let estimate = json!({"total_ns": {"value": 5.0}, "limit": {"share": 0.5}});
         let copy = "copy-program,program=3";

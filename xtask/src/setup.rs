@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_missing_is_installed() {
+    fn only_missing_packages_are_installed() {
         let absent = missing(|proof| proof != "mkfs.xfs" && proof != "/usr/include/stdio.h").unwrap();
         let packages: Vec<_> = absent.iter().map(|[package, ..]| package.as_str()).collect();
         assert_eq!(
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_looked_for_in_the_path_and_a_file_where_it_says() {
+    fn a_program_is_found_in_the_path_and_a_file_by_its_path() {
         assert!(is_there("sh"));
         assert!(is_there("/etc"));
         assert!(!is_there("no-such-program-here"));

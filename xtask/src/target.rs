@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_directory_is_described_too() {
+    fn a_missing_directory_has_a_description() {
         assert!(described(Path::new("/no/such/place")).starts_with("/no/such/place ("));
     }
 }

@@ -21,7 +21,7 @@ async function releaseSoon(buffer) {
   }
 }
 
-test('a direct write from an aligned buffer is read back, and one byte beside it is refused', { skip: noDirectIo() }, () =>
+test('a direct write from an aligned buffer is read back, and one at the next byte is refused', { skip: noDirectIo() }, () =>
   inFolder((folder) => {
     const file = path.join(folder, 'file');
     const size = 1 << 20;
@@ -38,7 +38,7 @@ test('a direct write from an aligned buffer is read back, and one byte beside it
 );
 
 // The kernel checks the alignment of every buffer: a file here needs at most a sector.
-test('small buffers of each alignment are aligned, too', { skip: noDirectIo() }, () =>
+test('small buffers have each alignment', { skip: noDirectIo() }, () =>
   inFolder((folder) => {
     const fd = fs.openSync(path.join(folder, 'file'), O_DIRECT | O_RDWR | O_CREAT);
     const kept = [];
@@ -53,7 +53,7 @@ test('small buffers of each alignment are aligned, too', { skip: noDirectIo() },
   })
 );
 
-test('a buffer is zero, a Buffer, and keeps what is written through its views', () => {
+test('a buffer is a zero-filled Buffer, and keeps data written through its views', () => {
   const buffer = getAlignedBuffer(8192, 4096);
   assert.ok(Buffer.isBuffer(buffer) && buffer.every((byte) => byte === 0));
   const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
@@ -67,7 +67,7 @@ test('the largest buffer is a byte less than 2 GiB, and more is a bad argument',
   assert.throws(() => getAlignedBuffer(0, 4096), { message: 'size must not be 0', code: 'ERR_OUT_OF_RANGE' });
 });
 
-test('memory that there is not is an error and no abort', { skip: process.platform !== 'linux' && 'limits are by prlimit' }, () => {
+test('missing memory is an error, and does not abort', { skip: process.platform !== 'linux' && 'limits are by prlimit' }, () => {
   const { stdout, status } = program('exhausting.cjs', [], { flags: [] });
   assert.equal(status, 0);
   assert.match(stdout, /^ERR_MEMORY_ALLOCATION_FAILED insufficient memory for 2147483647 bytes$/m);
@@ -79,7 +79,7 @@ const noPreload =
   (spawnSync('cc', ['--version']).error && 'there is no C compiler') ||
   false;
 
-test('where Node allows no external buffers there is an error, no copy, and no memory lost', { skip: noPreload }, () =>
+test('a Node without external buffers returns an error, and loses no memory', { skip: noPreload }, () =>
   inFolder((folder) => {
     const library = path.join(folder, 'sandbox.so');
     const source = path.join(PACKAGE, 'test', 'programs', 'sandbox.c');
@@ -93,7 +93,7 @@ test('where Node allows no external buffers there is an error, no copy, and no m
   })
 );
 
-test('the memory of ten thousand buffers comes back when they are garbage', () => {
+test('the memory of ten thousand buffers is freed when they are garbage', () => {
   const { stdout, stderr, status } = program('garbage.cjs', [], { flags: ['--expose-gc'] });
   assert.equal(status, 0, stderr);
   const { before, held, after, rss } = JSON.parse(stdout);
@@ -111,7 +111,7 @@ test('V8 collects buffers by itself before memory is full', () => {
   assert.ok(most < made / 4, `${most} bytes resident at most, of ${made} made`);
 });
 
-test('released buffers are given back at once, without a turn of the event loop', () => {
+test('released buffers are freed at once, without a turn of the event loop', () => {
   const { stdout, stderr, status } = program('releasing.cjs');
   assert.equal(status, 0, stderr);
   const { made, released, most } = JSON.parse(stdout);
@@ -198,7 +198,7 @@ test('a worker that is ended while it makes a buffer gives it back', () => {
   assert.ok(stays < oneEach / 3, `${stays} bytes stay; a buffer of each worker is ${oneEach}`);
 });
 
-test('workers end with buffers alive and requests under way, and the main thread goes on', () => {
+test('workers end with live buffers and requests in flight, and the main thread continues', () => {
   for (const order of ['main-first', 'workers-first']) {
     const { stdout, stderr, status, signal } = program('workers.cjs', [order]);
     assert.deepEqual([status, signal], [0, null], `${order}: ${stderr}`);

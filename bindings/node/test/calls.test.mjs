@@ -37,7 +37,7 @@ test('a callback gets one argument from setFlock: undefined, or an error with it
   assert.deepEqual([error.code, error.errno, error.syscall], ['EBADF', -9, 'flock']);
 });
 
-test('getBlockDevice says what it was given instead of a device', { skip: notLinux }, async () => {
+test('getBlockDevice reports what it was given instead of a device', { skip: notLinux }, async () => {
   const fd = fs.openSync(MANIFEST);
   const [file] = await answered(directIo.getBlockDevice, fd);
   assert.equal(file.message, 'fd is not a block or character device');
@@ -58,7 +58,7 @@ test('a callback is never called before the call has returned', { skip: isWindow
   assert.equal(await answer, true);
 });
 
-test('what a callback throws is an uncaught exception', { skip: isWindows }, () => {
+test('an error thrown by a callback is an uncaught exception', { skip: isWindows }, () => {
   for (const fd of ['0', String(CLOSED)]) {
     const { status, stdout } = program('throwing.cjs', [fd, 'handled']);
     assert.deepEqual([status, stdout], [0, 'uncaught: mine\n']);
@@ -68,7 +68,7 @@ test('what a callback throws is an uncaught exception', { skip: isWindows }, () 
   }
 });
 
-test('a function that this platform has not throws at once, and its promise is refused', async () => {
+test('a function without this platform throws at once, and its promise is rejected', async () => {
   const gone = {
     setF_NOCACHE: process.platform !== 'darwin' && 'only supported on mac os',
     setFlock: process.platform === 'win32' && 'not supported on windows',
@@ -110,7 +110,7 @@ test('a promise is broken with the error of the callback', { skip: isWindows }, 
   });
 });
 
-test('a promise is refused what is no file and no value', async () => {
+test('a promise rejects wrong files and values', async () => {
   const bad = { code: 'ERR_INVALID_ARG_VALUE' };
   for (const file of [undefined, null, -1, 1.5, '1', {}, { fd: '1' }, 2 ** 31]) {
     await assert.rejects(promises.getBlockDevice(file), { ...bad, message: 'bad arguments, expected: (file)' });
@@ -121,7 +121,7 @@ test('a promise is refused what is no file and no value', async () => {
   }
 });
 
-test('a file that another process has locked is free when that process ends', { skip: isWindows }, async () => {
+test('a file is unlocked when the locking process ends', { skip: isWindows }, async () => {
   const handle = await open(MANIFEST);
   await promises.setFlock(handle, 1);
   const seen = () => program('locking.cjs', [MANIFEST]).stdout;
@@ -133,7 +133,7 @@ test('a file that another process has locked is free when that process ends', { 
 });
 
 // With libuv's only pool thread busy, no request in the pool is answered; work on the event loop would be.
-test('requests wait for a thread of the pool, and the event loop goes on meanwhile', { skip: isWindows }, () => {
+test('requests wait for a thread of the pool, and the event loop continues', { skip: isWindows }, () => {
   const run = program('waiting.cjs', [], { env: { ...process.env, UV_THREADPOOL_SIZE: '1' } });
   assert.equal(run.stderr, '');
   const { order, turns } = JSON.parse(run.stdout);

@@ -88,7 +88,7 @@ test('a device is not written without --destroy, and is with it', { skip: noEngi
   )
 );
 
-test('without writebench the benchmark says where it looked and how to get it', () => {
+test('without writebench, the benchmark prints where it looked and how to get it', () => {
   const cases = [
     [{ WRITEBENCH: '', PATH: '/nowhere' }, 'in PATH.'],
     [{ WRITEBENCH: '/nowhere/writebench' }, 'at /nowhere/writebench (environment variable WRITEBENCH).']
@@ -104,7 +104,7 @@ test('without writebench the benchmark says where it looked and how to get it', 
   }
 });
 
-test('what the benchmark does not understand is one line and exit code 2', () => {
+test('a wrong command line of the benchmark is one line and exit code 2', () => {
   for (const words of [
     ['--block-min=1'],
     ['--block-max=67108864'],
@@ -121,7 +121,7 @@ test('what the benchmark does not understand is one line and exit code 2', () =>
   }
 });
 
-test('get-block-device says in one line what it was not given', () => {
+test('get-block-device reports a wrong argument in one line', () => {
   const said = (...words) => run(DEVICE, words);
   assert.deepEqual(said(), { status: 1, stdout: '', stderr: 'Usage: get-block-device <path>\n' });
   assert.match(said('/nowhere').stderr, /^Error: ENOENT: no such file or directory, open '\/nowhere'\n$/);
@@ -136,7 +136,7 @@ test('get-block-device says in one line what it was not given', () => {
 
 const isWindows = process.platform === 'win32' && 'signals are of Unix';
 
-test('ended by a signal, the benchmark waits until writebench has cleaned up', { skip: noEngine || isWindows }, () =>
+test('after a signal, the benchmark waits until writebench has cleaned up', { skip: noEngine || isWindows }, () =>
   inFolder(async (folder) => {
     const [work, temporary] = ['work', 'temporary'].map((name) => path.join(folder, name));
     for (const made of [work, temporary]) fs.mkdirSync(made);

@@ -13,7 +13,7 @@ const SIZE = 16 << 20;
 const skip = noLoopDevice();
 
 for (const sectorSize of [512, 4096]) {
-  test(`a device with sectors of ${sectorSize} bytes says so, and has no serial number`, { skip }, () =>
+  test(`a device with sectors of ${sectorSize} bytes reports it, and has no serial number`, { skip }, () =>
     withLoopDevice(sectorSize, SIZE, async (device) => {
       const handle = await open(device);
       assert.deepEqual(await promises.getBlockDevice(handle), {
@@ -27,7 +27,7 @@ for (const sectorSize of [512, 4096]) {
   );
 }
 
-test('direct I/O in sectors works, and in half a sector is refused', { skip }, () =>
+test('direct I/O in sectors works, and half a sector is refused', { skip }, () =>
   withLoopDevice(4096, SIZE, async (device) => {
     const handle = await open(device, fs.constants.O_RDWR | O_DIRECT | O_EXCL);
     const { logicalSectorSize } = await promises.getBlockDevice(handle);

@@ -52,7 +52,7 @@ test("the test of @ronomon/direct-io passes, with this package as its '.'", (con
   }
 });
 
-test('require and import give the same names, and import a default too', () => {
+test('require and import give the same names, and import also has a default', () => {
   const code = `const fromRequire = require('${NAME}');
     import('${NAME}').then((fromImport) => {
       const { default: whole, ...named } = fromImport;
@@ -81,7 +81,7 @@ test('require and import give the same names, and import a default too', () => {
   ]);
 });
 
-test('the packages hold what they need, with their licences, and nothing else', () => {
+test('the packages contain only needed files, and their licences', () => {
   const files = (root) => fs.readdirSync(root).sort();
   const licenses = ['LICENSE-APACHE', 'LICENSE-MIT'];
   const entries = ['index.d.mts', 'index.d.ts', 'index.js', 'index.mjs'];
@@ -119,14 +119,14 @@ function refused(code) {
   return stderr.trim();
 }
 
-test('a platform without a binary is one error that names it and says what to do', () => {
+test('a platform without a binary is one error with its name and a remedy', () => {
   const message = refused("Object.defineProperty(process, 'platform', { value: 'sunos' })");
   assert.match(message, /^ERR_NO_BINARY @writebench\/direct-io has no binary for sunos-\w+; it has them for linux-x64-gnu, /);
   assert.match(message, /build it: cd bindings\/node && npm ci && npm run build/);
   assert.equal(message.split('\n').length, 1);
 });
 
-test('a binary that npm left out, or that cannot be loaded, is one error that names its package', () => {
+test('a missing or broken binary is one error with the name of its package', () => {
   const aside = `${binary}-aside`;
   fs.renameSync(binary, aside);
   try {

@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn the_comment_says_where_the_data_must_be() {
+    fn the_comment_names_the_place_of_the_data() {
         for (name, said) in [
             ("pwrite,cache=direct", "The data may be anywhere: each chunk is copied to aligned memory first"),
             (

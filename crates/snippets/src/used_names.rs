@@ -32,7 +32,7 @@ mod tests {
     use super::UsedNames;
 
     #[test]
-    fn a_name_is_not_a_part_of_another_one_or_of_a_comment() {
+    fn a_name_is_not_a_part_of_another_or_of_a_comment() {
         let names = UsedNames::in_text(
             "let file = File::open(a.b)?; // Path\nfs::copy(x, ::read(x, libc::c_int)",
             &["//"],

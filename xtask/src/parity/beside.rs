@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn every_case_exists_and_has_code_in_c_but_once() {
+    fn every_case_is_listed_once_and_has_code_in_c() {
         for beside in [Beside::C, Beside::Languages, Beside::Tools, Beside::Fio] {
             let cases = all(&beside);
             for (at, case) in cases.iter().enumerate() {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn code_with_a_run_time_of_its_own_is_not_judged() {
+    fn code_with_a_runtime_is_not_judged() {
         let judged: Vec<_> = Beside::Languages.columns().iter().map(|column| column.is_judged).collect();
         assert!(judged[0] && !judged[Language::ALL.len() - 1]);
     }

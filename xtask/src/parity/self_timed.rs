@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_are_no_time_where_several_are_in_flight_or_the_sync_has_none() {
+    fn latencies_of_overlapping_calls_or_untimed_syncs_are_not_a_time() {
         for work in ["iodepth=32", "bs=1\n\n[writes-1]\nbs=1", "ioengine=sync\nend_fsync=1"] {
             assert!(!is_in_turn(&job(work)), "{work}");
         }
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_done_when_the_last_is() {
+    fn the_last_thread_ends_the_job() {
         let mut json = example();
         let mut second = json["jobs"][1].clone();
         second["jobname"] = "writes-1".into();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_failed_or_was_too_short_has_no_figures() {
+    fn a_failed_or_short_job_has_no_times() {
         let with = |pointer: &str, value: u64| {
             let mut json = example();
             *json.pointer_mut(pointer).unwrap() = value.into();
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_read_of_a_summary_of_ior() {
+    fn a_summary_of_ior_has_times_and_bytes() {
         let summary = json!({"tests": [{
             "Parameters": {"blockSize": 4_194_304, "segmentCount": 1},
             "Options": {"tasks": 2, "aggregate filesize": "8 MiB"},

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn node_is_understood_for_people_and_as_tap() {
+    fn results_of_node_are_counted_in_both_formats() {
         let output = "✔ a (1ms)\nℹ tests 9\nℹ suites 0\nℹ pass 4\nℹ fail 2\nℹ cancelled 1\nℹ skipped 1\n\
             ℹ todo 1\nℹ duration_ms 54.5\n";
         assert_eq!(counted(output.as_bytes(), Results::Node), "4 passed, 3 failed, 2 skipped");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_output_of_a_node_test_is_no_result() {
+    fn the_output_of_a_node_test_is_not_a_result() {
         for line in ["pass 4", "ℹ pass the salt", "ℹ pass 4 times", "    # pass 4", "# Subtest: pass 4"] {
             assert_eq!(node(line), None, "{line}");
         }

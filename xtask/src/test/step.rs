@@ -172,7 +172,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_step_that_fails_is_a_failure_also_where_no_test_did() {
+    fn a_failed_step_without_tests_counts_as_a_failure() {
         for program in ["false", "no-such-program-here 2>/dev/null"] {
             assert_eq!(ended(&step("a", program)).1, "0 passed, 1 failed, 0 skipped");
         }
@@ -195,7 +195,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_step_beside_others_has_all_of_its_output_in_one_place() {
+    fn a_step_in_the_second_lane_prints_its_output_at_once() {
         let step = Step { beside: true, ..step("a", "echo one; echo two >&2") };
         let mut output = Vec::new();
         assert_eq!(step.carry_out(None, &mut output).ending, Ending::Passed);

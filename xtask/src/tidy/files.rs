@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_must_say_what_is_inside() {
+    fn an_empty_name_is_found() {
         for path in ["crates/a/src/utils.rs", "crates/a/tests/common/mod.rs", "xtask/src/misc.rs"] {
             assert_eq!(badly_named(path, "").len(), 1, "{path}");
         }
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_may_hold_such_a_word() {
+    fn a_name_may_contain_an_empty_word() {
         assert_eq!(badly_named("crates/a/src/common_prefix.rs", "mod common_prefix; // mod utils"), [""; 0]);
         assert_eq!(badly_named("docs/common/words.md", ""), [""; 0]);
     }

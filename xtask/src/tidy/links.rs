@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_no_file_is_found_on_its_line() {
+    fn a_broken_link_is_found_on_its_line() {
         let found = broken_among(&[], "README.md", "# A\n\nSee [the guide](docs/guide.md#start).\n");
         let what = "link to docs/guide.md#start, which does not exist";
         assert_eq!(found, [finding("README.md", 3, what)]);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_seen_from_the_folder_of_their_document() {
+    fn links_are_relative_to_their_document() {
         let existing = ["docs/methods/write.md", "README.md", "docs/guide.md"];
         let text = "[a](write.md) [b](../../README.md) [c](../guide.md \"Title\") [d](/README.md)";
         assert_eq!(broken_among(&existing, "docs/methods/index.md", text), [""; 0]);

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_against_the_flow_is_found_on_its_line() {
+    fn a_forbidden_import_is_found() {
         let found = member("store", &["model", "stats"]).forbidden_imports();
         let what = "store imports stats; it may import model";
         assert_eq!(found, [finding("crates/store/Cargo.toml", 4, what)]);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_that_takes_no_lints_is_found() {
+    fn a_manifest_without_lints_is_found() {
         let with = |text: &str| Member { manifest: format!("[package]\n\n{text}"), ..member("store", &[]) };
         assert_eq!(with("[lints]\nworkspace = true\n").missing_lints(), None);
         for text in [

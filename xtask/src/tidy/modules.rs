@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_may_go_through_folders_macros_and_groups() {
+    fn a_cycle_is_found_through_folders_macros_and_groups() {
         let files = [
             ("a/mod.rs", "use crate::{b::{self, Other}, c};\nfn f() { b::g(); }"),
             ("b.rs", "pub fn g() { println!(\"{}\", crate::c::h()); }"),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_comments_strings_and_fields_are_no_use() {
+    fn tests_comments_strings_and_fields_do_not_count_as_uses() {
         let a = "use crate::b::B;\n#[cfg(test)]\nmod tests { use super::*; }";
         for b in [
             "// crate::a::A\n/// [`crate::a::A`]\nconst T: &str = \"crate::a::A\";",
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn an_upper_layer_uses_lower_ones_and_never_the_other_way() {
+    fn a_layer_uses_only_lower_ones() {
         const LAYERS: Layers = ("x/src", &[&["numbers"], &["tables", "charts"]]);
         let upwards = |from: &str, to: &str| {
             let files = [

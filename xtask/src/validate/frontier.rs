@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_takes_the_place_of_its_forerunner() {
+    fn a_section_replaces_one_of_the_same_title() {
         let document = "head\n\n### ext4, A\n\nold\n\n### xfs, A\n\nkept\n";
         let new = "\n### ext4, A\n\nnew\n";
         assert_eq!(with_section("head\n", document, new), "head\n\n### ext4, A\n\nnew\n\n### xfs, A\n\nkept\n");

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_is_broken_by_a_gain_that_is_proven_to_be_less() {
+    fn a_gain_proven_to_be_less_breaks_a_promise() {
         let gain =
             |low, high| Interval { estimate: f64::midpoint(low, high), low, high, confidence: 0.95, count: 40 };
         let promise = Gain { times: 1.5, low: 1.4, high: 1.6 };
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_has_its_data_where_malloc_puts_it_and_copies_have_none() {
+    fn a_program_has_its_data_from_malloc_and_a_copy_has_none() {
         let text = program_of("pwrite,size=64MiB,cache=direct").unwrap();
         assert!(text.contains("malloc(size + 1)") && text.contains("int write_file("), "{text}");
         let folder = tempfile::tempdir().unwrap();

@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_c_has_too_get_casts_and_names_of_cpp() {
+    fn shared_lines_get_casts_and_names_of_cpp() {
         for (c, cpp) in [
             ("const off_t at = (off_t)from;", "const off_t at = static_cast<off_t>(from);"),
             ("return (size_t)(end - at);", "return static_cast<std::size_t>(end - at);"),

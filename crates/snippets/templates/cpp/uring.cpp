@@ -16,7 +16,7 @@ public:
         for (std::size_t i = 0; i < depth; ++i)
             free_[i] = depth - 1 - i;
 {%- if case.is_direct() %}
-        // Other data takes aligned buffers.
+        // Unaligned data takes aligned buffers.
         constexpr std::size_t chunks = {% if case.chunk().is_some() %}depth{% else %}1{% endif %};
         if (reinterpret_cast<std::uintptr_t>(data) % block_size != 0)
             buffers_ = allocate({{ case.alignment_cpp() }}, chunks * chunk_size);

@@ -24,7 +24,7 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
     const std::size_t chunk_size = until - from;
 {%- endif %}
 {%- if case.is_direct() %}
-    // Other data takes an aligned buffer.
+    // Unaligned data takes an aligned buffer.
     Memory buffer;
     if (reinterpret_cast<std::uintptr_t>(data) % block_size != 0)
         buffer = allocate({{ case.alignment_cpp() }}, {% if case.is_vectored() && case.chunk().is_some() %}vector_length * {% endif %}chunk_size);

@@ -207,7 +207,7 @@ mod tests {
     use writebench_model::{PhasesNs, Sample};
 
     #[test]
-    fn a_summary_counts_the_answers_that_kept_their_promise() {
+    fn a_summary_counts_kept_promises() {
         let answer = Answer {
             size: "32MiB".to_owned(),
             cases: vec!["a".to_owned(), "b".to_owned(), "a".to_owned()],
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_is_fast_by_chance_in_one_half_of_the_rounds_adds_no_regret() {
+    fn a_case_fast_by_chance_in_half_of_the_rounds_adds_no_regret() {
         let case = |name: &str, times: &[u64]| {
             let sample = |(round, &time): (u32, &u64)| Sample {
                 round,

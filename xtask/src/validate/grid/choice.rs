@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn one_case_that_is_near_the_best_everywhere_is_chosen_before_each_best() {
+    fn one_case_near_the_best_everywhere_is_chosen_before_each_best() {
         let one = gains(&[("a", 2.0), ("both", 1.95)]);
         let other = gains(&[("b", 3.0), ("both", 2.95)]);
         let efforts = efforts(&[("a", 0), ("b", 0), ("both", 9)]);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn an_environment_where_the_baseline_is_near_the_best_needs_no_case() {
+    fn an_environment_needs_no_case_if_the_baseline_is_near_the_best() {
         let one = gains(&[("a", 1.02), ("b", 0.4)]);
         assert!(choose(&[&one], &efforts(&[("a", 0), ("b", 0)]), 8).is_empty());
     }
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_without_a_figure_counts_as_the_baseline() {
+    fn a_case_without_a_result_counts_as_the_baseline() {
         let (one, other) = (gains(&[("a", 2.0)]), gains(&[("b", 1.5)]));
         assert!((regret(&other, &["a"]) - 0.5).abs() < 1e-9);
         let efforts = efforts(&[("a", 0), ("b", 0)]);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_regret_comes_first_and_a_case_that_a_later_one_replaces_is_dropped() {
+    fn the_largest_regret_is_first_and_a_replaced_case_is_dropped() {
         let large = gains(&[("large", 4.0), ("both", 1.5)]);
         let small = gains(&[("small", 1.5), ("both", 1.4)]);
         let efforts = efforts(&[("large", 9), ("small", 0), ("both", 0)]);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_leaves_no_regret_that_one_more_case_would_save() {
+    fn one_more_case_would_save_no_regret() {
         for seed in 0..200 {
             let mut rng = TestRng::new(seed);
             let names: Vec<String> = (0..12).map(|number| format!("case {number}")).collect();

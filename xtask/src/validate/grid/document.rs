@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_names_the_chosen_cases_and_where_each_is_near_the_best() {
+    fn a_document_lists_the_chosen_cases_and_their_environments() {
         let grid = |gains: &str| {
             toml::from_str(&format!("[environment]\nsize = '64MiB'\n[goals.stream]\n{gains}")).unwrap()
         };

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_portfolio_and_its_document_are_those_of_the_figures() {
+    fn the_portfolio_and_its_document_follow_from_the_measurements() {
         let old = document::Texts::read().unwrap();
         let new = document::Texts::new(&read().unwrap(), document::MOST, &old.portfolio).unwrap();
         assert!(old == new, "run `cargo xtask validate grid --choose`");

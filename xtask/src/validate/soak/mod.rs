@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_works_alone_ends_well_and_one_with_a_fault_says_so() {
+    fn exit_codes_depend_on_the_fault() {
         let injector = |kind| FaultInjector { kind, after: None };
         let nothing = injector(Injection::Nothing);
         assert!(Work::Run.codes(false) == [0] && !nothing.allows(Work::Run, Some(4), None));

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_came_is_named_and_what_went_is_not() {
+    fn new_resources_are_named_and_old_ones_are_not() {
         let folder = tempfile::tempdir().unwrap();
         let directories = [folder.path().to_owned()];
         fs::write(folder.path().join("old"), "").unwrap();
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_still_runs_is_found() {
+    fn a_running_process_is_found() {
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let found = descendants(std::process::id());
         child.kill().unwrap();
