@@ -12,10 +12,10 @@ function getAlignedBuffer(size, alignment) {
   return native.getAlignedBuffer(size, alignment);
 }
 
-// Buffers that wait for the peer are in a queue of http2's own, and no request of libuv's. (`fetch` loads it.)
+// http2's queue holds buffers without a request of libuv. (`fetch` loads http2.)
 const hasQueues = () => process.moduleLoadList?.includes('Internal Binding http2') ?? true;
 
-// Only a whole buffer: with a part of one, the rest of it would go, too.
+// Only a whole buffer: the memory of a part is not freed alone.
 function release(buffer) {
   if (arguments.length !== 1 || !Buffer.isBuffer(buffer)) throw badArguments('buffer');
   if (buffer.byteLength !== buffer.buffer.byteLength) throw badArguments('buffer, and no part of one');

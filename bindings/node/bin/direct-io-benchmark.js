@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Measures writing by block size and flags: writebench's suite `direct`, in the table of the benchmark that
-// @ronomon/direct-io had.
+// Runs writebench's suite `direct`, and prints the table of @ronomon/direct-io's benchmark.
 'use strict';
 
 const { spawn } = require('node:child_process');
@@ -12,20 +11,20 @@ const { BLOCKS, read, rows } = require('../lib/benchmark.js');
 
 const HELP = `Usage: direct-io-benchmark [options] [device|file|directory]
 
-Measures writing by block size and flags. Files are written by writebench, beside the file or in the directory that
-is named (default: the current directory), and removed again; a file of yours is never written.
+Measures writing by block size and flags. writebench makes its files next to the named file, or in the
+directory (default: the current one), and removes them. It never writes a file of yours.
 
 Options:
   --block-min=BYTES   smallest block (default ${BLOCKS[0]})
   --block-max=BYTES   largest block (default ${BLOCKS[BLOCKS.length - 1]})
-  --size=SIZE         how much each combination writes (default 64MiB)
-  --samples=N         how often each is measured (default 6)
+  --size=SIZE         bytes of each combination (default 64MiB)
+  --samples=N         samples of each combination (default 6)
   --budget=TIME       stop after that time, such as 10m
-  --destroy           the argument is a block device, and all that is on it may be lost
-  --destroy-data      also if it carries a filesystem or a partition table
+  --destroy           write to a block device, and lose its data
+  --destroy-data      also if it has a filesystem or a partition table
   --help
 
-MB are 1048576 bytes, as @ronomon/direct-io has them. The run is kept: \`writebench show\` has its intervals.
+MB are 1048576 bytes, like in @ronomon/direct-io. \`writebench show\` prints the intervals of the run.
 Environment: WRITEBENCH, the writebench program (default: the one in PATH).`;
 
 const GET_IT = 'Get it by `cargo install --path crates/cli` in a clone of the writebench repository.';
@@ -39,21 +38,20 @@ function fail(message, status) {
   process.exit(status);
 }
 
-// The target of writebench, and whether it is a device.
 function targetOf(name) {
   const status = fs.statSync(name, { throwIfNoEntry: false });
   if (status?.isBlockDevice()) return { target: name, isDevice: true };
   if (status?.isDirectory()) return { target: name, isDevice: false };
-  if (status !== undefined && !status.isFile()) fail(`direct-io-benchmark: ${name} is no device, file or directory`, FAILED);
+  if (status !== undefined && !status.isFile()) fail(`direct-io-benchmark: ${name} is not a device, file or directory`, FAILED);
   return { target: path.dirname(path.resolve(name)), isDevice: false };
 }
 
 function argumentsFor({ name, blocks, options, destroys, destroysData }) {
   const { target, isDevice } = targetOf(name);
   if (isDevice && !destroys) {
-    fail(`direct-io-benchmark: ${name} is a block device, and all that is on it would be lost: say --destroy`, REFUSED);
+    fail(`direct-io-benchmark: ${name} is a block device, and would lose its data. To permit this, add --destroy`, REFUSED);
   }
-  if (!isDevice && destroys) fail(`direct-io-benchmark: --destroy, but ${name} is no block device`, BAD_USAGE);
+  if (!isDevice && destroys) fail(`direct-io-benchmark: --destroy, but ${name} is not a block device`, BAD_USAGE);
   const destroy = destroys ? ['--destroy', name, ...(destroysData ? ['--destroy-data'] : [])] : [];
   return ['run', target, '--yes', '--suite', 'direct', '--set', `chunk=${blocks.join(',')}`, ...options, ...destroy];
 }
@@ -75,14 +73,14 @@ function run(given) {
   const child = spawn(program, [...words, '--export', `json=${results}`], {
     stdio: ['ignore', 'ignore', 'inherit']
   });
-  // Ended by a signal, it cleans up: wait for that. A terminal sends SIGINT to both of us.
+  // It cleans up after a signal: wait for that. A terminal sends SIGINT to both processes.
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     clean();
     if (error.code !== 'ENOENT') fail(`direct-io-benchmark: ${program}: ${error.message}`, FAILED);
     const place = named ? `at ${named} (environment variable WRITEBENCH)` : 'in PATH';
-    fail(`direct-io-benchmark: there is no writebench, which does the measuring, ${place}.\n${GET_IT}`, FAILED);
+    fail(`direct-io-benchmark: writebench is not ${place}.\n${GET_IT}`, FAILED);
   });
   child.on('exit', (status, signal) => {
     if (fs.existsSync(results)) print(results, given.name);
@@ -94,5 +92,5 @@ function run(given) {
 
 const given = read(process.argv.slice(2));
 if (given.isHelp) console.log(HELP);
-else if (given.wrong) fail(`direct-io-benchmark: ${given.wrong}; see --help`, BAD_USAGE);
+else if (given.wrong) fail(`direct-io-benchmark: ${given.wrong}. See --help`, BAD_USAGE);
 else run(given);

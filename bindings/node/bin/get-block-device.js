@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Prints what a block device says of itself.
+// Prints the facts of a block device.
 'use strict';
 
 const fs = require('node:fs');

@@ -15,7 +15,7 @@ function readBlock(name, value) {
   return { bytes };
 }
 
-/** What the command line asks for; `wrong` says what cannot be understood. */
+/** The command line, or the reason why it is `wrong`. */
 function read(words) {
   const given = { name: undefined, blocks: BLOCKS, options: [], destroys: false, destroysData: false };
   let [min, max] = [BLOCK_MIN, BLOCK_MAX];
@@ -50,7 +50,7 @@ function figure({ estimate, outcome, reason }) {
   return `${(estimate.throughput_bytes_per_s.value / MEGABYTE).toFixed(2).padStart(8)} MB/s`;
 }
 
-/** The lines of the table, of what was reached: block size by block size, and in each the flags in the suite's order. */
+/** Lines of the measured cases: by block size, then in the suite's order. */
 function rows(cases, name) {
   const reached = cases.filter(({ outcome }) => outcome !== 'not-run');
   const measured = reached.map((one) => ({ ...one, block: bytesOf(one.axes.chunk) }));

@@ -1,4 +1,4 @@
-// Finds the native half: what was built here, or the package for this platform, which npm installs beside this one.
+// Finds the native half: a local build, or the package for this platform.
 'use strict';
 
 const platforms = require('./platforms.json');
@@ -8,7 +8,7 @@ const FROM_SOURCE = 'Or build it: cd bindings/node && npm ci && npm run build, i
 
 function libc() {
   if (process.platform !== 'linux') return undefined;
-  // Without its list of network interfaces, which can take seconds where names are looked up.
+  // The list of network interfaces can take seconds, for DNS.
   const { excludeNetwork } = process.report;
   process.report.excludeNetwork = true;
   const { header } = process.report.getReport();
@@ -20,7 +20,7 @@ function noBinary(message, cause) {
   return Object.assign(new Error(`${message} ${FROM_SOURCE}`, cause && { cause }), { code: 'ERR_NO_BINARY' });
 }
 
-// Undefined where there is nothing by that name; any other failure is the caller's to explain.
+// Undefined without such a module.
 function load(name) {
   try {
     return require(name);
@@ -38,7 +38,7 @@ function find() {
   const platform = platforms.find((one) => one.os === os && one.cpu === cpu && one.libc === c);
   if (!platform) {
     const names = platforms.map(({ name }) => name).join(', ');
-    throw noBinary(`${PACKAGE} has no binary for ${here.join('-')}; it has them for ${names}.`);
+    throw noBinary(`${PACKAGE} has no binary for ${here.join('-')}, only for ${names}.`);
   }
   const name = `${PACKAGE}-${platform.name}`;
   let native;
@@ -49,7 +49,7 @@ function find() {
   }
   if (native) return native;
   throw noBinary(
-    `${PACKAGE} needs the package ${name} on this platform, and it is not installed. Install again, here and without --omit=optional.`
+    `${PACKAGE} needs the package ${name} on this platform, which is not installed. Install again on this platform, without --omit=optional.`
   );
 }
 

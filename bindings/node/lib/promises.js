@@ -1,4 +1,4 @@
-// The same functions with promises, which also accept a FileHandle of `fs.promises`.
+// The same functions with promises. They also accept a FileHandle of `fs.promises`.
 'use strict';
 
 const requests = require('./requests.js');

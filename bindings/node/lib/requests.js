@@ -1,4 +1,4 @@
-// Requests about an open file: by descriptor, outside of the event loop, with a promise for the answer.
+// Requests on a descriptor, outside of the event loop.
 'use strict';
 
 const { getSystemErrorName } = require('node:util');

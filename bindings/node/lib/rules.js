@@ -3,7 +3,7 @@
 
 const INTEGER_MAX = 2 ** 31 - 1;
 
-// A whole number that fits in a C int and is not negative: a descriptor, a size, an alignment.
+// A descriptor, a size or an alignment: a C int that is not negative.
 const isNatural = (value) => Number.isInteger(value) && value >= 0 && value <= INTEGER_MAX;
 
 const isSwitch = (value) => value === 0 || value === 1;

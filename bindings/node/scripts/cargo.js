@@ -18,7 +18,7 @@ function reason(stderr) {
   return lines.find((line) => /^error|unable to find|cannot find/.test(line)) ?? lines.at(-1);
 }
 
-/** Builds it for release: `file` is the library; where there is none, `why` is a line and `log` all that was said. */
+/** Returns the library as `file`, or the reason as `why` and the output as `log`. */
 function build(command, words, { env = {}, isQuiet = false } = {}) {
   const format = '--message-format=json-render-diagnostics';
   const done = spawnSync('cargo', [command, '--release', '--package', 'direct-io-node', format, ...words], {
@@ -29,7 +29,7 @@ function build(command, words, { env = {}, isQuiet = false } = {}) {
     stdio: ['ignore', 'pipe', isQuiet ? 'pipe' : 'inherit']
   });
   if (done.error) {
-    const why = done.error.code === 'ENOENT' ? 'there is no cargo in PATH: https://rustup.rs' : done.error.message;
+    const why = done.error.code === 'ENOENT' ? 'cargo is not in PATH: https://rustup.rs' : done.error.message;
     return { why, log: why };
   }
   if (done.status !== 0) return { why: reason(done.stderr ?? 'cargo has said why'), log: done.stderr };

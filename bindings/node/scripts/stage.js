@@ -1,5 +1,5 @@
-// Prepares the packages for publication: one with the JavaScript, and one with the binary for each platform,
-// which the first lists as optional dependencies, so that npm installs the right one.
+// Prepares the packages for publication: one with the JavaScript, and one for each platform. The first lists the
+// others as optional dependencies, and npm installs the right one.
 'use strict';
 
 const fs = require('node:fs');
@@ -11,7 +11,7 @@ const LICENSES = ['LICENSE-APACHE', 'LICENSE-MIT'];
 
 const { name, version, license, engines, ...manifest } = require('../package.json');
 
-// A tarball of the tree has this machine's binary; here it is in a package of its own.
+// A tarball of the tree has this machine's binary. Here it is in another package.
 const BINARY = 'direct-io.node';
 const FILES = manifest.files.filter((file) => file !== BINARY);
 

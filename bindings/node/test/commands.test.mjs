@@ -77,7 +77,7 @@ test('a device is not written without --destroy, and is with it', { skip: noEngi
       fs.writeFileSync(device, mark);
       const refused = run(BENCHMARK, [...SHORT, device], env);
       assert.equal(refused.status, 3);
-      assert.match(refused.stderr, /is a block device, and all that is on it would be lost: say --destroy\n$/);
+      assert.match(refused.stderr, /is a block device, and would lose its data. To permit this, add --destroy\n$/);
       const first = () => fs.readFileSync(device).subarray(0, 4096);
       assert.ok(first().equals(mark));
       const done = run(BENCHMARK, [...SHORT, '--destroy', device], env);
@@ -98,7 +98,7 @@ test('without writebench, the benchmark prints where it looked and how to get it
     assert.equal(status, 1);
     assert.equal(stdout, '');
     const [what, how, ...more] = stderr.trimEnd().split('\n');
-    assert.equal(what, `direct-io-benchmark: there is no writebench, which does the measuring, ${place}`);
+    assert.equal(what, `direct-io-benchmark: writebench is not ${place}`);
     assert.match(how, /^Get it by `cargo install --path crates\/cli`/);
     assert.deepEqual(more, []);
   }
