@@ -1,19 +1,17 @@
 //! The project's own tools: `cargo xtask setup|test|tidy|dist|parity|validate`.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "these tools talk to whoever runs them")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "these are tools of the command line")]
 
 mod command;
 mod dist;
 mod export;
+mod need;
 mod parity;
-mod part;
 mod program;
-mod python;
 mod setup;
 mod target;
 mod test;
 mod tidy;
-mod toolchain;
 mod validate;
 
 use std::process::ExitCode;
@@ -24,18 +22,18 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Task {
-    /// Install the tools that only the tests need
+    /// Install the tools of the tests
     Setup,
     /// Run the complete check of a change: format, lints, rules, documentation, tests here and on other
     /// systems, release build
     Test(test::Options),
-    /// Check rules of the repository that no compiler checks
+    /// Check rules of the repository that neither the compiler nor clippy check
     Tidy,
     /// Make the files of a release: static programs, packages, tarballs of the Node package, sums
     Dist(dist::Options),
     /// Compare writebench with plain C programs that do the same work, or with cp, dd and fio
     Parity(parity::Options),
-    /// A program that measures itself, for `parity`
+    /// Run a program that measures itself, for `parity`
     #[command(hide = true)]
     SelfTimed(parity::self_timed::Options),
     /// Test the reliability of writebench's results

@@ -22,20 +22,12 @@ fn finding(path: &str, line: usize, what: impl Display) -> Finding {
     format!("{path}:{line}: {what}")
 }
 
-type Rule = fn(path: &str, text: &str) -> Vec<Finding>;
-
-const RULES: &[Rule] = &[files::too_long, files::badly_named, files::unfinished, files::unsafe_out_of_place];
-
 pub(crate) fn run() -> Result<bool> {
     let findings = findings()?;
     for finding in &findings {
         println!("{finding}");
     }
-    match findings.len() {
-        0 => println!("tidy: nothing found"),
-        1 => println!("tidy: 1 finding"),
-        count => println!("tidy: {count} findings"),
-    }
+    println!("tidy: findings: {}", findings.len());
     Ok(findings.is_empty())
 }
 
@@ -44,15 +36,13 @@ fn findings() -> Result<Vec<Finding>> {
     let root = root().canonicalize().context("the root of the repository")?;
     let files = files_in(&root)?;
     for (path, text) in &files {
-        for rule in RULES {
-            findings.extend(rule(path, text));
-        }
+        findings.extend(files::findings(path, text));
         findings.extend(links::broken(&root, path, text));
     }
-    for member in manifests::members(&metadata()?, &root)? {
-        findings.extend(member.forbidden_imports());
-        findings.extend(member.missing_lints());
-        findings.extend(modules::tangled(&member.sources(), &files)?);
+    for package in metadata()?.workspace_packages() {
+        let manifest = package.manifest_path.strip_prefix(&root)?.as_str();
+        findings.extend(manifests::broken(package, manifest)?);
+        findings.extend(modules::tangled(&manifest.replace("Cargo.toml", "src"), &files)?);
     }
     Ok(findings)
 }

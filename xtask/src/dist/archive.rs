@@ -13,7 +13,7 @@ const TEXTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE
 const COMPLETIONS: &[(&str, &str)] =
     &[("bash", "writebench.bash"), ("zsh", "_writebench"), ("fish", "writebench.fish")];
 
-pub(super) fn tree(target: Target, program: &Path, notices: &Path, release: &Release) -> Result<PathBuf> {
+pub(super) fn tree(target: &Target, program: &Path, notices: &Path, release: &Release) -> Result<PathBuf> {
     let tree = program.with_file_name(release.stem(target));
     let _ = fs::remove_dir_all(&tree);
     for folder in ["man", "completions"] {
@@ -39,14 +39,12 @@ pub(super) fn tree(target: Target, program: &Path, notices: &Path, release: &Rel
 fn commands(help: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(help).into_owned();
     let below = text.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let listed = below.take_while(|line| line.starts_with("  "));
-    let names =
-        listed.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
-    names.filter(|name| *name != "help").map(str::to_owned).collect()
+    let listed = below.map_while(|line| line.strip_prefix("  ")?.split(' ').next());
+    listed.filter(|name| !["", "help"].contains(name)).map(str::to_owned).collect()
 }
 
 /// The same content gives the same bytes.
-pub(super) fn tarball(target: Target, tree: &Path, release: &Release) -> Result<PathBuf> {
+pub(super) fn tarball(target: &Target, tree: &Path, release: &Release) -> Result<PathBuf> {
     let file = release.tarball(target);
     let mut tar = Command::new("tar");
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]);

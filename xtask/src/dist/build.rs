@@ -10,11 +10,11 @@ use super::release::{Release, Target};
 use super::tools;
 use crate::command::{announced, printed, quoted, root, target_directory};
 
-pub(super) fn program(target: Target, release: &Release) -> Result<PathBuf> {
+pub(super) fn program(target: &Target, release: &Release) -> Result<PathBuf> {
     build(target, release, root(), &target_directory()?.join("release-builds"))
 }
 
-pub(super) fn build(target: Target, release: &Release, tree: &Path, folder: &Path) -> Result<PathBuf> {
+pub(super) fn build(target: &Target, release: &Release, tree: &Path, folder: &Path) -> Result<PathBuf> {
     let mut cargo = tools::cargo("zigbuild")?;
     cargo.current_dir(tree);
     cargo.args(["--release", "--locked", "--package", "writebench", "--target", target.name]);

@@ -6,7 +6,6 @@ use anyhow::{Context, Result};
 use crate::command::{metadata, printed, root};
 
 /// All programs are static.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) name: &'static str,
     pub(super) debian: &'static str,
@@ -22,17 +21,11 @@ pub(super) const TARGETS: &[Target] = &[
 ];
 
 impl Target {
-    pub(super) fn from_name(name: &str) -> Result<Self, String> {
-        let known = || TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ");
-        let found = TARGETS.iter().copied().find(|target| target.name == name);
-        found.ok_or_else(|| format!("there are {}", known()))
-    }
-
-    pub(super) fn emulator(self) -> Option<String> {
+    pub(super) fn emulator(&self) -> Option<String> {
         (self.processor != std::env::consts::ARCH).then(|| format!("qemu-{}", self.processor))
     }
 
-    pub(super) fn command(self, program: &Path) -> Command {
+    pub(super) fn command(&self, program: &Path) -> Command {
         let Some(emulator) = self.emulator() else { return Command::new(program) };
         let mut command = Command::new(emulator);
         command.arg(program);
@@ -57,19 +50,19 @@ impl Release {
         Ok(Self { version, epoch_s: time.trim().to_owned(), folder })
     }
 
-    pub(super) fn stem(&self, target: Target) -> String {
+    pub(super) fn stem(&self, target: &Target) -> String {
         format!("writebench-{}-{}", self.version, target.name)
     }
 
-    pub(super) fn tarball(&self, target: Target) -> PathBuf {
+    pub(super) fn tarball(&self, target: &Target) -> PathBuf {
         self.folder.join(format!("{}.tar.gz", self.stem(target)))
     }
 
-    pub(super) fn deb(&self, target: Target) -> PathBuf {
+    pub(super) fn deb(&self, target: &Target) -> PathBuf {
         self.folder.join(format!("writebench_{}_{}.deb", self.version, target.debian))
     }
 
-    pub(super) fn rpm(&self, target: Target) -> PathBuf {
+    pub(super) fn rpm(&self, target: &Target) -> PathBuf {
         self.folder.join(format!("writebench-{}-1.{}.rpm", self.version, target.processor))
     }
 }

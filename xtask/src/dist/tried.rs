@@ -8,34 +8,29 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use writebench_testkit::has_program;
 
-use super::release::{Release, Target};
+use super::release::{Release, TARGETS, Target};
 use crate::command::{output, printed, root, succeed};
 
 const MOST_BYTES: u64 = 12_000_000;
 /// The limit of the median.
 const MOST_START: Duration = Duration::from_millis(5);
 /// LTS versions from the oldest supported one.
-const NODES: &[&str] = &["18", "20", "22", "24"];
+const NODES: [&str; 4] = ["18", "20", "22", "24"];
 
-pub(super) fn all(targets: &[Target], only_tarballs: bool, release: &Release) -> Result<bool> {
-    let mut tries: Vec<(String, Result<()>)> = Vec::new();
-    for &target in targets {
-        tries.push((format!("{}: the tarball in an empty root", target.name), empty_root(target, release)));
+pub(super) fn all(release: &Release) -> Result<bool> {
+    let of_target = |target: &Target| {
+        (format!("{}: the tarball in an empty root", target.name), empty_root(target, release))
+    };
+    let mut tries: Vec<_> = TARGETS.iter().map(of_target).collect();
+    if let Some(own) = TARGETS.iter().find(|target| target.emulator().is_none()) {
+        tries.push(("the package, on Debian: installed, used and removed".to_owned(), debian(own, release)));
+        tries.push(("the contents of the package for rpm".to_owned(), red_hat(own, release)));
     }
-    if !only_tarballs {
-        let own = targets.iter().copied().find(|target| target.emulator().is_none());
-        if let Some(own) = own {
-            tries
-                .push(("the package, on Debian: installed, used and removed".to_owned(), debian(own, release)));
-            tries.push(("the package for rpm: what is in it".to_owned(), red_hat(own, release)));
-        }
-        for version in NODES {
-            tries.push((format!("the Node package, with Node {version}"), node(version, release)));
-        }
-        tries.push(("the sums".to_owned(), sums(release)));
-    }
-    let container = root().join("Containerfile");
-    tries.push(("the container file, read by hadolint".to_owned(), container_file(&container)));
+    tries.extend(
+        NODES.map(|version| (format!("the Node package, with Node {version}"), node(version, release))),
+    );
+    tries.push(("the sums".to_owned(), sums(release)));
+    tries.push(("the container file, read by hadolint".to_owned(), container_file()));
     println!();
     let mut all_good = true;
     for (name, outcome) in &tries {
@@ -53,14 +48,6 @@ fn needs(program: &str) -> Result<()> {
     Ok(())
 }
 
-fn root_folder() -> Result<tempfile::TempDir> {
-    let folder = tempfile::tempdir().context("a folder for the root")?;
-    for name in ["proc", "dev", "sys", "tmp", "data"] {
-        fs::create_dir(folder.path().join(name))?;
-    }
-    Ok(folder)
-}
-
 /// The mounts end with their namespace.
 fn in_root(folder: &Path, words: &str) -> Command {
     let mounts = "mount -t proc proc \"$0/proc\" && mount --rbind /dev \"$0/dev\" && mount --rbind /sys \"$0/sys\" \
@@ -70,8 +57,11 @@ fn in_root(folder: &Path, words: &str) -> Command {
     command
 }
 
-fn empty_root(target: Target, release: &Release) -> Result<()> {
-    let folder = root_folder()?;
+fn empty_root(target: &Target, release: &Release) -> Result<()> {
+    let folder = tempfile::tempdir().context("a folder for the root")?;
+    for name in ["proc", "dev", "sys", "tmp", "data"] {
+        fs::create_dir(folder.path().join(name))?;
+    }
     succeed(Command::new("tar").arg("-xzf").arg(release.tarball(target)).arg("-C").arg(folder.path()))?;
     let program = folder.path().join(release.stem(target)).join("writebench");
     let size = fs::metadata(&program)?.len();
@@ -99,7 +89,7 @@ fn empty_root(target: Target, release: &Release) -> Result<()> {
     Ok(())
 }
 
-fn emulated(target: Target, program: &Path) -> Result<()> {
+fn emulated(target: &Target, program: &Path) -> Result<()> {
     // The program starts itself as its worker.
     let _emulator = Emulator::register(target)?;
     let folder = tempfile::tempdir()?;
@@ -117,7 +107,7 @@ struct Emulator(String);
 impl Emulator {
     const KERNEL: &str = "/proc/sys/fs/binfmt_misc";
 
-    fn register(target: Target) -> Result<Self> {
+    fn register(target: &Target) -> Result<Self> {
         let emulator = target.emulator().context("no emulator is needed")?;
         needs(&emulator)?;
         let path = printed(Command::new("sh").args(["-c", &format!("command -v {emulator}")]))?;
@@ -151,7 +141,7 @@ fn started(program: &Path) -> Result<Duration> {
     Ok(times[times.len() / 2])
 }
 
-fn debian(target: Target, release: &Release) -> Result<()> {
+fn debian(target: &Target, release: &Release) -> Result<()> {
     needs("mmdebstrap")?;
     let folder = tempfile::tempdir()?;
     let system = folder.path().join("debian");
@@ -176,7 +166,7 @@ fn debian(target: Target, release: &Release) -> Result<()> {
     Ok(())
 }
 
-fn red_hat(target: Target, release: &Release) -> Result<()> {
+fn red_hat(target: &Target, release: &Release) -> Result<()> {
     needs("rpm")?;
     let query =
         |what: &str| printed(Command::new("rpm").args(["--query", "--package", what]).arg(release.rpm(target)));
@@ -223,7 +213,7 @@ fn sums(release: &Release) -> Result<()> {
     succeed(check.current_dir(&release.folder).args(["--check", "--quiet", "--strict", "SHA256SUMS"]))
 }
 
-fn container_file(file: &Path) -> Result<()> {
+fn container_file() -> Result<()> {
     needs("hadolint")?;
-    succeed(Command::new("hadolint").arg(file))
+    succeed(Command::new("hadolint").arg(root().join("Containerfile")))
 }

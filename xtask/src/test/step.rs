@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
-use writebench_testkit::has_program;
 
-use super::counts::{Counts, Results, pass_on};
+use super::counts::{Counts, pass_on};
 use crate::command::{root, target_directory};
-use crate::toolchain;
+use crate::need::is_met;
 
 /// The file explains the fields.
 #[derive(Deserialize)]
@@ -25,7 +24,8 @@ struct Steps {
 pub(super) struct Step {
     pub(super) name: String,
     pub(super) run: String,
-    pub(super) tests: Option<Results>,
+    #[serde(default)]
+    pub(super) tests: bool,
     #[serde(default)]
     pub(super) needs: Vec<String>,
     #[serde(default)]
@@ -108,25 +108,19 @@ impl Step {
         ensure!(status.success(), "{}", format!("it ended with {status}\n{failures}").trim_end());
         ensure!(counts.failed == 0, "it ended as if no test had failed");
         // This detects a filter for a renamed module.
-        ensure!(self.tests.is_none() || *counts != Counts::default(), "no test was run");
+        ensure!(!self.tests || *counts != Counts::default(), "no test was run");
         Ok(())
     }
 }
 
 /// The missing requirement and its remedy.
 fn missing(need: &str) -> Option<String> {
-    let is_met = match need.strip_prefix("rust:") {
-        Some(target) => toolchain::has_target(target),
-        None if need == "miri" => toolchain::has_miri(),
-        None if need.contains('/') => root().join(need).is_file(),
-        None => has_program(need),
-    };
     let remedy = match need {
-        "cargo-deny" => "`cargo install --locked cargo-deny` builds it, in minutes",
+        "cargo-deny" => "`cargo install --locked cargo-deny` builds it in minutes",
         _ if need.contains('/') => "the steps before this one make it",
         _ => "`cargo xtask setup` installs it",
     };
-    (!is_met).then(|| format!("{need} is missing; {remedy}"))
+    (!is_met(need)).then(|| format!("{need} is missing: {remedy}"))
 }
 
 #[cfg(test)]
@@ -138,7 +132,7 @@ pub(super) mod tests {
     }
 
     fn tests(run: &str) -> Step {
-        Step { tests: Some(Results::Rust), ..step("a", run) }
+        Step { tests: true, ..step("a", run) }
     }
 
     fn ended(step: &Step) -> (String, String) {
@@ -182,12 +176,12 @@ pub(super) mod tests {
     fn a_step_without_its_requirements_is_skipped_with_the_remedy() {
         let needing = |need: &str| Step { needs: vec!["sh".to_owned(), need.to_owned()], ..step("a", "false") };
         for (need, remedy) in [
-            ("no-such-program-here", "no-such-program-here is missing; `cargo xtask setup` installs it"),
+            ("no-such-program-here", "no-such-program-here is missing: `cargo xtask setup` installs it"),
             (
                 "rust:sparc64-unknown-openbsd",
-                "rust:sparc64-unknown-openbsd is missing; `cargo xtask setup` installs it",
+                "rust:sparc64-unknown-openbsd is missing: `cargo xtask setup` installs it",
             ),
-            ("no/such/file", "no/such/file is missing; the steps before this one make it"),
+            ("no/such/file", "no/such/file is missing: the steps before this one make it"),
         ] {
             assert_eq!(ended(&needing(need)), (remedy.to_owned(), "0 passed, 0 failed, 1 skipped".to_owned()));
         }

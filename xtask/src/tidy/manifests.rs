@@ -1,9 +1,8 @@
 use std::fs;
-use std::path::Path;
 
 use anyhow::{Context, Result};
 use cargo_metadata::camino::Utf8Path;
-use cargo_metadata::{Dependency, DependencyKind, Metadata, Package};
+use cargo_metadata::{Dependency, DependencyKind, Package};
 
 use super::{Finding, finding};
 
@@ -28,115 +27,72 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("node", &["direct-io"]),
 ];
 
-#[derive(Debug)]
-pub(super) struct Member {
-    name: String,
-    manifest_path: String,
-    manifest: String,
-    /// Folders of imported workspace crates, except for tests.
-    imports: Vec<String>,
+/// Forbidden imports of a crate, and missing lints.
+pub(super) fn broken(package: &Package, path: &str) -> Result<Vec<Finding>> {
+    let name = package.manifest_path.parent().and_then(Utf8Path::file_name).unwrap_or_default();
+    let imports: Vec<_> = package.dependencies.iter().filter_map(import).collect();
+    let manifest = fs::read_to_string(&package.manifest_path).with_context(|| path.to_owned())?;
+    let missing = (!takes_lints(&manifest)).then(|| "no `[lints]` with `workspace = true`".to_owned());
+    Ok(forbidden(name, &imports).into_iter().chain(missing).map(|what| finding(path, 1, what)).collect())
 }
 
-impl Member {
-    pub(super) fn forbidden_imports(&self) -> Vec<Finding> {
-        let Some((_, allowed)) = MAY_IMPORT.iter().find(|(name, _)| *name == self.name) else {
-            let what = format!("{} has no row in the import table of xtask and docs", self.name);
-            return vec![finding(&self.manifest_path, 1, what)];
-        };
-        let may = if allowed.is_empty() { "nothing of ours".to_owned() } else { allowed.join(", ") };
-        let forbidden = self.imports.iter().filter(|import| !allowed.contains(&import.as_str()));
-        forbidden
-            .map(|import| {
-                let what = format!("{} imports {import}; it may import {may}", self.name);
-                finding(&self.manifest_path, self.line_of(import), what)
-            })
-            .collect()
-    }
-
-    pub(super) fn missing_lints(&self) -> Option<Finding> {
-        let takes_them = self.manifest.contains("\n[lints]\nworkspace = true\n");
-        (!takes_them).then(|| finding(&self.manifest_path, 1, "no `[lints]` with `workspace = true`"))
-    }
-
-    pub(super) fn sources(&self) -> String {
-        self.manifest_path.replace("Cargo.toml", "src")
-    }
-
-    fn line_of(&self, import: &str) -> usize {
-        let key = |line: &str| {
-            line.split(['.', ' ', '=']).next().map(|key| key.trim_start_matches("writebench-") == import)
-        };
-        self.manifest.lines().position(|line| key(line) == Some(true)).map_or(1, |index| index + 1)
-    }
-}
-
-pub(super) fn members(metadata: &Metadata, root: &Path) -> Result<Vec<Member>> {
-    let member = |package: &Package| {
-        let path = &package.manifest_path;
-        Ok(Member {
-            name: path.parent().and_then(Utf8Path::file_name).unwrap_or_default().to_owned(),
-            manifest_path: path.strip_prefix(root).unwrap_or(path).to_string(),
-            manifest: fs::read_to_string(path).with_context(|| format!("reading {path}"))?,
-            imports: package.dependencies.iter().filter_map(import).collect(),
-        })
+fn forbidden(name: &str, imports: &[&str]) -> Vec<String> {
+    let Some((_, allowed)) = MAY_IMPORT.iter().find(|(row, _)| *row == name) else {
+        return vec![format!("{name} has no row in the import table of xtask and docs")];
     };
-    metadata.workspace_packages().into_iter().map(member).collect()
+    let may = if allowed.is_empty() { "no crate of the workspace".to_owned() } else { allowed.join(", ") };
+    let forbidden = imports.iter().filter(|import| !allowed.contains(import));
+    forbidden.map(|import| format!("{name} imports {import}, but may import only {may}")).collect()
 }
 
-fn import(dependency: &Dependency) -> Option<String> {
-    let path = dependency.path.as_ref().filter(|_| dependency.kind != DependencyKind::Development)?;
-    path.file_name().map(str::to_owned)
+fn takes_lints(manifest: &str) -> bool {
+    manifest.contains("\n[lints]\nworkspace = true\n")
+}
+
+/// None for a dependency of tests.
+fn import(dependency: &Dependency) -> Option<&str> {
+    dependency.path.as_ref().filter(|_| dependency.kind != DependencyKind::Development)?.file_name()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn member(name: &str, imports: &[&str]) -> Member {
-        let lines = imports.iter().map(|import| format!("writebench-{import}.workspace = true\n"));
-        let manifest = format!("[dependencies]\nserde.workspace = true\n{}", lines.collect::<String>());
-        let imports = imports.iter().map(|&import| import.to_owned()).collect();
-        Member { name: name.to_owned(), manifest_path: format!("crates/{name}/Cargo.toml"), manifest, imports }
-    }
-
     #[test]
     fn a_forbidden_import_is_found() {
-        let found = member("store", &["model", "stats"]).forbidden_imports();
-        let what = "store imports stats; it may import model";
-        assert_eq!(found, [finding("crates/store/Cargo.toml", 4, what)]);
-        assert_eq!(member("model", &["stats"]).forbidden_imports().len(), 1);
+        let wanted = ["store imports stats, but may import only model"];
+        assert_eq!(forbidden("store", &["model", "stats"]), wanted);
+        assert_eq!(forbidden("model", &["stats"]).len(), 1);
     }
 
     #[test]
     fn imports_of_the_table_are_fine() {
-        assert_eq!(member("runner", &["model", "stats", "probe"]).forbidden_imports(), [""; 0]);
-        assert_eq!(member("cli", LIBRARIES).forbidden_imports(), [""; 0]);
+        assert_eq!(forbidden("runner", &["model", "stats", "probe"]), [""; 0]);
+        assert_eq!(forbidden("cli", LIBRARIES), [""; 0]);
     }
 
     #[test]
     fn only_tools_may_import_the_testkit() {
         for (name, _) in MAY_IMPORT {
-            let findings = usize::from(*name != "xtask");
-            assert_eq!(member(name, &["testkit"]).forbidden_imports().len(), findings, "{name}");
+            assert_eq!(forbidden(name, &["testkit"]).len(), usize::from(*name != "xtask"), "{name}");
         }
     }
 
     #[test]
     fn a_new_crate_needs_a_row() {
-        assert_eq!(member("novel", &[]).forbidden_imports().len(), 1);
+        assert_eq!(forbidden("novel", &[]).len(), 1);
     }
 
     #[test]
     fn a_manifest_without_lints_is_found() {
-        let with = |text: &str| Member { manifest: format!("[package]\n\n{text}"), ..member("store", &[]) };
-        assert_eq!(with("[lints]\nworkspace = true\n").missing_lints(), None);
+        assert!(takes_lints("[package]\n\n[lints]\nworkspace = true\n"));
         for text in [
             "",
             "[lints]\nworkspace = false\n",
             "[lints]\n# workspace = true\n",
             "[lints]\n[a]\nworkspace = true\n",
         ] {
-            assert!(with(text).missing_lints().is_some(), "{text}");
+            assert!(!takes_lints(&format!("[package]\n\n{text}")), "{text}");
         }
     }
 
@@ -150,6 +106,6 @@ mod tests {
             serde_json::from_str::<Dependency>(&text).unwrap()
         };
         assert_eq!(import(&dependency("\"dev\"")), None);
-        assert_eq!(import(&dependency("null")).as_deref(), Some("stats"));
+        assert_eq!(import(&dependency("null")), Some("stats"));
     }
 }

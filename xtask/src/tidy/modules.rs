@@ -26,8 +26,7 @@ pub(super) fn tangled(folder: &str, files: &[(String, String)]) -> Result<Vec<Fi
     let uses = modules.uses();
     let mut found = modules.cycles(&uses);
     for layers in LAYERS.iter().filter(|(home, _)| *home == folder) {
-        found.extend(modules.upwards(layers, &uses));
-        found.extend(modules.missing(layers));
+        found.extend(modules.misplaced(layers, &uses));
     }
     Ok(found)
 }
@@ -92,33 +91,28 @@ impl Crate {
         &self.modules[module].path
     }
 
-    /// A renamed layer would not be checked.
-    fn missing(&self, (folder, layers): &Layers) -> Vec<Finding> {
-        let absent =
-            layers.concat().into_iter().filter(|layer| !self.modules.contains_key(&[layer.to_string()][..]));
-        absent
-            .map(|layer| {
-                finding(
-                    folder,
-                    1,
-                    format!("has no module '{layer}', which LAYERS of xtask/src/tidy/modules.rs names"),
-                )
-            })
-            .collect()
-    }
-
-    fn upwards(&self, (_, layers): &Layers, uses: &Uses<'_>) -> Vec<Finding> {
+    /// Uses of an upper layer, and renamed layers, which would not be checked.
+    fn misplaced(&self, (folder, layers): &Layers, uses: &Uses<'_>) -> Vec<Finding> {
         let height = |module: &ModulePath| {
             let top = module.first()?;
             layers.iter().position(|layer| layer.contains(&top.as_str()))
         };
-        let is_rising = |from, to| height(from).zip(height(to)).is_some_and(|(from, to)| from < to);
-        let rising = uses.iter().filter(|((from, to), _)| is_rising(from, to));
-        rising
-            .map(|((from, to), line)| {
-                finding(self.path(from), *line, format!("uses {}, of an upper layer", self.path(to)))
-            })
-            .collect()
+        let mut found = Vec::new();
+        for ((from, to), line) in uses {
+            if height(from).zip(height(to)).is_some_and(|(from, to)| from < to) {
+                found.push(finding(
+                    self.path(from),
+                    *line,
+                    format!("uses {}, of an upper layer", self.path(to)),
+                ));
+            }
+        }
+        for layer in layers.concat() {
+            if !self.modules.contains_key(&[layer.to_owned()][..]) {
+                found.push(finding(folder, 1, format!("has no module '{layer}', a layer of tidy/modules.rs")));
+            }
+        }
+        found
     }
 
     /// None for external code.
@@ -264,24 +258,24 @@ mod tests {
     #[test]
     fn a_layer_uses_only_lower_ones() {
         const LAYERS: Layers = ("x/src", &[&["numbers"], &["tables", "charts"]]);
-        let upwards = |from: &str, to: &str| {
+        let found = |from: &str, to: &str| {
+            let own =
+                ["numbers", "tables", "charts"].map(|name| (format!("x/src/{name}/mod.rs"), String::new()));
             let files = [
                 (format!("x/src/{from}.rs"), format!("\nuse crate::{}::Item;", to.replace('/', "::"))),
                 (format!("x/src/{to}.rs"), String::new()),
             ];
-            let modules = Crate::read("x/src", &files).unwrap();
-            modules.upwards(&LAYERS, &modules.uses())
+            let modules = Crate::read("x/src", &[&own[..], &files].concat()).unwrap();
+            modules.misplaced(&LAYERS, &modules.uses())
         };
-        let what = "uses x/src/charts.rs, of an upper layer";
-        assert_eq!(upwards("numbers/rank", "charts"), [finding("x/src/numbers/rank.rs", 2, what)]);
+        let what = "uses x/src/charts/a.rs, of an upper layer";
+        assert_eq!(found("numbers/rank", "charts/a"), [finding("x/src/numbers/rank.rs", 2, what)]);
         for (from, to) in [("tables/a", "numbers/b"), ("tables/a", "charts/b"), ("numbers/a", "c")] {
-            assert_eq!(upwards(from, to), [""; 0]);
+            assert_eq!(found(from, to), [""; 0]);
         }
         let files = ["numbers/mod.rs", "tables.rs"].map(|name| (format!("x/src/{name}"), String::new()));
-        let found = Crate::read("x/src", &files).unwrap().missing(&LAYERS);
-        assert_eq!(
-            found,
-            [finding("x/src", 1, "has no module 'charts', which LAYERS of xtask/src/tidy/modules.rs names")]
-        );
+        let modules = Crate::read("x/src", &files).unwrap();
+        let missing = "has no module 'charts', a layer of tidy/modules.rs";
+        assert_eq!(modules.misplaced(&LAYERS, &Uses::new()), [finding("x/src", 1, missing)]);
     }
 }
