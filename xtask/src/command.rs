@@ -21,6 +21,12 @@ pub(crate) fn target_directory() -> Result<PathBuf> {
     Ok(metadata()?.target_directory.into_std_path_buf())
 }
 
+pub(crate) fn folder_for(name: &str) -> Result<PathBuf> {
+    let folder = target_directory()?.join(name);
+    std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+    Ok(folder)
+}
+
 /// The command as a person would type it.
 pub(crate) fn shown(command: &Command) -> String {
     let name = Path::new(command.get_program()).file_name().unwrap_or_default();

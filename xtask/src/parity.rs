@@ -14,9 +14,9 @@ use writebench_model::{Bytes, Cache, Case};
 use writebench_stats::{Interval, as_f64};
 
 use crate::export::without_size;
-use crate::program::{self, run_beside};
+use crate::program::{self, Bench};
 use crate::target::{described, is_memory, memory_and_disk};
-use beside::Beside;
+use beside::{Beside, Document};
 
 /// Below this ratio, one side has avoidable overhead.
 const LEAST_RATIO: f64 = 0.97;
@@ -27,7 +27,7 @@ pub(crate) struct Options {
     targets: Vec<PathBuf>,
     #[command(flatten)]
     others: Others,
-    /// Size of the files of cases without a size of their own
+    /// Size of the files, except for smaller cases
     #[arg(long, default_value = "256MiB")]
     size: Bytes,
     /// Rounds of each case
@@ -38,7 +38,7 @@ pub(crate) struct Options {
     only: Vec<String>,
 }
 
-/// The programs beside the cases [default: plain C]
+/// The compared programs [default: plain C]
 #[derive(clap::Args)]
 #[group(multiple = false)]
 struct Others {
@@ -81,12 +81,12 @@ struct Comparison<'o> {
 
 impl Comparison<'_> {
     fn run(&self, targets: &[PathBuf]) -> Result<bool> {
-        let (mut has_figures, mut is_good) = (false, true);
+        let (mut has_results, mut is_good) = (false, true);
         let Options { rounds, size, .. } = self.options;
-        let [title, option, explanation] = self.beside.head();
-        println!("# {title}\n\nWritten by `cargo xtask parity{option}`; no figure is by hand.");
+        let Document { title, option, explanation, .. } = self.beside.document()?;
+        println!("# {title}\n\nWritten by `cargo xtask parity{option}`.");
         let size = size.approximate();
-        println!("{rounds} rounds; files of {size}, but of those cases that have less; {}.\n", cpu());
+        println!("{rounds} rounds, files of {size} or the smaller size of a case, {}.\n", cpu());
         print!("{explanation}");
         let columns = self.beside.columns();
         for target in targets {
@@ -97,7 +97,7 @@ impl Comparison<'_> {
                 let name = without_size(&case);
                 match self.row(target, &case) {
                     Ok((bytes_per_s, row)) => {
-                        has_figures = true;
+                        has_results = true;
                         let cells = row.iter().map(|ratio| cell(ratio.as_ref(), columns.len() < 3));
                         println!("| `{name}` | {:.3} |{}", bytes_per_s / 1e9, cells.collect::<String>());
                         let mut judged = columns.iter().zip(&row).filter(|(column, _)| column.is_judged);
@@ -108,7 +108,7 @@ impl Comparison<'_> {
                 }
             }
         }
-        Ok(has_figures && is_good)
+        Ok(has_results && is_good)
     }
 
     fn cases(&self, target: &Path) -> Result<Vec<Case>> {
@@ -122,12 +122,13 @@ impl Comparison<'_> {
     /// case.
     fn row(&self, target: &Path, case: &Case) -> Result<(f64, Vec<Option<Interval>>)> {
         let scratch = tempfile::tempdir().context("a folder for the programs")?;
-        let programs = self.beside.programs(&self.writebench, target, case, scratch.path())?;
+        let bench = Bench { program: &self.writebench, target };
+        let programs = self.beside.programs(bench, case, scratch.path())?;
         let lines: Vec<&String> = programs.iter().flatten().collect();
         let command = self.beside.start(&self.writebench, case);
-        let cases = run_beside(command, target, case, self.options.rounds, &lines)?;
+        let cases = bench.compare(command, case, self.options.rounds, &lines)?;
         let own = cases.iter().find(|other| other.case == *case);
-        let own = own.context("the case has no figure here")?;
+        let own = own.context("the case has no result here")?;
         let mut ratios = Vec::new();
         for column in self.beside.columns() {
             let Some(line) = &programs[column.program] else {
@@ -151,12 +152,10 @@ fn is_too_slow(ratio: &Interval) -> bool {
 fn cell(ratio: Option<&Interval>, with_interval: bool) -> String {
     let Some(ratio) = ratio else { return " – |".to_owned() };
     let Interval { estimate, low, high, .. } = ratio;
-    let mark = if is_too_slow(ratio) {
-        " !"
-    } else if *estimate < LEAST_RATIO {
-        " ?"
-    } else {
-        ""
+    let mark = match is_too_slow(ratio) {
+        true => " !",
+        false if *estimate < LEAST_RATIO => " ?",
+        false => "",
     };
     let interval = if with_interval { format!(" [{low:.2}, {high:.2}]") } else { String::new() };
     format!(" {estimate:.2}{interval}{mark} |")

@@ -9,9 +9,8 @@ use writebench_model::{Case, Durability, Start};
 use writebench_snippets::Language;
 use writebench_testkit::Compiled;
 
-use crate::command::{cargo, shown, succeed, target_directory};
+use crate::command::{cargo, folder_for, shown, succeed, target_directory};
 use crate::export::{Measured, measured};
-use crate::target::folder_for;
 
 pub(crate) fn build() -> Result<PathBuf> {
     build_with(&[])
@@ -29,34 +28,51 @@ pub(crate) fn build_for_ranks() -> Result<PathBuf> {
 fn build_with(arguments: &[&str]) -> Result<PathBuf> {
     succeed(cargo().args(["build", "--release", "--locked"]).args(arguments))?;
     let program = target_directory()?.join("release/writebench");
-    ensure!(program.is_file(), "cargo built no {}", program.display());
+    ensure!(program.is_file(), "cargo did not build {}", program.display());
     Ok(program)
 }
 
-pub(crate) fn run(mut writebench: Command, target: &Path, cases: &[Case], samples: u32) -> Command {
-    writebench.arg("run").arg(target).args(["--yes", "--samples", &samples.to_string()]);
-    writebench.args(cases.iter().flat_map(|case| ["--case".to_owned(), case.to_string()]));
-    writebench
+/// The release build and a directory for measurements.
+#[derive(Clone, Copy)]
+pub(crate) struct Bench<'b> {
+    pub(crate) program: &'b Path,
+    pub(crate) target: &'b Path,
 }
 
-/// Measures a case and other programs in the same rounds. Each program is a command line for `--command`.
-pub(crate) fn run_beside(
-    writebench: Command,
-    target: &Path,
-    case: &Case,
-    rounds: u32,
-    programs: &[&String],
-) -> Result<Vec<Measured>> {
-    let mut command = run(writebench, target, std::slice::from_ref(case), rounds);
-    command.args(["--no-limits", "--verify", "first"]);
-    let contract = case.contract();
-    command.args((contract.start == Start::Existing).then_some("--existing"));
-    command.args((contract.durability == Durability::Durable).then_some("--durable"));
-    command.args(case.method().copies().then_some("--copies"));
-    for line in programs {
-        command.args(["--command", line]);
+impl Bench<'_> {
+    pub(crate) fn advise(self) -> Command {
+        let mut command = Command::new(self.program);
+        command.arg("advise").arg(self.target);
+        command
     }
-    measured(&exported(command)?)
+
+    pub(crate) fn run(self, cases: &[Case], samples: u32) -> Command {
+        self.run_by(Command::new(self.program), cases, samples)
+    }
+
+    fn run_by(self, mut start: Command, cases: &[Case], samples: u32) -> Command {
+        start.arg("run").arg(self.target).args(["--yes", "--samples", &samples.to_string()]);
+        start.args(cases.iter().flat_map(|case| ["--case".to_owned(), case.to_string()]));
+        start
+    }
+
+    /// Measures a case and other programs in the same rounds. Each program is a command line for `--command`.
+    pub(crate) fn compare(
+        self,
+        start: Command,
+        case: &Case,
+        rounds: u32,
+        programs: &[&String],
+    ) -> Result<Vec<Measured>> {
+        let mut command = self.run_by(start, std::slice::from_ref(case), rounds);
+        command.args(["--no-limits", "--verify", "first"]);
+        let contract = case.contract();
+        command.args((contract.start == Start::Existing).then_some("--existing"));
+        command.args((contract.durability == Durability::Durable).then_some("--durable"));
+        command.args(case.method().copies().then_some("--copies"));
+        command.args(programs.iter().flat_map(|line| ["--command", line]));
+        measured(&exported(command)?)
+    }
 }
 
 /// Compiles printed code in a new folder. Returns a command line for `--command`.
@@ -82,5 +98,5 @@ pub(crate) fn exported_from(mut command: Command, db: &Path) -> Result<Value> {
         let complaint = String::from_utf8_lossy(&output.stderr);
         bail!("{} ended with {}: {}", shown(&command), output.status, complaint.trim());
     };
-    serde_json::from_str(&text).context("writebench's export is no JSON")
+    serde_json::from_str(&text).context("writebench's export is not JSON")
 }

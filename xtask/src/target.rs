@@ -1,4 +1,3 @@
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -6,13 +5,14 @@ use anyhow::{Context, Result, bail};
 use writebench_model::Bytes;
 use writebench_testkit::{Image, Kind};
 
-use crate::command::{printed, target_directory};
+use crate::command::{folder_for, printed};
+use crate::program::{self, Bench};
 
 #[derive(clap::Args)]
 pub(crate) struct Targets {
     /// Directories to write to [default: /dev/shm and a folder in cargo's target directory]
     targets: Vec<PathBuf>,
-    /// Also new filesystems of these kinds, in image files, such as xfs; without directories, only these
+    /// Also new filesystems of these kinds, in image files, such as xfs. Without directories, only these
     #[arg(long = "image", value_name = "KIND")]
     images: Vec<String>,
 }
@@ -23,17 +23,18 @@ impl Targets {
         &self,
         name: &str,
         image_size: Bytes,
-        mut measure: impl FnMut(&Path) -> Result<bool>,
+        mut measure: impl FnMut(Bench<'_>) -> Result<bool>,
     ) -> Result<bool> {
-        let only_images = self.targets.is_empty() && !self.images.is_empty();
-        let directories = if only_images { Vec::new() } else { memory_and_disk(&self.targets, name)? };
+        let program = program::build()?;
         let mut good = true;
-        for directory in &directories {
-            good &= measure(directory)?;
+        if !self.targets.is_empty() || self.images.is_empty() {
+            for target in &memory_and_disk(&self.targets, name)? {
+                good &= measure(Bench { program: &program, target })?;
+            }
         }
         for kind in &self.images {
             let image = Image::mount_for_measurements(kind, image_size.0)?;
-            good &= measure(&image.path())?;
+            good &= measure(Bench { program: &program, target: &image.path() })?;
         }
         Ok(good)
     }
@@ -41,12 +42,6 @@ impl Targets {
 
 pub(crate) fn is_memory(target: &Path) -> Result<bool> {
     Kind::Tmpfs.is_at(target).with_context(|| format!("statfs of {}", target.display()))
-}
-
-pub(crate) fn folder_for(name: &str) -> Result<PathBuf> {
-    let folder = target_directory()?.join(name);
-    fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
-    Ok(folder)
 }
 
 /// The default is memory and a folder on cargo's disk.

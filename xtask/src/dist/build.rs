@@ -28,7 +28,7 @@ pub(super) fn build(target: &Target, release: &Release, tree: &Path, folder: &Pa
     cargo.env("CFLAGS", of_c.join(" ")).env("CC_SHELL_ESCAPED_FLAGS", "1");
     announced(&mut cargo)?;
     let program = folder.join(target.name).join("release/writebench");
-    ensure!(program.is_file(), "cargo built no {}", program.display());
+    ensure!(program.is_file(), "cargo did not build {}", program.display());
     Ok(program)
 }
 

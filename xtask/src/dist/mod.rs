@@ -15,7 +15,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use self::release::{Release, TARGETS};
-use crate::target::folder_for;
+use crate::command::folder_for;
 
 #[derive(Args)]
 pub(crate) struct Options {

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::slice;
@@ -11,7 +12,7 @@ use writebench_testkit::entries;
 use super::self_timed::{Ior, SelfTimed, mpirun};
 use crate::command::output;
 use crate::export::Clock;
-use crate::program::{self, compiled};
+use crate::program::{Bench, compiled};
 
 pub(super) enum Beside {
     /// Printed C, the loop of a good C programmer.
@@ -44,13 +45,14 @@ const TOOLS: &[(&str, &str)] = &[
     ("dd bs=128k", "dd bs=128k if={source} of={file} status=none"),
 ];
 
+/// A document of `cases.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Lists {
-    c: Vec<Group>,
-    languages: Vec<Group>,
-    tools: Vec<Group>,
-    fio: Vec<Group>,
+pub(super) struct Document {
+    pub(super) title: String,
+    pub(super) option: String,
+    pub(super) explanation: String,
+    groups: Vec<Group>,
 }
 
 #[derive(Deserialize)]
@@ -84,16 +86,8 @@ impl Beside {
     }
 
     pub(super) fn cases(&self, usual: Bytes, only: &[String]) -> Result<Vec<Case>> {
-        let lists: Lists = toml::from_str(include_str!("cases.toml")).context("cases.toml")?;
-        let groups = match self {
-            Self::C => lists.c,
-            Self::Languages => lists.languages,
-            Self::Tools => lists.tools,
-            Self::Fio => lists.fio,
-            Self::Ior(_) => vec![Group { cases: cases_of_ior(), at_most_bytes: None }],
-        };
         let mut cases = Vec::new();
-        for Group { cases: names, at_most_bytes } in groups {
+        for Group { cases: names, at_most_bytes } in self.document()?.groups {
             let size = Bytes(usual.0.min(at_most_bytes.unwrap_or(u64::MAX)));
             let is_wanted = |name: &String| only.is_empty() || only.iter().any(|text| name.contains(text));
             for name in names.into_iter().filter(is_wanted) {
@@ -110,8 +104,7 @@ impl Beside {
     /// A command line is none if its language does not support the case.
     pub(super) fn programs(
         &self,
-        writebench: &Path,
-        target: &Path,
+        bench: Bench<'_>,
         case: &Case,
         directory: &Path,
     ) -> Result<Vec<Option<String>>> {
@@ -120,7 +113,7 @@ impl Beside {
             Self::Languages => Language::ALL,
             Self::Tools => return Ok(TOOLS.iter().map(|(_, line)| Some((*line).to_owned())).collect()),
             Self::Fio => {
-                let program = SelfTimed::Fio { job: exported_job(writebench, target, case, directory)? };
+                let program = SelfTimed::Fio { job: exported_job(bench, case, directory)? };
                 return Ok(vec![Some(program.line(case)?)]);
             }
             Self::Ior(ior) => {
@@ -137,15 +130,17 @@ impl Beside {
         }
     }
 
-    /// The title, the option, the explanation.
-    pub(super) fn head(&self) -> [&'static str; 3] {
-        match self {
-            Self::C => ["Parity with plain C", "", include_str!("heads/c.md")],
-            Self::Languages => ["What your language costs", " --snippets", include_str!("heads/languages.md")],
-            Self::Tools => ["Beside the tools that people know", " --tools", include_str!("heads/tools.md")],
-            Self::Fio => ["Beside fio", " --fio", include_str!("heads/fio.md")],
-            Self::Ior(_) => ["Beside IOR", " --ior PROGRAM", include_str!("heads/ior.md")],
-        }
+    pub(super) fn document(&self) -> Result<Document> {
+        let mut all: BTreeMap<String, Document> =
+            toml::from_str(include_str!("cases.toml")).context("cases.toml")?;
+        let name = match self {
+            Self::C => "c",
+            Self::Languages => "languages",
+            Self::Tools => "tools",
+            Self::Fio => "fio",
+            Self::Ior(_) => "ior",
+        };
+        all.remove(name).context(name)
     }
 }
 
@@ -156,37 +151,14 @@ fn printed(case: &Case, language: Language, directory: &Path) -> Result<Option<S
 }
 
 /// A run of one sample exports the job.
-fn exported_job(writebench: &Path, target: &Path, case: &Case, directory: &Path) -> Result<PathBuf> {
+fn exported_job(bench: Bench<'_>, case: &Case, directory: &Path) -> Result<PathBuf> {
     let jobs = directory.join("jobs");
-    let mut command = program::run(Command::new(writebench), target, slice::from_ref(case), 1);
+    let mut command = bench.run(slice::from_ref(case), 1);
     command.args(["--no-limits", "--quiet", "--verify", "never"]).arg("--db").arg(directory.join("db"));
     output(command.arg("--export").arg(format!("fio={}", jobs.display())))?;
     let job =
         entries(&jobs).into_iter().find(|file| file.extension().is_some_and(|extension| extension == "fio"));
-    job.context("there is no job for fio")
-}
-
-/// IOR has no collective calls with a file per rank.
-fn cases_of_ior() -> Vec<String> {
-    let mut cases = Vec::new();
-    for method in ["pwrite", "mpiio", "mpiio,collective=yes"] {
-        for (ranks, chunk) in [(2, "64KiB"), (2, "1MiB"), (4, "64KiB"), (4, "1MiB")] {
-            for sync in ["none", "fsync"] {
-                for layout in [
-                    "files=per-rank".to_owned(),
-                    "layout=segmented".to_owned(),
-                    format!("layout=strided,block={chunk}"),
-                ] {
-                    if method != "mpiio,collective=yes" || layout != "files=per-rank" {
-                        cases.push(format!(
-                            "{method},chunk={chunk},ranks={ranks},{layout},sync={sync},source=chunk"
-                        ));
-                    }
-                }
-            }
-        }
-    }
-    cases
+    job.context("writebench exported no job for fio")
 }
 
 #[cfg(test)]
@@ -205,7 +177,7 @@ mod tests {
                 let name = case.to_string();
                 let has_code = code(case, Language::C, EmitOptions::default()).is_ok();
                 assert!(has_code || matches!(beside, Beside::Fio), "{name}");
-                assert!(cases[..at].iter().all(|other| other.to_string() != name), "{name} comes twice");
+                assert!(cases[..at].iter().all(|other| other.to_string() != name), "{name} is listed twice");
             }
         }
     }

@@ -37,7 +37,7 @@ pub(crate) struct Ior {
 }
 
 #[derive(Debug, PartialEq)]
-struct Figures {
+struct Times {
     write_ns: u64,
     sync_ns: u64,
     /// The rest of the total.
@@ -48,14 +48,14 @@ struct Figures {
 /// Reports to the run that started this process.
 pub(crate) fn run(Options { bytes, file, program }: &Options) -> Result<bool> {
     let phases_fd = std::env::var("WRITEBENCH_PHASES_FD").context("this is for `writebench run --command`")?;
-    let figures = match program {
+    let times = match program {
         SelfTimed::Fio { job } => fio(job, file)?,
         SelfTimed::Ior(ior) => ior.measure(file)?,
     };
-    ensure!(figures.bytes == *bytes, "{} bytes instead of {bytes}", figures.bytes);
+    ensure!(times.bytes == *bytes, "{} bytes instead of {bytes}", times.bytes);
     // The program may have removed its file, or written several.
     File::options().create(true).truncate(false).write(true).open(file)?.set_len(*bytes)?;
-    let Figures { write_ns, sync_ns, close_ns, .. } = figures;
+    let Times { write_ns, sync_ns, close_ns, .. } = times;
     fs::write(format!("/dev/fd/{phases_fd}"), format!("write {write_ns} sync {sync_ns} close {close_ns}\n"))?;
     Ok(true)
 }
@@ -76,7 +76,7 @@ impl SelfTimed {
     }
 }
 
-fn fio(job: &Path, file: &Path) -> Result<Figures> {
+fn fio(job: &Path, file: &Path) -> Result<Times> {
     let name = file.file_name().context("a file")?.to_string_lossy();
     let text = fs::read_to_string(job)?;
     let edited = job.with_extension("edited");
@@ -92,8 +92,8 @@ fn fio(job: &Path, file: &Path) -> Result<Figures> {
     let output = output(command.stdin(Stdio::null()))?;
     // fio prints notes before the JSON.
     let start = output.stdout.iter().position(|byte| *byte == b'{').unwrap_or(0);
-    let json = serde_json::from_slice(&output.stdout[start..]).context("fio's output is no JSON")?;
-    figures_of_fio(&json, is_in_turn(&text))
+    let json = serde_json::from_slice(&output.stdout[start..]).context("fio's output is not JSON")?;
+    times_of_fio(&json, is_in_turn(&text))
 }
 
 /// The sum of latencies is a time if calls do not overlap and fio times the syncs.
@@ -106,7 +106,7 @@ fn is_in_turn(job: &str) -> bool {
 }
 
 /// The time inside the calls if these do not overlap, else the longest runtime.
-fn figures_of_fio(json: &Value, is_in_turn: bool) -> Result<Figures> {
+fn times_of_fio(json: &Value, is_in_turn: bool) -> Result<Times> {
     let jobs = json["jobs"].as_array().context("fio names no job")?;
     if let Some(failed) = jobs.iter().find(|job| job["error"] != 0) {
         bail!("fio's job {} ended with error {}", failed["jobname"], failed["error"]);
@@ -125,7 +125,7 @@ fn figures_of_fio(json: &Value, is_in_turn: bool) -> Result<Figures> {
         ensure!(runtime_ms > 0, "fio's clock of milliseconds is too coarse for so short a job");
         (runtime_ms * 1_000_000, 0)
     };
-    Ok(Figures { write_ns, sync_ns, close_ns: 0, bytes })
+    Ok(Times { write_ns, sync_ns, close_ns: 0, bytes })
 }
 
 fn inside(latencies: &Value) -> Result<u64> {
@@ -168,7 +168,7 @@ impl Ior {
         Self { program: program.to_owned(), ranks, options }
     }
 
-    fn measure(&self, file: &Path) -> Result<Figures> {
+    fn measure(&self, file: &Path) -> Result<Times> {
         let summary = tempfile::NamedTempFile::new().context("a file for IOR's summary")?;
         let mut command = mpirun(self.ranks, &self.program);
         // This process is a rank's child, and IOR has other ranks.
@@ -179,12 +179,12 @@ impl Ior {
         command.arg(format!("summaryFile={}", summary.path().display()));
         output(command.stdin(Stdio::null()))?;
         let text = fs::read_to_string(summary.path()).context("IOR's summary")?;
-        figures_of_ior(&serde_json::from_str(&text).context("IOR's summary is no JSON")?)
+        times_of_ior(&serde_json::from_str(&text).context("IOR's summary is not JSON")?)
     }
 }
 
 /// From the first open to the last close. fsync is a part of writing.
-fn figures_of_ior(json: &Value) -> Result<Figures> {
+fn times_of_ior(json: &Value) -> Result<Times> {
     const MIB: f64 = 1_048_576.0;
     let test = &json["tests"][0];
     let result = &test["Results"][0];
@@ -196,7 +196,7 @@ fn figures_of_ior(json: &Value) -> Result<Figures> {
     // The time itself has only four decimals.
     let total_ns = rounded(as_f64(bytes) / MIB / number("bwMiB")? * 1e9);
     let write_ns = rounded(number("wrRdTime")? * 1e9);
-    Ok(Figures { write_ns, sync_ns: 0, close_ns: total_ns.saturating_sub(write_ns), bytes })
+    Ok(Times { write_ns, sync_ns: 0, close_ns: total_ns.saturating_sub(write_ns), bytes })
 }
 
 #[cfg(test)]
@@ -223,9 +223,9 @@ mod tests {
     #[test]
     fn the_sum_of_latencies_is_the_time_of_calls_in_turn() {
         assert!(is_in_turn(&job("ioengine=sync\nfsync=1\nend_fsync=1")));
-        let figures = figures_of_fio(&example(), true).unwrap();
-        let wanted = Figures { write_ns: 2_832_000, sync_ns: 282_997_295, close_ns: 0, bytes: 5_242_880 };
-        assert_eq!(figures, wanted);
+        let times = times_of_fio(&example(), true).unwrap();
+        let wanted = Times { write_ns: 2_832_000, sync_ns: 282_997_295, close_ns: 0, bytes: 5_242_880 };
+        assert_eq!(times, wanted);
     }
 
     #[test]
@@ -243,8 +243,8 @@ mod tests {
         second["jobname"] = "writes-1".into();
         second["write"]["runtime"] = 300.into();
         json["jobs"].as_array_mut().unwrap().push(second);
-        let figures = figures_of_fio(&json, false).unwrap();
-        assert_eq!((figures.write_ns, figures.bytes), (300_000_000, 2 * 5_242_880));
+        let times = times_of_fio(&json, false).unwrap();
+        assert_eq!((times.write_ns, times.bytes), (300_000_000, 2 * 5_242_880));
     }
 
     #[test]
@@ -252,11 +252,11 @@ mod tests {
         let with = |pointer: &str, value: u64| {
             let mut json = example();
             *json.pointer_mut(pointer).unwrap() = value.into();
-            figures_of_fio(&json, false).unwrap_err().to_string()
+            times_of_fio(&json, false).unwrap_err().to_string()
         };
         assert!(with("/jobs/0/error", 28).contains("28"));
         assert!(with("/jobs/1/write/runtime", 0).contains("coarse"));
-        assert!(figures_of_fio(&json!({}), true).is_err());
+        assert!(times_of_fio(&json!({}), true).is_err());
     }
 
     #[test]
@@ -266,8 +266,8 @@ mod tests {
             "Options": {"tasks": 2, "aggregate filesize": "8 MiB"},
             "Results": [{"access": "write", "bwMiB": 1000.0, "wrRdTime": 0.0075, "totalTime": 0.0081}],
         }]});
-        let wanted = Figures { write_ns: 7_500_000, sync_ns: 0, close_ns: 500_000, bytes: 8 << 20 };
-        assert_eq!(figures_of_ior(&summary).unwrap(), wanted);
-        assert!(figures_of_ior(&json!({})).unwrap_err().to_string().contains("no size"));
+        let wanted = Times { write_ns: 7_500_000, sync_ns: 0, close_ns: 500_000, bytes: 8 << 20 };
+        assert_eq!(times_of_ior(&summary).unwrap(), wanted);
+        assert!(times_of_ior(&json!({})).unwrap_err().to_string().contains("no size"));
     }
 }

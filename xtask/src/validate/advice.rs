@@ -1,5 +1,4 @@
 use std::collections::HashMap;
-use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -11,7 +10,7 @@ use writebench_stats::Interval;
 use super::promise::{self, Advice};
 use crate::command::printed;
 use crate::export::{Clock, Measured, measured};
-use crate::program;
+use crate::program::{Bench, exported, exported_from};
 use crate::target::{Targets, described};
 
 #[derive(clap::Args)]
@@ -24,15 +23,12 @@ pub(crate) struct Options {
     /// Size of the file [default: that of the search]
     #[arg(long)]
     size: Option<Bytes>,
-    /// Samples of each candidate in the full grid; 0 to skip the grid and only compare the searches
+    /// Samples of each candidate in the full grid. 0 skips the grid and only compares the searches
     #[arg(long, default_value_t = 6)]
     samples: u32,
     /// Searches on each target
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     searches: u32,
-    /// Give each search a database of its own, as if each were another user's
-    #[arg(long)]
-    apart: bool,
     /// The divisor of the grid's time that gives a search's budget
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     part: u32,
@@ -47,16 +43,14 @@ const ROUNDS: u32 = 120;
 pub(crate) fn run(options: &Options) -> Result<bool> {
     /// For a copy of 1 GiB, its source and metadata.
     const IMAGE_SIZE: Bytes = Bytes(4 << 30);
-    let program = program::build()?;
-    options.targets.each("advice", IMAGE_SIZE, |target| {
-        println!("\n{}", described(target));
-        Search { program: &program, target, options }.validate()
+    options.targets.each("advice", IMAGE_SIZE, |bench| {
+        println!("\n{}", described(bench.target));
+        Search { bench, options }.validate()
     })
 }
 
 struct Search<'s> {
-    program: &'s Path,
-    target: &'s Path,
+    bench: Bench<'s>,
     options: &'s Options,
 }
 
@@ -71,12 +65,12 @@ impl Search<'_> {
             let grid = self.run_cases(&candidates, samples)?;
             let time = start.elapsed();
             let (count, best, seconds) = (candidates.len(), &grid[0].case, time.as_secs_f64());
-            println!("grid: {count} candidates × {samples} samples in {seconds:.0} s; fastest: {best}");
+            println!("grid: {count} candidates × {samples} samples in {seconds:.0} s, fastest: {best}");
             found.insert(best.clone(), 0);
             (budget, grid_s) = (Some(time / part), Some(seconds));
         }
         // Searches of a user know the earlier ones.
-        let databases = tempfile::tempdir().context("a folder for the databases")?;
+        let scratch = tempfile::tempdir().context("a folder for the database")?;
         let (mut answers, mut search_s) = (Vec::new(), 0.0);
         for number in 1..=searches {
             let mut command = self.advise();
@@ -84,8 +78,7 @@ impl Search<'_> {
                 command.args(["--budget", &format!("{}ms", budget.as_millis())]);
             }
             let start = Instant::now();
-            let user = if self.options.apart { number } else { 1 };
-            let export = program::exported_from(command, &databases.path().join(user.to_string()))?;
+            let export = exported_from(command, &scratch.path().join("db"))?;
             let seconds = start.elapsed().as_secs_f64();
             search_s += seconds / f64::from(searches);
             let advice = Advice::deserialize(&export["advice"]).context("the search ended without advice")?;
@@ -104,10 +97,10 @@ impl Search<'_> {
             let ratio = grid_s / search_s;
             println!("a search took {search_s:.0} s, a part of 1/{ratio:.0} of the grid's time");
         }
-        let broken = promise::broken(self.program, self.target, &answers)?;
+        let broken = promise::broken(self.bench, &answers)?;
         let is_kept = self.is_rare(broken);
         if found.len() == 1 {
-            println!("searches within 3 %: {searches} of {searches}, all the same");
+            println!("searches within 3 %: {searches} of {searches}, all equal");
             return Ok(is_kept);
         }
         Ok(self.side_by_side(&found)? && is_kept)
@@ -141,13 +134,13 @@ impl Search<'_> {
                 case.case
             );
         }
-        println!("searches within 3 %: {near} of {searches}; slower by more than 3 %: {far}");
+        println!("searches within 3 %: {near} of {searches}, slower by more than 3 %: {far}");
         Ok(self.is_rare(far))
     }
 
     fn advise(&self) -> Command {
-        let mut command = Command::new(self.program);
-        command.arg("advise").arg(self.target).args(["--for", &self.options.goal]);
+        let mut command = self.bench.advise();
+        command.args(["--for", &self.options.goal]);
         if let Some(size) = self.options.size {
             command.args(["--size", &size.to_string()]);
         }
@@ -159,7 +152,7 @@ impl Search<'_> {
         let text = printed(command.args(["--dry-run", "--quiet"]))?;
         // The last line is the sum.
         let names = text.lines().rev().skip(1);
-        let cases = names.map(|name| Case::parse(name).context("no case among the candidates"));
+        let cases = names.map(|name| Case::parse(name).context("a candidate is not a case"));
         let cases: Vec<Case> = cases.collect::<Result<_>>()?;
         ensure!(!cases.is_empty(), "the dry run names no candidates");
         Ok(cases)
@@ -167,9 +160,8 @@ impl Search<'_> {
 
     /// The fastest is first.
     fn run_cases(&self, cases: &[Case], samples: u32) -> Result<Vec<Measured>> {
-        let command = program::run(Command::new(self.program), self.target, cases, samples);
-        let mut cases = measured(&program::exported(command)?)?;
-        ensure!(cases.len() > 1, "fewer than two cases have figures");
+        let mut cases = measured(&exported(self.bench.run(cases, samples))?)?;
+        ensure!(cases.len() > 1, "fewer than two cases have results");
         cases.sort_by(|a, b| a.value_ns.total_cmp(&b.value_ns));
         Ok(cases)
     }

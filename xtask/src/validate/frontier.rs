@@ -3,8 +3,7 @@
 //! One run chooses the best, and another measures them. Otherwise the luck of the choice would be in the ratio.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -14,7 +13,7 @@ use writebench_stats::{Interval, as_f64};
 use writebench_testkit::ControlGroup;
 
 use crate::export::{Clock, Measured, measured, without_size};
-use crate::program;
+use crate::program::{Bench, exported};
 use crate::target::{Targets, filesystem, is_memory};
 
 #[derive(clap::Args)]
@@ -30,10 +29,7 @@ pub(crate) struct Options {
     /// Rounds of the comparison
     #[arg(long, default_value_t = 15)]
     rounds: u32,
-    /// Only contracts with this text in their title
-    #[arg(long = "only", value_name = "TEXT")]
-    only: Vec<String>,
-    /// Also write the tables to this file; it keeps those of other machines and filesystems
+    /// Also write the tables to this file, which keeps those of other machines and filesystems
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 }
@@ -86,11 +82,9 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     /// For a copy, its source and metadata.
     const IMAGE_SIZES: u64 = 5;
     let contracts: Contracts = toml::from_str(include_str!("frontier.toml")).context("frontier.toml")?;
-    let program = program::build()?;
     let image_size = Bytes(options.size.0.saturating_mul(IMAGE_SIZES));
-    options.targets.each("frontier", image_size, |target| {
-        let frontier = Frontier { program: &program, target, options };
-        let (section, is_reached) = frontier.compare(&contracts.contract)?;
+    options.targets.each("frontier", image_size, |bench| {
+        let (section, is_reached) = Frontier { bench, options }.compare(&contracts.contract)?;
         if let Some(file) = &options.markdown {
             let before = std::fs::read_to_string(file).unwrap_or_default();
             let text = with_section(&options.head(), &before, &section);
@@ -101,20 +95,17 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 }
 
 struct Frontier<'f> {
-    program: &'f Path,
-    target: &'f Path,
+    bench: Bench<'f>,
     options: &'f Options,
 }
 
 impl Frontier<'_> {
     fn compare(&self, contracts: &[Contract]) -> Result<(String, bool)> {
-        let kind = filesystem(self.target);
-        let in_memory = is_memory(self.target)?;
+        let kind = filesystem(self.bench.target);
+        let in_memory = is_memory(self.bench.target)?;
         let wanted = |contract: &&Contract| {
-            let only = &self.options.only;
             // Memory is not durable, and holds no file larger than itself.
-            let is_possible = !in_memory || !contract.is_durable() && contract.memory_bytes.is_none();
-            is_possible && (only.is_empty() || only.iter().any(|text| contract.title.contains(text.as_str())))
+            !in_memory || !contract.is_durable() && contract.memory_bytes.is_none()
         };
         let (mut rows, mut facts, mut good) = (String::new(), None, true);
         for contract in contracts.iter().filter(wanted) {
@@ -141,10 +132,10 @@ impl Frontier<'_> {
             let cases = measured(&export)?;
             let found = |wanted: &Case| {
                 let case = cases.iter().find(|case| case.case == *wanted);
-                case.with_context(|| format!("{wanted} has no figure"))
+                case.with_context(|| format!("{wanted} has no result"))
             };
             let ours = found(&ours)?;
-            let beside_cp = format!("{}, beside cp", contract.title);
+            let beside_cp = format!("{}, vs. cp", contract.title);
             for (what, other, wanted) in [
                 (&contract.title, Some(&theirs), contract.wanted.get(&kind)),
                 (&beside_cp, cp.as_ref(), contract.wanted_of_cp.get(&kind)),
@@ -165,10 +156,10 @@ impl Frontier<'_> {
     }
 
     fn measure(&self, contract: &Contract, cases: &[Case], samples: u32) -> Result<Value> {
-        let command = program::run(Command::new(self.program), self.target, cases, samples);
-        let Some(memory_bytes) = contract.memory_bytes else { return program::exported(command) };
+        let command = self.bench.run(cases, samples);
+        let Some(memory_bytes) = contract.memory_bytes else { return exported(command) };
         let group = ControlGroup::with_memory(memory_bytes)?;
-        program::exported(group.with(&command))
+        exported(group.with(&command))
     }
 }
 

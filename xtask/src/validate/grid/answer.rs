@@ -1,18 +1,16 @@
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use writebench_model::{Axis, Case, Goal, Space};
+use writebench_model::{Axis, Bytes, Case, Goal, Space};
 use writebench_stats::Rounds;
 
 use super::choice::Gains;
 use super::stages::{ranked, short_name};
 use super::{Grid, read, write};
 use crate::export::{Clock, Measured, measured};
-use crate::program;
+use crate::program::{Bench, exported};
 use crate::target::Targets;
 
 #[derive(clap::Args)]
@@ -46,15 +44,9 @@ pub(super) struct Answer {
 }
 
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    let program = program::build()?;
-    let image_size = writebench_model::Bytes(4 << 30);
-    options.targets.each("answer", image_size, |target| {
+    options.targets.each("answer", Bytes(4 << 30), |bench| {
         let mut grid = read()?.remove(&options.name).context("no such environment in xtask/grid/")?;
-        let exports = (0..options.times).map(|_| {
-            let mut command = Command::new(&program);
-            command.arg("advise").arg(target);
-            program::exported(command)
-        });
+        let exports = (0..options.times).map(|_| exported(bench.advise()));
         let exports = exports.collect::<Result<Vec<_>>>()?;
         for &goal in Goal::USUAL {
             let cases = exports.iter().filter_map(|export| recommended(export, goal).transpose());
@@ -62,7 +54,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
             if cases.is_empty() {
                 continue;
             }
-            let answer = check(&program, target, (goal, options.rounds), &cases, &grid)?;
+            let answer = check(bench, goal, options.rounds, &cases, &grid)?;
             println!("{goal}: {answer:?}");
             grid.answers.insert(goal.name().to_owned(), answer);
         }
@@ -81,13 +73,7 @@ fn recommended(export: &Value, goal: Goal) -> Result<Option<Case>> {
 }
 
 /// Measures the answers, plain write, the best of the grid, and all cases with one choice less.
-fn check(
-    program: &Path,
-    target: &Path,
-    (goal, rounds): (Goal, u32),
-    answers: &[Case],
-    grid: &Grid<Gains>,
-) -> Result<Answer> {
+fn check(bench: Bench<'_>, goal: Goal, rounds: u32, answers: &[Case], grid: &Grid<Gains>) -> Result<Answer> {
     let size = answers[0].axes().get(Axis::Size);
     let space = Space::for_goal(goal, &[(Axis::Size, vec![size.clone()])])?;
     let sized: Vec<Case> = answers.iter().map(|case| case.with(Axis::Size, &size)).collect::<Result<_, _>>()?;
@@ -104,9 +90,9 @@ fn check(
             cases.push(case);
         }
     }
-    let mut command = program::run(Command::new(program), target, &cases, rounds);
+    let mut command = bench.run(&cases, rounds);
     command.args(["--no-limits", "--verify", "first"]);
-    let measured = measured(&program::exported(command)?)?;
+    let measured = measured(&exported(command)?)?;
     let time = |wanted: &Case| {
         let found = measured.iter().find(|measured| measured.case == *wanted);
         found.map(|measured| measured.value_ns).with_context(|| format!("{wanted} has no result"))
@@ -163,40 +149,25 @@ pub(super) fn summary<'a>(answers: impl Iterator<Item = (&'a str, &'a str, &'a A
     };
     let near = share(&|answer| answer.regrets.iter().map(|regret| *regret <= NEAR).collect());
     let alike = share(&|answer| {
-        let ends = answer
-            .regrets
-            .iter()
-            .fold((f64::INFINITY, 0.0f64), |ends, regret| (ends.0.min(*regret), ends.1.max(*regret)));
-        vec![
-            answer.cases.iter().all(|case| *case == answer.cases[0])
-                || (1.0 + ends.1) / (1.0 + ends.0) <= 1.0 + SAME,
-        ]
+        let least = answer.regrets.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = answer.regrets.iter().copied().fold(0.0, f64::max);
+        let is_same = answer.cases.iter().all(|case| *case == answer.cases[0]);
+        vec![is_same || (1.0 + most) / (1.0 + least) <= 1.0 + SAME]
     });
     let minimal = share(&|answer| answer.steps.values().map(|step| *step >= 1.0 + SAME).collect());
     let mut text = format!(
-        "\n## Answers\n\n`cargo xtask validate answer` asked for the first answer several times. Each was then measured beside plain\nwrite, \
-         the best of the grid, and every case with one choice less. The regret is the distance to the fastest of these.\n\
-         One half of the rounds chooses the fastest, and the other half measures it.\n\n\
-         - within {:.0} % of the fastest: {near}\n\
-         - the same each time, or within {:.0} %: {alike}\n\
-         - a choice less costs {:.0} % or more: {minimal}\n\n\
-         | environment | goal | size | gain | regret | first answer |\n|---|---|---|---|---|---|\n",
-        NEAR * 100.0,
-        SAME * 100.0,
-        SAME * 100.0,
+        include_str!("answers.md"),
+        near_limit = NEAR * 100.0,
+        same_limit = SAME * 100.0,
+        near = near,
+        alike = alike,
+        minimal = minimal,
     );
     for (environment, goal, answer) in answers {
-        let list = |values: &[f64], text: &dyn Fn(f64) -> String| {
-            values.iter().map(|value| text(*value)).collect::<Vec<_>>().join(", ")
-        };
-        let (gains, regrets) = (
-            list(&answer.gains, &|gain| format!("{gain:.2}")),
-            list(&answer.regrets, &|regret| format!("{:.0} %", regret * 100.0)),
-        );
-        text += &format!(
-            "| {environment} | {goal} | {} | {gains} | {regrets} | `{}` |\n",
-            answer.size, answer.cases[0]
-        );
+        let gains: Vec<_> = answer.gains.iter().map(|gain| format!("{gain:.2}")).collect();
+        let regrets: Vec<_> = answer.regrets.iter().map(|regret| format!("{:.0} %", regret * 100.0)).collect();
+        let (gains, regrets, case) = (gains.join(", "), regrets.join(", "), &answer.cases[0]);
+        text += &format!("| {environment} | {goal} | {} | {gains} | {regrets} | `{case}` |\n", answer.size);
     }
     text
 }

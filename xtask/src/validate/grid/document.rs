@@ -9,7 +9,7 @@ use super::choice::{Gains, TOLERANCE, choose, gain, left_out, regret};
 use super::{Grids, answer};
 use crate::command::root;
 
-pub(super) const MOST: usize = 8;
+const MOST: usize = 8;
 
 /// A program is expected to have at most these for its files.
 const MOST_THREADS: u32 = 4;
@@ -24,10 +24,10 @@ fn paths() -> [PathBuf; 2] {
     ["crates/model/portfolio.toml", "docs/explanation/portfolio.md"].map(|path| root().join(path))
 }
 
-pub(super) fn write(grids: &Grids, most: usize) -> Result<()> {
+pub(super) fn write(grids: &Grids) -> Result<()> {
     let [portfolio, document] = paths();
     let old = fs::read_to_string(&portfolio).context("portfolio.toml")?;
-    let new = Texts::new(grids, most, &old)?;
+    let new = Texts::new(grids, &old)?;
     fs::write(portfolio, new.portfolio)?;
     fs::write(document, new.document).context("docs/explanation/portfolio.md")
 }
@@ -40,7 +40,7 @@ impl Texts {
     }
 
     /// A goal without results keeps its cases.
-    pub(super) fn new(grids: &Grids, most: usize, old: &str) -> Result<Self> {
+    pub(super) fn new(grids: &Grids, old: &str) -> Result<Self> {
         let old_cases: BTreeMap<String, Vec<String>> = toml::from_str(old).context("portfolio.toml")?;
         let head = old.split_inclusive('\n').take_while(|line| line.starts_with('#'));
         let (mut portfolio, mut document) = (head.collect::<String>(), head_of(grids));
@@ -48,12 +48,12 @@ impl Texts {
             let column = Column::new(grids, goal);
             let chosen = match column.gains.is_empty() {
                 true => old_cases.get(goal.name()).cloned().unwrap_or_default(),
-                false => choose(&column.references(), &column.efforts, most),
+                false => choose(&column.references(), &column.efforts, MOST),
             };
             let lines: String = chosen.iter().map(|name| format!("    {name:?},\n")).collect();
             let lines = if lines.is_empty() { lines } else { format!("\n{lines}") };
             portfolio += &format!("\n{goal} = [{lines}]\n");
-            document += &column.section(goal, &chosen, most);
+            document += &column.section(goal, &chosen);
         }
         let answers = grids.iter().flat_map(|(name, grid)| {
             grid.answers.iter().map(|(goal, answer)| (name.as_str(), goal.as_str(), answer))
@@ -105,7 +105,7 @@ impl<'g> Column<'g> {
         if places.is_empty() { "–".to_owned() } else { places }
     }
 
-    fn section(&self, goal: Goal, chosen: &[String], most: usize) -> String {
+    fn section(&self, goal: Goal, chosen: &[String]) -> String {
         let near = format!("within {:.0} % of the best, with its gain", TOLERANCE * 100.0);
         let mut text = format!("\n## {goal}\n\n| case | effort | {near} |\n|---|---|---|\n");
         let is_near = |gains: &Gains, cases: &[&str]| regret(gains, cases) <= TOLERANCE;
@@ -126,7 +126,7 @@ impl<'g> Column<'g> {
         if far != "–" {
             text += &format!("\nThey leave a regret in {far}.\n");
         }
-        let mut regrets = left_out(&self.references(), &self.efforts, most);
+        let mut regrets = left_out(&self.references(), &self.efforts, MOST);
         let worst = (0..regrets.len()).max_by(|a, b| regrets[*a].total_cmp(&regrets[*b]));
         let worst = worst.map_or("", |index| self.names[index]);
         regrets.sort_by(f64::total_cmp);
@@ -174,7 +174,7 @@ mod tests {
             ("one".to_owned(), grid("\"mmap,threads=2\" = 2.0\npwrite = 1.1\n'pwrite,threads=9' = 4.0")),
             ("other".to_owned(), grid("pwrite = 1.5\nunknown = 9.0")),
         ]);
-        let Texts { portfolio, document } = Texts::new(&grids, 8, "# head\n\ncopy = [\"splice\"]\n").unwrap();
+        let Texts { portfolio, document } = Texts::new(&grids, "# head\n\ncopy = [\"splice\"]\n").unwrap();
         let (stream, rest) = portfolio.split_once("]\n").unwrap();
         assert_eq!(stream, "# head\n\nstream = [\n    \"pwrite\",\n    \"mmap,threads=2\",\n");
         assert!(

@@ -16,14 +16,14 @@ use writebench_model::{Axis, Bytes, Durability, Environment, Goal, Space};
 use self::choice::Gains;
 use self::stages::{Measurement, ranked};
 use crate::command::root;
-use crate::program;
+use crate::program::Bench;
 use crate::target::{Targets, filesystem, is_memory};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
     targets: Targets,
-    /// Only these goals; may be repeated
+    /// Only these goals. May be repeated
     #[arg(long = "goal", value_parser = |text: &str| Goal::from_name(text).ok_or("no such goal"))]
     goals: Vec<Goal>,
     /// Size of the files
@@ -35,12 +35,9 @@ pub(crate) struct Options {
     /// Name of the environment [default: the filesystem and the CPU]
     #[arg(long)]
     name: Option<String>,
-    /// Measure nothing, and choose the portfolios from `xtask/grid/`
+    /// Choose the portfolios from `xtask/grid/`, without a measurement
     #[arg(long, conflicts_with = "targets")]
     choose: bool,
-    /// The most cases of a portfolio
-    #[arg(long, default_value_t = document::MOST)]
-    max: usize,
 }
 
 /// A file of `xtask/grid/`.
@@ -60,13 +57,12 @@ type Grids = BTreeMap<String, Grid<Gains>>;
 
 pub(crate) fn run(options: &Options) -> Result<bool> {
     if options.choose {
-        return document::write(&read()?, options.max).map(|()| true);
+        return document::write(&read()?).map(|()| true);
     }
-    let program = program::build()?;
     /// For a copy, its source and files in removal.
     const IMAGE_SIZES: u64 = 16;
-    options.targets.each("grid", Bytes(options.size.0.saturating_mul(IMAGE_SIZES).max(1 << 30)), |target| {
-        options.measure(&program, target).map(|()| true)
+    options.targets.each("grid", Bytes(options.size.0.saturating_mul(IMAGE_SIZES).max(1 << 30)), |bench| {
+        options.measure(bench).map(|()| true)
     })
 }
 
@@ -96,7 +92,7 @@ fn write(name: &str, grid: Grid<Gains>) -> Result<()> {
 }
 
 impl Options {
-    fn measure(&self, program: &Path, target: &Path) -> Result<()> {
+    fn measure(&self, bench: Bench<'_>) -> Result<()> {
         let goals = Goal::ALL.iter().filter(|goal| self.goals.is_empty() || self.goals.contains(goal));
         for &goal in goals.filter(|goal| **goal != Goal::LargerThanMemory) {
             let space = |size: Bytes| {
@@ -105,16 +101,16 @@ impl Options {
             };
             let (small, full) = (space(self.small)?, space(self.size)?);
             // Memory is not durable.
-            if full.baseline.contract().durability == Durability::Durable && is_memory(target)? {
+            if full.baseline.contract().durability == Durability::Durable && is_memory(bench.target)? {
                 continue;
             }
             let start = Instant::now();
-            let (gains, export) = Measurement { program, target, goal }.gains(&small, &full)?;
-            let name = self.keep(target, goal, &gains, &export)?;
+            let (gains, export) = Measurement { bench, goal }.gains(&small, &full)?;
+            let name = self.keep(bench.target, goal, &gains, &export)?;
             let (count, seconds) = (full.others.len(), start.elapsed().as_secs());
             let best = ranked(&gains).into_iter().next().unwrap_or_default();
             println!(
-                "{name}: {goal}, {count} cases in {seconds} s; {:.3}: {best}",
+                "{name}: {goal}, {count} cases in {seconds} s, {:.3}: {best}",
                 choice::gain(&gains, &best)
             );
         }
@@ -181,7 +177,7 @@ mod tests {
     #[test]
     fn the_portfolio_and_its_document_follow_from_the_measurements() {
         let old = document::Texts::read().unwrap();
-        let new = document::Texts::new(&read().unwrap(), document::MOST, &old.portfolio).unwrap();
+        let new = document::Texts::new(&read().unwrap(), &old.portfolio).unwrap();
         assert!(old == new, "run `cargo xtask validate grid --choose`");
     }
 }

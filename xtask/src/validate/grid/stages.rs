@@ -1,8 +1,6 @@
 //! Three stages measure a goal's cases, each with fewer cases and more samples.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -11,13 +9,12 @@ use writebench_testkit::TestRng;
 
 use super::choice::Gains;
 use crate::export::{measured, without_size};
-use crate::program;
+use crate::program::{Bench, exported};
 
 const SEED: u64 = 1;
 
 pub(super) struct Measurement<'m> {
-    pub(super) program: &'m Path,
-    pub(super) target: &'m Path,
+    pub(super) bench: Bench<'m>,
     pub(super) goal: Goal,
 }
 
@@ -50,13 +47,13 @@ impl Measurement<'_> {
             is_in(&short_name(self.goal, case)) && case.contract().content != Content::SharedCopy
         });
         let cases: Vec<Case> = [&space.baseline].into_iter().chain(others).cloned().collect();
-        let mut command = program::run(Command::new(self.program), self.target, &cases, samples);
+        let mut command = self.bench.run(&cases, samples);
         // The first sample detects the effect of `O_DIRECT`.
         command.args(["--no-limits", "--verify", "first"]);
-        let export = program::exported(command)?;
+        let export = exported(command)?;
         let measured = measured(&export)?;
         let baseline = measured.iter().find(|case| case.case == space.baseline);
-        let baseline_ns = baseline.context("plain write has no figure")?.value_ns;
+        let baseline_ns = baseline.context("plain write has no result")?.value_ns;
         let gains = measured.iter().filter(|case| {
             case.case != space.baseline && case.samples.iter().all(|sample| sample.shares_blocks != Some(true))
         });
