@@ -62,7 +62,7 @@ pub(crate) fn attempt(command: &mut Command, without: &str) -> bool {
     println!("setup: {}", shown(command));
     let outcome = succeed(command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()));
     if let Err(error) = &outcome {
-        println!("setup: {error:#}; going on without {without}");
+        println!("setup: {error:#}. Continuing without {without}");
     }
     outcome.is_ok()
 }
@@ -82,7 +82,7 @@ pub(crate) fn output(command: &mut Command) -> Result<Output> {
     let output = command.output().with_context(|| format!("cannot start {}", shown(command)))?;
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr);
-        let last = complaint.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+        let last = complaint.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
         bail!("{} ended with {}: {last}", shown(command), output.status);
     }
     Ok(output)

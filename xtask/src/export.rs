@@ -1,7 +1,7 @@
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::Value;
-use writebench_model::{Case, Method, Sample};
+use writebench_model::{Case, Environment, Method, Sample};
 use writebench_stats::{Interval, Rounds, as_f64};
 
 #[derive(Debug)]
@@ -36,6 +36,11 @@ pub(crate) fn measured(export: &Value) -> Result<Vec<Measured>> {
         }
     }
     Ok(cases)
+}
+
+/// The environment of the first target.
+pub(crate) fn environment(export: &Value) -> Result<Environment> {
+    Environment::deserialize(&export["targets"][0]["environment"]).context("the target's environment")
 }
 
 impl Measured {

@@ -51,12 +51,9 @@ fn main() -> ExitCode {
         Task::SelfTimed(options) => parity::self_timed::run(&options),
         Task::Validate(question) => validate::run(&question),
     };
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    let is_good = outcome.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        false
+    });
+    if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

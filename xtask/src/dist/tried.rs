@@ -1,7 +1,7 @@
 //! Uses each file of a release as its users do, without Rust and this repository.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -198,11 +198,7 @@ fn node(version: &str, release: &Release) -> Result<()> {
         const fd = fs.openSync('written', fs.constants.O_CREAT | fs.constants.O_RDWR | io.O_DIRECT);
         fs.writeSync(fd, block, 0, 4096, 0); fs.closeSync(fd);
         console.log(process.versions.node, fs.readFileSync('written').every((byte) => byte === 7));";
-    let binaries = fs::read_dir(folder.path().join("node_modules"))?.filter_map(Result::ok);
-    let node: Option<PathBuf> = binaries
-        .map(|entry| entry.path().join("bin/node"))
-        .find(|node| node.to_string_lossy().contains("node-linux-") && node.is_file());
-    let node = node.context("npm brought no node")?;
+    let node = folder.path().join(format!("node_modules/node-linux-{processor}/bin/node"));
     let said = printed(Command::new(node).current_dir(folder.path()).args(["-e", program]))?;
     ensure!(said.starts_with(version) && said.trim().ends_with("true"), "{said}");
     Ok(())

@@ -45,24 +45,19 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     const IMAGE_SIZE: Bytes = Bytes(4 << 30);
     options.targets.each("advice", IMAGE_SIZE, |bench| {
         println!("\n{}", described(bench.target));
-        Search { bench, options }.validate()
+        options.validate(bench)
     })
 }
 
-struct Search<'s> {
-    bench: Bench<'s>,
-    options: &'s Options,
-}
-
-impl Search<'_> {
-    fn validate(&self) -> Result<bool> {
-        let Options { size, samples, searches, part, .. } = *self.options;
+impl Options {
+    fn validate(&self, bench: Bench<'_>) -> Result<bool> {
+        let Options { size, samples, searches, part, .. } = *self;
         let mut found = HashMap::<Case, u32>::new();
         let (mut budget, mut grid_s) = (None, None);
         if samples > 0 {
-            let candidates = self.candidates()?;
+            let candidates = self.candidates(bench)?;
             let start = Instant::now();
-            let grid = self.run_cases(&candidates, samples)?;
+            let grid = run_cases(bench, &candidates, samples)?;
             let time = start.elapsed();
             let (count, best, seconds) = (candidates.len(), &grid[0].case, time.as_secs_f64());
             println!("grid: {count} candidates × {samples} samples in {seconds:.0} s, fastest: {best}");
@@ -73,7 +68,7 @@ impl Search<'_> {
         let scratch = tempfile::tempdir().context("a folder for the database")?;
         let (mut answers, mut search_s) = (Vec::new(), 0.0);
         for number in 1..=searches {
-            let mut command = self.advise();
+            let mut command = self.advise(bench);
             if let Some(budget) = budget {
                 command.args(["--budget", &format!("{}ms", budget.as_millis())]);
             }
@@ -97,24 +92,24 @@ impl Search<'_> {
             let ratio = grid_s / search_s;
             println!("a search took {search_s:.0} s, a part of 1/{ratio:.0} of the grid's time");
         }
-        let broken = promise::broken(self.bench, &answers)?;
+        let broken = promise::broken(bench, &answers)?;
         let is_kept = self.is_rare(broken);
         if found.len() == 1 {
             println!("searches within 3 %: {searches} of {searches}, all equal");
             return Ok(is_kept);
         }
-        Ok(self.side_by_side(&found)? && is_kept)
+        Ok(self.side_by_side(bench, &found)? && is_kept)
     }
 
     fn is_rare(&self, searches: u32) -> bool {
-        searches <= self.options.searches / 10
+        searches <= self.searches / 10
     }
 
-    fn side_by_side(&self, found: &HashMap<Case, u32>) -> Result<bool> {
+    fn side_by_side(&self, bench: Bench<'_>, found: &HashMap<Case, u32>) -> Result<bool> {
         let names: Vec<Case> = found.keys().cloned().collect();
-        let cases = self.run_cases(&names, ROUNDS)?;
+        let cases = run_cases(bench, &names, ROUNDS)?;
         let (mut near, mut far) = (0, 0);
-        let searches = self.options.searches;
+        let searches = self.searches;
         println!("side by side, {ROUNDS} rounds: time / time of the fastest of these");
         for case in &cases {
             let Interval { estimate, low, high, .. } =
@@ -138,17 +133,17 @@ impl Search<'_> {
         Ok(self.is_rare(far))
     }
 
-    fn advise(&self) -> Command {
-        let mut command = self.bench.advise();
-        command.args(["--for", &self.options.goal]);
-        if let Some(size) = self.options.size {
+    fn advise(&self, bench: Bench<'_>) -> Command {
+        let mut command = bench.advise();
+        command.args(["--for", &self.goal]);
+        if let Some(size) = self.size {
             command.args(["--size", &size.to_string()]);
         }
         command
     }
 
-    fn candidates(&self) -> Result<Vec<Case>> {
-        let mut command = self.advise();
+    fn candidates(&self, bench: Bench<'_>) -> Result<Vec<Case>> {
+        let mut command = self.advise(bench);
         let text = printed(command.args(["--dry-run", "--quiet"]))?;
         // The last line is the sum.
         let names = text.lines().rev().skip(1);
@@ -157,12 +152,12 @@ impl Search<'_> {
         ensure!(!cases.is_empty(), "the dry run names no candidates");
         Ok(cases)
     }
+}
 
-    /// The fastest is first.
-    fn run_cases(&self, cases: &[Case], samples: u32) -> Result<Vec<Measured>> {
-        let mut cases = measured(&exported(self.bench.run(cases, samples))?)?;
-        ensure!(cases.len() > 1, "fewer than two cases have results");
-        cases.sort_by(|a, b| a.value_ns.total_cmp(&b.value_ns));
-        Ok(cases)
-    }
+/// The fastest is first.
+fn run_cases(bench: Bench<'_>, cases: &[Case], samples: u32) -> Result<Vec<Measured>> {
+    let mut cases = measured(&exported(bench.run(cases, samples))?)?;
+    ensure!(cases.len() > 1, "fewer than two cases have results");
+    cases.sort_by(|a, b| a.value_ns.total_cmp(&b.value_ns));
+    Ok(cases)
 }

@@ -12,7 +12,7 @@ use writebench_model::{Axis, Bytes, Case, CaseError, Environment};
 use writebench_stats::{Interval, as_f64};
 use writebench_testkit::ControlGroup;
 
-use crate::export::{Clock, Measured, measured, without_size};
+use crate::export::{Clock, Measured, environment, measured, without_size};
 use crate::program::{Bench, exported};
 use crate::target::{Targets, filesystem, is_memory};
 
@@ -32,13 +32,6 @@ pub(crate) struct Options {
     /// Also write the tables to this file, which keeps those of other machines and filesystems
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-}
-
-impl Options {
-    fn head(&self) -> String {
-        let Self { samples, rounds, size, .. } = self;
-        format!(include_str!("frontier.md"), samples = samples, rounds = rounds, size = size.approximate())
-    }
 }
 
 #[derive(Deserialize)]
@@ -73,6 +66,12 @@ impl Contract {
         Ok([sized(&self.programs)?, sized(&self.cp)?, sized(&self.ours)?])
     }
 
+    fn measure(&self, bench: Bench<'_>, cases: &[Case], samples: u32) -> Result<Value> {
+        let command = bench.run(cases, samples);
+        let Some(memory_bytes) = self.memory_bytes else { return exported(command) };
+        exported(ControlGroup::with_memory(memory_bytes)?.with(&command))
+    }
+
     fn is_durable(&self) -> bool {
         self.programs.iter().all(|case| case.contains("sync="))
     }
@@ -84,7 +83,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let contracts: Contracts = toml::from_str(include_str!("frontier.toml")).context("frontier.toml")?;
     let image_size = Bytes(options.size.0.saturating_mul(IMAGE_SIZES));
     options.targets.each("frontier", image_size, |bench| {
-        let (section, is_reached) = Frontier { bench, options }.compare(&contracts.contract)?;
+        let (section, is_reached) = options.compare(bench, &contracts.contract)?;
         if let Some(file) = &options.markdown {
             let before = std::fs::read_to_string(file).unwrap_or_default();
             let text = with_section(&options.head(), &before, &section);
@@ -94,24 +93,23 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     })
 }
 
-struct Frontier<'f> {
-    bench: Bench<'f>,
-    options: &'f Options,
-}
+impl Options {
+    fn head(&self) -> String {
+        let Self { samples, rounds, size, .. } = self;
+        format!(include_str!("frontier.md"), samples = samples, rounds = rounds, size = size.approximate())
+    }
 
-impl Frontier<'_> {
-    fn compare(&self, contracts: &[Contract]) -> Result<(String, bool)> {
-        let kind = filesystem(self.bench.target);
-        let in_memory = is_memory(self.bench.target)?;
-        let wanted = |contract: &&Contract| {
-            // Memory is not durable, and holds no file larger than itself.
-            !in_memory || !contract.is_durable() && contract.memory_bytes.is_none()
-        };
+    fn compare(&self, bench: Bench<'_>, contracts: &[Contract]) -> Result<(String, bool)> {
+        let kind = filesystem(bench.target);
+        let in_memory = is_memory(bench.target)?;
+        // Memory is not durable, and holds no file larger than itself.
+        let wanted =
+            |contract: &&Contract| !in_memory || !contract.is_durable() && contract.memory_bytes.is_none();
         let (mut rows, mut facts, mut good) = (String::new(), None, true);
         for contract in contracts.iter().filter(wanted) {
-            let [programs, cp, ours] = contract.cases(self.options.size)?;
+            let [programs, cp, ours] = contract.cases(self.size)?;
             let all = [&programs[..], &cp, &ours].concat();
-            let chosen = measured(&self.measure(contract, &all, self.options.samples)?)?;
+            let chosen = measured(&contract.measure(bench, &all, self.samples)?)?;
             // Sharing blocks is another contract than copying bytes.
             let shares = |case: &Measured| case.samples.iter().any(|sample| sample.shares_blocks == Some(true));
             let is_kept = |case: &&Measured| contract.may_share_blocks || !shares(case);
@@ -125,7 +123,7 @@ impl Frontier<'_> {
             let cp = best(&cp);
             let finals: HashSet<&Case> = [&theirs, &ours].into_iter().chain(&cp).collect();
             let finals: Vec<Case> = finals.into_iter().cloned().collect();
-            let export = self.measure(contract, &finals, self.options.rounds)?;
+            let export = contract.measure(bench, &finals, self.rounds)?;
             if facts.is_none() {
                 facts = Some(facts_of(&export)?);
             }
@@ -153,13 +151,6 @@ impl Frontier<'_> {
             "\n### {kind}, {facts}\n\n| contract | the programs' best | GB/s | the best here | GB/s | times as fast | of limit | wanted |\n|---|---|---|---|---|---|---|---|\n"
         );
         Ok((head + &rows, good))
-    }
-
-    fn measure(&self, contract: &Contract, cases: &[Case], samples: u32) -> Result<Value> {
-        let command = self.bench.run(cases, samples);
-        let Some(memory_bytes) = contract.memory_bytes else { return exported(command) };
-        let group = ControlGroup::with_memory(memory_bytes)?;
-        exported(group.with(&command))
     }
 }
 
@@ -190,8 +181,7 @@ fn with_section(head: &str, document: &str, section: &str) -> String {
 }
 
 fn facts_of(export: &Value) -> Result<String> {
-    let Environment { cpu, memory, system, .. } =
-        Environment::deserialize(&export["targets"][0]["environment"]).context("the target's environment")?;
+    let Environment { cpu, memory, system, .. } = environment(export)?;
     Ok(format!(
         "{}\n\n{} CPUs, {} of memory, {}.",
         cpu.model.as_deref().unwrap_or("unknown"),

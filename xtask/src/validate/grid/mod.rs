@@ -16,6 +16,7 @@ use writebench_model::{Axis, Bytes, Durability, Environment, Goal, Space};
 use self::choice::Gains;
 use self::stages::{Measurement, ranked};
 use crate::command::root;
+use crate::export::environment;
 use crate::program::Bench;
 use crate::target::{Targets, filesystem, is_memory};
 
@@ -62,7 +63,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     /// For a copy, its source and files in removal.
     const IMAGE_SIZES: u64 = 16;
     options.targets.each("grid", Bytes(options.size.0.saturating_mul(IMAGE_SIZES).max(1 << 30)), |bench| {
-        options.measure(bench).map(|()| true)
+        options.measure(bench)
     })
 }
 
@@ -72,13 +73,11 @@ fn folder() -> PathBuf {
 
 fn read() -> Result<Grids> {
     let mut grids = Grids::new();
-    for entry in fs::read_dir(folder()).into_iter().flatten() {
+    for entry in fs::read_dir(folder())? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let text = fs::read_to_string(&path)?;
-            grids.insert(name, toml::from_str(&text).with_context(|| path.display().to_string())?);
-        }
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path)?;
+        grids.insert(name, toml::from_str(&text).with_context(|| path.display().to_string())?);
     }
     Ok(grids)
 }
@@ -86,13 +85,12 @@ fn read() -> Result<Grids> {
 fn write(name: &str, grid: Grid<Gains>) -> Result<()> {
     let goals = grid.goals.into_iter().map(|(goal, gains)| (goal, best_first(&gains))).collect();
     let grid = Grid { environment: grid.environment, goals, answers: grid.answers };
-    fs::create_dir_all(folder())?;
     let file = folder().join(format!("{name}.toml"));
     fs::write(&file, toml::to_string(&grid)?).with_context(|| format!("writing {}", file.display()))
 }
 
 impl Options {
-    fn measure(&self, bench: Bench<'_>) -> Result<()> {
+    fn measure(&self, bench: Bench<'_>) -> Result<bool> {
         let goals = Goal::ALL.iter().filter(|goal| self.goals.is_empty() || self.goals.contains(goal));
         for &goal in goals.filter(|goal| **goal != Goal::LargerThanMemory) {
             let space = |size: Bytes| {
@@ -109,12 +107,10 @@ impl Options {
             let name = self.keep(bench.target, goal, &gains, &export)?;
             let (count, seconds) = (full.others.len(), start.elapsed().as_secs());
             let best = ranked(&gains).into_iter().next().unwrap_or_default();
-            println!(
-                "{name}: {goal}, {count} cases in {seconds} s, {:.3}: {best}",
-                choice::gain(&gains, &best)
-            );
+            let gain = choice::gain(&gains, &best);
+            println!("{name}: {goal}, {count} cases in {seconds} s, {gain:.3}: {best}");
         }
-        Ok(())
+        Ok(true)
     }
 
     /// A file of other settings is replaced. Returns its name.
@@ -133,9 +129,7 @@ impl Options {
     }
 
     fn provenance(&self, export: &Value) -> Result<Provenance> {
-        let Environment { cpu, memory, system, filesystem, device, .. } =
-            Environment::deserialize(&export["targets"][0]["environment"])
-                .context("the target's environment")?;
+        let Environment { cpu, memory, system, filesystem, device, .. } = environment(export)?;
         let fact = |name: &str| export["run"][name].as_str().unwrap_or_default().to_owned();
         let device = device.and_then(|device| device.model).unwrap_or_default();
         let facts = [

@@ -50,7 +50,7 @@ impl Call<'_> {
     pub(super) fn perform(&self) -> Result<Ended> {
         let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut command = self.program.command(&words);
-        let output = tempfile::NamedTempFile::new().context("a file for what it says")?;
+        let output = tempfile::NamedTempFile::new().context("a file for standard error")?;
         command.stderr(output.reopen()?).stdout(Stdio::null());
         if matches!(self.injector.kind, Injection::ReaderLeaves) {
             command.stdout(Stdio::piped());
@@ -148,6 +148,6 @@ fn send(process: Option<u32>, signal: Signal) -> Result<()> {
 fn has_ended_or(result: rustix::io::Result<()>) -> Result<()> {
     match result {
         Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
-        Err(error) => Err(error).context("a process that something is done to"),
+        Err(error) => Err(error).context("a signal or a limit"),
     }
 }

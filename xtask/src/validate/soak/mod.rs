@@ -205,7 +205,7 @@ impl Record {
     }
 
     fn print(&self) {
-        println!("\n{} rounds; work, what went wrong, how it ended, how often:", self.rounds);
+        println!("\n{} rounds. Work, fault, ending, count:", self.rounds);
         for ((work, fault, status), count) in &self.tally {
             println!("{:<12} {fault:<24} {status:<24} {count:>4}", format!("{work:?}"));
         }
@@ -230,6 +230,6 @@ mod tests {
         assert!(Work::Run.codes(false) == [0] && !nothing.allows(Work::Run, Some(4), None));
         let killed = injector(Injection::Signal(rustix::process::Signal::KILL));
         assert!(killed.allows(Work::Run, None, Some(9)) && !killed.allows(Work::Run, None, Some(11)));
-        assert!(!killed.allows(Work::Run, Some(101), None), "a panic is never the way");
+        assert!(!killed.allows(Work::Run, Some(101), None), "a panic is never allowed");
     }
 }
