@@ -31,7 +31,7 @@ enum Task {
     Tidy,
     /// Make the files of a release: static programs, packages, tarballs of the Node package, sums
     Dist(dist::Options),
-    /// Compare writebench with plain C programs that do the same work, or with cp, dd and fio
+    /// Compare writebench with plain C programs of the same work, or with other tools
     Parity(parity::Options),
     /// Run a program that measures itself, for `parity`
     #[command(hide = true)]

@@ -48,7 +48,7 @@ struct Others {
     /// Compare cp and dd with the cases
     #[arg(long)]
     tools: bool,
-    /// Compare with fio, by the jobs that `--export fio=DIR` writes
+    /// Compare with fio and its exported jobs
     #[arg(long)]
     fio: bool,
     /// Compare with this IOR, under mpirun

@@ -8,15 +8,15 @@ use anyhow::Result;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Question {
-    /// Check that a search finds the result of measuring every candidate, and keeps its promise in a program
+    /// Check that a search finds the best candidate, and keeps its promise in a program
     Advise(advice::Options),
     /// Check that the first answer is near the best of the grid, the same each time, and minimal
     Answer(grid::answer::Options),
-    /// Compare the best ways of the five programs with the best here, for each contract
+    /// Compare the best methods of five programs with those of writebench, for each contract
     Frontier(frontier::Options),
-    /// Measure the cases of each goal in stages, or choose the portfolios from all such figures
+    /// Measure the cases of each goal in stages, or choose the portfolios from all results
     Grid(grid::Options),
-    /// Run all commands with all kinds of faults for minutes, and look for errors and leftovers
+    /// Run all commands with all kinds of faults, and look for errors and leftovers
     Soak(soak::Options),
 }
 

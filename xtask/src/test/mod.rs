@@ -101,7 +101,7 @@ impl Log {
             let mut output = Vec::new();
             let record = step.carry_out(failed.as_deref(), &mut output);
             // Standard output may be closed.
-            let _ = writeln!(stdout.lock(), "{title} (beside others)\n{}", String::from_utf8_lossy(&output));
+            let _ = writeln!(stdout.lock(), "{title} (second lane)\n{}", String::from_utf8_lossy(&output));
             record
         } else {
             println!("{title}");

@@ -1,10 +1,7 @@
-//! Checks of links between our documents.
-
 use std::path::Path;
 
 use super::{Finding, finding};
 
-/// Local links of a document to missing files.
 pub(super) fn broken(root: &Path, path: &str, text: &str) -> Vec<Finding> {
     if !is_document(path) {
         return Vec::new();
@@ -43,7 +40,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
 }
 
 fn links_of_line(line: &str) -> Vec<&str> {
-    // The text between two backticks is code.
+    // Code is between two backticks.
     let prose = line.split('`').step_by(2);
     let mut links = Vec::new();
     for part in prose {
@@ -52,7 +49,7 @@ fn links_of_line(line: &str) -> Vec<&str> {
             links.extend(rests.filter_map(|rest| rest.split(closing).next()));
         }
     }
-    // The text may be in backticks: [`name`](target).
+    // The text may have backticks: [`name`](target).
     if let Some(definition) = line.trim_start().strip_prefix('[').and_then(|rest| rest.split_once("]: ")) {
         links.push(definition.1);
     }

@@ -107,7 +107,7 @@ impl Call<'_> {
             // This ends when the filesystem is full.
             Injection::Fill => {
                 let file = File::create(self.target.join(OTHERS));
-                let _ = io::copy(&mut io::repeat(1), &mut file.context("a file that fills the filesystem")?);
+                let _ = io::copy(&mut io::repeat(1), &mut file.context("a file to fill the filesystem")?);
             }
             Injection::Silence => self.server.map_or(Ok(()), Bindfs::stop)?,
             Injection::Pause(who) => {
