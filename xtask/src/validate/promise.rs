@@ -45,24 +45,18 @@ pub(super) fn broken(bench: Bench<'_>, advice: &[Advice]) -> Result<u32> {
             promises.entry((recommended, baseline)).or_default().push(gain);
         }
     }
-    if !promises.is_empty() {
-        println!(
-            "the recommended functions as programs, {ROUNDS} rounds: gain over plain write from malloc's memory"
-        );
-    }
+    println!("gain of the recommended functions as programs over plain write, {ROUNDS} rounds:");
     let (mut count, mut all_broken) = (0, 0);
     for ((recommended, baseline), gains) in promises {
         let measured = gain(bench, recommended, baseline).context(recommended.to_owned())?;
+        let Interval { estimate, low, high, .. } = measured;
         for promise in gains {
             let is_broken = promise.is_broken(&measured);
             count += 1;
             all_broken += u32::from(is_broken);
             let verdict = if is_broken { "LESS THAN PROMISED" } else { "as promised" };
-            let Interval { estimate, low, high, .. } = measured;
-            println!(
-                "  {estimate:.2} [{low:.2}, {high:.2}] {verdict} ({:.2} – {:.2}): {recommended}",
-                promise.low, promise.high
-            );
+            let promised = format!("{:.2} – {:.2}", promise.low, promise.high);
+            println!("  {estimate:.2} [{low:.2}, {high:.2}] {verdict} ({promised}): {recommended}");
         }
     }
     println!("promises of a gain: {count}, not kept: {all_broken}");

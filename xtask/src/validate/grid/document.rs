@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -9,58 +8,36 @@ use super::choice::{Gains, TOLERANCE, choose, gain, left_out, regret};
 use super::{Grids, answer};
 use crate::command::root;
 
-const MOST: usize = 8;
+const MOST_CASES: usize = 8;
 
 /// A program is expected to have at most these for its files.
 const MOST_THREADS: u32 = 4;
 
-#[derive(PartialEq, Eq)]
-pub(super) struct Texts {
-    pub(super) portfolio: String,
-    document: String,
+pub(super) fn paths() -> [PathBuf; 2] {
+    ["crates/model/portfolio.toml", "docs/portfolio.md"].map(|path| root().join(path))
 }
 
-fn paths() -> [PathBuf; 2] {
-    ["crates/model/portfolio.toml", "docs/explanation/portfolio.md"].map(|path| root().join(path))
-}
-
-pub(super) fn write(grids: &Grids) -> Result<()> {
-    let [portfolio, document] = paths();
-    let old = fs::read_to_string(&portfolio).context("portfolio.toml")?;
-    let new = Texts::new(grids, &old)?;
-    fs::write(portfolio, new.portfolio)?;
-    fs::write(document, new.document).context("docs/explanation/portfolio.md")
-}
-
-impl Texts {
-    #[cfg(test)]
-    pub(super) fn read() -> Result<Self> {
-        let [portfolio, document] = paths().map(fs::read_to_string);
-        Ok(Self { portfolio: portfolio?, document: document? })
+/// The texts of [`paths`]. A goal without results keeps its cases.
+pub(super) fn texts(grids: &Grids, old: &str) -> Result<[String; 2]> {
+    let old_cases: BTreeMap<String, Vec<String>> = toml::from_str(old).context("portfolio.toml")?;
+    let head = old.split_inclusive('\n').take_while(|line| line.starts_with('#'));
+    let (mut portfolio, mut document) = (head.collect::<String>(), head_of(grids));
+    for &goal in Goal::ALL {
+        let column = Column::new(grids, goal);
+        let chosen = match column.gains.is_empty() {
+            true => old_cases.get(goal.name()).cloned().unwrap_or_default(),
+            false => choose(&column.references(), &column.efforts, MOST_CASES),
+        };
+        let lines: String = chosen.iter().map(|name| format!("    {name:?},\n")).collect();
+        let lines = if lines.is_empty() { lines } else { format!("\n{lines}") };
+        portfolio += &format!("\n{goal} = [{lines}]\n");
+        document += &column.section(goal, &chosen);
     }
-
-    /// A goal without results keeps its cases.
-    pub(super) fn new(grids: &Grids, old: &str) -> Result<Self> {
-        let old_cases: BTreeMap<String, Vec<String>> = toml::from_str(old).context("portfolio.toml")?;
-        let head = old.split_inclusive('\n').take_while(|line| line.starts_with('#'));
-        let (mut portfolio, mut document) = (head.collect::<String>(), head_of(grids));
-        for &goal in Goal::ALL {
-            let column = Column::new(grids, goal);
-            let chosen = match column.gains.is_empty() {
-                true => old_cases.get(goal.name()).cloned().unwrap_or_default(),
-                false => choose(&column.references(), &column.efforts, MOST),
-            };
-            let lines: String = chosen.iter().map(|name| format!("    {name:?},\n")).collect();
-            let lines = if lines.is_empty() { lines } else { format!("\n{lines}") };
-            portfolio += &format!("\n{goal} = [{lines}]\n");
-            document += &column.section(goal, &chosen);
-        }
-        let answers = grids.iter().flat_map(|(name, grid)| {
-            grid.answers.iter().map(|(goal, answer)| (name.as_str(), goal.as_str(), answer))
-        });
-        document += &answer::summary(answers);
-        Ok(Self { portfolio, document })
-    }
+    let answers = grids.iter().flat_map(|(name, grid)| {
+        grid.answers.iter().map(|(goal, answer)| (name.as_str(), goal.as_str(), answer))
+    });
+    document += &answer::summary(answers);
+    Ok([portfolio, document])
 }
 
 struct Column<'g> {
@@ -126,7 +103,7 @@ impl<'g> Column<'g> {
         if far != "–" {
             text += &format!("\nThey leave a regret in {far}.\n");
         }
-        let mut regrets = left_out(&self.references(), &self.efforts, MOST);
+        let mut regrets = left_out(&self.references(), &self.efforts, MOST_CASES);
         let worst = (0..regrets.len()).max_by(|a, b| regrets[*a].total_cmp(&regrets[*b]));
         let worst = worst.map_or("", |index| self.names[index]);
         regrets.sort_by(f64::total_cmp);
@@ -174,7 +151,7 @@ mod tests {
             ("one".to_owned(), grid("\"mmap,threads=2\" = 2.0\npwrite = 1.1\n'pwrite,threads=9' = 4.0")),
             ("other".to_owned(), grid("pwrite = 1.5\nunknown = 9.0")),
         ]);
-        let Texts { portfolio, document } = Texts::new(&grids, "# head\n\ncopy = [\"splice\"]\n").unwrap();
+        let [portfolio, document] = texts(&grids, "# head\n\ncopy = [\"splice\"]\n").unwrap();
         let (stream, rest) = portfolio.split_once("]\n").unwrap();
         assert_eq!(stream, "# head\n\nstream = [\n    \"pwrite\",\n    \"mmap,threads=2\",\n");
         assert!(

@@ -58,7 +58,12 @@ type Grids = BTreeMap<String, Grid<Gains>>;
 
 pub(crate) fn run(options: &Options) -> Result<bool> {
     if options.choose {
-        return document::write(&read()?).map(|()| true);
+        let paths = document::paths();
+        let texts = document::texts(&read()?, &fs::read_to_string(&paths[0]).context("portfolio.toml")?)?;
+        for (path, text) in paths.iter().zip(texts) {
+            fs::write(path, text).with_context(|| path.display().to_string())?;
+        }
+        return Ok(true);
     }
     /// For a copy, its source and files in removal.
     const IMAGE_SIZES: u64 = 16;
@@ -170,8 +175,8 @@ mod tests {
 
     #[test]
     fn the_portfolio_and_its_document_follow_from_the_measurements() {
-        let old = document::Texts::read().unwrap();
-        let new = document::Texts::new(&read().unwrap(), &old.portfolio).unwrap();
+        let old = document::paths().map(|path| fs::read_to_string(path).unwrap());
+        let new = document::texts(&read().unwrap(), &old[0]).unwrap();
         assert!(old == new, "run `cargo xtask validate grid --choose`");
     }
 }

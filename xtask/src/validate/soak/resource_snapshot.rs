@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use rustix::process::WaitOptions;
 use writebench_testkit::{descendants, entries, loop_devices};
 
-/// Names by kind.
+/// Kinds and names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ResourceSnapshot(BTreeMap<&'static str, BTreeSet<String>>);
+pub(super) struct ResourceSnapshot(BTreeSet<(&'static str, String)>);
 
 impl ResourceSnapshot {
     /// Files are those of the directories. Processes and descriptors are those of this process.
@@ -18,14 +18,20 @@ impl ResourceSnapshot {
         // Several mounts may share a mount point. Their lines have numbers.
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let loops = loop_devices().into_iter().map(|(device, file)| format!("{} on {file}", device.display()));
-        Self(BTreeMap::from([
+        let kinds = [
             ("files", directories.iter().flat_map(|directory| names(directory)).collect()),
             ("mounts", mounts.lines().map(str::to_owned).collect()),
             ("loop devices", loops.collect()),
             ("FUSE connections", names(Path::new("/sys/fs/fuse/connections"))),
             ("processes", descendants(own).into_iter().map(described).collect()),
             ("descriptors", descriptors(own)),
-        ]))
+        ];
+        Self(
+            kinds
+                .into_iter()
+                .flat_map(|(kind, names)| names.into_iter().map(move |name| (kind, name)))
+                .collect(),
+        )
     }
 
     /// Waits a minute at most for new resources to disappear. A killed program may have started mkfs, which
@@ -44,24 +50,19 @@ impl ResourceSnapshot {
     }
 
     pub(super) fn new_since(&self, before: &Self) -> Vec<String> {
-        let new = self.0.iter().flat_map(|(kind, here)| {
-            let known = before.0.get(kind);
-            here.iter()
-                .filter(move |name| known.is_none_or(|known| !known.contains(*name)))
-                .map(move |name| format!("{kind}: {name}"))
-        });
-        new.collect()
+        self.0.difference(&before.0).map(|(kind, name)| format!("{kind}: {name}")).collect()
     }
 }
 
 impl fmt::Display for ResourceSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts: Vec<_> = self.0.iter().map(|(kind, names)| format!("{} {kind}", names.len())).collect();
-        f.write_str(&counts.join(", "))
+        let all: Vec<_> = self.0.iter().map(|(kind, _)| *kind).collect();
+        let counts = all.chunk_by(|a, b| a == b).map(|kind| format!("{} {}", kind.len(), kind[0]));
+        f.write_str(&counts.collect::<Vec<_>>().join(", "))
     }
 }
 
-fn names(directory: &Path) -> BTreeSet<String> {
+fn names(directory: &Path) -> Vec<String> {
     entries(directory).iter().map(|path| path.display().to_string()).collect()
 }
 
@@ -71,7 +72,7 @@ fn described(process: u32) -> String {
 }
 
 /// Without the one that lists them.
-fn descriptors(process: u32) -> BTreeSet<String> {
+fn descriptors(process: u32) -> Vec<String> {
     let all = entries(&PathBuf::from(format!("/proc/{process}/fd")));
     let open = all.iter().filter_map(|entry| Some((entry, fs::read_link(entry).ok()?)));
     open.map(|(entry, file)| format!("{} is {}", entry.display(), file.display())).collect()
