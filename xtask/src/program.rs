@@ -70,7 +70,7 @@ impl Bench<'_> {
         command.args((contract.start == Start::Existing).then_some("--existing"));
         command.args((contract.durability == Durability::Durable).then_some("--durable"));
         command.args(case.method().copies().then_some("--copies"));
-        command.args(programs.iter().flat_map(|line| ["--command", line]));
+        command.args(programs.iter().flat_map(|line| ["--command", line.as_str()]));
         measured(&exported(command)?)
     }
 }

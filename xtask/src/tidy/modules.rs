@@ -98,7 +98,7 @@ impl Crate {
             layers.iter().position(|layer| layer.contains(&top.as_str()))
         };
         let mut found = Vec::new();
-        for ((from, to), line) in uses {
+        for (&(from, to), line) in uses {
             if height(from).zip(height(to)).is_some_and(|(from, to)| from < to) {
                 found.push(finding(
                     self.path(from),
