@@ -153,7 +153,7 @@ mod tests {
         ]);
         let [portfolio, document] = texts(&grids, "# head\n\ncopy = [\"splice\"]\n").unwrap();
         let (stream, rest) = portfolio.split_once("]\n").unwrap();
-        assert_eq!(stream, "# head\n\nstream = [\n    \"pwrite\",\n    \"mmap,threads=2\",\n");
+        assert_eq!(stream, "# head\n\nstream = [\n    \"mmap,threads=2\",\n    \"pwrite\",\n");
         assert!(
             rest.contains("\ncopy = [\n    \"splice\",\n]\n") && rest.ends_with("larger-than-memory = []\n")
         );
