@@ -191,10 +191,7 @@ fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
     all.extend(change.map(|what| format!("{what} before each call, in its runtime and not in its latencies")));
     all.extend(engine.differences.iter().map(|&difference| difference.to_owned()));
     let others = [
-        (
-            engine.queue == Some(Axis::Depth) && axes.sync.is_at_end(),
-            "fio's fsync at the end uses the queue",
-        ),
+        (engine.queue == Some(Axis::Depth) && axes.sync.is_at_end(), "fio's fsync at the end uses the queue"),
         (
             is_shared(axes) && axes.descriptor == Descriptor::Shared,
             "each thread of fio opens the file for itself, as descriptor=per-thread does",

@@ -135,7 +135,6 @@ fn with_cpp_names(code: &str) -> String {
 
 /// For the templates of C++ only.
 impl CaseView<'_> {
-
     pub(crate) fn has_memory_cpp(&self) -> bool {
         let for_its_program = self.main() && !self.copies();
         for_its_program || self.streams() || self.is_direct() && !self.copies() || self.reads_into_memory_cpp()
