@@ -1,4 +1,4 @@
-//! A JSON export, read back into the run that it was made of.
+//! Reads JSON exports.
 
 use std::collections::HashSet;
 
@@ -9,19 +9,16 @@ use writebench_model::{
 
 use crate::formats::json::{OLDEST_SCHEMA, SCHEMA};
 
-/// The reason why a text is no readable export.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ImportError {
-    /// The text is no JSON, or other JSON.
+    /// Not JSON, or other JSON.
     #[error("is no JSON export of writebench: {0}")]
     Foreign(String),
-    /// Another version wrote the export.
     #[error(
         "has schema {found}, this writebench reads schema {SCHEMA}; {}",
         if *found > u64::from(SCHEMA) { "use a newer writebench" } else { "export it again from its database" }
     )]
     OtherSchema {
-        /// The schema of the export.
         found: u64,
     },
     /// The schema is right, but a part is missing or invalid.
@@ -29,7 +26,7 @@ pub enum ImportError {
     Content(String),
 }
 
-/// The beginning of each of our documents, for any schema.
+/// Of any schema.
 #[derive(Deserialize)]
 struct Beginning {
     schema: u64,
@@ -54,10 +51,10 @@ fn rows<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T
     at_most(from, MOST_ROWS, "cases")
 }
 
-/// Reads a document of this schema. Computed values are skipped, and computed again for a report of the run.
+/// Skips computed values: reports compute them again.
 ///
 /// # Errors
-/// The text is no such document.
+/// The text is not a document of this schema.
 pub fn run_of_export(text: &str) -> Result<RunRecord, ImportError> {
     let foreign = |error: serde_json::Error| ImportError::Foreign(error.to_string());
     let Beginning { schema: found } = serde_json::from_str(text).map_err(foreign)?;

@@ -1,5 +1,5 @@
-//! From a run's samples to text for people and programs, in layers: numbers, sentences about them, tables and
-//! charts, and formats that show these. A layer uses only those below it. This crate prints nothing.
+//! From samples to text, in layers: numbers, sentences, tables and charts, formats. A layer uses only those
+//! below it. This crate prints nothing.
 
 mod charts;
 pub mod formats;

@@ -1,5 +1,3 @@
-//! The axes of charts.
-
 use writebench_model::Bytes;
 use writebench_stats::as_f64;
 
@@ -24,12 +22,10 @@ pub(super) fn categories(label: &str, names: impl Iterator<Item = String>) -> XA
     XAxis { label: label.to_owned(), scale: XScale::Categories, ticks }
 }
 
-/// Time, from 0 to about `seconds`.
 pub(super) fn seconds(label: &str, seconds: f64) -> XAxis {
     XAxis { label: label.to_owned(), scale: XScale::Linear, ticks: round_ticks(seconds, Unit::Seconds) }
 }
 
-/// Shares of so many calls, from all of them to the rarest.
 pub(super) fn percentiles(label: &str, count: u64) -> XAxis {
     let tick = |at: f64, text: String| Tick { at, text };
     let mut ticks = vec![tick(0.0, "0 %".to_owned()), tick(0.5, "50 %".to_owned())];

@@ -1,15 +1,13 @@
-//! Contracts in the words of a chart.
-
 use super::rows::{ChartCase, grouped};
 
-/// The part in which contracts mostly differ, for a file's name.
+/// A part of a file name.
 pub(super) fn promise(row: &ChartCase<'_>) -> String {
     let contract = &row.case.record.contract;
     let every = if contract.durable_every_bytes.is_some() { "-on-the-way" } else { "" };
     format!("{}{every}", contract.durability)
 }
 
-/// The final state. Cases that are durable after every chunk count as one contract: the interval is the axis.
+/// Contracts that differ only in the interval of syncs count as one: the interval is the axis.
 pub(super) fn by_chunk(row: &ChartCase<'_>) -> String {
     let mut contract = row.case.record.contract.clone();
     let every_chunk = contract.durable_every_bytes.take();
@@ -21,8 +19,7 @@ pub(super) fn by_chunk(row: &ChartCase<'_>) -> String {
     }
 }
 
-/// A caution, as a sentence with a space before it, if a chart has cases of several contracts; otherwise
-/// empty.
+/// A sentence with a leading space if cases have several contracts, else empty.
 pub(super) fn caution(rows: &[ChartCase<'_>]) -> String {
     match grouped(rows, by_chunk).len() {
         ..=1 => String::new(),

@@ -1,5 +1,4 @@
-//! Elapsed time, user CPU time and system CPU time, by buffer size for each target, and by target for each
-//! buffer size.
+//! Elapsed, user CPU and system CPU time, by buffer size and by target.
 
 use writebench_model::{Axis, Bytes};
 use writebench_stats::as_f64;
@@ -11,7 +10,6 @@ use super::rows::{ChartCase, grouped};
 use super::{axis, notes};
 use crate::numbers::{Estimate, Figure};
 
-/// One of the times.
 struct Time {
     label: &'static str,
     stem: &'static str,
@@ -24,8 +22,7 @@ const TIMES: [Time; 3] = [
     Time { label: "System CPU time", stem: "system-cpu", figure: |estimate| &estimate.system_cpu_figure_ns },
 ];
 
-/// Two charts of each time, for each combination of the other axes, since different work is not in one chart.
-/// A single target is drawn by buffer size only, as it has no other to compare with.
+/// Cases in one chart differ only in chunk and target. A single target has no chart by target.
 pub(super) fn charts(rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let works = grouped(rows, |row| row.name_without(&[Axis::Chunk]));
     let several = works.len() > 1;

@@ -1,5 +1,3 @@
-//! Latencies: a line for each case, from the shortest call to the longest.
-
 use writebench_stats::as_f64;
 
 use super::data::{Chart, ChartKind, Interval, Point, Series, Unit, YAxis, YScale};
@@ -8,7 +6,7 @@ use super::rows::ChartCase;
 use super::{axis, contracts, names, notes};
 use crate::numbers::{LatencyCurve, LatencyPlace};
 
-/// For fewer calls a table is enough.
+/// A table is enough for fewer.
 const FEWEST_CALLS: u64 = 20;
 
 fn curve<'r>(row: &ChartCase<'r>) -> Option<&'r LatencyCurve> {
@@ -16,7 +14,6 @@ fn curve<'r>(row: &ChartCase<'r>) -> Option<&'r LatencyCurve> {
     (curve.count >= FEWEST_CALLS).then_some(curve)
 }
 
-/// The chart of the cases with latencies; none if there are none.
 pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
     let told: Vec<(ChartCase<'_>, &LatencyCurve)> =
         rows.iter().filter_map(|row| Some((*row, curve(row)?))).collect();

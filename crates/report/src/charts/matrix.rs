@@ -1,4 +1,4 @@
-//! Throughput by chunk size: a line for each label, or for each method where there are no labels; and with flags, as a heat map.
+//! Throughput by chunk size, as lines or as a heat map of flags.
 
 use writebench_model::Axis;
 
@@ -7,10 +7,10 @@ use super::point::{throughput_lines, throughput_point};
 use super::rows::{ChartCase, OfTarget, each_contract, grouped, places};
 use super::{axis, contracts, names, notes};
 
-/// For fewer sizes a table is enough.
+/// A table is enough for fewer.
 const FEWEST_SIZES: usize = 3;
 
-/// A chart for each target and contract: only these are comparable.
+/// Only cases of one target and contract are comparable.
 pub(super) fn charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let chart = |(contract, on): (String, OfTarget<'_>)| {
         let sizes = chunk_sizes(&on.rows);
@@ -26,12 +26,11 @@ pub(super) fn charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     each_contract(rows, contracts::by_chunk, contracts::promise).into_iter().filter_map(chart).collect()
 }
 
-/// The chunk sizes of rows, from the smallest.
 pub(super) fn chunk_sizes(rows: &[ChartCase<'_>]) -> Vec<u64> {
     places(rows, ChartCase::chunk_bytes)
 }
 
-/// The rows of each label, or of each case without its chunk if rows differ in more than label and chunk.
+/// By label, or by case without chunk if cases differ in more than label and chunk.
 fn lines<'r>(rows: &[ChartCase<'r>]) -> Vec<(String, Vec<ChartCase<'r>>)> {
     let case = |row: &ChartCase<'_>| row.name_without(&[Axis::Chunk]);
     let name = |row: &ChartCase<'_>| row.case.record.label.clone().unwrap_or_else(|| case(row));
@@ -40,8 +39,7 @@ fn lines<'r>(rows: &[ChartCase<'r>]) -> Vec<(String, Vec<ChartCase<'r>>)> {
     grouped(rows, |row| if is_unique { name(row) } else { case(row) })
 }
 
-/// A heat map of all flags, whose costs, including that of a stronger contract, are the question. None for a
-/// single size.
+/// The costs of flags, including those of a stronger contract. None for a single size.
 pub(super) fn heat_map(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
     let sizes = chunk_sizes(rows);
     if sizes.len() < 2 {

@@ -1,5 +1,4 @@
-//! Charts of a report as plain data, independent of their appearance, in the same layer as tables. Several
-//! formats draw them, so that a picture and a page show the same. One file for each family of charts.
+//! Charts as plain data, which SVG files and the page draw.
 
 mod axis;
 mod contracts;

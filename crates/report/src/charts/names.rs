@@ -1,5 +1,3 @@
-//! The names of cases in a chart.
-
 use writebench_model::Bytes;
 
 use super::data::Series;
@@ -7,8 +5,8 @@ use super::rows::ChartCase;
 use crate::numbers::distinct;
 use crate::sentences::{shared_values, without_values};
 
-/// Each row's label, with its chunk if labels alone are equal, or the case's name if both are not enough; and
-/// the common part of the names, which is left out of them: ` (size=5MiB)`, or nothing.
+/// Labels, with the chunk if labels repeat, or else names of cases. The second result is their common part,
+/// such as ` (size=5MiB)`.
 pub(super) fn of_cases(rows: &[ChartCase<'_>]) -> (Vec<String>, String) {
     let label = |row: &ChartCase<'_>| row.case.record.label.clone();
     let with_chunk = |row: &ChartCase<'_>| {
@@ -25,7 +23,7 @@ pub(super) fn of_cases(rows: &[ChartCase<'_>]) -> (Vec<String>, String) {
     shorten(&names)
 }
 
-/// Removes the common part from the names of series, and returns it as [`of_cases`] does.
+/// Removes the common part of names and returns it, as [`of_cases`] does.
 pub(super) fn shorten_series(series: &mut [Series]) -> String {
     let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
     let (names, common) = shorten(&names);

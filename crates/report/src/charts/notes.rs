@@ -1,11 +1,8 @@
-//! The sentences below a chart about cases without a figure.
-
 use writebench_model::Bytes;
 
 use super::rows::{ChartCase, grouped, places};
 use crate::sentences::{NAMED, counted};
 
-/// One sentence for each target and cause of cases that did not end well.
 pub(super) fn causes(rows: &[ChartCase<'_>]) -> Vec<String> {
     let several_targets = targets(rows).len() > 1;
     let causes = grouped(rows, |row| {
@@ -14,7 +11,7 @@ pub(super) fn causes(rows: &[ChartCase<'_>]) -> Vec<String> {
     });
     let sentence = |(key, rows): (Option<_>, Vec<ChartCase<'_>>)| {
         let (target, cause, samples): (&str, String, Option<usize>) = key?;
-        // There may be good samples nevertheless.
+        // Such a case may still have good samples.
         let figure = samples.map_or("No figure".to_owned(), |samples| {
             format!("A figure of {} only", counted(samples, "sample"))
         });
@@ -24,7 +21,7 @@ pub(super) fn causes(rows: &[ChartCase<'_>]) -> Vec<String> {
     causes.into_iter().filter_map(sentence).collect()
 }
 
-/// The cases whose time was limited, which did less work than the others.
+/// Cases with limited time did less work than the others.
 pub(super) fn cut_short(rows: &[ChartCase<'_>]) -> Vec<String> {
     let several_targets = targets(rows).len() > 1;
     let is_cut = |row: &&ChartCase<'_>| row.case.estimate.as_ref().is_some_and(|estimate| estimate.cut > 0);
@@ -44,7 +41,6 @@ pub(super) fn cut_short(rows: &[ChartCase<'_>]) -> Vec<String> {
     grouped(&cut, |row| row.target).into_iter().flat_map(sentences).collect()
 }
 
-/// The targets of rows, in order.
 pub(super) fn targets<'r>(rows: &[ChartCase<'r>]) -> Vec<&'r str> {
     grouped(rows, |row| row.target).into_iter().map(|(target, _)| target).collect()
 }

@@ -1,4 +1,4 @@
-//! Throughput over time: a line for each case, of its median sample.
+//! Throughput over time, of each case's median sample.
 
 use writebench_model::{Sample, Timeline};
 use writebench_stats::as_f64;
@@ -9,10 +9,9 @@ use super::rows::ChartCase;
 use super::{axis, contracts, names};
 use crate::numbers::{grouped, rates};
 
-/// A case, its sample that is drawn, and the timeline of that.
 type TypicalSample<'r> = (ChartCase<'r>, &'r Sample, &'r Timeline);
 
-/// Among the samples with a timeline, the one with the median time, or the nearest below it.
+/// Of the samples with a timeline, the one with the median time or the nearest below it.
 fn typical_sample<'r>(row: &ChartCase<'r>) -> Option<TypicalSample<'r>> {
     let with_timeline = |sample: &'r Sample| {
         Some((*row, sample, sample.timeline.as_deref().filter(|timeline| !timeline.bytes.is_empty())?))
@@ -23,7 +22,6 @@ fn typical_sample<'r>(row: &ChartCase<'r>) -> Option<TypicalSample<'r>> {
     samples.get(samples.len().checked_sub(1)? / 2).copied()
 }
 
-/// The chart of the cases that took long enough; none if there are none.
 pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
     let drawn: Vec<TypicalSample<'_>> = rows.iter().filter_map(typical_sample).collect();
     let ns =
@@ -49,7 +47,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
     })
 }
 
-/// Throughput of each interval, in its middle.
+/// In the middle of each interval.
 fn points(row: &ChartCase<'_>, timeline: &Timeline) -> Vec<Point> {
     let interval_s = as_f64(timeline.interval_ns) / 1e9;
     let point = |(index, rate): (u32, f64)| Point {
@@ -59,7 +57,6 @@ fn points(row: &ChartCase<'_>, timeline: &Timeline) -> Vec<Point> {
     (0..).zip(rates(timeline)).map(point).collect()
 }
 
-/// The sample of each line.
 fn which(drawn: &[TypicalSample<'_>], names: &[String]) -> String {
     let named = drawn.iter().zip(names).map(|((_, sample, _), name)| (sample.round, name.as_str()));
     let rounds = grouped(named, |(round, _)| *round);

@@ -1,4 +1,4 @@
-//! Time by phase: the medians of each case's phases, as parts of a bar.
+//! Median times of phases, as parts of a bar.
 
 use writebench_model::Sample;
 use writebench_stats::as_f64;
@@ -9,11 +9,11 @@ use super::rows::ChartCase;
 use super::{axis, contracts, names, notes};
 use crate::numbers::{Figure, PHASES, PhaseNs};
 
-/// None if no case has a figure of its whole work.
+/// None without a value for the whole work.
 pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
     rows.iter().find_map(ChartCase::whole_estimate)?;
     let (names, common) = names::of_cases(rows);
-    // Every chart has the same series, so that colours have the same meaning.
+    // All charts have the same series for the same colours.
     let series = PHASES.into_iter().map(|(name, ns)| {
         let points = (0u32..).zip(rows).map(|(index, row)| {
             let figure = row.whole_estimate().and_then(|_| figure(row, ns));

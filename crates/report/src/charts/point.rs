@@ -1,5 +1,3 @@
-//! A case's figure as a point of a chart, lines of such points, and descriptions of figures.
-
 use writebench_stats::{CONFIDENCE, as_f64};
 
 use super::data::{Chart, ChartKind, Interval, Point, Series, Unit, XAxis, YAxis};
@@ -7,7 +5,7 @@ use super::rows::ChartCase;
 use super::{axis, names, notes};
 use crate::numbers::Figure;
 
-/// A point of a case. `per` is the number of the figure's units in one of the chart's.
+/// `per`: units of the value in one unit of the chart.
 pub(super) fn point(x: f64, row: &ChartCase<'_>, figure: Option<&Figure>, per: f64) -> Point {
     let interval = |figure: &Figure| {
         let (low, high) = figure.ends();
@@ -23,19 +21,17 @@ pub(super) fn point(x: f64, row: &ChartCase<'_>, figure: Option<&Figure>, per: f
     }
 }
 
-/// A point of a case's throughput.
 pub(super) fn throughput_point(x: f64, row: &ChartCase<'_>) -> Point {
     point(x, row, row.case.estimate.as_ref().map(|estimate| &estimate.throughput_bytes_per_s), 1.0)
 }
 
-/// The points of a line, in the order of their places; rows without a place have none.
+/// In the order of places. Rows without a place are left out.
 pub(super) fn line_of(name: String, points: impl Iterator<Item = Option<Point>>) -> Series {
     let mut points: Vec<Point> = points.flatten().collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     Series { name, points }
 }
 
-/// Throughput along an axis: a line for each name, with its rows at their places.
 pub(super) fn throughput_lines(
     title: String,
     of_what: &str,
@@ -61,7 +57,7 @@ pub(super) fn throughput_lines(
     }
 }
 
-/// The description of the figures: `values with 95 % intervals; lower is better`.
+/// Such as `values with 95% CI, lower is better`.
 pub(super) fn figures_are(rows: &[ChartCase<'_>], better: &str) -> String {
     let reached = rows.iter().filter_map(|row| Some(row.case.estimate.as_ref()?.confidence));
     let least = reached.fold(1.0, f64::min);

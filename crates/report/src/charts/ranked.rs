@@ -1,5 +1,3 @@
-//! Elapsed time of cases of one contract, from the fastest.
-
 use writebench_model::{Contract, Sample};
 use writebench_stats::as_f64;
 
@@ -9,7 +7,6 @@ use super::rows::{ChartCase, OfTarget, each_contract};
 use super::{axis, names, notes};
 use crate::numbers::by_rank;
 
-/// A chart for each target and contract with figures of several cases.
 pub(super) fn charts(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let durability = |row: &ChartCase<'_>| row.case.record.contract.durability.to_string();
     let chart = |(contract, on): (Contract, OfTarget<'_>)| {
@@ -26,12 +23,12 @@ pub(super) fn charts(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
         .collect()
 }
 
-/// Cases with a figure of their whole work, from the fastest; those without a rank come last.
+/// From the fastest. Cases without a rank are last.
 fn by_time<'r>(rows: &[ChartCase<'r>]) -> Vec<ChartCase<'r>> {
     let mut drawn: Vec<ChartCase<'r>> =
         rows.iter().filter(|row| row.whole_estimate().is_some()).copied().collect();
     drawn.sort_by(|a, b| by_rank(a.case, b.case));
-    // One sample is a first impression, and stands below what was measured again.
+    // One sample is a first impression: below cases with more.
     drawn.sort_by_key(|row| row.case.estimate.as_ref().is_some_and(|estimate| estimate.samples < 2));
     drawn
 }
@@ -54,7 +51,7 @@ fn chart(title: String, contract: &str, rows: &[ChartCase<'_>], drawn: &[ChartCa
     }
 }
 
-/// Every good sample, including disturbed ones that are not in the figure.
+/// Good samples, including disturbed ones outside the value.
 fn dots(row: &ChartCase<'_>) -> Vec<Dot> {
     let dot = |sample: &Sample| Dot {
         value: as_f64(sample.phases_ns.total()) / 1e9,

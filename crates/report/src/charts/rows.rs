@@ -1,5 +1,3 @@
-//! The cases of a chart, and their grouping.
-
 use std::hash::Hash;
 
 use writebench_model::{Axes, Axis, Case};
@@ -7,7 +5,6 @@ use writebench_model::{Axes, Axis, Case};
 use crate::numbers;
 use crate::numbers::{CaseReport, Estimate};
 
-/// A case, the name of its target, and its index among all cases of all reports.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChartCase<'r> {
     pub number: usize,
@@ -16,18 +13,18 @@ pub(crate) struct ChartCase<'r> {
 }
 
 impl<'r> ChartCase<'r> {
-    /// The case's values, if it is known and has that axis.
+    /// None for unknown cases, or without that axis.
     pub(super) fn own_axes(&self, axis: Axis) -> Option<&'r Axes> {
         let known = self.case.record.case.known().filter(|case| case.method().has_axis(axis));
         known.map(Case::axes)
     }
 
-    /// The case's name without some axes, which all points of a line along these axes share.
+    /// The common name of a line's points along these axes.
     pub(super) fn name_without(&self, axes: &[Axis]) -> String {
         self.case.record.case.name_without(axes)
     }
 
-    /// The place of the case on an axis of chunk sizes; a whole range is as large as the file.
+    /// A whole range counts as the file's size.
     pub(super) fn chunk_bytes(&self) -> Option<u64> {
         let bytes = match self.own_axes(Axis::Chunk)?.chunk_size_bytes {
             Axes::WHOLE => self.case.record.contract.bytes,
@@ -36,21 +33,19 @@ impl<'r> ChartCase<'r> {
         Some(bytes).filter(|&bytes| bytes > 0)
     }
 
-    /// The estimate of the whole work. The time of a truncated case is for less.
+    /// None for truncated cases, whose time is for less work.
     pub(super) fn whole_estimate(&self) -> Option<&'r Estimate> {
         self.case.estimate.as_ref().filter(|estimate| estimate.cut == 0)
     }
 }
 
-/// The rows of a target.
 pub(super) struct OfTarget<'r> {
     pub target: &'r str,
     pub rows: Vec<ChartCase<'r>>,
-    /// The end of the chart's name, if there are several targets.
+    /// The end of the chart's name with several targets.
     pub suffix: String,
 }
 
-/// Rows by target: different targets are not in one chart.
 pub(super) fn each_target<'r>(rows: &[ChartCase<'r>]) -> Vec<OfTarget<'r>> {
     let targets = grouped(rows, |row| row.target);
     let several = targets.len() > 1;
@@ -58,7 +53,7 @@ pub(super) fn each_target<'r>(rows: &[ChartCase<'r>]) -> Vec<OfTarget<'r>> {
     targets.into_iter().map(|(target, rows)| OfTarget { target, rows, suffix: suffix(target) }).collect()
 }
 
-/// The rows of each contract on each target, since only these are comparable; `name` is a contract's in a chart's name.
+/// Only these are comparable. `name` is the contract's part of a chart's name.
 pub(super) fn each_contract<'r, K: Clone + Eq + Hash>(
     rows: &[ChartCase<'r>],
     contract: impl Fn(&ChartCase<'r>) -> K,
@@ -76,7 +71,7 @@ pub(super) fn each_contract<'r, K: Clone + Eq + Hash>(
     parts
 }
 
-/// Rows with the same key together, in the order in which the keys were met.
+/// Groups in the order of their first rows.
 pub(super) fn grouped<'r, K: Clone + Eq + Hash>(
     rows: &[ChartCase<'r>],
     key: impl Fn(&ChartCase<'r>) -> K,
@@ -84,7 +79,7 @@ pub(super) fn grouped<'r, K: Clone + Eq + Hash>(
     numbers::grouped(rows.iter().copied(), key)
 }
 
-/// The different places of rows on an axis, from the smallest.
+/// From the smallest.
 pub(super) fn places<'r>(rows: &[ChartCase<'r>], place: impl Fn(&ChartCase<'r>) -> Option<u64>) -> Vec<u64> {
     let mut places: Vec<u64> = rows.iter().filter_map(place).collect();
     places.sort_unstable();

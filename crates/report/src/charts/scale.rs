@@ -1,31 +1,28 @@
-//! The places of figures on their axis, and the labels of its ticks.
-
 use super::data::{Chart, ChartKind, Tick, Unit, YScale};
 use crate::sentences::NUMBER;
 
-/// The part of a logarithmic axis that zeros take, where there are any.
+/// The share of a logarithmic axis below its break, for zeros.
 const ZERO_PART: f64 = 0.09;
 
-/// Beside bars, intervals are shown up to this multiple of the longest bar.
+/// Intervals end at this multiple of the longest bar.
 const BARS_CUT: f64 = 1.6;
 
-/// A y axis with a range that holds all of a chart's figures, and all intervals but those far beyond the bars.
+/// Holds all values, and all intervals except those far beyond bars.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Scale {
     unit: Unit,
     scale: YScale,
-    // None where all figures are 0.
+    // None if all values are 0.
     range: Option<(f64, f64)>,
-    /// Whether there are zeros, which are below a break at half of [`Self::break_part`].
+    /// The break is at half of [`Self::break_part`].
     pub has_break: bool,
 }
 
-/// A place on the y axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ScaleTick {
-    /// The height, from 0 to 1.
+    /// From 0 to 1, upwards.
     pub part: f64,
-    /// The label; none for the lines in between.
+    /// None for lines between labels.
     pub text: Option<String>,
 }
 
@@ -39,7 +36,6 @@ impl Scale {
         Self::new(chart.y.unit, chart.y.scale, &values)
     }
 
-    /// The scale of bars, with the ends of their intervals.
     pub(crate) fn for_bars(unit: Unit, bars: &[f64], mut ends: Vec<f64>) -> Self {
         cut(&mut ends, bars.iter().copied());
         Self::new(unit, YScale::Linear, &[bars, &ends].concat())
@@ -54,7 +50,6 @@ impl Scale {
         Self { unit, scale, range, has_break: is_log && values.iter().any(|&value| value <= 0.0) }
     }
 
-    /// The value at the upper end.
     pub(crate) fn top(&self) -> f64 {
         self.range.map_or(0.0, |(_, top)| top)
     }
@@ -64,12 +59,12 @@ impl Scale {
         if self.has_break { ZERO_PART } else { 0.0 }
     }
 
-    /// Whether a value is in the range. Others are drawn at its end.
+    /// Others are drawn at the end of the axis.
     pub(crate) fn holds(&self, value: f64) -> bool {
         self.range.is_none_or(|(_, top)| value <= top)
     }
 
-    /// How far up a value is, from 0 to 1.
+    /// From 0 to 1, upwards.
     pub(crate) fn part(&self, value: f64) -> f64 {
         let Some((bottom, top)) = self.range else { return 0.0 };
         match self.scale {
@@ -82,7 +77,6 @@ impl Scale {
         }
     }
 
-    /// From the bottom to the top.
     pub(crate) fn ticks(&self) -> Vec<ScaleTick> {
         let zero = ScaleTick { part: self.part(0.0), text: Some("0".to_owned()) };
         let Some((bottom, top)) = self.range else { return vec![zero] };
@@ -104,7 +98,7 @@ impl Scale {
     }
 }
 
-/// One wide interval must not make all bars too short to compare.
+/// One wide interval must not shorten all bars.
 fn cut(values: &mut [f64], bars: impl Iterator<Item = f64>) {
     let longest = bars.fold(0.0, f64::max);
     values
@@ -113,11 +107,10 @@ fn cut(values: &mut [f64], bars: impl Iterator<Item = f64>) {
         .for_each(|value| *value = BARS_CUT * longest);
 }
 
-/// The values that the axis must include.
 fn values(chart: &Chart) -> Vec<f64> {
     let figures = chart.points().filter_map(|point| point.figure);
     match chart.kind {
-        // A colour shows a figure without its interval.
+        // Colours show values without intervals.
         ChartKind::HeatMap => figures.map(|figure| figure.value).collect(),
         ChartKind::Stacked => stacked(chart).into_iter().map(|(_, whole)| whole).collect(),
         ChartKind::Lines | ChartKind::Groups | ChartKind::Bars => {
@@ -127,7 +120,7 @@ fn values(chart: &Chart) -> Vec<f64> {
     }
 }
 
-/// How long the bars of [`ChartKind::Stacked`] are, by their places.
+/// Lengths of bars by place.
 pub(crate) fn stacked(chart: &Chart) -> Vec<(f64, f64)> {
     let whole = |at: f64| {
         let parts =
@@ -137,7 +130,7 @@ pub(crate) fn stacked(chart: &Chart) -> Vec<(f64, f64)> {
     chart.x.ticks.iter().map(|tick| (tick.at, whole(tick.at))).collect()
 }
 
-/// A little more than the figures, and enough that noise does not fill the picture.
+/// With a margin, and wide enough that noise does not fill the picture.
 fn log_range(min: f64, max: f64) -> (f64, f64) {
     let margin = (max / min).powf(0.05).max(1.05);
     let (bottom, top) = (min / margin, max * margin);
@@ -158,21 +151,19 @@ fn step(range: f64) -> f64 {
     mantissa.unwrap_or(10.0) * power
 }
 
-/// Round places from 0 to a maximum, with their names.
 pub(super) fn round_ticks(max: f64, unit: Unit) -> Vec<Tick> {
     let text = |at: f64| if at > 0.0 { tick_text(at, factor(max, unit), unit) } else { "0".to_owned() };
     let places = if max > 0.0 { steps(0.0, max) } else { vec![0.0] };
     places.into_iter().map(|at| Tick { at, text: text(at) }).collect()
 }
 
-/// The multiples of a round step in a range.
 fn steps(bottom: f64, top: f64) -> Vec<f64> {
     let step = step(top - bottom);
     let first = (bottom / step - 1e-9).ceil();
     (0..=20).map(|index| (first + f64::from(index)) * step).filter(|&value| value <= top * 1.000_001).collect()
 }
 
-/// The labelled values of a logarithmic axis: as round as possible, and at least three.
+/// As round as possible, at least three.
 fn log_values(bottom: f64, top: f64) -> Vec<f64> {
     let decades = mantissas(bottom, top, &[1.0]);
     if decades.len() > 8 {
@@ -182,22 +173,21 @@ fn log_values(bottom: f64, top: f64) -> Vec<f64> {
     round.unwrap_or_else(|| steps(bottom, top))
 }
 
-/// The mantissas of round values, the roundest first.
+/// Mantissas, the roundest first.
 const ROUND: [&[f64]; 3] = [&[1.0], &[1.0, 2.0, 5.0], &[1.0, 2.0, 3.0, 5.0, 7.0]];
 
-/// All values that a logarithmic axis may name, with their texts, the roundest first: for a page, whose readers change
-/// the ends of its axes.
+/// Labels for any range, the roundest first: readers of a page change the ends of axes.
 pub(crate) fn round_values(unit: Unit) -> [Vec<(f64, String)>; 3] {
     let (least, most) = if unit == Unit::Seconds { (1e-9, 1e4) } else { (1.0, 1e12) };
     let named = |value: f64| (value, tick_text(value, factor(value, unit), unit));
     ROUND.map(|of| mantissas(least, most, of).into_iter().map(named).collect())
 }
 
-/// The values `of` times the powers of ten, in a range.
+/// `of` times powers of ten.
 fn mantissas(bottom: f64, top: f64, of: &[f64]) -> Vec<f64> {
     let powers = std::iter::successors(Some(bottom.log10().floor()), |power| Some(power + 1.0))
         .take_while(|power| *power <= top.log10() + 1.0)
-        // Division by a power of ten is exact to the last digit, which a negative power is not.
+        // Division by a power of ten is exact, unlike multiplication by a negative one.
         .map(|power| {
             move |mantissa: f64| {
                 if power < 0.0 { mantissa / 10.0_f64.powf(-power) } else { mantissa * 10.0_f64.powf(power) }
@@ -207,12 +197,12 @@ fn mantissas(bottom: f64, top: f64, of: &[f64]) -> Vec<f64> {
     values.filter(|&value| value >= bottom * 0.999_999 && value <= top * 1.000_001).collect()
 }
 
-/// The text of a figure: three digits and a unit, such as `19.4 ms`.
+/// Three digits and a unit, such as `19.4 ms`.
 pub(crate) fn value_text(value: f64, unit: Unit) -> String {
     format!("{}{}", prefixed(value, unit), symbol(unit))
 }
 
-/// The text of a figure without the unit, such as `19.4 m`.
+/// Three digits and a prefix, such as `19.4 m`.
 pub(crate) fn prefixed(value: f64, unit: Unit) -> String {
     if value <= 0.0 {
         return "0 ".to_owned();
@@ -233,7 +223,7 @@ pub(crate) fn symbol(unit: Unit) -> &'static str {
     }
 }
 
-/// The decimal prefix that leaves one to three digits before the point.
+/// The prefix for one to three digits before the point.
 fn factor(value: f64, unit: Unit) -> (f64, &'static str) {
     const FACTORS: [(f64, &str); 7] =
         [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n")];

@@ -1,5 +1,3 @@
-//! The charts of reports, section by section.
-
 use std::collections::HashSet;
 
 use writebench_model::{CaseOrigin, Layout};
@@ -10,8 +8,7 @@ use super::{cpu_time, latency, matrix, over_time, phases, ranked, writers};
 use crate::numbers::CaseReport;
 use crate::sentences::{Report, run_names};
 
-/// The charts of all runs, in the order of the first run's tables. With several runs, a target's name is `RUN
-/// · TARGET`.
+/// In the order of the first run's tables. With several runs, targets are `RUN · TARGET`.
 pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
     let prefixes: Vec<String> = match reports {
         [_] => vec![String::new()],
@@ -35,16 +32,14 @@ pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
     charts
 }
 
-/// The target in the legend: with one target, its filesystem.
 fn target_of<'r>(report: &'r Report, case: &'r CaseReport) -> &'r str {
     match case.target(&report.run) {
-        // The path of a single target is less informative.
+        // A single target's filesystem is more informative than its path.
         Some(target) if !report.run.is_side_by_side() => &target.environment.filesystem.kind,
         _ => &case.record.target,
     }
 }
 
-/// The sections of all targets together.
 pub(super) fn of_rows(rows: &[ChartCase<'_>]) -> Vec<NamedChart> {
     let mut names = HashSet::new();
     let mut charts = Vec::new();
@@ -64,7 +59,7 @@ pub(super) fn of_rows(rows: &[ChartCase<'_>]) -> Vec<NamedChart> {
     charts
 }
 
-/// The suite's own question first, and then those for every case.
+/// The suite's own question first.
 fn section_charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let on_each_target = |family, stem: &str, chart: fn(&str, &str, &[ChartCase<'_>]) -> Option<Chart>| {
         let drawn = |on: OfTarget<'_>| {
@@ -84,7 +79,7 @@ fn section_charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
             let flags = on_each_target(ChartFamily::Flags, "throughput-by-chunk-and-flags", matrix::heat_map);
             [flags, matrix::charts(section, rows)].concat()
         }
-        // A section without labels is drawn by method, if it is about chunk sizes.
+        // Sections about chunk sizes without labels are drawn by method.
         Layout::Phases => matrix::charts(section, rows),
         Layout::Records => Vec::new(),
     };
@@ -95,7 +90,7 @@ fn section_charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     charts
 }
 
-/// Text as a part of a file's name.
+/// As a part of a file name.
 pub(super) fn slug(text: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' };
     let words: String = text.chars().map(kept).collect();

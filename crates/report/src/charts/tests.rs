@@ -1,5 +1,3 @@
-//! Charts of runs that were never made, with as many targets and sizes as the study of buffer sizes.
-
 pub(crate) mod examples;
 mod families;
 
@@ -16,11 +14,10 @@ use crate::sentences::Report;
 
 pub(crate) const SIZES: [u64; 14] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384, 65536];
 
-/// Twelve filesystems.
 pub(crate) const TWELVE: [&str; 12] =
     ["btrfs", "ext2", "ext3", "ext4", "f2fs", "jfs", "nilfs2", "ntfs3", "reiserfs", "tmpfs", "xfs", "zfs"];
 
-/// Six samples of 32 MiB in pieces of that size. User CPU time is counted in ticks of 4 ms, as kernels do.
+/// User CPU time is counted in ticks of 4 ms, as in kernels.
 fn samples(size: u64, call_ns: u64) -> Vec<Sample> {
     let sample = |round: u32| {
         let mut sample = Sample::without_figures(round, Outcome::Ok);
@@ -44,7 +41,6 @@ fn case_of(size: u64, samples: Vec<Sample>) -> CaseRecord {
     case
 }
 
-/// The suite `buffer` on targets of those names.
 pub(crate) fn study(targets: &[&str], sizes: &[u64]) -> Vec<(String, CaseReport)> {
     let mut cases = Vec::new();
     for (index, target) in (0..).zip(targets) {
@@ -56,7 +52,6 @@ pub(crate) fn study(targets: &[&str], sizes: &[u64]) -> Vec<(String, CaseReport)
     cases
 }
 
-/// The charts of cases with their targets.
 pub(crate) fn charts_of(cases: &[(String, CaseReport)]) -> Vec<NamedChart> {
     let rows = cases.iter().enumerate().map(|(number, (target, case))| ChartCase { number, target, case });
     let rows: Vec<ChartCase<'_>> = rows.collect();
@@ -68,7 +63,6 @@ pub(crate) fn chart_named<'c>(charts: &'c [NamedChart], file_stem: &str) -> &'c 
     &found.unwrap_or_else(|| panic!("{file_stem}: {:?}", stems(charts))).chart
 }
 
-/// The charts of a family.
 pub(crate) fn answering(charts: &[NamedChart], family: ChartFamily) -> Vec<NamedChart> {
     charts.iter().filter(|named| named.family == family).cloned().collect()
 }
@@ -77,8 +71,7 @@ fn stems(charts: &[NamedChart]) -> Vec<&str> {
     charts.iter().map(|named| named.file_stem.as_str()).collect()
 }
 
-/// A study with a case that failed, one of nothing but disturbed samples, one that was cut short, and one that was
-/// not reached.
+/// Four cases: failed, disturbed only, cut short, not reached.
 pub(crate) fn troubled() -> Vec<(String, CaseReport)> {
     let mut cases = study(&["ext4", "xfs"], &[1, 64, 4096, 65536]);
     let replace = |case: &mut CaseReport, change: &dyn Fn(&mut CaseRecord)| {
@@ -129,7 +122,7 @@ fn times_are_drawn_by_buffer_size_and_by_target() {
     assert_eq!((by_size.series.len(), by_size.series[0].points.len()), (12, 14));
     let by_target = chart_named(&charts, "buffer-elapsed-by-target");
     assert_eq!((by_target.series.len(), by_target.series[0].points.len()), (14, 12));
-    // Both show the same figures.
+    // Both show the same values.
     assert_eq!(by_size.series[3].points[5].figure, by_target.series[5].points[3].figure);
 }
 
@@ -150,7 +143,7 @@ fn rows_of_a_target_need_not_stand_together() {
     let sorted = |charts: Vec<NamedChart>| {
         let mut series = charts.into_iter().next().unwrap().chart.series;
         series.sort_by(|a, b| a.name.cmp(&b.name));
-        // The numbers of the points tell where they stood.
+        // Only row numbers depend on the order.
         series.iter_mut().flat_map(|series| &mut series.points).for_each(|point| point.row = 0);
         series
     };
@@ -255,7 +248,6 @@ fn names_of_files_are_plain_and_unlike() {
     assert_eq!(unlike.len(), 8, "{:?}", stems(&charts));
 }
 
-/// A run with one case, of that label and number.
 fn run_called(label: Option<&str>, number: Option<i64>, id: &str) -> Report {
     let cases = [1, 64, 4096].map(|size| case_of(size, samples(size, 400))).to_vec();
     let (label, id) = (label.map(str::to_owned), id.to_owned());

@@ -1,4 +1,4 @@
-//! Throughput by the number of writers, threads or ranks: a line for each case without that number.
+//! Throughput by threads or ranks: a line for each case without that number.
 
 use writebench_model::{Axes, Axis, Contract, Files};
 
@@ -7,15 +7,14 @@ use super::point::throughput_lines;
 use super::rows::{ChartCase, OfTarget, each_contract, grouped, places};
 use super::{axis, contracts};
 
-/// For fewer numbers a table is enough.
+/// A table is enough for fewer.
 const FEWEST_COUNTS: usize = 3;
 
-/// A kind of writers.
 struct Writers {
     axis: Axis,
     words: &'static str,
     count: fn(&Axes) -> u32,
-    /// The value of axis `files` with which each writer has a file of its own.
+    /// The value of axis `files` for one file per writer.
     own_files: Files,
     family: ChartFamily,
 }
@@ -35,8 +34,7 @@ const RANKS: Writers = Writers {
     family: ChartFamily::ThroughputByRanks,
 };
 
-/// A chart for each kind of writers, target and contract. With a file for each writer, the number of files is the axis,
-/// so that these lines are beside those with one file for all.
+/// With a file per writer, the number of files is the axis, for comparison with one file for all.
 pub(super) fn charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     [THREADS, RANKS].iter().flat_map(|writers| writers.charts(section, rows)).collect()
 }
@@ -65,7 +63,7 @@ impl Writers {
         row.own_axes(self.axis).map(|axes| (self.count)(axes).into())
     }
 
-    /// Whether each writer has the same size, however many there are.
+    /// Sizes are per writer.
     fn size_grows(&self, rows: &[ChartCase<'_>]) -> bool {
         let sizes = |row: &ChartCase<'_>| {
             let bytes = row.case.record.contract.bytes;
@@ -76,7 +74,6 @@ impl Writers {
             && all.iter().any(|(bytes, ..)| *bytes != all[0].0)
     }
 
-    /// The name that all points of a line share.
     fn name(&self, row: &ChartCase<'_>, grows: bool) -> String {
         let axes = [self.axis, Axis::Size];
         row.name_without(if grows { &axes } else { &axes[..1] })
@@ -86,7 +83,7 @@ impl Writers {
         row.own_axes(Axis::Files).is_some_and(|axes| axes.files == self.own_files)
     }
 
-    /// The contract, without the number of the writers' own files, and with the size of each where it grows with them.
+    /// Without the number of the writers' files, and with the size per writer if sizes grow.
     fn contract(&self, row: &ChartCase<'_>, grows: bool) -> Contract {
         let mut contract = row.case.record.contract.clone();
         let number = self.number(row).unwrap_or(1);

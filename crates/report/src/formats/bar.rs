@@ -1,9 +1,7 @@
-//! A share as a bar of Unicode blocks.
-
 /// From one eighth of a cell to seven.
 const PARTS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/// The share of `cells`, in cells and eighths of a cell. A positive share is always visible.
+/// A positive share is always visible.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "up to eight times a few cells")]
 pub(super) fn bar(share: f64, cells: usize) -> String {
     let least = f64::from(u8::from(share > 0.0));

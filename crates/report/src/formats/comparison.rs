@@ -1,4 +1,4 @@
-//! Two sides of runs: for people in a terminal, and for programs. `docs/reference/json.md` describes the document.
+//! A comparison in a terminal, and as the JSON of `docs/json.md`.
 
 use anstyle::Style;
 use serde_json::{Value, json};
@@ -14,13 +14,12 @@ use crate::sentences::comparison::{NAMED_RUNS, counts, left_out, notes, side_lin
 use crate::sentences::{Change, list, visible};
 use crate::tables::comparison::table;
 
-/// The version of the document's form.
 pub const SCHEMA: u32 = 3;
 
-/// A longer table has only rows that differ, except with `--all`, or where none can.
+/// A longer table shows only different rows, unless `--all` or no row can differ.
 const FEW: usize = 20;
 
-/// The verdicts, and then the possible reasons. Styled text; `width` is the terminal's, none for all columns.
+/// Styled text. Without a `width`, all columns.
 pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
     let width = width.filter(|_| !is_all);
@@ -62,7 +61,7 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
     text
 }
 
-/// Old and new side by side, or one below the other if they are too wide, as two lists of mount options are.
+/// One below the other if too wide, such as mount options.
 fn change_lines(change: &Change, width: usize) -> String {
     const NAME_WIDTH: usize = 16;
     let [a, b] = [&change.a, &change.b].map(|values| visible(&values.join(" and ")).into_owned());

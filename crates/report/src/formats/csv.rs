@@ -1,4 +1,4 @@
-//! For spreadsheets and data frames: one row per sample.
+//! A row per sample.
 
 use writebench_model::{Latency, Sample, TargetRecord};
 use writebench_stats::as_f64;
@@ -6,7 +6,6 @@ use writebench_stats::as_f64;
 use crate::numbers::{CaseReport, Fall, OverTime, Reached};
 use crate::sentences::Report;
 
-/// A sample with its case and its report.
 struct SampleRow<'r> {
     report: &'r Report,
     case: &'r CaseReport,
@@ -81,7 +80,7 @@ const COLUMNS: &[Column] = &[
     ("then_bytes_per_s", |row| row.fall(|fall| fall.then_bytes_per_s)),
 ];
 
-/// The whole report, with a row of headings. RFC 4180.
+/// RFC 4180, with headings.
 pub(super) fn render(report: &Report) -> String {
     const IN_MEMORY: &str = "it is written to memory";
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -96,8 +95,7 @@ pub(super) fn render(report: &Report) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A row for a spreadsheet, which would take text with one of these first characters for a formula: such text
-/// gets an apostrophe in front. Numbers are unchanged.
+/// Spreadsheets read text with one of these first characters as a formula: an apostrophe in front prevents it.
 pub(super) fn cells(row: impl IntoIterator<Item = String>) -> impl Iterator<Item = String> {
     let is_formula = |text: &str| {
         text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !text.parse().is_ok_and(f64::is_finite)
@@ -105,7 +103,6 @@ pub(super) fn cells(row: impl IntoIterator<Item = String>) -> impl Iterator<Item
     row.into_iter().map(move |text| if is_formula(&text) { format!("'{text}") } else { text })
 }
 
-/// The text of a value, empty if there is none.
 fn text(value: Option<impl ToString>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }

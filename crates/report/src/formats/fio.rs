@@ -1,4 +1,4 @@
-//! For verification: the same writes as jobs of [fio](https://fio.readthedocs.io), a file for each case.
+//! The same writes as jobs of [fio](https://fio.readthedocs.io).
 
 #[cfg(test)]
 mod tests;
@@ -13,11 +13,10 @@ use super::rendered::{Files, MARK};
 use crate::numbers::{CaseReport, Figure, PHASES, distinct};
 use crate::sentences::{GIGABYTES_PER_S, Report, counted, milliseconds, range};
 
-/// The file that lists all cases, with the reasons for missing jobs.
+/// Lists all cases, with reasons for missing jobs.
 pub(super) const README: &str = "README";
 
-/// A job of fio for each case that it can express, and the [`README`] about all. A case in several tables has
-/// one job for each target.
+/// A job for each case and target, and the [`README`].
 pub(super) fn files(report: &Report, directory: &Path) -> Files {
     let cases = distinct(&report.cases, |case| (&case.record.target, case.record.case.name()));
     let mut names = HashSet::new();
@@ -56,7 +55,7 @@ fn unknown(case: &RecordedCase) -> String {
     }
 }
 
-/// A unique name made of a case's name, even if the filesystem ignores case.
+/// Unique also on a filesystem that ignores case.
 fn file_name(case: &str, taken: &mut HashSet<String>) -> String {
     const MOST: usize = 200;
     let plain =
@@ -90,8 +89,7 @@ fn text(report: &Report, case: &CaseReport, name: &str, job: &Job) -> String {
     text + &job.sections
 }
 
-/// The differences from fio's defaults in all sections: no changes of the page cache, and page-aligned
-/// memory.
+/// Differences from fio's defaults: no changes of the page cache, page-aligned memory.
 const GLOBAL: &str = "
 [global]
 rw=write
@@ -161,7 +159,7 @@ fn figures(case: &CaseReport) -> Vec<String> {
     lines
 }
 
-/// One line of a comment: fio reads at most 4095 bytes as a line, and the rest as the next one.
+/// fio reads at most 4095 bytes as a line, and the rest as the next one.
 fn one_line(text: &str) -> String {
     const MOST: usize = 900;
     let mut line: String =

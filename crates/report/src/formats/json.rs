@@ -1,4 +1,4 @@
-//! For programs. `docs/reference/json.md` describes the document; an incompatible change raises [`SCHEMA`].
+//! `docs/json.md` describes the document. An incompatible change raises [`SCHEMA`].
 
 use serde::Serialize;
 use writebench_model::{CaseRecord, MissingTarget, RunRecord, TargetRecord};
@@ -7,9 +7,8 @@ use crate::numbers::{CaseReport, Estimate};
 use crate::sentences::finding::Finding;
 use crate::sentences::{Advice, Report};
 
-/// The version of the document's form.
 pub(crate) const SCHEMA: u32 = 6;
-/// The oldest schema whose samples are the same.
+/// The oldest schema with the same samples.
 pub(crate) const OLDEST_SCHEMA: u32 = 5;
 
 #[derive(Serialize)]
@@ -42,7 +41,6 @@ struct Case<'r> {
     estimate: &'r Option<Estimate>,
 }
 
-/// The whole report.
 pub(crate) fn render(report: &Report) -> String {
     let run = &report.run;
     let document = Document {

@@ -1,4 +1,4 @@
-//! For programs that follow a run: one JSON document per line, as `docs/reference/json.md` describes.
+//! One JSON document per line during a run, see `docs/json.md`.
 
 use serde::Serialize;
 use writebench_model::{
@@ -33,13 +33,13 @@ fn text(line: &Line<'_>) -> String {
     serde_json::to_string(line).expect("every key is a text") + "\n"
 }
 
-/// The first line: the run before its first sample.
+/// The first line, before any sample.
 pub fn begin(number: Option<i64>, run: &RunRecord) -> String {
     let (targets, missing) = (run.targets.as_slice(), run.missing.as_slice());
     text(&Line::Run { schema: SCHEMA, run: json::run_of(number, run), targets, missing })
 }
 
-/// The line of a step of that run; none for a step that only the whole document shows.
+/// None for steps that only the whole document has.
 pub fn line(run: &RunRecord, event: &RunEvent) -> Option<String> {
     let line = match event {
         RunEvent::Sample { target, case, sample } => {
@@ -56,7 +56,7 @@ pub fn line(run: &RunRecord, event: &RunEvent) -> Option<String> {
     Some(text(&line))
 }
 
-/// The whole of a finished run, in the order of rounds.
+/// In the order of rounds.
 pub fn render(report: &Report) -> String {
     let rows = distinct_rows(report.cases.iter().map(|case| &case.record));
     let mut samples: Vec<(&CaseRecord, &Sample)> =

@@ -1,44 +1,38 @@
-//! A table as aligned lines that fit the width.
-
 use super::bar::bar;
 use super::styles::QUIET;
 use super::width::{display_width, padded};
 use crate::tables::bars::Bars;
 use crate::tables::table::{self, Column, Table};
 
-/// The length of the shortest visible bar, and of the longest useful one.
+/// Cells of the shortest and the longest bar.
 const LEAST_BAR: usize = 8;
 const MOST_BAR: usize = 24;
 
-/// The space between two columns.
 const GAP: usize = 2;
 
-/// A table's lines.
 pub(super) struct WrappedTable {
     pub(super) lines: Vec<String>,
-    /// The indexes of the columns that are shown.
     pub(super) shown: Vec<usize>,
-    /// Whether a wider terminal would show more.
+    /// A wider terminal would show more.
     pub(super) is_cut: bool,
 }
 
-/// The table with all columns, or with as many ranks of them as fit the width. If names of cases leave no
-/// space for their figures, they are above them; a table that is still too wide is shown in parts, one below
-/// the other.
+/// All columns, or as many ranks as fit. Long names of cases are above their values. A table that is still too
+/// wide is shown in parts.
 pub(super) fn fitting(table: &Table, width: Option<usize>) -> WrappedTable {
     let above = || (table.columns[0].heading == table::CASE).then(|| named_above(table, width)).flatten();
     let fitted = ranks(table, width).or_else(|| wrapped(table, width));
     fitted.or_else(above).unwrap_or_else(|| parts(table, width))
 }
 
-/// The table with words in several lines; none if it has no such columns, or still does not fit.
+/// Words in several lines. None without such columns, or if still too wide.
 fn wrapped(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     let shown = columns_up_to(table, 0);
     let mut widths: Vec<usize> = (0..table.columns.len()).map(|index| column_width(table, index)).collect();
     let needed = |widths: &[usize]| -> usize {
         shown.iter().map(|&index| widths[index] + GAP).sum::<usize>().saturating_sub(GAP)
     };
-    // The widest gives way first, down to its longest word.
+    // The widest column shrinks first, down to its longest word.
     while needed(&widths) > width? {
         let can_shrink =
             |&index: &usize| table.columns[index].wraps && widths[index] > longest_word(table, index);
@@ -48,7 +42,7 @@ fn wrapped(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     let mut narrow = table.clone();
     narrow.rows = table.rows.iter().flat_map(|row| in_lines(row, &widths, table)).collect();
     narrow.columns.iter_mut().zip(&widths).for_each(|(column, width)| {
-        // A heading has one line, and another above it.
+        // A heading has at most two lines.
         if let Some((group, heading)) =
             column.heading.rsplit_once(' ').filter(|_| display_width(&column.heading) > *width)
         {
@@ -68,7 +62,6 @@ fn longest_word(table: &Table, index: usize) -> usize {
     words.map(display_width).max().unwrap_or(0).max(heading)
 }
 
-/// A row as rows of one line each.
 fn in_lines(row: &[String], widths: &[usize], table: &Table) -> Vec<Vec<String>> {
     let cell = |(index, text): (usize, &String)| -> Vec<String> {
         if table.columns[index].wraps {
@@ -83,19 +76,18 @@ fn in_lines(row: &[String], widths: &[usize], table: &Table) -> Vec<Vec<String>>
     (0..height).map(line).collect()
 }
 
-/// The indexes of columns up to a rank.
 fn columns_up_to(table: &Table, rank: u8) -> Vec<usize> {
     (0..table.columns.len()).filter(|&index| table.columns[index].rank <= rank).collect()
 }
 
-/// None if even the columns that are always shown do not fit.
+/// None if even the columns of the lowest rank are too wide.
 fn ranks(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     let of_columns = table.columns.iter().map(|column| column.rank);
     let highest = of_columns.chain(table.bars.iter().map(|bars| bars.rank)).max().unwrap_or(0);
     (0..=highest).rev().find_map(|most| {
         let shown = columns_up_to(table, most);
         let mut lines = lines(table, &shown);
-        // In a pipe or a file a bar is noise.
+        // Bars are noise in a pipe or file.
         let bars = table.bars.as_ref().filter(|bars| bars.rank <= most && width.is_some());
         match bars {
             Some(bars) => lines = with_bars(lines, bars, width)?,
@@ -112,7 +104,7 @@ fn widest(lines: &[String]) -> usize {
     lines.iter().map(|line| display_width(line)).max().unwrap_or(0)
 }
 
-/// The table with some text in separate lines below each row, and with wide first cells above. None if it does not fit.
+/// Some text is below each row, and wide first cells are above. None if it does not fit.
 pub(super) fn with_text_below(
     table: &Table,
     below: &[impl AsRef<str>],
@@ -132,7 +124,7 @@ pub(super) fn with_text_below(
     Some(lines)
 }
 
-/// Each case's name on a line of its own, above its figures: names may be as wide as a terminal.
+/// Names may be as wide as a terminal.
 fn named_above(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     let mut figures = table.clone();
     figures.columns[0].heading = String::new();
@@ -156,7 +148,7 @@ fn parts(table: &Table, width: Option<usize>) -> WrappedTable {
             all += GAP + column_width(table, index);
             width.is_none_or(|width| all <= width)
         };
-        // A single column is shown even if it does not fit.
+        // A single column is shown even if too wide.
         let most = rest.iter().take_while(fits).count().max(1);
         let (now, later) = rest.split_at(most);
         if !parts.is_empty() {
@@ -170,7 +162,6 @@ fn parts(table: &Table, width: Option<usize>) -> WrappedTable {
     WrappedTable { lines: parts, shown, is_cut }
 }
 
-/// The width of a column: its heading's or its widest cell's.
 fn column_width(table: &Table, index: usize) -> usize {
     let column = &table.columns[index];
     let headings = [column.group.as_str(), &column.heading];
@@ -178,7 +169,7 @@ fn column_width(table: &Table, index: usize) -> usize {
     headings.into_iter().chain(cells).map(display_width).max().unwrap_or(0)
 }
 
-/// The lines with a bar after each row, below the ends of its scale; none if there is no space.
+/// None without space.
 fn with_bars(mut lines: Vec<String>, bars: &Bars, width: Option<usize>) -> Option<Vec<String>> {
     let start = widest(&lines) + GAP;
     let room = width.map_or(MOST_BAR, |width| width.saturating_sub(start).min(MOST_BAR));
@@ -198,7 +189,7 @@ fn with_bars(mut lines: Vec<String>, bars: &Bars, width: Option<usize>) -> Optio
     Some(lines)
 }
 
-/// The lines of the table. A library would hold ten thousand rows several times over.
+/// A library would hold ten thousand rows several times.
 fn lines<'t>(table: &'t Table, shown: &[usize]) -> Vec<String> {
     let widths: Vec<usize> = shown.iter().map(|&index| column_width(table, index)).collect();
     let line = |cell: &dyn Fn(usize) -> &'t String| {
@@ -212,7 +203,7 @@ fn lines<'t>(table: &'t Table, shown: &[usize]) -> Vec<String> {
         line.truncate(line.trim_end().len());
         line
     };
-    // There is one line of headings if no column is in a group.
+    // One line of headings without groups.
     let is_grouped = shown.iter().any(|&index| !table.columns[index].group.is_empty());
     let groups = is_grouped.then(|| line(&|index| &table.columns[index].group));
     let headings = line(&|index| &table.columns[index].heading);
@@ -220,8 +211,7 @@ fn lines<'t>(table: &'t Table, shown: &[usize]) -> Vec<String> {
     groups.into_iter().chain([headings]).chain(rows).collect()
 }
 
-/// Lines broken at spaces, so that a terminal does not break them inside a word; all but the first are
-/// indented.
+/// Breaks lines at spaces, and indents all but the first.
 pub(super) fn folded(line: &str, width: usize, indent: usize) -> String {
     let (mut text, mut column) = (String::new(), 0);
     for (index, word) in line.split(' ').enumerate() {

@@ -1,4 +1,4 @@
-//! For READMEs and issues: the same tables in GitHub's Markdown.
+//! GitHub's Markdown, for READMEs and issues.
 
 use crate::sentences::{Report, run_lines};
 use crate::tables::table::{self, Column};
@@ -43,12 +43,11 @@ pub(super) fn render(report: &Report) -> String {
     text
 }
 
-/// An item of a list.
 fn item(text: &str) -> String {
     format!("- {}\n", escape(text))
 }
 
-/// Escapes foreign text (mount points, error messages), so that it cannot become markup.
+/// Foreign text, such as mount points and errors, cannot become markup.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,5 +1,4 @@
-//! One file for each format of a [`crate::Report`]; `svg` renders its charts one by one, and `html` several
-//! reports in one page.
+//! A file per format. `html` renders several reports in one page.
 
 mod bar;
 pub mod comparison;
@@ -24,44 +23,36 @@ pub use self::width::{display_width, padded};
 use crate::numbers::Comparison;
 use crate::sentences::Report;
 
-/// A format for export. To add one, write its file and a line in [`FORMATS`]; the option's help and errors
-/// use that list.
+/// To add a format, write its file and a line in [`FORMATS`], the source of help and errors.
 pub struct Format {
-    /// The name on the command line.
     pub name: &'static str,
-    /// A shorter name.
     pub alias: Option<&'static str>,
-    /// A summary for help, if the name is not enough.
+    /// For help, if the name is not enough.
     pub summary: Option<&'static str>,
     pub render: Render,
-    /// Whether lines can be written during the run ([`jsonl`]).
+    /// [`jsonl`] writes lines during the run.
     pub is_streamed: bool,
-    /// Renders a comparison, if the format supports it.
     pub compare: Option<Rendering<Comparison>>,
 }
 
-/// A report, or a comparison, as a text.
 pub type Rendering<T> = fn(&T) -> String;
 
-/// A way to turn a report into one file or many.
 pub enum Render {
-    /// A single file or pipe.
     Text(Rendering<Report>),
-    /// A file for each part.
     Directory(RenderDirectory),
 }
 
-/// Files in a directory, each marked with [`MARK`].
+/// Each file has the [`MARK`].
 pub struct RenderDirectory {
-    /// The kind of parts, each of which gets a file.
+    /// The kind of parts, one per file.
     pub each: &'static str,
-    /// The names of files that are always written.
+    /// Files that are always written.
     pub always: &'static [&'static str],
-    /// Makes the files. The path is only shown to people.
+    /// The path is only shown.
     pub files: fn(&Report, &Path) -> Files,
 }
 
-/// All formats, in the order of the help.
+/// In the order of the help.
 pub static FORMATS: &[Format] = &[
     Format { compare: Some(comparison::json), ..text("json", json::render) },
     Format {

@@ -1,4 +1,4 @@
-//! Colours, each for light and for dark surroundings.
+//! Colours for light and dark surroundings.
 
 use std::collections::BTreeSet;
 
@@ -21,8 +21,8 @@ pub(super) const GRID: Colour = pair("#dfe3e8", "#2b323b");
 pub(super) const AXIS: Colour = pair("#8b949e", "#6e7681");
 pub(super) const STRIPE: Colour = pair("#f4f6f8", "#161b22");
 
-/// Okabe and Ito's colours, which people with any colour vision can distinguish. On white, purple, orange and
-/// sky blue are a little darker, and yellow is left out as too faint. On black, all are lighter.
+/// Okabe and Ito's colours, for any colour vision. On white, three are darker and the faint yellow is missing.
+/// On black, all are lighter.
 pub(super) const OF_SERIES: [Colour; 7] = [
     pair("#0072b2", "#4aa8e8"),
     pair("#d55e00", "#ff8a3d"),
@@ -33,38 +33,34 @@ pub(super) const OF_SERIES: [Colour; 7] = [
     pair("#3b4148", "#dce3ea"),
 ];
 
-/// The plasma colours, without those that are invisible on white, and without those that are invisible on
-/// black.
+/// The plasma colours, without those that are invisible on white or black.
 const LIGHT_RAMP: [[u8; 3]; 5] = [[13, 8, 135], [99, 0, 167], [166, 32, 152], [213, 84, 110], [237, 124, 74]];
 const DARK_RAMP: [[u8; 3]; 5] =
     [[150, 70, 220], [205, 74, 150], [240, 112, 92], [253, 172, 51], [240, 249, 33]];
 
-/// The colours of phases in all charts: prepare, open, write, sync, close. The longest, write and sync,
-/// differ the most.
+/// Prepare, open, write, sync, close. The longest phases, write and sync, differ the most.
 const OF_PHASES: [Colour; 5] = [OF_SERIES[2], OF_SERIES[3], OF_SERIES[0], OF_SERIES[1], OF_SERIES[6]];
 
 /// Words on a heat map's colours.
 const ON_FAINT: &str = "#000000";
 const ON_STRONG: &str = "#ffffff";
 
-/// The number of colours of a heat map. More could not be distinguished.
+/// Eyes cannot distinguish more.
 pub(super) const HEAT_STEPS: usize = 33;
 
 const LIGHT_HEAT: [[u8; 3]; 5] =
     [[238, 243, 250], [183, 211, 238], [106, 167, 216], [42, 116, 184], [12, 63, 122]];
 const DARK_HEAT: [[u8; 3]; 5] = [[22, 36, 56], [31, 74, 122], [47, 127, 184], [111, 191, 220], [213, 242, 247]];
 
-/// The colours of a chart's series, in their order. For a heat map, whose series are rows, see
-/// [`heat`].
+/// In the order of series. See [`heat`] for heat maps.
 pub(super) fn colours(chart: &Chart) -> Vec<Colour<String>> {
     (0..chart.series.len()).map(|index| colour(chart, index)).collect()
 }
 
-/// The colour of a series.
 pub(super) fn colour(chart: &Chart, index: usize) -> Colour<String> {
     let own = match chart.kind {
         ChartKind::Stacked => &OF_PHASES[..],
-        // Their series are sizes, whose order colours show.
+        // Series are sizes: colours show their order.
         ChartKind::Groups | ChartKind::HeatMap => {
             let last = chart.series.len().saturating_sub(1).max(1);
             return Colour { light: mixed(&LIGHT_RAMP, index, last), dark: mixed(&DARK_RAMP, index, last) };
@@ -75,7 +71,7 @@ pub(super) fn colour(chart: &Chart, index: usize) -> Colour<String> {
     Colour { light: light.to_owned(), dark: dark.to_owned() }
 }
 
-/// The colours of a heat map, from the least figure to the most, which contrasts most with the paper.
+/// From the least to the most, which contrasts most with the paper.
 pub(super) fn heat() -> [Colour<String>; HEAT_STEPS] {
     let last = HEAT_STEPS - 1;
     std::array::from_fn(|step| Colour {
@@ -84,13 +80,13 @@ pub(super) fn heat() -> [Colour<String>; HEAT_STEPS] {
     })
 }
 
-/// The attributes of words that are legible on a heat map's colour; the class is for dark screens.
+/// Legible on a heat map's colour. The class is for dark screens.
 pub(super) fn ink_on(colour: &Colour<String>) -> [(&'static str, &'static str); 2] {
     let class = if ink(&colour.dark) == ON_FAINT { "wb-on-faint" } else { "wb-on-strong" };
     [("class", class), ("fill", ink(&colour.light))]
 }
 
-/// Black or white: the one with the higher contrast by the luminance of WCAG.
+/// The higher contrast by the luminance of WCAG.
 fn ink(colour: &str) -> &'static str {
     let channel = |from: usize| {
         let share =
@@ -102,13 +98,12 @@ fn ink(colour: &str) -> &'static str {
     if luminance > 0.179 { ON_FAINT } else { ON_STRONG }
 }
 
-/// The class of elements with that colour. Its name contains the colour, so that several pictures in one page
-/// agree.
+/// The class has the colour in its name: several pictures of a page agree.
 pub(super) fn class(colour: &Colour<String>) -> String {
     format!("wb-{}", colour.light.trim_start_matches('#'))
 }
 
-/// A colour on a ramp, `index` of `last` steps from its beginning.
+/// `index` of `last` steps on a ramp.
 fn mixed(ramp: &[[u8; 3]; 5], index: usize, last: usize) -> String {
     let steps = ramp.len() - 1;
     let (from, rest) = ((index * steps / last).min(steps - 1), index * steps);
@@ -120,7 +115,7 @@ fn mixed(ramp: &[[u8; 3]; 5], index: usize, last: usize) -> String {
     format!("#{:02x}{:02x}{:02x}", channel(0), channel(1), channel(2))
 }
 
-/// A style sheet for dark screens. Paper stays white.
+/// Paper is always white.
 pub(super) fn dark_styles(chart: &Chart) -> String {
     let fills = [("paper", PAPER), ("ink", INK), ("quiet", QUIET), ("stripe", STRIPE)];
     let strokes = [("grid", GRID), ("axis", AXIS)];

@@ -1,5 +1,3 @@
-//! The styles of text for a terminal.
-
 use anstyle::{AnsiColor, Style};
 
 pub(super) const HEADING: Style = Style::new().bold();
@@ -7,5 +5,5 @@ pub(super) const QUIET: Style = Style::new().dimmed();
 pub(super) const FAULT: Style = AnsiColor::Red.on_default();
 pub(super) const WARNING: Style = AnsiColor::Yellow.on_default();
 
-/// All styles of our text: any other style is in foreign text.
+/// All other styles are foreign.
 pub const STYLES: [Style; 4] = [HEADING, QUIET, FAULT, WARNING];

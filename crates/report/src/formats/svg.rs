@@ -1,7 +1,7 @@
-//! For papers and READMEs: a chart as one independent SVG file.
+//! A chart as an independent SVG file.
 //!
-//! Every colour is an attribute, so that the picture is right without style sheets; a style sheet only
-//! replaces the colours on dark screens. No element has an id, so that several pictures can be in one page.
+//! Attributes have every colour, for viewers without style sheets. The style sheet only replaces colours on
+//! dark screens. Elements have no ids, for several pictures in one page.
 
 mod bars;
 mod element;
@@ -27,13 +27,13 @@ use crate::sentences::Report;
 
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
-/// The most bars of parts that fit in a picture.
+/// More bars of parts do not fit.
 const MOST_BARS: usize = 60;
 
-/// The most lines with many points each, which cross each other everywhere.
+/// More lines are a tangle.
 const MOST_LINES: usize = 12;
 
-/// A file for each chart; files of other runs with the same name are replaced.
+/// Replaces files of other runs with the same names.
 pub(super) fn files(report: &Report, directory: &Path) -> Files {
     let files: Vec<(String, String)> = charts::charts(std::slice::from_ref(report))
         .iter()
@@ -44,7 +44,7 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
     Files { files, note }
 }
 
-/// The chart as an SVG document. The same chart gives the same bytes.
+/// The same chart gives the same bytes.
 pub(super) fn render(chart: &Chart) -> String {
     let (chart, left_out) = limited(chart);
     let chart = &chart;
@@ -79,7 +79,7 @@ pub(super) fn render(chart: &Chart) -> String {
     document(chart, y + MARGIN, parts)
 }
 
-/// The chart limited to the elements that fit, and a sentence about the rest.
+/// The elements that fit, and a sentence about the rest.
 fn limited(chart: &Chart) -> (Chart, Option<String>) {
     let (bars, lines) = (chart.x.ticks.len(), chart.series.len());
     let mut fitting = chart.clone();
@@ -122,7 +122,6 @@ fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
     format!("<!-- A chart, {MARK} -->\n{root}\n")
 }
 
-/// The meaning of the picture's own signs, if it has any.
 fn marks(chart: &Chart) -> Vec<String> {
     let mut marks = Vec::new();
     let scale = Scale::for_chart(chart);

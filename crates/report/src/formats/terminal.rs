@@ -1,5 +1,3 @@
-//! For people, in a terminal or a log.
-
 use anstyle::Style;
 
 use super::lines::{fitting, folded, with_text_below};
@@ -9,17 +7,15 @@ use super::width::{display_width, padded};
 use crate::sentences::{Report, counted, one_line, run_lines, visible};
 use crate::tables::table::{self, Table};
 
-/// How much of a report is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// The answers, and the tables of the suites that were asked for by name.
+    /// Answers, and tables of the named suites.
     Usual,
-    /// Everything, however wide the lines become.
+    /// Everything, however wide.
     All,
 }
 
-/// A report as styled text; the caller strips what the output cannot show. `width` is the
-/// terminal's; none to leave lines as long as they are.
+/// Styled text: the caller strips unsupported styles. Without a `width`, lines are not broken.
 pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
     let (width, shows_tables) = (width.filter(|_| !is_all), is_all || !report.is_brief());
@@ -46,7 +42,7 @@ pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     text
 }
 
-/// The answers to several goals on a terminal: the recommended way has a line of its own, as it may be long.
+/// Recommended methods have separate lines, because they may be long.
 fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
     let compares_targets = report.run.is_side_by_side() && !report.is_for_each_target();
     if width.is_none() || !report.is_brief() || report.advice.is_some() || compares_targets {
@@ -61,7 +57,6 @@ fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
     Some(format!("\n{}\n", with_text_below(&table, &ways, width)?.join("\n")))
 }
 
-/// The run, and all that is known of the machine.
 fn head(report: &Report) -> String {
     let run = &report.run;
     let number = report.number.map(|number| format!(" · run {number}")).unwrap_or_default();
@@ -77,10 +72,10 @@ fn head(report: &Report) -> String {
     text
 }
 
-/// How many warnings stand below answers without tables.
+/// Below answers without tables.
 const FEW_WARNINGS: usize = 2;
 
-/// The sentences below the tables. Below answers without tables only those that weaken them.
+/// Answers without tables have only those that weaken them.
 fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, String)> {
     let plain = |line: &String| (Style::new(), line.clone());
     let mut said: Vec<(Style, String)> = Vec::new();
@@ -110,12 +105,12 @@ fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, S
     said
 }
 
-/// A line that breaks at spaces where a terminal is narrower.
+/// Breaks at spaces.
 pub(super) fn styled(style: Style, line: &str, width: Option<usize>) -> String {
     format!("{style}{}{style:#}\n", folded(&visible(line), width.unwrap_or(usize::MAX), 0).trim_end())
 }
 
-/// A table with its title and all that stands below it, and whether a wider terminal would show more of it.
+/// Also whether a wider terminal would show more.
 pub(crate) fn table_text(table: Table, width: Option<usize>) -> (String, bool) {
     let table = table.made_visible();
     let mut text = "\n".to_owned();
@@ -140,7 +135,7 @@ pub(crate) fn table_text(table: Table, width: Option<usize>) -> (String, bool) {
     (text, is_cut)
 }
 
-/// The column with the names of cases, where rows begin with a label alone.
+/// The column of names, if rows begin with labels.
 fn names_of_labels(table: &Table) -> Option<usize> {
     let begins_with_label =
         table.columns.first().is_some_and(|first| first.heading.is_empty() && first.is_text);
@@ -148,7 +143,7 @@ fn names_of_labels(table: &Table) -> Option<usize> {
     (begins_with_label && table.columns[1..case].iter().all(|column| !column.is_text)).then_some(case)
 }
 
-/// The case of each label, if there is no room for it beside the figures.
+/// The case of each label, if it does not fit next to the values.
 fn legend(table: &Table, case: usize, width: Option<usize>) -> String {
     let label_width = table.rows.iter().map(|row| display_width(&row[0])).max().unwrap_or(0);
     let beside = |row: &Vec<String>| format!("{}  {}", padded(&row[0], label_width), row[case]);

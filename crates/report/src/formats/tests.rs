@@ -1,5 +1,4 @@
-//! The output for a run that was never made: figures, a failure, an unsupported case, one that was not
-//! reached, and text that tries to be markup.
+//! Made-up runs: values, failures, missing cases, and text like markup.
 
 mod first_screen;
 mod layouts;
@@ -63,7 +62,7 @@ fn report() -> Report {
     Report::from_run(Some(3), RunRecord { cases, ..example_run() })
 }
 
-/// A write that outran its disk for three seconds, on a machine whose limits are known.
+/// A write outruns its disk for three seconds.
 fn burst() -> Report {
     let fast_then_slow = |tenth| if tenth < 31 { 460_000_000 } else { 50_000_000 };
     let long = (0..6).map(|round| {
@@ -253,7 +252,7 @@ fn json_has_no_figure_for_a_case_without_a_good_sample() {
     assert_eq!(cases[0]["samples"][0]["phases_ns"]["write"], 300_000_000);
 }
 
-/// Two chunk sizes on three targets, of which one could not be made.
+/// Two chunk sizes on three targets, one of them missing.
 fn side_by_side() -> Report {
     let on = |target: &str, chunk: &str, factor: u64| {
         let times = [100, 102, 98, 101, 99, 103].map(|ms| ms * factor);
@@ -287,7 +286,7 @@ fn programs_get_the_target_with_every_case() {
     assert_eq!((&rows[0][1], &rows[6][1], &rows[6][2]), ("ext4", "xfs", "ext4"));
 }
 
-/// User CPU time is counted in ticks, so it is nothing in most short samples.
+/// User CPU time is counted in ticks: 0 in most short samples.
 #[test]
 fn targets_that_take_nothing_in_some_rounds_are_not_told_apart_by_that() {
     let on = |target: &str, ticks: [u64; 8]| {

@@ -1,14 +1,13 @@
-//! The columns that text takes in a terminal: a wide character takes two, and a combining one none.
+//! Wide characters take two columns, combining ones none.
 
 use unicode_width::UnicodeWidthStr;
 
-/// The columns of a line without styles.
+/// Of a line without styles.
 pub fn display_width(line: &str) -> usize {
     line.width()
 }
 
-/// The text, padded with spaces to that width. The formatting width of Rust counts characters, and panics above
-/// 65,535, which a foreign name can exceed.
+/// Rust's formatting width counts characters, and panics above 65,535, which a foreign name can exceed.
 pub fn padded(text: &str, width: usize) -> String {
     text.to_owned() + &" ".repeat(width.saturating_sub(display_width(text)))
 }

@@ -1,5 +1,3 @@
-//! A case with its figures.
-
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -13,25 +11,22 @@ use crate::numbers::estimate::Estimate;
 use crate::numbers::reached::Reached;
 use crate::numbers::rounds::Modelled;
 
-/// A row of a table.
 #[derive(Debug, Clone)]
 pub struct CaseReport {
-    /// The name in sentences: the case's name, and the target if there are several.
+    /// The case's name, and the target if there are several.
     pub name: String,
     pub record: CaseRecord,
-    /// The cause, if the outcome is not ok.
+    /// None for outcome ok.
     pub reason: Option<String>,
-    /// The estimate from the good samples.
+    /// From good samples.
     pub estimate: Option<Estimate>,
-    /// The place in the model of its contract; none if every sample was disturbed.
+    /// In the model of its contract. None if every sample was disturbed.
     modelled: Option<Modelled>,
-    /// The index of the target in the run.
     place: Option<usize>,
-    /// Whether the case is to be durable on a target that keeps nothing over a loss of power.
+    /// The case promises durability on a target that loses data at a power loss.
     pub breaks_its_promise: bool,
 }
 
-/// Takes the cases out of a run.
 pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
     let records = tables_together(std::mem::take(&mut run.cases));
     let places: HashMap<&str, usize> = run.targets.iter().map(|target| target.name.as_str()).zip(0..).collect();
@@ -55,7 +50,7 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
     cases
 }
 
-/// The rows in the order of their tables. A case that joined a contest during the run was recorded last.
+/// A case that joined a contest was recorded last, but belongs in its table.
 fn tables_together(rows: Vec<CaseRecord>) -> Vec<CaseRecord> {
     let table = |row: &CaseRecord| {
         let (suite, section) = row.origin.table();
@@ -64,7 +59,7 @@ fn tables_together(rows: Vec<CaseRecord>) -> Vec<CaseRecord> {
     grouped(rows, table).into_iter().flat_map(|(_, rows)| rows).collect()
 }
 
-/// A limit that a case goes beyond is none: no case of that target is held against it.
+/// A limit that a case exceeds is wrong: all cases of the target lose it.
 fn drop_exceeded_limits(cases: &mut [CaseReport]) {
     let key = |place, limit: Reached| (place, limit.kind, limit.threads);
     let limits = cases.iter().filter_map(|case| Some((case.place, case.estimate.as_ref()?.limit?)));
@@ -78,7 +73,6 @@ fn drop_exceeded_limits(cases: &mut [CaseReport]) {
 }
 
 impl CaseReport {
-    /// A case without its place in a model.
     fn new(mut record: CaseRecord) -> Self {
         if record.shares_blocks() {
             record.contract.content = Content::SharedCopy;
@@ -92,7 +86,7 @@ impl CaseReport {
         Self { name, reason, estimate, modelled: None, place: None, breaks_its_promise: false, record }
     }
 
-    /// The case of a run with one target.
+    /// Of a run with one target.
     #[cfg(test)]
     pub(crate) fn from_record(record: CaseRecord) -> Self {
         let mut case = Self::new(record);
@@ -101,7 +95,7 @@ impl CaseReport {
         case
     }
 
-    /// Takes over a model, from which all values of the total time follow.
+    /// The model determines all values of the total time.
     fn model(&mut self, modelled: Option<Modelled>, limits: &[Limit]) {
         if let Some(estimate) = &mut self.estimate {
             let value_ns = modelled.as_ref().and_then(Modelled::value_ns);
@@ -111,33 +105,31 @@ impl CaseReport {
         self.modelled = modelled;
     }
 
-    /// The time of this case over another's: 2 if the other is twice as fast. The other may be of another contract or
-    /// target; then only rounds compare them. None without undisturbed samples of both.
+    /// The time over another's: 2 if the other is twice as fast. Cases of other contracts or targets are
+    /// compared in rounds only. None without undisturbed samples of both.
     pub fn ratio_to(&self, other: &Self) -> Option<Interval> {
         self.modelled.as_ref()?.ratio_to(other.modelled.as_ref()?)
     }
 
-    /// The verdict on this case, compared with another.
     pub(crate) fn verdict_to(&self, other: &Self) -> Verdict {
         self.ratio_to(other).map_or(Verdict::Inconclusive, |ratio| ratio.verdict())
     }
 
-    /// The target in the report's run.
     pub(crate) fn target<'r>(&self, run: &'r RunRecord) -> Option<&'r TargetRecord> {
         run.targets.get(self.place?)
     }
 
-    /// The outcome of the last sample; none if the case was not measured.
+    /// Of the last sample. None if not measured.
     pub(crate) fn outcome(&self) -> Option<&Outcome> {
         self.record.samples.last().map(|sample| &sample.outcome)
     }
 
-    /// The word for the outcome in exports.
+    /// The word in exports.
     pub(crate) fn outcome_name(&self) -> &'static str {
         self.outcome().map_or("not-run", Outcome::name)
     }
 
-    /// The outcome with its reason, if it is not ok. Not having run is reason enough.
+    /// The outcome with its reason. None if ok.
     pub(crate) fn cause(&self) -> Option<String> {
         let reason = self.reason.as_ref()?;
         Some(self.outcome().map_or_else(|| reason.clone(), |outcome| format!("{}: {reason}", outcome.name())))
@@ -147,29 +139,26 @@ impl CaseReport {
         self.record.samples.iter().filter(|sample| sample.outcome.is_ok())
     }
 
-    /// Whether the last sample is good.
     pub(crate) fn is_ok(&self) -> bool {
         self.outcome().is_some_and(Outcome::is_ok)
     }
 
-    /// Whether the value is based on undisturbed samples. A case that failed later, has only disturbed
-    /// samples, or is not durable despite its contract has figures but no rank.
+    /// Cases have values but no rank if they failed later, were always disturbed, or break a promise of
+    /// durability.
     pub(crate) fn is_ranked(&self) -> bool {
         self.is_ok() && !self.breaks_its_promise && self.modelled.is_some()
     }
 
-    /// Whether the case belongs to the screening of a search: one or two samples, which are in no
-    /// table.
+    /// One or two samples of a search, outside all tables.
     pub(crate) fn is_screening(&self) -> bool {
         self.record.origin.is_stage(Stage::Screening)
     }
 
-    /// Whether the case has a limit of the hardware.
     pub(crate) fn has_limit(&self) -> bool {
         self.estimate.as_ref().is_some_and(|estimate| estimate.limit.is_some())
     }
 
-    /// The key of the ranking: the time of all of the work, infinite without a figure.
+    /// The key of the ranking, infinite without a value.
     pub(crate) fn time_ns(&self) -> f64 {
         let modelled = self.modelled.as_ref().and_then(Modelled::value_ns);
         let measured = || self.estimate.as_ref().map(|estimate| estimate.total_ns.value);
@@ -177,12 +166,12 @@ impl CaseReport {
     }
 }
 
-/// Compares by time; cases without a rank come last.
+/// Cases without a rank are last.
 pub(crate) fn by_rank(a: &CaseReport, b: &CaseReport) -> Ordering {
     b.is_ranked().cmp(&a.is_ranked()).then(a.time_ns().total_cmp(&b.time_ns()))
 }
 
-/// The cases in one row of a table with several targets: a case on all of them.
+/// The rows of a table with several targets.
 pub(crate) fn across_targets<C: Borrow<CaseReport>>(cases: impl IntoIterator<Item = C>) -> Vec<Vec<C>> {
     let mut met: HashMap<(String, String), usize> = HashMap::new();
     let numbered = cases.into_iter().map(|case| {
@@ -196,7 +185,6 @@ pub(crate) fn across_targets<C: Borrow<CaseReport>>(cases: impl IntoIterator<Ite
     rows.map(|(_, row)| row.into_iter().map(|(_, case)| case).collect()).collect()
 }
 
-/// The contracts of cases, in order, each with its cases.
 pub(crate) fn by_contract(cases: &[CaseReport]) -> Vec<(&Contract, Vec<&CaseReport>)> {
     grouped(cases, |case| &case.record.contract)
 }

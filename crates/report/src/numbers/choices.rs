@@ -1,40 +1,38 @@
 //! How much each choice matters in a search.
 //!
-//! A choice is the method or one of its axes. Its part is the correlation ratio η² of a one-way analysis of variance
-//! (K. Pearson, "On the general theory of skew correlation and non-linear regression", 1905), over the logarithms of
-//! the candidates' times. By chance alone, η² grows with the number of values, so it is adjusted as ε² (T. L. Kelley,
-//! "An unbiased correlation ratio measure", PNAS 21, 1935):
+//! A choice is the method or one of its axes. Its share is the correlation ratio η² of a one-way analysis of
+//! variance (K. Pearson, "On the general theory of skew correlation and non-linear regression", 1905) over the
+//! logarithms of times. By chance alone, η² grows with the number of values, so it is adjusted as ε² (T. L.
+//! Kelley, "An unbiased correlation ratio measure", PNAS 21, 1935):
 //!
 //! ```text
 //! η² = B / T     ε² = (B - (k - 1) · W / (m - k)) / T
 //! ```
 //!
-//! `B` is the sum of squares between the `k` values of the choice, `W` that within them, both over the `m` candidates
-//! that have it. `T` is the sum of squares of all candidates, so that the shares of all choices are of one spread.
+//! `B` is the sum of squares between the `k` values of the choice, `W` that within them, over its `m`
+//! candidates. `T` is the sum of squares of all candidates: all shares are of one spread.
 
 use crate::numbers::{CaseReport, grouped};
 
-/// With fewer degrees of freedom within the values, chance decides about the share.
+/// With fewer degrees of freedom, chance decides about the share.
 const FEWEST: usize = 10;
 
-/// The candidates of a search with files of one size, by their choices.
+/// Candidates with files of one size.
 pub(crate) struct Choices {
     pub bytes: u64,
-    /// Of each candidate.
     pub times_ns: Vec<f64>,
-    /// The choices with several values, from the one that explains the most.
+    /// From the largest share.
     pub all: Vec<Choice>,
 }
 
 pub(crate) struct Choice {
     pub name: String,
-    /// The explained share of the spread, from 0 to 1; none of too few candidates.
+    /// From 0 to 1. None of too few candidates.
     pub share: Option<f64>,
     /// From the fastest.
     pub values: Vec<ChoiceValue>,
 }
 
-/// The candidates with a value.
 pub(crate) struct ChoiceValue {
     pub value: String,
     /// From the shortest.
@@ -42,13 +40,13 @@ pub(crate) struct ChoiceValue {
 }
 
 impl Choices {
-    /// The choices of the largest group of candidates that wrote as many bytes. None if no choice has several values.
+    /// Of the largest group that wrote the same number of bytes. None if no choice has several values.
     pub(crate) fn of_search<'c>(cases: &'c [CaseReport]) -> Option<Self> {
         let is_measured = |case: &&CaseReport| case.record.origin.is_search() && case.time_ns().is_normal();
         let measured = cases.iter().filter(is_measured);
         let sizes = grouped(measured, |case| (case.record.target.as_str(), case.record.contract.bytes));
         let ((_, bytes), cases) = sizes.into_iter().max_by_key(|(_, cases)| cases.len())?;
-        // The same candidate may have been in the final, too, with more samples.
+        // A finalist has several stages: the final has the most samples.
         let stages = grouped(cases, |case| case.record.case.name()).into_iter();
         let most = |(_, stages): (_, Vec<&'c CaseReport>)| {
             stages.into_iter().max_by_key(|case| case.record.samples.len())
@@ -84,7 +82,7 @@ impl Choice {
 }
 
 impl ChoiceValue {
-    /// The shortest, the median and the longest time.
+    /// Shortest, median and longest.
     pub(crate) fn times_ns(&self) -> [f64; 3] {
         let [first, .., last] = self.times_ns[..] else { return [self.times_ns[0]; 3] };
         [first, writebench_stats::median(&self.times_ns).unwrap_or(first), last]
@@ -95,7 +93,7 @@ fn logarithms(times: &[f64]) -> Vec<f64> {
     times.iter().map(|time| time.ln()).collect()
 }
 
-/// The sum of the squared distances to the mean.
+/// Squared distances to the mean.
 fn squares(values: &[f64]) -> f64 {
     let (mean, _) = writebench_stats::mean_and_sd(values).unwrap_or_default();
     values.iter().map(|value| (value - mean).powi(2)).sum()

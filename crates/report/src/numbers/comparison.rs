@@ -1,5 +1,3 @@
-//! Two sides of one or several runs, case by case.
-
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
@@ -10,66 +8,53 @@ use crate::numbers::sides::{
     CaseOn, CompareError, ComparedRun, Side, different, is_target_by_target, same_work,
 };
 
-/// The unit of observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ObservationUnit {
-    /// A round, where the sides are two targets of one run.
+    /// For two targets of one run.
     Round,
-    /// A run. Runs differ by more than their samples do (Kalibera and Jones, *Rigorous Benchmarking in Reasonable
-    /// Time*, 2013), so one run per side proves nothing.
+    /// Runs differ by more than their samples (Kalibera and Jones, *Rigorous Benchmarking in Reasonable Time*,
+    /// 2013): one run per side proves nothing.
     Run,
 }
 
-/// A case with figures on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedCase {
-    /// Programs get the case's fields beside the figures.
     #[serde(flatten)]
     pub case: CaseOn,
-    /// A's value, in bytes per second; of several runs the median of their values.
+    /// The median of several runs.
     pub a_bytes_per_s: f64,
     pub b_bytes_per_s: f64,
-    /// The number of A's observations.
     pub a_count: usize,
-    /// The number of B's observations.
     pub b_count: usize,
     /// B's speed over A's.
     pub speed_ratio: Interval,
-    /// How B's time compares with A's.
     pub verdict: Verdict,
 }
 
-/// A case of a run without a comparable figure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// The case in words.
     pub case: String,
     pub run: String,
     pub why: String,
 }
 
-/// Two sides, compared.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// The reference side.
     pub a: Side,
-    /// The compared side.
     pub b: Side,
     pub unit: ObservationUnit,
-    /// The cases with figures on both sides, in A's order.
+    /// In A's order.
     pub cases: Vec<ComparedCase>,
     pub only_in_a: Vec<CaseOn>,
     pub only_in_b: Vec<CaseOn>,
-    /// Cases of single runs without a figure, or without a ranked one.
+    /// Cases of single runs without a ranked value.
     pub left_out: Vec<LeftOut>,
 }
 
 impl Comparison {
-    /// Compares B with A.
-    ///
     /// # Errors
-    /// A run is given twice, a case of the same name is different work, or there is no common case.
+    /// A run is given twice, a case of the same name is different work, or no case is common.
     pub fn from_sides(mut a: Side, mut b: Side) -> Result<Self, CompareError> {
         let runs: Vec<&ComparedRun> = a.runs.iter().chain(&b.runs).collect();
         different(&runs)?;
@@ -95,17 +80,17 @@ impl Comparison {
         Ok(Self { a, b, unit, cases, only_in_a, only_in_b, left_out })
     }
 
-    /// Whether each side is one run, so that a drift between them looks like a difference.
+    /// Drift between two runs looks like a difference.
     pub fn is_of_single_runs(&self) -> bool {
         self.unit == ObservationUnit::Run && self.a.runs.len() == 1 && self.b.runs.len() == 1
     }
 
-    /// The number of cases with too few rounds or runs for an interval of 95 %.
+    /// Cases with too few rounds or runs for a 95% interval.
     pub fn too_few(&self) -> usize {
         self.cases.iter().filter(|case| !case.speed_ratio.is_sure()).count()
     }
 
-    /// The same comparison with another margin than [`Verdict::MARGIN`] for cases that are the same.
+    /// Replaces [`Verdict::MARGIN`].
     #[must_use]
     pub fn with_margin(mut self, margin: f64) -> Self {
         for case in &mut self.cases {
@@ -114,12 +99,11 @@ impl Comparison {
         self
     }
 
-    /// The number of cases with that verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.cases.iter().filter(|case| case.verdict == verdict).count()
     }
 
-    /// The number of A's cases without a verdict, because figures or B's case are missing.
+    /// A's cases without a value on both sides.
     pub fn undecided_cases(&self) -> usize {
         let is_compared = |case: &str| self.cases.iter().any(|other| other.case.to_string() == case);
         let left_out = distinct(self.left_out.iter().map(|left| left.case.as_str()), |case| *case);
@@ -127,7 +111,7 @@ impl Comparison {
         self.only_in_a.len() + without_figures + self.too_few()
     }
 
-    /// The cases whose whole interval is slower by more than that share, so that noise does not add cases.
+    /// The whole interval is slower by more than that share: noise adds no cases.
     pub fn slower_than(&self, share: f64) -> Vec<&ComparedCase> {
         let is_slower =
             |case: &&ComparedCase| case.verdict == Verdict::Slower && case.speed_ratio.high < 1.0 - share;
@@ -135,22 +119,20 @@ impl Comparison {
     }
 }
 
-/// Each case once, in order: it may be in several tables and runs.
+/// A case may be in several tables and runs.
 fn case_names(side: &Side, with_target: bool) -> Vec<CaseOn> {
     let cases = side.runs.iter().flat_map(|run| &run.run.cases);
     distinct(cases.map(|case| CaseOn::from_record(case, with_target)), Clone::clone)
 }
 
-/// Splits names into those that are among the others and those that are not.
 fn parted(names: &[CaseOn], others: &[CaseOn]) -> (Vec<CaseOn>, Vec<CaseOn>) {
     let others: HashSet<&CaseOn> = others.iter().collect();
     names.iter().cloned().partition(|name| others.contains(name))
 }
 
-/// For each run of a side, its name and its cases.
+/// Name and cases of each run.
 type Cases = Vec<(String, HashMap<CaseOn, CaseReport>)>;
 
-/// Takes the cases out of the runs of a side.
 fn take_cases(side: &mut Side, with_target: bool) -> Cases {
     let of_run = |run: &mut ComparedRun| {
         let cases =
@@ -160,7 +142,6 @@ fn take_cases(side: &mut Side, with_target: bool) -> Cases {
     side.runs.iter_mut().map(of_run).collect()
 }
 
-/// The case in each run that gives it a rank.
 fn with_rank<'r>(runs: &'r Cases, case: &CaseOn, left_out: &mut Vec<LeftOut>) -> Vec<&'r CaseReport> {
     let mut ranked = Vec::new();
     for (run, cases) in runs {
@@ -173,7 +154,7 @@ fn with_rank<'r>(runs: &'r Cases, case: &CaseOn, left_out: &mut Vec<LeftOut>) ->
     ranked
 }
 
-/// A slower side takes longer: A's time over B's is B's speed over A's.
+/// Speed is inverse time: A's time over B's.
 fn compared(case: CaseOn, unit: ObservationUnit, a: &[&CaseReport], b: &[&CaseReport]) -> Option<ComparedCase> {
     let times = |side: &[&CaseReport]| side.iter().map(|case| case.time_ns()).collect::<Vec<f64>>();
     let bytes_per_s = |side: &[&CaseReport]| {
@@ -208,7 +189,7 @@ fn verdict(speed_ratio: &Interval, margin: f64) -> Verdict {
     Verdict::from_ratio(&speed_ratio.inverse(), margin)
 }
 
-/// The reason why a case has no rank; none if it has one.
+/// None with a rank.
 fn why_left_out(case: &CaseReport) -> Option<String> {
     if case.is_ranked() {
         return None;

@@ -1,5 +1,3 @@
-//! The estimate of a case.
-
 use serde::Serialize;
 use writebench_model::{Axes, Axis, CaseRecord, PhasesNs, Sample};
 use writebench_stats::{CONFIDENCE, as_f64};
@@ -8,13 +6,12 @@ use crate::numbers::latency::{LatencyCurve, LatencyEstimate, latency};
 use crate::numbers::over_time::OverTime;
 use crate::numbers::reached::Reached;
 
-/// A figure with its interval and spread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Figure {
-    /// Of the total time and what follows from it, the value of the model of all cases with the same contract
-    /// (see `writebench_stats::Rounds`). The median of all other figures.
+    /// From the model of all cases with the same contract (`writebench_stats::Rounds`) for the total time.
+    /// Other values are medians.
     pub value: f64,
-    /// The lower end of the median's 95 % interval, widened to hold the value; none with too few samples.
+    /// Of the median's 95% interval, widened to hold the value. None with too few samples.
     pub low: Option<f64>,
     pub high: Option<f64>,
     pub min: f64,
@@ -24,55 +21,44 @@ pub struct Figure {
     pub sd: f64,
 }
 
-/// The estimate from a case's good samples. Disturbed samples count only if every sample was disturbed.
+/// From good samples. Disturbed samples count only if all were disturbed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Estimate {
-    /// Bytes over the total time.
     pub throughput_bytes_per_s: Figure,
-    /// Bytes over the time of phase `write`.
+    /// Over the time of phase `write`.
     pub write_alone_bytes_per_s: Figure,
     pub total_ns: Figure,
-    /// Median of each phase.
     pub phases_ns: PhasesNs,
-    /// Median CPU time in user mode.
     pub user_cpu_ns: u64,
-    /// Median CPU time in the kernel.
     pub system_cpu_ns: u64,
-    /// CPU time in user mode with its interval.
     pub user_cpu_figure_ns: Figure,
-    /// CPU time in the kernel with its interval.
     pub system_cpu_figure_ns: Figure,
-    /// The least bytes that were handed over: fewer than the case's size if the time was limited.
+    /// Fewer than the case's size if the time was limited.
     pub bytes: u64,
-    /// The samples whose time was limited: they are compared by their rate.
+    /// Samples with limited time, compared by rate.
     pub cut: usize,
-    /// Chunks over the total time; none if a chunk is as large as the file.
+    /// None if a chunk is as large as the file.
     pub records_per_s: Option<Figure>,
-    /// The latencies over all samples together.
+    /// Over all samples together.
     pub latency_ns: Option<LatencyEstimate>,
-    /// The latencies as a curve, for charts.
+    /// For charts.
     #[serde(skip)]
     pub latency_curve: Option<LatencyCurve>,
-    /// Whether throughput held; none if no sample was long enough, or had enough calls.
+    /// None without a sample of enough time and calls.
     pub over_time: Option<OverTime>,
-    /// The limit of the hardware for the case; none if it was not measured.
+    /// None if not measured.
     pub limit: Option<Reached>,
-    /// The confidence of the intervals.
     pub confidence: f64,
-    /// The number of samples in the figures.
     pub samples: usize,
-    /// Good samples that were disturbed.
     pub disturbed: usize,
-    /// Whether every sample was disturbed, so that the figures use them.
+    /// Values use disturbed samples.
     pub only_disturbed: bool,
-    /// Outliers among these samples; they are in every figure.
+    /// Included in all values.
     pub outliers: usize,
 }
 
-/// The time of a phase.
 pub(crate) type PhaseNs = fn(&PhasesNs) -> u64;
 
-/// The phases of a sample's time, in order.
 pub(crate) const PHASES: [(&str, PhaseNs); 5] = [
     ("prepare", |phases| phases.prepare),
     ("open", |phases| phases.open),
@@ -81,7 +67,7 @@ pub(crate) const PHASES: [(&str, PhaseNs); 5] = [
     ("close", |phases| phases.close),
 ];
 
-/// The bytes of one call; none if that is the whole file, or there are no calls.
+/// None for whole files, or without calls.
 fn record_bytes(case: &CaseRecord) -> Option<u64> {
     let case = case.case.known().filter(|case| case.method().has_axis(Axis::Chunk))?;
     Some(case.axes().chunk_size_bytes).filter(|&bytes| bytes != Axes::WHOLE)
@@ -92,7 +78,7 @@ fn records(bytes: u64, record_bytes: u64) -> u64 {
 }
 
 impl Estimate {
-    /// Takes over the time of all of the work from the model.
+    /// Uses the model's time for the whole work.
     pub(crate) fn adjust(&mut self, case: &CaseRecord, value_ns: f64) {
         let per_s = |number: u64| as_f64(number) * 1e9 / value_ns;
         let bytes = if self.cut == 0 { self.bytes } else { case.contract.bytes };
@@ -105,7 +91,7 @@ impl Estimate {
         }
     }
 
-    /// The estimate of a case, without its limit; none without a good sample.
+    /// Without its limit. None without a good sample.
     pub(crate) fn from_case(case: &CaseRecord) -> Option<Self> {
         let usable = Sample::usable(&case.samples);
         let values = |value: &dyn Fn(&Sample) -> f64| -> Vec<f64> {
@@ -155,7 +141,7 @@ impl Estimate {
 }
 
 impl Figure {
-    /// The figure of one value per sample; none without values.
+    /// None without values.
     pub(crate) fn from_values(values: &[f64]) -> Option<Self> {
         let interval = writebench_stats::median_interval(values, CONFIDENCE)?;
         let (mean, sd) = writebench_stats::mean_and_sd(values)?;
@@ -167,19 +153,19 @@ impl Figure {
         Some(Self { value: interval.estimate, low, high, min, max, mean, sd })
     }
 
-    /// Sets the value, and widens the interval to hold it.
+    /// Widens the interval to hold the value.
     fn set(&mut self, value: f64) {
         self.value = value;
         self.low = self.low.map(|low| low.min(value));
         self.high = self.high.map(|high| high.max(value));
     }
 
-    /// The ends of the interval, or of the samples' range if there is no interval.
+    /// Of the interval, or else of the samples' range.
     pub(crate) fn ends(&self) -> (f64, f64) {
         self.low.zip(self.high).unwrap_or((self.min, self.max))
     }
 
-    /// Half the interval's width as a share of the value.
+    /// As a share of the value.
     pub(crate) fn half_width(&self) -> Option<f64> {
         self.low.zip(self.high).map(|(low, high)| (high - low) / 2.0 / self.value)
     }

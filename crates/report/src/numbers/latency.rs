@@ -1,4 +1,4 @@
-//! Latencies: the histograms of samples, read once for figures and curves.
+//! Reads histograms once for values and curves.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use writebench_model::{Latency, Sample};
 use writebench_stats::as_f64;
 
-/// A distribution of durations, in nanoseconds.
+/// In nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LatencyEstimate {
     pub count: u64,
@@ -21,38 +21,34 @@ pub struct LatencyEstimate {
     pub max: u64,
 }
 
-/// The most places of a line, apart from the median and the longest.
+/// Without the median and the longest.
 const MOST_PLACES: u32 = 38;
 
-/// The most places between 0 and 90 %, between 90 % and 99 %, and so on, if there are few such ranges.
+/// Between 0 and 90 %, 90 % and 99 %, and so on, if there are few such ranges.
 const MOST_PLACES_EACH: u32 = 10;
 
-/// More than a histogram of an hour in nanoseconds with three digits takes: 9 bytes for each of 33,000 counts.
+/// An hour in nanoseconds with three digits takes less: 9 bytes for each of 33,000 counts.
 const MOST_HISTOGRAM_BYTES: u64 = 1 << 20;
 
-/// The most distinct durations of a case's samples.
 const MOST_DURATIONS: usize = 1 << 24;
 
-/// A distribution as a curve, at places with even distances on an axis that expands the rare
-/// durations.
+/// A distribution at even distances on an axis that expands rare durations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LatencyCurve {
     pub count: u64,
-    /// At most forty, in order; the last is the longest.
+    /// At most forty, in order. The last is the longest.
     pub places: Vec<LatencyPlace>,
 }
 
-/// A place of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LatencyPlace {
     /// The share of durations that were not longer.
     pub quantile: f64,
-    /// The duration: the least of single samples, that of all together, and the greatest.
+    /// The least of single samples, of all together, and the greatest.
     pub ns: [u64; 3],
 }
 
-/// The distribution over all samples' histograms; none if one is missing or unreadable, or all are empty, or they are
-/// larger together than those of any real case.
+/// None if a histogram is missing or unreadable, all are empty, or they exceed any real case.
 pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCurve)> {
     let mut each = Vec::new();
     let mut left = MOST_DURATIONS;
@@ -88,8 +84,7 @@ pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCu
     Some((estimate, LatencyCurve { count, places }))
 }
 
-/// The distinct durations of a histogram, with cumulative counts, in order. A histogram itself takes a
-/// quarter of a megabyte, most of it zeros.
+/// Distinct durations with cumulative counts. A histogram takes a quarter of a megabyte, mostly zeros.
 struct Durations(Vec<(u64, u64)>);
 
 impl Durations {
@@ -101,7 +96,7 @@ impl Durations {
         Self::summed(counts)
     }
 
-    /// None if there are no durations.
+    /// None without durations.
     fn together(each: &[Self]) -> Option<Self> {
         let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
         for durations in each {
@@ -115,7 +110,7 @@ impl Durations {
         Self::summed(counts.into_iter()).filter(|_| !each.is_empty())
     }
 
-    /// None if there are more durations than a number holds, which only a document from elsewhere says.
+    /// None on overflow, possible only in foreign documents.
     fn summed(counts: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
         let mut sum = 0u64;
         let up_to = counts.map(|(ns, count)| {
@@ -129,7 +124,7 @@ impl Durations {
         self.0.last().map_or(0, |(_, count)| *count)
     }
 
-    /// The duration that this share did not exceed; 0 if there is none.
+    /// The duration that this share did not exceed, or 0.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the count")]
     fn longest_of(&self, quantile: f64) -> u64 {
         let wanted = ((quantile * as_f64(self.count())).ceil() as u64).clamp(1, self.count().max(1));
@@ -138,8 +133,8 @@ impl Durations {
     }
 }
 
-/// A histogram in the format "V2", out of one in the format "V2 deflate"; none if it is larger than ours can be. The
-/// library allocates what the header asks for, which may be gigabytes in a document from elsewhere.
+/// From "V2 deflate" to "V2". None if larger than writebench's: the library allocates the size in the header,
+/// which foreign documents can set to gigabytes.
 fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
     const HEADER_BYTES: usize = 40;
     let mut inflated = Vec::new();
@@ -150,13 +145,12 @@ fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
     (counts_bytes <= inflated.len().saturating_sub(HEADER_BYTES) && digits <= 3).then_some(inflated)
 }
 
-/// The place after all other calls, and before 1.
+/// After all other calls, and before 1.
 fn place_of_longest(count: u64) -> f64 {
     (1.0 - 0.5 / as_f64(count)).min(1.0 - f64::EPSILON)
 }
 
-/// The shares of `count` calls at which a line has points: at even distances on its axis, including the
-/// median, 90 %, 99 % and so on, but none rarer than a single call.
+/// At even distances on the axis, with the median, 90 %, 99 % and so on, but none rarer than a single call.
 fn quantiles(count: u64) -> Vec<f64> {
     let tenfolds = as_f64(count).log10();
     let each = (1..=MOST_PLACES_EACH).rev().find(|&each| f64::from(each) * tenfolds <= f64::from(MOST_PLACES));

@@ -1,4 +1,4 @@
-//! The lowest layer of a report: figures without sentences. Upper layers have all of it from here.
+//! The lowest layer of a report: values without sentences.
 
 mod case;
 mod choices;

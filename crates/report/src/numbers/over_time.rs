@@ -1,21 +1,16 @@
-//! Whether a case's throughput holds over time.
-
 use serde::Serialize;
 use writebench_model::{Sample, Timeline};
 use writebench_stats::{Stability, as_f64};
 
-/// The fall of throughput.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Fall {
-    /// The throughput before the fall.
     pub bytes_per_s: f64,
-    /// The time of the fall, since the beginning of phase write.
+    /// Since the beginning of phase write.
     pub until_ns: f64,
-    /// The throughput after the fall.
     pub then_bytes_per_s: f64,
 }
 
-/// The stability of a sample with a timeline, and its fall if it is a burst.
+/// The fall only of a burst.
 fn stability(sample: &Sample) -> Option<(Stability, Option<Fall>)> {
     let timeline = sample.timeline.as_ref().filter(|_| sample.outcome.is_ok())?;
     let elapsed_ns = as_f64(timeline.interval_ns) * as_f64(timeline.bytes.len() as u64);
@@ -28,28 +23,25 @@ fn stability(sample: &Sample) -> Option<(Stability, Option<Fall>)> {
     Some((stability, fall))
 }
 
-/// Throughput of each interval.
 pub(crate) fn rates(timeline: &Timeline) -> Vec<f64> {
     let interval_ns = as_f64(timeline.interval_ns.max(1));
     timeline.bytes.iter().map(|&bytes| as_f64(bytes) * 1e9 / interval_ns).collect()
 }
 
-/// The stability of throughput over samples: that of most of them; of a tie, the worse.
+/// That of most samples, and the worse of a tie.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OverTime {
-    // Its name in documents.
     #[serde(rename = "course")]
     pub stability: Stability,
-    /// The number of samples with this stability.
     pub samples: usize,
-    /// The number of samples that were long enough.
+    /// Samples that were long enough.
     pub of: usize,
-    /// The fall, for a burst: medians of those samples.
+    /// Medians of those samples, for a burst.
     pub fall: Option<Fall>,
 }
 
 impl OverTime {
-    /// None if no sample of the figures has a timeline.
+    /// None without a timeline.
     pub(crate) fn from_samples(samples: &[&Sample]) -> Option<Self> {
         let all: Vec<_> = samples.iter().filter_map(|sample| stability(sample)).collect();
         let count = |wanted| all.iter().filter(|(stability, _)| *stability == wanted).count();

@@ -1,30 +1,25 @@
-//! A case's share of the hardware's limit.
-
 use serde::Serialize;
 use writebench_model::{Case, CaseRecord, DataSource, Durability, Limit, LimitKind, Store};
 use writebench_stats::as_f64;
 
-/// The limit of a case, and the share that it reached.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Reached {
     pub kind: LimitKind,
     pub threads: u32,
-    /// The limit.
     pub bytes_per_s: u64,
-    /// The case's total throughput over the limit: at most 1, since a limit that a case exceeds is dropped.
+    /// At most 1: an exceeded limit is dropped.
     pub share: f64,
 }
 
-/// The limit for a case: the device for data that must be on it; for the page cache a plain copy by as many
-/// threads, which reads the source once and writes the cache once, from one chunk if the source is one. None
-/// for cases that move no data, and for copies of a file that is not in memory.
+/// The device for durable data. A plain copy by as many threads for the page cache, from one chunk if the
+/// source is one. None for cases that move no data, and for copies of uncached files.
 pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
     let contract = &case.contract;
     if !contract.content.has_own_bytes() || contract.bytes == 0 {
         return None;
     }
     let axes = case.case.known().map(Case::axes);
-    // The hardware of one node is no limit for ranks on several.
+    // One node's hardware does not limit ranks on several.
     if axes.is_some_and(|axes| axes.ranks > 1) {
         return None;
     }
@@ -45,7 +40,7 @@ pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
 }
 
 impl Reached {
-    /// The share of a case with that throughput; none if its limit was not measured.
+    /// None if the limit was not measured.
     pub(crate) fn for_case(case: &CaseRecord, throughput_bytes_per_s: f64, limits: &[Limit]) -> Option<Self> {
         let (kind, threads) = limit_kind(case)?;
         let limit = limits.iter().find(|limit| limit.kind == kind && limit.threads == threads)?;

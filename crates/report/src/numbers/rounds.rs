@@ -1,4 +1,4 @@
-//! Cases compared by one model of all samples of a contract on a target.
+//! One model of all samples of a contract on a target.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,6 @@ use std::sync::Arc;
 use writebench_model::{CaseRecord, Contract, Sample};
 use writebench_stats::{CONFIDENCE, Interval, Rounds, as_f64, grouped};
 
-/// A case's place in the model of its contract on its target.
 #[derive(Debug, Clone)]
 pub(crate) struct Modelled {
     rounds: Arc<Rounds>,
@@ -14,12 +13,11 @@ pub(crate) struct Modelled {
 }
 
 impl Modelled {
-    /// The places of these cases, in one model for each contract on each target. None without an undisturbed
-    /// sample.
+    /// A model for each contract on each target. None without an undisturbed sample.
     pub(crate) fn for_cases(cases: &[&CaseRecord]) -> Vec<Option<Self>> {
         let mut modelled = vec![None; cases.len()];
         for (_, group) in grouped(0..cases.len(), |&index| (&cases[index].contract, &cases[index].target)) {
-            // A case in several tables has the same samples in each, and counts once.
+            // A case in several tables counts once.
             let bits = |case: &CaseRecord| -> Vec<(u32, u64)> {
                 times(case).into_iter().map(|(round, time)| (round, time.to_bits())).collect()
             };
@@ -36,19 +34,18 @@ impl Modelled {
         modelled
     }
 
-    /// The time of all of the work in a typical round.
+    /// In a typical round.
     pub(crate) fn value_ns(&self) -> Option<f64> {
         self.rounds.value(self.index)
     }
 
-    /// The time over another's, which may be in another model.
+    /// The other may be in another model.
     pub(crate) fn ratio_to(&self, other: &Self) -> Option<Interval> {
         self.rounds.ratio(self.index, (&other.rounds, other.index))
     }
 }
 
-/// The undisturbed samples: the time that all of the work takes at each one's rate, since a time limit may have
-/// cut it.
+/// Undisturbed samples, extrapolated to the whole work if a time limit cut it.
 fn times(case: &CaseRecord) -> Vec<(u32, f64)> {
     let Contract { content, bytes, .. } = case.contract;
     let time = |sample: &Sample| {
@@ -63,8 +60,7 @@ fn times(case: &CaseRecord) -> Vec<(u32, f64)> {
     Sample::usable(&case.samples).iter().filter(calm).filter_map(|sample| time(sample)).collect()
 }
 
-/// The ratio of any value of two cases, with the interval from their common rounds. 0 over 0 counts as 1; a
-/// positive value over 0 is infinite.
+/// The interval is from common rounds. 0 over 0 is 1, a positive value over 0 infinite.
 pub(crate) fn ratio_in_rounds(
     case: (&CaseRecord, f64),
     other: (&CaseRecord, f64),
@@ -82,12 +78,12 @@ pub(crate) fn ratio_in_rounds(
     Some(writebench_stats::median_interval(&ratios, CONFIDENCE)?.around(over(case.1, other.1)))
 }
 
-/// The total time, in nanoseconds.
+/// In nanoseconds.
 pub(crate) fn total(sample: &Sample) -> f64 {
     as_f64(sample.phases_ns.total())
 }
 
-/// The geometric mean, for which 2 and 1/2 cancel.
+/// 2 and 1/2 cancel.
 pub(crate) fn geometric_mean(ratios: &[f64]) -> f64 {
     (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / as_f64(ratios.len() as u64)).exp()
 }

@@ -1,12 +1,9 @@
-//! The sides of a comparison, and whether they are comparable.
-
 use std::collections::HashMap;
 use std::fmt;
 
 use serde::Serialize;
 use writebench_model::{CaseRecord, Contract, RunRecord};
 
-/// A side of a comparison.
 #[derive(Debug, Clone)]
 pub struct Side {
     /// As the user gave it.
@@ -14,7 +11,6 @@ pub struct Side {
     pub runs: Vec<ComparedRun>,
 }
 
-/// A run of a side.
 #[derive(Debug, Clone)]
 pub struct ComparedRun {
     /// `run 3`, or a file's name.
@@ -22,13 +18,12 @@ pub struct ComparedRun {
     pub run: RunRecord,
 }
 
-/// The key of common cases: a case, and the target if runs have several.
+/// The target only if runs have several.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct CaseOn {
-    /// The case's name.
     #[serde(rename = "id")]
     pub case: String,
-    /// The target's name; none if every run has one target, whose name may differ on each side.
+    /// None if every run has one target, whose name may differ.
     pub target: Option<String>,
 }
 
@@ -47,41 +42,32 @@ impl CaseOn {
     }
 }
 
-/// The reason why two sides are not compared.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum CompareError {
-    /// A case of the same name does other work.
     #[error(
         "case {case} is not the same work in {first} and {second} ({differing}); unequal work is not compared"
     )]
     Contract {
         case: String,
         first: String,
-        /// A run in which the case differs.
         second: String,
         differing: String,
     },
-    /// A run is given twice.
     #[error("{first} and {second} are the same run; it can stand on one side only, and once")]
     SameRun {
         first: String,
-        /// Another name of the same run.
         second: String,
     },
-    /// One side has one target, the other several.
     #[error(
         "{run} was made on {targets}, and the other side on one: name one of them behind the run, as in …@{first}"
     )]
     SeveralTargets {
-        /// The run with several targets.
         run: String,
-        /// The first target.
         first: String,
         targets: String,
     },
     #[error("{a} and {b} have no case in common; `writebench show` lists what a run has")]
     NothingInCommon {
-        /// The name of side A.
         a: String,
         b: String,
     },
@@ -89,7 +75,7 @@ pub enum CompareError {
 
 pub(super) fn different(runs: &[&ComparedRun]) -> Result<(), CompareError> {
     for (index, second) in runs.iter().enumerate() {
-        // Two targets of one run can be compared with each other.
+        // Targets of one run can be compared with each other.
         let has_in_common = |first: &&&ComparedRun| {
             first.run.id == second.run.id
                 && first.run.targets.iter().any(|target| second.run.target(&target.name).is_some())
@@ -101,7 +87,7 @@ pub(super) fn different(runs: &[&ComparedRun]) -> Result<(), CompareError> {
     Ok(())
 }
 
-/// Whether each target is compared with its namesake, rather than one target with another.
+/// True if targets are compared by name.
 pub(super) fn is_target_by_target(runs: &[&ComparedRun]) -> Result<bool, CompareError> {
     let Some(several) = runs.iter().find(|run| run.run.targets.len() > 1) else { return Ok(false) };
     if runs.iter().all(|run| run.run.targets.len() > 1) {
@@ -112,7 +98,7 @@ pub(super) fn is_target_by_target(runs: &[&ComparedRun]) -> Result<bool, Compare
     Err(CompareError::SeveralTargets { run, first, targets: names.join(", ") })
 }
 
-/// Finds a case that is different work in two runs: its data or defaults may differ.
+/// Data or defaults may differ.
 pub(super) fn same_work(runs: &[&ComparedRun]) -> Result<(), CompareError> {
     let mut first_seen: HashMap<&str, (&Contract, &str)> = HashMap::new();
     for run in runs {

@@ -1,4 +1,4 @@
-//! The answer of a search: the simplest way that is proven to be faster than the baseline, or the baseline.
+//! The answer of a search: the simplest method that is proven faster than the baseline, or the baseline.
 
 use std::collections::HashMap;
 
@@ -15,20 +15,18 @@ use crate::sentences::outcomes::failed;
 use crate::sentences::recommended::{has_rounds, recommended};
 use crate::sentences::words::{NAMED, counted, list, quoted};
 
-/// The rounds in common that an interval takes.
+/// Common rounds for an interval.
 const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
 
-/// How many times faster than the baseline a way is. There is none of fewer than six rounds.
+/// None of fewer than six rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Gain {
-    /// The ratio of the values.
     pub times: f64,
-    /// The lower end of its 95 % interval.
+    /// Of the 95% interval.
     pub low: f64,
     pub high: f64,
-    /// The rounds that it rests on.
     pub rounds: usize,
-    /// Whether the interval lies above 1.
+    /// The interval lies above 1.
     pub is_proven: bool,
 }
 
@@ -41,38 +39,36 @@ impl Gain {
     }
 }
 
-/// The answer of a search. Cases are given by name.
+/// Names of cases.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
-    /// The simplest way within 3 % of the fastest, of those that are proven to be faster than the baseline by 3 % at
-    /// least; the baseline if none is.
+    /// The simplest method within 3 % of the fastest, of those proven faster than the baseline by at least 3 %.
+    /// Otherwise the baseline.
     pub recommended: String,
-    /// The gain over the baseline; none for the baseline itself, or if the baseline failed.
+    /// None for the baseline, or if it failed.
     pub gain: Option<Gain>,
-    /// The case that all are compared with.
     pub baseline: String,
-    /// The case with the largest gain in the finals, without the baseline.
+    /// The largest gain in the finals, without the baseline.
     pub fastest: String,
     pub fastest_gain: Option<Gain>,
-    /// The finalists that cannot be told from the recommended case, or are as fast.
+    /// Finalists that are as fast as the recommended case, or not distinguishable from it.
     pub as_fast: Vec<String>,
-    /// The fastest copy that shares its blocks with the source until one is written, as cp's may.
+    /// The fastest copy that shares blocks with the source, as cp's may.
     pub clone: Option<String>,
     pub clone_gain: Option<Gain>,
-    /// Candidates that have a sample.
+    /// Candidates with a sample.
     pub tried: usize,
-    /// The number of these that failed or are not supported.
+    /// Failed or unsupported candidates.
     pub failed: usize,
 }
 
 impl Advice {
-    /// The recommended case, unless a later version has made it.
+    /// None for a case of a later version.
     pub(crate) fn recommended_case<'c>(&self, cases: &'c [CaseReport]) -> Option<&'c Case> {
         cases.iter().find(|case| case.record.case.name() == self.recommended)?.record.case.known()
     }
 }
 
-/// The advice of a search, and the finalists that it is about.
 pub(crate) struct Search<'c> {
     pub advice: Advice,
     finals: Vec<&'c CaseReport>,
@@ -83,7 +79,7 @@ pub(crate) struct Search<'c> {
 }
 
 impl<'c> Search<'c> {
-    /// None if the run was no search, or if the finals have no two cases to compare.
+    /// None for other runs, or with fewer than two cases in the finals.
     pub(crate) fn from_cases(cases: &'c [CaseReport]) -> Option<Self> {
         let cases: Vec<&CaseReport> = cases.iter().filter(|case| case.record.origin.is_search()).collect();
         let finals: Vec<&CaseReport> =
@@ -96,7 +92,7 @@ impl<'c> Search<'c> {
         let (clones, ways): (Vec<&CaseReport>, Vec<&CaseReport>) =
             others.partition(|case| case.record.contract.content == Content::SharedCopy);
         let (ways, clone) = (ranked(ways), ranked(clones).first().copied());
-        // A finalist without a rival has won nothing.
+        // A finalist without a rival has not won.
         let fastest = *ways.first().filter(|_| ways.len() + usize::from(measured.is_some()) > 1)?;
         let gain = |case: &CaseReport| Gain::over(measured?, case);
         let ranked: Vec<&CaseReport> = ways.iter().copied().chain(measured).collect();
@@ -104,7 +100,7 @@ impl<'c> Search<'c> {
         let others =
             ways.iter().copied().chain(measured).filter(|case| case.record.case != recommended.record.case);
         let name = |case: &CaseReport| case.record.case.to_string();
-        // A candidate is tried with files of several sizes; its label is the same for all.
+        // Files have several sizes, a candidate has one label.
         let mut tried: HashMap<&str, bool> = HashMap::new();
         for case in cases.iter().filter(|case| !case.record.samples.is_empty()) {
             let name = case.record.label.as_deref().unwrap_or(case.record.case.name());
@@ -125,15 +121,15 @@ impl<'c> Search<'c> {
         Some(Self { advice, finals, baseline, recommended, fastest, clone })
     }
 
-    /// The steps from plain write to the recommended way, each compared with the one before; then the fastest, and the
-    /// recommended way with one choice less. Only what was measured has a line.
+    /// Steps from plain write to the recommended method, the fastest, and the recommended method with one
+    /// choice less. Only measured cases have a line.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let known = |case: &'c CaseReport| case.record.case.known();
         let plain = self.baseline.filter(|case| case.is_ranked());
         let measured = |case: Case| {
             self.finals.iter().copied().find(|other| known(other) == Some(&case) && other.is_ranked())
         };
-        // The fastest, whose missing choice contributes least, comes first.
+        // Starts with the fastest, whose missing choice contributes least.
         let simpler = |case: &'c CaseReport| {
             let simpler =
                 known(case).zip(self.baseline.and_then(known)).map(|(case, plain)| case.simplifications(plain));
@@ -189,12 +185,11 @@ impl<'c> Search<'c> {
         clone.into_iter().chain(steps).chain(fastest).chain(without).flatten().collect()
     }
 
-    /// Whether another way than the baseline is recommended.
     fn is_another_way(&self) -> bool {
         self.advice.recommended != self.advice.baseline
     }
 
-    /// The advice in sentences, the recommendation first.
+    /// The recommendation first.
     pub(crate) fn sentences(&self, run: &RunRecord) -> Vec<String> {
         let Advice { recommended, baseline, fastest, as_fast, .. } = &self.advice;
         let mut sentences: Vec<String> = self.sharing().into_iter().collect();
@@ -206,7 +201,7 @@ impl<'c> Search<'c> {
         sentences.extend(self.smaller(&run.settings));
         let target = run.targets.first().map_or(".", |target| &target.path);
         let mut check = format!("writebench run {} --case {recommended}", quoted(target));
-        // The case that the recommended one was compared with, or the one with the nearest figure.
+        // The comparison's other case, or the one with the nearest value.
         let other = if self.is_another_way() { baseline } else { fastest };
         if !other.is_empty() {
             check += &format!(" --case {other}");
@@ -216,7 +211,7 @@ impl<'c> Search<'c> {
         sentences
     }
 
-    /// What the recommended way asks of the memory that the data is in, or does for it.
+    /// Requirements on the memory of the data.
     fn needs(&self) -> Option<String> {
         let case = self.recommended.record.case.known()?;
         let needs = match (case.axes().memory, case.staged_bytes() > 0) {
@@ -233,7 +228,7 @@ impl<'c> Search<'c> {
         Some(format!("It needs your data {needs}: for data from malloc, search again without --data-from."))
     }
 
-    /// A sentence if the files of the finals were smaller than those that were asked for.
+    /// For files of the finals smaller than requested.
     fn smaller(&self, settings: &Settings) -> Option<String> {
         let bytes = self.fastest.record.contract.bytes;
         let asked_bytes = settings.search_bytes.filter(|&asked| asked > bytes)?;
@@ -247,7 +242,7 @@ impl<'c> Search<'c> {
         ))
     }
 
-    /// The copy that shares its blocks, with its time: it moves no bytes.
+    /// With its time, because it moves no bytes.
     fn sharing(&self) -> Option<String> {
         let clone = self.clone?;
         let time = MILLISECONDS.text(clone.estimate.as_ref()?.total_ns.value);
@@ -303,9 +298,9 @@ impl<'c> Search<'c> {
         format!("Recommended: {way}, at {}{place}{why}.", self.figure().unwrap_or_default())
     }
 
-    /// Records per second if the question is about records, throughput otherwise.
+    /// Records per second for records, otherwise throughput.
     fn figure(&self) -> Option<String> {
-        // Some cases make records durable though nobody asked for it.
+        // Some cases make records durable without a request.
         let is_about_records =
             self.finals.iter().all(|case| case.record.contract.durable_every_bytes.is_some());
         let estimate = self.recommended.estimate.as_ref()?;
@@ -316,15 +311,14 @@ impl<'c> Search<'c> {
     }
 }
 
-/// Whether a case is within 3 % of the other, or cannot be told from it.
+/// Within 3 %, or not distinguishable.
 fn is_near(case: &CaseReport, other: &CaseReport) -> bool {
     let is_close =
         |ratio: Interval| (ratio.estimate - 1.0).abs() <= CLOSE - 1.0 || !ratio.verdict().is_difference();
     case.record.case == other.record.case || case.ratio_to(other).is_some_and(is_close)
 }
 
-/// The reason why a search has no advice. If no sample has a figure, more time or bytes do not
-/// help.
+/// Without any value, more time or bytes do not help.
 pub(crate) fn without_advice(cases: &[CaseReport]) -> String {
     let is_ok = |case: &&CaseReport| case.record.samples.iter().any(|sample| sample.outcome.is_ok());
     let looked_at: Vec<&CaseReport> = cases.iter().filter(|case| !case.record.samples.is_empty()).collect();
@@ -334,7 +328,8 @@ pub(crate) fn without_advice(cases: &[CaseReport]) -> String {
     }
 }
 
-/// The fastest first. Cases of few rounds are left out where others have enough: only chance makes one of them as fast.
+/// The fastest first. Cases of few rounds are left out if others have enough, because only chance makes them as
+/// fast.
 fn ranked(mut cases: Vec<&CaseReport>) -> Vec<&CaseReport> {
     let is_any_sure = cases.iter().any(|case| case.is_ranked() && has_rounds(case));
     cases.retain(|case| case.is_ranked() && has_rounds(case) >= is_any_sure);

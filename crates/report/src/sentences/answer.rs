@@ -1,5 +1,3 @@
-//! The answer to a contract's question: the fastest way, its gain, and how sure that is.
-
 use writebench_model::{Axes, Axis, Bytes, Contract, GOALS, Prepare, RunRecord, SyncCall, TargetRecord};
 use writebench_stats::{Interval, Verdict, grouped};
 
@@ -11,34 +9,30 @@ use crate::sentences::question::question;
 use crate::sentences::recommended::recommended;
 use crate::sentences::words::{NAMED, counted, list};
 
-/// The answer for those who want what a contract promises.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContractAnswer {
-    /// The contract that all cases satisfy.
     pub contract: Contract,
-    /// The answer in a line of the first screen.
+    /// A line on the first screen.
     pub finding: Finding,
-    /// The fastest, in words.
     pub sentence: String,
-    /// The verdicts on the other cases; empty if there is no answer.
+    /// Verdicts on other cases. Empty without an answer.
     pub certainty: String,
 }
 
-/// Whether each of two targets has its own answers. More would not fit on a screen.
+/// More targets would not fit on a screen.
 pub(crate) fn are_for_each_target(run: &RunRecord, cases: &[CaseReport]) -> bool {
     let is_of_goals = cases.iter().all(|case| case.record.origin.suite() == GOALS);
     is_of_goals && run.targets.len() == 2 && run.missing.is_empty()
 }
 
-/// An answer for each contract, perhaps on each target. Contracts without a sample are left out, unless there are no
-/// others.
+/// For each contract, and each of two targets. Contracts without a sample are left out, unless all are.
 pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<ContractAnswer> {
     let mut contracts = by_contract(cases);
     let is_measured = |cases: &[&CaseReport]| cases.iter().any(|case| !case.record.samples.is_empty());
     if contracts.iter().any(|(_, cases)| is_measured(cases)) {
         contracts.retain(|(_, cases)| is_measured(cases));
     }
-    // Files of records are smaller than all others, and that needs no words.
+    // Record files are smaller than others, which needs no words.
     let kind = |contract: &Contract| contract.durable_every_bytes.is_some();
     let differs = |a: &Contract, b: &Contract| kind(a) == kind(b) && a.bytes != b.bytes;
     let several_sizes = contracts.iter().any(|(a, _)| contracts.iter().any(|(b, _)| differs(a, b)));
@@ -68,7 +62,7 @@ impl ContractAnswer {
         cases: Vec<&CaseReport>,
         compares_targets: bool,
     ) -> Self {
-        // A case may be in several tables. Those without a figure come last.
+        // A case may be in several tables. Cases without a value are last.
         let mut cases: Vec<&CaseReport> = distinct(cases, |case| &case.name);
         cases.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
         let target = run.targets.iter().find(|target| target.name == cases[0].record.target);
@@ -94,7 +88,7 @@ impl ContractAnswer {
         }
     }
 
-    /// `first` is the target with which all others are compared.
+    /// `first`: the target of comparison.
     fn ranked(
         mut self,
         best: &CaseReport,
@@ -129,7 +123,7 @@ impl ContractAnswer {
         self
     }
 
-    /// A figure without a rank, or the reason why there is none.
+    /// A value without a rank, or a reason.
     fn unranked(mut self, cases: &[&CaseReport]) -> Self {
         let Some(&first) = cases.first() else { return self };
         let Finding { goal, target, .. } = self.finding;
@@ -154,13 +148,12 @@ impl ContractAnswer {
         self
     }
 
-    /// All sentences of the answer.
     pub(crate) fn text(&self) -> String {
         format!("{} {}", self.sentence, self.certainty).trim_end().to_owned()
     }
 }
 
-/// What each choice of the recommended case contributes, by the cases that lack one.
+/// Contributions of the recommended case's choices, by the cases that lack one.
 fn steps(best: &CaseReport, others: &[&CaseReport]) -> String {
     let baseline = others.iter().copied().find(|other| is_baseline(other)).unwrap_or(best);
     let (Some(known), Some(plain)) = (best.record.case.known(), baseline.record.case.known()) else {
@@ -185,7 +178,6 @@ fn steps(best: &CaseReport, others: &[&CaseReport]) -> String {
     format!("{faster}With one choice less, you get {}.", list(&steps, steps.len()))
 }
 
-/// How a case compares with plain write, and with the limit.
 fn worth(
     best: &CaseReport,
     estimate: &Estimate,
@@ -210,8 +202,8 @@ fn worth(
     text + &estimate.limit.map_or(String::new(), |limit| format!(", {} of the limit", share(limit.share)))
 }
 
-/// Plain `write`, or for a copy `read` and `write`, in chunks of the default size, and nothing but what the contract
-/// asks for.
+/// Plain `write`, or for a copy `read` and `write`, in chunks of the default size, with only the contract's
+/// demands.
 pub(crate) fn is_baseline(case: &CaseReport) -> bool {
     let Some(known) = case.record.case.known() else { return false };
     let (axes, default) = (known.axes(), Axes::defaults(known.method().card().prepares[0]));
@@ -226,7 +218,6 @@ pub(crate) fn is_baseline(case: &CaseReport) -> bool {
     matches!(known.method().name(), "write" | "read-write") && Axis::ALL.iter().all(is_asked_for)
 }
 
-/// The baseline of a case in words.
 pub(crate) fn plain(case: &CaseReport) -> &'static str {
     match case.record.case.known() {
         Some(known) if known.method().copies() => "plain read and write",
@@ -242,7 +233,7 @@ fn figure_of(case: &CaseReport, estimate: &Estimate) -> String {
     format!("{} {at} {value} {unit} ({})", case.name, range_of(estimate, &figure, quantity))
 }
 
-/// Plain write compared with all others, when it is the first.
+/// Plain write is the fastest.
 fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
     let ratios: Vec<Interval> = others.iter().filter_map(|other| other.ratio_to(best)).collect();
     // Without a common round the verdict is inconclusive.
@@ -257,7 +248,7 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
     }
 }
 
-/// The fastest on any target beside the same case on the first.
+/// The same case on the first target.
 fn beside_first(best: &CaseReport, others: &[&CaseReport], first: &str) -> String {
     if best.record.target == first {
         return NOTHING.to_owned();
@@ -267,7 +258,7 @@ fn beside_first(best: &CaseReport, others: &[&CaseReport], first: &str) -> Strin
     ratio.map_or(NOTHING.to_owned(), |ratio| compared(&ratio))
 }
 
-/// In place of a rank that no way of writing can have.
+/// For a rank that no method on this filesystem can have.
 pub(crate) const NOT_DURABLE: &str = "not durable on this filesystem";
 
 fn why_unranked(case: &CaseReport, estimate: &Estimate) -> String {
@@ -281,7 +272,7 @@ fn why_unranked(case: &CaseReport, estimate: &Estimate) -> String {
     }
 }
 
-/// How the others compare with the best, at 95 % for each comparison.
+/// At 95 % for each comparison.
 fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
     let is_sure = |case: &CaseReport| case.ratio_to(best).is_some_and(|ratio| ratio.is_sure());
     let (sure, few): (Vec<&CaseReport>, Vec<&CaseReport>) =
@@ -323,7 +314,7 @@ fn distance(best: &CaseReport, next: &CaseReport, cases: usize) -> String {
     format!("{next_one} takes {factor} times as long ({ends}) in {}", rounds(best, &[next]))
 }
 
-/// The rounds that compare both: `6 rounds`, `5 to 6 rounds`.
+/// `6 rounds`, `5 to 6 rounds`.
 fn rounds(best: &CaseReport, others: &[&CaseReport]) -> String {
     let counts = others.iter().map(|other| other.ratio_to(best).map_or(0, |ratio| ratio.count));
     let (least, most) =

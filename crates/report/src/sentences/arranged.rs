@@ -1,39 +1,33 @@
-//! A report whose tables show the cases in another order, or the first of them only.
-
 use writebench_stats::as_f64;
 
 use crate::numbers::{CaseReport, Estimate, across_targets};
 use crate::sentences::report::Report;
 use crate::sentences::words::counted;
 
-/// The order of a table's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
-    /// Bytes over the time of everything, the most first.
     Throughput,
-    /// Bytes over the time of phase write, the most first.
+    /// Bytes over the time of phase write.
     WriteAlone,
-    /// Time of everything, the least first: where sizes differ, another order than throughput.
+    /// Another order than throughput if sizes differ.
     Elapsed,
-    /// CPU time in user mode and in the kernel, the least first.
+    /// User plus system time.
     Cpu,
-    /// Width of the interval over the median, the least first: how sure a figure is.
+    /// Interval width over the median.
     Precision,
-    /// By name.
     Case,
 }
 
 impl Sort {
-    /// All orders, as help shows them.
+    /// In the order of the help.
     pub const ALL: &[Self] =
         &[Self::Throughput, Self::WriteAlone, Self::Elapsed, Self::Cpu, Self::Precision, Self::Case];
 
-    /// The word on the command line.
     pub fn name(self) -> &'static str {
         self.name_and_key().0
     }
 
-    /// The word, and the key to sort by, the least first.
+    /// The key sorts upwards.
     fn name_and_key(self) -> (&'static str, fn(&Estimate) -> f64) {
         match self {
             Self::Throughput => ("throughput", |estimate| -estimate.throughput_bytes_per_s.value),
@@ -43,16 +37,14 @@ impl Sort {
             Self::Precision => {
                 ("precision", |estimate| estimate.total_ns.half_width().unwrap_or(f64::INFINITY))
             }
-            // Where there is a figure, it does not count.
+            // The name alone decides.
             Self::Case => ("case", |_| 0.0),
         }
     }
 }
 
 impl Report {
-    /// The report with the rows of each section sorted, and the first so many of them; cases
-    /// without a figure come last. Of several targets the first decides. The sentences below the
-    /// tables are still about all cases.
+    /// Cases without a value are last. The first of several targets decides. Sentences remain about all cases.
     #[must_use]
     pub fn arranged(mut self, sort: Sort, top: Option<usize>) -> Self {
         let sections: Vec<Vec<CaseReport>> = self.sections().map(<[CaseReport]>::to_vec).collect();

@@ -1,4 +1,4 @@
-//! Other differences between two sides than the compared figures.
+//! Differences between two sides other than results.
 
 use serde::Serialize;
 use writebench_model::{Bytes, Environment, Filesystem, FilesystemSpec, Image, RunRecord, TargetRecord};
@@ -6,19 +6,16 @@ use writebench_model::{Bytes, Environment, Filesystem, FilesystemSpec, Image, Ru
 use crate::numbers::{Comparison, Side, distinct};
 use crate::sentences::machine::device_line;
 
-/// A fact that is not the same in all runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Change {
-    /// The name of the fact.
     pub what: String,
-    /// On side A; several values if its runs differ.
+    /// Several values if its runs differ.
     pub a: Vec<String>,
-    /// On side B.
     pub b: Vec<String>,
 }
 
 impl Comparison {
-    /// Other differences between the sides, or among the runs of one.
+    /// Also among the runs of one side.
     pub(crate) fn changes(&self) -> Vec<Change> {
         let (facts_of_a, facts_of_b) = (facts_of_side(&self.a), facts_of_side(&self.b));
         let facts = facts_of_a.iter().chain(&facts_of_b).flatten();
@@ -28,7 +25,7 @@ impl Comparison {
             (a != b || a.len() > 1).then(|| Change { what: name.clone(), a, b })
         };
         let mut changes: Vec<Change> = names.into_iter().filter_map(change).collect();
-        // Another device has its own settings; it is enough to name the device.
+        // Another device has other settings: its name is enough.
         if changes.iter().any(|change| change.what == "device" || change.what.ends_with(": device")) {
             changes.retain(|change| !change.what.starts_with("sys/"));
         }
@@ -50,7 +47,6 @@ fn facts_of_side(side: &Side) -> Vec<Facts> {
     side.runs.iter().map(|run| facts(&run.run)).collect()
 }
 
-/// The different values of a fact, in order.
 fn values(facts: &[Facts], name: &str) -> Vec<String> {
     let value = |of_run: &Facts| {
         let fact = of_run.iter().find(|(other, _)| other == name);
@@ -59,12 +55,11 @@ fn values(facts: &[Facts], name: &str) -> Vec<String> {
     distinct(facts.iter().map(value), Clone::clone)
 }
 
-/// The facts that may make a run faster or slower. Its seed, limits and number of samples are not among them.
+/// Without the seed, limits and number of samples, which have no effect on speed.
 fn facts(run: &RunRecord) -> Facts {
     let mut facts = vec![fact("writebench", &run.version)];
     facts.extend(run.targets.first().map_or(Vec::new(), |target| machine_facts(&target.environment)));
     for target in &run.targets {
-        // With several targets, each fact names its target.
         let prefix = if run.targets.len() > 1 { format!("{}: ", target.name) } else { String::new() };
         facts.extend(target_facts(target).into_iter().map(|(name, value)| (format!("{prefix}{name}"), value)));
     }
@@ -94,7 +89,7 @@ fn machine_facts(environment: &Environment) -> Facts {
     ]
 }
 
-/// The facts of a filesystem that the run made, without the numbers of its loop devices and its mount point.
+/// Without numbers of loop devices and the mount point.
 fn making_facts(making: &FilesystemSpec, filesystem: &Filesystem) -> Facts {
     let image = |image: &Image| {
         let (size, direct) = (Bytes(image.size_bytes), if image.direct_io { ", direct I/O" } else { "" });

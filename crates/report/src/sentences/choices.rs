@@ -1,5 +1,3 @@
-//! The choices of a search in words.
-
 use writebench_model::Bytes;
 
 use crate::numbers::{Choice, Choices};
@@ -7,7 +5,6 @@ use crate::sentences::number::{MILLISECONDS, share};
 use crate::sentences::words::counted;
 
 impl Choices {
-    /// The candidates that the shares are about.
     pub(crate) fn introduction(&self) -> String {
         let times = || self.times_ns.iter().copied();
         let [least, most] = [times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max)];
@@ -17,7 +14,6 @@ impl Choices {
 }
 
 impl Choice {
-    /// How much it matters.
     pub(crate) fn words(&self) -> String {
         self.share.map_or_else(
             || "too few ways to tell".to_owned(),

@@ -1,27 +1,23 @@
-//! The code of a recommended case.
-
 use writebench_model::{Axis, Case, RecordedCase};
 use writebench_snippets::{EmitOptions, Language, code};
 
-/// The code of a case in each language that supports it.
 pub(crate) fn codes(case: &Case) -> Vec<(Language, String)> {
     let code = |&language: &Language| Some((language, code(case, language, EmitOptions::default()).ok()?));
     Language::ALL.iter().filter_map(code).collect()
 }
 
-/// The command that prints the code, with the first line of the function.
+/// The command, and the first line of the function.
 pub(crate) fn sentence(case: &Case) -> Option<String> {
     let codes = codes(case);
     let ((first, text), others) = codes.split_first()?;
     let signature = first_line(text)?;
     let others: Vec<&str> = others.iter().map(|(language, _)| language.name()).collect();
     let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
-    // The function writes what it is given.
+    // The function writes the given data.
     let name = RecordedCase::from(case.clone()).name_without(&[Axis::Size]);
     Some(format!("As code, `{signature}`: writebench code {name} --lang {}{others}", first.name()))
 }
 
-/// The line that the function begins with.
 fn first_line(text: &str) -> Option<&str> {
     let begins = |line: &&str| {
         let name = line.to_lowercase().replace('_', "");

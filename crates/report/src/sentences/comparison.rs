@@ -1,14 +1,11 @@
-//! The result of a comparison, in words.
-
 use writebench_stats::Verdict;
 
 use crate::numbers::{ComparedCase, Comparison, ObservationUnit, Side, grouped};
 use crate::sentences::words::{counted, list};
 
-/// How many runs and cases of a comparison are named before the rest is counted: a side often has four runs.
+/// A side often has four runs.
 pub(crate) const NAMED_RUNS: usize = 5;
 
-/// The run or runs that a side is.
 pub(crate) fn side_line(side: &Side) -> String {
     let names: Vec<String> = side.runs.iter().map(|run| run.name.clone()).collect();
     let started = match side.runs.as_slice() {
@@ -19,7 +16,7 @@ pub(crate) fn side_line(side: &Side) -> String {
     format!("{label}{}{started}", list(&names, NAMED_RUNS))
 }
 
-/// A line for all cases that are left out of the same runs for the same reason.
+/// One line for the same runs and reason.
 pub(crate) fn left_out(comparison: &Comparison) -> Vec<String> {
     let of_cases = grouped(&comparison.left_out, |left| (&left.case, &left.why)).into_iter();
     let of_cases = of_cases.map(|((case, why), all)| {
@@ -33,7 +30,7 @@ pub(crate) fn left_out(comparison: &Comparison) -> Vec<String> {
     grouped(of_cases, |(_, why, runs)| (runs.clone(), *why)).into_iter().map(line).collect()
 }
 
-/// The verdict on a case, and why there is none.
+/// Also the reason for a missing verdict.
 pub(crate) fn verdict(case: &ComparedCase, comparison: &Comparison) -> String {
     let name = case.verdict.name();
     match comparison.unit {
@@ -44,7 +41,6 @@ pub(crate) fn verdict(case: &ComparedCase, comparison: &Comparison) -> String {
     }
 }
 
-/// How to read the figures.
 pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     notes.push(match comparison.unit {
@@ -72,7 +68,6 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     notes
 }
 
-/// The remedy for single runs.
 pub const FOUR_RUNS: &str = "Take four runs of each side in turns (A B A B …)";
 
 /// `3 faster, 1 slower, 50 same, 6 inconclusive`.

@@ -1,5 +1,3 @@
-//! The lines of the first screen: goals, and the fastest way to each.
-
 use serde::Serialize;
 use writebench_model::{CaseRecord, Content, Contract, DataSource, Durability, Start, TargetRecord};
 use writebench_stats::{Interval, Verdict};
@@ -10,37 +8,33 @@ use crate::sentences::number::{
 };
 use crate::sentences::words::counted;
 
-/// A goal, and the fastest way to it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Finding {
     /// `durable new file`.
     pub goal: String,
-    /// The fastest way in a programmer's words, or the reason why there is none.
+    /// In a programmer's words, or the reason for a missing answer.
     pub way: String,
-    /// The name of the way's case; none without a way.
     pub case: Option<String>,
-    /// The target of the way, if there are several.
+    /// With several targets.
     pub target: Option<String>,
-    /// Empty without a figure.
+    /// Empty without a value.
     pub figure: String,
     pub unit: &'static str,
-    /// The figure's 95 % interval, or the range of fewer than six samples.
+    /// 95% interval, or the range of fewer than six samples.
     pub interval: String,
-    /// Undisturbed samples that the figure rests on.
+    /// Undisturbed samples behind the value.
     pub samples: usize,
-    /// The ratio to plain write, or with several targets to the same case on the first.
+    /// Vs. plain write, or with several targets vs. the same case on the first.
     pub compared: String,
-    /// The share of what the hardware can do at most.
+    /// Share of the hardware's limit.
     pub limit: String,
 }
 
 impl Finding {
-    /// A goal without a way to it, and why.
     pub(crate) fn none(goal: String, why: &str) -> Self {
         Self { goal, way: why.to_owned(), compared: NOTHING.to_owned(), ..Self::default() }
     }
 
-    /// A way with its figure.
     pub(crate) fn for_case(goal: String, case: &CaseReport, estimate: &Estimate, compared: String) -> Self {
         let (figure, unit, quantity) = figure(&case.record, estimate);
         Self {
@@ -58,8 +52,7 @@ impl Finding {
     }
 }
 
-/// The case in a programmer's words; its name where a later version has made it, and the command line of a user's
-/// program.
+/// The name of a later version's case, or the command line of a user's program.
 pub(crate) fn words(case: &CaseRecord) -> String {
     if let Some(command) = case.program() {
         return format!("your program: {command}");
@@ -67,24 +60,23 @@ pub(crate) fn words(case: &CaseRecord) -> String {
     case.case.known().map_or_else(|| case.case.to_string(), writebench_model::Case::words)
 }
 
-/// The figure that the contract is about, its unit, and how it is printed.
+/// The contract's value, its unit and format.
 pub(crate) fn figure(case: &CaseRecord, estimate: &Estimate) -> (Figure, &'static str, &'static Quantity) {
     let contract = &case.contract;
     match estimate.records_per_s {
-        // If data becomes durable on the way, the question is about records; if no data is written,
-        // about time.
+        // Durable records count per second, calls without data by time.
         Some(per_s) if contract.durable_every_bytes.is_some() => (per_s, "records/s", &NUMBER),
         _ if !contract.content.has_own_bytes() => (estimate.total_ns, "ms", &MILLISECONDS),
         _ => (estimate.throughput_bytes_per_s, "GB/s", &GIGABYTES_PER_S),
     }
 }
 
-/// The value of that figure, with a mark if every sample was disturbed.
+/// Marked if every sample was disturbed.
 pub(crate) fn value_of(estimate: &Estimate, figure: &Figure, quantity: &Quantity) -> String {
     mark(estimate, quantity.text(figure.value))
 }
 
-/// The speed as a multiple of another case's, and how sure that is. Too few rounds give no number.
+/// Too few rounds have no number.
 pub(crate) fn compared(ratio: &Interval) -> String {
     if !ratio.is_sure() {
         return format!("inconclusive ({})", counted(ratio.count, "round"));
@@ -97,10 +89,8 @@ pub(crate) fn compared(ratio: &Interval) -> String {
     }
 }
 
-/// Where the data is that no case has to bring to the device.
 pub(crate) const IN_PAGE_CACHE: &str = ", in the page cache";
 
-/// The goal of a contract: `durable new file`.
 pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String {
     let is_device = target.is_some_and(|target| target.environment.filesystem.is_block_device());
     let file = match (contract.files, contract.start) {

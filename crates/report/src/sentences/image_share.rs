@@ -1,4 +1,4 @@
-//! The cost of an image and its loop device, by the same kind of filesystem with and without them.
+//! The cost of an image and its loop device, vs. the same filesystem without them.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use writebench_stats::Interval;
 use crate::numbers::{CaseReport, geometric_mean};
 use crate::sentences::words::counted;
 
-/// A sentence for each filesystem in an image that lies on a filesystem of the same kind which the run has measured, too.
+/// For each filesystem in an image on a measured filesystem of the same kind.
 pub(crate) fn sentences(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
     let sentence = |made: &TargetRecord| {
         let image = plain_image(made)?;
@@ -18,7 +18,7 @@ pub(crate) fn sentences(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
     run.targets.iter().filter_map(sentence).collect()
 }
 
-/// The image of a filesystem as its mkfs makes it; what differs in more than the image shows no share of it.
+/// With mkfs's defaults: other differences would hide the image's share.
 fn plain_image(made: &TargetRecord) -> Option<&Image> {
     let making = made.making.as_ref()?;
     let is_plain = making.kind == made.environment.filesystem.kind

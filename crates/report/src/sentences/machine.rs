@@ -1,5 +1,3 @@
-//! The environment of a run, in one line or a few.
-
 use writebench_model::{Bytes, Device, Environment, Filesystem, FilesystemSpec, RunRecord, TargetRecord};
 
 use crate::numbers::{CaseReport, distinct};
@@ -7,7 +5,6 @@ use crate::sentences::ranks::cluster_line;
 use crate::sentences::report::Report;
 use crate::sentences::words::{counted, list};
 
-/// Label and text of each line.
 pub(crate) type Lines = Vec<(&'static str, String)>;
 
 /// The run in a line: `/data · ext4 on vda (virtio_blk) · 128 MiB per sample · 7.1 GiB written`.
@@ -29,7 +26,6 @@ pub(crate) fn one_line(report: &Report) -> String {
     format!("{number}{ranks}{place}{per_sample} · {} written", size(bytes_written(report)))
 }
 
-/// `ext4 on vda (virtio_blk)`.
 fn filesystem(environment: &Environment) -> String {
     let kind = &environment.filesystem.kind;
     let Some(device) = &environment.device else { return kind.clone() };
@@ -47,14 +43,13 @@ fn bytes_written(report: &Report) -> u64 {
     different.into_iter().map(|case| case.record.sample_bytes()).fold(0, u64::saturating_add)
 }
 
-/// Machine, target, device.
 pub fn machine_lines(environment: &Environment, target: &str) -> Lines {
     let mut lines = system_lines(environment);
     lines.extend(place_lines(environment, target));
     lines
 }
 
-/// The environment of a run, with a line for each of several targets.
+/// A line for each of several targets.
 pub(crate) fn run_lines(run: &RunRecord) -> Lines {
     let mut lines: Lines = run.cluster.iter().map(|cluster| ("ranks", cluster_line(cluster))).collect();
     match run.targets.as_slice() {
@@ -73,7 +68,7 @@ pub(crate) fn run_lines(run: &RunRecord) -> Lines {
 /// `/data: ext4 on /dev/sda1 (rw,relatime), 50 GiB free of 100 GiB; sda, A Disk, 1 TiB`.
 fn target_line(target: &TargetRecord) -> String {
     let Environment { filesystem, device, .. } = &target.environment;
-    // A loop device of our own has nothing to tell that its image does not.
+    // The image describes our loop device.
     let device = device.as_ref().filter(|_| target.making.is_none());
     let device = device.map_or(String::new(), |device| format!("; {}", device_line(device)));
     let Filesystem { kind, source, mount_options, .. } = filesystem;
@@ -124,7 +119,6 @@ fn system_lines(environment: &Environment) -> Lines {
     vec![("machine", known(machine)), ("kernel", known(kernel))]
 }
 
-/// The known parts, joined.
 fn known(parts: impl IntoIterator<Item = Option<String>>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! The second layer: figures in words, and the report that holds both.
+//! The second layer: values in words.
 
 pub(crate) mod advice;
 pub(crate) mod answer;

@@ -1,21 +1,18 @@
-//! Numbers as people read them.
-
 use writebench_model::Bytes;
 use writebench_stats::{Verdict, as_f64};
 
 use crate::numbers::{Estimate, Figure};
 
-/// How a quantity is printed: in which unit, and with how many digits behind the point.
+/// Unit, and digits after the point.
 pub(crate) struct Quantity {
     unit: f64,
     digits: fn(f64) -> usize,
 }
 
-/// Bytes per second as decimal gigabytes per second.
 pub(crate) const GIGABYTES_PER_S: Quantity = Quantity { unit: 1e9, digits: significant_digits };
-/// Three digits from the first that is not zero.
+/// Three digits from the first non-zero one.
 pub(crate) const NUMBER: Quantity = Quantity { unit: 1.0, digits: significant_digits };
-/// Nanoseconds as milliseconds. Microseconds are enough.
+/// From nanoseconds. Microseconds are enough.
 pub(crate) const MILLISECONDS: Quantity = Quantity {
     unit: 1e6,
     digits: |value| match value {
@@ -32,7 +29,6 @@ pub(crate) const SECONDS: Quantity = Quantity {
         _ => 4,
     },
 };
-/// How many times one value is the other.
 pub(crate) const TIMES: Quantity = Quantity {
     unit: 1.0,
     digits: |value| match value {
@@ -41,7 +37,6 @@ pub(crate) const TIMES: Quantity = Quantity {
     },
 };
 
-/// A ratio of two sides.
 pub(crate) const THOUSANDTHS: Quantity = Quantity { unit: 1.0, digits: |_| 3 };
 
 impl Quantity {
@@ -49,7 +44,7 @@ impl Quantity {
         self.rounded(value, f64::round)
     }
 
-    /// `low – high`, rounded outwards, so that the printed interval holds the computed one.
+    /// Rounded outwards: the printed interval holds the computed one.
     pub(crate) fn between(&self, low: f64, high: f64) -> String {
         format!("{} – {}", self.rounded(low, f64::floor), self.rounded(high, f64::ceil))
     }
@@ -68,7 +63,7 @@ impl Quantity {
     }
 }
 
-/// `low – high`: the interval of a figure's median; `least … most` of the samples where they are too few for one.
+/// `low – high` for the median's interval, `least … most` for too few samples.
 pub(crate) fn range(figure: &Figure, quantity: &Quantity) -> String {
     match (figure.low, figure.high) {
         (Some(low), Some(high)) => quantity.between(low, high),
@@ -77,7 +72,7 @@ pub(crate) fn range(figure: &Figure, quantity: &Quantity) -> String {
     }
 }
 
-/// The range in a sentence, which says how many samples it is of.
+/// Also the number of samples of a range.
 pub(crate) fn range_of(estimate: &Estimate, figure: &Figure, quantity: &Quantity) -> String {
     match estimate.samples {
         1 => "one sample".to_owned(),
@@ -88,15 +83,13 @@ pub(crate) fn range_of(estimate: &Estimate, figure: &Figure, quantity: &Quantity
     }
 }
 
-/// Stands for a missing figure.
 pub(crate) const NOTHING: &str = "–";
 
-/// The text of a value, or [`NOTHING`].
 pub(crate) fn or_nothing<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
     value.map_or_else(|| NOTHING.to_owned(), text)
 }
 
-/// Milliseconds with three significant digits.
+/// Three significant digits.
 pub(crate) fn milliseconds(nanoseconds: u64) -> String {
     MILLISECONDS.text(as_f64(nanoseconds))
 }
@@ -106,12 +99,11 @@ fn significant_digits(value: f64) -> usize {
     if value == 0.0 { 0 } else { LEAST.iter().position(|&least| value.abs() >= least).unwrap_or(LEAST.len()) }
 }
 
-/// Microseconds with three significant digits.
 pub(crate) fn microseconds(nanoseconds: u64) -> String {
     NUMBER.text(as_f64(nanoseconds) / 1e3)
 }
 
-/// A case's share of its limit: `83 %`.
+/// `83 %`.
 pub(crate) fn share(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -121,13 +113,13 @@ pub(crate) fn share(share: f64) -> String {
     }
 }
 
-/// Seconds, to the tenth where there are any.
+/// To the tenth, if any.
 pub(crate) fn seconds_short(nanoseconds: f64) -> String {
     let seconds = nanoseconds / 1e9;
     if seconds < 0.95 { NUMBER.text(seconds) } else { format!("{seconds:.1}") }
 }
 
-/// The mark before a ratio: empty for a difference.
+/// Empty for a difference.
 pub(crate) fn verdict_mark(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster | Verdict::Slower => "",
@@ -136,8 +128,7 @@ pub(crate) fn verdict_mark(verdict: Verdict) -> &'static str {
     }
 }
 
-/// A figure of nothing but disturbed samples is marked, and one of samples whose time was limited has the bytes
-/// beside it.
+/// Marks values of disturbed samples only, and adds the bytes of samples with limited time.
 pub(crate) fn mark(estimate: &Estimate, figure: String) -> String {
     let figure = if estimate.only_disturbed { format!("~{figure}") } else { figure };
     if estimate.cut > 0 { format!("{figure} ({})", Bytes(estimate.bytes).approximate()) } else { figure }

@@ -1,9 +1,6 @@
-//! The outcomes of cases that did not end well.
-
 use crate::numbers::CaseReport;
 use crate::sentences::words::counted;
 
-/// The outcome of a case that did not end well, with its reason.
 pub(crate) fn case_sentence(case: &CaseReport) -> String {
     let good = case
         .estimate
@@ -12,7 +9,6 @@ pub(crate) fn case_sentence(case: &CaseReport) -> String {
     format!("{}: {}{good}", case.name, case.cause().unwrap_or_default())
 }
 
-/// How many cases failed, and the first of them with its cause.
 pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
     let is_fault = |case: &CaseReport| case.outcome().is_some_and(writebench_model::Outcome::is_fault);
     let failed: Vec<&CaseReport> = cases.iter().copied().filter(|case| is_fault(case)).collect();
@@ -22,7 +18,6 @@ pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
     Some(format!("{} of {} failed: {sentence}{more}.", failed.len(), counted(cases.len(), "case")))
 }
 
-/// How many samples found that data without a sync was lost, and the first error.
 pub(crate) fn lost_at_write_back(cases: &[&CaseReport]) -> Option<String> {
     let samples = cases.iter().flat_map(|case| &case.record.samples);
     let failures: Vec<_> = samples.filter_map(|sample| sample.write_back.as_ref()).collect();
@@ -31,7 +26,7 @@ pub(crate) fn lost_at_write_back(cases: &[&CaseReport]) -> Option<String> {
     Some(format!("Data that no sync had confirmed was lost at write-back, beside {found}: {first}."))
 }
 
-/// How many samples lost their worker though their cases went on, and the first of them with its cause.
+/// Samples that lost their worker in continued cases.
 pub(crate) fn went_on(cases: &[&CaseReport]) -> Option<String> {
     let lost = |case: &&CaseReport| -> Vec<String> {
         let samples = case.record.samples.iter().filter(|sample| case.is_ok() && sample.outcome.is_accident());

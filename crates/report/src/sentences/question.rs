@@ -1,14 +1,12 @@
-//! The question that a contract answers.
-
 use writebench_model::{Bytes, Content, Contract, DataSource, Start, TargetRecord};
 
-/// `To stream 1GiB into a new file on /data, in the page cache`. Of several targets the answer names one.
+/// The answer names one of several targets.
 pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>) -> String {
     let bytes = match Bytes(contract.bytes).to_string() {
         bare if bare.ends_with(|last: char| last.is_ascii_digit()) => format!("{bare} bytes"),
         with_unit => with_unit,
     };
-    // Record by record is no stream.
+    // Record by record is not a stream.
     let write = if contract.durable_every_bytes.is_some() { "write" } else { "stream" };
     let memory = contract.memory.words().map_or(String::new(), |words| format!(" {words}"));
     let what = match contract.content {
@@ -40,11 +38,11 @@ fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
         return format!("onto the device {}", device.path);
     }
     let into = if !contract.content.is_data() { "for" } else { "into" };
-    // The path of a filesystem that was made is gone; a directory's name is its path.
+    // A made filesystem's path is gone. A directory's name is its path.
     let on = target.map_or(String::new(), |target| format!(" on {}", target.name));
     match (contract.files, contract.start) {
         (1, Start::New) => format!("{into} a new file{on}"),
-        // Its folios are as large as these writes made them, and overwrites cost more or less by that.
+        // These writes determine the size of folios, and so the cost of overwrites.
         (1, Start::Existing) => format!("{into} an existing file{on}, filled by writes of 1 MiB"),
         (files, Start::Existing) => format!("{into} {files} existing files{on}, filled by writes of 1 MiB"),
         (files, Start::New) => format!("{into} {files} new files{on}"),

@@ -1,4 +1,4 @@
-//! The ranks of a run: which of them were slow, and how sure their clocks are.
+//! Slow ranks, and the certainty of their clocks.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,10 @@ use crate::numbers::CaseReport;
 use crate::sentences::number::{NUMBER, microseconds};
 use crate::sentences::words::{NAMED, counted, list};
 
-/// A rank is a straggler of a sample if it took so many times the median of all ranks for the longest phase.
+/// Times the median of all ranks in the longest phase.
 const SLOW: f64 = 1.5;
-/// Clocks that differ by more than this share of a phase leave its figure in doubt.
+/// Clock differences above this share of a phase leave its value in doubt.
 const SURE: f64 = 0.01;
-/// At most so many nodes are listed.
 const NODES: usize = 8;
 
 /// `4 ranks on 2 nodes (n1: 2, n2: 2), Open MPI v4.1.4, Slurm job 5`.
@@ -28,8 +27,7 @@ fn node_list(nodes: &[Node]) -> String {
     list(&nodes.iter().map(|node| format!("{}: {}", node.host, node.ranks)).collect::<Vec<_>>(), NODES)
 }
 
-/// Sentences on ranks that were slow in most samples of a case, on clocks that are not sure enough, and on nodes that
-/// were exchanged.
+/// On ranks slow in most samples of a case, uncertain clocks, and exchanged nodes.
 pub(crate) fn warnings(cluster: Option<&Cluster>, cases: &[&CaseReport]) -> Vec<String> {
     let mut warnings: Vec<String> = stragglers(cases);
     let earlier = cluster.map_or(&[][..], |cluster| cluster.earlier_nodes.as_slice());
@@ -45,8 +43,7 @@ pub(crate) fn warnings(cluster: Option<&Cluster>, cases: &[&CaseReport]) -> Vec<
     warnings
 }
 
-/// By how much the clocks of the nodes may differ, if that is more than a hundredth of the sample's time to write or to
-/// sync.
+/// The clock difference, if above a hundredth of the time to write or to sync.
 fn doubt_ns(sample: &Sample) -> Option<u64> {
     let doubt_ns = sample.ranks.as_ref()?.clock_uncertainty_ns;
     let is_unsure = |time_ns: u64| time_ns > 0 && as_f64(doubt_ns) > SURE * as_f64(time_ns);
@@ -54,7 +51,7 @@ fn doubt_ns(sample: &Sample) -> Option<u64> {
 }
 
 fn stragglers(cases: &[&CaseReport]) -> Vec<String> {
-    // Sorted by the multiple of the median time that a rank took, the slowest first.
+    // Multiples of the median time, the slowest first.
     let mut found: Vec<(f64, String)> = Vec::new();
     for case in cases {
         let good: Vec<&Sample> = case.good_samples().collect();
@@ -83,7 +80,7 @@ fn stragglers(cases: &[&CaseReport]) -> Vec<String> {
     sentences
 }
 
-/// The rank that was slow in a sample's longest phase, and how many times the median it took.
+/// In the longest phase, with its multiple of the median.
 fn straggler(sample: &Sample) -> Option<(&RankName, f64)> {
     let is_of_data = |spread: &&Spread| matches!(spread.phase, Phase::Prepare | Phase::Write | Phase::Sync);
     let phases = sample.ranks.as_ref()?.phases.iter();

@@ -1,19 +1,16 @@
-//! The recommended case of those that compete.
-
 use writebench_model::Case;
 use writebench_stats::FEWEST_FOR_INTERVAL;
 
 use crate::numbers::CaseReport;
 
-/// By the rule of [`writebench_stats::recommended`], among cases of six samples at least. A case is held against the
-/// baseline on its own target.
+/// By [`writebench_stats::recommended`], among cases of at least six samples. Baselines are on the same target.
 pub(crate) fn recommended<'c>(
     ranked: &[&'c CaseReport],
     is_baseline: impl Fn(&CaseReport) -> bool,
 ) -> Option<&'c CaseReport> {
     let (baselines, ways): (Vec<&CaseReport>, Vec<&CaseReport>) =
         ranked.iter().copied().partition(|case| is_baseline(case));
-    // A case of a later version counts as more complex than any.
+    // A later version's case counts as the most complex.
     let complexity =
         |case: &CaseReport| case.record.case.known().map_or((u32::MAX, usize::MAX), Case::complexity);
     let ways =
@@ -23,7 +20,7 @@ pub(crate) fn recommended<'c>(
     })
 }
 
-/// Whether a case has enough samples for an interval.
+/// For an interval.
 pub(crate) fn has_rounds(case: &CaseReport) -> bool {
     case.estimate.as_ref().is_some_and(|estimate| estimate.samples >= FEWEST_FOR_INTERVAL as usize)
 }

@@ -1,5 +1,3 @@
-//! Remarks on a run as a whole.
-
 use writebench_model::{Extent, ReadBack, ReadFrom, RunRecord};
 use writebench_stats::{Verdict, as_f64, median};
 
@@ -8,7 +6,6 @@ use crate::sentences::answer::ContractAnswer;
 use crate::sentences::image_share;
 use crate::sentences::number::MILLISECONDS;
 
-/// The meaning of many comparisons for the answers, and the share of images in them.
 pub(crate) fn remarks(run: &RunRecord, answers: &[ContractAnswer], cases: &[CaseReport]) -> Vec<String> {
     let compares_many = |answer: &ContractAnswer| {
         let of_answer = cases.iter().filter(|case| case.record.contract == answer.contract && case.is_ranked());
@@ -16,8 +13,8 @@ pub(crate) fn remarks(run: &RunRecord, answers: &[ContractAnswer], cases: &[Case
     };
     let mut remarks = Vec::new();
     if answers.iter().any(compares_many) {
-        // No allowance is made for many comparisons: with six rounds none could be called different any more. "Faster
-        // than all others" needs none, since every comparison must come out for it.
+        // No correction for many comparisons: with six rounds no case could be different any more. "Faster than
+        // all others" needs none, because every comparison must agree.
         remarks.push(
             "Each comparison with the fastest is made at 95 %: expect up to 7 % false 'slower' verdicts."
                 .to_owned(),
@@ -28,7 +25,7 @@ pub(crate) fn remarks(run: &RunRecord, answers: &[ContractAnswer], cases: &[Case
     remarks
 }
 
-/// The time from the start of a process that does nothing to its end, where programs of the user's were measured.
+/// The duration of a process that does nothing, for user programs.
 fn startup(cases: &[CaseReport]) -> Option<String> {
     let samples = cases.iter().flat_map(|case| &case.record.samples);
     let times: Vec<f64> = samples.filter_map(|sample| sample.startup_ns).map(as_f64).collect();
@@ -39,8 +36,8 @@ fn startup(cases: &[CaseReport]) -> Option<String> {
     ))
 }
 
-/// The smallest difference that the run could detect: the median over all comparisons with the fastest of a contract,
-/// with their range; none without a comparison that has the rounds for 95 %.
+/// The median over comparisons with the fastest of a contract, and their range. None without enough rounds for
+/// 95 %.
 pub(crate) fn smallest_difference(cases: &[CaseReport]) -> Option<String> {
     let mut all: Vec<f64> = by_contract(cases).into_iter().flat_map(|(_, cases)| differences(cases)).collect();
     all.sort_by(f64::total_cmp);
@@ -50,7 +47,6 @@ pub(crate) fn smallest_difference(cases: &[CaseReport]) -> Option<String> {
     Some(format!("Smallest difference this run could detect: {}{range}.", percent(median(&all)?)))
 }
 
-/// For each case, the smallest difference from the fastest.
 fn differences(cases: Vec<&CaseReport>) -> Vec<f64> {
     let ranked = cases.into_iter().filter(|case| case.is_ranked() && !case.is_screening());
     let mut ranked = distinct(ranked, |case| &case.name);
@@ -60,10 +56,9 @@ fn differences(cases: Vec<&CaseReport>) -> Vec<f64> {
     others.iter().filter_map(difference).collect()
 }
 
-/// How much of the written data was compared with the expected data, and where it was read from: one line about all
-/// good samples that wrote data; none where there are none.
+/// Good samples with written data: how much was compared, and where it was read from.
 pub(crate) fn read_back(cases: &[CaseReport]) -> Option<String> {
-    // A case may stand in several tables, with the same samples.
+    // A case may be in several tables, with the same samples.
     let with_data =
         distinct(cases, |case| &case.name).into_iter().filter(|case| case.record.contract.content.is_data());
     let samples = with_data.flat_map(|case| case.good_samples());
@@ -90,7 +85,7 @@ pub(crate) fn read_back(cases: &[CaseReport]) -> Option<String> {
     Some(format!("Read back: {}; {}.", listed(&extents), listed(&origins)))
 }
 
-/// `12 whole, 60 in part`, without zeros.
+/// Without zeros, such as `12 whole, 60 in part`.
 fn listed(counts: &[(usize, &str)]) -> String {
     let some = counts.iter().filter(|(count, _)| *count > 0);
     some.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")

@@ -1,5 +1,3 @@
-//! A run's numbers, with what they come to in words.
-
 use writebench_model::{GOALS, RunRecord};
 
 use crate::numbers::{CaseReport, cases};
@@ -10,37 +8,32 @@ use crate::sentences::recommended::has_rounds;
 use crate::sentences::remarks::{read_back, remarks, smallest_difference};
 use crate::sentences::warning::warnings;
 
-/// A run, ready to be rendered.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// The run's number in its database, where it has one.
+    /// In its database.
     pub number: Option<i64>,
-    /// The run as recorded, but for its cases: they are held once, below.
+    /// Without its cases, which are below.
     pub run: RunRecord,
-    /// A report for each of the run's cases, in the same order.
+    /// In the order of the run.
     pub cases: Vec<CaseReport>,
-    /// The advice of a search; none for other runs.
+    /// None for runs other than searches.
     pub advice: Option<Advice>,
-    /// The answer for each contract; empty for a search.
+    /// Empty for a search.
     pub answers: Vec<ContractAnswer>,
-    /// A line for each goal; of a search, for each of its finalists.
+    /// A line per goal, or per finalist of a search.
     pub findings: Vec<Finding>,
-    /// All answers in sentences, or the advice.
     pub conclusions: Vec<String>,
-    /// Remarks on the answers: the meaning of many comparisons, and of images.
     pub remarks: Vec<String>,
-    /// How much was read back and compared, and where it came from; none where nothing was written.
+    /// None if nothing was written.
     pub read_back: Option<String>,
-    /// The smallest difference that the run could detect; none without comparisons.
+    /// None without comparisons.
     pub smallest_difference: Option<String>,
-    /// Warnings that a reader of the figures needs.
     pub warnings: Vec<String>,
-    /// Whether the cases are in another order than that of the suites, or not all there.
+    /// Not in the order of suites, or incomplete.
     pub is_arranged: bool,
 }
 
 impl Report {
-    /// The report on a run.
     pub fn from_run(number: Option<i64>, mut run: RunRecord) -> Self {
         let is_search = run.is_search();
         let cases = cases(&mut run);
@@ -71,29 +64,26 @@ impl Report {
         }
     }
 
-    /// Whether the case is one that the final of a search compared with plain write; so is every case of other runs.
+    /// All cases of runs other than searches.
     pub(crate) fn is_finalist(case: &CaseReport) -> bool {
         !case.record.origin.is_search() || (!case.is_screening() && has_rounds(case))
     }
 
-    /// A copy of the run as it was recorded, with its cases.
     pub(crate) fn whole_run(&self) -> RunRecord {
         let cases = self.cases.iter().map(|case| case.record.clone()).collect();
         RunRecord { cases, ..self.run.clone() }
     }
 
-    /// Whether the run answers goals, so that its first screen needs no tables.
+    /// The run answers goals: the first screen needs no tables.
     pub fn is_brief(&self) -> bool {
         let mut origins = self.cases.iter().map(|case| &case.record.origin);
         !self.is_arranged && origins.all(|origin| origin.is_search() || origin.suite() == GOALS)
     }
 
-    /// Whether each of two targets has its own answers.
     pub(crate) fn is_for_each_target(&self) -> bool {
         are_for_each_target(&self.run, &self.cases)
     }
 
-    /// The headings of the way to a goal, and of its comparison.
     pub(crate) fn headings(&self) -> (&'static str, String) {
         let found = if self.is_brief() { "recommended" } else { "fastest here" };
         let found = if self.advice.is_some() { "way" } else { found };
@@ -102,7 +92,6 @@ impl Report {
         (found, first.map_or("vs. plain write".to_owned(), |first| format!("× the same on {}", first.name)))
     }
 
-    /// The rows of each section of a suite, in order.
     pub fn sections(&self) -> impl Iterator<Item = &[CaseReport]> {
         self.cases.chunk_by(|a, b| a.record.origin.table() == b.record.origin.table())
     }

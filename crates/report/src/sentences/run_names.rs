@@ -1,20 +1,18 @@
-//! The names of several runs side by side.
-
 use std::collections::HashMap;
 
 use crate::sentences::report::Report;
 
-/// How many letters of a run's id tell it from others.
+/// Distinguish a run's id.
 const ID_LETTERS: usize = 8;
 
-/// A name for each run, unlike all others: its label, or its number, and more where that is not enough.
+/// Unique: the label or number, and more if necessary.
 pub(crate) fn run_names(reports: &[Report]) -> Vec<String> {
     let label = |report: &Report| report.run.label.clone().unwrap_or_else(|| number_or_id(report));
     let names = told_apart(reports, reports.iter().map(label).collect(), |report, _| {
         report.run.label.as_ref().map(|_| format!(" ({})", number_or_id(report)))
     });
     let names = told_apart(reports, names, |report, _| Some(format!("@{}", part(report, reports)?)));
-    // Databases of two machines number alike, and a run may be given twice.
+    // Databases of two machines have the same numbers, and a run may be given twice.
     let mut met: HashMap<String, usize> = HashMap::new();
     told_apart(reports, names, |_, name| {
         let place = met.entry(name.to_owned()).or_default();
@@ -23,7 +21,7 @@ pub(crate) fn run_names(reports: &[Report]) -> Vec<String> {
     })
 }
 
-/// The target of a part of a run that stands beside a part on another.
+/// The target, if another part of the same run has another.
 fn part<'r>(report: &'r Report, reports: &[Report]) -> Option<&'r str> {
     let [target] = report.run.targets.as_slice() else { return None };
     let is_other_part =
@@ -31,7 +29,7 @@ fn part<'r>(report: &'r Report, reports: &[Report]) -> Option<&'r str> {
     reports.iter().any(is_other_part).then_some(&target.name)
 }
 
-/// The names, with `more` at the end of those that several runs have.
+/// Adds `more` to repeated names.
 fn told_apart(
     reports: &[Report],
     names: Vec<String>,

@@ -1,21 +1,17 @@
-//! Text that others wrote, made safe for a terminal.
-
 use std::borrow::Cow;
 
 /// Letters and symbols to Unicode, but blank on every screen.
 const BLANK: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
 
-/// The text in one line, with an escape such as `\u{202e}` for every character that a terminal
-/// obeys or does not show: control characters, marks of writing direction, blanks of no width. Ends
-/// of lines and tabs become spaces.
+/// One line with an escape such as `\u{202e}` for each character that a terminal obeys or does not show:
+/// control characters, marks of writing direction, blanks of no width. Ends of lines and tabs become spaces.
 ///
-/// Names, labels, paths, reasons and error messages go through this wherever they enter a sentence or a table for a
-/// terminal, so that the only styles there are our own.
+/// All foreign text passes through this: the only styles in a terminal are ours.
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |c| if matches!(c, '\n' | '\t') { Some(' ') } else { None })
 }
 
-/// Several lines, as an export has them, each made safe in the same way.
+/// Each line is made safe as by [`visible`].
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| if matches!(c, '\n' | '\t') { Some(c) } else { None })
 }
@@ -36,12 +32,12 @@ fn escaped(text: &str, replaced: impl Fn(char) -> Option<char>) -> Cow<'_, str> 
     Cow::Owned(safe)
 }
 
-/// By the tables of the standard library, which escapes what cannot be printed.
+/// By the tables of the standard library, which escapes unprintable characters.
 fn is_visible(c: char) -> bool {
     if c.is_ascii() {
         return !c.is_ascii_control();
     }
-    // An accent that follows a letter is visible; `escape_debug` escapes one only at the beginning of a text.
+    // An accent after a letter is visible: `escape_debug` escapes one only at the beginning of a text.
     let mut bytes = [b'e'; 5];
     let length = 1 + c.encode_utf8(&mut bytes[1..]).len();
     let after_letter = std::str::from_utf8(&bytes[..length]).unwrap_or_default();

@@ -1,5 +1,3 @@
-//! Warnings that a reader of the figures needs.
-
 use writebench_model::{Durability, GOALS, Outcome, RunRecord, RunStatus};
 use writebench_stats::CONFIDENCE;
 
@@ -11,9 +9,9 @@ use crate::sentences::words::counted;
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Vec<String> {
     let mut warnings: Vec<String> = of_status(run, is_search).map(str::to_owned).into_iter().collect();
     warnings.extend(direct_in_page_cache(run, cases));
-    // Each case with figures in a table, once: it may stand in several.
+    // A case may be in several tables.
     let cases = distinct(cases.iter().filter(|case| !case.is_screening()), |case| &case.name);
-    // A search is for what works, as are the goals, whose losers have few samples.
+    // Searches and goals are for successful cases: losers have few samples.
     let answers_goals = cases.iter().all(|case| case.record.origin.suite() == GOALS);
     warnings.extend(failed(&cases).filter(|_| !is_search && !answers_goals));
     warnings.extend(went_on(&cases));
@@ -61,7 +59,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     warnings
 }
 
-/// Why a run is not complete, and how it goes on.
+/// Why a run is incomplete, and how to continue.
 fn of_status(run: &RunRecord, is_search: bool) -> Option<&'static str> {
     Some(match run.status {
         RunStatus::Complete => return None,
@@ -79,11 +77,10 @@ fn of_status(run: &RunRecord, is_search: bool) -> Option<&'static str> {
     })
 }
 
-/// The share of the time in which a task waits for a CPU that a run by itself stays below, if none of its cases has more
-/// threads than there are CPUs.
+/// A run without more threads than CPUs waits less than this.
 const MOST_OWN_WAIT_PPM: u32 = 400_000;
 
-/// A warning that other programs used the CPUs. Each call that ends on the device waits for a CPU then.
+/// Calls that end on the device then wait for a CPU.
 fn busy_cpus(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     let wait_ppm = run.cpu_wait_ppm.filter(|&ppm| ppm > MOST_OWN_WAIT_PPM)?;
     let cpus = run.targets.first()?.environment.cpu.available;
@@ -98,7 +95,7 @@ fn busy_cpus(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     })
 }
 
-/// A warning that `O_DIRECT` does not do what it says; its cases have no figures.
+/// `O_DIRECT` has no effect: its cases have no values.
 fn direct_in_page_cache(run: &RunRecord, cases: &[CaseReport]) -> Option<String> {
     let without = cases.iter().filter(|case| case.outcome().is_some_and(Outcome::is_direct_in_page_cache));
     let without = distinct(without, |case| &case.name);
@@ -111,7 +108,7 @@ fn direct_in_page_cache(run: &RunRecord, cases: &[CaseReport]) -> Option<String>
     })
 }
 
-/// A warning that data synced to memory is still only in memory.
+/// Data synced to memory is only in memory.
 fn durable_in_memory(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     let is_durable = |case: &&CaseReport| case.record.contract.durability == Durability::Durable;
     if !cases.iter().any(is_durable) {
@@ -122,7 +119,6 @@ fn durable_in_memory(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     Some(format!("{kind} keeps nothing over a loss of power: 'durable' says only that it was synced."))
 }
 
-/// Cases whose interval stayed wider than was asked for, and which is the widest.
 fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     let wanted = f64::from(run.settings.precision_ppm?) / 1e6;
     let half_width = |case: &&CaseReport| {

@@ -1,30 +1,25 @@
-//! The figure that a table is about, as a bar beside each row.
-
 use crate::numbers::{CaseReport, Estimate};
 use crate::tables::metric::Metric;
 
-/// Bars of one scale, which begins at 0.
+/// Of one scale from 0.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bars {
-    /// The figure that a full bar stands for.
+    /// The value of a full bar.
     pub full: String,
-    /// A bar for each row; none if the row has no figure, or one of less work than the others'.
+    /// None without a value, or with less work than others.
     pub of_rows: Vec<Option<Bar>>,
-    /// Where space is short, bars go as a column of that rank does.
+    /// As of columns: dropped first if the width is short.
     pub rank: u8,
 }
 
-/// A row's bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Bar {
-    /// The part of a full bar.
     pub share: f64,
-    /// Whether all samples were disturbed.
     pub only_disturbed: bool,
 }
 
 impl Bars {
-    /// The bars of the rows; none if fewer than two rows are comparable.
+    /// None if fewer than two rows are comparable.
     pub(super) fn for_rows(
         rows: &[(&CaseReport, &Estimate)],
         rank: u8,

@@ -1,5 +1,3 @@
-//! Two sides case by case.
-
 use crate::numbers::{ComparedCase, Comparison, ObservationUnit};
 use crate::sentences::comparison::verdict;
 use crate::sentences::{GIGABYTES_PER_S, NOTHING, THOUSANDTHS};

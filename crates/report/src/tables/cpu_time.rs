@@ -1,5 +1,4 @@
-//! Elapsed time, user CPU time and system CPU time by chunk size, a table each. No bars: times differ by decades, and bars
-//! that begin at 0 would show one of them. The charts have logarithmic axes for that.
+//! Times by chunk size, without bars: times differ by decades, for which charts have logarithmic axes.
 
 use writebench_model::Axis;
 
@@ -9,7 +8,6 @@ use crate::tables::metric::{Metric, TIMES};
 use crate::tables::per_case::measured;
 use crate::tables::table::{self, Table, limit_cell};
 
-/// The three tables.
 pub(super) fn tables(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     TIMES.iter().map(|time| table(&format!("{title}: {}", time.title), cases, time)).collect()
 }
@@ -34,7 +32,7 @@ fn table(title: &str, cases: &[&CaseReport], time: &Metric) -> Table {
     Table::with(title, &measured(cases), columns)
 }
 
-/// The average time of one hand-over, in nanoseconds.
+/// Nanoseconds per hand-over.
 fn per_call(estimate: &Estimate, time: &Metric) -> Option<f64> {
     let calls = estimate.records_per_s.as_ref()?.value * estimate.total_ns.value / 1e9;
     (calls > 0.0).then_some((time.figure)(estimate)?.value / calls)

@@ -1,15 +1,14 @@
-//! The first screen: a line for each goal, and of several targets the fastest figure of each on each.
+//! The first screen: a line per goal, and with several targets a table of targets.
 
 use crate::numbers::{CaseReport, distinct};
 use crate::sentences::finding::{Finding, IN_PAGE_CACHE, figure, value_of};
 use crate::sentences::{NOTHING, Report};
 use crate::tables::table::{self, Cells, Column, Table};
 
-/// The heading of the targets.
 const ON: &str = "on";
 
 impl Table {
-    /// The table of findings without the ways and their targets, for a layout that has them elsewhere. The samples give way first.
+    /// For layouts with methods and targets elsewhere. The samples give way first.
     pub(crate) fn without_way(mut self) -> Self {
         let of_way = 1..1 + 1 + usize::from(self.columns[2].heading == ON);
         self.columns.drain(of_way.clone());
@@ -21,7 +20,6 @@ impl Table {
 }
 
 impl Report {
-    /// A line for each finding.
     pub(crate) fn findings_table(&self) -> Table {
         let findings = &self.findings;
         let units = self.units();
@@ -61,7 +59,7 @@ impl Report {
         distinct(self.findings.iter().map(|finding| finding.unit).filter(|unit| !unit.is_empty()), |unit| *unit)
     }
 
-    /// A row for each of several targets, with the figure of its fastest way to each goal.
+    /// The fastest method of each goal on each target.
     pub(crate) fn targets_table(&self) -> Option<Table> {
         let run = &self.run;
         if !run.is_side_by_side() || self.is_for_each_target() {

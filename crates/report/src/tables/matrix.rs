@@ -1,5 +1,4 @@
-//! Throughput by chunk size: a row per label, a column per chunk. No bars: one in each cell would make half as many columns fit,
-//! and what they would show are the charts' lines.
+//! Throughput by label and chunk, without bars: one per cell would halve the columns.
 
 use writebench_model::Axis;
 
@@ -8,7 +7,7 @@ use crate::sentences::{GIGABYTES_PER_S, mark};
 use crate::tables::per_case;
 use crate::tables::table::{Column, NOTHING, Table, limit_cell};
 
-/// A table for each size of the file. Where cases differ in more than label and chunk, a row per case instead.
+/// For each size of the file. Rows are cases if they differ in more than label and chunk.
 pub(super) fn throughput(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     let mut tables = Vec::new();
     for (size, cases_of_size) in grouped(cases.iter().copied(), |case| axis(case, Axis::Size)) {
@@ -30,7 +29,7 @@ fn axis(case: &CaseReport, axis: Axis) -> String {
     case.record.case.value(axis).unwrap_or_default()
 }
 
-/// None where two cases would share a cell.
+/// None if two cases would share a cell.
 fn table(title: &str, heading: &str, cases: &[&CaseReport], cell: fn(&CaseReport) -> String) -> Option<Table> {
     let chunks = grouped(cases, |case| axis(case, Axis::Chunk));
     let mut columns = vec![Column::text(heading, 0)];

@@ -1,5 +1,3 @@
-//! The figures that tables show of every case, in one column or one table each.
-
 use writebench_model::{Layout, Sample};
 use writebench_stats::as_f64;
 
@@ -8,14 +6,13 @@ use crate::sentences::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, Quantity, SECONDS,
 
 type FigureOf = fn(&Estimate) -> Option<&Figure>;
 
-/// The figure that a table shows of every case, and how it compares.
 #[derive(Clone, Copy)]
 pub(super) struct Metric {
     pub title: &'static str,
     pub unit: &'static str,
     pub figure: FigureOf,
     pub text: &'static Quantity,
-    /// The figure of one sample, up to a factor that is the same for all samples of a case.
+    /// Up to a factor common to a case's samples.
     pub of_sample: fn(&Sample) -> f64,
 }
 
@@ -35,7 +32,7 @@ pub(super) const RECORDS: Metric = Metric {
 };
 pub(super) const ELAPSED: Metric = Metric { unit: "ms", text: &MILLISECONDS, ..TIMES[0] };
 
-/// The figures of [`Layout::CpuTime`].
+/// Of [`Layout::CpuTime`].
 pub(super) const TIMES: [Metric; 3] = [
     time("total elapsed time", |estimate| Some(&estimate.total_ns), total),
     time("user CPU time", |estimate| Some(&estimate.user_cpu_figure_ns), |sample| as_f64(sample.user_cpu_ns)),
@@ -54,7 +51,6 @@ fn speed(sample: &Sample) -> f64 {
     as_f64(sample.bytes.max(1)) / total(sample)
 }
 
-/// The figures of a layout with targets side by side.
 pub(super) fn shown(layout: Layout) -> &'static [Metric] {
     match layout {
         Layout::CpuTime => &TIMES,

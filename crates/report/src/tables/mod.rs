@@ -1,4 +1,4 @@
-//! The third layer, beside charts: texts in rows and columns, for the terminal and Markdown.
+//! The third layer, next to charts: rows and columns for the terminal and Markdown.
 
 pub(crate) mod bars;
 pub(crate) mod comparison;

@@ -1,12 +1,10 @@
-//! The lines below a table that say what its words and shares mean.
-
 use writebench_model::{Limit, LimitKind};
 use writebench_stats::{Stability, as_f64};
 
 use crate::numbers::{CaseReport, limit_kind};
 use crate::sentences::{GIGABYTES_PER_S, counted, seconds_short, share};
 
-/// The limits that the shares are of, and the places where throughput fell.
+/// Limits behind the shares, and falls of throughput.
 pub(super) fn notes(cases: &[&CaseReport], limits: &[Limit]) -> Vec<String> {
     let mut notes: Vec<String> =
         LimitKind::ALL.iter().filter_map(|&kind| limit_note(kind, cases, limits)).collect();
@@ -57,7 +55,7 @@ fn as_gigabytes_per_s(bytes_per_s: u64) -> String {
     GIGABYTES_PER_S.text(as_f64(bytes_per_s))
 }
 
-/// The number of samples behind each figure, for tables without a column for it.
+/// For tables without a column of samples.
 pub(super) fn samples(cases: &[CaseReport]) -> Option<String> {
     let counts = || cases.iter().filter_map(|case| case.estimate.as_ref()).map(|estimate| estimate.samples);
     let (least, most) = (counts().min()?, counts().max()?);
@@ -65,7 +63,7 @@ pub(super) fn samples(cases: &[CaseReport]) -> Option<String> {
     Some(format!("n: {range} samples behind each figure"))
 }
 
-/// How wide the intervals of cases are that have no room for them.
+/// For cells without room for intervals.
 pub(super) fn intervals(cases: &[CaseReport]) -> Option<String> {
     let half_width = |case: &'_ CaseReport| {
         let width = case.estimate.as_ref()?.throughput_bytes_per_s.half_width()?;

@@ -1,5 +1,3 @@
-//! Tables with a row for each case.
-
 use writebench_model::Durability;
 
 use crate::numbers::{CaseReport, Estimate, LatencyEstimate, PHASES, PhaseNs, by_rank};
@@ -10,7 +8,6 @@ use crate::tables::bars::Bars;
 use crate::tables::metric::{ELAPSED, Metric, RECORDS, THROUGHPUT};
 use crate::tables::table::{self, CASE, INTERVAL, SAMPLES, Table, limit_cell};
 
-/// A case that is a row, and what its samples say.
 type MeasuredCase<'c> = (&'c CaseReport, &'c Estimate);
 
 type Cells<'c> = table::Cells<'c, MeasuredCase<'c>>;
@@ -47,8 +44,7 @@ fn cpu_and_samples<'c>(rank: u8) -> [Cells<'c>; 3] {
     ]
 }
 
-/// The share of the hardware's limit, and whether throughput held (left out before it): columns
-/// that appear if a case has them.
+/// Columns exist if a case has them. Stability is dropped before the limit.
 fn limit_and_stability<'c>(cases: &[&'c CaseReport], rank: u8) -> Vec<Cells<'c>> {
     let any = |has: fn(&Estimate) -> bool| cases.iter().any(|case| case.estimate.as_ref().is_some_and(has));
     let mut columns = Vec::new();
@@ -64,7 +60,6 @@ fn limit_and_stability<'c>(cases: &[&'c CaseReport], rank: u8) -> Vec<Cells<'c>>
     columns
 }
 
-/// Throughput and where the time went.
 pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
     let mut columns = vec![value(&THROUGHPUT, "total"), interval(&THROUGHPUT)];
     if cases.iter().any(|case| case.record.contract.durable_every_bytes.is_some()) {
@@ -86,7 +81,6 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
     Table { bars, ..table(title, cases, columns) }
 }
 
-/// Records per second, and how long each took.
 pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
     fn latency<'c>(group: &str, name: &str, value: fn(&LatencyEstimate) -> u64) -> Cells<'c> {
         figures(group, name, 2, move |estimate| {
@@ -107,7 +101,7 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
     Table { bars, ..table(title, cases, columns) }
 }
 
-/// Cases of one contract, from the fastest to the slowest, with the distance to the fastest.
+/// One contract, with distances from the fastest.
 pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     let mut cases = cases.to_vec();
     cases.sort_by(|a, b| by_rank(a, b));
@@ -136,16 +130,15 @@ fn distance(best: &CaseReport, case: &CaseReport) -> String {
     format!("{}+ {percent:.1} %", verdict_mark(case.verdict_to(best)))
 }
 
-/// The cases with figures, which are the rows.
 pub(super) fn measured<'c>(cases: &[&'c CaseReport]) -> Vec<MeasuredCase<'c>> {
     cases.iter().filter_map(|case| Some((*case, case.estimate.as_ref()?))).collect()
 }
 
-/// Rows begin with the label, where the suite has one, or else with the case's name.
+/// Rows begin with labels, or else with names of cases.
 fn table<'c>(title: &str, cases: &[&'c CaseReport], mut columns: Vec<Cells<'c>>) -> Table {
     let labels = cases.iter().any(|case| case.record.label.is_some());
     let label = |(case, _): &MeasuredCase<'_>| case.record.label.clone().unwrap_or_default();
-    // Shared values stand once above the table, and not in each of its rows.
+    // Shared values are above the table.
     let names: Vec<&str> = cases.iter().map(|case| case.record.case.name()).collect();
     let shared = if labels || names.len() < 2 { Vec::new() } else { shared_values(&names) };
     let is_cached = |case: &&CaseReport| {
@@ -157,7 +150,7 @@ fn table<'c>(title: &str, cases: &[&'c CaseReport], mut columns: Vec<Cells<'c>>)
     let name = move |(case, _): &MeasuredCase<'_>| without_values(case.record.case.name(), &shared);
     if labels {
         columns.insert(0, Cells::text("", 0, label));
-        // The label's case, which repeats the row; last, because it is long.
+        // The label's case is last, because it is long.
         columns.push(Cells::text(CASE, 9, name));
     } else {
         columns.insert(0, Cells::text(CASE, 0, name));

@@ -1,5 +1,3 @@
-//! The tables of a report, laid out as each suite asks.
-
 use writebench_model::{Contract, Layout, Outcome, RunRecord, TargetRecord};
 
 use crate::numbers::{CaseReport, by_contract, distinct, grouped};
@@ -8,9 +6,8 @@ use crate::tables::table::{self, Sentence, Table};
 use crate::tables::{cpu_time, matrix, notes, per_case, side_by_side};
 
 impl Report {
-    /// The tables of all sections, in order.
     pub(crate) fn tables(&self) -> Vec<Table> {
-        // Hundreds of cheap looks are for the exports; what they left is in the finals.
+        // Exports have the screening. Finals have its best cases.
         let shown = self.sections().filter(|cases| !cases[0].is_screening());
         shown.flat_map(|cases| section_tables(cases, self)).collect()
     }
@@ -22,7 +19,7 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     let ranks = run.cluster.as_ref().map(|cluster| format!(" · {cluster}")).unwrap_or_default();
     let title = format!("{} · {}{ranks}", first.origin.suite(), first.origin.section());
     let layout = match first.origin.layout() {
-        // A grid has an order of its own, and no holes.
+        // A grid has its own order, without holes.
         Layout::Matrix | Layout::Ranked if report.is_arranged => Layout::Phases,
         layout => layout,
     };
@@ -34,7 +31,7 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     };
     let mut tables = match layout {
         _ if run.is_side_by_side() => side_by_side::tables(&title, layout, &all, run),
-        // All cases satisfy one contract, though some promise more than others.
+        // One contract, though some cases promise more.
         _ if first.origin.is_search() => vec![per_case::ranked(&title, &all)],
         Layout::Phases => vec![per_case::phases(&title, &all)],
         Layout::Ranked => ranked(&title, cases),
@@ -49,18 +46,17 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
             last.notes.extend(notes::samples(cases));
         }
         if run.is_side_by_side() {
-            // Why targets have no figures at all.
+            // Reasons for missing targets.
             let missing = run.missing.iter().map(|target| format!("{}: {}", target.name, target.why));
             last.sentences.extend(missing.map(|text| Sentence { is_fault: false, text }));
         } else if last.columns.iter().all(|column| column.heading != table::INTERVAL) {
-            // The cells have no room for intervals.
+            // Cells have no room for intervals.
             last.notes.extend(notes::intervals(cases));
         }
     }
     tables
 }
 
-/// The notes below the table of a section.
 pub(crate) fn section_notes(cases: &[CaseReport], run: &RunRecord) -> Vec<String> {
     let on = |target: &TargetRecord| {
         let on_target = cases.iter().filter(|case| case.record.target == target.name);
@@ -70,7 +66,7 @@ pub(crate) fn section_notes(cases: &[CaseReport], run: &RunRecord) -> Vec<String
     // A note common to all targets is printed once.
     let is_everywhere = |note: &String| all.iter().all(|(_, notes)| notes.contains(note));
     let line = |target: &str, note: &String| {
-        // A burst's note has the target in it.
+        // A burst's note names the target.
         let is_plain = is_everywhere(note) || note.contains(&format!(" on {target}: "));
         if is_plain { note.clone() } else { format!("{target}: {note}") }
     };
@@ -78,7 +74,7 @@ pub(crate) fn section_notes(cases: &[CaseReport], run: &RunRecord) -> Vec<String
     distinct(lines.map(|(target, note)| line(target, note)), Clone::clone)
 }
 
-/// A table for each contract: nothing else is ranked together.
+/// Only cases of one contract are ranked together.
 fn ranked(title: &str, cases: &[CaseReport]) -> Vec<Table> {
     let contracts = by_contract(cases);
     let several = contracts.len() > 1;
@@ -86,7 +82,7 @@ fn ranked(title: &str, cases: &[CaseReport]) -> Vec<Table> {
     contracts.iter().map(|(contract, cases)| per_case::ranked(&title(contract), cases)).collect()
 }
 
-/// Sentences on cases without a figure. Cases with the same cause share one.
+/// Cases with the same cause share one.
 fn sentences(cases: &[CaseReport]) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     for (cause, cases) in grouped(cases, |case| case.cause()) {

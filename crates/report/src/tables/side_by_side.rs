@@ -1,5 +1,4 @@
-//! Several targets side by side: a row for each case, columns for each target, all compared with the first. No bars: the ratios say
-//! what they would, and with their verdict.
+//! Rows are cases, columns are targets, compared with the first. Ratios and verdicts replace bars.
 
 use writebench_model::{Axis, CaseRecord, Layout, RunRecord, TargetRecord};
 use writebench_stats::Interval;
@@ -9,7 +8,6 @@ use crate::sentences::{TIMES, or_nothing, verdict_mark};
 use crate::tables::metric::{Metric, shown};
 use crate::tables::table::{self, Column, NOTHING, Table, limit_cell};
 
-/// The tables of a section.
 pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &RunRecord) -> Vec<Table> {
     let grid = Grid::from_cases(cases, run);
     let shown = shown(layout);
@@ -27,15 +25,12 @@ pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &R
     tables
 }
 
-/// The cases of a section on all targets of a run.
 struct Grid<'r> {
     run: &'r RunRecord,
-    /// The columns before the figures.
     heads: &'static [Head],
     rows: Vec<GridRow<'r>>,
 }
 
-/// A heading, and a case's text below it.
 type Head = (&'static str, fn(&CaseRecord) -> String);
 
 const LABEL: Head = ("", |record| record.label.clone().unwrap_or_default());
@@ -43,13 +38,12 @@ const CHUNK: Head = ("chunk", |record| record.case.value(Axis::Chunk).unwrap_or_
 const CASE: Head = (table::CASE, |record| record.case.to_string());
 
 struct GridRow<'r> {
-    /// The case on the first target that has it.
+    /// On the first target that has it.
     first: &'r CaseRecord,
-    /// A cell for each target.
     cells: Vec<Option<&'r CaseReport>>,
 }
 
-/// A row, and its ratios to the first target.
+/// With ratios to the first target.
 type Compared<'g> = (&'g GridRow<'g>, Vec<Option<Interval>>);
 
 type Cells<'g> = table::Cells<'g, Compared<'g>>;
@@ -71,7 +65,6 @@ impl<'r> Grid<'r> {
         Self { run, heads, rows: across_targets(on_targets).into_iter().map(row).collect() }
     }
 
-    /// A row for each case.
     fn table(&self, title: &str, metric: &Metric) -> Table {
         let head = |(heading, text): &'static Head| Cells::text(heading, 0, |(row, _)| text(row.first));
         let mut columns: Vec<Cells<'_>> = self.heads.iter().map(head).collect();
@@ -113,7 +106,7 @@ impl<'r> Grid<'r> {
         table
     }
 
-    /// The other grouping: a row for each target, a column for each case.
+    /// A row per target, a column per case.
     fn turned(&self, title: &str, metric: &Metric) -> Table {
         let heading = |row: &GridRow<'_>| {
             let texts: Vec<String> = self.heads.iter().map(|(_, text)| text(row.first)).collect();
@@ -135,7 +128,7 @@ impl<'r> Grid<'r> {
     }
 }
 
-/// The geometric mean of the ratios over the rows that every target has one in.
+/// Geometric means over rows with a ratio for every target.
 fn means(ratios: &[Vec<Option<f64>>], ratio_columns: &[usize], width: usize) -> Option<Vec<String>> {
     let whole: Vec<Vec<f64>> =
         ratios.iter().filter_map(|row| row.iter().copied().collect::<Option<Vec<f64>>>()).collect();
@@ -158,7 +151,7 @@ impl GridRow<'_> {
         self.cells[target]?.estimate.as_ref()
     }
 
-    /// The ratios of each other target to the first.
+    /// Of each other target to the first.
     fn ratios(&self, metric: &Metric) -> Vec<Option<Interval>> {
         let first = self.cells.first().copied().flatten();
         let ratio = |case: &Option<&CaseReport>| ratio((*case)?, first?, metric);
@@ -166,20 +159,18 @@ impl GridRow<'_> {
     }
 }
 
-/// A mean that includes an unknown ratio means nothing.
+/// A mean must not include unknown ratios.
 fn sure(ratio: &Option<Interval>) -> Option<f64> {
     ratio.map(|ratio| ratio.estimate).filter(|&estimate| estimate > 0.0)
 }
 
-/// Whether a section is about chunks and nothing else.
 fn only_chunks_differ(cases: &[&CaseReport]) -> bool {
     let on_first = || cases.iter().filter(|case| case.record.target == cases[0].record.target);
     let others = distinct(on_first(), |case| case.record.case.name_without(&[Axis::Chunk]));
     on_first().count() > 1 && others.len() == 1
 }
 
-/// The ratio of comparable values: neither disturbed throughout, nor of a case that failed. No number from too few
-/// rounds.
+/// None from too few rounds, of failed cases, or of disturbed samples only.
 fn ratio(case: &CaseReport, first: &CaseReport, metric: &Metric) -> Option<Interval> {
     if !case.is_ranked() || !first.is_ranked() {
         return None;

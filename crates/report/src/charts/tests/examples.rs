@@ -1,4 +1,4 @@
-//! Cases that were never measured, as the suites have them, with what each family of charts needs.
+//! Made-up cases of suites, for each family of charts.
 
 use base64::Engine as _;
 use hdrhistogram::Histogram;
@@ -8,7 +8,6 @@ use writebench_testkit::{example_case, section_of};
 
 use super::{CaseReport, Outcome, Sample, study};
 
-/// A case on ext4.
 fn on_ext4(record: &CaseRecord) -> (String, CaseReport) {
     ("ext4".to_owned(), CaseReport::from_record(record.clone()))
 }
@@ -22,7 +21,7 @@ fn record(suite: &str, section: &str, label: Option<&str>, case: &str, samples: 
     record
 }
 
-/// Samples whose phases take so many microseconds: prepare, open, write, sync, close.
+/// Microseconds of prepare, open, write, sync and close.
 pub(crate) fn samples_of([prepare, open, write, sync, close]: [u64; 5], count: u32) -> Vec<Sample> {
     let sample = |round: u32| {
         let mut sample = Sample::without_figures(round, Outcome::Ok);
@@ -38,7 +37,6 @@ pub(crate) fn samples_of([prepare, open, write, sync, close]: [u64; 5], count: u
     (0..count).map(sample).collect()
 }
 
-/// Into one file and into a file for each of 1 to 16 threads.
 pub(crate) fn parallel() -> Vec<(String, CaseReport)> {
     let mut cases = Vec::new();
     for (files, slower) in [("", 10), (",files=per-thread", 7)] {
@@ -55,7 +53,7 @@ pub(crate) fn parallel() -> Vec<(String, CaseReport)> {
     cases
 }
 
-/// By ranks, each of which writes 32 MiB.
+/// 32 MiB per rank.
 pub(crate) fn scaling() -> Vec<(String, CaseReport)> {
     let mut cases = Vec::new();
     for files in ["", ",files=per-rank"] {
@@ -73,7 +71,7 @@ pub(crate) fn scaling() -> Vec<(String, CaseReport)> {
     cases
 }
 
-/// Chunk size by flags, with two contracts and a cell that has no figure.
+/// With two contracts and a cell without a value.
 pub(crate) fn direct() -> Vec<(String, CaseReport)> {
     let labels = ["BUFFERED", "BUFFERED + ALIGNED", "O_DIRECT", "AMORTIZED_FSYNC + O_DIRECT"];
     let sizes: Vec<u64> = (12..26).map(|power| 1 << power).collect();
@@ -92,7 +90,7 @@ pub(crate) fn direct() -> Vec<(String, CaseReport)> {
     named.collect()
 }
 
-/// Ways to copy of those labels, `sendfile` disturbed.
+/// `sendfile` is disturbed.
 pub(crate) fn copies(labels: &[&str]) -> Vec<(String, CaseReport)> {
     let named = study(labels, &[4096]).into_iter().map(|(label, case)| {
         let mut record = case.record;
@@ -106,7 +104,7 @@ pub(crate) fn copies(labels: &[&str]) -> Vec<(String, CaseReport)> {
     named.collect()
 }
 
-/// Calls of a sample: most take `usual_ns`, one in a hundred ten times as long, and the last a hundred times.
+/// One in a hundred calls takes ten times as long, the last a hundred times.
 fn latency(usual_ns: u64, calls: u64) -> Latency {
     let mut histogram = Histogram::<u64>::new(3).unwrap();
     for call in 0..calls {
@@ -130,12 +128,11 @@ fn latency(usual_ns: u64, calls: u64) -> Latency {
     }
 }
 
-/// Records, two ways of which tell how long each call took.
+/// Two of the cases have latencies.
 pub(crate) fn durable() -> Vec<(String, CaseReport)> {
     durable_in(1280)
 }
 
-/// Records with so many calls in each of six samples.
 pub(crate) fn durable_in(calls: u64) -> Vec<(String, CaseReport)> {
     let ways = [
         ("append", "write,prepare=create,sync=fsync/1", Some(90_000)),
@@ -156,7 +153,7 @@ pub(crate) fn durable_in(calls: u64) -> Vec<(String, CaseReport)> {
     cases.to_vec()
 }
 
-/// As many cases that took seconds: throughput falls after the first.
+/// Throughput falls after the first second.
 pub(crate) fn long(count: u64) -> Vec<(String, CaseReport)> {
     let cases = (0..count).map(|number| {
         let mut samples = samples_of([0, 0, 4_000_000 + number * 90_000, 0, 0], 6);

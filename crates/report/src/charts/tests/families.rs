@@ -1,10 +1,7 @@
-//! Tests of each family of charts.
-
 use super::examples::{copies, direct, durable, durable_in, long, parallel, samples_of, scaling};
 use super::*;
 use crate::charts::scale::stacked;
 
-/// The only chart of a family.
 fn only(cases: &[(String, CaseReport)], family: ChartFamily) -> Chart {
     let mut charts = answering(&charts_of(cases), family);
     assert_eq!(charts.len(), 1, "{:?}", stems(&charts));

@@ -1,5 +1,3 @@
-//! Jobs of a run that was never made.
-
 use std::path::Path;
 
 use writebench_model::{Axis, Case, CaseRecord, Outcome, RecordedCase, RunRecord, Sample};
@@ -9,7 +7,6 @@ use writebench_testkit::{example_case, example_pairs, example_run, example_targe
 use super::{Files, README, files};
 use crate::Report;
 
-/// A case as it is recorded: the method, and the axes that its name has.
 fn case(name: &str) -> CaseRecord {
     let samples = (0..6).map(|round| {
         let mut sample = Sample::without_figures(round, Outcome::Ok);
@@ -27,7 +24,6 @@ fn case(name: &str) -> CaseRecord {
     record
 }
 
-/// The files of a run's jobs, the README, and the note on what is not among them.
 struct Made {
     jobs: Vec<(String, String)>,
     readme: String,
@@ -87,10 +83,10 @@ fn each_method_has_the_engine_that_makes_its_calls() {
     }
 }
 
-/// A value that its axis says a job can have changes the job, or is refused beside something else.
+/// Each value of an axis changes the job, or is refused.
 #[test]
 fn no_value_is_left_out_silently() {
-    // A mapping of fio's begins where the file does, so that it has one thread for each file.
+    // fio's mappings begin at offset 0: one thread per file.
     for &axis in Axis::ALL.iter().filter(|axis| **axis != Axis::Map) {
         for value in axis.examples() {
             let mut pairs = example_pairs(axis, value);
@@ -117,7 +113,7 @@ fn each_state_of_the_file_is_made_before_the_clock() {
             "{options}"
         );
     }
-    // Otherwise fio would fill the file for a mapping.
+    // fio would fill the file for a mapping.
     let sparse = options("mmap,size=1MiB,prepare=set-len", "before-0");
     assert!(sparse.contains("fallocate=truncate") && sparse.contains("create_only=1"), "{sparse}");
     let zeros = options("write,size=1MiB,prepare=zero-fill", "before-0");

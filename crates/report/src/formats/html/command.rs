@@ -1,11 +1,8 @@
-//! The command that repeats a case.
-
 use writebench_model::{Bytes, CaseRecord, Durability, FilesystemSpec, RunRecord, Start, TargetRecord};
 
 use crate::sentences::quoted;
 
-/// The command without the case: `writebench run /data`. The permission to destroy a device is left out; the
-/// user must add it.
+/// Without the case, such as `writebench run /data`. The user must add the permission to destroy a device.
 pub(super) fn again(run: &RunRecord, target: &TargetRecord) -> String {
     let mut words = vec!["writebench".to_owned()];
     match &target.making {
@@ -18,7 +15,7 @@ pub(super) fn again(run: &RunRecord, target: &TargetRecord) -> String {
     words.join(" ")
 }
 
-/// The options that measure a user's program again; none for other cases.
+/// None for cases other than user programs.
 pub(super) fn of_program(case: &CaseRecord) -> Option<String> {
     let command = case.program()?;
     let (contract, copies) = (&case.contract, case.case.known()?.method().copies());

@@ -1,5 +1,3 @@
-//! The content of the page without its scripts.
-
 use std::collections::HashMap;
 
 use writebench_model::{CaseOrigin, GOALS};
@@ -12,52 +10,44 @@ use crate::numbers::{distinct, grouped};
 use crate::sentences::{Report, codes, counted, run_lines};
 use crate::tables::sections::section_notes;
 
-/// The answers of a run, and its environment.
 pub(super) struct Run<'r> {
     pub name: &'r str,
     pub report: &'r Report,
-    /// How many findings are read at once.
+    /// Findings outside the folded part.
     pub at_once: usize,
-    /// The headings of the way and of its comparison.
+    /// Of the method and of its comparison.
     pub headings: (&'static str, String),
-    /// The recommended case in each language, with its HTML.
     pub code: Option<Code>,
-    /// Label and text of each line.
     pub lines: Vec<(&'static str, String)>,
 }
 
-/// A case as code.
 pub(super) struct Code {
     pub case: String,
-    /// The name of each language, and its HTML.
     pub texts: Vec<(&'static str, String)>,
 }
 
 pub(super) struct Suite<'r> {
-    /// The number of its first section in the data.
     pub number: usize,
     pub title: String,
     pub summary: String,
     /// Of a search only those with charts.
     pub sections: Vec<Section<'r>>,
-    /// Of a search, whose candidates are in one table: their notes.
+    /// Notes on the candidates of a search, which share a table.
     pub candidates: Option<Vec<String>>,
 }
 
 pub(super) struct Section<'r> {
-    /// The number in the data.
     pub number: usize,
     pub title: &'r str,
-    /// The charts that the suite's question needs; those of several runs stand beside each other.
+    /// Charts of several runs are side by side.
     pub main: Vec<Vec<NumberedChart<'r>>>,
-    /// Other charts, folded.
+    /// Folded.
     pub more: Vec<NumberedChart<'r>>,
     pub notes: Vec<String>,
 }
 
 type NumberedSection<'r> = (usize, (&'r str, &'r str));
 
-/// A chart, and its number in the data.
 type NumberedChart<'r> = (usize, &'r NamedChart);
 
 /// `12 cases, 72 samples, 2026-11-21T10:00:00Z`.
@@ -71,7 +61,6 @@ pub(super) fn extent(reports: &[Report]) -> String {
     }
 }
 
-/// The title of the browser's tab and of the page.
 pub(super) fn title(reports: &[Report], names: &[String]) -> String {
     match reports {
         [one] => {
@@ -82,13 +71,13 @@ pub(super) fn title(reports: &[Report], names: &[String]) -> String {
     }
 }
 
-/// How many answers of all runs are read at once, so that the chart of all cases is on the first screen, too.
+/// Answers before the fold, for a chart on the first screen.
 const ANSWERS: usize = 4;
 
 pub(super) fn runs<'r>(reports: &'r [Report], names: &'r [String]) -> Vec<Run<'r>> {
     let most = (ANSWERS / reports.len().max(1)).max(1);
     let run = |(report, name): (&'r Report, &'r String)| {
-        // The other ways of a search's final have no goal of their own, and long names.
+        // Other finalists have no goal, and long names.
         let named = report.findings.iter().take_while(|finding| !finding.goal.is_empty()).count();
         let (at_once, code, lines) = (most.min(named.max(1)), code(report), run_lines(&report.run));
         Run { name, report, at_once, headings: report.headings(), code, lines }
@@ -125,7 +114,6 @@ pub(super) fn suites<'r>(
     grouped(sections, |(_, (suite, _))| *suite).into_iter().map(suite).collect()
 }
 
-/// The title of a suite, and its question.
 fn heading(suite: &str, reports: &[Report]) -> (String, String) {
     let mut origins = reports.iter().flat_map(|report| &report.cases).map(|case| &case.record.origin);
     match origins.find(|origin| origin.suite() == suite) {
@@ -143,7 +131,6 @@ fn heading(suite: &str, reports: &[Report]) -> (String, String) {
     }
 }
 
-/// The main charts of a section, grouped by the subject that several runs share, and the others.
 fn charts_of<'r>(
     section: (&str, &str),
     reports: &[Report],
@@ -160,10 +147,10 @@ fn charts_of<'r>(
     let (main, more): (Vec<NumberedChart<'r>>, _) = of_section.into_iter().partition(is_main);
     let mut met: HashMap<_, usize> = HashMap::new();
     let main = main.into_iter().map(|(number, named)| {
-        // A chart's subject is its question, its figures, and the contract of its first case.
+        // The subject: question, values, and the contract of the first case.
         let (run, contract) = first_case(named, reports).unzip();
         let subject = (named.family, named.chart.y.label.as_str(), contract);
-        // If one run has several charts of a subject, the second is beside the second of the other run.
+        // The second chart of a subject is next to the other run's second.
         let turn = met.entry((subject.clone(), run)).or_default();
         *turn += 1;
         ((subject, *turn), (number, named))
@@ -173,7 +160,7 @@ fn charts_of<'r>(
     (grouped(main, |(key, _)| key.clone()).into_iter().map(beside).collect(), more)
 }
 
-/// The run and the contract of a chart's first case: few charts show more than one.
+/// Few charts have several contracts.
 fn first_case(named: &NamedChart, reports: &[Report]) -> Option<(usize, String)> {
     let row = named.chart.points().map(|point| point.row).next().unwrap_or(0);
     let mut cases =
@@ -181,7 +168,6 @@ fn first_case(named: &NamedChart, reports: &[Report]) -> Option<(usize, String)>
     cases.nth(row).map(|(run, case)| (run, case.record.contract.to_string()))
 }
 
-/// The notes below the section's tables; of several runs each names its run.
 fn notes(section: (&str, &str), reports: &[Report], names: &[String]) -> Vec<String> {
     let of_run = |(report, name): (&Report, &String)| {
         let cases = report.sections().find(|cases| cases[0].record.origin.table() == section);

@@ -1,4 +1,4 @@
-//! The data for the page's scripts: cases, samples, charts and comparisons, as short as possible.
+//! Data for the page's scripts, as short as possible.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -23,21 +23,18 @@ use crate::sentences::finding;
 #[derive(Serialize)]
 pub(super) struct Data<'r> {
     runs: Vec<Value>,
-    /// Suite and section of each number.
     sections: Vec<(&'r str, &'r str)>,
-    /// The goals that cases refer to by number.
     goals: Vec<Value>,
     cases: Vec<Case>,
     charts: Vec<Value>,
-    /// None if the runs are not comparable.
+    /// None for runs that are not comparable.
     comparisons: Vec<Option<Value>>,
-    /// The scale of all cases with a rank.
+    /// The scale of all ranked cases.
     overview: Value,
-    /// The ticks of logarithmic axes by unit, the roundest first.
+    /// For logarithmic axes by unit, the roundest first.
     ticks: Value,
-    /// The colours of heat maps, from the least to the most; on a light screen, and on a dark one.
+    /// From the least to the most, for light and dark screens.
     heat: Vec<[String; 2]>,
-    /// The colours of series, in the same form.
     colours: Vec<[&'static str; 2]>,
 }
 
@@ -45,12 +42,11 @@ pub(super) struct Data<'r> {
 struct Case {
     #[serde(flatten)]
     facts: Value,
-    /// A column for each figure of the good samples. There may be a hundred thousand, and a [`Value`] takes
-    /// as much memory as nine numbers.
+    /// Columns of numbers: of a hundred thousand samples, a [`Value`] takes nine times the memory.
     samples: BTreeMap<&'static str, Vec<Short>>,
 }
 
-/// `names` are those of the runs; `comparisons` are of the first run with each other run.
+/// `names` are the runs'. `comparisons` are of the first run with each other.
 pub(super) fn data<'r>(
     reports: &'r [Report],
     names: &[String],
@@ -66,10 +62,10 @@ pub(super) fn data<'r>(
         let targets = report.run.targets.iter().map(|target| target.name.as_str());
         let targets: HashMap<&str, usize> = targets.zip(0..).collect();
         for (number, case) in report.cases.iter().enumerate() {
-            // Reading a run, from a database or an export, ensures this.
+            // The reader of runs ensures this.
             let target = targets[case.record.target.as_str()];
             let section = numbers[&case.record.origin.table()];
-            // Elsewhere a throughput says nothing about the case.
+            // Throughput is meaningless without written bytes.
             let is_ranked = case.is_ranked() && case.record.contract.content.has_own_bytes();
             let is_other = is_ranked && others.contains(&number);
             let has_goal = is_ranked && Report::is_finalist(case);
@@ -99,7 +95,7 @@ pub(super) fn data<'r>(
     }
 }
 
-/// The candidates of a search that are no finalists, each where it was measured last.
+/// Candidates outside the final, each where it was measured last.
 fn others(report: &Report) -> HashSet<usize> {
     let candidates = report.cases.iter().enumerate().filter(|(_, case)| case.record.origin.is_search());
     let key = |CaseReport { record, .. }: &CaseReport| {
@@ -111,10 +107,10 @@ fn others(report: &Report) -> HashSet<usize> {
     others.filter_map(|(_, cases)| Some(cases.into_iter().max_by_key(stage)?.0)).collect()
 }
 
-/// The scale of all goals' bars, but for those with a scale of their own.
+/// Without goals that have their own scale.
 fn overview(goals: &[Goal<'_>], others: Vec<&Figure>) -> Value {
     let shared = || goals.iter().filter(|goal| goal.contract.durable_every_bytes.is_none());
-    // The kernel may share blocks and so copy no byte, at any speed.
+    // Kernels may share blocks instead of copying bytes, at any speed.
     let written = shared().filter(|goal| goal.contract.content != Content::Copy);
     let mut figures: Vec<&Figure> = written.flat_map(|goal| &goal.figures).copied().chain(others).collect();
     if figures.is_empty() {
@@ -131,7 +127,7 @@ fn bars(figures: &[&Figure], per: f64) -> Scale {
     Scale::for_bars(Unit::BytesPerSecond, &bars, ends)
 }
 
-/// Records are so much slower than other data that they need a scale of their own.
+/// Records need their own, much smaller scale.
 fn goal_data(goal: &Goal<'_>) -> Value {
     let per = goal.contract.durable_every_bytes.map(as_f64);
     let end = per.map(|per| Short(bars(&goal.figures, per).top() * per));
@@ -142,7 +138,6 @@ fn ticks(unit: Unit) -> [Vec<(Short, String)>; 3] {
     round_values(unit).map(|values| values.into_iter().map(|(value, text)| (Short(value), text)).collect())
 }
 
-/// The sections of all runs, in order.
 pub(super) fn sections(reports: &[Report]) -> Vec<(&str, &str)> {
     let cases = reports.iter().flat_map(|report| &report.cases);
     distinct(cases.map(|case| case.record.origin.table()), |section| *section)
@@ -154,14 +149,14 @@ fn run_data(run: &RunRecord, name: &str) -> Value {
         json!({
             "name": target.name,
             "filesystem": target.making.as_ref().map_or(mounted, |making| &making.kind),
-            // The command that measures a case again, without the case.
+            // Without the case.
             "command": again(run, target),
         })
     };
     json!({ "name": name, "targets": run.targets.iter().map(target).collect::<Vec<_>>() })
 }
 
-/// `place` is the case's run, target and section; other candidates of a search have no goal.
+/// `place`: run, target and section. Candidates outside the final have no goal.
 fn facts(case: &CaseReport, [run, target, section]: [usize; 3], goal: Option<usize>, is_other: bool) -> Value {
     let record = &case.record;
     known(json!({
@@ -184,7 +179,7 @@ fn facts(case: &CaseReport, [run, target, section]: [usize; 3], goal: Option<usi
 }
 
 fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
-    // Only then are chunks records.
+    // Otherwise chunks are not records.
     let has_records = record.contract.durable_every_bytes.is_some();
     known(json!({
         "throughput": spread(&estimate.throughput_bytes_per_s),
@@ -205,24 +200,24 @@ fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
     }))
 }
 
-/// Removes fields without a value.
+/// Removes null fields.
 fn known(mut object: Value) -> Value {
     object.as_object_mut().into_iter().for_each(|fields| fields.retain(|_, value| !value.is_null()));
     object
 }
 
-/// A count, where there is anything to count.
+/// None for 0.
 fn some<N: Default + PartialEq>(count: N) -> Option<N> {
     Some(count).filter(|count| *count != N::default())
 }
 
-/// Median, ends of the interval (or of the range of too few samples), minimum, maximum.
+/// Median, ends of the interval or range, minimum, maximum.
 fn spread(figure: &Figure) -> [Short; 5] {
     let (low, high) = figure.ends();
     [figure.value, low, high, figure.min, figure.max].map(Short)
 }
 
-/// Columns that contain only zeros are left out, but for the first, which shows the number of samples.
+/// Without all-zero columns, except the first, which counts the samples.
 fn samples(case: &CaseReport) -> BTreeMap<&'static str, Vec<Short>> {
     let column =
         |value: &dyn Fn(&Sample) -> u64| case.good_samples().map(|sample| short(value(sample))).collect();
@@ -241,7 +236,7 @@ fn drawn(named: &NamedChart, numbers: &HashMap<(&str, &str), usize>) -> Value {
     let chart = &named.chart;
     let series = chart.series.iter().zip(palette::colours(chart)).map(|(series, colour)| {
         let points: Vec<Vec<Value>> = series.points.iter().map(|one| point(chart.x.scale, one)).collect();
-        // On a light screen, and on a dark one.
+        // For light and dark screens.
         json!({ "name": series.name, "colours": [colour.light, colour.dark], "points": points })
     });
     let ticks = chart.x.ticks.iter().map(|tick| (place(chart.x.scale, tick.at), tick.text.as_str()));
@@ -255,14 +250,14 @@ fn drawn(named: &NamedChart, numbers: &HashMap<(&str, &str), usize>) -> Value {
     })
 }
 
-/// Place, row, and the figure if there is one: median, ends of the interval.
+/// Place, row, median and ends of the interval. Without a value only the first two.
 fn point(scale: XScale, point: &Point) -> Vec<Value> {
     let figure = point.figure.into_iter().flat_map(|figure| [figure.value, figure.low, figure.high]);
     let place = [json!(place(scale, point.x)), json!(point.row)];
     place.into_iter().chain(figure.map(|value| json!(Short(value)))).collect()
 }
 
-/// The nines of percentiles would be lost by rounding.
+/// Rounding would lose the nines of percentiles.
 fn place(scale: XScale, at: f64) -> Short {
     match scale {
         XScale::Percentile => Short(-(1.0 - at).log10()),
@@ -270,14 +265,14 @@ fn place(scale: XScale, at: f64) -> Short {
     }
 }
 
-/// The index of each run's cases among all rows, by case and target, and by case alone.
+/// By case and target, and by case alone.
 fn rows(reports: &[Report]) -> Vec<HashMap<(&str, &str), usize>> {
     let mut numbers = 0..;
     let mut all = Vec::new();
     for report in reports {
         let mut of_run = HashMap::new();
         for (CaseReport { record, .. }, number) in report.cases.iter().zip(&mut numbers) {
-            // The same case may stand in several tables.
+            // A case may be in several tables.
             of_run.entry((record.case.name(), record.target.as_str())).or_insert(number);
             of_run.entry((record.case.name(), "")).or_insert(number);
         }
@@ -292,10 +287,10 @@ fn compared(of_b: usize, comparison: &Comparison, rows: &[HashMap<(&str, &str), 
         let [a, b, ratio] =
             [sample.a_bytes_per_s, sample.b_bytes_per_s, sample.speed_ratio.estimate].map(Short);
         json!({
-            // The case among A's, and among B's. A comparison is of cases that both runs have.
+            // Rows of A and B.
             "rows": [rows[0][&key], rows[of_b][&key]],
             "bytes_per_s": [a, b],
-            // Two single runs prove no difference, so there is neither an interval nor a verdict.
+            // Two single runs prove no difference: no interval and no verdict.
             "ratio": ratio,
         })
     };

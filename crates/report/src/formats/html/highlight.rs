@@ -1,8 +1,5 @@
-//! Code in colours: comments, strings and keywords.
-
 use writebench_snippets::Language;
 
-/// The text as HTML.
 pub(super) fn highlighted(text: &str, language: Language) -> String {
     let mut html = String::new();
     let mut rest = text;
@@ -18,7 +15,7 @@ pub(super) fn highlighted(text: &str, language: Language) -> String {
     html
 }
 
-/// The class and the length of what comes first: a comment, a string, a word, or one character.
+/// The class and length of the first token.
 fn token(text: &str, language: Language) -> (Option<&'static str>, usize) {
     let until = |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
     let (line, (begin, end)) = match language {
@@ -31,7 +28,7 @@ fn token(text: &str, language: Language) -> (Option<&'static str>, usize) {
     if text.starts_with(begin) {
         return (Some("comment"), until(end, begin.len()));
     }
-    // A lifetime of Rust is no string.
+    // A lifetime of Rust is not a string.
     let quotes: &[char] = if language == Language::Rust { &['"'] } else { &['"', '\'', '`'] };
     if let Some(quote) = text.chars().next().filter(|first| quotes.contains(first)) {
         return (Some("string"), string_length(text, quote));
@@ -41,7 +38,7 @@ fn token(text: &str, language: Language) -> (Option<&'static str>, usize) {
     (is_keyword.then_some("keyword"), word)
 }
 
-/// Up to the quote that is not escaped, or to the end of the line.
+/// Up to an unescaped quote, or the end of the line.
 fn string_length(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, letter) in text.char_indices().skip(1) {
@@ -60,7 +57,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Words of any of the languages that none of them uses otherwise in our code.
+/// Of all languages, except those that one of them uses otherwise in our code.
 const KEYWORDS: &str = "break case catch class const continue def defer do elif else enum except final finally fn for from \
     func function go if import in let loop match mut namespace new None nullptr package pub public raise \
     return static struct switch throw throws try type unsafe use using var void while with";

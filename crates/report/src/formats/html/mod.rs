@@ -1,8 +1,5 @@
-//! An interactive page: one file that needs no other, and no network.
-//!
-//! Text (answers, environment, warnings) is in the page itself; its scripts (`crates/report/page/`) make
-//! charts and tables from the data in it. Browsers are told to run only those scripts, so that no recorded
-//! text can become one.
+//! A self-contained interactive page without network. Its scripts (`crates/report/page/`) make charts and
+//! tables from its data. The content security policy allows no other script: recorded text cannot become one.
 
 mod command;
 mod content;
@@ -24,9 +21,9 @@ use crate::numbers::{CompareError, ComparedRun, Comparison, Side};
 use crate::sentences::{Report, run_names};
 
 const STYLE: &str = include_str!("../../../page/style.css");
-/// Plotly.js for interactive charts. `docs/contributing/dependencies.md` has its source and the reason for it.
+/// `docs/design/dependencies.md` has the source and the reason.
 const PLOTLY: &str = include_str!("../../../page/vendor/plotly-cartesian.min.js");
-/// Our own scripts, in the order of their dependencies.
+/// In the order of their dependencies.
 const SCRIPTS: [&str; 9] = [
     include_str!("../../../page/data.js"),
     include_str!("../../../page/text.js"),
@@ -43,7 +40,6 @@ const SCRIPTS: [&str; 9] = [
 #[template(path = "page.html")]
 struct Page<'r> {
     title: String,
-    /// The numbers of cases and samples, and the time.
     extent: String,
     runs: Vec<Run<'r>>,
     /// Of the first run with each other run.
@@ -51,17 +47,16 @@ struct Page<'r> {
     suites: Vec<Suite<'r>>,
     spreads: Vec<Spread<'r>>,
     warnings: usize,
-    /// Cases that did not end well.
     troubled: usize,
     style: &'static str,
     plotly: &'static str,
     script: String,
     data: String,
-    /// The scripts that a browser may run, in the form of a content security policy.
+    /// For the content security policy.
     script_hashes: String,
 }
 
-/// Renders one run or several; all others are compared with the first.
+/// Compares all other runs with the first.
 #[must_use]
 pub fn render(reports: &[Report]) -> String {
     let names = run_names(reports);
@@ -84,7 +79,7 @@ pub fn render(reports: &[Report]) -> String {
         plotly: PLOTLY,
         script_hashes: [PLOTLY, &script].map(hash).join(" "),
         script,
-        // The escape has the same meaning in a JSON string, and ends no element.
+        // The same in a JSON string, and cannot end an element.
         data: data.replace('<', "\\u003c"),
     };
     page.render().expect("the page is written to memory")
@@ -98,7 +93,6 @@ fn comparison(reports: &[Report], names: &[String], b: usize) -> Result<Comparis
     Comparison::from_sides(side(0), side(b))
 }
 
-/// The hash of a script in a content security policy.
 fn hash(script: &str) -> String {
     format!("'sha256-{}'", base64::engine::general_purpose::STANDARD.encode(Sha256::digest(script)))
 }

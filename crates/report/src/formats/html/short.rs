@@ -1,9 +1,8 @@
-//! Numbers with the digits that a picture can show, so that a page with a hundred thousand samples stays
-//! small.
+//! Numbers with visible digits only, for small pages.
 
 use serde::{Serialize, Serializer};
 
-/// A number that is written with five significant digits, without a point if it is whole.
+/// Five significant digits, without a point if whole.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Short(pub f64);
 
@@ -23,7 +22,7 @@ fn rounded(value: f64) -> f64 {
         return value;
     }
     let digits = 4.0 - value.abs().log10().floor();
-    // Division by a power of ten is exact to the last digit, which a negative power is not.
+    // Division by a power of ten is exact, unlike multiplication by a negative one.
     if digits >= 0.0 {
         let power = 10.0_f64.powf(digits);
         (value * power).round() / power

@@ -1,24 +1,20 @@
-//! The choices of a search on one scale of times.
-
 use crate::charts::scale::ScaleTick;
 use crate::charts::{Scale, Unit, YScale, value_text};
 use crate::numbers::{Choice, Choices};
 use crate::sentences::Report;
 
-/// The least distance of labels, as a part of the scale on a phone.
+/// The least distance of labels on a phone, as a part of the scale.
 const APART: f64 = 0.16;
 
-/// The share from which a choice is shown at once.
+/// Smaller shares are folded.
 const WEIGHT: f64 = 0.05;
 
 pub(super) struct Spread<'r> {
-    /// The run's name.
     pub run: &'r str,
     pub choices: Choices,
     scale: Scale,
 }
 
-/// Of each run that was a search.
 pub(super) fn spreads<'r>(reports: &[Report], names: &'r [String]) -> Vec<Spread<'r>> {
     let spread = |(report, run): (&Report, &'r String)| {
         let choices = Choices::of_search(&report.cases)?;
@@ -32,17 +28,17 @@ pub(super) fn spreads<'r>(reports: &[Report], names: &'r [String]) -> Vec<Spread
 impl Spread<'_> {
     /// The choices that matter, and the others.
     pub(super) fn parts(&self) -> [Vec<&Choice>; 2] {
-        // If nobody knows how much any explains, all are of weight.
+        // Without shares, all choices are shown.
         let least = self.choices.all[0].share.and(Some(WEIGHT));
         self.choices.all.iter().partition::<Vec<_>, _>(|choice| choice.share >= least).into()
     }
 
-    /// How far a time is from an end of the scale.
+    /// A time as a percentage of the scale.
     pub(super) fn at(&self, ns: f64) -> String {
         percent(self.scale.part(ns / 1e9))
     }
 
-    /// Place and text of each label. Those that would touch the one before, or leave the picture, are left out.
+    /// Without those that would touch the one before or leave the picture.
     pub(super) fn labels(&self) -> Vec<(String, String)> {
         let mut free_from = 0.0;
         let label = |ScaleTick { part, text }: ScaleTick| {
@@ -54,7 +50,6 @@ impl Spread<'_> {
     }
 }
 
-/// `19.4 ms`.
 pub(super) fn time(ns: f64) -> String {
     value_text(ns / 1e9, Unit::Seconds)
 }

@@ -1,4 +1,4 @@
-//! The content of pages for runs that were never made; `crates/report/page/tests/` tests them in a browser.
+//! Browser tests are in `crates/report/page/tests/`.
 
 use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunRecord, Sample, Stage};
 use writebench_testkit::{example_case, example_run};
@@ -6,7 +6,7 @@ use writebench_testkit::{example_case, example_run};
 use super::render;
 use crate::Report;
 
-/// Text that would end any element, attribute, string or script.
+/// Would end any element, attribute, string or script.
 const HOSTILE: &str = "</script><script>alert(1)</script>\"'>\n<img src=x onerror=alert(2)>{{7*7}}<!--";
 
 fn samples(times: u64) -> Vec<Sample> {
@@ -30,7 +30,6 @@ fn run(label: &str, times: u64, name: &str) -> Report {
     )
 }
 
-/// The part of a page that differs between pages.
 fn own_part(page: &str) -> String {
     let without = |text: &str, from: &str, to: &str| {
         let (before, rest) = text.split_once(from).unwrap();
@@ -59,7 +58,7 @@ fn what_was_recorded_cannot_become_markup() {
         assert!(!page.contains(markup), "{markup}");
     }
     assert!(page.contains("&#60;img src=x onerror=alert(2)&#62;"), "it is shown");
-    // A browser ends the data where it is meant to end, and reads what was recorded.
+    // Recorded text does not end the data early.
     let (_, data) = page.split_once(r#"<script type="application/json" id="data">"#).unwrap();
     let (data, _) = data.split_once("</script>").unwrap();
     let data: serde_json::Value = serde_json::from_str(data).unwrap();
@@ -84,7 +83,6 @@ fn a_search_shows_its_steps_and_leaves_the_first_screen_to_the_chart() {
     assert!(rest.trim_start().starts_with("<details>\n<summary>1 more</summary>"), "{rest:.200}");
 }
 
-/// A search that looked at so many ways, with three finalists.
 fn search(looked_at: u64) -> Report {
     let case = |stage, name: &str, samples| CaseRecord {
         origin: CaseOrigin::Search { stage, is_baseline: name == "write" },

@@ -1,5 +1,4 @@
-//! Bars from top to bottom, with their names before and their figures after them, and a dot for each sample
-//! below.
+//! Bars, with a strip of dots for samples below each.
 
 use std::collections::HashSet;
 
@@ -16,16 +15,16 @@ use crate::sentences::counted;
 const ROW_HEIGHT: f64 = 24.0;
 const BAR_HEIGHT: f64 = 14.0;
 
-/// Dots have a strip of their own, so that they cover neither the bar's end nor its interval.
+/// A separate strip: dots cover neither the bar's end nor its interval.
 const STRIP_HEIGHT: f64 = 7.0;
 
-/// How far below the bar's middle the strip begins.
+/// From the bar's middle to the strip.
 const STRIP_BELOW: f64 = BAR_HEIGHT / 2.0 + 3.5;
 
-/// Above this number, dots on the same pixel are drawn once.
+/// With more dots, those on the same pixel are drawn once.
 const MANY_DOTS: usize = 4000;
 
-/// The picture below `top`, and its lower end.
+/// Elements and their lower end.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let has_dots = dots(chart).next().is_some();
     let strip = if has_dots { STRIP_HEIGHT + 2.0 } else { 0.0 };
@@ -51,7 +50,6 @@ fn dots(chart: &Chart) -> impl Iterator<Item = &Dot> {
     chart.points().flat_map(|point| &point.dots)
 }
 
-/// The meaning of dots, if there are any.
 pub(super) fn marks(chart: &Chart, scale: &Scale) -> Vec<String> {
     let mut marks = Vec::new();
     if dots(chart).next().is_some() {
@@ -65,9 +63,9 @@ pub(super) fn marks(chart: &Chart, scale: &Scale) -> Vec<String> {
     marks
 }
 
-/// The samples of a bar, spread by a rule that gives the same picture every time.
+/// Spread by a rule, for the same picture every time.
 fn dots_of(chart: &Chart, index: usize, point: &Point, rows: &Rows<'_>, top: f64) -> Element {
-    // Multiples of the golden ratio are spread evenly, however many there are.
+    // Multiples of the golden ratio are spread evenly, however many.
     const GOLDEN: f64 = 0.618_033_988_749_895;
     let are_many = dots(chart).count() > MANY_DOTS;
     let mut met = HashSet::new();
@@ -81,7 +79,7 @@ fn dots_of(chart: &Chart, index: usize, point: &Point, rows: &Rows<'_>, top: f64
         if dot.is_disturbed {
             disturbed += &format!("M{},{}l4,4m0,-4l-4,4", px(x - 2.0), px(y - 2.0));
         } else {
-            // A line without a length, with round ends.
+            // A zero-length line with round ends.
             calm += &format!("M{},{}h0", px(x), px(y));
         }
     }
@@ -100,7 +98,6 @@ fn dots_of(chart: &Chart, index: usize, point: &Point, rows: &Rows<'_>, top: f64
     group
 }
 
-/// A bar with its whisker.
 fn bar(chart: &Chart, index: usize, point: &Point, figure: &Interval, rows: &Rows<'_>, y: f64) -> Element {
     let [end, low, high] = [figure.value, figure.low, figure.high].map(|value| rows.x(value));
     let mut group =

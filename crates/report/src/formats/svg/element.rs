@@ -1,30 +1,22 @@
-//! Elements of a picture, and the width of text.
-
 use svg::Node;
 use svg::node::element::Element;
 
 use crate::formats::palette;
 
-/// The space above and below the drawing.
 pub(super) const MARGIN: f64 = 16.0;
 
-/// The width of a picture.
 pub(super) const WIDTH: f64 = 900.0;
 
-/// Attributes of text centred at its place, and of text that ends there.
 pub(super) const MIDDLE: [(&str, &str); 1] = [("text-anchor", "middle")];
 pub(super) const END: [(&str, &str); 1] = [("text-anchor", "end")];
 
-/// The colours of axes and of the lines that begin at them.
 pub(super) const AXIS: [(&str, &str); 2] = [("class", "wb-axis"), ("stroke", palette::AXIS.light)];
 pub(super) const GRID: [(&str, &str); 2] = [("class", "wb-grid"), ("stroke", palette::GRID.light)];
 
-/// The colours of words.
 pub(super) type Ink = [(&'static str, &'static str); 2];
 pub(super) const STRONG: Ink = [("class", "wb-ink"), ("fill", palette::INK.light)];
 pub(super) const QUIET: Ink = [("class", "wb-quiet"), ("fill", palette::QUIET.light)];
 
-/// An element with its attributes and children.
 pub(super) fn element(name: &str, attributes: &[(&str, &str)], children: Vec<Box<dyn Node>>) -> Element {
     let mut element = Element::new(name);
     for (name, value) in attributes {
@@ -34,14 +26,12 @@ pub(super) fn element(name: &str, attributes: &[(&str, &str)], children: Vec<Box
     element
 }
 
-/// An element without children, with these lengths.
 fn shape(name: &str, lengths: &[(&str, f64)], attributes: &[(&str, &str)]) -> Element {
     let mut element = element(name, attributes, Vec::new());
     lengths.iter().for_each(|(name, length)| element.assign(*name, px(*length)));
     element
 }
 
-/// Words that stand on a line.
 pub(super) fn text(x: f64, y: f64, size: f64, ink: Ink, words: &str, attributes: &[(&str, &str)]) -> Element {
     let attributes = [&ink, attributes].concat();
     let mut element = shape("text", &[("x", x), ("y", y), ("font-size", size)], &attributes);
@@ -49,14 +39,14 @@ pub(super) fn text(x: f64, y: f64, size: f64, ink: Ink, words: &str, attributes:
     element
 }
 
-/// A name that ends there. A name wider than the limit is cut, and shown completely by a tooltip.
+/// Ends at its place. Names beyond the limit are cut, with a tooltip.
 pub(super) fn name_before((x, y): (f64, f64), size: f64, name: &str, limit: f64) -> Element {
     let shown = shortened(name, size, limit);
     let label = text(x, y, size, STRONG, &shown, &END);
     if shown == name { label } else { titled(label, name) }
 }
 
-/// A rectangle by its upper left corner, its width and its height.
+/// Upper left corner, then width and height.
 pub(super) fn rect((x, y): (f64, f64), (width, height): (f64, f64), attributes: &[(&str, &str)]) -> Element {
     shape("rect", &[("x", x), ("y", y), ("width", width), ("height", height)], attributes)
 }
@@ -69,31 +59,29 @@ pub(super) fn path(commands: &str, attributes: &[(&str, &str)]) -> Element {
     element("path", &[&[("d", commands)], attributes].concat(), Vec::new())
 }
 
-/// From one corner to the next, as a path's command.
 pub(super) fn through(corners: impl IntoIterator<Item = (f64, f64)>) -> String {
     let corners = corners.into_iter().map(|(x, y)| format!("{},{}", px(x), px(y)));
     format!("M{}", corners.collect::<Vec<_>>().join("L"))
 }
 
-/// A straight line in the colour of the surroundings, or that of `attributes`.
 pub(super) fn line(from: (f64, f64), to: (f64, f64), attributes: &[(&str, &str)]) -> Element {
     shape("line", &[("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1)], attributes)
 }
 
-/// The element with text for a tooltip and for screen readers.
+/// A tooltip, also for screen readers.
 pub(super) fn titled(mut element: Element, words: &str) -> Element {
     element.append(self::element("title", &[], vec![svg::node::Text::new(clean(words)).into()]));
     element
 }
 
-/// A length with one decimal: enough for a picture, and the same on every machine.
+/// One decimal: enough for a picture, and the same on every machine.
 pub(super) fn px(length: f64) -> String {
     let rounded = (length * 10.0).round() / 10.0;
     // This turns -0 into 0.
     format!("{}", rounded + 0.0)
 }
 
-/// Foreign text in one line; XML allows no other control characters.
+/// XML allows no other control characters.
 pub(super) fn clean(words: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
@@ -103,7 +91,7 @@ pub(super) fn clean(words: &str) -> String {
     words.chars().map(shown).collect()
 }
 
-/// An estimate of the width of text, rather too large, as the font is unknown.
+/// An estimate, rather too large, because the font is unknown.
 pub(super) fn width(words: &str, size: f64) -> f64 {
     let share = |c: char| match c {
         'i' | 'l' | '.' | ',' | ':' | ' ' | '|' | '\'' => 0.34,
@@ -115,12 +103,11 @@ pub(super) fn width(words: &str, size: f64) -> f64 {
     words.chars().map(share).sum::<f64>() * size
 }
 
-/// The width of the widest text.
 pub(super) fn widest<S: AsRef<str>>(texts: impl Iterator<Item = S>, size: f64) -> f64 {
     texts.map(|words| width(words.as_ref(), size)).fold(0.0, f64::max)
 }
 
-/// The text, cut if it would be wider than the limit.
+/// Cut at the limit.
 pub(super) fn shortened(words: &str, size: f64, limit: f64) -> String {
     if width(words, size) <= limit {
         return words.to_owned();
@@ -135,7 +122,7 @@ pub(super) fn shortened(words: &str, size: f64, limit: f64) -> String {
     kept + "…"
 }
 
-/// Lines that fit into the picture, broken at spaces, or inside words that are wider than the picture.
+/// Breaks at spaces, or inside words wider than the picture.
 pub(super) fn wrapped(words: &str, size: f64) -> Vec<String> {
     let limit = WIDTH - 2.0 * MARGIN;
     let mut lines = Vec::new();

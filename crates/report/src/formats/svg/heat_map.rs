@@ -1,5 +1,3 @@
-//! A table of coloured cells with their figures, and a key of the colours below.
-
 use svg::Node;
 use svg::node::element::Element;
 use writebench_stats::as_f64;
@@ -14,19 +12,18 @@ const NAME_SIZE: f64 = 12.0;
 const NAME_LIMIT: f64 = 260.0;
 const ROW_HEIGHT: f64 = 23.0;
 
-/// The least legible and the largest size of figures.
+/// The least legible and the largest size.
 const FIGURE_SIZES: (f64, f64) = (7.5, 12.0);
 
-/// The width above which cells would look like bars.
+/// Wider cells look like bars.
 const WIDEST: f64 = 110.0;
 
-/// The key of the colours.
+/// Width and height of the colours' key.
 const KEY: (f64, f64) = (420.0, 12.0);
 
-/// The sign of a cell without a figure, as the page has it.
+/// No value, as on the page.
 pub(super) const NO_FIGURE: &str = "✕";
 
-/// The cells and their places.
 struct HeatMap<'c> {
     chart: &'c Chart,
     scale: Scale,
@@ -34,11 +31,11 @@ struct HeatMap<'c> {
     left: f64,
     top: f64,
     width: f64,
-    /// The size of all figures, which the widest of them determines.
+    /// The widest value determines the size of all.
     size: f64,
 }
 
-/// The picture below `top`, and its lower end.
+/// Elements and their lower end.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let map = HeatMap::for_chart(chart, top + 44.0);
     let mut parts = map.headings(top + 16.0);
@@ -103,13 +100,12 @@ impl<'c> HeatMap<'c> {
         &self.colours[step.min(self.colours.len() - 1)]
     }
 
-    /// The key of the colours.
     fn key(&self, top: f64) -> Vec<Element> {
         let title = format!("{} in {}", axis_title(self.chart), symbol(self.chart.y.unit));
         let left = self.left.min(WIDTH - MARGIN - KEY.0);
         let mut parts = vec![text(left - 8.0, top + KEY.1 - 1.5, NAME_SIZE, STRONG, &title, &END)];
         let width = KEY.0 / as_f64(self.colours.len() as u64);
-        // The steps overlap a little, so that there are no gaps.
+        // An overlap avoids gaps.
         let places = (0u32..).map(|step| left + f64::from(step) * width);
         parts.extend(
             places.zip(&self.colours).map(|(x, colour)| filled((x, top), (width + 0.4, KEY.1), colour)),
@@ -127,7 +123,7 @@ impl<'c> HeatMap<'c> {
     }
 }
 
-/// A cell's figure: three digits and a prefix, since the unit is that of all cells.
+/// Three digits and a prefix: all cells have the same unit.
 fn figure(chart: &Chart, point: &Point) -> String {
     let Some(figure) = &point.figure else { return String::new() };
     let tilde = if point.only_disturbed { "~" } else { "" };

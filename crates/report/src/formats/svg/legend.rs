@@ -1,4 +1,4 @@
-//! The legend of the lines, below the picture, where it covers nothing.
+//! Below the picture, where the legend covers nothing.
 
 use svg::Node;
 use svg::node::element::Element;
@@ -11,12 +11,11 @@ use crate::formats::palette;
 const SIZE: f64 = 13.0;
 const ROW_HEIGHT: f64 = 21.0;
 
-/// The line and mark before a name, or the mark alone.
 fn sample_width(chart: &Chart) -> f64 {
     if chart.kind == ChartKind::Lines { 42.0 } else { 18.0 }
 }
 
-/// The legend, and its lower end. Its columns are as wide as the longest name.
+/// Elements and their lower end. Columns are as wide as the longest name.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let room = WIDTH - 2.0 * MARGIN;
     let name = |series: &Series| {
@@ -44,7 +43,7 @@ fn item(chart: &Chart, index: usize, name: &str, (x, y): (f64, f64)) -> Element 
         sample.append(line((x, y - 4.5), (x + 34.0, y - 4.5), &marker::stroke(index, "2")));
     }
     let place = (x + sample_width(chart) / 2.0 - 4.0, y - 4.5);
-    // Parts of a bar are areas, and have no marks.
+    // Parts of a bar are areas without marks.
     sample.append(match chart.kind {
         ChartKind::Stacked => marker::square(place),
         _ => marker::marker(index, place, 4.0),
@@ -55,7 +54,6 @@ fn item(chart: &Chart, index: usize, name: &str, (x, y): (f64, f64)) -> Element 
     item
 }
 
-/// A group with the colour of a series.
 pub(super) fn series_group(chart: &Chart, index: usize) -> Element {
     let colour = palette::colour(chart, index);
     let mut group = Element::new("g");

@@ -1,15 +1,14 @@
-//! Differences between series other than colour: the shape of their marks, filled or not, and the dashes of
-//! their lines.
+//! Marks and dashes distinguish series without colour.
 
 use svg::node::element::Element;
 
 use super::element::*;
 use crate::formats::palette;
 
-/// Lengths of dash and gap. With five of them and seven colours, the combinations repeat after 35 series.
+/// Dash and gap. Five of them and seven colours repeat after 35 series.
 const DASHES: [&str; 5] = ["", "7 3", "2 3", "10 3 2 3", "14 5"];
 
-/// Corners on the unit circle's square; the first shape, a circle, has none.
+/// On the unit circle's square. The circle has no corners.
 const CORNERS: [&[(f64, f64)]; 6] = [
     &[],
     &[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)],
@@ -32,15 +31,14 @@ const CORNERS: [&[(f64, f64)]; 6] = [
     ],
 ];
 
-/// The stroke of a series' line, which is solid for the first.
+/// Solid for the first series.
 pub(super) fn stroke(index: usize, width: &'static str) -> Vec<(&'static str, &'static str)> {
     let dashes = DASHES[index % DASHES.len()];
     let dashes = (!dashes.is_empty()).then_some(("stroke-dasharray", dashes));
     [("stroke-width", width)].into_iter().chain(dashes).collect()
 }
 
-/// The mark of a series, in the colour of its group; from the seventh series on it is hollow, and from the
-/// thirteenth filled again.
+/// Hollow from the seventh series, filled again from the thirteenth.
 pub(super) fn marker(index: usize, (x, y): (f64, f64), radius: f64) -> Element {
     let corners = CORNERS[index % CORNERS.len()];
     let is_hollow = (index / CORNERS.len()) % 2 == 1;
@@ -56,12 +54,10 @@ pub(super) fn marker(index: usize, (x, y): (f64, f64), radius: f64) -> Element {
     path(&format!("{}Z", through(corners)), fill)
 }
 
-/// A ring around a mark.
 pub(super) fn ring(place: (f64, f64)) -> Element {
     circle(place, 7.5, &[("fill", "none"), ("stroke-dasharray", "2 2")])
 }
 
-/// A square that represents an area.
 pub(super) fn square((x, y): (f64, f64)) -> Element {
     rect((x - 5.5, y - 5.5), (11.0, 11.0), &[("stroke", "none")])
 }

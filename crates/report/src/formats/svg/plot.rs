@@ -1,4 +1,4 @@
-//! Lines with their bands, and groups of marks with their whiskers, on two axes.
+//! Lines with bands, and groups of marks with whiskers.
 
 use svg::Node;
 use svg::node::element::Element;
@@ -14,28 +14,27 @@ use crate::formats::palette;
 const HEIGHT: f64 = 400.0;
 const SIZE: f64 = 12.0;
 
-/// The width and height of rotated text, as parts of its length (40 degrees).
+/// Width and height of text at 40 degrees, as parts of its length.
 const TURNED: (f64, f64) = (0.766, 0.643);
 
-/// The width above which rotated text is cut.
+/// Wider rotated text is cut.
 const TURNED_LIMIT: f64 = 210.0;
 
-/// The share of a category's width that its marks take.
+/// The share of a category's width for its marks.
 const GROUP_PART: f64 = 0.82;
 
-/// The most space for a mark, so that the marks of a group stay together.
+/// The most space for a mark: groups remain close.
 const MARK_ROOM: f64 = 22.0;
 
-/// With more series than that, bands are fainter, since they overlap.
+/// More series have fainter bands, because they overlap.
 const MANY: usize = 3;
 
-/// The distance between marks of a line with many points.
+/// Between marks of a line with many points.
 const MARKS_APART: f64 = 70.0;
 
-/// After this many lines, marks begin at the same place again.
+/// After this many lines, marks start at the same place again.
 const MARKS_ASIDE: u64 = 6;
 
-/// The axes, and what is between them.
 struct Plot<'c> {
     chart: &'c Chart,
     scale: Scale,
@@ -43,11 +42,11 @@ struct Plot<'c> {
     right: f64,
     top: f64,
     bottom: f64,
-    /// The first and the last place on the x axis, in [`evenly`]'s steps.
+    /// In steps of [`evenly`].
     ends: (f64, f64),
 }
 
-/// The picture below `top`, and its lower end.
+/// Elements and their lower end.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let scale = Scale::for_chart(chart);
     let texts = scale.ticks().into_iter().filter_map(|tick| tick.text);
@@ -64,7 +63,7 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let (x_axis, bottom) = plot.x_axis(is_turned);
     parts.extend(x_axis);
     if chart.kind == ChartKind::Lines {
-        // All bands below all lines.
+        // Bands are below all lines.
         parts.extend((0..chart.series.len()).map(|index| plot.bands(index)));
         parts.extend((0..chart.series.len()).map(|index| plot.line_of(index)));
     } else {
@@ -100,7 +99,7 @@ impl Plot<'_> {
         self.chart.x.ticks.windows(2).any(is_near)
     }
 
-    /// Rotated text ends at its tick, and begins to the left of it.
+    /// Rotated text ends at its tick, and begins left of it.
     fn make_room_for_turned_texts(&mut self) {
         let reach = |tick: &Tick| {
             let text = shortened(&tick.text, SIZE, TURNED_LIMIT);
@@ -109,7 +108,7 @@ impl Plot<'_> {
         self.left = self.chart.x.ticks.iter().map(reach).fold(self.left, f64::max);
     }
 
-    /// Every other category is shaded.
+    /// Shades every other category.
     fn stripes(&self) -> Vec<Element> {
         if self.chart.kind != ChartKind::Groups {
             return Vec::new();
@@ -146,7 +145,7 @@ impl Plot<'_> {
         parts
     }
 
-    /// The axis, and the lower end of its text.
+    /// Also the lower end of its text.
     fn x_axis(&self, is_turned: bool) -> (Vec<Element>, f64) {
         let mut parts = vec![line((self.left, self.bottom), (self.right, self.bottom), &AXIS)];
         let mut height = 20.0;
@@ -156,7 +155,7 @@ impl Plot<'_> {
             if self.chart.x.scale != XScale::Categories {
                 parts.push(line((x, self.bottom), (x, self.bottom + 5.0), &AXIS));
             }
-            // If numbers are this close, some of them are enough.
+            // Some of such close numbers are enough.
             let is_crowded = x - last_x < 14.0 && self.chart.x.scale != XScale::Categories;
             if is_crowded {
                 continue;
@@ -178,7 +177,7 @@ impl Plot<'_> {
         (parts, bottom + 8.0)
     }
 
-    /// The points of a series between those that have no figure.
+    /// Consecutive points with values.
     fn stretches(&self, index: usize) -> impl Iterator<Item = Vec<(f64, Interval)>> + '_ {
         let points = &self.chart.series[index].points;
         let stretches = points.split(|point| point.figure.is_none());
@@ -186,7 +185,7 @@ impl Plot<'_> {
         stretches.map(move |points| points.iter().filter_map(placed).collect())
     }
 
-    /// From the lower to the upper ends of the intervals; a point that stands alone has a whisker.
+    /// Between the ends of intervals. An isolated point has a whisker.
     fn bands(&self, index: usize) -> Element {
         let mut group = series_group(self.chart, index);
         let faint = match self.chart.x.scale {
@@ -223,8 +222,7 @@ impl Plot<'_> {
         group
     }
 
-    /// Every point of a case; for cases with many points along time or shares, only some: enough to
-    /// distinguish lines, and not at the places of other lines' marks.
+    /// All points, or of many along time or shares only some, away from other lines' marks.
     fn marked(&self, index: usize) -> Vec<&Point> {
         let points = &self.chart.series[index].points;
         if matches!(self.chart.x.scale, XScale::Log2 | XScale::Categories) {
@@ -244,7 +242,6 @@ impl Plot<'_> {
         marked
     }
 
-    /// The series' marks in all categories, beside those of the other series.
     fn marks(&self, index: usize) -> Element {
         let mut group = series_group(self.chart, index);
         let (index_part, count) = (as_f64(index as u64) + 0.5, as_f64(self.chart.series.len() as u64));
@@ -265,7 +262,7 @@ impl Plot<'_> {
         line((x, self.y(figure.low)), (x, self.y(figure.high)), &[])
     }
 
-    /// The mark of a point, with its figures as a tooltip; none without a figure.
+    /// With a tooltip. None without a value.
     fn mark(&self, index: usize, point: &Point, x: f64, radius: f64) -> Element {
         let mut group = Element::new("g");
         let Some(figure) = &point.figure else { return group };
@@ -299,7 +296,7 @@ fn evenly(scale: XScale, at: f64) -> f64 {
     }
 }
 
-/// The first and the last place that is named or has a figure.
+/// Of places with a name or a value.
 fn ends(chart: &Chart) -> (f64, f64) {
     let points = chart.points().map(|point| point.x);
     let places = chart.x.ticks.iter().map(|tick| tick.at).chain(points).map(|at| evenly(chart.x.scale, at));

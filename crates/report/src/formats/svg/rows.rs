@@ -1,5 +1,3 @@
-//! Rows of a picture whose figures are lengths to the right: their names, and the axis below them.
-
 use svg::node::element::Element;
 use writebench_stats::as_f64;
 
@@ -7,16 +5,14 @@ use super::element::*;
 use super::words::axis_title;
 use crate::charts::{Chart, Scale};
 
-/// The size of text beside bars.
 pub(super) const SIZE: f64 = 12.5;
 
-/// The width above which names are cut.
+/// Wider names are cut.
 const NAME_LIMIT: f64 = 400.0;
 
-/// The width of a figure after its bar.
+/// Space for the value after a bar.
 const FIGURE_WIDTH: f64 = 76.0;
 
-/// The geometry of the rows.
 pub(super) struct Rows<'c> {
     chart: &'c Chart,
     pub scale: Scale,
@@ -28,7 +24,7 @@ pub(super) struct Rows<'c> {
 }
 
 impl<'c> Rows<'c> {
-    /// `room_below`: the part of a row below its bar and name.
+    /// `room_below`: space below the bar and name.
     pub(super) fn for_chart(chart: &'c Chart, top: f64, row_height: f64, room_below: f64) -> Self {
         let names = chart.x.ticks.iter().map(|tick| shortened(&tick.text, SIZE, NAME_LIMIT));
         let left = MARGIN + widest(names, SIZE) + 8.0;
@@ -36,7 +32,6 @@ impl<'c> Rows<'c> {
         Self { chart, scale: Scale::for_chart(chart), left, right, top: top + 6.0, row_height, room_below }
     }
 
-    /// The x coordinate of a value.
     pub(super) fn x(&self, value: f64) -> f64 {
         self.x_of_part(self.scale.part(value))
     }
@@ -45,12 +40,11 @@ impl<'c> Rows<'c> {
         self.left + (self.right - self.left) * part
     }
 
-    /// The middle of a row's bar.
     pub(super) fn y(&self, at: f64) -> f64 {
         self.top + at * self.row_height + (self.row_height - self.room_below) / 2.0
     }
 
-    /// The lower end of the picture, with its axis.
+    /// With the axis.
     pub(super) fn end(&self) -> f64 {
         self.bottom() + 46.0
     }
@@ -59,7 +53,6 @@ impl<'c> Rows<'c> {
         self.top + as_f64(self.chart.x.ticks.len() as u64) * self.row_height
     }
 
-    /// The grid below the bars.
     pub(super) fn grid(&self) -> Vec<Element> {
         let bottom = self.bottom();
         let mut parts = Vec::new();
@@ -75,7 +68,6 @@ impl<'c> Rows<'c> {
         parts
     }
 
-    /// The names before the rows.
     pub(super) fn names(&self) -> impl Iterator<Item = Element> + '_ {
         self.chart
             .x

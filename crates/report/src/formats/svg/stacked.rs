@@ -1,5 +1,3 @@
-//! Bars of parts, from top to bottom, with their names before and the sums after them.
-
 use svg::Node;
 use svg::node::element::Element;
 
@@ -13,7 +11,7 @@ use crate::charts::{Chart, value_text};
 const ROW_HEIGHT: f64 = 22.0;
 const BAR_HEIGHT: f64 = 15.0;
 
-/// The picture below `top`, and its lower end.
+/// Elements and their lower end.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let rows = Rows::for_chart(chart, top, ROW_HEIGHT, 0.0);
     let mut parts = rows.grid();
@@ -33,7 +31,6 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     (parts, rows.end())
 }
 
-/// The parts of a bar, side by side.
 fn bar(chart: &Chart, at: f64, rows: &Rows<'_>) -> Vec<Element> {
     let mut parts = Vec::new();
     let mut begin = 0.0;

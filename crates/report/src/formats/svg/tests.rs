@@ -1,5 +1,3 @@
-//! Pictures of runs that were never made: well-formed, complete, and the same every time.
-
 use roxmltree::Document;
 
 use super::render;
@@ -10,7 +8,7 @@ use crate::numbers::CaseReport;
 
 const HOSTILE: &str = "<script>alert(\"1\")</script> & 'x' ]]>\n\u{0}\u{1b}[0m";
 
-/// All visible words of a picture, without those of tooltips.
+/// Without tooltips.
 fn shown(document: &Document<'_>) -> Vec<String> {
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));
     texts.filter_map(|node| node.text().map(str::to_owned)).collect()
@@ -50,7 +48,7 @@ fn pictures_of_every_family_are_well_formed_and_legible_on_dark_screens() {
         let picture = render(&named.chart);
         let document = Document::parse(&picture).unwrap_or_else(|why| panic!("{}: {why}", named.file_stem));
         assert!(document.descendants().all(|node| !node.has_attribute("id")), "{}", named.file_stem);
-        // Without a class, words would be dark on a dark screen.
+        // Words without a class are dark on a dark screen.
         let words = document.descendants().filter(|node| node.has_tag_name("text"));
         let unclassed = words.filter(|node| node.attribute("class").is_none()).count();
         assert_eq!(unclassed, 0, "{}", named.file_stem);
@@ -80,7 +78,7 @@ fn every_series_is_in_the_picture_and_in_the_legend() {
     }
 }
 
-/// Attributes by which series are told apart where there is no colour.
+/// Distinguish series without colour.
 fn looks(chart: &Chart, tag: &str) -> Vec<String> {
     let picture = render(chart);
     let document = Document::parse(&picture).unwrap();
@@ -98,7 +96,7 @@ fn looks(chart: &Chart, tag: &str) -> Vec<String> {
             origin = origin.or(place);
             look += &format!("{} {:?} ", node.tag_name().name(), node.attribute(tag));
         }
-        // The shape, wherever it stands: how many corners it has, and where the first is beside the last.
+        // The shape: the number of corners, and the first relative to the last.
         let shape = sample.descendants().find_map(|node| node.attribute("d")).unwrap_or("");
         let corners: Vec<(f64, f64)> = shape
             .trim_matches(['M', 'Z'])
@@ -155,12 +153,11 @@ fn a_case_without_a_figure_breaks_its_line() {
     let picture = render(chart_named(&charts, "buffer-elapsed-by-buffer-size"));
     let document = Document::parse(&picture).unwrap();
     let lines = document.descendants().filter(|node| node.attribute("stroke-width") == Some("1.8"));
-    // ext4 begins anew behind the case that failed, and its first point stands alone; xfs ends early.
+    // ext4 continues after the failed case with an isolated point. xfs ends early.
     assert_eq!(lines.count(), 2, "{picture}");
     assert!(shown(&document).iter().any(|word| word.contains("dashed ring")));
 }
 
-/// Ways to copy, one of them disturbed.
 fn ways_to_copy() -> Vec<(String, CaseReport)> {
     copies(&["read+write 16bs + advices + falloc", "splice", "sendfile", "copy_file_range", HOSTILE])
 }
@@ -177,7 +174,6 @@ fn bars_have_their_names_and_figures_beside_them() {
     assert_eq!(tildes.count(), 1, "{words:?}");
 }
 
-/// Where the whiskers of a chart's groups stand.
 fn whisker_places(chart: &Chart) -> Vec<f64> {
     let picture = render(chart);
     let document = Document::parse(&picture).unwrap();
@@ -215,7 +211,6 @@ fn one_wide_interval_does_not_make_all_bars_short() {
     assert!(words.contains(&"30 ms".to_owned()) && !words.contains(&"100 ms".to_owned()), "{words:?}");
 }
 
-/// The pictures of a family, and the words that are shown in the only one.
 fn pictured(cases: &[(String, CaseReport)], family: ChartFamily) -> (String, Vec<String>) {
     let charts = answering(&charts_of(cases), family);
     assert_eq!(charts.len(), 1);
@@ -318,7 +313,7 @@ fn a_series_without_figures_is_in_the_legend_and_says_so() {
     }
 }
 
-/// With pictures to look at: `LOOK_AT=DIR cargo test -p writebench-report well_formed`.
+/// Pictures to look at: `LOOK_AT=DIR cargo test -p writebench-report well_formed`.
 #[test]
 fn the_picture_of_each_study_is_well_formed() {
     let folder = std::env::var_os("LOOK_AT");

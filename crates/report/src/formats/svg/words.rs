@@ -1,8 +1,6 @@
-//! Text about the figures and places of a picture.
-
 use crate::charts::{Chart, Interval, Unit, XScale, YScale, value_text};
 
-/// A description of the picture, for people who cannot see it.
+/// For people who cannot see the picture.
 pub(super) fn description(chart: &Chart) -> String {
     let mut text = format!("{} by {}. {}.", axis_title(chart), chart.x.label, chart.subtitle);
     for series in &chart.series {
@@ -22,14 +20,13 @@ pub(super) fn description(chart: &Chart) -> String {
     text
 }
 
-/// The name of a place on the x axis.
 pub(super) fn place_text(chart: &Chart, at: f64) -> String {
     let tick = chart.x.ticks.iter().find(|tick| tick.at.total_cmp(&at).is_eq());
     match (tick, chart.x.scale) {
         (Some(tick), _) => tick.text.clone(),
         (None, XScale::Linear) => value_text(at, Unit::Seconds),
         (None, XScale::Percentile) => {
-            // Enough digits to distinguish neighbouring places.
+            // Enough digits to distinguish neighbours.
             let digits =
                 [0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6, 1e-7].iter().filter(|rest| 1.0 - at < **rest).count();
             format!("{:.*} %", digits + 1, at * 100.0)
@@ -38,7 +35,6 @@ pub(super) fn place_text(chart: &Chart, at: f64) -> String {
     }
 }
 
-/// The title of the y axis.
 pub(super) fn axis_title(chart: &Chart) -> String {
     match chart.y.scale {
         YScale::Linear => chart.y.label.clone(),
@@ -46,7 +42,6 @@ pub(super) fn axis_title(chart: &Chart) -> String {
     }
 }
 
-/// A figure with its interval.
 pub(super) fn figure_text(chart: &Chart, figure: &Interval) -> String {
     let text = |value| value_text(value, chart.y.unit);
     format!("{} ({} to {})", text(figure.value), text(figure.low), text(figure.high))

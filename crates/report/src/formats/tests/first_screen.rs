@@ -1,4 +1,4 @@
-//! The first screen, on terminals of several widths and in a pipe.
+//! On terminals of several widths and in a pipe.
 
 use writebench_model::{
     CaseOrigin, CaseRecord, Content, Durability, GOALS, Outcome, RunRecord, RunStatus, Sample, Stage, Start,
@@ -47,7 +47,6 @@ fn at(width: Option<usize>, report: &Report) -> String {
     text
 }
 
-/// In 80, 100 and 160 columns, and in a pipe.
 fn at_all_widths(report: &Report) -> String {
     let widths = [Some(80), Some(100), Some(160), None];
     widths.map(|width| at(width, report)).join(&format!("{:=<80}\n", ""))

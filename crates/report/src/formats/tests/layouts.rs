@@ -1,5 +1,3 @@
-//! The terminal's output for each layout, in 80 columns and at full width.
-
 use writebench_model::{CaseRecord, Durability, Outcome, RunRecord, RunStatus, Sample};
 use writebench_testkit::{example_case, example_run, section_of};
 
@@ -8,7 +6,7 @@ use crate::Report;
 use crate::formats::terminal::{self, Detail};
 
 const NARROW: usize = 80;
-/// Wide enough for all columns and for more than a bar is of use for.
+/// Wider than all columns and the longest bar.
 const WIDE: usize = 220;
 
 fn case(suite: &str, label: Option<&str>, name: &str, write_ms: u64) -> CaseRecord {

@@ -4,7 +4,6 @@ use writebench_testkit::example_case;
 
 use super::*;
 
-/// The share of a choice with these groups, which all candidates have.
 fn share_of(groups: &[Vec<f64>]) -> Option<f64> {
     share(groups, squares(&groups.concat()))
 }
@@ -65,7 +64,6 @@ fn values_drawn_by_chance_explain_nothing_on_average() {
     assert!(mean(true) < 0.06, "a share below 0 by chance counts as 0");
 }
 
-/// A candidate with one sample.
 fn candidate(stage: Stage, name: &str, ms: u64) -> CaseRecord {
     let mut sample = Sample::without_figures(0, Outcome::Ok);
     (sample.phases_ns.write, sample.bytes) = (ms * 1_000_000, 1 << 30);

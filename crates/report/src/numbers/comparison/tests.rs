@@ -14,7 +14,6 @@ fn case(name: &str, write_ns: &[u64]) -> CaseRecord {
     example_case("test", name, samples.collect())
 }
 
-/// Run N of a side whose cases took that long.
 fn run(number: u32, cases: Vec<CaseRecord>) -> ComparedRun {
     let run = RunRecord { id: number.to_string(), cases, ..example_run() };
     ComparedRun { name: format!("run {number}"), run }
@@ -35,7 +34,6 @@ fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
     comparison.cases.iter().map(|case| case.verdict).collect()
 }
 
-/// Four runs of a side, each with its cases.
 fn four(first: u32, cases: &[CaseRecord]) -> Vec<ComparedRun> {
     (first..first + 4).map(|number| run(number, cases.to_vec())).collect()
 }
@@ -80,7 +78,7 @@ fn two_targets_of_one_run_are_compared_in_its_rounds() {
     assert!((of_it.b_bytes_per_s / of_it.a_bytes_per_s - of_it.speed_ratio.estimate).abs() < 1e-9, "{of_it:?}");
 }
 
-/// A thousand samples each do not turn a difference between two runs into a verdict.
+/// A thousand samples do not replace runs.
 #[test]
 fn with_several_runs_the_run_is_the_unit() {
     let runs = |first: u32, times: &[u64]| -> Vec<ComparedRun> {
@@ -94,7 +92,7 @@ fn with_several_runs_the_run_is_the_unit() {
     assert_eq!((enough.cases[0].a_count, verdicts(&enough)), (4, vec![Verdict::Slower]));
     let mixed = compare(&[100, 121, 102, 123], &[120, 101, 122, 103]);
     assert_eq!(verdicts(&mixed), [Verdict::Inconclusive]);
-    // Sides that differ by at most a fifth are the same with a margin of a quarter.
+    // A fifth is within the margin of a quarter.
     assert_eq!(verdicts(&mixed.with_margin(0.25)), [Verdict::Same]);
 }
 
@@ -148,7 +146,7 @@ fn what_else_changed_is_listed_old_and_new() {
     new.run.targets[0].environment.filesystem.mount_options = "rw,noatime".to_owned();
     new.run.targets[0].environment.device = None;
     new.run.targets[0].environment.tunables.insert("proc/sys/vm/dirty_ratio".to_owned(), "40".to_owned());
-    // A setting that cannot affect the speed.
+    // No effect on speed.
     new.run.settings.seed = 43;
     new.run.settings.samples = 60;
     let old = run(1, vec![case("write", &FAST)]);
@@ -172,7 +170,6 @@ fn runs_of_one_side_that_differ_among_themselves_are_told() {
     assert_eq!(changes[0].a, ["0.1.0", "0.2.0"]);
 }
 
-/// The output for a person at 80 columns: figures, cases left out, changes, explanations.
 fn shown() -> Comparison {
     let mut new = run(2, vec![case("write", &SLOW), case("pwrite,chunk=64KiB", &FAST), case("new", &FAST)]);
     new.run.targets[0].environment.system.kernel = "Linux 7.0".to_owned();

@@ -1,3 +1,1 @@
-//! Tests of the rules of this layer on recorded noise.
-
 mod recorded_noise;

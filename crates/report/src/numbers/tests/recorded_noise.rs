@@ -1,6 +1,5 @@
-//! The error rates of the rules on a real machine's noise. The times were recorded once
-//! (`tests/noise/README.md`) and the draws are seeded, so the counts are exact. They are in
-//! `docs/explanation/statistics.md`.
+//! Error rates on a real machine's noise. `tests/noise/README.md` describes the recordings. Seeded draws make
+//! the counts exact. `docs/design/measuring.md` has them.
 
 use std::sync::LazyLock;
 
@@ -15,7 +14,7 @@ use writebench_stats::Verdict;
 use crate::numbers::comparison::Comparison;
 use crate::numbers::sides::{ComparedRun, Side};
 
-/// Parsed once rather than in each of thousands of experiments.
+/// Parsed once for thousands of experiments.
 static CASE: LazyLock<CaseRecord> = LazyLock::new(|| example_case("noise", "write", Vec::new()));
 
 const EXPERIMENTS: u64 = 200;
@@ -30,7 +29,7 @@ const RECORDED: [(&str, &str); 3] = [
     ("ext4-fdatasync", include_str!("../../../tests/noise/ext4-fdatasync.csv")),
 ];
 
-/// The undisturbed times, in order.
+/// Undisturbed, in order.
 fn times(csv: &str) -> Vec<u64> {
     let rows = csv.lines().skip(1).map(|line| line.split_once(',').unwrap());
     rows.filter(|(_, disturbed)| *disturbed == "0").map(|(time, _)| time.parse().unwrap()).collect()
@@ -56,8 +55,7 @@ fn case(times: &[u64]) -> writebench_model::CaseRecord {
     CaseRecord { samples: samples.collect(), ..CASE.clone() }
 }
 
-/// The number of experiments in which two cases in alternate rounds are distinguished; the second is slower
-/// by a factor. As in the runner, their order in a round is random.
+/// Two cases in random order within rounds, as in the runner. The second is slower by `factor`.
 fn told_apart_in_rounds(recorded: &[u64], rounds: usize, factor: f64) -> usize {
     let told_apart = |experiment: &u64| {
         let mut random = Pcg64Mcg::seed_from_u64(*experiment);
@@ -74,7 +72,6 @@ fn told_apart_in_rounds(recorded: &[u64], rounds: usize, factor: f64) -> usize {
     (0..EXPERIMENTS).filter(told_apart).count()
 }
 
-/// Compares B with A, each with its runs.
 fn compare(a: &[Vec<u64>], b: &[Vec<u64>]) -> Comparison {
     let side = |name: &str, runs: &[Vec<u64>]| Side {
         name: name.to_owned(),
@@ -89,14 +86,13 @@ fn compare(a: &[Vec<u64>], b: &[Vec<u64>]) -> Comparison {
     Comparison::from_sides(side("A", a), side("B", b)).unwrap()
 }
 
-/// A possible outcome of a comparison.
 type Outcome = fn(&Comparison) -> bool;
 
 const SLOWER: Outcome = |comparison| comparison.cases[0].verdict == Verdict::Slower;
 const DIFFERENT: Outcome = |comparison| comparison.cases[0].verdict.is_difference();
 const FAILS_A_BUILD: Outcome = |comparison| !comparison.slower_than(0.05).is_empty();
 
-/// The number of experiments with that outcome for two sides whose runs alternate.
+/// Runs of the sides alternate.
 fn outcomes_in_turns(recorded: &[u64], runs: usize, samples: usize, factor: f64, outcome: Outcome) -> usize {
     let length = 2 * runs * samples;
     let has_outcome = |experiment: &u64| {
@@ -114,8 +110,7 @@ fn outcomes_in_turns(recorded: &[u64], runs: usize, samples: usize, factor: f64,
     (0..EXPERIMENTS).filter(has_outcome).count()
 }
 
-/// The number of the nine others that are distinguished from the fastest of ten equal cases, over all
-/// experiments.
+/// Of nine equal cases, over all experiments.
 fn told_from_the_fastest(recorded: &[u64], rounds: usize) -> usize {
     const CASES: usize = 10;
     let told = |experiment: u64| {
@@ -141,12 +136,11 @@ fn told_from_the_fastest(recorded: &[u64], rounds: usize) -> usize {
     (0..EXPERIMENTS).map(told).sum()
 }
 
-/// The percentage of all experiments, rounded up.
+/// Rounded up.
 fn in_percent(count: usize) -> usize {
     count.div_ceil(2)
 }
 
-/// The counts for all three recordings.
 fn of_each(count: impl Fn(&[u64]) -> usize) -> [usize; 3] {
     RECORDED.map(|(_, csv)| count(&times(csv)))
 }
@@ -163,8 +157,7 @@ fn the_bound_on_false_alarms_is_that_of_the_binomial_distribution() {
     assert!(1.0 - below < 1e-3, "{below}");
 }
 
-/// The order of each round is random, so the error rate holds by construction for any noise; this would find
-/// a mistake in it.
+/// Random order in rounds guarantees the error rate for any noise. This would find a mistake.
 #[test]
 fn a_case_is_told_from_itself_no_more_often_than_promised() {
     for rounds in [6, 20, 40] {
@@ -173,8 +166,7 @@ fn a_case_is_told_from_itself_no_more_often_than_promised() {
     }
 }
 
-/// These tests are the tables of `docs/explanation/statistics.md`, in percent, for `tmpfs`, `ext4` and
-/// `ext4-fdatasync`.
+/// The tables of `docs/design/measuring.md`, in percent, for `tmpfs`, `ext4` and `ext4-fdatasync`.
 #[test]
 fn five_percent_are_found_in_rounds_as_often_as_the_documentation_says() {
     let found = [6, 20, 40]
@@ -192,8 +184,8 @@ fn several_runs_in_turns_are_not_misled_by_drift_and_find_what_the_documentation
     assert_eq!(found, [[0, 79, 0], [0, 97, 0]]);
 }
 
-/// Each comparison is at 95 %, and the fastest case is partly so by chance: the counts are the false "slower"
-/// verdicts per thousand comparisons with nine equal cases.
+/// The fastest case is partly so by chance: false "slower" verdicts per thousand comparisons with nine equal
+/// cases.
 #[test]
 fn of_equal_cases_the_fastest_is_told_from_no_more_than_7_percent() {
     let told = [6, 20].map(|rounds| {

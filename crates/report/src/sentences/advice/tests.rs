@@ -134,7 +134,7 @@ fn a_way_with_one_lucky_sample_of_the_check_is_not_the_fastest() {
 fn a_simpler_way_that_dropped_out_of_the_final_is_not_as_fast() {
     let long: Vec<u64> = [times(FAST, 1), times(FAST, 1)].concat();
     let slow: Vec<u64> = [times(FAST, 3), times(FAST, 3)].concat();
-    // In so few rounds, of which two were lucky, it cannot be told from the fastest.
+    // Two lucky rounds of so few do not distinguish it from the fastest.
     let dropped: Vec<u64> = [130, 99, 135, 98, 99].map(|time| time * 1_000_000).into();
     let sentences = conclusions(vec![
         case(Final, "uring,depth=4", None, &long),
@@ -157,7 +157,7 @@ fn a_gain_that_is_proven_and_small_changes_no_program() {
 
 #[test]
 fn a_way_whose_median_is_best_but_lost_its_rounds_is_not_the_fastest() {
-    // The machine became slower after the first rounds, in which `mmap` has no sample.
+    // The machine slowed down after the first rounds, in which `mmap` has no sample.
     let late: Vec<u64> = vec![400, 400, 400, 300, 300, 300, 300, 300, 300];
     let baseline: Vec<u64> = vec![100, 100, 100, 330, 330, 330, 330, 330, 330];
     let mut others = case(Final, "pwrite,threads=2", None, &[200; 6]);
@@ -215,7 +215,7 @@ fn a_search_without_a_sample_that_is_ok_says_why() {
 }
 
 proptest! {
-    /// Of each case, the time in each round that it has. A race adds rounds to finalists, so some have few.
+    /// Times of each case in each round. A race adds rounds to finalists: some have few.
     #[test]
     fn rows_agree_with_each_other_and_with_the_recommendation(
         table in prop::collection::vec(prop::collection::vec(prop::option::weighted(0.8, 50u64..500), 12), 2..6)

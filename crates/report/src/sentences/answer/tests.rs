@@ -42,7 +42,7 @@ fn answer(cases: Vec<CaseRecord>) -> ContractAnswer {
 }
 
 const FAST: [u64; 6] = [200, 204, 198, 203, 199, 201];
-/// A median that is a little longer, and no difference in the rounds.
+/// A slightly longer median, without a difference in rounds.
 const AS_FAST: [u64; 6] = [202, 203, 199, 204, 201, 200];
 const SLOW: [u64; 6] = [300, 310, 296, 300, 299, 301];
 

@@ -1,5 +1,3 @@
-//! Remarks on runs that were never made.
-
 use super::*;
 use writebench_model::{CaseRecord, Durability, Outcome, Sample};
 use writebench_testkit::{example_case, example_run};
@@ -113,7 +111,7 @@ fn a_quiet_run_detects_one_percent_and_a_noisy_case_more() {
     let drift = [100_000, 120_000, 90_000, 110_000, 150_000, 100_000];
     let cached = |name, write_ns: [u64; 6]| case(name, Durability::Cached, &write_ns);
     let (best, slow) = (cached("best", drift), cached("slow", drift.map(|ns| 2 * ns)));
-    // Six rounds: the interval reaches from the least to the largest ratio, which are 2 and 2.42.
+    // Six rounds: the interval is from the least to the largest ratio, 2 and 2.42.
     let noisy = cached("noisy", std::array::from_fn(|round| [200, 242][round % 2] * drift[round] / 100));
     let quiet = difference(vec![best.clone(), slow.clone()]);
     assert_eq!(quiet.unwrap(), "Smallest difference this run could detect: 1 %.", "drift cancels");
@@ -137,7 +135,7 @@ fn read_back_of(samples: &[Option<ReadBack>]) -> Option<String> {
         Sample { read_back: *read_back, ..sample }
     });
     let cases = vec![example_case("a table", "write", samples.collect())];
-    // The case stands in two tables.
+    // The case is in two tables.
     report([cases.clone(), cases].concat()).read_back
 }
 
