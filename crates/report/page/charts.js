@@ -201,7 +201,7 @@ function draw(plot) {
     plot.replaceChildren();
     plot.classList.remove("empty");
   }
-  if (made.empty) return say(plot, "No figure is left to draw: the filters leave nothing, or its cases have none.");
+  if (made.empty) return say(plot, "Nothing to draw: the filters exclude all cases, or none has a result.");
   const settled = { ...made.layout, height: made.height };
   // On a phone every pixel counts; the axes take what their texts need.
   if (plot.clientWidth < 560) settled.margin = { l: 8, r: 8, t: 32, b: 40 };
@@ -213,7 +213,7 @@ function draw(plot) {
     if (row !== null && row !== undefined) copyCommand(cases[row]);
   });
   if (made.more) {
-    plot.after(element("p", { class: "quiet more-of-it" }, `${counted(made.more, `more ${made.what ?? "case"}`)} not drawn; filters choose which are.`));
+    plot.after(element("p", { class: "quiet more-of-it" }, `${counted(made.more, `more ${made.what ?? "case"}`)} not drawn. Filters select others.`));
   }
 }
 
@@ -232,7 +232,7 @@ function buildCharts() {
   for (const plot of plots) {
     const caption = plot.closest("figure").querySelector("figcaption");
     plot.setAttribute("role", "group");
-    plot.setAttribute("aria-label", `Chart: ${caption.textContent}. Its figures are in the table below.`);
+    plot.setAttribute("aria-label", `Chart: ${caption.textContent}. Its values are in the table below.`);
   }
   const seen = new IntersectionObserver(
     (entries) => {

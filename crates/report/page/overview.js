@@ -142,7 +142,7 @@ function otherBody(end) {
     const entries = all.filter((entry) => place(entry) === name);
     return strip(entries, `${entries.length.toLocaleString("en")} others`, end);
   });
-  return rows.length === 0 ? [] : [element("tbody", {}, goalRow("Candidates that are no finalists"), ...rows)];
+  return rows.length === 0 ? [] : [element("tbody", {}, goalRow("Candidates outside the final"), ...rows)];
 }
 
 const goalRow = (text, more = {}) => element("tr", { class: "goal", ...more }, element("th", { scope: "rowgroup", colspan: seriesNames.length > 1 ? 4 : 3 }, text));
@@ -184,7 +184,7 @@ function scaleHeading() {
     element("th", { scope: "col", class: "name" }, "case"),
     ...(seriesNames.length > 1 ? [element("th", { scope: "col", class: "where" }, "on")] : []),
     element("th", { scope: "col", class: "scale" }, element("span", { class: "hidden" }, "GB/s from 0, in a picture"), element("span", { "aria-hidden": "true", class: "ticks" }, ...marks)),
-    element("th", { scope: "col", class: "figure" }, "GB/s ", element("span", { class: "quiet" }, "interval")),
+    element("th", { scope: "col", class: "figure" }, "GB/s ", element("span", { class: "quiet" }, "95% CI")),
   ];
   return element("thead", {}, element("tr", {}, ...heads));
 }
@@ -202,9 +202,9 @@ function renderOverview() {
   const { end, ticks } = data.overview;
   const goals = rankedGoals();
   const others = otherBody(end);
-  if (goals.length + others.length === 0) return host.replaceChildren(element("p", { class: "quiet" }, "No case has a rank: the filters leave none, or none has a good sample."));
+  if (goals.length + others.length === 0) return host.replaceChildren(element("p", { class: "quiet" }, "No ranked case: the filters exclude all, or none has a good sample."));
   const count = goals.reduce((sum, { rows }) => sum + rows.length, 0);
-  const table = element("table", { class: "overview" }, element("caption", { class: "hidden" }, "Throughput of all cases that have a rank"), scaleHeading(),
+  const table = element("table", { class: "overview" }, element("caption", { class: "hidden" }, "Throughput of all ranked cases"), scaleHeading(),
     ...goals.slice(0, opened.goals).map((ranked, index) => goalBody(ranked, index, count > ALL_CASES)), ...others);
   if (goals.length > opened.goals) {
     table.append(element("tbody", {}, moreRow(seriesNames.length > 1 ? 4 : 3, `Show ${counted(goals.length - opened.goals, "more goal")}`, () => (opened.goals = goals.length))));

@@ -23,7 +23,7 @@ const ofFigures = (heading, value, text) =>
 
 const FIGURE_COLUMNS = [
   ofFigures("throughput", (figures) => figures.throughput[0], perSecond),
-  ofFigures("interval", (figures) => figures.throughput[1], (_, figures) => interval(figures, figures.throughput[1], figures.throughput[2], perSecond)),
+  ofFigures("95% CI", (figures) => figures.throughput[1], (_, figures) => interval(figures, figures.throughput[1], figures.throughput[2], perSecond)),
   ofFigures("of limit", (figures) => figures.share, percent),
   ofFigures("records/s", (figures) => figures.records, (value) => Math.round(value).toLocaleString("en")),
   ofFigures("elapsed", (figures) => figures.elapsed, nanoseconds),
@@ -50,7 +50,7 @@ function troubledTable() {
   const cause = column("cause", (entry) => entry.reason ?? "", (entry) => entry.reason ?? "", { isText: true });
   const good = column("good samples", (entry) => entry.figures?.samples ?? 0, (entry) => `${entry.figures?.samples ?? 0}`);
   return {
-    caption: "Cases whose last sample is no figure, and why",
+    caption: "Cases without a good last sample",
     columns: [caseColumn, ...placeColumns, { ...outcomeColumn, isFault: true }, cause, good], rows,
   };
 }
@@ -63,7 +63,7 @@ function comparedTable(number) {
       .filter(({ rows: [a, b] }) => filters.shown[a] || filters.shown[b])
       .map((pair) => ({ ...cases[pair.rows[1]], pair }));
   return {
-    caption: `B: ${data.runs[compared.b].name}, compared with A: ${data.runs[compared.a].name}`,
+    caption: `B: ${data.runs[compared.b].name} vs. A: ${data.runs[compared.a].name}`,
     columns: [
       caseColumn,
       ...(severalTargets ? [column("target", (entry) => entry.target, (entry) => entry.target, { isText: true })] : []),

@@ -68,7 +68,7 @@ function caseLines(entry) {
   lines.push(
     `${perSecond(median)} (${interval(figures, low, high, perSecond)}, ${figures.samples} ${figures.samples === 1 ? "sample" : "samples"})`,
     `all samples: ${perSecond(least)} – ${perSecond(most)}`,
-    `elapsed ${nanoseconds(figures.elapsed)}; ` +
+    `elapsed ${nanoseconds(figures.elapsed)}, ` +
       PHASES.map((phase, index) => [phase, figures.phases[index]])
         .filter(([, ns]) => ns > 0)
         .map(([phase, ns]) => `${phase} ${nanoseconds(ns)}`)

@@ -12,17 +12,17 @@ use crate::formats::json::{OLDEST_SCHEMA, SCHEMA};
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ImportError {
     /// Not JSON, or other JSON.
-    #[error("is no JSON export of writebench: {0}")]
+    #[error("is not a JSON export of writebench: {0}")]
     Foreign(String),
     #[error(
-        "has schema {found}, this writebench reads schema {SCHEMA}; {}",
+        "has schema {found}, this writebench reads schema {SCHEMA}: {}",
         if *found > u64::from(SCHEMA) { "use a newer writebench" } else { "export it again from its database" }
     )]
     OtherSchema {
         found: u64,
     },
     /// The schema is right, but a part is missing or invalid.
-    #[error("is an export of writebench with something wrong in it: {0}")]
+    #[error("is an invalid export of writebench: {0}")]
     Content(String),
 }
 
@@ -75,14 +75,14 @@ fn record(document: Document) -> Result<RunRecord, ImportError> {
     let Document { run, targets, missing, mut cases } = document;
     let mut names = HashSet::new();
     if let Some(twice) = targets.iter().find(|target| !names.insert(&target.name)) {
-        return Err(ImportError::Content(format!("it has the target '{}' twice", twice.name)));
+        return Err(ImportError::Content(format!("target '{}' appears twice", twice.name)));
     }
     if let Some(case) = cases.iter().find(|case| !names.contains(&case.target)) {
-        let what = format!("case {} is of the target '{}', which is not listed", case.case, case.target);
+        let what = format!("case {} names the unlisted target '{}'", case.case, case.target);
         return Err(ImportError::Content(what));
     }
     if targets.is_empty() {
-        return Err(ImportError::Content("it has no target".to_owned()));
+        return Err(ImportError::Content("no target".to_owned()));
     }
     for case in &mut cases {
         case.case.resolve();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn cases_of_schema_5_have_names_that_say_where_their_data_was() {
+    fn names_of_schema_5_gain_the_memory_of_their_data() {
         for (id, memory, alignment, now) in [
             ("write", "plain", Some("page"), "write,memory=page-aligned"),
             ("mmap,alignment=off-by-one", "plain", Some("off-by-one"), "mmap"),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_export_is_told_in_one_line() {
+    fn a_foreign_text_is_refused_in_one_line() {
         let [mut newer, mut older] = [document(), document()];
         newer["schema"] = (SCHEMA + 1).into();
         older["schema"] = 4.into();
@@ -174,11 +174,11 @@ mod tests {
         endless["cases"][0]["samples"][0]["phases_ns"]["open"] = u64::MAX.into();
         for (text, told) in [
             (endless.to_string(), "more than a number holds"),
-            (String::new(), "no JSON export of writebench"),
+            (String::new(), "not a JSON export of writebench"),
             ("{\"cases\": []}".to_owned(), "missing field `schema`"),
-            (newer.to_string(), "has schema 7, this writebench reads schema 6; use a newer writebench"),
-            (older.to_string(), "has schema 4, this writebench reads schema 6; export it again"),
-            (lost.to_string(), "case write is of the target '/nowhere', which is not listed"),
+            (newer.to_string(), "has schema 7, this writebench reads schema 6: use a newer writebench"),
+            (older.to_string(), "has schema 4, this writebench reads schema 6: export it again"),
+            (lost.to_string(), "case write names the unlisted target '/nowhere'"),
             (broken.to_string(), "missing field `system`"),
             (unknown.to_string(), "unknown variant `wonderful`"),
         ] {

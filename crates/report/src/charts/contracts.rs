@@ -24,7 +24,7 @@ pub(super) fn caution(rows: &[ChartCase<'_>]) -> String {
     match grouped(rows, by_chunk).len() {
         ..=1 => String::new(),
         several => format!(
-            " Not all cases leave the same behind ({several} contracts): that one is faster does not make it better."
+            " The cases have {several} contracts: a faster one is not always better."
         ),
     }
 }

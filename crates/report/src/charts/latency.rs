@@ -24,10 +24,10 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
     let series: Vec<Series> =
         lines.map(|((row, curve), name)| Series { name, points: points(row, curve) }).collect();
     Some(Chart {
-        title: format!("How long each call takes, {target}"),
+        title: format!("Time of calls, {target}"),
         subtitle: format!(
-            "{section}{common}: the share of calls that took no longer, over all samples together; bands are from the \
-             lowest to the highest of single samples. The last point is the longest call. Lower is better.{}",
+            "{section}{common}: cumulative share of calls over all samples, with bands from the lowest to the highest \
+             sample. The last point is the longest call. Lower is better.{}",
             contracts::caution(&drawn)
         ),
         kind: ChartKind::Lines,

@@ -59,7 +59,7 @@ pub(super) fn heat_map(section: &str, target: &str, rows: &[ChartCase<'_>]) -> O
     Some(Chart {
         title: format!("Throughput by chunk size and flags, {target}"),
         subtitle: format!(
-            "{section}{common}. Medians; higher is better. Colours compare cells, not contracts.{}",
+            "{section}{common}. Medians, higher is better. Colours compare cells, not contracts.{}",
             contracts::caution(rows)
         ),
         kind: ChartKind::HeatMap,

@@ -12,8 +12,8 @@ pub(super) fn causes(rows: &[ChartCase<'_>]) -> Vec<String> {
     let sentence = |(key, rows): (Option<_>, Vec<ChartCase<'_>>)| {
         let (target, cause, samples): (&str, String, Option<usize>) = key?;
         // Such a case may still have good samples.
-        let figure = samples.map_or("No figure".to_owned(), |samples| {
-            format!("A figure of {} only", counted(samples, "sample"))
+        let figure = samples.map_or("No result".to_owned(), |samples| {
+            format!("A result of {} only", counted(samples, "sample"))
         });
         let place = if several_targets { format!(" on {target}") } else { String::new() };
         Some(format!("{figure} for {}{place}: {cause}", names(&rows)))

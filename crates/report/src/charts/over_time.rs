@@ -36,7 +36,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
     Some(Chart {
         title: format!("Throughput over time, {target}"),
         subtitle: format!(
-            "{section}{common}: one sample of each case, while it handed over its data; higher is better.{}",
+            "{section}{common}: one sample of each case during its writes, higher is better.{}",
             contracts::caution(&rows)
         ),
         kind: ChartKind::Lines,
@@ -62,11 +62,11 @@ fn which(drawn: &[TypicalSample<'_>], names: &[String]) -> String {
     let rounds = grouped(named, |(round, _)| *round);
     let of_round = |(round, named): &(u32, Vec<(u32, &str)>)| {
         let names: Vec<&str> = named.iter().map(|(_, name)| *name).collect();
-        format!("of round {round} for {}", names.join(", "))
+        format!("round {round} for {}", names.join(" and "))
     };
     let told = match rounds.as_slice() {
-        [(round, _)] => format!("of round {round} for each"),
-        several => several.iter().map(of_round).collect::<Vec<_>>().join("; "),
+        [(round, _)] => format!("round {round} for each"),
+        several => several.iter().map(of_round).collect::<Vec<_>>().join(", "),
     };
-    format!("Each line is the sample whose elapsed time is the median, or the nearest below it: {told}.")
+    format!("Each line is the sample with the median elapsed time, or the nearest below it: {told}.")
 }

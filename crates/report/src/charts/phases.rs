@@ -22,9 +22,9 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
         Series { name: name.to_owned(), points: points.collect() }
     });
     Some(Chart {
-        title: format!("Where the time goes, {target}"),
+        title: format!("Time by phase, {target}"),
         subtitle: format!(
-            "{section}{common}: medians of each phase, which need not add up exactly to the median of the whole.{}",
+            "{section}{common}: medians of phases. Their sum can differ from the median of the whole.{}",
             contracts::caution(rows)
         ),
         kind: ChartKind::Stacked,

@@ -63,9 +63,9 @@ pub(super) fn figures_are(rows: &[ChartCase<'_>], better: &str) -> String {
     let least = reached.fold(1.0, f64::min);
     let percent = CONFIDENCE * 100.0;
     let intervals = if least < CONFIDENCE - 1e-9 {
-        format!("{percent:.0} % intervals, or the range where there are fewer than 6 samples")
+        format!("{percent:.0}% CI, or the range of fewer than 6 samples")
     } else {
-        format!("{percent:.0} % intervals")
+        format!("{percent:.0}% CI")
     };
-    format!("values with {intervals}; {better} is better")
+    format!("values with {intervals}, {better} is better")
 }

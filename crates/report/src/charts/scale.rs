@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logarithmic_axis_names_what_is_round_and_at_least_three_values() {
+    fn a_logarithmic_axis_names_at_least_three_round_values() {
         assert_eq!(texts(&log(0.008, 40.0, false)), ["10 ms", "100 ms", "1 s", "10 s"]);
         assert_eq!(texts(&log(0.018, 0.3, false)), ["20 ms", "50 ms", "100 ms", "200 ms"]);
         assert_eq!(texts(&log(1.0, 2.0, false)), ["1 s", "1.2 s", "1.4 s", "1.6 s", "1.8 s", "2 s"]);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_have_three_digits_and_a_decimal_unit() {
+    fn values_have_three_digits_and_a_decimal_unit() {
         let text = |value| value_text(value, Unit::Seconds);
         assert_eq!([28.2498, 0.0194, 999.96e-6, 0.0].map(text), ["28.2 s", "19.4 ms", "1.00 ms", "0 s"]);
         assert_eq!(value_text(2.345e9, Unit::BytesPerSecond), "2.35 GB/s");

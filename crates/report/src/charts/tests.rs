@@ -127,7 +127,7 @@ fn times_are_drawn_by_buffer_size_and_by_target() {
 }
 
 #[test]
-fn a_run_with_one_target_calls_it_by_its_filesystem_and_compares_it_with_none() {
+fn a_single_target_has_the_name_of_its_filesystem() {
     let cases = SIZES.iter().map(|&size| case_of(size, samples(size, 400))).collect();
     let report = Report::from_run(None, writebench_model::RunRecord { cases, ..example_run() });
     let charts = answering(&charts(std::slice::from_ref(&report)), ChartFamily::CpuTime);
@@ -136,7 +136,7 @@ fn a_run_with_one_target_calls_it_by_its_filesystem_and_compares_it_with_none() 
 }
 
 #[test]
-fn rows_of_a_target_need_not_stand_together() {
+fn rows_of_a_target_can_be_apart() {
     let mut cases = study(&["ext4", "xfs"], &SIZES);
     let before = charts_of(&cases);
     cases.sort_by_key(|(_, case)| case.record.case.value(writebench_model::Axis::Chunk));
@@ -165,7 +165,7 @@ fn files_of_two_sizes_are_in_two_charts() {
 }
 
 #[test]
-fn a_case_without_a_figure_stays_in_the_data_and_has_a_note() {
+fn a_case_without_a_value_keeps_its_place_and_has_a_note() {
     let charts = charts_of(&troubled());
     let chart = chart_named(&charts, "buffer-elapsed-by-buffer-size");
     let figures: Vec<bool> = chart.points().map(|point| point.figure.is_some()).collect();
@@ -174,8 +174,8 @@ fn a_case_without_a_figure_stays_in_the_data_and_has_a_note() {
     assert_eq!(
         chart.notes,
         [
-            "No figure for write,chunk=64,size=32MiB on ext4: failed: write: No space left on device (28) at offset 4096",
-            "No figure for write,chunk=64KiB,size=32MiB on xfs: not measured: the run ended before its turn",
+            "No result for write,chunk=64,size=32MiB on ext4: failed: write: No space left on device (28) at offset 4096",
+            "No result for write,chunk=64KiB,size=32MiB on xfs: not measured: the run ended before its turn",
             "No time for write,chunk=1,size=32MiB on xfs: cut short after 3 MiB",
         ]
     );
@@ -204,7 +204,7 @@ fn only_cases_of_one_contract_share_a_chart_of_throughput() {
 }
 
 #[test]
-fn a_legend_names_only_what_series_differ_in() {
+fn a_legend_has_only_the_differences_of_series() {
     let mut cases = Vec::new();
     for (method, size) in
         ["write", "fwrite,sync=fsync"].into_iter().flat_map(|method| [1, 2, 4].map(|size| (method, size)))
@@ -236,7 +236,7 @@ fn ranked_cases_are_bars_from_the_fastest() {
 }
 
 #[test]
-fn names_of_files_are_plain_and_unlike() {
+fn names_of_files_are_plain_and_unique() {
     assert_eq!(slug("a/../b <c>\n d·e"), "a-b-c-d-e");
     let cases = study(&["ext4"], &[1, 2]);
     let mut twice = study(&["ext4"], &[1, 2]);
@@ -255,7 +255,7 @@ fn run_called(label: Option<&str>, number: Option<i64>, id: &str) -> Report {
 }
 
 #[test]
-fn runs_stand_together_under_names_that_are_unlike() {
+fn runs_have_unique_names_in_a_chart() {
     let names = |reports: &[Report]| -> Vec<String> {
         let charts = charts(reports);
         charts[0].chart.series.iter().map(|series| series.name.clone()).collect()

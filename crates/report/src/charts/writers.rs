@@ -100,10 +100,10 @@ impl Writers {
         let one = self.words.trim_end_matches('s');
         let mut remarks = String::new();
         if grows {
-            remarks += &format!("; the size is that of each {one}");
+            remarks += &format!(", size per {one}");
         }
         if rows.iter().any(|row| self.has_own_files(row)) {
-            remarks += &format!("; where files are per {one}, in as many files as {}", self.words);
+            remarks += &format!(", one file or a file per {one}");
         }
         remarks
     }

@@ -22,7 +22,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_bar_and_the_most_a_full_one() {
+    fn zero_has_no_bar_and_the_maximum_a_full_one() {
         assert_eq!((bar(0.0, 8), bar(1.0, 8)), (String::new(), "████████".to_owned()));
         assert_eq!((bar(0.5, 3), bar(1e-9, 8)), ("█▌".to_owned(), "▏".to_owned()));
         assert_eq!((bar(f64::NAN, 8), bar(f64::INFINITY, 2)), (String::new(), "██".to_owned()));
@@ -30,7 +30,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_bar_is_as_long_as_its_share_and_never_longer_than_there_is_room(share in 0.0..=1.0, cells in 1_usize..40) {
+        fn a_bar_is_as_long_as_its_share_and_fits(share in 0.0..=1.0, cells in 1_usize..40) {
             let text = bar(share, cells);
             prop_assert!(text.chars().count() <= cells);
             let (drawn, exact) = (eighths(&text) as f64, share * cells as f64 * 8.0);
@@ -38,7 +38,7 @@ mod tests {
         }
 
         #[test]
-        fn more_has_no_shorter_bar(a in 0.0..=1.0, b in 0.0..=1.0, cells in 1_usize..40) {
+        fn a_larger_share_has_no_shorter_bar(a in 0.0..=1.0, b in 0.0..=1.0, cells in 1_usize..40) {
             let (less, more) = if a <= b { (a, b) } else { (b, a) };
             prop_assert!(eighths(&bar(less, cells)) <= eighths(&bar(more, cells)));
         }

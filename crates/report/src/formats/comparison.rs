@@ -23,9 +23,9 @@ const FEW: usize = 20;
 pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
     let width = width.filter(|_| !is_all);
-    let mut heading = format!("B compared with A: {}", counts(comparison));
+    let mut heading = format!("B vs. A: {}", counts(comparison));
     if comparison.cases.is_empty() {
-        heading += &format!("; {FAULT}no case has figures on both sides{FAULT:#}");
+        heading += &format!(", {FAULT}no case has results on both sides{FAULT:#}");
     }
     let heading = folded(&heading, width.unwrap_or(usize::MAX), 0);
     let mut text = format!("{HEADING}{}{HEADING:#}\n", heading.trim_end());
@@ -51,7 +51,7 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
     text.extend(left_out(comparison).iter().map(|line| styled(WARNING, line, width)));
     let changes = comparison.changes();
     if !changes.is_empty() {
-        text += &styled(WARNING, "Not the only difference; this changed too, and may be the reason:", None);
+        text += &styled(WARNING, "Other changes, possible reasons:", None);
         text.extend(changes.iter().map(|change| change_lines(change, width.unwrap_or(usize::MAX))));
     }
     text.extend(notes(comparison).iter().map(|note| styled(Style::new(), note, width)));

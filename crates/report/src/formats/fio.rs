@@ -34,7 +34,7 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
     files.push((README.to_owned(), readme(report, &listed, &left_out)));
     let (without, all) = (left_out.len(), counted(cases.len(), "case"));
     let readme = directory.join(README);
-    let note = || format!("Without a job for fio: {without} of {all}. {} says why.", readme.display());
+    let note = || format!("No fio job for {without} of {all}: see {}.", readme.display());
     Files { files, note: (without > 0).then(note) }
 }
 
@@ -42,7 +42,7 @@ fn job_on(report: &Report, case: &CaseReport) -> Result<Job, String> {
     let is_device =
         case.target(&report.run).is_some_and(|target| target.environment.filesystem.is_block_device());
     if is_device {
-        return Err("a job over a device would ask nobody before it destroys what is there".to_owned());
+        return Err("fio would overwrite the device without asking".to_owned());
     }
     let recorded = &case.record.case;
     recorded.known().ok_or_else(|| unknown(recorded)).and_then(fio::job)
@@ -50,8 +50,8 @@ fn job_on(report: &Report, case: &CaseReport) -> Result<Job, String> {
 
 fn unknown(case: &RecordedCase) -> String {
     match case.axes().keys().find(|axis| Axis::from_name(axis).is_none()) {
-        Some(axis) => format!("axis {axis} is not known here"),
-        None => format!("method {} is not known here, or not with these values", case.method()),
+        Some(axis) => format!("axis {axis} is unknown here"),
+        None => format!("method {} or one of its values is unknown here", case.method()),
     }
 }
 
@@ -71,10 +71,10 @@ fn file_name(case: &str, taken: &mut HashSet<String>) -> String {
 fn readme(report: &Report, jobs: &[String], left_out: &[String]) -> String {
     let mut text = format!(
         "Jobs for fio, {MARK} {}, with the writes of a run of {}.\n\
-         Run one where it is to write: fio --directory=DIR FILE.\n",
+         Run one in directory DIR: fio --directory=DIR FILE.\n",
         report.run.version, report.run.started
     );
-    for (heading, lines) in [("Jobs", jobs), ("What fio cannot express", left_out)] {
+    for (heading, lines) in [("Jobs", jobs), ("Cases without a job", left_out)] {
         if !lines.is_empty() {
             text += &format!("\n{heading} ({}):\n\n{}\n", lines.len(), lines.join("\n"));
         }
@@ -108,21 +108,21 @@ fn head(report: &Report, case: &CaseReport, name: &str, job: &Job) -> Vec<String
     let kind = case.target(run).map_or("", |target| target.environment.filesystem.kind.as_str());
     let mut lines = vec![
         format!("A job for fio, {MARK} {}, of {number}{}", run.version, run.started),
-        format!("What {} did on {} ({kind}):", case.record.case, case.record.target),
+        format!("{} on {} ({kind}):", case.record.case, case.record.target),
     ];
     lines.extend(figures(case));
     lines.extend([
-        format!("Run it where it is to write: fio --directory=DIR {name}"),
+        format!("Run it in directory DIR: fio --directory=DIR {name}"),
         format!(
-            "Of fio's figures, those of sections {}-… are to be compared. Its clock begins when the file has been made,",
+            "Compare fio's results of sections {}-…. Its clock starts after the file's preparation and stops before close:",
             fio::WRITES
         ),
-        "and ends before it is closed: its bw= has open, write and sync in it, its latencies write and sync."
+        "bw= includes open, write and sync, latencies include write and sync."
             .to_owned(),
-        "It removes the file in the end. If it was interrupted, remove writebench-sample* first.".to_owned(),
+        "fio removes the file at the end. After an interruption, remove writebench-sample* first.".to_owned(),
     ]);
     if !job.differences.is_empty() {
-        lines.push("What is not the same:".to_owned());
+        lines.push("Differences:".to_owned());
         lines.extend(job.differences.iter().map(|difference| format!("- {difference}")));
     }
     lines
@@ -131,7 +131,7 @@ fn head(report: &Report, case: &CaseReport, name: &str, job: &Job) -> Vec<String
 fn figures(case: &CaseReport) -> Vec<String> {
     let Some(estimate) = &case.estimate else {
         let why = case.reason.as_deref().unwrap_or("no good sample");
-        return vec![format!("no figure: {}: {why}", case.outcome_name())];
+        return vec![format!("no result: {}: {why}", case.outcome_name())];
     };
     let figure = |what: &str, figure: &Figure| {
         format!("{what} {} GB/s ({})", GIGABYTES_PER_S.text(figure.value), range(figure, &GIGABYTES_PER_S))
@@ -144,14 +144,14 @@ fn figures(case: &CaseReport) -> Vec<String> {
             figure("write alone", &estimate.write_alone_bytes_per_s)
         ),
         format!(
-            "values from {}, with {}; GB are 10^9 bytes",
+            "values from {}, with {} (GB = 10^9 bytes)",
             counted(estimate.samples, "sample"),
-            if estimate.total_ns.low.is_some() { "95 % intervals" } else { "their range" }
+            if estimate.total_ns.low.is_some() { "95% CI" } else { "their range" }
         ),
         format!("phases in ms: {}", phases.join(", ")),
     ];
     if estimate.cut > 0 {
-        lines.push(format!("writebench's time was limited: it wrote {} bytes of it at least", estimate.bytes));
+        lines.push(format!("writebench's time was limited: at least {} bytes were written", estimate.bytes));
     }
     if estimate.only_disturbed {
         lines.push("all samples were disturbed".to_owned());

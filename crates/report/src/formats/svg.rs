@@ -39,7 +39,7 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
         .iter()
         .map(|named| (format!("{}.svg", named.file_stem), render(&named.chart)))
         .collect();
-    let none = || format!("No chart for {}: no case has a figure of all its work.", directory.display());
+    let none = || format!("No chart for {}: no case has a result for its whole work.", directory.display());
     let note = files.is_empty().then(none);
     Files { files, note }
 }
@@ -97,7 +97,7 @@ fn limited(chart: &Chart) -> (Chart, Option<String>) {
 }
 
 fn left_out(shown: usize, of: usize, what: &str) -> String {
-    format!("The first {shown} of {of} {what}; {} more do not fit into the picture.", of - shown)
+    format!("The first {shown} of {of} {what}. The other {} do not fit.", of - shown)
 }
 
 fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
@@ -126,7 +126,7 @@ fn marks(chart: &Chart) -> Vec<String> {
     let mut marks = Vec::new();
     let scale = Scale::for_chart(chart);
     if scale.has_break {
-        marks.push("0 stands below the break of the axis: a logarithmic one has no place for it.".to_owned());
+        marks.push("0 is below the break of the logarithmic axis.".to_owned());
     }
     if chart.kind == ChartKind::Bars {
         marks.extend(bars::marks(chart, &scale));
@@ -135,18 +135,18 @@ fn marks(chart: &Chart) -> Vec<String> {
     if matches!(chart.kind, ChartKind::Lines | ChartKind::Groups | ChartKind::Bars)
         && chart.points().any(is_beyond)
     {
-        marks.push("An arrow: the interval ends beyond the picture.".to_owned());
+        marks.push("Arrow: the interval ends outside the picture.".to_owned());
     }
     if chart.points().any(|point| point.only_disturbed && point.figure.is_some()) {
         let sign = match chart.kind {
-            ChartKind::Bars => "~ and a dashed bar",
-            ChartKind::Lines | ChartKind::Groups => "In a dashed ring",
+            ChartKind::Bars => "~ and dashed bar",
+            ChartKind::Lines | ChartKind::Groups => "Dashed ring",
             ChartKind::HeatMap | ChartKind::Stacked => "~",
         };
         marks.push(format!("{sign}: every sample was disturbed."));
     }
     if chart.kind == ChartKind::HeatMap && chart.points().any(|point| point.figure.is_none()) {
-        marks.push(format!("{}: no figure.", heat_map::NO_FIGURE));
+        marks.push(format!("{}: no result.", heat_map::NO_FIGURE));
     }
     marks
 }

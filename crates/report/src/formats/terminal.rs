@@ -4,7 +4,7 @@ use super::lines::{fitting, folded, with_text_below};
 pub use super::styles::STYLES;
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use super::width::{display_width, padded};
-use crate::sentences::{Report, counted, one_line, run_lines, visible};
+use crate::sentences::{Report, counted, missing, one_line, run_lines, visible};
 use crate::tables::table::{self, Table};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,10 +90,7 @@ fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, S
         said.extend(report.read_back.iter().map(|line| (QUIET, line.clone())));
     }
     said.extend(report.smallest_difference.iter().map(|line| (QUIET, line.clone())));
-    if !shows_tables {
-        let missing = report.run.missing.iter();
-        said.extend(missing.map(|target| (WARNING, format!("{}: {}", target.name, target.why))));
-    }
+    said.extend(missing(&report.run).map(|line| (WARNING, format!("Missing: {line}"))));
     let most = if shows_tables { report.warnings.len() } else { FEW_WARNINGS };
     said.extend(report.warnings.iter().take(most).map(|line| (WARNING, line.clone())));
     if let more @ 1.. = report.warnings.len().saturating_sub(most) {

@@ -91,7 +91,7 @@ fn burst() -> Report {
 }
 
 #[test]
-fn where_throughput_fell_and_how_near_the_limit_it_was_stand_in_the_table() {
+fn the_table_shows_falls_and_shares_of_limits() {
     let text = plain(&shown(&burst(), None));
     for line in [
         "of limit: a plain copy of memory, 5.20 GB/s with 1 thread (9.10 past the caches)",
@@ -154,7 +154,7 @@ fn shown(report: &Report, width: Option<usize>) -> String {
 }
 
 #[test]
-fn the_terminal_shows_every_case_with_figures_or_a_cause() {
+fn the_terminal_shows_every_case_with_values_or_a_cause() {
     insta::assert_snapshot!(plain(&super::terminal::report(&report(), Detail::All, Some(80))));
 }
 
@@ -167,7 +167,7 @@ fn a_narrow_terminal_gets_fewer_columns_and_no_broken_line() {
 }
 
 #[test]
-fn markdown_shows_the_same_and_text_of_strangers_is_no_markup() {
+fn markdown_shows_the_same_and_escapes_foreign_text() {
     let text = super::markdown::render(&report());
     assert!(text.contains(r"/data/\<b\>\|\`x\`"), "{text}");
     insta::assert_snapshot!(text);
@@ -236,7 +236,7 @@ fn csv_has_a_row_for_every_sample() {
 }
 
 #[test]
-fn json_has_no_figure_for_a_case_without_a_good_sample() {
+fn json_has_no_value_for_a_case_without_a_good_sample() {
     let document: serde_json::Value = serde_json::from_str(&super::json::render(&report())).unwrap();
     assert_eq!(document["schema"], 6);
     let cases = document["cases"].as_array().unwrap();
@@ -270,7 +270,7 @@ fn side_by_side() -> Report {
 }
 
 #[test]
-fn several_targets_stand_side_by_side_and_are_compared_with_the_first() {
+fn several_targets_are_compared_with_the_first_side_by_side() {
     insta::assert_snapshot!("side_by_side", plain(&shown(&side_by_side(), Some(80))));
 }
 
@@ -288,7 +288,7 @@ fn programs_get_the_target_with_every_case() {
 
 /// User CPU time is counted in ticks: 0 in most short samples.
 #[test]
-fn targets_that_take_nothing_in_some_rounds_are_not_told_apart_by_that() {
+fn rounds_without_cpu_time_distinguish_no_targets() {
     let on = |target: &str, ticks: [u64; 8]| {
         let samples = (0u32..).zip(ticks).map(|(round, ticks)| {
             let mut sample = good([100; 6])[0].clone();
@@ -305,13 +305,13 @@ fn targets_that_take_nothing_in_some_rounds_are_not_told_apart_by_that() {
         let report = Report::from_run(None, RunRecord { cases: cases.clone(), targets, ..example_run() });
         let tables = report.tables();
         let user = tables.iter().find(|table| table.title.contains("user CPU")).unwrap();
-        let ratio = user.columns.iter().position(|column| column.group == "×").unwrap();
+        let ratio = user.columns.iter().position(|column| column.heading == "first").unwrap();
         assert_eq!(user.rows[0][ratio], "? 1.00", "{:?}", user.rows[0]);
     }
 }
 
 #[test]
-fn lines_are_documents_of_their_own_from_the_run_to_its_end() {
+fn each_line_is_a_document_from_the_run_to_its_end() {
     let text = super::jsonl::render(&report());
     let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["run"]["schema"], &lines[0]["run"]["id"]), (&6.into(), &"0f0e".into()));

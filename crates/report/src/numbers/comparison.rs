@@ -146,7 +146,7 @@ fn with_rank<'r>(runs: &'r Cases, case: &CaseOn, left_out: &mut Vec<LeftOut>) ->
     let mut ranked = Vec::new();
     for (run, cases) in runs {
         let report = cases.get(case);
-        match report.map_or(Some("the run does not have it".to_owned()), why_left_out) {
+        match report.map_or(Some("not in the run".to_owned()), why_left_out) {
             Some(why) => left_out.push(LeftOut { case: case.to_string(), run: run.clone(), why }),
             None => ranked.extend(report),
         }

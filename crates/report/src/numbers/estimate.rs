@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_sample_gives_no_figure() {
+    fn a_failed_sample_gives_no_value() {
         let failure = Failure {
             phase: Phase::Prepare,
             call: "fallocate".to_owned(),
@@ -211,14 +211,14 @@ mod tests {
     }
 
     #[test]
-    fn all_of_it_counts_every_phase_and_write_alone_one() {
+    fn the_total_counts_every_phase_and_write_alone_one() {
         let estimate = estimated("write", vec![sample(90, false)]).unwrap();
         assert!((estimate.throughput_bytes_per_s.value - 1e10).abs() < 1.0);
         assert!((estimate.write_alone_bytes_per_s.value - 1000.0 * 1e9 / 90.0).abs() < 1.0);
     }
 
     #[test]
-    fn disturbed_samples_count_only_where_there_is_no_other() {
+    fn disturbed_samples_count_only_without_others() {
         let estimate = estimated("write", vec![sample(90, false), sample(900, true)]).unwrap();
         assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (1, 1, 90));
         assert!(!estimate.only_disturbed);

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_what_their_histogram_says_of_them() {
+    fn durations_equal_those_of_their_histogram() {
         let all: Vec<u64> = (1..=2000).map(|number| number * number * 17 % 1_000_003 + 1).collect();
         let mut histogram: Histogram<u64> = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
         all.iter().for_each(|&ns| histogram.record(ns).unwrap());
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_without_durations_is_beside_those_that_have_some() {
+    fn a_sample_without_durations_hides_no_others() {
         let samples = [sample(&[]), sample(&[5])];
         let (estimate, curve) = latency(&samples.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!((estimate.count, estimate.p50, estimate.max), (1, 5, 5));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn more_durations_than_a_number_holds_are_no_distribution() {
+    fn too_many_durations_have_no_distribution() {
         let mut most: Histogram<u64> = Histogram::new_with_bounds(1, 1000, 3).unwrap();
         most.record_n(5, i64::MAX as u64).unwrap();
         let one = with(&most);

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_told_in_bytes_per_second_and_time() {
+    fn a_burst_has_bytes_per_second_and_a_time() {
         let over_time =
             OverTime::from_samples(&[&sample([[460_000_000; 10], [50_000_000; 10]].concat())]).unwrap();
         assert_eq!(over_time.stability, Stability::Burst);

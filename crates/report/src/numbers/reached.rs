@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn each_contract_is_held_against_the_work_that_it_cannot_do_without() {
+    fn each_contract_is_compared_with_its_necessary_work() {
         use {DataSource::*, Durability::*, LimitKind::*};
         let limit = |durability, source| limit_kind(&case(durability, source, "4"));
         assert_eq!(limit(Cached, Memory), Some((MemoryCopy, 4)));

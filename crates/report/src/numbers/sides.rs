@@ -45,7 +45,7 @@ impl CaseOn {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum CompareError {
     #[error(
-        "case {case} is not the same work in {first} and {second} ({differing}); unequal work is not compared"
+        "case {case} is different work in {first} and {second} ({differing}): unequal work is not compared"
     )]
     Contract {
         case: String,
@@ -53,20 +53,20 @@ pub enum CompareError {
         second: String,
         differing: String,
     },
-    #[error("{first} and {second} are the same run; it can stand on one side only, and once")]
+    #[error("{first} and {second} are the same run: name it once, on one side")]
     SameRun {
         first: String,
         second: String,
     },
     #[error(
-        "{run} was made on {targets}, and the other side on one: name one of them behind the run, as in …@{first}"
+        "{run} has the targets {targets}, the other side has one: name one after the run, as in …@{first}"
     )]
     SeveralTargets {
         run: String,
         first: String,
         targets: String,
     },
-    #[error("{a} and {b} have no case in common; `writebench show` lists what a run has")]
+    #[error("{a} and {b} have no common case: `writebench show` lists the cases of a run")]
     NothingInCommon {
         a: String,
         b: String,

@@ -195,7 +195,7 @@ impl<'c> Search<'c> {
         let mut sentences: Vec<String> = self.sharing().into_iter().collect();
         sentences.push(self.recommendation());
         if self.is_another_way() && !as_fast.is_empty() {
-            sentences.push(format!("The same, or inconclusive: {}.", list(as_fast, NAMED)));
+            sentences.push(format!("Same or inconclusive: {}.", list(as_fast, NAMED)));
         }
         sentences.extend(self.needs());
         sentences.extend(self.smaller(&run.settings));
@@ -206,7 +206,7 @@ impl<'c> Search<'c> {
         if !other.is_empty() {
             check += &format!(" --case {other}");
         }
-        sentences.push(format!("To check it: {check}"));
+        sentences.push(format!("To check: {check}"));
         sentences.extend(self.recommended.record.case.known().and_then(code::sentence));
         sentences
     }
@@ -237,7 +237,7 @@ impl<'c> Search<'c> {
         let budget = budget.map_or(String::new(), |seconds| format!(" of about {} min", seconds.div_ceil(60)));
         let [of_finals, asked] = [bytes, asked_bytes].map(|bytes| Bytes(bytes).approximate());
         Some(format!(
-            "The limits paid for six rounds with {of_finals}, and not with {asked}: a --budget{budget} does, or a larger \
+            "The limits allowed six rounds with {of_finals}, not with {asked}. Use a --budget{budget}, or a larger \
              --max-bytes."
         ))
     }
@@ -248,8 +248,7 @@ impl<'c> Search<'c> {
         let time = MILLISECONDS.text(clone.estimate.as_ref()?.total_ns.value);
         let gain = self.advice.clone_gain.map(|gain| format!(", {} times as fast", TIMES.text(gain.times)));
         Some(format!(
-            "Where the copy may share its blocks with the source until one is written, as with cp: {}, {time} ms{}. For \
-             a copy of the bytes:",
+            "Copy with shared blocks, as by cp: {}, {time} ms{}. Copy of the bytes:",
             clone.record.case,
             gain.unwrap_or_default()
         ))
@@ -266,32 +265,32 @@ impl<'c> Search<'c> {
             });
             let failed = match failed {
                 0 => String::new(),
-                failed => format!(", of which {failed} failed or are unsupported"),
+                failed => format!(", {failed} failed or unsupported"),
             };
-            format!("tried {}{failed}; best {fastest}{}", counted(*tried, "way"), gain.unwrap_or_default())
+            format!("tried {}{failed}, fastest: {fastest}{}", counted(*tried, "candidate"), gain.unwrap_or_default())
         };
         let (way, why) = if self.is_another_way() {
             let why = match gain {
                 Some(gain) => format!(
-                    ", {} times as fast as {plain} ({baseline}), interval {}, {}",
+                    ", {} times as fast as {plain} ({baseline}), 95% CI {}, {}",
                     TIMES.text(gain.times),
                     interval(gain),
                     counted(gain.rounds, "round")
                 ),
                 None => {
                     format!(
-                        ", the simplest of the fastest; {plain} ({baseline}) has no figure to compare it with"
+                        ", the simplest of the fastest, without a result of {plain} ({baseline}) for comparison"
                     )
                 }
             };
             (recommended.clone(), why)
         } else {
             let why = match fastest_gain {
-                None => format!("no way is proven to be faster: 95 % takes {ROUNDS} common rounds"),
-                Some(gain) if gain.is_proven => "nothing tried was more than 3 % faster here".to_owned(),
-                Some(_) => "nothing tried was measurably faster here".to_owned(),
+                None => format!("No method is proven faster: 95 % needs {ROUNDS} common rounds"),
+                Some(gain) if gain.is_proven => "No method was more than 3 % faster here".to_owned(),
+                Some(_) => "No method was measurably faster here".to_owned(),
             };
-            (format!("{plain}, {baseline}"), format!("; {why} ({})", best()))
+            (format!("{plain}, {baseline}"), format!(". {why} ({})", best()))
         };
         let is_cached = self.recommended.record.contract.durability == Durability::Cached;
         let place = if is_cached { " in the page cache" } else { "" };
@@ -323,8 +322,8 @@ pub(crate) fn without_advice(cases: &[CaseReport]) -> String {
     let is_ok = |case: &&CaseReport| case.record.samples.iter().any(|sample| sample.outcome.is_ok());
     let looked_at: Vec<&CaseReport> = cases.iter().filter(|case| !case.record.samples.is_empty()).collect();
     match failed(&looked_at).filter(|_| !looked_at.iter().any(is_ok)) {
-        Some(failed) => format!("No advice, as no sample could be taken: {failed}"),
-        None => "The search ended too early for advice: give it more --budget or --max-bytes.".to_owned(),
+        Some(failed) => format!("No advice, because no sample could be taken: {failed}"),
+        None => "The search ended too early for advice. Use a larger --budget or --max-bytes.".to_owned(),
     }
 }
 

@@ -115,8 +115,8 @@ impl ContractAnswer {
         let worth = worth(best, estimate, is_baseline_of_others, times_baseline);
         self.sentence += &format!("{}{worth}.", figure_of(best, estimate));
         self.certainty = match cases {
-            1 => "There is no other case to compare it with.".to_owned(),
-            _ if others.is_empty() => "No other case has a rank to compare it with.".to_owned(),
+            1 => "No other case for comparison.".to_owned(),
+            _ if others.is_empty() => "No other ranked case for comparison.".to_owned(),
             _ if best.record.origin.suite() == GOALS => steps(best, others),
             _ => certainty(best, others),
         };
@@ -141,7 +141,7 @@ impl ContractAnswer {
         let why = case_sentence(first);
         let more = match cases.len() - 1 {
             0 => String::new(),
-            more => format!("; {} without a figure", counted(more, "more case")),
+            more => format!(", and {} without a result", counted(more, "more case")),
         };
         self.sentence += &format!("no answer. {why}{more}.");
         self.finding = Finding { target, ..Finding::none(goal, &why) };
@@ -164,7 +164,7 @@ fn steps(best: &CaseReport, others: &[&CaseReport]) -> String {
         let other = others.iter().find(|other| other.record.case.known() == Some(simpler))?;
         let ratio = best.ratio_to(other).filter(Interval::is_sure)?;
         let ends = TIMES.between(ratio.low, ratio.high);
-        Some(format!("{} × of its speed ({ends}) by {}", TIMES.text(ratio.estimate), other.record.case))
+        Some(format!("{} × the speed ({ends}) with {}", TIMES.text(ratio.estimate), other.record.case))
     };
     let steps: Vec<String> = without.iter().filter_map(step).collect();
     if steps.is_empty() {
@@ -239,12 +239,12 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
     // Without a common round the verdict is inconclusive.
     let verdicts: Vec<Verdict> = others.iter().map(|other| other.verdict_to(best)).collect();
     match ratios.iter().map(|ratio| ratio.count).max().unwrap_or(0) {
-        _ if others.is_empty() => format!("is {}", plain(best)),
-        _ if verdicts.contains(&Verdict::Faster) => "no other is 3 % faster".to_owned(),
+        _ if others.is_empty() => plain(best).to_owned(),
+        _ if verdicts.contains(&Verdict::Faster) => "none 3 % faster".to_owned(),
         most if !ratios.iter().any(Interval::is_sure) => format!("inconclusive ({})", counted(most, "round")),
-        _ if verdicts.iter().all(|verdict| verdict.is_difference()) => "is the fastest".to_owned(),
+        _ if verdicts.iter().all(|verdict| verdict.is_difference()) => "fastest".to_owned(),
         _ if verdicts.contains(&Verdict::Inconclusive) => "inconclusive vs. others".to_owned(),
-        _ => "no other is faster".to_owned(),
+        _ => "none faster".to_owned(),
     }
 }
 
@@ -264,7 +264,7 @@ pub(crate) const NOT_DURABLE: &str = "not durable on this filesystem";
 fn why_unranked(case: &CaseReport, estimate: &Estimate) -> String {
     match &case.reason {
         _ if case.breaks_its_promise => {
-            format!("it is {NOT_DURABLE}: memory keeps nothing over a loss of power")
+            format!("it is {NOT_DURABLE}: memory loses data at a power loss")
         }
         Some(reason) => format!("it {} later: {reason}", case.outcome_name()),
         None if estimate.bytes == 0 => "the budget ended before its first record".to_owned(),
@@ -288,9 +288,9 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
     let slower = with(&[Verdict::Slower, Verdict::Faster]);
     if sure.is_empty() {
         let other = if let [one] = few.as_slice() { &one.name } else { "any other" };
-        return format!("Inconclusive vs. {other}: {}, and 95 % takes 6.", rounds(best, &few));
+        return format!("Inconclusive vs. {other}: {}, 95 % needs 6.", rounds(best, &few));
     }
-    let near = [named("the same, within 5 %:", &same), named("inconclusive:", &unclear)];
+    let near = [named("same within 5 %:", &same), named("inconclusive:", &unclear)];
     let mut parts: Vec<String> = near.into_iter().flatten().collect();
     if let Some(next) = slower.first() {
         let than = match slower.as_slice() {
@@ -301,9 +301,9 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
         let by = if parts.is_empty() { distance(best, next, slower.len()) } else { String::new() };
         parts.push(format!("faster than {than}{by}"));
     }
-    parts.extend(named("too few rounds to compare it with", &few));
-    let text = parts.join("; ") + ".";
-    text[..1].to_ascii_uppercase() + &text[1..]
+    parts.extend(named("too few rounds for", &few));
+    let sentence = |part: String| part[..1].to_ascii_uppercase() + &part[1..] + ".";
+    parts.into_iter().map(sentence).collect::<Vec<_>>().join(" ")
 }
 
 /// `: the next, B, takes 1.21 times as long (1.15 – 1.30) in 6 rounds`.

@@ -59,9 +59,7 @@ impl Report {
         }
         self.is_arranged = true;
         if left_out > 0 {
-            let are = if left_out == 1 { "is" } else { "are" };
-            let rows = counted(left_out, "row");
-            self.warnings.push(format!("{rows} {are} not shown, but {are} in all that is said."));
+            self.warnings.push(format!("{} not shown, but in all sentences.", counted(left_out, "row")));
         }
         self
     }
@@ -100,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_target_decides_and_what_has_no_figure_comes_last() {
+    fn the_first_target_decides_and_missing_values_are_last() {
         let cases = vec![
             case("x", "slow", &[900; 6]),
             case("y", "slow", &[1; 6]),
@@ -121,14 +119,14 @@ mod tests {
         assert_eq!(sorted.conclusions, report().conclusions);
         let top = report().arranged(Sort::Elapsed, Some(1));
         assert_eq!(names(&top), ["fast@x", "fast@y"]);
-        assert_eq!(top.warnings.last().unwrap(), "2 rows are not shown, but are in all that is said.");
+        assert_eq!(top.warnings.last().unwrap(), "2 rows not shown, but in all sentences.");
         let by_name = report().arranged(Sort::Case, None);
         assert_eq!(names(&by_name)[..2], ["fast@x", "fast@y"]);
         assert_eq!(report().arranged(Sort::Case, Some(9)).warnings, report().warnings);
     }
 
     #[test]
-    fn every_order_has_a_word_of_its_own() {
+    fn every_order_has_its_own_word() {
         let words: std::collections::HashSet<&str> = Sort::ALL.iter().map(|sort| sort.name()).collect();
         assert_eq!(words.len(), Sort::ALL.len());
     }

@@ -8,15 +8,15 @@ impl Choices {
     pub(crate) fn introduction(&self) -> String {
         let times = || self.times_ns.iter().copied();
         let [least, most] = [times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max)];
-        let (ways, bytes) = (counted(self.times_ns.len(), "way"), Bytes(self.bytes).approximate());
-        format!("{ways} to write {bytes} took {} ms.", MILLISECONDS.between(least, most).replace('–', "to"))
+        let (candidates, bytes) = (counted(self.times_ns.len(), "candidate"), Bytes(self.bytes).approximate());
+        format!("{candidates} wrote {bytes} in {} ms.", MILLISECONDS.between(least, most).replace('–', "to"))
     }
 }
 
 impl Choice {
     pub(crate) fn words(&self) -> String {
         self.share.map_or_else(
-            || "too few ways to tell".to_owned(),
+            || "too few candidates".to_owned(),
             |explained| format!("{} of the spread", share(explained)),
         )
     }

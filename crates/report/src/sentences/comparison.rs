@@ -45,23 +45,23 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     notes.push(match comparison.unit {
         ObservationUnit::Round => {
-            "Both were measured in the same run and are compared round by round.".to_owned()
+            "Both sides are from one run, compared round by round.".to_owned()
         }
         ObservationUnit::Run if comparison.is_of_single_runs() => format!(
-            "Two single runs also differ by what drifted between them. {FOUR_RUNS}: compare 1,3,5,7 2,4,6,8."
+            "Two single runs also differ by drift between them. {FOUR_RUNS}: compare 1,3,5,7 2,4,6,8."
         ),
         ObservationUnit::Run => "The unit is the run: runs differ by more than their samples do.".to_owned(),
     });
     if comparison.too_few() > 0 && !comparison.is_of_single_runs() {
         notes.push(match comparison.unit {
-            ObservationUnit::Round => "95 % takes at least 6 rounds.".to_owned(),
-            ObservationUnit::Run => "95 % takes at least 4 runs per side, or 3 and 5, or 2 and 8.".to_owned(),
+            ObservationUnit::Round => "95 % needs at least 6 rounds.".to_owned(),
+            ObservationUnit::Run => "95 % needs at least 4 runs per side, or 3 and 5, or 2 and 8.".to_owned(),
         });
     }
     let told = comparison.count(Verdict::Faster) + comparison.count(Verdict::Slower);
     if told > 0 && comparison.cases.len() > 1 {
         notes.push(
-            "Each case is judged at 95 %: of those that did not change, one in 20 is called faster or slower by chance."
+            "Each verdict is at 95 %: one in 20 unchanged cases is faster or slower by chance."
                 .to_owned(),
         );
     }

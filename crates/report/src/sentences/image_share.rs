@@ -47,12 +47,12 @@ fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, cases: &[C
     let mean = geometric_mean(&estimates().collect::<Vec<_>>());
     let is_told = ratios.iter().any(|ratio| ratio.verdict().is_difference());
     let share = match is_told {
-        true if mean > 1.0 => format!("so image and loop device are {:.0} % of it", (1.0 - 1.0 / mean) * 100.0),
-        true => "so image and loop device cost nothing that could be told".to_owned(),
-        false => "and no case shows a difference".to_owned(),
+        true if mean > 1.0 => format!("{:.0} % for image and loop device", (1.0 - 1.0 / mean) * 100.0),
+        true => "no measurable cost of image and loop device".to_owned(),
+        false => "no difference in any case".to_owned(),
     };
     Some(format!(
-        "{} in an image in {} ({}) takes {mean:.2} times the time of {} without one, {share} (geometric mean of {}, \
+        "{} in an image in {} ({}) takes {mean:.2} times as long as {} without one: {share} (geometric mean of {}, \
          {least:.2} to {most:.2}).",
         made.name,
         image.directory,
@@ -118,8 +118,8 @@ mod tests {
         assert_eq!((sentence(&elsewhere), sentence(&journaled)), (None, None), "more than the image differs");
         assert_eq!(
             sentence(&made).unwrap(),
-            "ext4 in an image in /data (ext4) takes 2.00 times the time of /data without one, so image and loop device \
-             are 50 % of it (geometric mean of 2 cases, 1.00 to 4.00)."
+            "ext4 in an image in /data (ext4) takes 2.00 times as long as /data without one: 50 % for image and \
+             loop device (geometric mean of 2 cases, 1.00 to 4.00)."
         );
     }
 }

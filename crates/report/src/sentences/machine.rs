@@ -58,26 +58,30 @@ pub(crate) fn run_lines(run: &RunRecord) -> Lines {
         several => {
             lines.extend(system_lines(&several[0].environment));
             lines.extend(several.iter().map(|target| ("target", target_line(target))));
-            let missing = run.missing.iter().map(|target| format!("{}: none: {}", target.name, target.why));
-            lines.extend(missing.map(|line| ("target", line)));
+            lines.extend(missing(run).map(|line| ("missing", line)));
         }
     }
     lines
 }
 
-/// `/data: ext4 on /dev/sda1 (rw,relatime), 50 GiB free of 100 GiB; sda, A Disk, 1 TiB`.
+pub(crate) fn missing(run: &RunRecord) -> Option<String> {
+    let all: Vec<String> = run.missing.iter().map(|target| format!("{}: {}", target.name, target.why)).collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// `/data: ext4 on /dev/sda1 (rw,relatime), 50 GiB free of 100 GiB · sda, A Disk, 1 TiB`.
 fn target_line(target: &TargetRecord) -> String {
     let Environment { filesystem, device, .. } = &target.environment;
     // The image describes our loop device.
     let device = device.as_ref().filter(|_| target.making.is_none());
-    let device = device.map_or(String::new(), |device| format!("; {}", device_line(device)));
+    let device = device.map_or(String::new(), |device| format!(" · {}", device_line(device)));
     let Filesystem { kind, source, mount_options, .. } = filesystem;
     let free = format!("{} free of {}", size(filesystem.available_bytes), size(filesystem.total_bytes));
     format!("{}: {kind} on {source} ({mount_options}), {free}{device}", target.name)
         + &target.making.as_ref().map_or(String::new(), making_text)
 }
 
-/// `; in an image of 520 MiB in /data (ext4), direct I/O; mkfs -b 1024`.
+/// ` · an image of 520 MiB in /data (ext4), direct I/O · mkfs -b 1024`.
 fn making_text(making: &FilesystemSpec) -> String {
     let mut text = String::new();
     if let Some(image) = making.images.first() {
@@ -89,13 +93,13 @@ fn making_text(making: &FilesystemSpec) -> String {
             Some(why) => format!("no direct I/O: {why}"),
             None => "no direct I/O".to_owned(),
         };
-        text += &format!("; in {images} in {} ({}), {direct}", image.directory, image.directory_filesystem);
+        text += &format!(" · {images} in {} ({}), {direct}", image.directory, image.directory_filesystem);
     }
     if !making.mkfs_options.is_empty() {
-        text += &format!("; mkfs {}", making.mkfs_options.join(" "));
+        text += &format!(" · mkfs {}", making.mkfs_options.join(" "));
     }
     if let Some(options) = &making.mount_options {
-        text += &format!("; mount -o {options}");
+        text += &format!(" · mount -o {options}");
     }
     text
 }

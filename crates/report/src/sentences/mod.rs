@@ -25,7 +25,7 @@ pub(crate) mod words;
 pub(crate) use self::advice::Advice;
 pub(crate) use self::changes::Change;
 pub(crate) use self::code::codes;
-pub(crate) use self::machine::{one_line, run_lines};
+pub(crate) use self::machine::{missing, one_line, run_lines};
 pub(crate) use self::number::*;
 pub(crate) use self::outcomes::case_sentence;
 pub use self::report::Report;

@@ -21,14 +21,6 @@ pub(crate) const MILLISECONDS: Quantity = Quantity {
         _ => significant_digits(value),
     },
 };
-/// Nanoseconds as seconds with four digits behind the point, or three significant digits below a tenth.
-pub(crate) const SECONDS: Quantity = Quantity {
-    unit: 1e9,
-    digits: |value| match value {
-        ..0.09995 => significant_digits(value),
-        _ => 4,
-    },
-};
 pub(crate) const TIMES: Quantity = Quantity {
     unit: 1.0,
     digits: |value| match value {

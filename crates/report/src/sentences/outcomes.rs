@@ -23,7 +23,7 @@ pub(crate) fn lost_at_write_back(cases: &[&CaseReport]) -> Option<String> {
     let failures: Vec<_> = samples.filter_map(|sample| sample.write_back.as_ref()).collect();
     let first = failures.first()?;
     let found = counted(failures.len(), "sample");
-    Some(format!("Data that no sync had confirmed was lost at write-back, beside {found}: {first}."))
+    Some(format!("Unsynced data was lost at write-back during {found}: {first}."))
 }
 
 /// Samples that lost their worker in continued cases.
@@ -34,6 +34,6 @@ pub(crate) fn went_on(cases: &[&CaseReport]) -> Option<String> {
     };
     let all: Vec<String> = cases.iter().flat_map(lost).collect();
     let first = all.first()?;
-    let whose = if all.len() == 1 { "its worker, and its case" } else { "their workers, and their cases" };
-    Some(format!("{} lost {whose} went on: {first}.", counted(all.len(), "sample")))
+    let whose = if all.len() == 1 { "its worker, its case" } else { "their workers, their cases" };
+    Some(format!("{} lost {whose} continued: {first}.", counted(all.len(), "sample")))
 }

@@ -2,10 +2,7 @@ use writebench_model::{Bytes, Content, Contract, DataSource, Start, TargetRecord
 
 /// The answer names one of several targets.
 pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>) -> String {
-    let bytes = match Bytes(contract.bytes).to_string() {
-        bare if bare.ends_with(|last: char| last.is_ascii_digit()) => format!("{bare} bytes"),
-        with_unit => with_unit,
-    };
+    let bytes = Bytes(contract.bytes).in_words();
     // Record by record is not a stream.
     let write = if contract.durable_every_bytes.is_some() { "write" } else { "stream" };
     let memory = contract.memory.words().map_or(String::new(), |words| format!(" {words}"));
@@ -27,9 +24,9 @@ pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>) -> St
 fn source(source: DataSource) -> &'static str {
     match source {
         DataSource::Memory => "",
-        DataSource::Chunk => " from one chunk of memory, again and again,",
+        DataSource::Chunk => " from one repeated chunk of memory",
         DataSource::WarmFile => " from a file in the page cache",
-        DataSource::ColdFile => " from a file that is not in the page cache",
+        DataSource::ColdFile => " from a file outside the page cache",
     }
 }
 
@@ -89,14 +86,14 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_no_file_and_several_targets_are_none() {
+    fn a_device_is_named_and_several_targets_are_not() {
         let contract = example_case("test", "write", Vec::new()).contract;
         let mut device = example_target("/dev/sdb");
         device.environment.filesystem.kind = "block device".to_owned();
         assert_eq!(
             question(&contract, Some(&device)),
-            "To stream 1GiB onto the device /dev/sdb, in the page cache"
+            "To stream 1 GiB onto the device /dev/sdb, in the page cache"
         );
-        assert_eq!(question(&contract, None), "To stream 1GiB into a new file, in the page cache");
+        assert_eq!(question(&contract, None), "To stream 1 GiB into a new file, in the page cache");
     }
 }

@@ -32,13 +32,13 @@ pub(crate) fn warnings(cluster: Option<&Cluster>, cases: &[&CaseReport]) -> Vec<
     let mut warnings: Vec<String> = stragglers(cases);
     let earlier = cluster.map_or(&[][..], |cluster| cluster.earlier_nodes.as_slice());
     warnings.extend(earlier.iter().map(|nodes| node_list(nodes)).map(|nodes| {
-        format!("A part of the samples was taken on other nodes, before the run was resumed: {nodes}.")
+        format!("Earlier samples are from other nodes, before the run was resumed: {nodes}.")
     }));
     let unsure: Vec<u64> = cases.iter().flat_map(|case| case.good_samples()).filter_map(doubt_ns).collect();
     if let Some(&worst) = unsure.iter().max() {
         let (apart, samples) = (microseconds(worst), counted(unsure.len(), "sample"));
         warnings
-            .push(format!("Clocks of nodes may be {apart} µs apart, more than 1 % of a phase in {samples}."));
+            .push(format!("Clocks of nodes differ by up to {apart} µs, more than 1 % of a phase in {samples}."));
     }
     warnings
 }
@@ -142,17 +142,17 @@ mod tests {
     }
 
     #[test]
-    fn nodes_that_were_exchanged_are_said() {
+    fn exchanged_nodes_are_reported() {
         let warnings = warnings_of((0..6).map(|round| sample(round, 1000, 0, 0)).collect());
-        let expected = "A part of the samples was taken on other nodes, before the run was resumed: n7: 3.";
+        let expected = "Earlier samples are from other nodes, before the run was resumed: n7: 3.";
         assert!(warnings.contains(&expected.to_owned()), "{warnings:?}");
     }
 
     #[test]
-    fn clocks_that_may_be_far_apart_are_said() {
+    fn uncertain_clocks_are_reported() {
         let samples = (0..6).map(|round| sample(round, 1000, 0, if round < 2 { 40 } else { 5 })).collect();
         let warnings = warnings_of(samples);
-        let expected = "Clocks of nodes may be 0.0400 µs apart, more than 1 % of a phase in 2 samples.";
+        let expected = "Clocks of nodes differ by up to 0.0400 µs, more than 1 % of a phase in 2 samples.";
         assert!(warnings.contains(&expected.to_owned()), "{warnings:?}");
     }
 }

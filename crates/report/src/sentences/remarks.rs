@@ -16,7 +16,7 @@ pub(crate) fn remarks(run: &RunRecord, answers: &[ContractAnswer], cases: &[Case
         // No correction for many comparisons: with six rounds no case could be different any more. "Faster than
         // all others" needs none, because every comparison must agree.
         remarks.push(
-            "Each comparison with the fastest is made at 95 %: expect up to 7 % false 'slower' verdicts."
+            "Comparisons with the fastest are at 95 %: expect up to 7 % false 'slower' verdicts."
                 .to_owned(),
         );
     }
@@ -30,8 +30,7 @@ fn startup(cases: &[CaseReport]) -> Option<String> {
     let samples = cases.iter().flat_map(|case| &case.record.samples);
     let times: Vec<f64> = samples.filter_map(|sample| sample.startup_ns).map(as_f64).collect();
     Some(format!(
-        "To start and end a program that does nothing (`true`) takes {} ms here: so much of a program's time is none of \
-         its writing, unless it reports its phases.",
+        "An empty program (`true`) takes {} ms here. The time of a program without reported phases includes this.",
         MILLISECONDS.text(median(&times)?)
     ))
 }
@@ -68,7 +67,7 @@ pub(crate) fn read_back(cases: &[CaseReport]) -> Option<String> {
     }
     let compared: Vec<ReadBack> = all.iter().flatten().copied().collect();
     if compared.is_empty() {
-        return Some("Read back: no sample; only the sizes of the files were looked at.".to_owned());
+        return Some("Read back: no sample, only sizes of files.".to_owned());
     }
     let of_extent = |extent| compared.iter().filter(|read| read.extent == extent).count();
     let from = |from| compared.iter().filter(|read| read.from == from).count();
@@ -80,9 +79,9 @@ pub(crate) fn read_back(cases: &[CaseReport]) -> Option<String> {
     let origins = [
         (from(Some(ReadFrom::Device)), "from the device"),
         (from(Some(ReadFrom::PageCache)), "from the page cache"),
-        (from(None), "from where is unknown"),
+        (from(None), "from an unknown place"),
     ];
-    Some(format!("Read back: {}; {}.", listed(&extents), listed(&origins)))
+    Some(format!("Read back: {} ({}).", listed(&extents), listed(&origins)))
 }
 
 /// Without zeros, such as `12 whole, 60 in part`.

@@ -85,11 +85,11 @@ impl Report {
     }
 
     pub(crate) fn headings(&self) -> (&'static str, String) {
-        let found = if self.is_brief() { "recommended" } else { "fastest here" };
-        let found = if self.advice.is_some() { "way" } else { found };
+        let found = if self.is_brief() { "recommended" } else { "fastest" };
+        let found = if self.advice.is_some() { "method" } else { found };
         let compares_targets = self.run.is_side_by_side() && !self.is_for_each_target();
         let first = self.run.targets.first().filter(|_| self.advice.is_none() && compares_targets);
-        (found, first.map_or("vs. plain write".to_owned(), |first| format!("× the same on {}", first.name)))
+        (found, first.map_or("vs. plain write".to_owned(), |first| format!("vs. {}", first.name)))
     }
 
     pub fn sections(&self) -> impl Iterator<Item = &[CaseReport]> {

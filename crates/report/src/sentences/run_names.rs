@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_enough_where_it_is_one_runs_own() {
+    fn a_unique_label_is_enough_as_a_name() {
         assert_eq!(named(&[(Some(3), Some("before"), "/d"), (Some(4), None, "/d")]), ["before", "run 4"]);
         assert_eq!(
             named(&[(Some(3), Some("a"), "/d"), (Some(4), Some("a"), "/d"), (None, Some("a"), "/d")]),
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_run_and_runs_of_two_machines_are_told_apart() {
+    fn parts_of_a_run_and_runs_of_two_machines_have_unique_names() {
         assert_eq!(named(&[(Some(5), None, "ext4"), (Some(5), None, "xfs")]), ["run 5@ext4", "run 5@xfs"]);
         assert_eq!(
             named(&[(Some(5), None, "/d"), (Some(5), None, "/d"), (Some(6), None, "/d")]),

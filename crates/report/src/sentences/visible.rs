@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_escaped() {
+    fn control_characters_are_escaped() {
         assert_eq!(visible("a\u{1b}[8mb\rc"), "a\\u{1b}[8mb\\rc");
         assert_eq!(visible("a\u{9b}2Jb\u{7f}\u{0}"), "a\\u{9b}2Jb\\u{7f}\\u{0}");
         assert_eq!(visible("one\ntwo\tthree"), "one two three");
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_turns_the_direction_of_text_or_is_invisible_is_escaped() {
+    fn direction_marks_and_invisible_characters_are_escaped() {
         let directions = ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}');
         let marks = ['\u{200e}', '\u{200f}', '\u{61c}', '\u{200b}', '\u{200d}', '\u{2060}', '\u{feff}'];
         let others = ['\u{ad}', '\u{2028}', '\u{2029}', '\u{fff9}', '\u{e0041}', '\u{3164}', '\u{2800}'];
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_of_all_kinds_stays_as_it_is() {
+    fn text_of_all_scripts_is_unchanged() {
         for text in ["/data/Übung (neu)", "e\u{301}te\u{301}", "測試", "שלום", "é·–→…±µ×", "a\\b\"c'd", "📦"]
         {
             assert_eq!(visible(text), text);

@@ -22,7 +22,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
         && !answers_goals
     {
         warnings.push(format!(
-            "As few as {} of a case: a 95 % interval takes 6; `…` is the range of the samples.",
+            "As few as {} of a case: a 95% CI needs 6, `…` is the range of samples.",
             counted(lowest.samples, "sample"),
         ));
     }
@@ -44,7 +44,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     ));
     warnings.extend(those(
         |estimate| estimate.cut > 0,
-        "whose records the budget cut short, with the written bytes in brackets, compared by their rate.",
+        "cut short by the budget, compared by rate, with the written bytes in brackets.",
     ));
     warnings.extend(ranks::warnings(run.cluster.as_ref(), &cases));
     warnings.extend(imprecise(run, &cases));
@@ -64,16 +64,16 @@ fn of_status(run: &RunRecord, is_search: bool) -> Option<&'static str> {
     Some(match run.status {
         RunStatus::Complete => return None,
         RunStatus::Limited if is_search => {
-            "The limit on bytes ended the search: a larger --max-bytes would look longer."
+            "The limit on bytes ended the search: a larger --max-bytes searches longer."
         }
         RunStatus::Limited => "A limit on time or bytes ended the run early.",
-        RunStatus::Running => "The run is still under way.",
-        _ if is_search => "The search did not come to its end; it cannot go on, but start again.",
+        RunStatus::Running => "The run is still in progress.",
+        _ if is_search => "The search was cut off and cannot be resumed. Start it again.",
         _ if run.has_made_filesystems() => {
-            "The run did not come to its end; it cannot go on, since its filesystems are gone."
+            "The run was cut off and cannot be resumed, because its filesystems are gone."
         }
-        RunStatus::Interrupted => "The run was interrupted; --resume goes on with it.",
-        RunStatus::Failed => "The run did not come to its end; --resume goes on with it.",
+        RunStatus::Interrupted => "The run was interrupted. Continue it with --resume.",
+        RunStatus::Failed => "The run was cut off. Continue it with --resume.",
     })
 }
 
@@ -88,8 +88,8 @@ fn busy_cpus(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     let own = own.map(|case| case.axes().threads.max(case.axes().ranks)).max()?;
     (own <= cpus).then(|| {
         format!(
-            "Other programs used the CPUs: in {} % of the time a task waited for one. Durable writes are many times \
-             slower then.",
+            "Other programs used the CPUs: tasks waited for one {} % of the time. This makes durable writes many \
+             times slower.",
             wait_ppm / 10_000
         )
     })
@@ -104,7 +104,7 @@ fn direct_in_page_cache(run: &RunRecord, cases: &[CaseReport]) -> Option<String>
         let place =
             if run.is_side_by_side() { format!("on {}", targets.join(", ")) } else { "here".to_owned() };
         let cases = counted(without.len(), "direct case");
-        format!("O_DIRECT goes through the page cache {place}: no figure for {cases}.")
+        format!("O_DIRECT uses the page cache {place}: no result for {cases}.")
     })
 }
 
@@ -116,7 +116,7 @@ fn durable_in_memory(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     }
     let mut filesystems = run.targets.iter().map(|target| &target.environment.filesystem);
     let kind = &filesystems.find(|filesystem| filesystem.is_in_memory())?.kind;
-    Some(format!("{kind} keeps nothing over a loss of power: 'durable' says only that it was synced."))
+    Some(format!("{kind} loses all data at a power loss: 'durable' means only synced."))
 }
 
 fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
@@ -131,11 +131,11 @@ fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     let widest = if width.is_finite() {
         format!("widest: {name}, ± {:.1} %", width * 100.0)
     } else {
-        format!("{name} has too few samples for an interval")
+        format!("{name} has too few samples for a 95% CI")
     };
     let asked = format!("{:.4}", wanted * 100.0);
     let asked = asked.trim_end_matches('0').trim_end_matches('.');
-    Some(format!("{} of {} did not reach ± {asked} %; {widest}.", wide.len(), counted(widths.len(), "case")))
+    Some(format!("{} of {} did not reach ± {asked} % ({widest}).", wide.len(), counted(widths.len(), "case")))
 }
 
 #[cfg(test)]
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn busy_cpus_are_said_unless_the_run_may_have_kept_them_busy_itself() {
+    fn busy_cpus_are_reported_unless_the_run_itself_keeps_them_busy() {
         let warnings = |name: &str, wait_ppm| {
             let mut run = RunRecord { status: RunStatus::Complete, cpu_wait_ppm: wait_ppm, ..example_run() };
             run.targets[0].environment.cpu.available = 2;
@@ -175,21 +175,21 @@ mod tests {
                 .filter(|line| line.contains("CPUs"))
                 .collect::<Vec<_>>()
         };
-        let busy = "Other programs used the CPUs: in 93 % of the time a task waited for one. Durable writes are many \
-                    times slower then.";
+        let busy = "Other programs used the CPUs: tasks waited for one 93 % of the time. This makes durable writes many \
+                    times slower.";
         assert_eq!(warnings("write,sync=fsync", Some(930_000)), [busy]);
         assert!(warnings("write,threads=3", Some(930_000)).is_empty());
         assert!(warnings("write", Some(200_000)).is_empty() && warnings("write", None).is_empty());
     }
 
     #[test]
-    fn a_precision_that_was_not_reached_is_said_with_the_widest_case() {
+    fn a_missed_precision_is_reported_with_the_widest_case() {
         let narrow: &[u64] = &[1000, 1001, 999, 1002, 998, 1000];
         let wide: &[u64] = &[1000, 1100, 900, 1050, 950, 1000];
         let cases = [("a", narrow), ("b", wide), ("c", narrow)];
-        assert_eq!(warnings_of(25_000, &cases), ["1 of 3 cases did not reach ± 2.5 %; widest: b, ± 10.0 %."]);
+        assert_eq!(warnings_of(25_000, &cases), ["1 of 3 cases did not reach ± 2.5 % (widest: b, ± 10.0 %)."]);
         assert!(warnings_of(110_000, &cases).is_empty());
         let few = warnings_of(25_000, &[("a", &narrow[..3])]);
-        assert!(few.iter().any(|line| line.ends_with("a has too few samples for an interval.")), "{few:?}");
+        assert!(few.iter().any(|line| line.ends_with("(a has too few samples for a 95% CI).")), "{few:?}");
     }
 }

@@ -17,8 +17,8 @@ type Cells<'c> = table::Cells<'c, (&'c CaseReport, &'c Estimate)>;
 fn table(title: &str, cases: &[&CaseReport], time: &Metric) -> Table {
     let mut columns: Vec<Cells<'_>> = vec![
         Cells::text("buffer", 0, |(case, _)| case.record.case.value(Axis::Chunk).unwrap_or_default()),
-        Cells::figure("", "s", 0, |(_, estimate)| time.value(estimate)),
-        Cells::figure("95 %", table::INTERVAL, 0, |(_, estimate)| time.interval(estimate)),
+        Cells::figure("", time.unit, 0, |(_, estimate)| time.value(estimate)),
+        Cells::figure("", table::INTERVAL, 0, |(_, estimate)| time.interval(estimate)),
         Cells::figure("", "min – max", 2, |(_, estimate)| time.extremes(estimate)),
         Cells::figure("per call", "ns", 0, |(_, estimate)| {
             or_nothing(per_call(estimate, time), |ns| NUMBER.text(ns))

@@ -39,7 +39,7 @@ impl Report {
         }
         columns.extend([
             Cells::figure("", unit, 0, number),
-            Cells::figure("95 %", table::INTERVAL, 1, |finding: &Finding| finding.interval.clone()),
+            Cells::figure("", table::INTERVAL, 1, |finding: &Finding| finding.interval.clone()),
             Cells::figure("", table::SAMPLES, 0, |finding: &Finding| {
                 if finding.samples == 0 { NOTHING.to_owned() } else { finding.samples.to_string() }
             }),
@@ -93,6 +93,6 @@ impl Report {
             [target.to_owned()].into_iter().chain(cells).collect()
         };
         let rows = run.targets.iter().map(|target| row(&target.name)).collect();
-        Some(Table::from_rows(format!("{} of the fastest way", self.units().join(" or ")), columns, rows))
+        Some(Table::from_rows(format!("{} of the fastest method", self.units().join(" or ")), columns, rows))
     }
 }

@@ -2,7 +2,7 @@ use writebench_model::{Layout, Sample};
 use writebench_stats::as_f64;
 
 use crate::numbers::{Estimate, Figure, total};
-use crate::sentences::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, Quantity, SECONDS, mark, or_nothing, range};
+use crate::sentences::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, Quantity, mark, or_nothing, range};
 
 type FigureOf = fn(&Estimate) -> Option<&Figure>;
 
@@ -30,7 +30,7 @@ pub(super) const RECORDS: Metric = Metric {
     text: &NUMBER,
     of_sample: speed,
 };
-pub(super) const ELAPSED: Metric = Metric { unit: "ms", text: &MILLISECONDS, ..TIMES[0] };
+pub(super) const ELAPSED: Metric = TIMES[0];
 
 /// Of [`Layout::CpuTime`].
 pub(super) const TIMES: [Metric; 3] = [
@@ -44,7 +44,7 @@ pub(super) const TIMES: [Metric; 3] = [
 ];
 
 const fn time(title: &'static str, figure: FigureOf, of_sample: fn(&Sample) -> f64) -> Metric {
-    Metric { title, unit: "s", figure, text: &SECONDS, of_sample }
+    Metric { title, unit: "ms", figure, text: &MILLISECONDS, of_sample }
 }
 
 fn speed(sample: &Sample) -> f64 {

@@ -59,8 +59,8 @@ fn as_gigabytes_per_s(bytes_per_s: u64) -> String {
 pub(super) fn samples(cases: &[CaseReport]) -> Option<String> {
     let counts = || cases.iter().filter_map(|case| case.estimate.as_ref()).map(|estimate| estimate.samples);
     let (least, most) = (counts().min()?, counts().max()?);
-    let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
-    Some(format!("n: {range} samples behind each figure"))
+    let range = if least == most { String::new() } else { format!("{least} to ") };
+    Some(format!("n: {range}{} per value", counted(most, "sample")))
 }
 
 /// For cells without room for intervals.
@@ -75,7 +75,7 @@ pub(super) fn intervals(cases: &[CaseReport]) -> Option<String> {
     let (name, most) = widths.last()?;
     let [middle, most] = [*middle, *most].map(share);
     Some(format!(
-        "95 % intervals: ± {middle} in the middle of all cases, ± {most} at most ({name}); `show --sort case` has each"
+        "95% CI: median ± {middle}, widest ± {most} ({name}). All: `show --sort case`"
     ))
 }
 

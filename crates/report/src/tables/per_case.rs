@@ -21,7 +21,7 @@ fn value<'c>(metric: &'c Metric, group: &str) -> Cells<'c> {
 }
 
 fn interval(metric: &Metric) -> Cells<'_> {
-    figures("95 %", INTERVAL, 0, |estimate| metric.interval(estimate))
+    figures("", INTERVAL, 0, |estimate| metric.interval(estimate))
 }
 
 fn extremes(metric: &Metric) -> Cells<'_> {
@@ -74,7 +74,7 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
         figures("write alone", "GB/s", 3, |estimate| {
             GIGABYTES_PER_S.text(estimate.write_alone_bytes_per_s.value)
         }),
-        figures("95 %", INTERVAL, 6, |estimate| range(&estimate.write_alone_bytes_per_s, &GIGABYTES_PER_S)),
+        figures("", INTERVAL, 6, |estimate| range(&estimate.write_alone_bytes_per_s, &GIGABYTES_PER_S)),
     ]);
     columns.extend(phases_and_cpu(4));
     let bars = Bars::for_rows(&measured(cases), 2, &THROUGHPUT, |_| true);
@@ -108,7 +108,7 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     let best = cases.first().copied().filter(|case| case.is_ranked());
     let mut columns = vec![
         value(&ELAPSED, "total"),
-        Cells::figure("to the", "fastest", 0, move |(case, _)| {
+        Cells::figure("vs.", "fastest", 0, move |(case, _)| {
             or_nothing(best.filter(|_| case.is_ranked()), |best| distance(best, case))
         }),
         interval(&ELAPSED),

@@ -45,11 +45,7 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
         if last.columns.iter().all(|column| column.heading != table::SAMPLES) {
             last.notes.extend(notes::samples(cases));
         }
-        if run.is_side_by_side() {
-            // Reasons for missing targets.
-            let missing = run.missing.iter().map(|target| format!("{}: {}", target.name, target.why));
-            last.sentences.extend(missing.map(|text| Sentence { is_fault: false, text }));
-        } else if last.columns.iter().all(|column| column.heading != table::INTERVAL) {
+        if !run.is_side_by_side() && last.columns.iter().all(|column| column.heading != table::INTERVAL) {
             // Cells have no room for intervals.
             last.notes.extend(notes::intervals(cases));
         }

@@ -6,7 +6,7 @@ use writebench_stats::Interval;
 use crate::numbers::{CaseReport, Estimate, across_targets, distinct, geometric_mean, ratio_in_rounds};
 use crate::sentences::{TIMES, or_nothing, verdict_mark};
 use crate::tables::metric::{Metric, shown};
-use crate::tables::table::{self, Column, NOTHING, Table, limit_cell};
+use crate::tables::table::{self, Column, Table, limit_cell};
 
 pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &RunRecord) -> Vec<Table> {
     let grid = Grid::from_cases(cases, run);
@@ -15,7 +15,7 @@ pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &R
     let mut tables: Vec<Table> = shown.iter().map(|metric| grid.table(&title_of(metric), metric)).collect();
     if let (Some(table), [first, _, ..]) = (tables.last_mut(), run.targets.as_slice()) {
         table.notes.push(format!(
-            "× first: times the value of {} (≈: same, within 5 %; ?: inconclusive; –: fewer than 6 rounds)",
+            "vs. first: times the value of {} (≈ same within 5 %, ? inconclusive, – fewer than 6 rounds)",
             first.name
         ));
     }
@@ -77,23 +77,20 @@ impl<'r> Grid<'r> {
                 })
             };
             columns.push(figure(&target.name, metric.unit, 0, Metric::value));
-            columns.push(figure("95 %", table::INTERVAL, 3, Metric::interval));
+            columns.push(figure("", table::INTERVAL, 3, Metric::interval));
             if with_limit {
                 columns.push(figure("of", "limit", 4, |_, estimate| limit_cell(Some(estimate))));
             }
             if index > 0 {
                 ratio_columns.push(columns.len());
                 let ratio = move |ratios: &[Option<Interval>]| ratios[index - 1];
-                columns.push(Cells::figure("×", "first", 0, move |(_, ratios)| {
+                columns.push(Cells::figure("vs.", "first", 0, move |(_, ratios)| {
                     or_nothing(ratio(ratios), with_verdict)
                 }));
-                columns.push(Cells::figure("95 %", table::INTERVAL, 2, move |(_, ratios)| {
+                columns.push(Cells::figure("", table::INTERVAL, 2, move |(_, ratios)| {
                     or_nothing(ratio(ratios), |ratio| TIMES.between(ratio.low, ratio.high))
                 }));
             }
-        }
-        for target in &self.run.missing {
-            columns.push(Cells::figure(&target.name, metric.unit, 0, |_| NOTHING.to_owned()));
         }
         if self.heads[0].0 != CASE.0 {
             columns.push(Cells::text(table::CASE, 7, |(row, _)| row.first.case.to_string()));
@@ -118,12 +115,7 @@ impl<'r> Grid<'r> {
             let figure = |row: &GridRow<'_>| or_nothing(row.estimate(index), |estimate| metric.value(estimate));
             [target.name.clone()].into_iter().chain(self.rows.iter().map(figure)).collect()
         });
-        let missing = self.run.missing.iter().map(|target| {
-            let mut cells = vec![NOTHING.to_owned(); columns.len()];
-            cells[0].clone_from(&target.name);
-            cells
-        });
-        let rows = measured.chain(missing).collect();
+        let rows = measured.collect();
         Table::from_rows(format!("{title} ({}), by target", metric.unit), columns, rows)
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Table {
 /// Layouts recognise columns by these headings.
 pub(crate) const CASE: &str = "case";
 pub(crate) const SAMPLES: &str = "n";
-pub(crate) const INTERVAL: &str = "interval";
+pub(crate) const INTERVAL: &str = "95% CI";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Column {

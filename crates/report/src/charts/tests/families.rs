@@ -17,7 +17,7 @@ fn tick_texts(chart: &Chart) -> Vec<&str> {
 }
 
 #[test]
-fn other_programs_find_these_words() {
+fn words_in_documents_do_not_change() {
     let words = |values: serde_json::Result<serde_json::Value>| values.unwrap().as_str().unwrap().to_owned();
     assert_eq!(
         [ChartKind::HeatMap, ChartKind::Stacked].map(|kind| words(serde_json::to_value(kind))),
@@ -51,12 +51,12 @@ fn other_programs_find_these_words() {
 }
 
 #[test]
-fn threads_are_an_axis_and_what_differs_in_nothing_else_is_a_line() {
+fn threads_are_an_axis_of_lines() {
     let chart = only(&parallel(), ChartFamily::ThroughputByThreads);
     assert_eq!(names(&chart), ["pwrite", "pwrite,files=per-thread"]);
     assert_eq!(tick_texts(&chart), ["1", "2", "4", "8", "16"]);
     assert!(
-        chart.subtitle.contains("where files are per thread, in as many files as threads"),
+        chart.subtitle.contains(", one file or a file per thread"),
         "{}",
         chart.subtitle
     );
@@ -64,20 +64,20 @@ fn threads_are_an_axis_and_what_differs_in_nothing_else_is_a_line() {
 }
 
 #[test]
-fn ranks_are_an_axis_also_where_each_of_them_has_the_same_size() {
+fn ranks_with_equal_sizes_are_an_axis() {
     let chart = only(&scaling(), ChartFamily::ThroughputByRanks);
     assert_eq!(names(&chart), ["pwrite", "pwrite,files=per-rank"]);
     assert_eq!(tick_texts(&chart), ["1", "2", "4"]);
     let subtitle = &chart.subtitle;
     assert!(subtitle.contains("32MiB of incompressible data"), "{subtitle}");
-    let remarks = "; the size is that of each rank; where files are per rank, in as many files as ranks";
+    let remarks = ", size per rank, one file or a file per rank";
     assert!(subtitle.contains(remarks), "{subtitle}");
     let throughput = |point: usize| chart.series[0].points[point].figure.as_ref().map(|figure| figure.value);
     assert_eq!(throughput(2), throughput(0).map(|one| 4.0 * one));
 }
 
 #[test]
-fn two_numbers_of_threads_are_no_axis_and_unequal_contracts_no_chart() {
+fn two_numbers_of_threads_have_no_chart_and_contracts_have_one_each() {
     let few: Vec<_> = parallel()
         .into_iter()
         .filter(|(_, case)| case.record.case.value(writebench_model::Axis::Threads).unwrap().len() == 2)
@@ -97,7 +97,7 @@ fn two_numbers_of_threads_are_no_axis_and_unequal_contracts_no_chart() {
 }
 
 #[test]
-fn flags_are_rows_chunk_sizes_columns_and_a_cell_without_a_figure_has_a_note() {
+fn flags_are_rows_and_a_cell_without_a_value_has_a_note() {
     let chart = only(&direct(), ChartFamily::Flags);
     assert_eq!((chart.kind, chart.x.scale), (ChartKind::HeatMap, XScale::Categories));
     assert_eq!(names(&chart), ["BUFFERED", "BUFFERED + ALIGNED", "O_DIRECT", "AMORTIZED_FSYNC + O_DIRECT"]);
@@ -109,7 +109,7 @@ fn flags_are_rows_chunk_sizes_columns_and_a_cell_without_a_figure_has_a_note() {
 }
 
 #[test]
-fn every_good_sample_of_a_ranked_case_is_a_dot_that_the_page_does_not_get_twice() {
+fn every_good_sample_of_a_ranked_case_is_a_dot() {
     let chart = only(&copies(&["splice", "sendfile"]), ChartFamily::Ranked);
     let points = &chart.series[0].points;
     assert_eq!(points[0].dots.len(), 6);
@@ -122,7 +122,7 @@ fn every_good_sample_of_a_ranked_case_is_a_dot_that_the_page_does_not_get_twice(
 }
 
 #[test]
-fn latencies_go_from_the_shortest_call_to_the_longest_of_all_samples() {
+fn latencies_reach_from_the_shortest_to_the_longest_call() {
     let chart = only(&durable(), ChartFamily::Latency);
     assert_eq!(names(&chart), ["append", "overwrite"]);
     assert_eq!(chart.x.scale, XScale::Percentile);
@@ -144,7 +144,7 @@ fn latencies_go_from_the_shortest_call_to_the_longest_of_all_samples() {
 }
 
 #[test]
-fn a_few_calls_are_no_distribution() {
+fn a_few_calls_have_no_distribution() {
     assert!(answering(&charts_of(&durable_in(3)), ChartFamily::Latency).is_empty());
     assert_eq!(answering(&charts_of(&durable_in(4)), ChartFamily::Latency).len(), 1);
 }
@@ -171,13 +171,13 @@ fn a_single_case_has_its_phases_and_one_without_a_good_sample_has_none() {
 }
 
 #[test]
-fn phases_are_called_by_label_and_chunk_where_the_label_alone_says_too_little() {
+fn phases_have_label_and_chunk_if_labels_repeat() {
     let chart = only(&direct(), ChartFamily::Phases);
     assert_eq!(tick_texts(&chart)[..2], ["BUFFERED, 4 KiB", "BUFFERED, 8 KiB"]);
 }
 
 #[test]
-fn over_time_the_sample_in_the_middle_is_drawn_and_named() {
+fn the_median_sample_is_drawn_over_time_and_named() {
     let cases = long(2);
     let chart = only(&cases, ChartFamily::OverTime);
     assert_eq!((chart.x.scale, names(&chart)), (XScale::Linear, vec!["write,chunk=4KiB", "write,chunk=8KiB"]));
@@ -189,14 +189,14 @@ fn over_time_the_sample_in_the_middle_is_drawn_and_named() {
     let timeline = samples[2].timeline.as_ref().unwrap();
     let rate = timeline.bytes[7] as f64 * 1e9 / timeline.interval_ns as f64;
     assert!((points[7].figure.unwrap().value / rate - 1.0).abs() < 1e-9);
-    let round = |round: u32| format!("of round {round} for each.");
+    let round = |round: u32| format!("round {round} for each.");
     assert!(chart.notes[0].ends_with(&round(samples[2].round)), "{:?}", chart.notes);
     let mut cases = long(2);
     let mut record = cases[1].1.record.clone();
     record.samples.truncate(1);
     cases[1].1 = CaseReport::from_record(record.clone());
     let notes = only(&cases, ChartFamily::OverTime).notes;
-    assert!(notes[0].ends_with("; of round 0 for write,chunk=8KiB."), "{notes:?}");
+    assert!(notes[0].ends_with(", round 0 for write,chunk=8KiB."), "{notes:?}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn why(name: &str) -> String {
 }
 
 #[test]
-fn a_job_says_what_it_is_of_and_each_section_what_it_writes() {
+fn a_job_names_its_case_and_its_sections() {
     let files = jobs(&[
         "pwrite,size=1MiB,chunk=64KiB,threads=3,prepare=overwrite,cache=direct,sync=fdatasync/4,memory=page-aligned",
         "fwrite,size=1MiB",
@@ -123,7 +123,7 @@ fn each_state_of_the_file_is_made_before_the_clock() {
 }
 
 #[test]
-fn threads_write_ranges_or_files_of_their_own() {
+fn threads_write_their_own_ranges_or_files() {
     let shared = "pwrite,size=1MiB,chunk=256KiB,threads=3";
     for (section, range) in [
         ("writes-0", "offset=0 size=262144"),
@@ -140,7 +140,7 @@ fn threads_write_ranges_or_files_of_their_own() {
 }
 
 #[test]
-fn what_makes_data_durable_is_the_same_call_as_often() {
+fn jobs_sync_by_the_same_call_as_often() {
     for (sync, options_of_it) in [
         ("fsync", "ioengine=sync end_fsync=1"),
         ("fsync/4", "ioengine=sync fsync=4 end_fsync=1"),
@@ -154,7 +154,7 @@ fn what_makes_data_durable_is_the_same_call_as_often() {
 }
 
 #[test]
-fn what_fio_cannot_do_is_said_with_the_reason() {
+fn cases_without_a_job_have_a_reason() {
     for (name, reason) in [
         ("write,size=0", "at least a byte"),
         ("write,size=1000,chunk=300", "leaves out the rest: 1000 bytes in chunks of 300"),
@@ -186,7 +186,7 @@ fn what_fio_cannot_do_is_said_with_the_reason() {
 }
 
 #[test]
-fn no_text_of_strangers_becomes_an_option() {
+fn foreign_text_becomes_no_option() {
     let hostile = "/a b/$HOME:${x}%\n[evil]\nexec_prerun=touch /x\u{7}#;é".to_owned() + &"é".repeat(4000);
     let mut targets = vec![example_target(&hostile), example_target("/other")];
     targets[1].environment.filesystem.kind = "block device".to_owned();
@@ -215,7 +215,7 @@ fn no_text_of_strangers_becomes_an_option() {
 }
 
 #[test]
-fn every_job_has_a_file_of_its_own_and_a_case_in_two_tables_has_one() {
+fn every_case_has_one_job_file() {
     let on = |target: &str| CaseRecord { target: target.to_owned(), ..case("write,size=1MiB,sync=fsync/1") };
     let cases = ["/a b", "/a-b", "/a b"].map(on).to_vec();
     let targets = ["/a b", "/a-b"].map(example_target).to_vec();
@@ -225,8 +225,8 @@ fn every_job_has_a_file_of_its_own_and_a_case_in_two_tables_has_one() {
 }
 
 #[test]
-fn a_case_without_a_figure_says_why() {
+fn a_case_without_a_result_has_a_reason() {
     let cases = vec![CaseRecord { samples: Vec::new(), ..case("write,size=1MiB") }];
     let files = made(&Report::from_run(None, RunRecord { cases, ..example_run() }));
-    assert!(files.jobs[0].1.contains("# no figure: not-run: not measured"), "{}", files.jobs[0].1);
+    assert!(files.jobs[0].1.contains("# no result: not-run: not measured"), "{}", files.jobs[0].1);
 }

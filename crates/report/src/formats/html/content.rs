@@ -118,12 +118,12 @@ fn heading(suite: &str, reports: &[Report]) -> (String, String) {
     let mut origins = reports.iter().flat_map(|report| &report.cases).map(|case| &case.record.origin);
     match origins.find(|origin| origin.suite() == suite) {
         Some(CaseOrigin::Search { .. }) => {
-            ("Search for advice".to_owned(), "Which way to write is the fastest for a goal?".to_owned())
+            ("Search for advice".to_owned(), "The fastest method for a goal".to_owned())
         }
         Some(origin) if origin.suite() == GOALS => {
-            ("Goals".to_owned(), "Which way to write is the fastest for each goal?".to_owned())
+            ("Goals".to_owned(), "The fastest method for each goal".to_owned())
         }
-        Some(CaseOrigin::Named) => ("Cases given by name".to_owned(), String::new()),
+        Some(CaseOrigin::Named) => ("Named cases".to_owned(), String::new()),
         _ => match writebench_model::suite_named(suite) {
             Ok(known) => (known.title, known.summary),
             Err(_) => (suite.to_owned(), String::new()),

@@ -44,13 +44,13 @@ fn own_part(page: &str) -> String {
 }
 
 #[test]
-fn a_page_of_two_runs() {
+fn a_page_shows_two_runs() {
     let page = render(&[run("before", 1, "plain"), run("after", 2, "plain")]);
     insta::assert_snapshot!(own_part(&page));
 }
 
 #[test]
-fn what_was_recorded_cannot_become_markup() {
+fn recorded_text_cannot_become_markup() {
     let mut report = run(HOSTILE, 1, HOSTILE);
     report.run.arguments = vec![HOSTILE.to_owned()];
     let page = own_part(&render(&[report, run("b", 1, HOSTILE)]));
@@ -136,15 +136,15 @@ fn a_page_needs_nothing_from_elsewhere() {
 }
 
 #[test]
-fn runs_that_cannot_be_compared_say_why() {
+fn incomparable_runs_have_a_reason() {
     let mut other = run("other", 1, "plain");
     other.cases[0].record.contract.bytes /= 2;
     let page = own_part(&render(&[run("a", 1, "plain"), other]));
-    assert!(page.contains("Not compared: case write,chunk=4KiB,size=1GiB is not the same work"), "{page}");
+    assert!(page.contains("Not compared: case write,chunk=4KiB,size=1GiB is different work"), "{page}");
 }
 
 #[test]
-fn a_run_without_a_figure_has_a_page_too() {
+fn a_run_without_a_result_has_a_page() {
     let empty = Report::from_run(None, example_run());
-    assert!(render(&[empty]).contains("No case has a figure"));
+    assert!(render(&[empty]).contains("No case has a ranked result"));
 }

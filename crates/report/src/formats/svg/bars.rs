@@ -53,12 +53,12 @@ fn dots(chart: &Chart) -> impl Iterator<Item = &Dot> {
 pub(super) fn marks(chart: &Chart, scale: &Scale) -> Vec<String> {
     let mut marks = Vec::new();
     if dots(chart).next().is_some() {
-        let cross = if dots(chart).any(|dot| dot.is_disturbed) { "; a cross: a disturbed one" } else { "" };
-        marks.push(format!("A dot below a bar: a sample{cross}."));
+        let cross = if dots(chart).any(|dot| dot.is_disturbed) { ", cross: a disturbed sample" } else { "" };
+        marks.push(format!("Dot below a bar: a sample{cross}."));
     }
     let beyond = dots(chart).filter(|dot| !scale.holds(dot.value)).count();
     if beyond > 0 {
-        marks.push(format!("Beyond the picture: {}.", counted(beyond, "sample")));
+        marks.push(format!("Outside the picture: {}.", counted(beyond, "sample")));
     }
     marks
 }

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_ends_with_dots_and_fits() {
+    fn cut_text_ends_with_dots_and_fits() {
         assert_eq!(shortened("ext4", 12.0, 100.0), "ext4");
         let cut = shortened(&"x".repeat(100), 12.0, 100.0);
         assert!(cut.ends_with('…') && width(&cut, 12.0) <= 100.0, "{cut}");

@@ -81,7 +81,7 @@ impl<'c> HeatMap<'c> {
         let (x, width, height) = (self.x(point.x), self.width - 1.5, ROW_HEIGHT - 1.5);
         let Some(interval) = &point.figure else {
             let sign = text(x + width / 2.0, y + height / 2.0 + 4.0, NAME_SIZE, QUIET, NO_FIGURE, &MIDDLE);
-            return titled(sign, &format!("{row}, {}: no figure", point.case));
+            return titled(sign, &format!("{row}, {}: no result", point.case));
         };
         let colour = self.colour(interval);
         let mut cell =

@@ -20,7 +20,7 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let room = WIDTH - 2.0 * MARGIN;
     let name = |series: &Series| {
         let is_drawn = series.points.iter().any(|point| point.figure.is_some());
-        let suffix = if is_drawn { "" } else { " (no figure)" };
+        let suffix = if is_drawn { "" } else { " (no result)" };
         shortened(&format!("{}{suffix}", series.name), SIZE, room - sample_width(chart))
     };
     let names: Vec<String> = chart.series.iter().map(name).collect();

@@ -20,7 +20,7 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
         let points = || chart.points().filter(|point| point.x.total_cmp(&at).is_eq());
         let y = rows.y(at) + 4.5;
         if points().all(|point| point.figure.is_none()) {
-            parts.push(text(rows.left + 7.0, y, SIZE, QUIET, "no figure", &[]));
+            parts.push(text(rows.left + 7.0, y, SIZE, QUIET, "no result", &[]));
             continue;
         }
         let tilde = if points().any(|point| point.only_disturbed) { "~" } else { "" };

@@ -19,13 +19,13 @@ fn hostile() -> Vec<NamedChart> {
 }
 
 #[test]
-fn a_chart_as_a_picture() {
+fn a_chart_becomes_a_picture() {
     let charts = charts_of(&troubled());
     insta::assert_snapshot!(render(chart_named(&charts, "buffer-user-cpu-by-buffer-size")));
 }
 
 #[test]
-fn names_that_try_to_be_markup_are_words() {
+fn markup_in_names_becomes_words() {
     for named in hostile() {
         let picture = render(&named.chart);
         let document = Document::parse(&picture).unwrap();
@@ -112,7 +112,7 @@ fn looks(chart: &Chart, tag: &str) -> Vec<String> {
 }
 
 #[test]
-fn twelve_filesystems_can_be_told_apart_without_colour() {
+fn twelve_filesystems_differ_without_colour() {
     let charts = charts_of(&study(&TWELVE, &SIZES));
     let looks = looks(chart_named(&charts, "buffer-elapsed-by-buffer-size"), "stroke-dasharray");
     let unlike: std::collections::HashSet<&String> = looks.iter().collect();
@@ -134,7 +134,7 @@ fn a_time_of_zero_has_a_place_below_the_break_of_a_logarithmic_axis() {
 }
 
 #[test]
-fn a_picture_of_nothing_but_zeros_or_of_nothing_is_still_one() {
+fn zeros_or_no_points_make_a_picture() {
     let charts = charts_of(&study(&["ext4"], &[65536]));
     let zeros = chart_named(&charts, "buffer-user-cpu-by-buffer-size");
     let mut nothing = zeros.clone();
@@ -148,14 +148,14 @@ fn a_picture_of_nothing_but_zeros_or_of_nothing_is_still_one() {
 }
 
 #[test]
-fn a_case_without_a_figure_breaks_its_line() {
+fn a_case_without_a_value_breaks_its_line() {
     let charts = charts_of(&troubled());
     let picture = render(chart_named(&charts, "buffer-elapsed-by-buffer-size"));
     let document = Document::parse(&picture).unwrap();
     let lines = document.descendants().filter(|node| node.attribute("stroke-width") == Some("1.8"));
     // ext4 continues after the failed case with an isolated point. xfs ends early.
     assert_eq!(lines.count(), 2, "{picture}");
-    assert!(shown(&document).iter().any(|word| word.contains("dashed ring")));
+    assert!(shown(&document).iter().any(|word| word.contains("Dashed ring")));
 }
 
 fn ways_to_copy() -> Vec<(String, CaseReport)> {
@@ -163,14 +163,14 @@ fn ways_to_copy() -> Vec<(String, CaseReport)> {
 }
 
 #[test]
-fn bars_have_their_names_and_figures_beside_them() {
+fn bars_have_names_and_values() {
     let charts = charts_of(&ways_to_copy());
     let picture = render(chart_named(&charts, "copy-elapsed-ranked"));
     let document = Document::parse(&picture).unwrap();
     let words = shown(&document);
     assert!(words.contains(&"splice".to_owned()), "{words:?}");
     assert!(words.iter().any(|word| word.starts_with('~')), "{words:?}");
-    let tildes = words.iter().filter(|word| word.starts_with("~ and a dashed bar"));
+    let tildes = words.iter().filter(|word| word.starts_with("~ and dashed bar"));
     assert_eq!(tildes.count(), 1, "{words:?}");
 }
 
@@ -185,7 +185,7 @@ fn whisker_places(chart: &Chart) -> Vec<f64> {
 }
 
 #[test]
-fn marks_of_a_group_stand_side_by_side() {
+fn marks_of_a_group_are_side_by_side() {
     for count in [2, 3, 12] {
         let charts = charts_of(&study(&TWELVE[..count], &SIZES));
         let mut places = whisker_places(chart_named(&charts, "buffer-elapsed-by-target"));
@@ -207,7 +207,7 @@ fn one_wide_interval_does_not_make_all_bars_short() {
     let picture = render(chart_named(&charts, "copy-elapsed-ranked"));
     let document = Document::parse(&picture).unwrap();
     let words = shown(&document);
-    assert!(words.iter().any(|word| word.starts_with("An arrow")), "{words:?}");
+    assert!(words.iter().any(|word| word.starts_with("Arrow")), "{words:?}");
     assert!(words.contains(&"30 ms".to_owned()) && !words.contains(&"100 ms".to_owned()), "{words:?}");
 }
 
@@ -220,18 +220,18 @@ fn pictured(cases: &[(String, CaseReport)], family: ChartFamily) -> (String, Vec
 }
 
 #[test]
-fn a_heat_map_has_its_figures_in_its_cells_and_a_cross_where_there_is_none() {
+fn a_heat_map_has_values_or_crosses_in_its_cells() {
     let (picture, words) = pictured(&direct(), ChartFamily::Flags);
-    for word in ["BUFFERED + ALIGNED", "4 KiB", "32 MiB", "✕: no figure."] {
+    for word in ["BUFFERED + ALIGNED", "4 KiB", "32 MiB", "✕: no result."] {
         assert!(words.contains(&word.to_owned()), "{word}: {words:?}");
     }
     let figures = words.iter().filter(|word| word.ends_with(" M") || word.ends_with(" G"));
     assert_eq!(figures.count(), 4 * 14 - 1, "{words:?}");
-    assert_eq!(picture.matches(": no figure</title>").count(), 1);
+    assert_eq!(picture.matches(": no result</title>").count(), 1);
 }
 
 #[test]
-fn parts_of_a_bar_stand_behind_each_other_and_their_sum_behind_them() {
+fn parts_of_a_bar_are_in_a_row_before_their_sum() {
     let (picture, words) = pictured(&durable(), ChartFamily::Phases);
     for word in ["append", "all at once", "prepare", "close"] {
         assert!(words.contains(&word.to_owned()), "{word}: {words:?}");
@@ -253,27 +253,27 @@ fn parts_of_a_bar_stand_behind_each_other_and_their_sum_behind_them() {
 }
 
 #[test]
-fn what_does_not_fit_into_a_picture_is_counted() {
-    let labels: Vec<String> = (0..70).map(|index| format!("way {index}")).collect();
+fn parts_outside_the_picture_are_counted() {
+    let labels: Vec<String> = (0..70).map(|index| format!("method {index}")).collect();
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
     let (_, words) = pictured(&copies(&labels), ChartFamily::Phases);
-    assert!(words.contains(&"The first 60 of 70 cases; 10 more do not fit into the picture.".to_owned()));
-    assert_eq!(words.iter().filter(|word| word.starts_with("way ")).count(), 60);
+    assert!(words.contains(&"The first 60 of 70 cases. The other 10 do not fit.".to_owned()));
+    assert_eq!(words.iter().filter(|word| word.starts_with("method ")).count(), 60);
     let (_, words) = pictured(&examples::long(15), ChartFamily::OverTime);
-    assert!(words.contains(&"The first 12 of 15 lines; 3 more do not fit into the picture.".to_owned()));
+    assert!(words.contains(&"The first 12 of 15 lines. The other 3 do not fit.".to_owned()));
 }
 
 #[test]
 fn samples_are_dots_and_disturbed_ones_crosses() {
     let (picture, words) = pictured(&ways_to_copy(), ChartFamily::Ranked);
-    assert!(words.contains(&"A dot below a bar: a sample; a cross: a disturbed one.".to_owned()), "{words:?}");
+    assert!(words.contains(&"Dot below a bar: a sample, cross: a disturbed sample.".to_owned()), "{words:?}");
     // A dot is a line without length.
     assert_eq!(picture.matches("h0").count(), 4 * 6);
     assert_eq!(picture.matches("l4,4m0,-4l-4,4").count(), 6);
 }
 
 #[test]
-fn of_thousands_of_samples_those_on_the_same_pixel_are_drawn_once() {
+fn thousands_of_samples_share_pixels() {
     let mut cases = ways_to_copy();
     for (_, case) in &mut cases {
         let mut record = case.record.clone();
@@ -300,7 +300,7 @@ fn the_rarest_calls_are_as_wide_as_the_usual_ones() {
 }
 
 #[test]
-fn a_series_without_figures_is_in_the_legend_and_says_so() {
+fn a_series_without_values_is_in_the_legend() {
     let mut cases = study(&["ext4", "xfs"], &[1, 64]);
     for (_, case) in cases.iter_mut().filter(|(target, _)| target == "xfs") {
         let mut record = case.record.clone();
@@ -309,7 +309,7 @@ fn a_series_without_figures_is_in_the_legend_and_says_so() {
     }
     for named in charts_of(&cases).iter().filter(|named| named.file_stem.ends_with("buffer-size")) {
         let picture = render(&named.chart);
-        assert!(shown(&Document::parse(&picture).unwrap()).contains(&"xfs (no figure)".to_owned()));
+        assert!(shown(&Document::parse(&picture).unwrap()).contains(&"xfs (no result)".to_owned()));
     }
 }
 

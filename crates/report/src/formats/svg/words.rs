@@ -14,7 +14,7 @@ pub(super) fn description(chart: &Chart) -> String {
         match (with_figures().next(), with_figures().next_back()) {
             (Some(first), Some(last)) if first != last => text += &format!(" {name}: from {first} to {last}."),
             (Some(only), _) => text += &format!(" {name}: {only}."),
-            (None, _) => text += &format!(" {name}: no figure."),
+            (None, _) => text += &format!(" {name}: no result."),
         }
     }
     text

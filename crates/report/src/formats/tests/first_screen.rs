@@ -60,7 +60,7 @@ fn the_answer_to_all_goals_is_on_one_screen() {
 }
 
 #[test]
-fn a_search_has_a_line_for_each_step_to_the_recommended_way() {
+fn a_search_has_a_line_for_each_step_to_the_recommended_method() {
     let stage = |stage, is_baseline, case: CaseRecord| CaseRecord {
         origin: CaseOrigin::Search { stage, is_baseline },
         ..case
@@ -116,7 +116,7 @@ fn each_of_two_targets_has_its_own_answer_to_each_goal() {
 }
 
 #[test]
-fn no_way_is_durable_in_memory_and_the_first_screen_says_so() {
+fn the_first_screen_reports_that_memory_is_not_durable() {
     let mut run = RunRecord { cases: vec![case("write,sync=fsync", 9)], ..example_run() };
     run.targets[0].environment.filesystem.kind = "tmpfs".to_owned();
     let text = at(Some(80), &Report::from_run(None, run));
@@ -148,7 +148,7 @@ fn a_case_beyond_a_limit_leaves_no_share_of_it() {
 }
 
 #[test]
-fn goals_say_what_is_left_behind() {
+fn goals_name_the_final_state() {
     let goal = |change: fn(&mut CaseRecord)| {
         let mut case = case("write", 9);
         change(&mut case);

@@ -34,7 +34,7 @@ fn narrow_and_wide(cases: Vec<CaseRecord>) -> String {
 }
 
 #[test]
-fn cases_that_become_durable_on_the_way_show_records() {
+fn cases_with_syncs_between_writes_show_records() {
     let synced = || {
         let mut case = case("run", None, "write,chunk=4KiB,sync=fsync/1", 900);
         case.contract.durability = Durability::Durable;
@@ -48,7 +48,7 @@ fn cases_that_become_durable_on_the_way_show_records() {
 }
 
 #[test]
-fn phases() {
+fn phases_fit_their_terminal() {
     let mut cut = case("write", None, "fwrite,chunk=1KiB", 900);
     cut.samples[2].bytes /= 2;
     let mut disturbed = case("write", None, "mmap", 400);
@@ -65,14 +65,14 @@ fn phases() {
 }
 
 #[test]
-fn names_that_leave_no_room_for_figures_stand_above_them() {
+fn long_names_are_above_their_values() {
     let long = "pwrite,chunk=4KiB,threads=16,files=per-thread,prepare=fallocate,sync=fdatasync";
     let case = |name, ms| case("parallel", None, name, ms);
     insta::assert_snapshot!(shown(vec![case(long, 300), case("pwrite,threads=8", 200)], NARROW));
 }
 
 #[test]
-fn ranked() {
+fn ranks_fit_their_terminal() {
     insta::assert_snapshot!(narrow_and_wide(vec![
         case(
             "copy",
@@ -85,7 +85,7 @@ fn ranked() {
 }
 
 #[test]
-fn records() {
+fn records_fit_their_terminal() {
     insta::assert_snapshot!(narrow_and_wide(vec![
         case("durable", Some("append"), "write,chunk=4KiB,sync=fsync/1", 900),
         case(
@@ -98,7 +98,7 @@ fn records() {
 }
 
 #[test]
-fn matrix() {
+fn a_matrix_fits_its_terminal() {
     let cell = |label: &str, chunk: &str, ms| case("direct", Some(label), &format!("write,chunk={chunk}"), ms);
     let chunks = ["4KiB", "8KiB", "16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1MiB", "2MiB"];
     let row = |label: &'static str, ms: u64| chunks.iter().map(move |chunk| cell(label, chunk, ms));
@@ -108,7 +108,7 @@ fn matrix() {
 }
 
 #[test]
-fn cpu_time() {
+fn cpu_times_fit_their_terminal() {
     insta::assert_snapshot!(narrow_and_wide(vec![
         case("buffer", None, "write,chunk=4KiB", 900),
         case("buffer", None, "write,chunk=1MiB", 300),
@@ -116,7 +116,7 @@ fn cpu_time() {
 }
 
 #[test]
-fn no_table_is_wider_than_the_terminal_and_figures_are_in_all_of_them() {
+fn no_table_is_wider_than_the_terminal_and_all_have_values() {
     let report = |suite: &str, label: Option<&str>| {
         vec![case(suite, label, "write,chunk=4KiB", 900), case(suite, label, "mmap,chunk=1MiB", 300)]
     };
@@ -125,7 +125,7 @@ fn no_table_is_wider_than_the_terminal_and_figures_are_in_all_of_them() {
     {
         for width in 50..240 {
             let text = shown(report(suite, label), width);
-            assert!(text.contains("interval") && text.contains("write,chunk=4KiB"), "{width}: {text}");
+            assert!(text.contains("95% CI") && text.contains("write,chunk=4KiB"), "{width}: {text}");
         }
     }
 }

@@ -80,7 +80,7 @@ fn two_targets_of_one_run_are_compared_in_its_rounds() {
 
 /// A thousand samples do not replace runs.
 #[test]
-fn with_several_runs_the_run_is_the_unit() {
+fn several_runs_make_the_run_the_unit() {
     let runs = |first: u32, times: &[u64]| -> Vec<ComparedRun> {
         (first..).zip(times).map(|(number, &time)| run(number, vec![case("write", &[time; 50])])).collect()
     };
@@ -97,14 +97,14 @@ fn with_several_runs_the_run_is_the_unit() {
 }
 
 #[test]
-fn other_work_under_the_same_name_is_refused_and_says_what_differs() {
+fn other_work_of_the_same_name_is_refused_with_the_difference() {
     let mut durable = case("write", &FAST);
     durable.contract.durability = Durability::Durable;
     durable.contract.bytes = 5;
     let error = two(vec![case("write", &FAST)], vec![durable]).unwrap_err().to_string();
     assert_eq!(
         error,
-        "case write is not the same work in run 1 and run 2 (bytes: 1073741824 → 5, durability: cached → durable); \
+        "case write is different work in run 1 and run 2 (bytes: 1073741824 → 5, durability: cached → durable): \
          unequal work is not compared"
     );
 }
@@ -119,7 +119,7 @@ fn a_run_cannot_be_compared_with_itself_nor_counted_twice() {
 }
 
 #[test]
-fn what_only_one_side_has_is_listed_and_what_has_no_figure_says_why() {
+fn cases_of_one_side_are_listed_and_missing_values_have_a_reason() {
     let mut disturbed = case("disturbed", &FAST);
     disturbed.samples.iter_mut().for_each(|sample| sample.disturbed = Some("slow memory".to_owned()));
     let both = || [case("disturbed", &FAST), case("missing", &FAST)];
@@ -140,7 +140,7 @@ fn what_only_one_side_has_is_listed_and_what_has_no_figure_says_why() {
 }
 
 #[test]
-fn what_else_changed_is_listed_old_and_new() {
+fn other_changes_are_listed_old_and_new() {
     let mut new = run(2, vec![case("write", &FAST)]);
     new.run.targets[0].environment.system.kernel = "Linux 7.0".to_owned();
     new.run.targets[0].environment.filesystem.mount_options = "rw,noatime".to_owned();
@@ -160,7 +160,7 @@ fn what_else_changed_is_listed_old_and_new() {
 }
 
 #[test]
-fn runs_of_one_side_that_differ_among_themselves_are_told() {
+fn differences_within_a_side_are_listed() {
     let mut second = run(2, vec![case("write", &FAST)]);
     second.run.version = "0.2.0".to_owned();
     let a = side("A", vec![run(1, vec![case("write", &FAST)]), second]);
@@ -188,7 +188,7 @@ fn eighty_columns_are_enough() {
 }
 
 #[test]
-fn a_name_as_wide_as_the_terminal_stands_above_its_figures() {
+fn a_name_as_wide_as_the_terminal_is_above_its_values() {
     let name = "pwrite,size=64KiB,chunk=1GiB,threads=2,files=per-thread,prepare=fallocate";
     let compared = two(vec![case(name, &FAST)], vec![case(name, &SLOW)]).unwrap();
     let text = crate::formats::tests::plain(&terminal(&compared, Some(80)));
@@ -198,7 +198,7 @@ fn a_name_as_wide_as_the_terminal_stands_above_its_figures() {
 }
 
 #[test]
-fn what_is_left_out_for_one_reason_is_one_line() {
+fn cases_left_out_for_one_reason_share_a_line() {
     let cases = |samples: &[u64]| vec![case("write", &FAST), case("mmap", samples), case("pwrite", samples)];
     let compared = two(cases(&[]), cases(&[])).unwrap();
     let text = terminal(&compared, None);
@@ -207,7 +207,7 @@ fn what_is_left_out_for_one_reason_is_one_line() {
 }
 
 #[test]
-fn a_long_table_has_only_what_differs_unless_all_is_wanted() {
+fn a_long_table_has_only_differences_unless_all_is_given() {
     let names: Vec<String> = (0..24).map(|number| format!("write,size={number}KiB")).collect();
     let side = |slow: usize| {
         names.iter().enumerate().map(move |(n, name)| case(name, if n == slow { &SLOW } else { &FAST }))
@@ -225,7 +225,7 @@ fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
 }
 
 #[test]
-fn programs_get_the_same() {
+fn json_has_the_same_comparison() {
     let text = crate::formats::comparison::json(&shown());
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&document["comparison"], &document["unit"]), (&3.into(), &"run".into()));

@@ -159,7 +159,7 @@ fn the_bound_on_false_alarms_is_that_of_the_binomial_distribution() {
 
 /// Random order in rounds guarantees the error rate for any noise. This would find a mistake.
 #[test]
-fn a_case_is_told_from_itself_no_more_often_than_promised() {
+fn a_case_differs_from_itself_no_more_often_than_promised() {
     for rounds in [6, 20, 40] {
         let told = of_each(|recorded| told_apart_in_rounds(recorded, rounds, 1.0));
         assert!(told.iter().all(|&told| told <= MOST_FALSE), "{rounds} rounds: {told:?} of {EXPERIMENTS}");
@@ -168,14 +168,14 @@ fn a_case_is_told_from_itself_no_more_often_than_promised() {
 
 /// The tables of `docs/design/measuring.md`, in percent, for `tmpfs`, `ext4` and `ext4-fdatasync`.
 #[test]
-fn five_percent_are_found_in_rounds_as_often_as_the_documentation_says() {
+fn five_percent_are_found_in_rounds_as_often_as_documented() {
     let found = [6, 20, 40]
         .map(|rounds| of_each(|recorded| told_apart_in_rounds(recorded, rounds, 1.05)).map(in_percent));
     assert_eq!(found, [[12, 45, 4], [19, 93, 10], [36, 99, 18]]);
 }
 
 #[test]
-fn several_runs_in_turns_are_not_misled_by_drift_and_find_what_the_documentation_says() {
+fn several_runs_in_turns_withstand_drift_as_documented() {
     let wrong = [4, 8]
         .map(|runs| of_each(|recorded| outcomes_in_turns(recorded, runs, 20, 1.0, DIFFERENT)).map(in_percent));
     assert_eq!(wrong, [[0, 0, 0], [0, 0, 0]]);
@@ -187,7 +187,7 @@ fn several_runs_in_turns_are_not_misled_by_drift_and_find_what_the_documentation
 /// The fastest case is partly so by chance: false "slower" verdicts per thousand comparisons with nine equal
 /// cases.
 #[test]
-fn of_equal_cases_the_fastest_is_told_from_no_more_than_7_percent() {
+fn the_fastest_of_equal_cases_differs_from_at_most_7_percent() {
     let told = [6, 20].map(|rounds| {
         of_each(|recorded| told_from_the_fastest(recorded, rounds)).map(|told| told * 1000 / 1800)
     });

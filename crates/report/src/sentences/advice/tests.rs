@@ -29,7 +29,7 @@ fn times(times: [u64; 8], factor: u64) -> Vec<u64> {
 }
 
 #[test]
-fn the_simplest_of_those_that_are_proven_faster_and_as_fast_as_the_best_is_recommended() {
+fn the_simplest_of_the_fastest_is_recommended() {
     let sentences = conclusions(vec![
         case(Screening, "uring,size=16MiB,depth=4", None, &[1]),
         case(Screening, "write,size=16MiB", None, &[1]),
@@ -40,7 +40,7 @@ fn the_simplest_of_those_that_are_proven_faster_and_as_fast_as_the_best_is_recom
     assert_eq!(
         sentences,
         [
-            "Recommended: write,chunk=4MiB, at 10.6 GB/s in the page cache, 2.97 times as fast as plain write (write,chunk=8KiB), interval 2.96 – 3.03, 8 rounds.",
+            "Recommended: write,chunk=4MiB, at 10.6 GB/s in the page cache, 2.97 times as fast as plain write (write,chunk=8KiB), 95% CI 2.96 – 3.03, 8 rounds.",
             "The same, or inconclusive: uring,depth=4.",
             "To check it: writebench run '/data/<b>|`x`' --case write,chunk=4MiB --case \
              write,chunk=8KiB",
@@ -51,7 +51,7 @@ fn the_simplest_of_those_that_are_proven_faster_and_as_fast_as_the_best_is_recom
 }
 
 #[test]
-fn each_step_to_the_recommended_way_has_its_gain_and_what_was_not_measured_has_no_line() {
+fn each_measured_step_to_the_recommended_method_has_a_line() {
     let cases = vec![
         case(Final, "write", BASELINE, &times(FAST, 6)),
         case(Final, "pwrite,chunk=4MiB,threads=2,prepare=fallocate", None, &times(FAST, 2)),
@@ -75,7 +75,7 @@ fn each_step_to_the_recommended_way_has_its_gain_and_what_was_not_measured_has_n
 }
 
 #[test]
-fn the_recommendation_says_where_the_data_must_be() {
+fn the_recommendation_names_the_required_memory() {
     let needs = |name: &str, baseline: &str| {
         let cases =
             vec![case(Final, name, None, &times(FAST, 1)), case(Final, baseline, BASELINE, &times(FAST, 3))];
@@ -93,20 +93,20 @@ fn the_recommendation_says_where_the_data_must_be() {
 }
 
 #[test]
-fn with_fewer_than_six_rounds_the_baseline_stays_however_slow_it_was() {
+fn fewer_than_six_rounds_leave_the_baseline() {
     let sentences = conclusions(vec![
         case(Final, "uring,depth=4", None, &times(FAST, 1)[..5]),
         case(Final, "write,chunk=8KiB", BASELINE, &times(FAST, 3)[..5]),
     ]);
     assert_eq!(
         sentences[0],
-        "Recommended: plain write, write,chunk=8KiB, at 3.58 GB/s in the page cache; no way is proven to be faster: 95 % takes 6 \
-         common rounds (tried 2 ways; best uring,depth=4)."
+        "Recommended: plain write, write,chunk=8KiB, at 3.58 GB/s in the page cache. No method is proven faster: 95 % needs 6 \
+         common rounds (tried 2 candidates, fastest: uring,depth=4)."
     );
 }
 
 #[test]
-fn where_the_interval_holds_one_the_baseline_stays() {
+fn an_interval_around_one_leaves_the_baseline() {
     let noisy = [50, 104, 98, 60, 130, 101, 140, 102];
     let sentences = conclusions(vec![
         case(Final, "uring,depth=4", None, &times(noisy, 1)),
@@ -114,24 +114,24 @@ fn where_the_interval_holds_one_the_baseline_stays() {
     ]);
     assert_eq!(
         sentences[0],
-        "Recommended: plain write, write, at 10.6 GB/s in the page cache; nothing tried was measurably faster here (tried 2 ways; best \
+        "Recommended: plain write, write, at 10.6 GB/s in the page cache. No method was measurably faster here (tried 2 candidates, fastest: \
          uring,depth=4, 1.00 × (0.69 – 2.00) in 8 rounds)."
     );
     assert!(sentences[1].ends_with("--case write --case uring,depth=4"), "{}", sentences[1]);
 }
 
 #[test]
-fn a_way_with_one_lucky_sample_of_the_check_is_not_the_fastest() {
+fn one_lucky_sample_makes_no_fastest_method() {
     let sentences = conclusions(vec![
         case(Final, "uring,depth=4", None, &times(FAST, 1)[..1]),
         case(Final, "write,chunk=8KiB", None, &times(FAST, 2)),
         case(Final, "write", BASELINE, &times(FAST, 2)),
     ]);
-    assert!(sentences[0].contains("(tried 3 ways; best write,chunk=8KiB, 1.00 ×"), "{}", sentences[0]);
+    assert!(sentences[0].contains("(tried 3 candidates, fastest: write,chunk=8KiB, 1.00 ×"), "{}", sentences[0]);
 }
 
 #[test]
-fn a_simpler_way_that_dropped_out_of_the_final_is_not_as_fast() {
+fn a_simpler_method_outside_the_final_is_not_as_fast() {
     let long: Vec<u64> = [times(FAST, 1), times(FAST, 1)].concat();
     let slow: Vec<u64> = [times(FAST, 3), times(FAST, 3)].concat();
     // Two lucky rounds of so few do not distinguish it from the fastest.
@@ -152,11 +152,11 @@ fn a_gain_that_is_proven_and_small_changes_no_program() {
         case(Final, "uring,depth=4", None, &times(FAST, 1)),
         case(Final, "write", BASELINE, &slower),
     ]);
-    assert!(sentences[0].contains("; nothing tried was more than 3 % faster here ("), "{}", sentences[0]);
+    assert!(sentences[0].contains(". No method was more than 3 % faster here ("), "{}", sentences[0]);
 }
 
 #[test]
-fn a_way_whose_median_is_best_but_lost_its_rounds_is_not_the_fastest() {
+fn the_best_median_with_lost_rounds_is_not_the_fastest() {
     // The machine slowed down after the first rounds, in which `mmap` has no sample.
     let late: Vec<u64> = vec![400, 400, 400, 300, 300, 300, 300, 300, 300];
     let baseline: Vec<u64> = vec![100, 100, 100, 330, 330, 330, 330, 330, 330];
@@ -166,14 +166,14 @@ fn a_way_whose_median_is_best_but_lost_its_rounds_is_not_the_fastest() {
         conclusions(vec![case(Final, "mmap", None, &late), others, case(Final, "write", BASELINE, &baseline)]);
     assert!(sentences[0].starts_with("Recommended: pwrite,threads=2, "), "{}", sentences[0]);
     assert!(
-        sentences[0].contains("1.65 times as fast as plain write (write), interval 1.65 – 1.65, 6 rounds"),
+        sentences[0].contains("1.65 times as fast as plain write (write), 95% CI 1.65 – 1.65, 6 rounds"),
         "{}",
         sentences[0]
     );
 }
 
 #[test]
-fn without_a_figure_of_the_baseline_the_simplest_of_the_fastest_is_named_and_that_is_said() {
+fn a_baseline_without_a_result_leaves_the_simplest_of_the_fastest() {
     let sentences = conclusions(vec![
         case(Final, "uring,depth=4", None, &times(FAST, 1)),
         case(Final, "pwrite", None, &times(AS_FAST, 1)),
@@ -181,7 +181,7 @@ fn without_a_figure_of_the_baseline_the_simplest_of_the_fastest_is_named_and_tha
     ]);
     assert!(
         sentences[0]
-            .ends_with(", the simplest of the fastest; plain write (write) has no figure to compare it with."),
+            .ends_with(", the simplest of the fastest, without a result of plain write (write) for comparison."),
         "{}",
         sentences[0]
     );
@@ -195,7 +195,7 @@ fn a_search_that_reached_no_finals_recommends_nothing() {
 }
 
 #[test]
-fn a_search_without_a_sample_that_is_ok_says_why() {
+fn a_search_without_a_good_sample_has_a_reason() {
     let died = |name: &str| {
         let outcome = Outcome::WorkerDied {
             phase: writebench_model::Phase::Settle,

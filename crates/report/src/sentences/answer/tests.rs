@@ -47,11 +47,11 @@ const AS_FAST: [u64; 6] = [202, 203, 199, 204, 201, 200];
 const SLOW: [u64; 6] = [300, 310, 296, 300, 299, 301];
 
 #[test]
-fn the_fastest_is_held_against_plain_write_and_the_limit() {
+fn the_fastest_is_compared_with_plain_write_and_the_limit() {
     let answer = answer(vec![case("write", &SLOW), case("pwrite,threads=2", &FAST), case("mmap", &SLOW)]);
     assert_eq!(
         answer.sentence,
-        "To stream 1GiB into a new file on /data, in the page cache: pwrite,threads=2 at 5.36 GB/s (5.26 – 5.43), \
+        "To stream 1 GiB into a new file on /data, in the page cache: pwrite,threads=2 at 5.36 GB/s (5.26 – 5.43), \
          1.50 × plain write (1.47 – 1.52), 89 % of the limit."
     );
     assert_eq!(
@@ -81,10 +81,10 @@ fn plain_write_may_be_the_fastest_or_as_fast_or_not_there() {
 }
 
 #[test]
-fn plain_write_is_as_fast_as_any_only_where_that_is_proven() {
+fn plain_write_is_the_fastest_only_if_proven() {
     let compared = |other: &[u64]| answer(vec![case("write", &FAST), case("mmap", other)]).finding.compared;
-    assert_eq!(compared(&SLOW), "is the fastest");
-    assert_eq!(compared(&AS_FAST), "no other is faster");
+    assert_eq!(compared(&SLOW), "fastest");
+    assert_eq!(compared(&AS_FAST), "none faster");
     let scattered = [180, 300, 170, 320, 190, 310];
     assert_eq!(compared(&scattered), "inconclusive vs. others");
     assert_eq!(compared(&FAST[..2]), "inconclusive (2 rounds)");
@@ -95,20 +95,20 @@ fn plain_write_is_as_fast_as_any_only_where_that_is_proven() {
 }
 
 #[test]
-fn one_case_alone_has_its_figure() {
+fn a_single_case_has_its_value() {
     let answer = answer(vec![case("write", &FAST[..1])]);
     assert!(answer.sentence.contains(": write at 5.37 GB/s (one sample), 89 % of the limit."), "{answer:?}");
-    assert_eq!(answer.certainty, "There is no other case to compare it with.");
+    assert_eq!(answer.certainty, "No other case for comparison.");
 }
 
 #[test]
-fn where_everything_failed_it_is_said_why() {
+fn a_run_with_only_failures_has_a_reason() {
     let report = on_data(vec![failed("write"), failed("mmap"), failed("mmap")]);
     let [answer] = report.answers.as_slice() else { panic!("{:?}", report.answers) };
     assert_eq!(
         answer.text(),
-        "To stream 1GiB into a new file on /data, in the page cache: no answer. write: failed: write: No space left \
-         on device (28); 1 more case without a figure."
+        "To stream 1 GiB into a new file on /data, in the page cache: no answer. write: failed: write: No space left \
+         on device (28), and 1 more case without a result."
     );
     assert_eq!(
         report.warnings[1],
@@ -117,7 +117,7 @@ fn where_everything_failed_it_is_said_why() {
 }
 
 #[test]
-fn disturbed_samples_alone_give_a_figure_and_no_rank() {
+fn disturbed_samples_alone_give_a_value_and_no_rank() {
     let mut disturbed = case("write", &FAST);
     disturbed.samples.iter_mut().for_each(|sample| sample.disturbed = Some("steal".to_owned()));
     let answer = answer(vec![disturbed, failed("mmap")]);
@@ -127,7 +127,7 @@ fn disturbed_samples_alone_give_a_figure_and_no_rank() {
 }
 
 #[test]
-fn what_was_not_reached_has_no_answer() {
+fn a_goal_without_a_sample_has_no_answer() {
     let mut durable = case("write,sync=fsync", &SLOW);
     durable.contract.durability = writebench_model::Durability::Durable;
     let mut not_reached = case("write,size=4GiB", &[]);
@@ -159,18 +159,18 @@ fn the_answer_to_a_goal_names_what_each_choice_contributes() {
     let cases = [("write", SLOW), ("pwrite,threads=2", FAST), ("pwrite", SLOW), ("mmap,threads=2", AS_FAST)];
     let answer = answer(cases.map(|(name, times)| of_goal(name, &times)).to_vec());
     assert_eq!(answer.finding.case.as_deref(), Some("pwrite,threads=2"));
-    assert_eq!(answer.certainty, "With one choice less, you get 0.67 × of its speed (0.65 – 0.68) by pwrite.");
+    assert_eq!(answer.certainty, "With one choice less, you get 0.67 × the speed (0.65 – 0.68) with pwrite.");
 }
 
 #[test]
-fn of_several_targets_the_answer_names_one() {
+fn the_answer_names_one_of_several_targets() {
     let on = |target: &str, times: &[u64]| CaseRecord { target: target.to_owned(), ..case("write", times) };
     let targets = vec![example_target("ext4"), example_target("xfs")];
     let cases = vec![on("ext4", &SLOW), on("xfs", &FAST)];
     let report = Report::from_run(None, RunRecord { targets, cases, ..example_run() });
     let sentence = &report.answers[0].sentence;
     assert!(
-        sentence.starts_with("To stream 1GiB into a new file, in the page cache: write on xfs at"),
+        sentence.starts_with("To stream 1 GiB into a new file, in the page cache: write on xfs at"),
         "{sentence}"
     );
     assert!(!sentence.contains("plain write"), "it is that on another target: {sentence}");
