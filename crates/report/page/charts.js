@@ -1,6 +1,6 @@
-// Draws charts when they come into view, and again when filters, the screen's colours or the printer change them.
+// Draws visible charts, and again for changed filters, colours or paper.
 
-// Plotly's own choice of buttons has one that would send the chart to its makers.
+// Plotly's default buttons include one that sends the chart to its makers.
 const CONFIG = {
   responsive: true, displaylogo: false, plotlyServerURL: "",
   modeBarButtons: [["toImage"], ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]],
@@ -10,7 +10,7 @@ const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Ar
 const ink = () => pick(["#1f2328", "#e6edf3"]);
 const grid = () => pick(["#dfe3e8", "#2b323b"]);
 const paper = () => pick(["#ffffff", "#161b22"]);
-// What has a picture, and whether that is of the filters as they are.
+// Plots, and whether they show the current filters.
 const drawn = new Map();
 
 function axis(title, more) {
@@ -27,15 +27,14 @@ function layout(more) {
     margin: { l: 60, r: 16, t: 32, b: 48 }, hovermode: "closest",
     hoverlabel: { align: "left", bgcolor: paper(), bordercolor: grid(), font: { color: ink(), size: 12 } },
     legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom", traceorder: "normal", font: { size: 12 } },
-    // A finger is for the page, which it could not leave otherwise; buttons zoom.
+    // A finger scrolls the page. Buttons zoom.
     dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
     modebar: { color: pick(["#59636e", "#9aa5b1"]), activecolor: ink(), bgcolor: "rgba(0,0,0,0)" },
     ...more,
   };
 }
 
-// The ticks of a logarithmic axis with these ends: the roundest of which there are three. In a narrow view they are
-// Plotly's own, which have their unit there. Where there is a 0, it has a place of its own.
+// Three or more of the roundest ticks, or Plotly's with units in a narrow view. A 0 has its own place.
 function logTicks([from, to], unit, floor) {
   const inView = data.ticks[unit].map((ticks) => ticks.filter(([value]) => value >= from && value <= to));
   const ticks = inView.find((some) => some.length >= 3);
@@ -44,33 +43,33 @@ function logTicks([from, to], unit, floor) {
   return { tickmode: "array", tickvals: all.map(([value]) => value), ticktext: all.map(([, text]) => text) };
 }
 
-// The charts that are read together: all of throughput, and others where they stand beside each other.
+// All charts of throughput, or others side by side.
 function peersOf(chart, beside) {
   if (chart.y.unit !== "B/s") return beside.every((peer) => peer.kind === chart.kind && peer.y.unit === chart.y.unit) ? beside : [chart];
   return data.charts.filter((other) => other.kind === chart.kind && other.y.unit === "B/s" && (other.of === "over-time") === (chart.of === "over-time"));
 }
 
-// What they have in common: whether it is logarithmic, and from where to where it goes.
+// The common scale.
 function scaleOf(peers) {
   const shown = peers.map(shownSeries);
   const isLog = peers.some((peer) => peer.y.scale === "log10");
   const values = peers.flatMap((peer, index) => extent(peer, shown[index]));
   const floors = peers.map((peer, index) => floorOf(peer, shown[index])).filter((floor) => floor !== undefined);
   const floor = floors.length > 0 ? least(floors) : undefined;
-  // One wide interval must not make all bars too short to be compared.
+  // One wide interval must not shorten all bars.
   const bars = peers.flatMap((peer, index) => (peer.kind === "bars" ? shown[index].flatMap(({ points }) => points.map((point) => point.median ?? 0)) : []));
   const top = bars.length > 0 ? Math.min(most(values), 1.6 * most(bars)) : most(values);
   const range = isLog ? [floor === undefined ? least(values) / 1.3 : floor / 1.3, top * 1.3] : [0, top * 1.05];
   return { isLog, floor, range: isLog ? range.map(Math.log10) : range };
 }
 
-// Colours show medians, and no intervals.
+// Colours show medians without intervals.
 function mediansRange(peers) {
   const medians = peers.flatMap(shownSeries).flatMap(({ points }) => points).filter((point) => point.has && point.median > 0).map((point) => point.median);
   return [least(medians), most(medians)];
 }
 
-// The axis of figures. A linear one has Plotly's own ticks, which follow the zoom.
+// A linear axis has Plotly's ticks, which follow the zoom.
 function figureAxis(chart, { isLog, floor, range }) {
   const { label, unit } = chart.y;
   const shared = { range, autorange: false };
@@ -78,7 +77,7 @@ function figureAxis(chart, { isLog, floor, range }) {
   return axis(`${label} (logarithmic)`, { type: "log", ...logTicks(range.map((end) => 10 ** end), unit, floor), ...shared });
 }
 
-// Names of places that would touch the one before are left out; pointing at a figure tells where it is.
+// Drops names that would touch the one before. A tooltip has them.
 function apart(places, text, width) {
   const pixels = (from, to) => (Math.log(to / from) / Math.log(places.at(-1) / places[0])) * (width - 100);
   let last = 0;
@@ -89,7 +88,6 @@ function apart(places, text, width) {
   });
 }
 
-// The axis that figures are given by.
 function placeAxis(chart, width) {
   const { scale, label, ticks } = chart.x;
   const places = ticks.map(([at]) => at);
@@ -106,10 +104,10 @@ function placeAxis(chart, width) {
   }
 }
 
-// On a phone, names leave at least half of the width to the bars.
+// On a phone, names take at most half of the width.
 const categoryTexts = (categories, width) => categories.shown.map(([, text]) => broken(text, width < 560 ? 18 : 36));
 
-// The pixels of each row: what the longest of its names takes.
+// Pixels per row, for the longest name.
 function rowHeight(texts) {
   const lines = most(texts.map((text) => text.split("<br>").length));
   return Math.max(34, 16 * lines + 6);
@@ -123,7 +121,7 @@ function categoryAxis(categories, width) {
   });
 }
 
-// Traces, layout, height in pixels, and what is to be said below.
+// Traces, layout, height in pixels, and a note.
 function picture(chart, peers, width) {
   const isNarrow = width < 900;
   const all = shownSeries(chart).filter(({ points }) => chart.kind !== "lines" || points.some((point) => point.has));
@@ -131,7 +129,7 @@ function picture(chart, peers, width) {
   const count = series.reduce((sum, { points }) => sum + points.filter((point) => point.has).length, 0);
   if (count === 0) return { empty: true };
   const legendLines = Math.ceil(series.filter(({ points }) => points.length > 0).length / 3);
-  // Which axis has ticks of ours, to be made anew when it is zoomed.
+  // Our ticks are renewed after a zoom.
   const scale = scaleOf(peersOf(chart, peers));
   const ticked = scale.isLog ? { axis: "yaxis", unit: chart.y.unit, floor: scale.floor } : undefined;
   switch (chart.kind) {
@@ -203,7 +201,7 @@ function draw(plot) {
   }
   if (made.empty) return say(plot, "Nothing to draw: the filters exclude all cases, or none has a result.");
   const settled = { ...made.layout, height: made.height };
-  // On a phone every pixel counts; the axes take what their texts need.
+  // On a phone, axes take only the width of their texts.
   if (plot.clientWidth < 560) settled.margin = { l: 8, r: 8, t: 32, b: 40 };
   plot.classList.add("drawn");
   Plotly.newPlot(plot, made.traces, settled, CONFIG);
@@ -217,7 +215,7 @@ function draw(plot) {
   }
 }
 
-// The ticks of what is in view now; Plotly tells of its own changes, too.
+// Plotly also reports its own changes.
 function tickAgain(plot, { axis, unit, floor }, change) {
   const isZoomed = Object.keys(change).some((key) => key.startsWith(`${axis}.range`) || key.startsWith(`${axis}.autorange`));
   if (!isZoomed) return;

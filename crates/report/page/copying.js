@@ -1,4 +1,4 @@
-// Copies the command that measures a case again, or a case's code, and says so.
+// Copies a case's command or code.
 
 let saidUntil;
 
@@ -21,7 +21,7 @@ async function copied(text) {
   }
 }
 
-// Browsers keep the clipboard from pages that came without encryption, but for what is selected in a field.
+// Without encryption, browsers copy only a selected field.
 function copiedFromField(text) {
   const before = document.activeElement;
   const field = element("textarea", { class: "hidden", "aria-hidden": "true", tabindex: "-1" });
@@ -34,7 +34,7 @@ function copiedFromField(text) {
   return done;
 }
 
-// A case's name, which copies its command. Lines break at commas.
+// Lines break at commas.
 function copyButton(entry) {
   const parts = entry.case.split(/(?<=,)/).flatMap((part) => [part, element("wbr")]);
   const button = element("button", { type: "button", class: "copy case", title: `Copy: ${entry.command}` }, ...parts);

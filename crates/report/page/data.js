@@ -1,10 +1,10 @@
-// What the page carries: see crates/report/src/formats/html/data.rs.
+// See crates/report/src/formats/html/data.rs.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
 const PHASES = ["prepare", "open", "write", "sync", "close"];
 
-// Cases with names for numbers; `row` is what charts call them by.
+// Names replace numbers. `row` identifies a case in charts.
 const cases = data.cases.map((entry, row) => {
   const run = data.runs[entry.run];
   const target = run.targets[entry.target];
@@ -23,18 +23,18 @@ const cases = data.cases.map((entry, row) => {
 const severalRuns = data.runs.length > 1;
 const severalTargets = data.runs.some((run) => run.targets.length > 1);
 
-// A word as a shell takes it.
+// Quoted for a shell.
 function quoted(word) {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-// Where a case was measured, as far as that is not the same for all.
+// Only the parts that differ between cases.
 function place(entry) {
   const parts = [severalRuns ? entry.run : "", severalTargets ? entry.target : ""];
   return parts.filter((part) => part !== "").join(" · ");
 }
 
-// The time of each phase of a good sample, in nanoseconds, and of all together.
+// Nanoseconds of each phase, and their sum.
 function sampleTimes(entry, index) {
   const phases = PHASES.map((phase) => entry.samples[phase]?.[index] ?? 0);
   return { phases, total: phases.reduce((sum, ns) => sum + ns, 0) };

@@ -1,4 +1,4 @@
-// Which cases are shown: those that have one of the chosen values of every property, and the words in their names.
+// A case needs a chosen value of each property, and all words in its name.
 
 const PROPERTIES = [
   ["run", "Run"],

@@ -1,10 +1,10 @@
 buildFilters();
 applyFilters();
 buildCodeButtons();
-// The library for charts comes last in the page: the first screen does not wait for it.
+// The first screen does not wait for the library of charts, the last script.
 addEventListener("DOMContentLoaded", () => {
   buildCharts();
   buildTables();
-  // For those who look whether the page works.
+  // For tests.
   document.documentElement.dataset.ready = "true";
 });

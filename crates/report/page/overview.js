@@ -1,13 +1,13 @@
-// One row for each case that has a rank, all on one scale that begins at 0: what is looked at first. It is a table, so
-// that it is there before the library for charts is, and read by those who do not see it.
+// A row per ranked case, on one scale from 0. It is a table: visible before the library of charts, and to screen
+// readers.
 
-// So many cases have a row each without being asked for; of more, the fastest of each goal and plain write.
+// Up to this number, all cases have rows. Otherwise the fastest of each goal and plain write have.
 const ALL_CASES = 40;
 const FASTEST = 5;
 const FIRST_GOALS = 12;
 const MORE_CASES = 200;
 
-// Numbers of samples that colours distinguish: the more, the further from the colour of the paper.
+// Colours by numbers of samples, with more contrast for more.
 const COUNTS = [
   [1, "1 sample", ["#ed7c4a", "#9646dc"]],
   [2, "2 samples", ["#c5427c", "#d85682"]],
@@ -15,29 +15,27 @@ const COUNTS = [
   [6, "6 samples or more", ["#0d0887", "#f0f921"]],
 ];
 
-// Goals that are open, with how many of their cases; and how many goals.
 const opened = { cases: new Map(), goals: FIRST_GOALS };
 
-// A figure in the unit of its goal, gigabytes or records per second.
+// In the goal's unit, gigabytes or records per second.
 const inUnit = (bytesPerSecond, per = 1e9) => {
   const value = bytesPerSecond / per;
   return value >= 0.9995 || value === 0 ? significant(value) : Number(value.toPrecision(3)).toFixed(Math.min(9, 2 - Math.floor(Math.log10(value))));
 };
 
-// What is measured side by side: each run and each target.
+// Each run and target.
 const seriesNames = [...new Set(cases.filter((entry) => entry.goal !== undefined || entry.other).map(place))];
 
-// A case with its figures, one of each series.
 function rankedRows(goal, list) {
   const rows = new Map();
   for (const entry of list) {
     const row = rows.get(entry.case) ?? { name: entry.case, lanes: new Map() };
-    // The same case may stand in several tables.
+    // A case can be in several tables.
     if (!row.lanes.has(place(entry))) row.lanes.set(place(entry), entry);
     rows.set(entry.case, row);
   }
   const best = (row) => most([...row.lanes.values()].map((entry) => entry.figures.throughput[0]));
-  // One sample is a first impression, and stands below what was measured again.
+  // One sample is a first impression: below cases with more.
   const isOnce = (row) => [...row.lanes.values()].every((entry) => entry.figures.samples === 1);
   const sorted = [...rows.values()].map((row) => ({ ...row, best: best(row) })).sort((a, b) => isOnce(a) - isOnce(b) || b.best - a.best);
   return { goal, rows: sorted, isPlain: (row) => [...row.lanes.values()].some((entry) => entry.plain) };
@@ -107,11 +105,10 @@ function shape(name, attributes) {
   return made;
 }
 
-// Cases in one line, where there is no row for each: a mark for each, in the colour of its number of samples. Pointing
-// names the nearest, and a click copies its command.
+// A mark per case, in the colour of its number of samples. A tooltip names the nearest, a click copies its command.
 function strip(entries, text, end) {
   const svg = shape("svg", { viewBox: "0 0 1000 100", preserveAspectRatio: "none", "aria-hidden": "true" });
-  // Marks of one figure are beside each other: multiples of the golden ratio are spread evenly.
+  // Multiples of the golden ratio spread equal values evenly.
   const marks = entries.map((entry, index) => ({ entry, x: (Math.min(entry.figures.throughput[0], end) / end) * 1000, y: 10 + 80 * ((index * 0.618034) % 1) }));
   for (const [level] of COUNTS.entries()) {
     const d = marks.filter(({ entry }) => levelOf(entry) === level).map(({ x, y }) => `M${x.toFixed(1)} ${y.toFixed(0)}h0`).join("");
@@ -134,7 +131,7 @@ function strip(entries, text, end) {
 
 const levelOf = (entry) => COUNTS.findLastIndex(([fewest]) => entry.figures.samples >= fewest);
 
-// The candidates of a search that its final left out, a line for each run.
+// Candidates outside the final, a line per run.
 function otherBody(end) {
   const all = cases.filter((entry) => entry.other && filters.shown[entry.row]);
   const names = [...new Set(all.map(place))];
@@ -159,7 +156,6 @@ function goalBody(ranked, index, isShort) {
     coloured(goalRow(per ? `${text}, in records/s, from 0 to ${inUnit(end, per)}` : text, { class: seriesNames.length > 1 ? "goal" : "goal swatched" }), index),
     ...(shown.length < rows.length ? [strip(rows.flatMap((row) => [...row.lanes.values()]), `all ${counted(rows.length, "case")}`, end)] : []),
     ...shown.flatMap((row) => caseRows(ranked, row, plains, end, index)));
-  // A scale of its own.
   if (per) styled(body, { "--grid": "none" });
   const left = rows.length - shown.length;
   if (left > 0) {

@@ -1,11 +1,11 @@
-// Tables behind the charts: all figures, sortable, with the command of each case. Long ones are shown in parts.
+// Sortable tables of all values, with commands. Long tables are shown in parts.
 
 const FIRST_ROWS = 100;
 const MORE_ROWS = 1000;
 
 const time = (ns) => (ns === undefined ? undefined : ns / 1e9);
 
-// A column: heading, the value that it is sorted by, and its text.
+// `value` sorts the column, `text` shows it.
 function column(heading, value, text, more = {}) {
   return { heading, value, text, ...more };
 }
@@ -39,7 +39,6 @@ function caseTable(number) {
   const isSearch = suite === "advise";
   const all = cases.filter((entry) => (isSearch ? entry.suite === suite : entry.section === number));
   const rows = () => all.filter((entry) => filters.shown[entry.row]);
-  // A column that no case of the section has says nothing.
   const used = FIGURE_COLUMNS.filter((column) => all.some((entry) => column.text(entry) !== "" && column.value(entry) !== 0));
   const labels = !isSearch && all.some((entry) => entry.label) ? [labelColumn] : [];
   return { caption: isSearch ? "All candidates, and all finalists" : `All cases of ${suite}, ${section}`, columns: [caseColumn, ...labels, ...placeColumns, ...used, outcomeColumn], rows };
@@ -75,7 +74,7 @@ function comparedTable(number) {
   };
 }
 
-// Every place that has a point. Ticks of seconds and of percentiles are others than those.
+// Ticks of seconds and percentiles are not places of points.
 function placesOf(chart, series) {
   const { scale, ticks } = chart.x;
   if (scale === "categories" || scale === "log2") return ticks;
@@ -84,8 +83,7 @@ function placesOf(chart, series) {
   return [...places].sort(([a], [b]) => a - b).map(([at, text]) => [at, text ?? placeText(chart, at)]);
 }
 
-// The lines of several samples have intervals that differ by microseconds, and each its own longest call: the first and
-// the last of them stand in one row all the same.
+// Samples have intervals that differ by microseconds, and their own longest call: align the rows.
 function aligned(chart, series) {
   const { scale } = chart.x;
   if (scale === "linear") {
@@ -99,7 +97,7 @@ function aligned(chart, series) {
   return series;
 }
 
-// A row for each place, a column for each series.
+// Rows are places, columns are series.
 function chartTable(number) {
   const chart = data.charts[number];
   const series = aligned(chart, shownSeries(chart));
@@ -133,7 +131,7 @@ function cell(column, row) {
 }
 
 function compare(a, b) {
-  // What has no value comes last, however it is sorted.
+  // Missing values are last in both directions.
   if (a === undefined || b === undefined) return (a === undefined) - (b === undefined);
   return typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
 }
@@ -145,7 +143,7 @@ function heading(column, state, render) {
     state.direction = isSorted ? -state.direction : column.isName || column.isText ? 1 : -1;
     state.by = column.heading;
     render();
-    // The button was made anew.
+    // The old button is gone.
     [...state.host.querySelectorAll("thead button")].find((button) => button.textContent === column.heading)?.focus();
   });
   const sorted = isSorted ? { "aria-sort": state.direction > 0 ? "ascending" : "descending" } : {};
@@ -175,7 +173,7 @@ function renderTable(state) {
     element("thead", {}, element("tr", {}, ...table.columns.map((column) => heading(column, state, render)))),
     element("tbody", {}, ...shown.map((row) => element("tr", {}, ...table.columns.map((column) => cell(column, row))))));
   const scroll = element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": table.caption }, made);
-  // Browsers lay out what is in view; for the rest they take this guess, so that the page does not jump.
+  // A guess for tables out of view, against jumps of the page.
   scroll.style.containIntrinsicHeight = `auto ${2 * (shown.length + 2)}rem`;
   const more = [];
   if (shown.length < rows.length) {
@@ -205,7 +203,7 @@ function buildTables() {
     { rootMargin: "600px" },
   );
   states.forEach((state) => seen.observe(state.host));
-  // The rest when there is time, so that a page can be searched; but for what is folded. The charts in view come first.
+  // Idle time renders the rest, except folded tables, for the browser's search.
   const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 50));
   const rest = () => {
     const state = states.find((state) => state.stale && isVisible(state.host));

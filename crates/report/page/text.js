@@ -1,8 +1,8 @@
-// Numbers and words as people read them; the same as the tables of a terminal have.
+// The same texts as in a terminal's tables.
 
 const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
 
-// Three significant digits, none of them behind a point that nobody needs.
+// Three significant digits, or all before the point.
 function significant(value) {
   const digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
   return value.toFixed(digits);
@@ -11,7 +11,7 @@ function significant(value) {
 // `4.61 GB/s`, `19.4 ms`.
 function valueText(value, unit) {
   if (value <= 0) return `0 ${unit}`;
-  // Nobody says kiloseconds.
+  // Kiloseconds are unusual.
   const largest = unit === "s" ? 1 : 1e9;
   const [factor, prefix] =
     PREFIXES.find(([factor]) => factor <= largest && value >= factor * 0.9995) ?? PREFIXES.at(-1);
@@ -27,12 +27,12 @@ function counted(number, what) {
   return `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 }
 
-// Plotly takes some marks of HTML in its texts. What was recorded is never one.
+// Plotly interprets some HTML, which recorded text must not contain.
 function plain(text) {
   return String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replace(/\s+/g, " ");
 }
 
-// Long names in several lines, broken at commas.
+// Breaks at commas.
 function broken(text, width) {
   const lines = [""];
   for (const part of text.split(/(?<=,)/)) {
@@ -42,7 +42,7 @@ function broken(text, width) {
   return lines.map(plain).join("<br>");
 }
 
-// Three significant digits, as in the texts of values.
+// Three significant digits, as in `valueText`.
 function rounded(value, round) {
   if (!(value > 0)) return value;
   const unit = 10 ** (Math.floor(Math.log10(value)) - 2);
@@ -50,13 +50,13 @@ function rounded(value, round) {
   return (Math.abs(value / unit - nearest) < 1e-6 ? nearest : round(value / unit)) * unit;
 }
 
-// A 95 % interval, rounded outwards, or the range of samples that are too few for one.
+// Rounded outwards, or the range of too few samples.
 function interval(figures, low, high, text) {
   if (figures.confidence < 0.95) return `${text(low)} … ${text(high)}`;
   return `${text(rounded(low, Math.floor))} – ${text(rounded(high, Math.ceil))}`;
 }
 
-// What a case's samples say, in lines for whoever points at it.
+// A tooltip's lines.
 function caseLines(entry) {
   const lines = [`<b>${broken(entry.case, 60)}</b>`];
   if (entry.label) lines.push(plain(entry.label));

@@ -1,10 +1,9 @@
-// A chart's figures as Plotly's traces; one function for each kind of chart.
+// Values as Plotly's traces, a function per kind of chart.
 
-// More categories than that in one picture cannot be read.
+// More categories are illegible.
 const MOST_CATEGORIES = 60;
-// Nor more lines.
 const MOST_LINES = 24;
-// Dots that are less than that part of the axis apart would cover each other.
+// Closer dots would cover each other, as a part of the axis.
 const DOT_GRID = 800;
 
 const isDark = () => matchMedia("screen and (prefers-color-scheme: dark)").matches && !printing.now;
@@ -12,12 +11,12 @@ const printing = { now: false };
 const pick = ([light, dark]) => (isDark() ? dark : light);
 const faded = (colour, part) => colour + Math.round(part * 255).toString(16).padStart(2, "0");
 
-// [x, row, median, low, high] as an object; of a case without a figure only the first two.
+// [x, row, median, low, high], without a value only the first two.
 function pointOf([x, row, median, low, high]) {
   return { x, row, median, low, high, has: median !== undefined && median !== null };
 }
 
-// The series of a chart with the points that the filters leave.
+// Without filtered points.
 function shownSeries(chart) {
   return chart.series.map((series) => ({
     name: series.name,
@@ -32,12 +31,12 @@ function figureText(point, chart) {
   return `${plain(chart.y.label)}: ${valueText(point.median, unit)}${range}`;
 }
 
-// What is said of a point: where it is, its own figure, and its case's.
+// Place, value, and the case's values.
 function hoverText(point, chart, where) {
   return [`${where}`, figureText(point, chart), "", ...caseLines(cases[point.row]), "<i>click to copy the command</i>"].join("<br>");
 }
 
-// All figures of a chart that are above 0, with the ends of their intervals; of bars in parts, of whole bars.
+// Positive values with their intervals, or sums of parts.
 function extent(chart, series) {
   const points = series.flatMap(({ points }) => points).filter((point) => point.has);
   if (chart.kind !== "stacked") {
@@ -52,7 +51,7 @@ function extent(chart, series) {
 const least = (values) => values.reduce((one, other) => Math.min(one, other), Infinity);
 const most = (values) => values.reduce((one, other) => Math.max(one, other), -Infinity);
 
-// A logarithmic axis has no place for 0: it stands below everything else. None where there is no 0.
+// The place of 0 on a logarithmic axis, if there is a 0.
 function floorOf(chart, series) {
   const points = series.flatMap(({ points }) => points).filter((point) => point.has);
   if (chart.y.scale !== "log10" || points.every((point) => point.low > 0)) return undefined;
@@ -64,11 +63,11 @@ const raisedTo = (floor) => (value) => (floor !== undefined && value <= 0 ? floo
 
 const tickText = (chart, x) => plain(chart.x.ticks.find(([at]) => at === x)?.[1] ?? "");
 
-// A place between the ticks, too: `99.95 %`, `1.20 s`.
+// Also between ticks: `99.95 %`, `1.20 s`.
 function placeText(chart, x) {
   switch (chart.x.scale) {
     case "percentile":
-      // As many nines as it has.
+      // With all nines.
       return `${Number((100 - Number((100 * 10 ** -x).toPrecision(2))).toFixed(9))} %`;
     case "linear":
       return valueText(x, "s");
@@ -91,7 +90,7 @@ function lineTraces(chart, series, { floor }) {
     const where = (point) => `${plain(name)}, ${isLongest(point) ? "the longest" : `${chart.x.label} ${placeText(chart, point.x)}`}`;
     const line = {
       ...group, type: "scatter", mode: drawn.length > 60 ? "lines" : "lines+markers", x,
-      // A case without a figure breaks its line.
+      // A case without a value breaks its line.
       y: drawn.map((point) => (point.has ? raised(point.median) : null)), connectgaps: false,
       line: { color: colour, width: 2, dash: index < 7 ? "solid" : index < 14 ? "dash" : "dot" },
       marker: {
@@ -106,7 +105,7 @@ function lineTraces(chart, series, { floor }) {
   });
 }
 
-// The pieces of a line between the places where it has no figure.
+// The pieces of a line between missing values.
 function unbroken(points) {
   const pieces = [[]];
   for (const point of points) {
@@ -136,14 +135,14 @@ function groupTraces(chart, series, { floor }) {
   });
 }
 
-// Categories that have a figure left, from top to bottom, and how many are left out of the picture.
+// Categories with values, and the number of those that do not fit.
 function shownCategories(series, chart) {
   const used = new Set(series.flatMap(({ points }) => points.filter((point) => point.has).map((point) => point.x)));
   const all = chart.x.ticks.filter(([at]) => used.has(at));
   return { shown: all.slice(0, MOST_CATEGORIES), more: all.length - Math.min(all.length, MOST_CATEGORIES) };
 }
 
-// Bars with their intervals, and every good sample as a dot.
+// Bars with intervals, and dots for good samples.
 function barTraces(chart, series, categories) {
   const place = new Map(categories.shown.map(([at], index) => [at, index]));
   const { colour, points } = series[0] ?? { colour: "#000000", points: [] };
@@ -174,7 +173,7 @@ function dots(drawn, place, colour) {
   }
   const farthest = most(found.map((dot) => dot.x));
   const met = new Set();
-  // Dots that would cover each other are drawn once.
+  // Overlapping dots are drawn once.
   const unlike = found.filter((dot) => {
     const key = `${dot.y} ${Math.round((dot.x / farthest) * DOT_GRID)} ${dot.disturbed}`;
     return found.length < 4000 || (!met.has(key) && met.add(key));
@@ -187,7 +186,7 @@ function dots(drawn, place, colour) {
   };
   return {
     type: "scatter", mode: "markers", showlegend: false, name: "samples",
-    // Beside each other, always in the same places.
+    // Spread, always in the same places.
     x: unlike.map((dot) => dot.x), y: unlike.map((dot) => dot.y + (((dot.index * 7) % 11) / 10 - 0.5) * 0.5),
     marker: {
       size: 5, color: colour, opacity: 0.8,
@@ -211,7 +210,7 @@ function stackTraces(chart, series, categories) {
   });
 }
 
-// Colours by the logarithm, since one call more per chunk costs a multiple.
+// Logarithmic colours: one more call per chunk costs a multiple.
 function heatTraces(chart, series, range, isNarrow) {
   const rows = series.filter(({ points }) => points.length > 0);
   const columns = chart.x.ticks.filter(([at]) => rows.some(({ points }) => points.some((point) => point.x === at)));
@@ -223,7 +222,7 @@ function heatTraces(chart, series, range, isNarrow) {
     if (point === undefined) return "";
     if (!point.has) return "✕";
     if (isNarrow) return "";
-    // The unit is the same for all, and stands beside the colours.
+    // The unit is next to the colours.
     return (cases[point.row].figures?.only_disturbed ? "~" : "") + valueText(point.median, chart.y.unit).replace(chart.y.unit, "").trim();
   };
   return [{
@@ -241,7 +240,7 @@ function heatTraces(chart, series, range, isNarrow) {
   }];
 }
 
-// Ratios of two runs, from the slowest.
+// From the slowest.
 function ratioTraces(compared) {
   const drawn = compared.cases
     .filter((pair) => filters.shown[pair.rows[0]] || filters.shown[pair.rows[1]])

@@ -1,4 +1,4 @@
-// For those who do not see the page, or have no mouse; and for browsers that are strict.
+// For users without sight or mouse, and for strict browsers.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -44,10 +44,10 @@ describe("the page is for everyone", () => {
 
   for (const colorScheme of ["light", "dark"]) {
     test(`axe finds nothing to complain of, in ${colorScheme} colours`, { skip: !hasBrowser && "no Chromium here" }, async () => {
-      // The page itself allows no scripts but its own; those of the tools are let in.
+      // The page allows only its own scripts. Tests bypass this.
       const { page, close } = await open(browser, file, { colorScheme, bypassCSP: true });
       await page.locator("#filters summary").click();
-      // Charts of one kind are alike.
+      // One chart of each kind is enough.
       for (const plot of await oneOfEachKind(page)) {
         await drawn(page, plot);
         await plot.locator("xpath=..").locator("details.behind > summary").click();
@@ -92,11 +92,11 @@ describe("the page is for everyone", () => {
   });
 
   test("the pages are valid HTML", async () => {
-    // Scripts and styles are not what is looked at, and many megabytes.
+    // Scripts and styles are megabytes, and not checked.
     const [text, ofSearch] = [file, search].map((file) => readFileSync(file, "utf8").replace(/(<script[^>]*>)[\s\S]*?(<\/script>)/g, "$1$2"));
     const validator = new HtmlValidate({
       extends: ["html-validate:recommended"],
-      // Style of writing, and a parser's business that is none.
+      // Matters of style.
       rules: { "doctype-style": "off", "no-inline-style": "off", "require-sri": "off", "long-title": "off" },
     });
     const reports = [await validator.validateString(text), await validator.validateString(ofSearch)];

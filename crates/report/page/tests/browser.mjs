@@ -16,7 +16,7 @@ export function launch() {
   return chromium.launch({ executablePath: EXECUTABLE, args: QUIET });
 }
 
-/** Opens a page, and remembers everything that it should not have done. */
+/** Records errors, and requests to the network. */
 export async function open(browser, file, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -36,7 +36,7 @@ export async function open(browser, file, options = {}) {
   return { page, wrongs, close: () => context.close() };
 }
 
-/** Opens what is folded, brings a chart into view, and waits until it is drawn. */
+/** Unfolds and shows a chart until it is drawn. */
 export async function drawn(page, plot) {
   await plot.evaluate((host) => {
     for (let details = host.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
@@ -46,7 +46,7 @@ export async function drawn(page, plot) {
   return plot;
 }
 
-/** How many different colours a picture of it has. */
+/** The number of colours in a picture. */
 export async function colours(page, locator) {
   const png = (await locator.screenshot()).toString("base64");
   return page.evaluate(async (png) => {

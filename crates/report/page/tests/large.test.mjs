@@ -1,4 +1,4 @@
-// A hundred thousand samples: how fast the page opens beside that of a small run, and what it takes.
+// The time to open a page of a hundred thousand samples, vs. that of a small run, and its memory.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync, statSync } from "node:fs";
@@ -9,11 +9,10 @@ import { Workplace, copyOf } from "./runs.mjs";
 
 const SAMPLES = 100_000;
 const TURNS = 5;
-// What is there to read grows with the samples, what is drawn at first does not: drawing all charts or tables at once
-// takes more than this.
+// Only the visible part is drawn at first: drawing all charts or tables at once takes more than this.
 const MOST_TIMES = 3;
 
-// Runs of that many cases, each of the suites' own with other numbers, until there are enough samples.
+// Runs of the suites' cases with changed numbers.
 function manySamples(run, runs, samplesOfEach) {
   const of = SAMPLES / runs;
   return Array.from({ length: runs }, (_, index) => {
@@ -34,7 +33,7 @@ function manySamples(run, runs, samplesOfEach) {
   });
 }
 
-// Whether a process is one that this test has started, or one of those; the machine may have other browsers.
+// Only children of this test: the machine may have other browsers.
 function isOurs(pid) {
   for (let at = pid; at > 1; at = Number(/^\d+ \(.*\) \S (\d+)/s.exec(readFileSync(`/proc/${at}/stat`, "utf8"))[1])) {
     if (at === process.pid) return true;
@@ -42,7 +41,7 @@ function isOurs(pid) {
   return false;
 }
 
-// What all processes of the browser hold, in bytes, and the largest of those that show pages.
+// Bytes of all processes of the browser, and of the largest page.
 function memory() {
   const found = { all: 0, largestRenderer: 0 };
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
@@ -53,13 +52,13 @@ function memory() {
       found.all += share;
       if (command.includes("--type=renderer")) found.largestRenderer = Math.max(found.largestRenderer, share);
     } catch {
-      // It has ended meanwhile.
+      // It has ended.
     }
   }
   return found;
 }
 
-// From nothing to the first chart, in a browser of its own.
+// In a separate browser, up to the first chart.
 async function opening(file) {
   const browser = await launch();
   const began = performance.now();
@@ -92,7 +91,7 @@ describe("a page of a hundred thousand samples", { skip: !hasBrowser && "no Chro
       many.forEach((run, index) => workplace.imported(`large-${runs}-${index}.json`, run));
       const file = workplace.page(`large-${runs}.html`, ...many.map((_, index) => workplace.file(`large-${runs}-${index}.json`)));
       const { size } = statSync(file);
-      // In turns, since the machine has others to serve.
+      // In turns, because of other load.
       const [ofLarge, ofSmall] = [[], []];
       for (let turn = 0; turn < TURNS; turn += 1) {
         ofLarge.push(await opening(file));

@@ -1,4 +1,4 @@
-// What people do with the page: look, filter, sort, copy, print.
+// Look, filter, sort, copy, print.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -6,21 +6,21 @@ import { after, before, describe, test } from "node:test";
 import { colours, drawn, hasBrowser, launch, open } from "./browser.mjs";
 import { Workplace, copyOf, endedBy, searched, sideBySide, slowed, timed, together } from "./runs.mjs";
 
-// A name that would end any element, attribute, string or script that it could get out of.
+// Would end any element, attribute, string or script.
 const HOSTILE = `</script><script>alert(1)</script>"'><img src=x onerror=alert(2)>\n{{7*7}}<b>`;
 
-// A search whose baseline is the first.
+// The baseline is the first.
 const FINALISTS = [
   "write,size=64KiB", "mmap,size=64KiB",
   ...["write,size=64KiB", "pwrite,size=64KiB", "pwrite,size=64KiB,threads=2,descriptor=per-thread"].flatMap((name) =>
     ["fallocate", "set-len"].map((prepare) => `${name},chunk=16KiB,prepare=${prepare},writeback=8MiB,drop=yes`)),
 ];
 
-// Candidates that its final left out.
+// Candidates outside the final.
 const LOOKED = ["write", "pwrite", "fwrite"].flatMap((method) =>
   ["1KiB", "2KiB", "4KiB", "8KiB"].flatMap((chunk) => ["create", "fallocate", "set-len"].map((prepare) => `${method},size=64KiB,chunk=${chunk},prepare=${prepare}`)));
 
-// Near the beginning of a bar, where its interval is not.
+// At the beginning of a bar, away from its interval.
 const inBar = { force: true, position: { x: 3, y: 3 } };
 
 describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () => {
@@ -28,7 +28,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
 
   before(async () => {
     workplace = new Workplace();
-    // The cases are real, and their figures are not.
+    // Real cases with computed values.
     const measured = (count, ...words) => timed(workplace.measured(...words, "--samples", "1"), count);
     run = together(
       measured(2, "--suite", "buffer,copy", "--size", "64KiB", "--label", "before"),
@@ -80,7 +80,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     workplace?.remove();
   });
 
-  // The longest bar, and the case that it is of. Dots, which would be nearer to the pointer, are hidden.
+  // The longest bar and its case. Dots, nearer to the pointer, are hidden.
   async function longestBar(plot) {
     const [index, row] = await plot.evaluate(async (host) => {
       await Plotly.restyle(host, { visible: false }, [1]);
@@ -142,7 +142,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
             const gap = chart.y - (answers.y + answers.height);
             assert.ok(gap > 0 && gap < 90, `${kind}: the chart follows the answers, ${gap} below them`);
             assert.ok(bar.y + bar.height < chart.y + 200, `${kind}: the first bar is at ${bar.y}, the chart at ${chart.y}`);
-            // The answers of two runs may take all of a phone but the beginning of the chart.
+            // On a phone, answers of two runs may leave only the beginning of the chart.
             const end = kind === "two" && viewport.width < 500 ? axis.y + axis.height : bar.y + bar.height;
             assert.ok(end <= viewport.height, `${kind}: the chart is at ${chart.y}, its first bar at ${bar.y}`);
             const ticks = await page.locator(".overview .ticks span").allTextContents();
@@ -155,7 +155,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     }
   }
 
-  test("the chart of all cases has a row for each with a rank, on one scale, as long as its figure", () =>
+  test("the chart of all cases has a row for each ranked case, on one scale", () =>
     withPage(files.firstLook, async (page) => {
       const rows = await page.locator(".overview tr.case-row").evaluateAll((all) =>
         all.map((row) => [Number(/[\d.]+/.exec(row.querySelector(".figure").textContent)[0]), row.querySelector(".bar").offsetWidth / row.querySelector(".scale").clientWidth]));
@@ -170,14 +170,14 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.equal(await page.locator(".overview tr.case-row").count(), mappings);
     }));
 
-  test("filesystems stand side by side in the chart of all cases", () =>
+  test("filesystems are side by side in the chart of all cases", () =>
     withPage(files.filesystems, async (page) => {
       const first = page.locator(".overview tr.case-row").filter({ has: page.locator("button") }).first();
       assert.equal(await first.locator("th").getAttribute("rowspan"), "3");
       assert.deepEqual(await page.locator(".legend .swatch").allTextContents(), ["ext4", "xfs", "btrfs"]);
     }));
 
-  test("all cases of a goal are in one line where there is no row for each, and rows come when they are asked for", () =>
+  test("all cases of a goal share a line, and rows appear on request", () =>
     withPage(files.one, async (page) => {
       const rows = () => page.locator(".overview tr.case-row button").count();
       const before = await rows();
@@ -220,11 +220,11 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       }
     }));
 
-  test("answers, warnings and what was measured on stand in the page itself", () =>
+  test("answers, warnings and the environment are in the page itself", () =>
     withPage(files.one, async (page) => {
       assert.ok((await page.locator(".answers tbody tr").count()) > 0);
       assert.ok((await page.locator(".sentences li").count()) > 0);
-      await page.getByText("Where it was measured").click();
+      await page.getByText("Environment", { exact: true }).click();
       for (const term of ["machine", "kernel", "filesystem", "command"]) {
         assert.ok(await page.locator("dt", { hasText: new RegExp(`^${term}$`) }).isVisible(), term);
       }
@@ -240,7 +240,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.match(await page.locator("#shown").textContent(), new RegExp(`^${left} of ${all} cases`));
       const buffer = page.locator(".section", { has: page.getByRole("heading", { name: "By buffer size" }) });
       const plot = await drawn(page, buffer.locator(".plot").first());
-      await plot.getByText("No figure is left").waitFor();
+      await plot.getByText("Nothing to draw").waitFor();
       await setting(page, "suite", "buffer").check();
       await plot.locator(".main-svg").first().waitFor();
       assert.equal(await page.locator("#shown").textContent(), `all ${all} cases`);
@@ -267,7 +267,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       const command = await clipboard();
       assert.match(await page.locator("#copied").textContent(), /^Copied: writebench run /);
       assert.equal(command, `writebench run ${run.targets[0].path} --case ${run.cases[2].id}`);
-      // It is one that writebench takes.
+      // writebench accepts it.
       workplace.writebench(...command.split(" ").slice(1), "--dry-run");
 
       const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((chart) => chart.of === "ranked"));
@@ -278,7 +278,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.equal(await clipboard(), `writebench run ${run.targets[0].path} --case ${run.cases[slowest].id}`);
     }));
 
-  test("pointing at a figure shows its samples' figures and the case", () =>
+  test("pointing at a value shows its samples and the case", () =>
     withPage(files.one, async (page) => {
       const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((chart) => chart.of === "ranked"));
       const plot = await drawn(page, page.locator(`[data-chart="${ranked}"]`));
@@ -319,7 +319,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.notEqual(await table.locator("tbody tr .copy").first().textContent(), first);
     }));
 
-  test("behind every chart is a table with its figures", () =>
+  test("every chart has a table with its values", () =>
     withPage(files.one, async (page) => {
       for (const figure of await page.locator("figure.chart").all()) {
         await drawn(page, figure.locator(".plot"));
@@ -342,7 +342,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.match(text, /not here/);
     }));
 
-  test("a case without a figure breaks its line", () =>
+  test("a case without a value breaks its line", () =>
     withPage(files.two, async (page) => {
       const elapsed = await drawn(page, page.locator(".plot[data-chart]").first());
       const gaps = await elapsed.evaluate((host) => host.data.filter((trace) => trace.mode?.includes("markers")).map((trace) => trace.y.filter((y) => y === null).length));
@@ -362,7 +362,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     }
   });
 
-  test("a bar is as thick beside a long name as beside a short one", () =>
+  test("a bar is as thick for a long name as for a short one", () =>
     withPage(files.search, async (page) => {
       const heights = await page.evaluate(() => {
         const [first] = document.querySelectorAll(".overview tr.case-row .copy");
@@ -399,7 +399,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.ok(Number((await strip.locator("th").textContent()).split(" ")[0]) < others);
     }));
 
-  test("a search says which choices matter, the first the most, and shows the times of each value", () =>
+  test("a search shows which choices matter, the first the most, and the times of each value", () =>
     withPage(files.searched, async (page) => {
       const shares = await page.locator(".choices .goal .quiet").allTextContents();
       assert.ok(shares.length > 2 && /^\d/.test(shares[0]), shares.join());
@@ -410,12 +410,12 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
         return { words: row.textContent, scale: box(".scale").toJSON(), range: box(".range").toJSON(), middle: box(".middle").toJSON() };
       }));
       for (const { words, scale, range, middle } of rows.filter(({ scale }) => scale.width > 0)) {
-        assert.match(words, /\d way.*s/);
+        assert.match(words, /\d candidate.*s/);
         assert.ok(scale.left <= range.left && range.right <= scale.right + 3 && range.left <= middle.right && middle.left <= range.right, words);
       }
     }));
 
-  test("records have a scale of their own beside what is a thousand times as fast", () =>
+  test("records have their own scale", () =>
     withPage(files.one, async (page) => {
       await page.locator("#filters summary").click();
       await page.locator("#words").fill("sync=fsync/1");
@@ -434,7 +434,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
         assert.ok(new Set(names.map(({ height }) => Math.round(height))).size > 1, "some names have several lines");
         const apart = (sorted, end, begin) => sorted.slice(1).every((box, index) => sorted[index][end] <= box[begin]);
         assert.ok(apart(names.toSorted((a, b) => a.top - b.top), "bottom", "top"), JSON.stringify(names));
-        // Plotly turns figures that would touch each other; the boxes of turned ones say nothing.
+        // Boxes of turned labels are meaningless.
         const figures = (await boxes(".xtick text")).filter(({ height }) => height > 0 && height < 20);
         assert.ok(apart(figures.toSorted((a, b) => a.left - b.left), "right", "left"), JSON.stringify(figures));
         const [bar] = await boxes(".bars path");
@@ -442,7 +442,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       }, { viewport }));
   }
 
-  test("what one sample says stands below what was measured again", async () => {
+  test("cases with one sample are below cases with more", async () => {
     const once = copyOf(run, "once");
     const [first] = once.cases;
     first.samples = [{ ...first.samples[0], disturbed: null }];
@@ -472,9 +472,9 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.notEqual(touch, "none");
     }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }));
 
-  test("two runs stand side by side with ratios and verdicts", () =>
+  test("two runs are side by side with ratios and verdicts", () =>
     withPage(files.two, async (page) => {
-      assert.match(await page.locator("#comparison h3").textContent(), /B: after, compared with A: before/);
+      assert.match(await page.locator("#comparison h3").textContent(), /B: after vs. A: before/);
       await drawn(page, page.locator("[data-ratios]"));
       const table = tables(page, "compared");
       await table.scrollIntoViewIfNeeded();
@@ -499,7 +499,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.match(await page.locator("#shown").textContent(), new RegExp(`^${run.cases.length} of ${2 * run.cases.length} cases`));
     }));
 
-  test("what strangers named is shown, and never run", () =>
+  test("foreign names are shown, and never run", () =>
     withPage(files.hostile, async (page) => {
       for (const plot of (await page.locator(".plot").all()).slice(0, 8)) await drawn(page, plot);
       assert.equal(await page.locator("img").count(), 0);
@@ -514,7 +514,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^writebench run ["'][\s\S]*--case /);
     }));
 
-  test("on a phone nothing is wider than the screen but what scrolls by itself", () =>
+  test("on a phone only scrolling parts are wider than the screen", () =>
     withPage(files.two, async (page) => {
       for (const plot of (await page.locator(".plot").all()).slice(0, 6)) await drawn(page, plot);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

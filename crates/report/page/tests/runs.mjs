@@ -1,4 +1,4 @@
-// Runs to make pages of: real ones, and what is made of their exports.
+// Real runs, and variants of their exports.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 const PROGRAM = process.env.WRITEBENCH;
 
-/** A directory that goes when the tests are over, with a database of its own. */
+/** A temporary directory with its own database. */
 export class Workplace {
   constructor() {
     if (!PROGRAM) throw new Error("WRITEBENCH is not set: it names the program, built with `cargo build --release`");
@@ -28,7 +28,7 @@ export class Workplace {
     return execFileSync(PROGRAM, ["--quiet", ...words], options);
   }
 
-  /** A real run, as its export has it. */
+  /** The export of a real run. */
   measured(...words) {
     this.writebench("run", this.target, ...words, "--no-limits", "--export", "json=-");
     return JSON.parse(this.writebench("show", "--export", "json=-"));
@@ -53,7 +53,7 @@ export class Workplace {
 
 let next = 0;
 
-/** The run again, as one of its own. */
+/** A copy as a separate run. */
 export function copyOf(run, label) {
   const copy = structuredClone(run);
   next += 1;
@@ -70,8 +70,7 @@ function chunksOf({ axes, contract }) {
 }
 
 /**
- * The run with so many samples of each case, whose times are computed: answers and bars are the same on every machine.
- * Latencies remain measured, and so do cases that the machine does not support.
+ * Computed times make answers and bars the same on every machine. Latencies and unsupported cases remain measured.
  */
 export function timed(run, count) {
   run.run.cpu_wait_ppm = null;
@@ -96,14 +95,14 @@ export function searched(run, baseline, stage = "final") {
   return run;
 }
 
-/** The cases of several runs on one target as those of one. */
+/** Several runs on one target as one. */
 export function together(first, ...others) {
   const run = copyOf(first, first.run.label);
   run.cases.push(...others.flatMap((other) => other.cases));
   return run;
 }
 
-/** The run as one of several filesystems, each of which is slower than the one before it. */
+/** The run on several filesystems, each slower than the one before. */
 export function sideBySide(run, kinds) {
   const all = kinds.map((kind, index) => {
     const { targets: [target], cases } = slowed(copyOf(run, "filesystems"), 1 + index / 2);
@@ -112,7 +111,7 @@ export function sideBySide(run, kinds) {
   return { ...copyOf(run, "filesystems"), targets: all.map(({ target }) => target), cases: all.flatMap(({ cases }) => cases) };
 }
 
-/** Every sample of it takes that many times as long. */
+/** Every sample takes that many times as long. */
 export function slowed(run, times) {
   for (const { samples } of run.cases) {
     for (const sample of samples) {
@@ -122,7 +121,7 @@ export function slowed(run, times) {
   return run;
 }
 
-/** What a case's last sample is when a call failed, or is not there. */
+/** The last sample of a case with a failed or missing call. */
 export function endedBy(outcome, message) {
   const failure = { phase: "write", call: "write", path: null, offset: 4096, errno: 28, message };
   return { outcome, cause: failure };

@@ -1,4 +1,4 @@
-// What others wrote and the page carries is what they published.
+// Vendored files are the published ones.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

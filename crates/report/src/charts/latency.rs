@@ -24,7 +24,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
     let series: Vec<Series> =
         lines.map(|((row, curve), name)| Series { name, points: points(row, curve) }).collect();
     Some(Chart {
-        title: format!("Time of calls, {target}"),
+        title: format!("Latency of calls, {target}"),
         subtitle: format!(
             "{section}{common}: cumulative share of calls over all samples, with bands from the lowest to the highest \
              sample. The last point is the longest call. Lower is better.{}",
