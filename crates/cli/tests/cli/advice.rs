@@ -100,7 +100,7 @@ fn search() -> Result<()> {
         said(sentences.first(), "Recommended: ") && said(sentences.last(), "As code, `int write_file("),
         "{sentences:?}"
     );
-    ensure!(said(sentences.iter().rev().nth(1), "To check it: writebench run /"), "{sentences:?}");
+    ensure!(said(sentences.iter().rev().nth(1), "To check: writebench run /"), "{sentences:?}");
     Ok(())
 }
 

@@ -60,7 +60,7 @@ fn by_number_and_label() -> Result<()> {
         ensure!(shown.contains("run 1 of 2") && shown.contains("run 2 of 2"), "{shown}");
         ensure!(shown.contains(CASE) && shown.contains("inconclusive: one run per side"), "{shown}");
         let summary = shown.lines().next().context("a summary")?;
-        ensure!(summary == "B compared with A: inconclusive: one run per side", "{summary}");
+        ensure!(summary == "B vs. A: inconclusive: one run per side", "{summary}");
     }
     // Turned round, the ratio is the inverse.
     let ratio = |a: &str, b: &str| -> Result<f64> {
@@ -261,13 +261,13 @@ fn refusals() -> Result<()> {
     }
     let letter = program.home().join("letter.json");
     std::fs::write(&letter, "Dear Sir,\nthis is a letter.\n")?;
-    refused(&program, &["compare", "1", text(&letter)?], 2, "no JSON export of writebench")?;
+    refused(&program, &["compare", "1", text(&letter)?], 2, "not a JSON export of writebench")?;
     let mut newer = document.clone();
     newer["schema"] = 7.into();
     refused(&program, &["compare", "1", text(&file(&program, "newer.json", &newer)?)?], 2, "schema 7")?;
     let mut other = altered(&document, 1.0)?;
     other["cases"][0]["id"] = "mmap".into();
-    refused(&program, &["compare", "1", text(&file(&program, "other.json", &other)?)?], 2, "no case in common")
+    refused(&program, &["compare", "1", text(&file(&program, "other.json", &other)?)?], 2, "no common case")
 }
 
 fn label_refused(label: &str, text: &str) -> Result<()> {

@@ -176,7 +176,7 @@ fn refusals() -> Result<()> {
     let broken = broken.to_str().context("UTF-8")?;
     for (arguments, expected) in [
         (vec!["import", "/nowhere.json"], "No such file"),
-        (vec!["import", broken], "something wrong in it"),
+        (vec!["import", broken], "invalid export of writebench"),
         (vec!["run", "--export", "yaml=x"], "expected one of json, jsonl"),
         (vec!["run", "--export", "jsonl=/nowhere/x"], "/nowhere"),
     ] {

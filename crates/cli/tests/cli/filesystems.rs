@@ -44,7 +44,7 @@ pub(crate) fn add(trials: &mut Trials) {
         trials.add(name, &needs, move || gluster_holds(is_sharded));
     }
     let both = [Need::Image("ext4"), Need::Image("xfs"), Need::Filesystem(Kind::Ext4)];
-    trials.add("fs: one table, and a column that says why for what cannot be", &both, one_table);
+    trials.add("fs: one table has all filesystems, and a line the missing ones", &both, one_table);
     trials.add("fs: one that turns out too small is a column, and the others go on", &both, too_small);
     trials.add("fs: options are in effect and in the record", &both, options);
     trials.add("fs: a suite without a size takes the largest that its budget pays for", &both, sized);
@@ -270,10 +270,7 @@ fn one_table() -> Result<()> {
     let text = &shown.stdout;
     let heading = text.lines().find(|line| line.starts_with("| case |")).context("a heading")?;
     let place = |name: &str| heading.find(name).with_context(|| format!("{name} in {heading}"));
-    ensure!(
-        place("ext4 GB/s")? < place("xfs GB/s")? && place("xfs GB/s")? < place("nonsense GB/s")?,
-        "{heading}"
-    );
+    ensure!(place("ext4 GB/s")? < place("xfs GB/s")? && !heading.contains("nonsense"), "{heading}");
     ensure!(text.contains("nonsense: mkfs.nonsense is not installed"), "{text}");
     ensure!(shown.stderr.contains("Made ext4: mkfs.ext4 "), "{}", shown.stderr);
     let none = made.call(&[&["--on", "nonsense"], &SMALL[..]].concat(), 1)?;

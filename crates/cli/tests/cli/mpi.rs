@@ -335,7 +335,7 @@ fn killed_rank() -> Result<()> {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     ensure!(said.contains("other nodes: 3 ranks on 2 nodes instead of 3 ranks on 1 node"), "{said}");
     let shown = program.call(&["show", "--all"])?.stdout;
-    ensure!(shown.contains("taken on other nodes, before the run was resumed: n1: 3."), "{shown}");
+    ensure!(shown.contains("from other nodes, before the run was resumed: n1: 3."), "{shown}");
     let csv = program.call(&["show", "--export", "csv=-"])?.stdout;
     ensure!(csv.lines().count() > taken, "{taken}: {csv}");
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));

@@ -86,7 +86,7 @@ fn no_direct() -> Result<()> {
     let tmpfs = case(&document, name)?;
     let reason = tmpfs["reason"].as_str().context("a reason")?;
     ensure!(tmpfs["outcome"] == "unsupported" && reason.contains("bytes are in the page cache"), "{tmpfs}");
-    let warning = "O_DIRECT goes through the page cache here: no figure for 1 direct case.";
+    let warning = "O_DIRECT uses the page cache here: no result for 1 direct case.";
     ensure!(document["warnings"][0] == warning, "{}", document["warnings"]);
     Ok(())
 }
@@ -143,7 +143,7 @@ fn cut() -> Result<()> {
         ensure!(sample["outcome"] == "ok" && sample["read_back"]["extent"] == "whole", "{sample}");
         ensure!(bytes > 0 && bytes < 1 << 30 && sample["latency"]["count"] == bytes / 4096, "{sample}");
         let table = program.call(&["show"])?.stdout;
-        ensure!(table.contains("iB)") && table.contains("the budget cut short"), "{table}");
+        ensure!(table.contains("iB)") && table.contains("cut short by the budget"), "{table}");
     }
     Ok(())
 }
@@ -260,7 +260,7 @@ fn killed() -> Result<()> {
     ensure!(later.len() >= 2 && later.iter().all(|sample| sample["outcome"] == "ok"), "{later:?}");
     ensure!(slow["outcome"] == "ok" && !slow["estimate"].is_null(), "{slow}");
     let shown = program.call(&["show"])?.stdout;
-    ensure!(shown.contains("1 sample lost its worker, and its case went on: mmap"), "{shown}");
+    ensure!(shown.contains("1 sample lost its worker, its case continued: mmap"), "{shown}");
     Ok(())
 }
 

@@ -139,6 +139,6 @@ fn tmpfs() -> Result<()> {
     let document = program.run(target.path(), &never, 0)?;
     ensure!(case(&document, DURABLE)?["samples"][0]["read_back"].is_null(), "{document}");
     let shown = program.call(&["show"])?.stdout;
-    ensure!(shown.contains("Read back: no sample; only the sizes"), "{shown}");
+    ensure!(shown.contains("Read back: no sample, only sizes"), "{shown}");
     Ok(())
 }
