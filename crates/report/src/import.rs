@@ -18,9 +18,7 @@ pub enum ImportError {
         "has schema {found}, this writebench reads schema {SCHEMA}: {}",
         if *found > u64::from(SCHEMA) { "use a newer writebench" } else { "export it again from its database" }
     )]
-    OtherSchema {
-        found: u64,
-    },
+    OtherSchema { found: u64 },
     /// The schema is right, but a part is missing or invalid.
     #[error("is an invalid export of writebench: {0}")]
     Content(String),

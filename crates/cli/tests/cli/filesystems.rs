@@ -44,7 +44,7 @@ pub(crate) fn add(trials: &mut Trials) {
         trials.add(name, &needs, move || gluster_holds(is_sharded));
     }
     let both = [Need::Image("ext4"), Need::Image("xfs"), Need::Filesystem(Kind::Ext4)];
-    trials.add("fs: one table has all filesystems, and a line the missing ones", &both, one_table);
+    trials.add("fs: one table has the made filesystems, and one line the missing ones", &both, one_table);
     trials.add("fs: one that turns out too small is a column, and the others go on", &both, too_small);
     trials.add("fs: options are in effect and in the record", &both, options);
     trials.add("fs: a suite without a size takes the largest that its budget pays for", &both, sized);

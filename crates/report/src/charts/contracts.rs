@@ -23,8 +23,6 @@ pub(super) fn by_chunk(row: &ChartCase<'_>) -> String {
 pub(super) fn caution(rows: &[ChartCase<'_>]) -> String {
     match grouped(rows, by_chunk).len() {
         ..=1 => String::new(),
-        several => format!(
-            " The cases have {several} contracts: a faster one is not always better."
-        ),
+        several => format!(" The cases have {several} contracts: a faster one is not always better."),
     }
 }

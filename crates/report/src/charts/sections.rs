@@ -70,9 +70,7 @@ fn section_charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     };
     let origin = rows.first().map(|row| &row.case.record.origin);
     let mut charts = match origin.map_or(Layout::Phases, CaseOrigin::layout) {
-        _ if origin.is_some_and(CaseOrigin::is_search) => {
-            ranked::charts("Methods, from the fastest", rows)
-        }
+        _ if origin.is_some_and(CaseOrigin::is_search) => ranked::charts("Methods, from the fastest", rows),
         Layout::CpuTime => cpu_time::charts(rows),
         Layout::Ranked => ranked::charts(&format!("{section}, from the fastest"), rows),
         Layout::Matrix => {

@@ -47,30 +47,13 @@ pub enum CompareError {
     #[error(
         "case {case} is different work in {first} and {second} ({differing}): unequal work is not compared"
     )]
-    Contract {
-        case: String,
-        first: String,
-        second: String,
-        differing: String,
-    },
+    Contract { case: String, first: String, second: String, differing: String },
     #[error("{first} and {second} are the same run: name it once, on one side")]
-    SameRun {
-        first: String,
-        second: String,
-    },
-    #[error(
-        "{run} has the targets {targets}, the other side has one: name one after the run, as in …@{first}"
-    )]
-    SeveralTargets {
-        run: String,
-        first: String,
-        targets: String,
-    },
+    SameRun { first: String, second: String },
+    #[error("{run} has the targets {targets}, the other side has one: name one after the run, as in …@{first}")]
+    SeveralTargets { run: String, first: String, targets: String },
     #[error("{a} and {b} have no common case: `writebench show` lists the cases of a run")]
-    NothingInCommon {
-        a: String,
-        b: String,
-    },
+    NothingInCommon { a: String, b: String },
 }
 
 pub(super) fn different(runs: &[&ComparedRun]) -> Result<(), CompareError> {

@@ -267,7 +267,11 @@ impl<'c> Search<'c> {
                 0 => String::new(),
                 failed => format!(", {failed} failed or unsupported"),
             };
-            format!("tried {}{failed}, fastest: {fastest}{}", counted(*tried, "candidate"), gain.unwrap_or_default())
+            format!(
+                "tried {}{failed}, fastest: {fastest}{}",
+                counted(*tried, "candidate"),
+                gain.unwrap_or_default()
+            )
         };
         let (way, why) = if self.is_another_way() {
             let why = match gain {

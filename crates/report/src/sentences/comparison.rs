@@ -44,12 +44,10 @@ pub(crate) fn verdict(case: &ComparedCase, comparison: &Comparison) -> String {
 pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     notes.push(match comparison.unit {
-        ObservationUnit::Round => {
-            "Both sides are from one run, compared round by round.".to_owned()
+        ObservationUnit::Round => "Both sides are from one run, compared round by round.".to_owned(),
+        ObservationUnit::Run if comparison.is_of_single_runs() => {
+            format!("Two single runs also differ by drift between them. {FOUR_RUNS}: compare 1,3,5,7 2,4,6,8.")
         }
-        ObservationUnit::Run if comparison.is_of_single_runs() => format!(
-            "Two single runs also differ by drift between them. {FOUR_RUNS}: compare 1,3,5,7 2,4,6,8."
-        ),
         ObservationUnit::Run => "The unit is the run: runs differ by more than their samples do.".to_owned(),
     });
     if comparison.too_few() > 0 && !comparison.is_of_single_runs() {
@@ -61,8 +59,7 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     let told = comparison.count(Verdict::Faster) + comparison.count(Verdict::Slower);
     if told > 0 && comparison.cases.len() > 1 {
         notes.push(
-            "Each verdict is at 95 %: one in 20 unchanged cases is faster or slower by chance."
-                .to_owned(),
+            "Each verdict is at 95 %: one in 20 unchanged cases is faster or slower by chance.".to_owned(),
         );
     }
     notes

@@ -65,7 +65,8 @@ pub(crate) fn run_lines(run: &RunRecord) -> Lines {
 }
 
 pub(crate) fn missing(run: &RunRecord) -> Option<String> {
-    let all: Vec<String> = run.missing.iter().map(|target| format!("{}: {}", target.name, target.why)).collect();
+    let all: Vec<String> =
+        run.missing.iter().map(|target| format!("{}: {}", target.name, target.why)).collect();
     (!all.is_empty()).then(|| all.join(", "))
 }
 

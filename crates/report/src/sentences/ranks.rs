@@ -31,14 +31,18 @@ fn node_list(nodes: &[Node]) -> String {
 pub(crate) fn warnings(cluster: Option<&Cluster>, cases: &[&CaseReport]) -> Vec<String> {
     let mut warnings: Vec<String> = stragglers(cases);
     let earlier = cluster.map_or(&[][..], |cluster| cluster.earlier_nodes.as_slice());
-    warnings.extend(earlier.iter().map(|nodes| node_list(nodes)).map(|nodes| {
-        format!("Earlier samples are from other nodes, before the run was resumed: {nodes}.")
-    }));
+    warnings.extend(
+        earlier
+            .iter()
+            .map(|nodes| node_list(nodes))
+            .map(|nodes| format!("Earlier samples are from other nodes, before the run was resumed: {nodes}.")),
+    );
     let unsure: Vec<u64> = cases.iter().flat_map(|case| case.good_samples()).filter_map(doubt_ns).collect();
     if let Some(&worst) = unsure.iter().max() {
         let (apart, samples) = (microseconds(worst), counted(unsure.len(), "sample"));
-        warnings
-            .push(format!("Clocks of nodes differ by up to {apart} µs, more than 1 % of a phase in {samples}."));
+        warnings.push(format!(
+            "Clocks of nodes differ by up to {apart} µs, more than 1 % of a phase in {samples}."
+        ));
     }
     warnings
 }

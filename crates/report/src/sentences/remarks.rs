@@ -16,8 +16,7 @@ pub(crate) fn remarks(run: &RunRecord, answers: &[ContractAnswer], cases: &[Case
         // No correction for many comparisons: with six rounds no case could be different any more. "Faster than
         // all others" needs none, because every comparison must agree.
         remarks.push(
-            "Comparisons with the fastest are at 95 %: expect up to 7 % false 'slower' verdicts."
-                .to_owned(),
+            "Comparisons with the fastest are at 95 %: expect up to 7 % false 'slower' verdicts.".to_owned(),
         );
     }
     remarks.extend(startup(cases));

@@ -74,9 +74,7 @@ pub(super) fn intervals(cases: &[CaseReport]) -> Option<String> {
     let (_, middle) = widths.get(widths.len() / 2)?;
     let (name, most) = widths.last()?;
     let [middle, most] = [*middle, *most].map(share);
-    Some(format!(
-        "95% CI: median ± {middle}, widest ± {most} ({name}). All: `show --sort case`"
-    ))
+    Some(format!("95% CI: median ± {middle}, widest ± {most} ({name}). All: `show --sort case`"))
 }
 
 /// `write: burst: 4.60 GB/s for the first 3.1 s, then 0.500 GB/s (5 of 6 samples)`.

@@ -55,11 +55,7 @@ fn threads_are_an_axis_of_lines() {
     let chart = only(&parallel(), ChartFamily::ThroughputByThreads);
     assert_eq!(names(&chart), ["pwrite", "pwrite,files=per-thread"]);
     assert_eq!(tick_texts(&chart), ["1", "2", "4", "8", "16"]);
-    assert!(
-        chart.subtitle.contains(", one file or a file per thread"),
-        "{}",
-        chart.subtitle
-    );
+    assert!(chart.subtitle.contains(", one file or a file per thread"), "{}", chart.subtitle);
     assert!(chart.series.iter().all(|series| series.points.len() == 5));
 }
 

@@ -127,7 +127,11 @@ fn one_lucky_sample_makes_no_fastest_method() {
         case(Final, "write,chunk=8KiB", None, &times(FAST, 2)),
         case(Final, "write", BASELINE, &times(FAST, 2)),
     ]);
-    assert!(sentences[0].contains("(tried 3 candidates, fastest: write,chunk=8KiB, 1.00 ×"), "{}", sentences[0]);
+    assert!(
+        sentences[0].contains("(tried 3 candidates, fastest: write,chunk=8KiB, 1.00 ×"),
+        "{}",
+        sentences[0]
+    );
 }
 
 #[test]
@@ -180,8 +184,9 @@ fn a_baseline_without_a_result_leaves_the_simplest_of_the_fastest() {
         case(Final, "write", BASELINE, &[]),
     ]);
     assert!(
-        sentences[0]
-            .ends_with(", the simplest of the fastest, without a result of plain write (write) for comparison."),
+        sentences[0].ends_with(
+            ", the simplest of the fastest, without a result of plain write (write) for comparison."
+        ),
         "{}",
         sentences[0]
     );

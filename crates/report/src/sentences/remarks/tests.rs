@@ -92,7 +92,9 @@ fn said(startups_ns: &[Option<u64>]) -> Option<String> {
         ..Sample::without_figures(0, Outcome::Ok)
     };
     let samples = startups_ns.iter().map(sample).collect();
-    conclude(vec![example_case("A", "write", samples)]).into_iter().find(|line| line.starts_with("An empty program"))
+    conclude(vec![example_case("A", "write", samples)])
+        .into_iter()
+        .find(|line| line.starts_with("An empty program"))
 }
 
 #[test]
