@@ -1,4 +1,4 @@
-//! A comparison in a terminal, and as the JSON of `docs/json.md`.
+//! A comparison in a terminal, and as the JSON of `docs/reference/json.md`.
 
 use anstyle::Style;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `docs/json.md` describes the document. An incompatible change raises [`SCHEMA`].
+//! `docs/reference/json.md` describes the document. An incompatible change raises [`SCHEMA`].
 
 use serde::Serialize;
 use writebench_model::{CaseRecord, MissingTarget, RunRecord, TargetRecord};

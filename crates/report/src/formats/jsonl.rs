@@ -1,4 +1,4 @@
-//! One JSON document per line during a run, see `docs/json.md`.
+//! One JSON document per line during a run, see `docs/reference/json.md`.
 
 use serde::Serialize;
 use writebench_model::{

@@ -21,7 +21,7 @@ use crate::numbers::{CompareError, ComparedRun, Comparison, Side};
 use crate::sentences::{Report, run_names};
 
 const STYLE: &str = include_str!("../../../page/style.css");
-/// `docs/design/dependencies.md` has the source and the reason.
+/// `docs/contributing/dependencies.md` has the source and the reason.
 const PLOTLY: &str = include_str!("../../../page/vendor/plotly-cartesian.min.js");
 /// In the order of their dependencies.
 const SCRIPTS: [&str; 9] = [

@@ -1,5 +1,5 @@
 //! Error rates on a real machine's noise. `tests/noise/README.md` describes the recordings. Seeded draws make
-//! the counts exact. `docs/design/measuring.md` has them.
+//! the counts exact. `docs/explanation/statistics.md` has them.
 
 use std::sync::LazyLock;
 
@@ -166,7 +166,7 @@ fn a_case_differs_from_itself_no_more_often_than_promised() {
     }
 }
 
-/// The tables of `docs/design/measuring.md`, in percent, for `tmpfs`, `ext4` and `ext4-fdatasync`.
+/// The tables of `docs/explanation/statistics.md`, in percent, for `tmpfs`, `ext4` and `ext4-fdatasync`.
 #[test]
 fn five_percent_are_found_in_rounds_as_often_as_documented() {
     let found = [6, 20, 40]
