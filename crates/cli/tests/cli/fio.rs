@@ -193,10 +193,7 @@ fn left_out() -> Result<()> {
     ];
     let words = [&["run", path, "--samples", "1", "--no-limits", "--export", &export], &cases[..]].concat();
     let ended = program.call(&words)?;
-    ensure!(
-        ended.code == Some(0) && ended.stderr.contains("No fio job for 2 of 3 cases: "),
-        "{ended:?}"
-    );
+    ensure!(ended.code == Some(0) && ended.stderr.contains("No fio job for 2 of 3 cases: "), "{ended:?}");
     let readme = std::fs::read_to_string(jobs.join("README"))?;
     for line in [
         "write,size=1MiB.fio: write,size=1MiB",

@@ -14,11 +14,7 @@ struct Guide(&'static str, &'static [Need], &'static [&'static str]);
 
 const GUIDES: &[Guide] = &[
     Guide("README.md", &[], &["vs. plain write", "Recommended: ", "int write_file(", "mmap,"]),
-    Guide(
-        "docs/tutorial.md",
-        &[Need::Program("python3")],
-        &["Recommended: ", "save_fast.py", "B vs. A"],
-    ),
+    Guide("docs/tutorial.md", &[Need::Program("python3")], &["Recommended: ", "save_fast.py", "B vs. A"]),
     Guide("docs/how-to/checkpoint-from-python.md", &[Need::Program("python3")], &["fsync"]),
     Guide("docs/how-to/append-only-log.md", &[Need::Program("cc")], &["records/s", "p99"]),
     Guide("docs/how-to/copy-a-file.md", &[], &["plain read and write", "cp {source} {file}"]),

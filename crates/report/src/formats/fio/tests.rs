@@ -38,7 +38,7 @@ fn made(report: &Report) -> Made {
 }
 
 fn without(cases: &str) -> Option<String> {
-    Some(format!("Without a job for fio: {cases}. jobs/README says why."))
+    Some(format!("No fio job for {cases}: see jobs/README."))
 }
 
 fn jobs(cases: &[&str]) -> Made {
@@ -179,7 +179,7 @@ fn cases_without_a_job_have_a_reason() {
         ("allocate,size=1MiB", "nothing is written"),
         ("splice,size=1MiB", "copies no files"),
         ("teleport,size=1MiB", "teleport is not known"),
-        ("write,size=1MiB,colour=red", "colour is not known"),
+        ("write,size=1MiB,colour=red", "colour is unknown here"),
     ] {
         assert!(why(name).contains(reason), "{name}: {}", why(name));
     }
@@ -199,7 +199,7 @@ fn foreign_text_becomes_no_option() {
     let files = made(&Report::from_run(None, RunRecord { cases, targets, ..example_run() }));
     assert_eq!((files.jobs.len(), files.note), (2, without("2 of 4 cases")), "{}", files.readme);
     assert!(files.readme.lines().all(|line| !line.starts_with('[')), "{}", files.readme);
-    assert!(files.readme.contains("destroys what is there"), "{}", files.readme);
+    assert!(files.readme.contains("overwrite the device without asking"), "{}", files.readme);
     for (name, text) in &files.jobs {
         let headings: Vec<&str> = text.lines().filter(|line| line.starts_with('[')).collect();
         assert_eq!(headings, ["[global]", "[writes-0]"], "{}", text);

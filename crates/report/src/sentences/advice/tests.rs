@@ -41,8 +41,8 @@ fn the_simplest_of_the_fastest_is_recommended() {
         sentences,
         [
             "Recommended: write,chunk=4MiB, at 10.6 GB/s in the page cache, 2.97 times as fast as plain write (write,chunk=8KiB), 95% CI 2.96 – 3.03, 8 rounds.",
-            "The same, or inconclusive: uring,depth=4.",
-            "To check it: writebench run '/data/<b>|`x`' --case write,chunk=4MiB --case \
+            "Same or inconclusive: uring,depth=4.",
+            "To check: writebench run '/data/<b>|`x`' --case write,chunk=4MiB --case \
              write,chunk=8KiB",
             "As code, `int write_file(const char *path, const void *data, size_t size)`: writebench code write,chunk=4MiB \
              --lang c (or cpp, rust, python, node, go, java)",
@@ -89,7 +89,7 @@ fn the_recommendation_names_the_required_memory() {
     assert!(aligned.starts_with("It needs your data at the start of a page: "), "{aligned}");
     let huge = needs("pwrite,memory=huge-pages", "write,memory=huge-pages");
     assert!(huge.starts_with("It needs your data in huge pages, "), "{huge}");
-    assert!(needs("pwrite,chunk=4MiB", "write").starts_with("To check it: "), "any memory will do");
+    assert!(needs("pwrite,chunk=4MiB", "write").starts_with("To check: "), "any memory will do");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn a_search_without_a_good_sample_has_a_reason() {
     };
     let not_run = case(Final, "write", None, &[]);
     let sentences = conclusions(vec![died("write,size=16MiB"), died("pwrite,size=16MiB"), not_run.clone()]);
-    let expected = "No advice, as no sample could be taken: 2 of 2 cases failed: write,size=16MiB: worker-died: \
+    let expected = "No advice, because no sample could be taken: 2 of 2 cases failed: write,size=16MiB: worker-died: \
                     SIGKILL (9): killed from outside, as the kernel does when memory runs out, in phase settle, \
                     and 1 more.";
     assert_eq!(sentences, [expected]);
