@@ -178,7 +178,7 @@ fn cases_without_a_job_have_a_reason() {
         ("fwrite,size=1MiB", "C library"),
         ("allocate,size=1MiB", "nothing is written"),
         ("splice,size=1MiB", "copies no files"),
-        ("teleport,size=1MiB", "teleport is not known"),
+        ("teleport,size=1MiB", "method teleport or one of its values is unknown"),
         ("write,size=1MiB,colour=red", "colour is unknown here"),
     ] {
         assert!(why(name).contains(reason), "{name}: {}", why(name));
