@@ -1,4 +1,4 @@
-//! The axes of cases, with one declaration each.
+//! The axes of cases.
 
 use crate::data::Data;
 use crate::form::{Chunk, Count, Distance, Form, Size, Window};
@@ -11,7 +11,7 @@ use crate::value::{
 };
 use crate::value_card::{InCode, Phrase, ValueCard};
 
-/// The distance behind the writer at which data is on its way to the device; none if the kernel decides.
+/// Bytes between the writer and the data in flight to the device. None: the kernel decides.
 pub type WriteBehind = Option<u64>;
 
 macro_rules! form {
@@ -32,8 +32,8 @@ macro_rules! card {
     };
 }
 
-/// Each axis, in the order of a case's name, has: its field, with the text's form if the type does not determine it, and
-/// its default; one line for `writebench list axes`; and its values' card, if they are numbers.
+/// Each axis, in the order of case names. `as` names a text's form where the field's type does not
+/// determine it, and `card` belongs to axes of numbers.
 macro_rules! axes {
     ($($axis:ident = $name:literal {
         $field:ident: $type:ident $(as $form:ty)? = $default:expr,
@@ -41,32 +41,27 @@ macro_rules! axes {
         $(card: $card:expr,)?
     })+) => {
         named_values! {
-            /// One orthogonal property of a case. The order here is the order in a case's name.
+            /// One orthogonal property of a case.
             Axis { $(#[doc = $summary] $axis = $name,)+ }
         }
 
-        /// A value on each axis. [`crate::Case`] allows only valid combinations.
+        /// A value on each axis, maybe an invalid combination: see [`crate::Case`].
         #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub struct Axes { $(#[doc = $summary] pub $field: $type,)+ }
 
         impl Axes {
-            /// The defaults of every axis, with the method's default `prepare`.
             #[must_use]
             pub fn defaults(prepare: Prepare) -> Self {
                 let defaults = Self { $($field: $default,)+ };
                 Self { prepare, ..defaults }
             }
 
-            /// The text of the value on `axis`.
             #[must_use]
             pub fn get(&self, axis: Axis) -> String {
                 match axis { $(Axis::$axis => <form!($type $($form)?)>::text(self.$field),)+ }
             }
 
-            /// Sets the value on `axis` from its text.
-            ///
-            /// # Errors
-            /// The axis has no such value; the message names the accepted ones.
+            /// Sets a value from its text. An error names the accepted values.
             pub fn set(&mut self, axis: Axis, value: &str) -> Result<(), String> {
                 let result = match axis {
                     $(Axis::$axis => <form!($type $($form)?)>::parse(value).map(|value| self.$field = value),)+
@@ -79,7 +74,6 @@ macro_rules! axes {
                 })
             }
 
-            /// The card of the value on `axis`.
             #[must_use]
             pub fn card(&self, axis: Axis) -> ValueCard {
                 match axis { $(Axis::$axis => card!(self.$field $(, $card)?),)+ }
@@ -87,7 +81,6 @@ macro_rules! axes {
         }
 
         impl Axis {
-            /// Whether the values of the axis are numbers rather than names.
             #[must_use]
             pub fn is_number(self) -> bool {
                 match self { $(Self::$axis => <form!($type $($form)?)>::IS_NUMBER,)+ }
@@ -99,13 +92,12 @@ macro_rules! axes {
                 match self { $(Self::$axis => $summary,)+ }
             }
 
-            /// The accepted values, for help and errors.
             #[must_use]
             pub fn values(self) -> String {
                 match self { $(Self::$axis => <form!($type $($form)?)>::values(),)+ }
             }
 
-            /// The named values, and some of those that are numbers, for tests of all values.
+            /// The named values, and some numbers, for tests of all values.
             #[must_use]
             pub fn examples(self) -> &'static [&'static str] {
                 match self { $(Self::$axis => <form!($type $($form)?)>::EXAMPLES,)+ }
@@ -139,7 +131,7 @@ axes! {
         card: |chunks| ValueCard::new(Phrase::How(format!("with {chunks} chunks a call").into())),
     }
     Depth = "depth" {
-        // A greater depth is a mistake; io_uring_setup(2) takes up to 32768 entries.
+        // io_uring_setup(2) takes up to 32768 entries, but a greater depth is a mistake.
         depth: u32 as Count<4096> = 32,
         summary: "operations under way at the same time, for each thread",
         card: |depth| beside(format!("{depth} under way"), 0),
@@ -277,22 +269,21 @@ axes! {
     }
 }
 
-/// The card of a value that is a circumstance.
 fn beside(words: String, effort: u32) -> ValueCard {
     ValueCard { effort, ..ValueCard::new(Phrase::Beside(words.into())) }
 }
 
 impl Axes {
-    /// The chunk size that stands for a thread's whole range.
+    /// A chunk as large as a thread's whole range.
     pub const WHOLE: u64 = Chunk::WHOLE;
 
-    /// Whether data is copied into aligned memory before each direct write.
+    /// Whether each direct write copies its data into aligned memory first.
     #[must_use]
     pub fn is_staged(&self) -> bool {
         self.cache == Cache::Direct && self.memory == DataMemory::Any
     }
 
-    /// The bytes of a mapping that are prepared at a time; none if it is not prepared by window.
+    /// The bytes of a mapping prepared at a time, if by window.
     #[must_use]
     pub fn prepared_window_bytes(&self) -> Option<u64> {
         let is_by_window = self.populate == Populate::Window || self.huge == Huge::Collapse;

@@ -1,4 +1,4 @@
-//! Lists of bounded length: reading one stops when it is too long, before it exhausts the memory.
+//! Lists of bounded length: reading one stops before it exhausts the memory.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,17 +6,11 @@ use std::marker::PhantomData;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// The most samples of a case on one target.
 pub(crate) const MOST_SAMPLES: usize = 1_000_000;
-/// The most intervals of a timeline.
 pub(crate) const MOST_INTERVALS: usize = 1_000;
-/// The most entries of a list that has no limit of its own.
 const MOST_ENTRIES: usize = 100_000;
 
-/// Reads a list of at most so many `what`.
-///
-/// # Errors
-/// It is no such list, or has more.
+/// Reads a list of at most `most` items, which an error calls `what`.
 pub fn at_most<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
     most: usize,

@@ -14,11 +14,10 @@ use crate::sync::SyncCall;
 use crate::value::{Cache, FileLayout, Files, Origin, Prepare, Source};
 use crate::value_card::Phrase;
 
-/// One fully specified experiment. Only valid combinations exist: every constructor uses [`Case::new`], which
-/// refuses the others and names the accepted values.
+/// One fully specified experiment. [`Case::new`] refuses invalid combinations.
 ///
-/// The name is `method[,axis=value…]` with the values that differ from the method's defaults, in
-/// the order of [`Axis::ALL`], and parses back to the same case.
+/// The name is `method[,axis=value…]`, with values that differ from the method's defaults in the order of
+/// [`Axis::ALL`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Case {
@@ -26,7 +25,6 @@ pub struct Case {
     axes: Axes,
 }
 
-/// The serde form of a [`Case`], before [`Case::check`].
 #[derive(Deserialize)]
 struct Unchecked {
     method: Method,
@@ -43,25 +41,20 @@ impl TryFrom<Unchecked> for Case {
     }
 }
 
-/// An axis and the text of its value.
 pub type Assignment<'a> = (Axis, &'a str);
 
-/// The reason why a text or a combination is no case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CaseError {
-    /// The method, axis or value is unknown, or the text is malformed; the message names the accepted ones.
+    /// An unknown method, axis or value. The message names the accepted ones.
     #[error("{0}")]
     Unknown(String),
-    /// Values contradict each other; the message names the axis to change.
+    /// Values contradict each other. The message names the axis to change.
     #[error("{0}")]
     Contradiction(String),
 }
 
 impl Case {
     /// The case of `method` with these values, and defaults elsewhere.
-    ///
-    /// # Errors
-    /// The method lacks an axis, an axis lacks a value, or the values contradict each other.
     pub fn new(method: Method, assignments: &[Assignment<'_>]) -> Result<Self, CaseError> {
         let mut case = Self { method, axes: Axes::defaults(method.card().prepares[0]) };
         for (index, &(axis, value)) in assignments.iter().enumerate() {
@@ -81,20 +74,13 @@ impl Case {
         self.axes.set(axis, value).map_err(CaseError::Unknown)
     }
 
-    /// The method's example with these values in place of its own.
-    ///
-    /// # Errors
-    /// The same as for [`Case::new`].
+    /// The method's example, where these values replace those of the card.
     pub fn example(method: Method, values: &[Assignment<'_>]) -> Result<Self, CaseError> {
         let is_given = |axis| values.iter().any(|&(given, _)| given == axis);
         let rest = method.card().example.iter().filter(|(axis, _)| !is_given(*axis));
         Self::new(method, &values.iter().chain(rest).copied().collect::<Vec<_>>())
     }
 
-    /// Reads a case's name.
-    ///
-    /// # Errors
-    /// The text names no method, or [`Case::new`] fails.
     pub fn parse(text: &str) -> Result<Self, CaseError> {
         let mut parts = text.split(',');
         let name = parts.next().unwrap_or_default();
@@ -111,15 +97,11 @@ impl Case {
         self.method
     }
 
-    /// The values on all axes, defaults included.
     pub fn axes(&self) -> &Axes {
         &self.axes
     }
 
     /// The same case with another value on one axis.
-    ///
-    /// # Errors
-    /// The value makes the case invalid.
     pub fn with(&self, axis: Axis, value: &str) -> Result<Self, CaseError> {
         let mut case = self.clone();
         case.set(axis, value)?;
@@ -133,19 +115,17 @@ impl Case {
         self.method.own_axes().filter(move |&axis| self.axes.get(axis) != defaults.get(axis))
     }
 
-    /// The effort of the case for a programmer, in points: its method's, plus that of each value that is not
-    /// the method's default.
+    /// A programmer's effort, in points: the method's, plus that of each chosen value.
     pub fn effort(&self) -> u32 {
         self.method.card().effort + self.chosen_axes().map(|axis| self.axes.card(axis).effort).sum::<u32>()
     }
 
-    /// What a case asks of a programmer: its effort, then the number of its choices.
     pub fn complexity(&self) -> (u32, usize) {
         (self.effort(), self.chosen_axes().count())
     }
 
-    /// The same case with one choice less, each way: a value, or the method, is the baseline's again. A value that
-    /// needs the choice goes with it. All are simpler and keep the contract, or the baseline's.
+    /// The same case with one choice less: a value, or the method, is again the baseline's. Values that
+    /// need the choice are dropped with it. The contract remains, or becomes the baseline's.
     pub fn simplifications(&self, baseline: &Self) -> Vec<Self> {
         let axes = || self.method.own_axes().filter(|axis| self.axes.get(*axis) != baseline.axes.get(*axis));
         let chosen: Vec<Axis> = self.chosen_axes().collect();
@@ -187,8 +167,8 @@ impl Case {
         simpler
     }
 
-    /// The case as a programmer would say it: `fallocate(2), then write(2) in 64 KiB chunks, then fsync(2)`. Values that
-    /// are the method's defaults, and the size of the file, go without saying.
+    /// A programmer's description: `fallocate(2), then write(2) in 64 KiB chunks, then fsync(2)`. It leaves
+    /// out defaults and the file's size.
     pub fn words(&self) -> String {
         let (mut first, mut call) = (String::new(), self.method().card().words);
         let (mut how, mut beside, mut last) = (String::new(), String::new(), String::new());
@@ -205,13 +185,12 @@ impl Case {
         format!("{first}{call}{how}{beside}{last}")
     }
 
-    /// Whether the other case makes all choices of this one.
     pub fn is_part_of(&self, other: &Self) -> bool {
         self.method == other.method
             && self.chosen_axes().all(|axis| self.axes.get(axis) == other.axes.get(axis))
     }
 
-    /// What this case does that the other does not: `fallocate(2) first, 2 threads`. Empty if nobody has words for that.
+    /// Choices that only this case makes: `fallocate(2) first, 2 threads`.
     pub fn words_beyond(&self, other: &Self) -> String {
         let is_new =
             |axis: &Axis| !other.method.has_axis(*axis) || self.axes.get(*axis) != other.axes.get(*axis);
@@ -235,12 +214,11 @@ impl Case {
         }
     }
 
-    /// The number of threads of all ranks: threads, each with its own share of the bytes.
+    /// The threads of all ranks together.
     pub fn thread_count(&self) -> u32 {
         self.axes.ranks.saturating_mul(self.axes.threads)
     }
 
-    /// The state that the case leaves for its caller.
     pub fn contract(&self) -> Contract {
         let axes = &self.axes;
         let content = match (self.method.card().copying, self.method.card().cursor, axes.data) {
@@ -284,7 +262,7 @@ impl Case {
         }
     }
 
-    /// The chunks that a thread has handed over at the same time, at most.
+    /// The most chunks of a thread in flight.
     fn chunks_under_way(&self) -> u64 {
         let counts = [(Axis::Vector, self.axes.vector), (Axis::Depth, self.axes.depth)];
         counts
@@ -294,14 +272,13 @@ impl Case {
             .product()
     }
 
-    /// The bytes handed over between two moments at which all earlier data is durable; none if there is only
-    /// the end.
+    /// The bytes handed over between two moments at which all earlier data is durable. None: only the end.
     fn durable_every_bytes(&self) -> Option<u64> {
         let axes = &self.axes;
         let chunks = match axes.sync.every.map(u64::from) {
-            // The operations under way complete in any order.
+            // Operations in flight complete in any order.
             Some(1) => self.chunks_under_way(),
-            // A multiple of the vector: the data of one call is not synced in parts.
+            // A multiple of the vector, because a sync covers whole calls.
             Some(every) => every,
             None if axes.sync.call.is_write_through() => self.chunks_under_way(),
             None => return None,
@@ -310,8 +287,8 @@ impl Case {
         (bytes < axes.size_bytes.div_ceil(u64::from(self.thread_count()))).then_some(bytes)
     }
 
-    /// The ranges of the threads, one for each thread of each rank. Their borders are borders of chunks, or of windows. With
-    /// blocks in turns a range has the offset of its first block, and the bytes of all its blocks.
+    /// The range of each thread of each rank, with borders at chunks or windows. A strided range has the
+    /// offset of its first block and the length of all its blocks.
     pub fn ranges(&self) -> Vec<Range> {
         let (threads, size_bytes) = (self.thread_count(), self.axes.size_bytes);
         match self.stride() {
@@ -323,14 +300,14 @@ impl Case {
         }
     }
 
-    /// The distance between a thread's blocks, if threads have them in turns.
+    /// The distance between a thread's blocks in a strided file.
     pub fn stride(&self) -> Option<Stride> {
         let Axes { layout, block_bytes, .. } = self.axes;
         let step_bytes = block_bytes.saturating_mul(u64::from(self.thread_count()));
         (layout == FileLayout::Strided).then_some(Stride { block_bytes, step_bytes })
     }
 
-    /// The most bytes that one sample writes to the target, including old content and zeros written before.
+    /// The most bytes of one sample to the target, old content and zeros included.
     pub fn bytes_written(&self) -> u64 {
         let size_bytes = self.axes.size_bytes;
         let new = if self.method.writes_data() { size_bytes } else { 0 };
@@ -338,7 +315,7 @@ impl Case {
         new.saturating_add(if before { size_bytes } else { 0 })
     }
 
-    /// The size of the source memory of one rank.
+    /// The size of one rank's source memory.
     pub fn source_bytes(&self) -> u64 {
         let chunk = self.axes.chunk_size_bytes.min(self.axes.size_bytes);
         let threads = self.axes.threads.max(1) as usize;
@@ -358,8 +335,7 @@ impl Case {
         }
     }
 
-    /// The size of the aligned memory that data in any memory is copied to, for direct I/O, over all threads of a
-    /// rank.
+    /// The size of one rank's aligned memory for direct I/O from unaligned data.
     pub fn staged_bytes(&self) -> u64 {
         if !(self.method.has_axis(Axis::Memory) && self.axes.is_staged()) {
             return 0;

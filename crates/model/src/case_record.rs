@@ -1,5 +1,3 @@
-//! A row of a run's tables: a case, its place, and its samples.
-
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
@@ -12,22 +10,17 @@ use crate::contract::{Content, Contract};
 use crate::sample::{Sample, SampleDocument};
 use crate::value::{DataMemory, named_values};
 
-/// A row of a table, with the samples of its case on one target. Database and documents use its serde form.
+/// A row of a table: a case on one target with its samples. Its serde form is that of databases and
+/// documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaseRecord {
-    /// The case's name, method and axes.
     #[serde(flatten)]
     pub case: RecordedCase,
-    /// The name of the target.
     pub target: String,
-    /// The reason why the case is in the run.
     #[serde(flatten)]
     pub origin: CaseOrigin,
-    /// The label in the table, beside the name, if the suite has one.
     pub label: Option<String>,
-    /// The state that the case leaves behind.
     pub contract: Contract,
-    /// In the order in which they were taken.
     #[serde(serialize_with = "rows", deserialize_with = "samples")]
     pub samples: Vec<Sample>,
 }
@@ -44,50 +37,44 @@ fn rows<S: Serializer>(samples: &[Sample], serializer: S) -> Result<S::Ok, S::Er
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "OriginFields", into = "OriginFields")]
 pub enum CaseOrigin {
-    /// A section of a suite.
     Suite {
         name: String,
-        /// The table's heading.
         section: String,
         layout: Layout,
     },
-    /// The user named the case.
     Named,
-    /// A search for the best case chose it.
+    /// Chosen by a search for the best case.
     Search {
         stage: Stage,
-        /// Whether the case is plain write, with which all others are compared.
+        /// Plain write, the reference of all comparisons.
         is_baseline: bool,
     },
 }
 
 named_values! {
-    /// A part of a search.
     Stage {
-        /// One or two samples of each candidate, mostly with smaller files, which no table shows.
+        /// One or two samples of each candidate, mostly with smaller files. No table shows them.
         Screening = "screening",
         /// The remaining candidates, at the real size.
         Final = "final",
     }
 
-    /// The layout of a suite's tables.
     #[derive(Default)]
     Layout {
         /// A row per case with throughput and phases.
         #[default]
         Phases = "phases",
-        /// The same, from the fastest to the slowest, with the distance to the fastest.
+        /// The same from fastest to slowest, with the distance to the fastest.
         Ranked = "ranked",
         /// Records per second and the latency of records.
         Records = "records",
         /// Throughput: a row per label, a column per chunk size.
         Matrix = "matrix",
-        /// Elapsed time, user CPU time and system CPU time, a table each.
+        /// A table each for elapsed, user CPU and system CPU time.
         CpuTime = "cpu-time",
     }
 }
 
-/// The serde form. The first two fields tell all readers where the row belongs, the others its origin.
 #[derive(Serialize, Deserialize)]
 struct OriginFields {
     suite: String,
@@ -123,10 +110,10 @@ impl From<CaseOrigin> for OriginFields {
 }
 
 impl CaseOrigin {
-    /// The word in place of a suite's name for the cases of a search.
+    /// In place of a suite's name.
     pub const SEARCH: &'static str = "advise";
 
-    /// The suite's name, or a word instead of one.
+    /// The suite's name, or a word in its place.
     pub fn suite(&self) -> &str {
         match self {
             Self::Suite { name, .. } => name,
@@ -135,7 +122,6 @@ impl CaseOrigin {
         }
     }
 
-    /// The heading of the table.
     pub fn section(&self) -> &str {
         match self {
             Self::Suite { section, .. } => section,
@@ -145,7 +131,6 @@ impl CaseOrigin {
         }
     }
 
-    /// The table: the suite, or the word instead, and the heading.
     pub fn table(&self) -> (&str, &str) {
         (self.suite(), self.section())
     }
@@ -158,18 +143,16 @@ impl CaseOrigin {
         }
     }
 
-    /// Whether the case comes from a search.
     pub fn is_search(&self) -> bool {
         matches!(self, Self::Search { .. })
     }
 
-    /// Whether the case belongs to that stage of a search.
     pub fn is_stage(&self, wanted: Stage) -> bool {
         matches!(self, Self::Search { stage, .. } if *stage == wanted)
     }
 }
 
-/// A recorded case: one that this version knows, or the texts of one that it does not.
+/// A case of this version, or the texts of an unknown one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "Texts", into = "Texts")]
 pub struct RecordedCase {
@@ -183,7 +166,6 @@ enum Meaning {
     Unknown { method: String, axes: BTreeMap<String, String> },
 }
 
-/// The recorded texts of a case: enough to read it if its method or an axis is unknown.
 #[derive(Serialize, Deserialize)]
 struct Texts {
     id: String,
@@ -192,13 +174,13 @@ struct Texts {
 }
 
 impl RecordedCase {
-    /// A case that this version does not know, at least until [`RecordedCase::resolve`].
+    /// Unknown at least until [`RecordedCase::resolve`].
     pub fn unknown(name: String, method: String, axes: BTreeMap<String, String>) -> Self {
         Self { name, meaning: Meaning::Unknown { method, axes } }
     }
 
-    /// Makes the case a known one if its name means the recorded values: a version with other
-    /// defaults may have given the name to another case. Newer axes have their defaults.
+    /// Makes the case known if its name still means the recorded values. Versions with other defaults may
+    /// have given the name to another case. Newer axes have their defaults.
     pub fn resolve(&mut self) {
         let Ok(case) = Case::parse(&self.name) else { return };
         let axes = self.axes();
@@ -214,7 +196,6 @@ impl RecordedCase {
         &self.name
     }
 
-    /// The case; none if this version does not know it.
     pub fn known(&self) -> Option<&Case> {
         match &self.meaning {
             Meaning::Known(case) => Some(case),
@@ -229,7 +210,7 @@ impl RecordedCase {
         }
     }
 
-    /// The texts of the values on the case's axes, by the axes' names.
+    /// Texts by the axes' names.
     pub fn axes(&self) -> BTreeMap<String, String> {
         match &self.meaning {
             Meaning::Known(case) => {
@@ -239,7 +220,6 @@ impl RecordedCase {
         }
     }
 
-    /// The text of the value on an axis; none if its method lacks the axis.
     pub fn value(&self, axis: Axis) -> Option<String> {
         match &self.meaning {
             Meaning::Known(case) => case.method().has_axis(axis).then(|| case.axes().get(axis)),
@@ -247,7 +227,7 @@ impl RecordedCase {
         }
     }
 
-    /// The name without some axes, which cases along these axes share.
+    /// The common name of cases along these axes.
     pub fn name_without(&self, axes: &[Axis]) -> String {
         let is_other = |part: &&str| {
             part.split_once('=').is_none_or(|(name, _)| axes.iter().all(|axis| name != axis.name()))
@@ -280,7 +260,7 @@ impl fmt::Display for RecordedCase {
     }
 }
 
-/// Each case once for every target: of a case in two tables, the first row.
+/// Each case once for every target, in its first row.
 pub fn distinct_rows<'r>(
     rows: impl IntoIterator<Item = &'r CaseRecord>,
 ) -> impl Iterator<Item = &'r CaseRecord> {
@@ -289,8 +269,8 @@ pub fn distinct_rows<'r>(
 }
 
 impl CaseRecord {
-    /// Gives a case of JSON schema 5 today's name, axes and contract: its data began at a page, unless an axis
-    /// `alignment` said otherwise. The database has the same in `migrations/009.sql`.
+    /// Gives a case of JSON schema 5 today's name, axes and contract: its data began at a page, unless an
+    /// axis `alignment` stated otherwise. `migrations/009.sql` does the same for databases.
     pub fn say_where_its_data_was(&mut self) {
         let Meaning::Unknown { method, axes } = &mut self.case.meaning else { return };
         let memory = match (axes.remove("alignment").as_deref(), axes.get("memory").map(String::as_str)) {
@@ -314,19 +294,18 @@ impl CaseRecord {
         }
     }
 
-    /// The command line of a case that is a program of the user's; none for our own cases.
     pub fn program(&self) -> Option<&str> {
         self.label.as_deref().filter(|_| self.case.known().is_some_and(|case| case.method().is_program()))
     }
 
-    /// Bytes that the samples have written, with the old content that they prepare.
+    /// Old content included.
     pub fn sample_bytes(&self) -> u64 {
         let each = self.case.known().map_or(self.contract.bytes, Case::bytes_written);
         each.saturating_mul(self.samples.len() as u64)
     }
 
-    /// Whether copies share most of their blocks with the source, by the method or by the
-    /// filesystem's choice.
+    /// Whether copies share most of their blocks with the source, by the method or by the filesystem's
+    /// choice.
     pub fn shares_blocks(&self) -> bool {
         let is_shared = |sample: &Sample| sample.outcome.is_ok() && sample.shares_blocks == Some(true);
         self.contract.content == Content::SharedCopy || self.samples.iter().any(is_shared)

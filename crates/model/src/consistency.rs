@@ -10,20 +10,17 @@ use crate::value::{
     Populate,
 };
 
-/// An axis to change, and the reason with the accepted values.
 type Contradiction = (Axis, String);
 
-/// Refuses the value on an axis.
 fn refuse(axis: Axis, why: impl Into<String>) -> Result<(), Contradiction> {
     Err((axis, why.into()))
 }
 
 impl Case {
-    /// The smallest sector: direct I/O always needs multiples of it.
+    /// The smallest sector. Direct I/O always needs multiples of it.
     pub const SECTOR_BYTES: u64 = 512;
-    /// A huge page with pages of 4 KiB: `MADV_COLLAPSE` fails on machines with others.
+    /// With pages of 4 KiB. `MADV_COLLAPSE` fails on machines with other page sizes.
     pub const HUGE_PAGE_BYTES: u64 = 2 << 20;
-    /// The most threads of all ranks.
     pub const MOST_THREADS: u64 = 1 << 20;
 
     pub(crate) fn check(&self) -> Result<(), CaseError> {
@@ -45,7 +42,6 @@ impl Case {
     }
 }
 
-/// The method's own restrictions.
 fn methods_own(method: Method, axes: &Axes) -> Result<(), Contradiction> {
     if !method.card().prepares.contains(&axes.prepare) {
         let fitting: Vec<&str> = method.card().prepares.iter().map(|prepare| prepare.name()).collect();
@@ -98,7 +94,7 @@ fn sizes(method: Method, axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
-/// There may be many ranks, but not more than a machine has cores.
+/// Many ranks are plausible, more threads than a machine has cores are not.
 fn ranks(axes: &Axes) -> Result<(), Contradiction> {
     let threads = u64::from(axes.ranks) * u64::from(axes.threads);
     if threads > Case::MOST_THREADS {
@@ -108,7 +104,7 @@ fn ranks(axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
-/// Ranks call together for one file that they all have open.
+/// A collective call needs one file, open in all ranks.
 fn collective(axes: &Axes) -> Result<(), Contradiction> {
     if axes.collective == Collective::Yes && axes.files != Files::Shared {
         return refuse(Axis::Collective, "ranks with files of their own have no calls together");
@@ -116,7 +112,7 @@ fn collective(axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
-/// Blocks in turns are those of one file, and calls do not cross their borders.
+/// Strided blocks are those of one file, and calls do not cross their borders.
 fn blocks(case: &Case) -> Result<(), Contradiction> {
     let axes = case.axes();
     if axes.layout == FileLayout::Segmented {
@@ -158,7 +154,7 @@ fn layout(method: Method, axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
-/// Windows hold whole chunks, and huge pages if these are made of them.
+/// A window holds whole chunks, or whole huge pages.
 fn windows(case: &Case) -> Result<(), Contradiction> {
     let axes = case.axes();
     let Some(window) = axes.prepared_window_bytes() else {
@@ -185,7 +181,6 @@ fn windows(case: &Case) -> Result<(), Contradiction> {
     Ok(())
 }
 
-/// Memory in huge pages holds one at least.
 fn memory(case: &Case) -> Result<(), Contradiction> {
     let huge = Case::HUGE_PAGE_BYTES;
     if case.axes().memory != DataMemory::HugePages || case.source_bytes() >= huge {
@@ -195,7 +190,7 @@ fn memory(case: &Case) -> Result<(), Contradiction> {
     refuse(Axis::Memory, format!("with source={source} the memory is smaller than a huge page, {huge}"))
 }
 
-/// Write-behind is for data in the page cache that nothing else writes out on the way.
+/// Write-behind needs data in the page cache, and no other call that writes it out.
 fn write_behind(axes: &Axes) -> Result<(), Contradiction> {
     if axes.writeback_bytes.is_none() {
         let why = "write-behind drops what it has written out; set writeback=SIZE";
@@ -210,7 +205,7 @@ fn write_behind(axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
-/// Direct I/O needs whole sectors and aligned offsets: open(2), `O_DIRECT`. Data in unaligned memory is copied.
+/// See open(2), `O_DIRECT`. Data in unaligned memory is copied first.
 fn direct(case: &Case) -> Result<(), Contradiction> {
     const SECTOR: u64 = Case::SECTOR_BYTES;
     let axes = case.axes();

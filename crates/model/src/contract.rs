@@ -1,5 +1,3 @@
-//! The state that a case leaves for its caller.
-
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -7,83 +5,74 @@ use serde::{Deserialize, Serialize};
 use crate::quantity::Bytes;
 use crate::value::{Checksums, DataMemory, named_values};
 
-/// The contract of a case. Only cases of one contract are ranked together.
+/// The state of a file after a case. Only cases of one contract are ranked together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Contract {
     pub content: Content,
-    /// The percentage of zeros in otherwise incompressible content. Older documents have no such field.
+    /// In otherwise incompressible content. Older documents lack the field.
     #[serde(default)]
     pub zero_percent: u8,
-    /// The total bytes over all files.
+    /// Over all files.
     pub bytes: u64,
     pub files: u32,
-    /// Whether a file existed before: its blocks, and perhaps its pages, exist already.
+    /// An existing file has its blocks, and perhaps its pages.
     pub start: Start,
     pub source: DataSource,
-    /// The memory that the data must be in; documents of schema 5 have no such field.
+    /// Documents of schema 5 lack the field.
     #[serde(default)]
     pub memory: DataMemory,
-    /// Whether the filesystem makes checksums of the data as usual. Older documents have no such field.
+    /// Whether the filesystem makes checksums of the data as usual. Older documents lack the field.
     #[serde(default)]
     pub checksums: Checksums,
-    /// The data that survives a loss of power.
     pub durability: Durability,
-    /// The bytes of a thread between moments at which all of them are durable; none if only the end is.
+    /// The bytes of a thread between moments at which all of them are durable. None: only at the end.
     pub durable_every_bytes: Option<u64>,
 }
 
 named_values! {
-    /// The content of a file.
     Content {
-        /// Incompressible data.
         Random = "random",
-        /// Zeros that were written.
         Zero = "zero",
-        /// Reserved blocks that read as zeros.
+        /// Blocks that read as zeros.
         Reserved = "reserved",
-        /// A length and no blocks.
+        /// A length without blocks.
         Hole = "hole",
-        /// No bytes at all: the file is empty.
+        /// An empty file.
         Nothing = "nothing",
-        /// The content of another file.
         Copy = "copy",
-        /// The blocks of another file, shared with it until one of them is written.
+        /// Blocks shared with another file until one is written.
         SharedCopy = "shared-copy",
     }
 
-    /// The source of the data.
     DataSource {
-        /// Memory as large as the file.
+        /// As large as the file.
         Memory = "file",
-        /// One chunk in memory, repeatedly.
+        /// Repeated.
         Chunk = "chunk",
-        /// Another file that is in the page cache.
+        /// In the page cache.
         WarmFile = "warm-file",
-        /// Another file that is not in the page cache.
+        /// Not in the page cache.
         ColdFile = "cold-file",
     }
 
-    /// The state before.
     Start {
-        /// No file.
         New = "new",
-        /// A file of the same size.
+        /// Of the same size.
         Existing = "existing",
     }
 
-    /// The data that survives a loss of power.
     Durability {
-        /// None is guaranteed: the data is in the page cache.
+        /// Only the page cache has the data.
         Cached = "cached",
-        /// None is guaranteed: the device has the data, but may keep it in a volatile cache.
+        /// The device has the data, maybe in a volatile cache.
         Device = "device",
-        /// All data: a sync call has returned.
+        /// A sync call has returned.
         Durable = "durable",
     }
 }
 
 impl Content {
-    /// Whether bytes are moved into the file: otherwise the time says more than a throughput.
+    /// Whether bytes are moved into the file. Otherwise a throughput means little.
     pub fn has_own_bytes(self) -> bool {
         match self {
             Self::Random | Self::Zero | Self::Copy => true,
@@ -96,15 +85,14 @@ impl Content {
         !matches!(self, Self::Hole | Self::Nothing)
     }
 
-    /// Whether data reaches the file.
     pub fn is_data(self) -> bool {
         !matches!(self, Self::Reserved | Self::Hole | Self::Nothing)
     }
 }
 
 impl Contract {
-    /// Whether this contract is at least as strong as the other: the same bytes, at least as durable, and from
-    /// memory of which no more is asked. A copy may share its blocks, as with cp.
+    /// Whether this contract is at least as strong: the same bytes, at least as durable, from memory with
+    /// at most the same promises. A copy may share its blocks, as with cp.
     pub fn satisfies(&self, wanted: &Self) -> bool {
         let Self { content, zero_percent, bytes, files, start, source, .. } = self;
         let Self { memory, checksums, durability, durable_every_bytes, .. } = self;
@@ -121,13 +109,12 @@ impl Contract {
         is_same && is_content_with && *durability as u8 >= wanted.durability as u8 && is_as_often
     }
 
-    /// How well the content compresses, in words, if there is more to it than its kind.
     #[must_use]
     pub fn zeros_in_words(&self) -> String {
         if self.zero_percent == 0 { String::new() } else { format!(" with {} % zeros", self.zero_percent) }
     }
 
-    /// The place of the data, or how often it is durable, in words.
+    /// The durability in words.
     pub fn kept(&self) -> String {
         match (self.durability, self.durable_every_bytes) {
             (Durability::Cached, _) => "in the page cache".to_owned(),

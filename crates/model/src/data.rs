@@ -1,29 +1,24 @@
-//! The written data, by how well it compresses.
-
 use std::fmt;
 
 use crate::form::Form;
 use crate::value_card::{InCode, Phrase, ValueCard};
 
-/// See [`crate::Axis::Data`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Data {
-    /// Incompressible, different in every block, reproducible from a seed.
+    /// Reproducible from a seed, and different in every block.
     Random,
-    /// This percentage of each block of [`Data::BLOCK_BYTES`] is zeros, at its end. The rest is random.
+    /// The percentage of zeros at the end of each block. The rest is random.
     Compressible(u8),
-    /// All bytes zero.
     Zero,
 }
 
 impl Data {
-    /// The block of random bytes and zeros, a page. Filesystems compress larger units.
+    /// A page. Filesystems compress larger units.
     pub const BLOCK_BYTES: usize = 4096;
     const RANDOM: &str = "random";
     const COMPRESSIBLE: &str = "compressible:";
     const ZERO: &str = "zero";
 
-    /// The percentage of zeros in each block.
     #[must_use]
     pub fn zero_percent(self) -> u8 {
         match self {

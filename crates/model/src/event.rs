@@ -1,5 +1,4 @@
-//! The steps of a run: the one form in which results leave the scheduler. The database and JSON Lines record them, and
-//! the run in memory is made of them.
+//! The steps of a run, from which the database, JSON Lines and the run in memory are made.
 
 use std::collections::HashMap;
 
@@ -10,44 +9,30 @@ use crate::run::{RunRecord, RunStatus};
 use crate::sample::Sample;
 use crate::target::Limit;
 
-/// A step of a run. Targets are given by their positions in the run.
+/// Targets are given by their positions in the run. `Started` is not recorded: its sample is the first of at
+/// most `left`, after `written` bytes of the run. `Cluster` has the ranks of a resumed run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEvent {
-    /// A sample begins, which is not recorded.
-    Started {
-        target: usize,
-        case: Case,
-        /// The remaining samples, including this one, if no case ends early.
-        left: usize,
-        /// The bytes that the run has written so far.
-        written: u64,
-    },
-    /// A row is added to the run's tables.
+    Started { target: usize, case: Case, left: usize, written: u64 },
     Case(Box<CaseRecord>),
-    /// A sample has been taken.
     Sample { target: usize, case: RecordedCase, sample: Box<Sample> },
-    /// The hardware's limits are known, or better known.
     Limits { target: usize, limits: Vec<Limit> },
-    /// The run goes on with these ranks.
     Cluster(Cluster),
-    /// See [`RunRecord::written_bytes`] and [`RunRecord::cpu_wait_ppm`].
     Totals { written_bytes: u64, cpu_wait_ppm: Option<u32> },
-    /// The run goes on, or ends.
     Status(RunStatus),
 }
 
-/// A run as its events have made it so far.
 #[derive(Debug)]
 pub struct FoldedRun {
     run: RunRecord,
-    /// The first row of each case, for each target: the only one that holds samples.
+    /// The row with a case's samples, by target.
     first_rows: Vec<HashMap<RecordedCase, usize>>,
-    /// Rows of cases that are in an earlier row, too, with that row.
+    /// Later rows of a case, with its first.
     repeated: Vec<(usize, usize)>,
 }
 
 impl FoldedRun {
-    /// The run at its beginning, or as it was before it goes on.
+    /// A new run, or a recorded one to resume.
     pub fn new(mut run: RunRecord) -> Self {
         let rows = std::mem::take(&mut run.cases);
         let first_rows = vec![HashMap::new(); run.targets.len()];
@@ -56,18 +41,17 @@ impl FoldedRun {
         folded
     }
 
-    /// The run. Of a case in two tables, only the first row has the samples.
+    /// Only the first row of a case has its samples.
     pub fn so_far(&self) -> &RunRecord {
         &self.run
     }
 
-    /// The samples of a case; none if the tables lack it.
     pub fn samples(&self, target: usize, case: &RecordedCase) -> Option<&[Sample]> {
         Some(&self.run.cases[*self.first_rows.get(target)?.get(case)?].samples)
     }
 
-    /// The row of a case that joins the tables during the run: that of another case of its contract, without a label.
-    /// None if the case has a row, or its contract has none.
+    /// The row of a case that joins during the run, copied from another row of its contract. None if the
+    /// case has a row, or its contract lacks one.
     pub fn row_of_contest(&self, target: usize, case: &Case) -> Option<CaseRecord> {
         let name = &self.run.targets.get(target)?.name;
         let (case, contract) = (RecordedCase::from(case.clone()), case.contract());
@@ -92,7 +76,7 @@ impl FoldedRun {
         }
     }
 
-    /// Adds a sample. One of a case that the tables lack is dropped.
+    /// A sample of a case without a row is dropped.
     pub fn add_sample(&mut self, target: usize, case: &RecordedCase, sample: Sample) {
         if let Some(&row) = self.first_rows.get(target).and_then(|rows| rows.get(case)) {
             self.run.cases[row].samples.push(sample);
@@ -112,10 +96,10 @@ impl FoldedRun {
         self.run.cases.push(row);
     }
 
-    /// Takes the run out, with all samples of each row.
+    /// The run with all samples in each row.
     pub fn finish(&mut self) -> RunRecord {
         let mut cases = std::mem::take(&mut self.run.cases);
-        // For ten thousand cases with a few samples each, the spare capacity would add half as much again.
+        // The spare capacity of ten thousand short lists would add half of their size.
         cases.iter_mut().for_each(|row| row.samples.shrink_to_fit());
         for (row, first) in self.repeated.drain(..) {
             cases[row].samples = cases[first].samples.clone();

@@ -2,22 +2,19 @@
 
 use crate::quantity::Bytes;
 
-/// The text of a value. Named values get it from their declaration in `value.rs`.
+/// `value.rs` declares the texts of named values.
 pub(crate) trait Form {
     type Value;
-    /// Whether the texts are numbers rather than names.
     const IS_NUMBER: bool;
-    /// The named values, and some of those that are numbers: tests of all values use them.
+    /// For tests of all values: names, and some numbers.
     const EXAMPLES: &'static [&'static str];
 
-    /// The error names the accepted forms.
+    /// An error names the accepted forms.
     fn parse(text: &str) -> Result<Self::Value, String>;
     fn text(value: Self::Value) -> String;
-    /// The accepted values, for help and errors.
     fn values() -> String;
 }
 
-/// Any number of bytes.
 pub(crate) struct Size;
 
 impl Form for Size {
@@ -70,7 +67,7 @@ impl Form for Chunk {
     }
 }
 
-/// A window of a mapping: whole pages.
+/// Whole pages of a mapping.
 pub(crate) struct Window;
 
 impl Form for Window {
@@ -79,7 +76,7 @@ impl Form for Window {
     const EXAMPLES: &[&str] = &["8KiB", "256KiB", "4MiB"];
 
     fn parse(text: &str) -> Result<u64, String> {
-        /// The smallest page of any machine.
+        /// The smallest of any machine.
         const PAGE_BYTES: u64 = 4096;
         let whole = Size::parse(text)?;
         let fits = whole > 0 && whole.is_multiple_of(PAGE_BYTES);
@@ -95,7 +92,6 @@ impl Form for Window {
     }
 }
 
-/// A distance in a file, or none.
 pub(crate) struct Distance;
 
 impl Distance {
@@ -120,7 +116,6 @@ impl Form for Distance {
     }
 }
 
-/// A number from 1 to `MOST`.
 pub(crate) struct Count<const MOST: u32>;
 
 impl<const MOST: u32> Form for Count<MOST> {

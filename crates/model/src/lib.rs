@@ -1,8 +1,4 @@
 //! writebench's terms as plain data, without I/O.
-//!
-//! A [`Case`] is one point in the space of [`Axis`] values and has a name that parses back to it; a [`Suite`]
-//! is a named list of cases; a [`Sample`] is one timed execution of a case with its outcome; a [`Contract`]
-//! decides which cases may be ranked together.
 
 mod axis;
 mod bounded;

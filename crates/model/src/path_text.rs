@@ -1,11 +1,10 @@
-//! Paths as text, for JSON, the database and people: nothing of a path is lost, and it stays in one line.
+//! Paths as one line of text for JSON, the database and people, without loss.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// The path as text. A byte that is no UTF-8, a control character and a backslash are `\\xNN`, two digits for each byte;
-/// all else is as it is.
+/// Bytes outside UTF-8, control characters and backslashes become `\\xNN`, two digits for each byte.
 pub fn path_text(path: &Path) -> String {
     let mut text = String::new();
     for part in path.as_os_str().as_bytes().utf8_chunks() {
@@ -17,7 +16,6 @@ pub fn path_text(path: &Path) -> String {
     text
 }
 
-/// The path of such a text.
 pub fn path_from_text(text: &str) -> PathBuf {
     let (mut bytes, mut rest) = (Vec::new(), text);
     while let Some(at) = rest.find('\\') {
@@ -28,7 +26,7 @@ pub fn path_from_text(text: &str) -> PathBuf {
                 bytes.push(byte);
                 rest = &rest[at + 4..];
             }
-            // Text of an older version, which escaped nothing.
+            // Older versions escaped nothing.
             None => {
                 bytes.push(b'\\');
                 rest = &rest[at + 1..];

@@ -1,14 +1,11 @@
-//! Sizes and durations in the form of the command line, and ranges of bytes.
-
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 /// A number of bytes in the form of the command line.
 ///
-/// Reading: a plain number is bytes; `k`, `M`, `G`, `T` and `KiB` … `TiB` are powers of 1024;
-/// `kB`, `MB`, `GB`, `TB` are powers of 1000. A fraction is accepted where it gives whole bytes.
-/// Writing uses the largest binary unit that is exact, so that reading gives the same number.
+/// A plain number is bytes. `k`, `M`, `G`, `T` and `KiB` … `TiB` are powers of 1024, and `kB`, `MB`, `GB`,
+/// `TB` are powers of 1000. A fraction must give whole bytes. The text has the largest exact binary unit.
 ///
 /// ```
 /// use writebench_model::Bytes;
@@ -40,7 +37,6 @@ fn unit_bytes(unit: &str) -> Result<u64, &'static str> {
 }
 
 impl FromStr for Bytes {
-    /// A message with the accepted forms.
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -71,7 +67,7 @@ fn parse(text: &str) -> Result<u64, &'static str> {
         }
         bytes += part / denominator;
     }
-    // Files end at off_t's largest value; a larger size is a mistake.
+    // A file ends at the largest value of `off_t`.
     u64::try_from(bytes).ok().filter(|&bytes| i64::try_from(bytes).is_ok()).ok_or(TOO_LARGE)
 }
 
@@ -87,7 +83,7 @@ impl fmt::Display for Bytes {
 }
 
 impl Bytes {
-    /// For prose, exact: `64 KiB`, `4097 bytes`.
+    /// Exact, for prose: `64 KiB`, `4097 bytes`.
     pub fn in_words(self) -> String {
         let text = self.to_string();
         match text.find(|character: char| !character.is_ascii_digit()) {
@@ -96,7 +92,7 @@ impl Bytes {
         }
     }
 
-    /// For prose: two or three significant digits in a binary unit, such as `1.5 GiB`.
+    /// Two or three significant digits, for prose: `1.5 GiB`.
     pub fn approximate(self) -> String {
         for (unit, bytes) in BINARY {
             if self.0 >= bytes {
@@ -109,10 +105,7 @@ impl Bytes {
     }
 }
 
-/// Reads `500ms`, `30s`, `1.5m`, `2h`; a plain number is seconds. At most a year.
-///
-/// # Errors
-/// The text has another form, or is out of range.
+/// Reads `500ms`, `30s`, `1.5m`, `2h`, or a plain number of seconds. At most a year.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let error =
         || format!("'{text}' is not a duration: expected a number with a unit, such as 30s, 500ms, 5m or 2h");
@@ -132,19 +125,18 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| error())
 }
 
-/// The form of records: in nanoseconds, at most 584 years.
+/// At most 584 years.
 pub fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A range of bytes in the data of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
     pub offset: u64,
     pub length: u64,
 }
 
-/// The distance between the blocks of a thread, if threads have a file's blocks in turns.
+/// The blocks of a thread in a strided file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stride {
     pub block_bytes: u64,
@@ -153,23 +145,24 @@ pub struct Stride {
 }
 
 impl Stride {
-    /// The first offset of a thread, and the bytes of all its blocks in a file of that size.
+    /// A thread's first offset, and the bytes of all its blocks.
     pub fn range(&self, size_bytes: u64, thread: u64) -> Range {
         let offset = self.block_bytes.saturating_mul(thread).min(size_bytes);
         let (left, step) = (size_bytes - offset, self.step_bytes.max(1));
         Range { offset, length: left / step * self.block_bytes + (left % step).min(self.block_bytes) }
     }
 
-    /// The distance in the file from a thread's first byte to one of its others, by the number of its bytes before that.
+    /// Converts a distance within the thread's own bytes into one in the file.
     pub fn distance(&self, bytes_before: u64) -> u64 {
         bytes_before / self.block_bytes * self.step_bytes + bytes_before % self.block_bytes
     }
 }
 
-/// Splits `size_bytes` into one contiguous range per thread, in order. No range is empty unless there is less
-/// than a byte per thread, and the lengths differ by at most one granule. The granule is a chunk if every
-/// thread gets at least one, else a 4 KiB page, else a byte, so that chunks stay aligned in the file whenever
-/// possible.
+/// Splits `size_bytes` into one contiguous range per thread.
+///
+/// No range is empty unless there is less than a byte per thread. Lengths differ by at most one granule: a
+/// chunk if every thread gets at least one, else a 4 KiB page, else a byte. Chunks remain aligned in the
+/// file where possible.
 pub fn split(size_bytes: u64, threads: u32, chunk_size_bytes: u64) -> Vec<Range> {
     const PAGE_BYTES: u64 = 4096;
     let count = u64::from(threads.max(1));

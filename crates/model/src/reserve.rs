@@ -1,5 +1,3 @@
-//! Free space that a run leaves on a filesystem.
-
 use std::fmt;
 use std::str::FromStr;
 
@@ -16,11 +14,7 @@ use crate::quantity::Bytes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reserve {
-    /// Millionths of the whole.
-    Share {
-        /// The share in millionths.
-        ppm: u32,
-    },
+    Share { ppm: u32 },
     Size(Bytes),
 }
 
@@ -28,15 +22,12 @@ const DEFAULT_PPM: u32 = 50_000;
 
 impl Reserve {
     pub const DEFAULT: Self = Self::Share { ppm: DEFAULT_PPM };
-    /// For a filesystem that the run made.
     pub const NONE: Self = Self::Share { ppm: 0 };
 
-    /// Whether nothing is reserved.
     pub fn is_none(self) -> bool {
         matches!(self, Self::Share { ppm: 0 } | Self::Size(Bytes(0)))
     }
 
-    /// The reserved part of that many bytes.
     pub fn of_bytes(self, total_bytes: u64) -> u64 {
         match self {
             Self::Share { ppm } => share(total_bytes, ppm),
@@ -44,7 +35,6 @@ impl Reserve {
         }
     }
 
-    /// The reserved part of that many inodes.
     pub fn of_inodes(self, total: u64) -> u64 {
         share(total, if let Self::Share { ppm } = self { ppm } else { DEFAULT_PPM })
     }
@@ -62,7 +52,6 @@ fn share(total: u64, ppm: u32) -> u64 {
 }
 
 impl FromStr for Reserve {
-    /// A message with the accepted forms.
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

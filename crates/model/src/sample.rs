@@ -1,5 +1,3 @@
-//! One timed execution of a case, and its outcome.
-
 use std::fmt;
 
 use serde::de::Error;
@@ -10,7 +8,7 @@ use crate::phase::Phase;
 use crate::ranks::RankTimes;
 use crate::value::named_values;
 
-/// Nanoseconds on a monotonic clock in each timed phase.
+/// On a monotonic clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhasesNs {
     pub prepare: u64,
@@ -21,12 +19,10 @@ pub struct PhasesNs {
 }
 
 impl PhasesNs {
-    /// The total: the sum of the timed phases.
     pub fn total(&self) -> u64 {
         self.checked_total().unwrap_or(u64::MAX)
     }
 
-    /// The time of a timed phase.
     pub fn get_mut(&mut self, phase: Phase) -> Option<&mut u64> {
         Some(match phase {
             Phase::Open => &mut self.open,
@@ -44,39 +40,35 @@ impl PhasesNs {
     }
 }
 
-/// A document from elsewhere may have phases whose sum overflows.
+/// The sum can overflow in a document from elsewhere.
 fn with_total<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PhasesNs, D::Error> {
     let phases = PhasesNs::deserialize(deserializer)?;
     let total = phases.checked_total().map(|_| phases);
     total.ok_or_else(|| D::Error::custom("phases_ns add up to more than a number holds"))
 }
 
-/// A call that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub phase: Phase,
-    /// The call, or another cause.
+    /// Or another cause.
     pub call: String,
-    /// The file, in the run's directory; `copied` is the source of a copy, also the user's.
+    /// In the run's directory, except the user's source. `copied` is any source.
     pub path: Option<String>,
-    /// The offset in the file, in bytes.
     pub offset: Option<u64>,
-    /// The error number, if the call gave one.
     pub errno: Option<i32>,
     pub message: String,
 }
 
 impl Failure {
-    /// The cause that `O_DIRECT` was accepted, and data goes through the page cache.
+    /// The cause if `O_DIRECT` was accepted, but data passed through the page cache.
     pub const DIRECT_IN_PAGE_CACHE: &'static str = "cache=direct";
 
-    /// The meaning of an error number, without Rust's suffix.
+    /// Without Rust's suffix.
     pub fn errno_message(errno: i32) -> String {
         let text = std::io::Error::from_raw_os_error(errno).to_string();
         text.strip_suffix(&format!(" (os error {errno})")).map_or(text.clone(), str::to_owned)
     }
 
-    /// The system's message with its number.
     pub fn io_message(error: &std::io::Error) -> String {
         match error.raw_os_error() {
             Some(errno) => format!("{} ({errno})", Self::errno_message(errno)),
@@ -99,35 +91,34 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The outcome of a sample. Only `ok` has figures.
+/// Only `ok` has results.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", content = "cause", rename_all = "kebab-case")]
 pub enum Outcome {
     /// All bytes are in the file.
     #[default]
     Ok,
-    /// The target cannot do what the case's name says.
+    /// The target does not support the case.
     Unsupported(Box<Failure>),
     /// A call failed, or the file is wrong.
     Failed(Box<Failure>),
-    /// The deadline passed; the worker was killed.
+    /// The worker was killed at the deadline.
     TimedOut {
         /// The last known phase.
         phase: Phase,
         limit_ns: u64,
     },
-    /// The worker process died during the sample.
     WorkerDied {
         /// The last known phase.
         phase: Phase,
         signal: Option<i32>,
-        /// The exit code otherwise, and the last line on stderr.
+        /// An exit code, and the last line on stderr.
         detail: String,
     },
 }
 
 impl Outcome {
-    /// The outcome's word in tables, the database and JSON.
+    /// In tables, the database and JSON.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -138,7 +129,6 @@ impl Outcome {
         }
     }
 
-    /// Whether there are figures.
     pub fn is_ok(&self) -> bool {
         *self == Self::Ok
     }
@@ -148,23 +138,20 @@ impl Outcome {
         !matches!(self, Self::Ok | Self::Unsupported(_))
     }
 
-    /// Whether `O_DIRECT` was accepted, and data goes through the page cache.
     pub fn is_direct_in_page_cache(&self) -> bool {
         matches!(self, Self::Unsupported(failure) if failure.call == Failure::DIRECT_IN_PAGE_CACHE)
     }
 
-    /// Whether the worker was lost.
     pub fn is_loss(&self) -> bool {
         matches!(self, Self::TimedOut { .. } | Self::WorkerDied { .. })
     }
 
-    /// Whether the worker died, and the case need not be the reason. SIGBUS is how a mapping learns of a failed read or
-    /// write, so it is a failure of the case.
+    /// Whether the case need not be the reason for the worker's death. SIGBUS is a mapping's report of a
+    /// failed read or write, so it is a failure of the case.
     pub fn is_accident(&self) -> bool {
         matches!(self, Self::WorkerDied { signal, .. } if *signal != Some(SIGBUS))
     }
 
-    /// The cause in a few words; none for `ok`.
     pub fn reason(&self) -> Option<String> {
         match self {
             Self::Ok => None,
@@ -181,12 +168,11 @@ impl Outcome {
     }
 }
 
-/// The number on every architecture that Rust knows except MIPS.
+/// 10 on MIPS, and the same on all other architectures of Rust.
 const SIGBUS: i32 = 7;
 
 fn signal_meaning(signal: i32) -> String {
-    // These numbers of signal(7) are the same on every Linux architecture that Rust knows, except SIGBUS,
-    // which is 10 on MIPS.
+    // The other numbers of signal(7) are the same on every architecture of Rust.
     match signal {
         4 => "SIGILL (4)".to_owned(),
         6 => "SIGABRT (6)".to_owned(),
@@ -198,61 +184,58 @@ fn signal_meaning(signal: i32) -> String {
     }
 }
 
-/// One timed execution of a case. Runs have many samples, so rare parts are boxed.
+/// One timed execution of a case. Rare parts are boxed, because runs have many samples.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// The round, from 0.
+    /// From 0.
     pub round: u32,
-    /// The place among all samples of the run, from 0, in the order in which they were taken. None in older runs.
+    /// The place among all samples of the run, from 0. None in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u32>,
     #[serde(flatten)]
     pub outcome: Outcome,
     #[serde(deserialize_with = "with_total")]
     pub phases_ns: PhasesNs,
-    /// The bytes that were handed over: fewer than the case's size if the time was limited.
+    /// Handed over: fewer than the case's size if the time was limited.
     pub bytes: u64,
-    /// CPU time of the process in user mode over the timed phases, from getrusage(2).
+    /// Of the process over the timed phases, from getrusage(2).
     pub user_cpu_ns: u64,
-    /// CPU time of the process in the kernel over the timed phases.
     pub system_cpu_ns: u64,
-    /// Page faults, minor and major.
+    /// Minor and major.
     pub page_faults: u64,
-    /// Context switches, voluntary and involuntary.
+    /// Voluntary and involuntary.
     pub context_switches: u64,
-    /// The bytes that the block device received meanwhile, from anyone; none without a device.
+    /// To the block device during the sample, from all programs.
     pub device_bytes: Option<u64>,
-    /// Whether most of a copy's blocks are shared with another file; none if unknown, or no copy.
+    /// Whether a copy shares most of its blocks with another file.
     #[serde(default)]
     pub shares_blocks: Option<bool>,
-    /// The content that was read back and compared; none if only the size was checked.
+    /// None if only the size was checked.
     pub read_back: Option<ReadBack>,
     /// The memory-copy probe before and after.
     pub probe_ns: [u64; 2],
-    /// CPU time that the hypervisor gave to others meanwhile, over all CPUs.
+    /// CPU time that the hypervisor gave to other guests during the sample, over all CPUs.
     pub steal_ns: u64,
     /// The wait for a quiet target.
     pub settle_ns: u64,
-    /// The reason if the sample was disturbed, by the rule of the runner.
+    /// The reason if the sample was disturbed.
     pub disturbed: Option<String>,
-    /// A failed write-back of data that no call of a sample had synced, of this one or an earlier one.
+    /// A failed write-back of data that no call had synced, of this sample or an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_back: Option<Box<Failure>>,
-    /// The latencies, if data becomes durable on the way.
+    /// Only for data that becomes durable before the end.
     pub latency: Option<Box<Latency>>,
-    /// The machine's state right before, and delays during the sample.
     pub watch: Watch,
-    /// Throughput over time, if phase write was long enough.
+    /// Throughput over time in a long phase `write`.
     pub timeline: Option<Box<Timeline>>,
-    /// The time from the start of a process that does nothing to its end, right before a program of the user's.
+    /// The lifetime of a process without work, right before a program of the user's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub startup_ns: Option<u64>,
-    /// The times of each rank, if several have taken the sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<Box<RankTimes>>,
 }
 
-/// A sample in documents: with derived values that readers would otherwise compute.
+/// A sample in documents, with derived values.
 #[derive(Debug, Serialize)]
 pub struct SampleDocument<'s> {
     #[serde(flatten)]
@@ -268,15 +251,15 @@ impl<'s> From<&'s Sample> for SampleDocument<'s> {
 }
 
 impl Sample {
-    /// The samples that figures are based on: the good ones without the disturbed, or all good ones if every
-    /// sample was disturbed.
+    /// The basis of results: the good samples without the disturbed, or all good ones if each was
+    /// disturbed.
     pub fn usable(samples: &[Self]) -> Vec<&Self> {
         let good: Vec<&Self> = samples.iter().filter(|sample| sample.outcome.is_ok()).collect();
         let calm: Vec<&Self> = good.iter().copied().filter(|sample| sample.disturbed.is_none()).collect();
         if calm.is_empty() { good } else { calm }
     }
 
-    /// The cause of the outcome in a few words, with the rank if there are several; none for `ok`.
+    /// The cause of the outcome in a few words, with the rank if there are several.
     pub fn reason(&self) -> Option<String> {
         let reason = self.outcome.reason()?;
         Some(match self.ranks.as_ref().and_then(|ranks| ranks.failed.as_ref()) {
@@ -285,7 +268,6 @@ impl Sample {
         })
     }
 
-    /// A sample without figures.
     pub fn without_figures(round: u32, outcome: Outcome) -> Self {
         Self { round, outcome, ..Self::default() }
     }
@@ -294,29 +276,28 @@ impl Sample {
 /// The state of the machine right before a sample, and delays during it. Unknown values are none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
-    /// Memory available without swapping, before: `MemAvailable` of proc_meminfo(5).
+    /// `MemAvailable` of proc_meminfo(5).
     pub available_memory_bytes: Option<u64>,
-    /// Pages of all files that wait for write-back, before: `Dirty`.
+    /// `Dirty` of proc_meminfo(5).
     pub dirty_bytes: Option<u64>,
-    /// Pages under write-back, before: `Writeback`.
+    /// `Writeback` of proc_meminfo(5).
     pub writeback_bytes: Option<u64>,
-    /// How long a CPU limit of the process's control group, or of one around it, delayed it meanwhile:
-    /// `cpu.stat` of the group with the longest delay, of either version.
+    /// The longest delay by a CPU limit of a control group around the process: `cpu.stat` of either
+    /// version.
     pub throttled_ns: Option<u64>,
-    /// How often a CPU was slowed down because of heat meanwhile: sysfs's
-    /// `thermal_throttle/core_throttle_count`.
+    /// sysfs's `thermal_throttle/core_throttle_count`.
     pub thermal_throttles: Option<u64>,
-    /// Free memory that the kernel gave back to the hypervisor since it was warmed for the sample. None also for a
-    /// sample that takes no memory for its file, and where the kernel does not count it.
+    /// Free memory that the kernel returned to the hypervisor after it was warmed. None if the sample takes
+    /// no memory for its file, or the kernel has no such counter.
     pub given_back_bytes: Option<u64>,
 }
 
-/// The bytes handed over in each interval of a long phase `write`, which show a fast beginning.
+/// Throughput in a long phase `write`, which shows a fast beginning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// The length of each interval; the last ends with the phase.
+    /// The last interval ends with the phase.
     pub interval_ns: u64,
-    /// The bytes that all threads handed over in each interval, in order.
+    /// Handed over by all threads in each interval, in order.
     #[serde(deserialize_with = "intervals")]
     pub bytes: Vec<u64>,
 }
@@ -325,7 +306,7 @@ fn intervals<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
     at_most(from, MOST_INTERVALS, "intervals in a timeline")
 }
 
-/// Figures of a distribution of durations, and the whole distribution in a form for other programs.
+/// A distribution of durations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latency {
     pub count: u64,
@@ -340,32 +321,26 @@ pub struct Latency {
 }
 
 named_values! {
-    /// The extent of the data that is read back.
     Extent {
-        /// Every byte.
         Whole = "whole",
-        /// Blocks chosen at random from every region of the file, the first and the last block included.
+        /// Blocks chosen at random from every region of the file, with the first and the last block.
         Part = "part",
     }
 
-    /// The source of the data that was read back, which decides how much the comparison proves.
+    /// The source of the compared data, which decides how much the comparison proves.
     ReadFrom {
-        /// Memory: the comparison covers the calls, but not the device.
+        /// The comparison covers the calls, but not the device.
         PageCache = "page-cache",
-        /// The device: no byte was in the page cache right before.
+        /// No byte was in the page cache right before.
         Device = "device",
     }
 }
 
-/// A comparison that found no difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadBack {
-    /// Whether all data was compared or a part.
     pub extent: Extent,
-    /// The number of bytes compared.
     pub bytes: u64,
-    /// Their source. None if unknown: in older runs, in a file that cannot be mapped, and in a comparison of
-    /// no bytes.
+    /// None if unknown: in older runs, in a file that cannot be mapped, and for no bytes.
     pub from: Option<ReadFrom>,
 }
 

@@ -1,9 +1,9 @@
-//! Words that somebody may have meant.
+//! Suggestions for misspelt words.
 
-/// How alike two words must be, from 0 to 1: as alike as options and their values, for which clap asks the same.
+/// The least Jaro similarity, from 0 to 1. clap suggests options and their values by the same measure.
 const LEAST: f64 = 0.7;
 
-/// The end of an error about an unknown word: `; did you mean 'size'?`, or nothing where no name is like it.
+/// The end of an error about an unknown word: `. Did you mean 'size'?`, or nothing.
 pub fn did_you_mean<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> String {
     let likeness = |name: N| (strsim::jaro(word, name.as_ref()), name);
     let alike = names.into_iter().map(likeness).filter(|(likeness, _)| *likeness > LEAST);

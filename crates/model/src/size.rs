@@ -1,22 +1,20 @@
-//! The limits on the size of a run. Runs made here stay far below them; a larger document or database from
-//! elsewhere is an attack or an accident, and would exhaust the memory.
+//! Limits on the size of a run. Runs of writebench are far smaller. A larger document or database is an
+//! attack or an accident, and would exhaust the memory.
 
 use crate::case_record::CaseRecord;
 use crate::run::RunRecord;
 
-/// The most targets of a run, including missing ones.
+/// Includes missing targets.
 pub const MOST_TARGETS: usize = 1_000;
-/// The most rows of a run's tables: a case counts once per target.
+/// A case counts once per target.
 pub const MOST_ROWS: usize = 100_000;
-/// The most characters of a name: of a run, a label, a target, a case, a section, a method, an axis or its
-/// value. Paths are names, too, and Linux has no longer ones.
+/// Characters of a run, label, target, case, section, method, axis or value. A path is also a name, and
+/// `PATH_MAX` of Linux is the same.
 pub const LONGEST_NAME: usize = 4_096;
-/// The most bytes of a command-line argument, which is Linux's own limit.
+/// Linux's own limit: `MAX_ARG_STRLEN`.
 pub const LONGEST_ARGUMENT_BYTES: usize = 128 << 10;
-/// The most bytes of a document with a run.
 pub const MOST_DOCUMENT_BYTES: u64 = 512 << 20;
 
-/// The reason why a run is too large.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it has {found} {what}, and there can be {most} at most")]
 pub struct TooMuch {
@@ -30,10 +28,6 @@ impl TooMuch {
         if found > most { Err(Self { what, found, most }) } else { Ok(()) }
     }
 
-    /// Checks the numbers of targets and rows.
-    ///
-    /// # Errors
-    /// A number is too large.
     pub fn check_counts(targets: usize, rows: usize) -> Result<(), Self> {
         Self::check("targets", targets, MOST_TARGETS)?;
         Self::check("rows in its tables", rows, MOST_ROWS)
@@ -41,10 +35,6 @@ impl TooMuch {
 }
 
 impl RunRecord {
-    /// Checks the counts and names against the limits for documents and databases.
-    ///
-    /// # Errors
-    /// A count is too large, or a name too long.
     pub fn check_size(&self) -> Result<(), TooMuch> {
         TooMuch::check_counts(self.targets.len().saturating_add(self.missing.len()), self.cases.len())?;
         for argument in &self.arguments {

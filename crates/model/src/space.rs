@@ -1,5 +1,3 @@
-//! All cases that satisfy a goal, to be searched for the best.
-
 use std::collections::BTreeMap;
 
 use crate::case::{Case, CaseError};
@@ -7,49 +5,47 @@ use crate::suite::{CasePrefix, Overrides, Section, Suite, SuiteError};
 use crate::value::named_values;
 
 named_values! {
-    /// A contract that users ask for by name.
+    /// The name of a contract.
     Goal {
-        /// A new file that may still be in the page cache.
+        /// A new file, maybe only in the page cache.
         Stream = "stream",
-        /// A new file that is durable at the end.
+        /// A new file, durable at the end.
         DurableStream = "durable-stream",
-        /// New content of a file, which may still be in the page cache.
+        /// New content of a file, maybe only in the page cache.
         Overwrite = "overwrite",
         /// New content of a file, durable at the end.
         DurableOverwrite = "durable-overwrite",
-        /// Records, each durable before the next.
+        /// Each durable before the next.
         Records = "records",
-        /// A copy of a file that is in the page cache.
+        /// Of a source in the page cache.
         Copy = "copy",
-        /// A copy of a file that is in the page cache, durable at the end.
+        /// Durable at the end.
         DurableCopy = "durable-copy",
-        /// A new file that the memory cannot hold.
         LargerThanMemory = "larger-than-memory",
     }
 }
 
-/// The text of `portfolio.toml`: for each goal the beginnings of its cases' names.
 const PORTFOLIO: &str = include_str!("../portfolio.toml");
 
-/// The baseline of a goal, and all other cases with at least the same contract.
+/// A goal's baseline, and all other cases with at least its contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
     pub title: String,
-    /// The contract in words.
+    /// The contract.
     pub summary: String,
-    /// The baseline, plain write.
+    /// Plain write.
     pub baseline: Case,
-    /// The few cases that come close to the best of all on every environment measured so far.
+    /// A few cases, one of which is close to the best on every environment measured so far.
     pub portfolio: Vec<Case>,
-    /// All other cases, in the order of their file, without duplicates.
+    /// In the order of their file, without duplicates.
     pub others: Vec<Case>,
 }
 
-/// The name in place of a suite's for the cases of a run that answers all goals.
+/// In place of a suite's name, in a run of several goals.
 pub const GOALS: &str = "goals";
 
 impl Goal {
-    /// The goals of a run that names none. A file larger than the memory takes minutes.
+    /// Without a goal on the command line. A file larger than memory takes minutes.
     pub const USUAL: &[Self] = &[
         Self::Stream,
         Self::Overwrite,
@@ -60,7 +56,6 @@ impl Goal {
         Self::Records,
     ];
 
-    /// Whether the data survives a loss of power.
     pub fn is_durable(self) -> bool {
         match self {
             Self::DurableStream | Self::DurableOverwrite | Self::DurableCopy | Self::Records => true,
@@ -68,7 +63,7 @@ impl Goal {
         }
     }
 
-    /// The goal's space, in the form of a suite whose first section is the baseline.
+    /// The goal's space as a suite, with the baseline as its first section.
     fn text(self) -> &'static str {
         match self {
             Self::Stream => include_str!("../spaces/stream.toml"),
@@ -91,15 +86,11 @@ impl Goal {
 }
 
 impl Space {
-    /// The space of a goal. The values of `fixed`, one for each axis, replace its own, also in the baseline.
-    ///
-    /// Contradictory combinations are left out, and those with a weaker contract than the baseline.
+    /// The values of `fixed` replace the space's own, also in the baseline. Left out are contradictory
+    /// combinations, and contracts weaker than the baseline's.
     ///
     /// # Errors
     /// The baseline cannot have these values.
-    ///
-    /// # Panics
-    /// Never in a build whose tests pass: the texts are fixed.
     pub fn for_goal(goal: Goal, fixed: &Overrides) -> Result<Self, SuiteError> {
         let suite = Suite::parse(goal.text()).expect("a built-in space parses");
         let combined = |section: &Section, prefix: &CasePrefix| {
@@ -128,7 +119,7 @@ impl Space {
                 Err(error) => return Err(suite.error(section, error)),
             }
         }
-        // The first section has no values of its own, only those that all sections share.
+        // The first section has only shared values.
         for prefix in goal.portfolio() {
             let cases = combined(section, &prefix.without(fixed))?;
             cases.into_iter().flatten().for_each(|case| add(&mut portfolio, case));
@@ -137,7 +128,7 @@ impl Space {
         Ok(Self { title: suite.title.clone(), summary: suite.summary.clone(), baseline, portfolio, others })
     }
 
-    /// All cases, the baseline first.
+    /// The baseline first.
     pub fn cases(&self) -> impl Iterator<Item = &Case> {
         std::iter::once(&self.baseline).chain(&self.others)
     }

@@ -9,7 +9,7 @@ use crate::case_record::{CaseOrigin, Layout};
 use crate::quantity::Bytes;
 use crate::similar::did_you_mean;
 
-/// The built-in suites, in the order of `writebench list`.
+/// In the order of `writebench list`.
 pub const SUITES: &[&str] = &[
     include_str!("../suites/create.toml"),
     include_str!("../suites/mmap.toml"),
@@ -23,99 +23,80 @@ pub const SUITES: &[&str] = &[
     include_str!("../suites/cluster.toml"),
 ];
 
-/// A named list of cases: every section is a table, with a row for every combination of its axes' values and
-/// each of its prefixes. The file has the same form.
+/// A named list of cases, in the form of its TOML file. A section is a table with a row for every
+/// combination of its axes' values and prefixes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
-    /// The argument of `--suite`.
     pub name: String,
     pub title: String,
-    /// The question that the suite answers.
     pub summary: String,
     #[serde(default)]
     pub layout: Layout,
-    /// The samples that the question needs of each case, if more than the default.
+    /// More than the default, if the question needs them.
     pub samples: Option<u32>,
-    /// Whether the size is that of each rank.
     #[serde(default)]
     pub size_is_per_rank: bool,
-    /// The number of cases, as a check for suites that must have exactly that many.
+    /// A check on the number of cases.
     pub cases: Option<usize>,
-    /// The methods of sections that have no methods and no rows of their own.
+    /// For sections without methods and rows.
     methods: Option<Vec<String>>,
-    /// Values for all sections that do not set their own.
+    /// For sections that do not set their own.
     #[serde(default, deserialize_with = "values")]
     axes: Values,
-    /// The tables.
     #[serde(rename = "section")]
     pub sections: Vec<Section>,
 }
 
-/// Values by axis, the first the outermost loop.
+/// The first axis is the outermost loop.
 type Values = Vec<(Axis, Vec<String>)>;
 
-/// Values that replace a suite's own, by axis.
 pub type Overrides = [(Axis, Vec<String>)];
 
-/// A table of a suite.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
     pub title: String,
     methods: Option<Vec<String>>,
-    /// Labels, each with the beginning of a case's name.
     rows: Option<Vec<CasePrefix>>,
-    /// The section's own values.
     #[serde(default, deserialize_with = "values")]
     axes: Values,
-    /// The first part of each row, as the outermost loop: the section's own methods or rows, or the suite's.
+    /// The outermost loop: the section's own methods or rows, or the suite's.
     #[serde(skip)]
     pub prefixes: Vec<CasePrefix>,
-    /// The suite's values, for the other axes.
     #[serde(skip)]
     common: Values,
 }
 
-/// A method, perhaps with fixed values and a label.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "[String; 2]")]
 pub struct CasePrefix {
     pub label: Option<String>,
     pub method: String,
-    /// Fixed values of the rows; if there are several, none is overridden, since the label names
-    /// them. A chunk can be in blocks of the filesystem: `16bs`.
+    /// One of several values is never overridden, because the label names them. A chunk can be in blocks of
+    /// the filesystem: `16bs`.
     fixed: Vec<(Axis, String)>,
 }
 
-/// A row of a suite's table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectedCase {
     pub origin: CaseOrigin,
-    /// The label in the table, beside the case's name.
     pub label: Option<String>,
     pub case: Case,
 }
 
-/// The rows of a suite with a user's overrides.
 #[derive(Debug)]
 pub struct SelectedCases {
-    /// In the order of the tables.
     pub rows: Vec<SelectedCase>,
-    /// The labels of rows that the overrides make impossible, with the reasons.
+    /// The labels of rows that the overrides make impossible.
     pub left_out: Vec<(String, SuiteError)>,
 }
 
-/// The reason why a text is no suite, or a row no case.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct SuiteError(String);
 
 impl Suite {
-    /// Reads a suite. `methods` and `[axes]` at the top hold for every section that does not set its own.
-    ///
-    /// # Errors
-    /// The text is not TOML, or does not have the form of a suite.
     pub fn parse(text: &str) -> Result<Self, SuiteError> {
         let form = |why: &str| SuiteError(format!("suite file: {why}"));
         let mut suite: Self = toml::from_str(text).map_err(|error| form(error.message()))?;
@@ -130,15 +111,12 @@ impl Suite {
         Ok(suite)
     }
 
-    /// The suite's rows, with `overrides` replacing its values for the methods that have those
-    /// axes. A row that becomes equal to an earlier one of its section is left out. A section or
-    /// label about one named value (`prepare=fallocate`) is left out if another value is requested,
-    /// since its title would be false. A labelled row that the overrides make impossible (direct
-    /// I/O with records that are no sectors) is left out and reported. `block_size_bytes` is the
-    /// target's, for chunks in blocks.
+    /// The suite's rows. `overrides` replace its values for methods with those axes.
     ///
-    /// # Errors
-    /// A combination is no case, or no section is left.
+    /// Left out are repeated rows of a section, and a section or label whose title an override would make
+    /// false (`prepare=fallocate`). A labelled row that an override makes impossible, such as direct I/O
+    /// with records smaller than a sector, is also reported. `block_size_bytes` is the target's, for chunks
+    /// in blocks.
     pub fn rows(&self, overrides: &Overrides, block_size_bytes: u64) -> Result<SelectedCases, SuiteError> {
         let mut rows: Vec<SelectedCase> = Vec::new();
         let mut left_out = Vec::new();
@@ -186,7 +164,6 @@ impl Suite {
     }
 }
 
-/// The named value that a section or label fixes for an axis; numbers may be overridden.
 fn named_value(axis: Axis, values: &[String]) -> Option<&String> {
     values.first().filter(|_| values.len() == 1 && !axis.is_number())
 }
@@ -196,7 +173,7 @@ fn contradicts(overrides: &Overrides, axis: Axis, value: &String) -> bool {
 }
 
 impl CasePrefix {
-    /// By a method, and perhaps values, as in the beginning of a case's name.
+    /// Reads the beginning of a case's name.
     pub(crate) fn parse(label: Option<String>, name: &str) -> Result<Self, String> {
         let mut parts = name.split(',');
         let method = parts.next().unwrap_or_default().to_owned();
@@ -207,7 +184,6 @@ impl CasePrefix {
         Ok(Self { label, method, fixed: fixed.collect::<Result<_, String>>()? })
     }
 
-    /// The beginning without its values on these axes.
     pub(crate) fn without(mut self, overrides: &Overrides) -> Self {
         self.fixed.retain(|(axis, _)| overrides.iter().all(|(over, _)| over != axis));
         self
@@ -225,7 +201,6 @@ impl Section {
         })
     }
 
-    /// The case of each combination of values for that prefix, or the reason why it is none.
     pub(crate) fn combined(
         &self,
         prefix: &CasePrefix,
@@ -255,7 +230,7 @@ impl Section {
     }
 }
 
-/// Every combination of one value per axis; the first axis is the outermost loop.
+/// The first axis is the outermost loop.
 pub fn combinations<'v>(axes: impl IntoIterator<Item = (Axis, &'v [String])>) -> Vec<Vec<Assignment<'v>>> {
     let mut combinations: Vec<Vec<Assignment<'_>>> = vec![Vec::new()];
     for (axis, values) in axes {
@@ -267,7 +242,7 @@ pub fn combinations<'v>(axes: impl IntoIterator<Item = (Axis, &'v [String])>) ->
     combinations
 }
 
-/// Converts `16bs` to bytes; other values stay unchanged.
+/// Converts `16bs` to bytes.
 fn in_bytes(value: &str, block_size_bytes: u64) -> String {
     let blocks = value.strip_suffix("bs").and_then(|blocks| blocks.parse::<u64>().ok());
     blocks.map_or_else(|| value.to_owned(), |blocks| Bytes(blocks * block_size_bytes).to_string())
@@ -306,18 +281,10 @@ fn values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error
     table.into_iter().map(of_axis).collect::<Result<_, String>>().map_err(Error::custom)
 }
 
-/// The built-in suites.
-///
-/// # Panics
-/// Never in a build whose tests pass: the texts are fixed.
 pub fn built_in_suites() -> Vec<Suite> {
     SUITES.iter().map(|text| Suite::parse(text).expect("a built-in suite parses")).collect()
 }
 
-/// The built-in suite of that name.
-///
-/// # Errors
-/// There is no such suite.
 pub fn suite_named(name: &str) -> Result<Suite, SuiteError> {
     let suites = built_in_suites();
     let names: Vec<String> = suites.iter().map(|suite| suite.name.clone()).collect();

@@ -1,5 +1,3 @@
-//! Calls that make data durable, and their times.
-
 use std::fmt;
 
 use crate::form::Form;
@@ -7,55 +5,42 @@ use crate::value::named_values;
 use crate::value_card::{Phrase, ValueCard};
 
 named_values! {
-    /// A way to make data durable.
     SyncCall {
-        /// No call: the data is in the page cache when the case ends.
         None = "none",
-        /// `fsync(2)`.
         Fsync = "fsync",
-        /// `fdatasync(2)`.
         Fdatasync = "fdatasync",
-        /// `msync(2)` with `MS_SYNC`, for mappings.
         Msync = "msync",
-        /// The file is opened with `O_DSYNC`: each call returns when its data is durable.
         ODsync = "o-dsync",
-        /// The file is opened with `O_SYNC`: each call returns when its data and all of its metadata are durable.
+        /// In contrast to `O_DSYNC`, all metadata is also durable.
         OSync = "o-sync",
-        /// Each call has the flag `RWF_DSYNC` of pwritev2(2): the same as `O_DSYNC`, without opening the file
-        /// so.
+        /// A flag of pwritev2(2) with the effect of `O_DSYNC`.
         RwfDsync = "rwf-dsync",
     }
 }
 
 impl SyncCall {
-    /// Whether the sync is part of the call that hands over the data, rather than a separate call.
     pub fn is_write_through(self) -> bool {
         matches!(self, Self::ODsync | Self::OSync | Self::RwfDsync)
     }
 }
 
-/// The call, and the number of chunks after which it comes: `fsync` is once at the end, `fsync/1` after each
-/// chunk.
+/// `fsync` is once at the end, `fsync/1` after each chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Sync {
     pub call: SyncCall,
-    /// The number of a thread's chunks between calls; none for once at the end, and for write-through, where
-    /// each call makes its own data durable.
+    /// The thread's chunks between two calls. None: once at the end, or write-through.
     pub every: Option<u32>,
 }
 
 impl Sync {
-    /// No data is made durable.
     pub const NONE: Self = Self { call: SyncCall::None, every: None };
-    /// A larger number is a mistake.
     pub const MAX_EVERY: u32 = 1 << 24;
 
-    /// Whether there is a separate call after the last chunk and only there.
     pub fn is_at_end(self) -> bool {
         self.call != SyncCall::None && !self.call.is_write_through() && self.every.is_none()
     }
 
-    /// Whether data becomes durable on the way, so that each hand-over has a latency.
+    /// Whether each hand-over has a latency, because data becomes durable before the end.
     pub fn is_on_the_way(self) -> bool {
         self.every.is_some() || self.call.is_write_through()
     }
@@ -94,7 +79,6 @@ impl Form for Sync {
         "msync/3",
     ];
 
-    /// `CALL` or `CALL/N`.
     fn parse(text: &str) -> Result<Self, String> {
         let (name, every) = text.split_once('/').map_or((text, None), |(name, every)| (name, Some(every)));
         let call = SyncCall::from_name(name).ok_or_else(|| format!("expected {}", Self::values()))?;

@@ -1,5 +1,3 @@
-//! Case names of all methods.
-
 use proptest::prelude::*;
 
 use writebench_model::{Axis, Cache, Case, DataMemory, Goal, Method, Space, built_in_suites};
@@ -8,7 +6,6 @@ fn method() -> impl Strategy<Value = Method> {
     prop::sample::select(Method::ALL)
 }
 
-/// An axis with one of its values.
 fn assignment() -> impl Strategy<Value = (Axis, String)> {
     prop::sample::select(Axis::ALL).prop_flat_map(|axis| {
         let value = match axis {
@@ -131,7 +128,7 @@ fn overrides_replace_a_suites_values_where_the_method_has_the_axis() {
         (Axis::Vector, vec!["4".to_owned()]),
     ];
     let rows = suite.rows(&overrides, 4096).unwrap().rows;
-    // There are 2 methods × 3 states; the repeated chunk counts once; neither method has vectors.
+    // 2 methods × 3 states. The repeated chunk counts once, and neither method has vectors.
     assert_eq!(rows.len(), 6);
     assert_eq!(rows[0].case.to_string(), "fwrite,chunk=4KiB,prepare=truncate,sync=fsync");
 }
@@ -155,7 +152,7 @@ fn a_label_keeps_its_numbers_and_its_row_is_told_of_where_values_make_it_impossi
     // The chunks are blocks of the target's filesystem.
     let copies = rows("copy", Axis::Chunk, "8KiB");
     assert_eq!(name(&copies, "read+write 16bs").unwrap(), "read-write,size=256MiB,chunk=16KiB");
-    // A label that names a state of the file is dropped if another state is chosen.
+    // Another state of the file drops labels about the state.
     let states = rows("durable", Axis::Prepare, "overwrite");
     assert_eq!(name(&states, "zero-filled + overwrite"), None);
     assert_eq!(name(&states, "append"), None);
@@ -202,16 +199,16 @@ fn a_case_is_simplified_by_one_choice_at_a_time() {
             "write,chunk=4MiB,prepare=fallocate"
         ]
     );
-    // What the contract promises is never given up.
+    // A simplification keeps the contract.
     let durable =
         simpler("pwrite,cache=direct,sync=fdatasync,prepare=overwrite", "write,sync=fsync,prepare=overwrite");
     assert!(durable.iter().all(|case| case.contains("sync=") && case.contains("overwrite")), "{durable:?}");
     let shared = simpler("pwrite,threads=2,descriptor=per-thread", "write");
     assert_eq!(shared, ["pwrite", "pwrite,threads=2"]);
-    // A mapping's own default is no choice of a call's.
+    // A mapping's own default is not a choice.
     assert!(simpler("mmap,chunk=256KiB", "write").contains(&"write,chunk=256KiB".to_owned()));
     assert!(simpler("write", "write").is_empty());
-    // A stronger contract than was asked for goes with the choice that makes it, and stays with all others.
+    // A contract stronger than requested depends on one choice, and is dropped with it only.
     let direct = simpler("pwrite,chunk=4MiB,cache=direct", "write");
     assert_eq!(direct, ["pwrite,cache=direct", "pwrite,chunk=4MiB"]);
 }

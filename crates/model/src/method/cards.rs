@@ -5,18 +5,14 @@ use crate::axis::Axis;
 use crate::sync::SyncCall;
 use crate::value::Prepare;
 
-/// The axes of methods that write through the page cache in order.
 pub(super) const WRITE_BEHIND: &[Axis] = &[Axis::Writeback, Axis::Drop];
 
-/// The calls that make data durable after a write call.
 pub(super) const SYNCS_AFTERWARDS: &[SyncCall] = &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync];
-/// Like [`SYNCS_AFTERWARDS`], or by the mapping.
 pub(super) const SYNCS_OF_MAPS: &[SyncCall] =
     &[SyncCall::None, SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync];
-/// The calls for descriptors, or opening the file with a flag.
+/// For descriptors.
 const SYNCS: &[SyncCall] =
     &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync, SyncCall::ODsync, SyncCall::OSync];
-/// Like [`SYNCS`], or a flag of the write call.
 const SYNCS_WITH_FLAGS: &[SyncCall] = &[
     SyncCall::None,
     SyncCall::Fsync,
@@ -26,7 +22,6 @@ const SYNCS_WITH_FLAGS: &[SyncCall] = &[
     SyncCall::RwfDsync,
 ];
 
-/// The axes of a method that writes from memory.
 const WRITING: &[Axis] = &[
     Axis::Chunk,
     Axis::Ranks,
@@ -39,10 +34,10 @@ const WRITING: &[Axis] = &[
     Axis::Checksums,
 ];
 
-/// The axes of methods whose calls have an offset of their own.
+/// For calls with an offset.
 const STRIDING: &[Axis] = &[Axis::Layout, Axis::Block];
 
-/// The states in which a file has its length before it is written, as a mapping needs.
+/// The states in which a file has a length, which a mapping needs.
 pub(super) const WITH_LENGTH: &[Prepare] = &[
     Prepare::SetLen,
     Prepare::Fallocate,
@@ -52,7 +47,6 @@ pub(super) const WITH_LENGTH: &[Prepare] = &[
     Prepare::Overwrite,
 ];
 
-/// The common part of all cards, as methods that write from memory have it.
 pub(super) const WRITES: MethodCard = MethodCard {
     summary: "",
     words: "",
@@ -149,7 +143,7 @@ pub(super) const URING: MethodCard = MethodCard {
     words: "io_uring(7) writes",
     calls: "io_uring_setup, io_uring_register, io_uring_enter",
     axes: &[WRITING, &[Axis::Depth, Axis::Registered, Axis::Cache]],
-    // The method needs a ring and completions, and some kernels forbid it.
+    // A ring and completions are more code, and some kernels forbid io_uring.
     effort: 8,
     fio: Ok(FioEngine {
         name: "io_uring",
@@ -208,7 +202,7 @@ pub(super) const PROGRAM: MethodCard = MethodCard {
     axes: &[&[Axis::Program]],
     // The old file is there before the program starts.
     prepares: &[Prepare::Create, Prepare::Overwrite],
-    // The program's promise rather than our call.
+    // The program's promise, not a call of writebench.
     syncs: &[SyncCall::None, SyncCall::Fsync],
     syncs_on_the_way: &[],
     fio: Err("it is a program of its own"),

@@ -5,11 +5,9 @@ use super::{Copying, Cursor, MethodCard};
 use crate::axis::Axis;
 use crate::value::Prepare;
 
-/// The axes of methods that move bytes from file to file.
 const COPYING: &[Axis] =
     &[Axis::Chunk, Axis::Threads, Axis::Descriptor, Axis::Checksums, Axis::Advice, Axis::Origin];
 
-/// The common part of the cards of copying methods.
 const COPY: MethodCard = MethodCard {
     cursor: Cursor::FilePosition,
     copying: Some(Copying::Bytes),
