@@ -1,62 +1,58 @@
-//! Forecasts for what was not measured from what was: a Gaussian process over categories (Rasmussen and
+//! Forecasts for unmeasured points from measured ones: a Gaussian process over categories (Rasmussen and
 //! Williams, *Gaussian Processes for Machine Learning*, 2006).
 //!
-//! Two points are the more alike the more values they share; the correlation falls by a factor of its own
-//! for each axis on which they differ. That includes main effects and interactions of every order, with less
-//! weight on the higher ones. Levels are in a chain: the smallest says least about the largest, as in Kennedy
-//! and O'Hagan, *Predicting the output from a complex computer code when fast approximations are available*
-//! (Biometrika 2000).
+//! Points are more alike the more values they share: each axis on which they differ reduces the correlation
+//! by its own factor. The model includes main effects and interactions of every order, with less weight on
+//! the higher ones. Levels form a chain, as in Kennedy and O'Hagan, *Predicting the output from a complex
+//! computer code when fast approximations are available* (Biometrika 2000).
 
-/// A point: a level, from small to large, and a value on every axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
-    /// The position in the chain of levels.
+    /// From small to large.
     pub level: u16,
     /// The number of the value on each axis.
     pub values: Vec<u16>,
 }
 
-/// A measurement at a point: the mean of some samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
     pub point: Point,
-    /// The mean of the figures.
+    /// The mean of some samples.
     pub figure: f64,
     pub samples: f64,
 }
 
-/// How alike points are.
+/// The similarity of points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kernel {
     /// The factor of the correlation for a difference on each axis.
     axes: Vec<f64>,
     /// The factor for each step between levels.
     level: f64,
-    /// The variance of the figures, without noise.
+    /// Without noise.
     variance: f64,
-    /// The variance of the noise.
     noise: f64,
 }
 
-/// The factors to choose from: an axis that decides, one that matters, and one that hardly does.
+/// The factors to choose from: a decisive axis, one with influence, and one with hardly any.
 const FACTORS: [f64; 3] = [0.5, 0.8, 0.97];
-/// The standard deviations to choose from, in logarithms: effects of 15 % to a factor of 3, noise of 2 % to 30 %.
+/// The standard deviations to choose from, in logarithms: effects of 15 % to a factor of 3, noise of 2 % to
+/// 30 %.
 const NOISES: [f64; 4] = [0.02, 0.05, 0.12, 0.3];
 const SPREADS: [f64; 4] = [0.15, 0.3, 0.6, 1.2];
-/// Levels differ in their means by much more than points do.
+/// The means of levels differ by much more than those of points.
 const LEVEL_VARIANCE: f64 = 4.0;
-/// How often each choice is made anew, beside the others.
+/// How often all choices are repeated.
 const SWEEPS: usize = 2;
 
 impl Kernel {
-    /// The kernel before anything is measured.
+    /// The kernel before any measurement.
     #[must_use]
     pub fn unknown(axes: usize) -> Self {
         Self { axes: vec![0.8; axes], level: 0.97, variance: 0.36, noise: 0.0025 }
     }
 
-    /// The kernel that is most likely for these figures (in logarithms), chosen axis by axis from
-    /// a few values.
+    /// The most likely kernel for these logarithms, chosen place by place from a few values.
     #[must_use]
     pub fn learnt(self, observations: &[Observation]) -> Self {
         let points: Vec<Point> = observations.iter().map(|observation| observation.point.clone()).collect();
@@ -80,8 +76,7 @@ impl Kernel {
         best
     }
 
-    /// This kernel with each other value in one place: the axes, then the level, the variance and
-    /// the noise.
+    /// Each other value in one place: the axes, then the level, the variance and the noise.
     fn others(&self, place: usize) -> Vec<Self> {
         let squares = |deviations: &[f64]| deviations.iter().map(|deviation| deviation * deviation).collect();
         let choices: Vec<f64> = match place.checked_sub(self.axes.len()) {
@@ -110,7 +105,7 @@ impl Kernel {
         of_level + self.variance * kernel * self.level.powi(steps)
     }
 
-    /// The logarithm of the likelihood of these figures.
+    /// The logarithm of the likelihood.
     fn likelihood(&self, points: &[Point], observations: &[Observation]) -> f64 {
         let mut process = GaussianProcess::new(self.clone(), points.to_vec());
         (0..)
@@ -125,37 +120,35 @@ impl Kernel {
     }
 }
 
-/// The expected figure of every point and its uncertainty, after each observation.
+/// The expected value of every point and its uncertainty.
 #[derive(Debug, Clone)]
 pub struct GaussianProcess {
     kernel: Kernel,
     points: Vec<Point>,
     means: Vec<f64>,
     variance: Vec<f64>,
-    // For each observation a column of the Cholesky factor of the covariance of all points.
+    // A column of the Cholesky factor of the covariance of all points, for each observation.
     columns: Vec<Vec<f64>>,
 }
 
 impl GaussianProcess {
-    /// A forecast that nothing is known for yet; the figures have a mean of about 0.
+    /// Observed values must have a mean of about 0.
     #[must_use]
     pub fn new(kernel: Kernel, points: Vec<Point>) -> Self {
         let variance = points.iter().map(|point| kernel.covariance(point, point)).collect();
         Self { means: vec![0.0; points.len()], variance, columns: Vec::new(), kernel, points }
     }
 
-    /// Takes in the figure of a point, the mean of that many samples.
     pub fn observe(&mut self, index: usize, figure: f64, samples: f64) {
         self.observe_among(index, Some(figure), samples, 0);
     }
 
-    /// Takes in that a point will be observed: what its figure will be is not known, but how sure it will make
-    /// the forecast is.
+    /// Adds an observation of unknown value. It reduces the uncertainty only.
     pub fn fantasize(&mut self, index: usize) {
         self.observe_among(index, None, 1.0, 0);
     }
 
-    /// Takes in a figure for the points from `first` on only.
+    /// Restricted to the points from `first` on.
     fn observe_among(&mut self, index: usize, figure: Option<f64>, samples: f64, first: usize) {
         let spread = (self.variance[index] + self.kernel.noise / samples).sqrt();
         let step = figure.map_or(0.0, |figure| (figure - self.means[index]) / spread);
@@ -178,13 +171,11 @@ impl GaussianProcess {
         self.columns.push(column);
     }
 
-    /// The expected figure of a point.
     #[must_use]
     pub fn mean(&self, index: usize) -> f64 {
         self.means[index]
     }
 
-    /// The standard deviation of that expectation.
     #[must_use]
     pub fn deviation(&self, index: usize) -> f64 {
         self.variance[index].sqrt()
@@ -195,7 +186,7 @@ impl GaussianProcess {
 mod tests {
     use super::*;
 
-    /// Points on two axes of five values; the first axis decides, and the second does not matter.
+    /// The first of two axes decides, and the second does not matter.
     fn figure(point: &Point) -> f64 {
         f64::from(point.values[0]) * 0.5 - 1.0 + f64::from(point.level) * 0.3
     }

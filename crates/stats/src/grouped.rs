@@ -1,9 +1,7 @@
-//! Grouping of items by a common key.
-
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-/// Items with the same key, in the order in which the keys were met.
+/// In the order of the first item of each key.
 pub fn grouped<T, K: Clone + Eq + Hash>(
     items: impl IntoIterator<Item = T>,
     key: impl Fn(&T) -> K,

@@ -1,15 +1,12 @@
-//! Comparison of two sides with independent values.
-
 use crate::{Interval, mann_whitney, sorted};
 
-/// The factor by which `numerator` is larger than `denominator`: Hodges and Lehmann's estimate, the median of
-/// all `n m` ratios, with the interval of Mann and Whitney's test (Conover, *Practical Nonparametric
-/// Statistics*, 3rd ed., section 5.4, there for differences, which are the logarithms of these ratios). If
-/// one distribution is the other times a factor, the interval includes that factor with at least that
-/// confidence; nothing else is assumed. Ties make the interval wider, never too narrow. With too few values
-/// for that confidence, the result is the range of all ratios with its actual confidence.
+/// The factor by which `numerator` is larger than `denominator`: Hodges and Lehmann's estimate, the median
+/// of all `n m` ratios. The interval is that of Mann and Whitney's test (Conover, *Practical Nonparametric
+/// Statistics*, 3rd ed., section 5.4, there for differences: the logarithms of these ratios).
 ///
-/// None if a side is empty, or has a value that is not positive.
+/// If one distribution is the other times a factor, the interval includes that factor with at least that
+/// confidence. Ties make it wider, never too narrow. With too few values, the result is the range of all
+/// ratios with its actual confidence. None if a side is empty, or has a value that is not positive.
 #[must_use]
 pub fn independent_ratio(numerator: &[f64], denominator: &[f64], confidence: f64) -> Option<Interval> {
     let is_size = |value: &f64| value.is_finite() && *value > 0.0;
@@ -21,7 +18,7 @@ pub fn independent_ratio(numerator: &[f64], denominator: &[f64], confidence: f64
     let (cut, reached) = mann_whitney::cut(numerator.len(), denominator.len(), confidence);
     let (lower, upper) = (ratios.smallest(count.div_ceil(2)), ratios.smallest(count / 2 + 1));
     Some(Interval {
-        // The middle of the logarithms, so that A over B is the inverse of B over A.
+        // The middle of the logarithms makes A over B the inverse of B over A.
         estimate: if lower < upper { (lower * upper).sqrt() } else { lower },
         low: ratios.smallest(cut),
         high: ratios.smallest(count + 1 - cut),
@@ -30,15 +27,15 @@ pub fn independent_ratio(numerator: &[f64], denominator: &[f64], confidence: f64
     })
 }
 
-/// All ratios of the values of two sides. They are not stored, as a run may have a million samples.
+/// All ratios of the values of two sides. A million samples have too many to store.
 struct Ratios {
     numerator: Vec<f64>,
     denominator: Vec<f64>,
 }
 
 impl Ratios {
-    /// The ratio with that rank, found by bisection until few ratios remain, which are then listed: positive
-    /// floats have the order of their bits.
+    /// The ratio with that rank: by bisection until few ratios remain, then from a list. Positive floats
+    /// have the order of their bits.
     fn smallest(&self, rank: usize) -> f64 {
         let (least, most) = self.ends();
         let few = self.numerator.len() + self.denominator.len();
@@ -60,7 +57,7 @@ impl Ratios {
         *left.select_nth_unstable_by(rank - before - 1, f64::total_cmp).1
     }
 
-    /// The smallest and the largest; neither side is empty.
+    /// The smallest and the largest.
     fn ends(&self) -> (f64, f64) {
         let (numerator, denominator) = (&self.numerator, &self.denominator);
         (numerator[0] / denominator[denominator.len() - 1], numerator[numerator.len() - 1] / denominator[0])
@@ -75,13 +72,12 @@ impl Ratios {
         ratios.collect()
     }
 
-    /// The number of ratios not above the limit.
     fn at_most(&self, limit: f64) -> usize {
         self.not_above(limit).map(|(_, first)| self.denominator.len() - first).sum()
     }
 
-    /// Each numerator, with the first denominator that makes a ratio not above the limit. Both sides are sorted, so that
-    /// a larger numerator needs a larger denominator.
+    /// Each numerator, with its first denominator for a ratio not above the limit. Both sides are sorted,
+    /// so a larger numerator needs a larger denominator.
     fn not_above(&self, limit: f64) -> impl Iterator<Item = (f64, usize)> + '_ {
         let mut first = 0;
         self.numerator.iter().map(move |&numerator| {
@@ -97,8 +93,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By hand: of these 16 ratios the 8th and 9th are 2, the smallest 8/7 and the largest 14/4. Four values
-    /// each are the fewest for 95 %: 1 - 2/70.
+    /// By hand: of these 16 ratios the 8th and 9th are 2, the smallest 8/7 and the largest 14/4. Four
+    /// values each are the fewest for 95 %: 1 - 2/70.
     #[test]
     fn four_and_four_values_give_the_range_of_all_ratios() {
         let ratio = independent_ratio(&[8.0, 10.0, 12.0, 14.0], &[4.0, 5.0, 6.0, 7.0], 0.95).unwrap();
@@ -108,7 +104,6 @@ mod tests {
 
     #[test]
     fn every_rank_is_that_of_all_ratios_written_down() {
-        // The values are spread, with ties and more ratios than values.
         for modulus in [7, 1009] {
             let side = |count: u32, seed: u32| -> Vec<f64> {
                 sorted(

@@ -1,19 +1,15 @@
-//! The median with a nonparametric interval.
-
 use serde::Serialize;
 
 use crate::{CONFIDENCE, median, sorted};
 
-/// A figure and its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
     pub estimate: f64,
     pub low: f64,
     pub high: f64,
-    /// The actual confidence, from 0 to 1.
+    /// Actual, from 0 to 1.
     pub confidence: f64,
-    /// The number of values that it rests on.
-    // Documents have it elsewhere.
+    /// The number of values behind the interval.
     #[serde(skip)]
     pub count: usize,
 }
@@ -25,25 +21,27 @@ impl Interval {
         Self { estimate, low: self.low.min(estimate), high: self.high.max(estimate), ..self }
     }
 
-    /// The interval of the inverse: a ratio of speeds for one of times.
+    /// Of a ratio of speeds, for one of times.
     #[must_use]
     pub fn inverse(self) -> Self {
         Self { estimate: 1.0 / self.estimate, low: 1.0 / self.high, high: 1.0 / self.low, ..self }
     }
 
-    /// Whether the interval has the confidence of all intervals in this program.
+    /// Whether the interval has the program's common confidence.
     #[must_use]
     pub fn is_sure(&self) -> bool {
-        // A confidence that is a ratio of counts may be off in its last digit.
+        // A ratio of counts may be off in its last digit.
         self.confidence >= CONFIDENCE - 1e-9
     }
 }
 
 /// The median with the narrowest symmetric pair of order statistics whose coverage is at least
-/// `confidence`: `[x(k), x(n+1-k)]` holds the median with probability `1 - 2 P(B <= k-1)`, B binomial
-/// with n trials of probability 1/2 (the interval of the sign test; Conover, *Practical Nonparametric
-/// Statistics*, 3rd ed., section 3.2). With too few values for that confidence (fewer than 6 for 95 %)
-/// the range of all values, with the confidence that it has: 1 - 2^(1-n).
+/// `confidence`. `[x(k), x(n+1-k)]` holds the median with probability `1 - 2 P(B <= k-1)`, B binomial with
+/// n trials of probability 1/2. This is the interval of the sign test (Conover, *Practical Nonparametric
+/// Statistics*, 3rd ed., section 3.2).
+///
+/// With too few values (fewer than 6 for 95 %), the result is the range of all values with its confidence:
+/// 1 - 2^(1-n).
 #[must_use]
 pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let sorted = sorted(values);
@@ -53,11 +51,10 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     Some(Interval { estimate, low: sorted[cut - 1], high: sorted[count - cut], confidence: reached, count })
 }
 
-/// The largest `cut` for which the median lies between the `cut`-th smallest and the `cut`-th largest of
-/// `count` with at least that confidence, and the actual confidence; 1 if there is none.
+/// The largest `cut` with at least that confidence, and the actual one. The median lies between the
+/// `cut`-th smallest and the `cut`-th largest value. 1 if there is none.
 fn cut(count: usize, confidence: f64) -> (usize, f64) {
-    // The terms of the binomial distribution follow from their ratio, in logarithms so that no count
-    // underflows.
+    // Terms of the binomial distribution follow from their ratio. In logarithms no count underflows.
     let mut log_term = -(count as f64) * std::f64::consts::LN_2;
     let mut tail = log_term.exp();
     let (mut cut, mut reached) = (1, 1.0 - 2.0 * tail);
@@ -78,7 +75,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The expected values are from Conover's table and R's `qbinom`: ranks and coverage at 95 %.
+    /// From Conover's table and R's `qbinom`.
     #[test]
     fn ranks_and_coverage_are_those_of_the_sign_test() {
         for (count, low, high, reached) in

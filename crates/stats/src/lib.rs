@@ -1,5 +1,5 @@
-//! Pure statistics on slices. No distribution is assumed: write times are skewed, bimodal and drifting, so
-//! medians and order statistics describe them. And the grouping of items, of which samples are most.
+//! Statistics without an assumed distribution: write times are skewed, bimodal and drifting, so medians and
+//! order statistics describe them.
 
 #![expect(clippy::cast_precision_loss, reason = "numbers of samples are far below 2^52")]
 
@@ -24,19 +24,18 @@ pub use rounds::Rounds;
 pub use stability::{Burst, Stability, stability};
 pub use verdict::Verdict;
 
-/// The confidence of all intervals in this program.
 pub const CONFIDENCE: f64 = 0.95;
-/// The fewest values whose median has an interval of that confidence: all values are on one side of the true
+/// The fewest values whose median has an interval of that confidence. All are on one side of the true
 /// median with a probability of 1/16 for five values, and of 1/32 for six.
 pub const FEWEST_FOR_INTERVAL: u32 = 6;
 
-/// A time, a size or a count as a float: exact up to 2^53, and to sixteen digits beyond.
+/// Exact up to 2^53, and to sixteen digits beyond.
 #[must_use]
 pub fn as_f64(value: u64) -> f64 {
     value as f64
 }
 
-/// The middle value, or the mean of the two middle values; none for an empty slice.
+/// The middle value, or the mean of the two middle ones.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     let sorted = sorted(values);
@@ -48,7 +47,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// The arithmetic mean and the sample standard deviation (divided by n - 1; 0 for one value).
+/// The sample standard deviation divides by n - 1. It is 0 for one value.
 #[must_use]
 pub fn mean_and_sd(values: &[f64]) -> Option<(f64, f64)> {
     if values.is_empty() {
@@ -81,7 +80,7 @@ mod tests {
 
     #[test]
     fn the_standard_deviation_is_that_of_a_sample() {
-        // The textbook example: variance 4.571428… with n - 1.
+        // A textbook example: variance 4.571428… with n - 1.
         let (mean, sd) = mean_and_sd(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
         assert!((mean - 5.0).abs() < 1e-12);
         assert!((sd - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);

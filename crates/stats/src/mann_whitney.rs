@@ -3,8 +3,8 @@
 /// Above this many bits the orders are approximated instead of counted.
 const COUNTED_BITS: f64 = 127.0;
 
-/// The ranks of an interval of pairwise figures: `[r(cut), r(n m + 1 - cut)]` of the `n m` sorted ones, and
-/// its confidence. The narrowest with at least `confidence`, or all of them if there are too few values.
+/// The ranks of an interval in `n m` sorted pairwise values, `[r(cut), r(n m + 1 - cut)]`, and its
+/// confidence. The narrowest with at least `confidence`, or all of them.
 pub(crate) fn cut(n: usize, m: usize, confidence: f64) -> (usize, f64) {
     let middle = (n * m).div_ceil(2);
     if bits(n, m) >= COUNTED_BITS {
@@ -18,7 +18,7 @@ pub(crate) fn cut(n: usize, m: usize, confidence: f64) -> (usize, f64) {
     }
     let orders = orders(n, m);
     let all = total(n, m);
-    // Tolerates a rounding error in a coverage that equals the requested one.
+    // Tolerates a rounding error in a coverage equal to the requested one.
     let enough = confidence - 1e-12;
     let (mut cut, mut below, mut reached) = (1, orders[0], 1.0 - 2.0 * share(orders[0], all));
     while cut < middle {
@@ -32,10 +32,10 @@ pub(crate) fn cut(n: usize, m: usize, confidence: f64) -> (usize, f64) {
     (cut, reached.max(0.0))
 }
 
-/// For each `u` up to the middle, the number of the equally probable orders of `n` and `m` values in which
-/// exactly `u` pairs are reversed: the coefficients of the Gaussian binomial (Mann and Whitney 1947).
+/// The number of equally probable orders of `n` and `m` values with exactly `u` reversed pairs, for each
+/// `u` up to the middle: coefficients of the Gaussian binomial (Mann and Whitney 1947).
 ///
-/// The arithmetic is modulo 2^128: the results fit, so that intermediate overflow is harmless.
+/// Modulo 2^128: the results fit, so intermediate overflow is harmless.
 fn orders(n: usize, m: usize) -> Vec<u128> {
     let (few, many) = (n.min(m), n.max(m));
     let length = n * m / 2 + 1;
@@ -54,7 +54,7 @@ fn orders(n: usize, m: usize) -> Vec<u128> {
     counts
 }
 
-/// Logarithm to base 2 of the number of orders.
+/// The logarithm to base 2 of the number of orders.
 fn bits(n: usize, m: usize) -> f64 {
     let (few, many) = (n.min(m), n.max(m));
     (1..=few).map(|factor| ((many + factor) as f64 / factor as f64).log2()).sum()
@@ -62,7 +62,7 @@ fn bits(n: usize, m: usize) -> f64 {
 
 fn total(n: usize, m: usize) -> u128 {
     let (few, many) = (n.min(m), n.max(m));
-    // Each step is a binomial coefficient, so the division is exact; it is split to avoid overflow.
+    // Each step is a binomial coefficient, so the division is exact. It is split to avoid overflow.
     (1..=few).fold(1, |product, factor| {
         let (top, bottom) = ((many + factor) as u128, factor as u128);
         product / bottom * top + product % bottom * top / bottom
@@ -79,8 +79,8 @@ fn approximate_tail(n: usize, m: usize, u: usize) -> f64 {
     normal_tail((n * m / 2.0 - u as f64 - 0.5) / (n * m * (n + m + 1.0) / 12.0).sqrt())
 }
 
-/// The probability that a normal deviate is above `z`, which is not negative; to 7.5e-8 (Abramowitz and
-/// Stegun, *Handbook of Mathematical Functions*, 26.2.17).
+/// The probability of a normal deviate above `z >= 0`, to 7.5e-8 (Abramowitz and Stegun, *Handbook of
+/// Mathematical Functions*, 26.2.17).
 fn normal_tail(z: f64) -> f64 {
     const COEFFICIENTS: [f64; 5] =
         [1.330_274_429, -1.821_255_978, 1.781_477_937, -0.356_563_782, 0.319_381_530];
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The table of textbooks: the largest count that is significant at 5 %, two-sided.
+    /// The largest significant count at 5 %, two-sided.
     #[test]
     fn the_published_critical_values_come_out() {
         for (n, m, critical) in
@@ -138,7 +138,7 @@ mod tests {
         fn the_counts_of_both_halves_are_all_orders(n in 1usize..40, m in 1usize..40) {
             let orders = orders(n, m);
             let half: u128 = orders.iter().sum();
-            // Both halves include the middle if there is one.
+            // Both halves include a middle.
             let middle = if n * m % 2 == 0 { orders[n * m / 2] } else { 0 };
             prop_assert_eq!(2 * half - middle, total(n, m));
         }

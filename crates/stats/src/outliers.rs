@@ -1,9 +1,7 @@
-//! Outliers: counted, never dropped.
-
 use crate::median;
 
-/// The number of values with a modified z-score above 3.5: `0.6745 |x - median| / MAD` (Iglewicz and Hoaglin,
-/// *How to Detect and Handle Outliers*, 1993). None if more than half are equal.
+/// The number of values with a modified z-score above 3.5: `0.6745 |x - median| / MAD` (Iglewicz and
+/// Hoaglin, *How to Detect and Handle Outliers*, 1993). None if more than half are equal.
 #[must_use]
 pub fn count_outliers(values: &[f64]) -> usize {
     let Some(middle) = median(values) else { return 0 };
@@ -18,8 +16,8 @@ pub fn count_outliers(values: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    /// By hand: median 2.45, MAD 0.15; 8.2 has 0.6745 × 5.75 / 0.15 = 25.9, and 2.1 only 1.57. Two outliers hide each other
-    /// from a score by mean and standard deviation: 8.3 has (8.3 - 3.54) / 2.49 = 1.9.
+    /// By hand: median 2.45, MAD 0.15. 8.2 has 0.6745 × 5.75 / 0.15 = 25.9, and 2.1 only 1.57. By mean and
+    /// standard deviation 8.3 has only (8.3 - 3.54) / 2.49 = 1.9.
     #[test]
     fn two_outliers_do_not_hide_each_other() {
         let values = [2.1, 2.6, 2.4, 2.5, 2.3, 2.1, 2.3, 2.6, 8.2, 8.3];

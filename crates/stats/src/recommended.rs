@@ -1,12 +1,10 @@
-//! The choice among ways to do the same.
-
 use crate::{Interval, Verdict};
 
-/// Times within this ratio are equally good, and a smaller gain is not worth another way.
+/// Times within this ratio are equally good. A smaller gain is not worth a change.
 pub const CLOSE: f64 = 1.03;
 
-/// The simplest of the ways within 3 % of the fastest, of those whose gain over the baseline is proven and 3 % at least;
-/// the baseline if there is none. Each way has its time and its complexity. Without a gain there is no baseline to beat.
+/// The simplest method within 3 % of the fastest, among those with a proven gain of at least 3 % over the
+/// baseline. The baseline if there is none. Each method has its time and its complexity.
 pub fn recommended<W: Copy, C: Ord>(
     ways: &[(W, f64, C)],
     baseline: Option<W>,
@@ -20,7 +18,7 @@ pub fn recommended<W: Copy, C: Ord>(
     simplest.map(|(way, ..)| *way).or(baseline)
 }
 
-/// Whether a gain, the baseline's time over a way's, is proven, and large enough to change a program for.
+/// Whether a gain over the baseline is proven, and large enough to change a program for.
 #[must_use]
 pub fn is_worth_it(gain: &Interval) -> bool {
     gain.is_sure() && gain.verdict() == Verdict::Slower && gain.estimate >= CLOSE

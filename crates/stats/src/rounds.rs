@@ -1,16 +1,14 @@
-//! The times of several cases that were sampled in common rounds.
-
 use std::collections::{BTreeMap, HashMap};
 
 use crate::{CONFIDENCE, Interval, median, median_interval};
 
-/// An additive model of the logarithm of time: `log t = case + round + noise`. The effect of a round is what
-/// the machine was like during it, so cases with different rounds can be compared.
+/// An additive model of the logarithm of time: `log t = case + round + noise`. The round's effect is the
+/// state of the machine, so cases with different rounds can be compared.
 ///
-/// The model is fitted by median polish (Tukey, *Exploratory Data Analysis*, 1977, chapter 11; for tables with
-/// empty cells, Mosteller and Tukey, *Data Analysis and Regression*, 1977, chapter 9). A round with one case
-/// cannot separate the two effects, so it has no part in the fit. The median effect of all rounds is 0: a case's
-/// value is its time in a typical round.
+/// The model is fitted by median polish (Tukey, *Exploratory Data Analysis*, 1977, chapter 11, and for tables
+/// with empty cells, Mosteller and Tukey, *Data Analysis and Regression*, 1977, chapter 9). A round with
+/// one case cannot separate the two effects and is left out of the fit. The median effect of all rounds is
+/// 0, so a case's value is its time in a typical round.
 #[derive(Debug, Clone)]
 pub struct Rounds {
     cases: Vec<Case>,
@@ -19,19 +17,16 @@ pub struct Rounds {
 
 #[derive(Debug, Clone)]
 struct Case {
-    /// The logarithm of the time in each round.
     by_round: BTreeMap<u32, f64>,
-    /// The logarithm of the value; none without samples.
     value: Option<f64>,
 }
 
-/// Sweeps of the polish. Each halves the change at least, in all but contrived tables.
+/// Each sweep at least halves the change, in all but contrived tables.
 const MOST_SWEEPS: usize = 60;
 const PRECISION: f64 = 1e-9;
 
 impl Rounds {
-    /// The model of these cases: for each of them its rounds and times, which are positive. The last of several
-    /// times in one round counts.
+    /// Each case has its rounds and positive times. The last of several times in one round counts.
     #[must_use]
     pub fn fit(cases: &[Vec<(u32, f64)>]) -> Self {
         let case = |times: &Vec<(u32, f64)>| {
@@ -84,19 +79,19 @@ impl Rounds {
         largest
     }
 
-    /// The time of a case in a typical round, in the unit of its times; none without samples.
+    /// The time of a case in a typical round.
     #[must_use]
     pub fn value(&self, case: usize) -> Option<f64> {
         self.cases.get(case)?.value.map(f64::exp)
     }
 
-    /// The time of a case over that of a case in this or another model, with the interval of the sign test at
-    /// 95 %; see [`median_interval`].
+    /// The ratio of two cases' times, maybe of two models, with the interval of the sign test at 95 %. See
+    /// [`median_interval`].
     ///
-    /// Each common round gives a ratio, from which drift cancels. Rounds that only one of the two has are paired in
-    /// order, each without the effect of its round. The sign test needs independent ratios whose median is the
-    /// ratio of the values. It does not need equal spreads, so both kinds count. The interval is widened to hold
-    /// the ratio of the values. None if a case has no value, or there is no ratio.
+    /// Each common round gives a ratio, from which drift cancels. Rounds of only one case are paired in
+    /// order, each without its effect. The sign test needs independent ratios whose median is the ratio of
+    /// the values. It does not need equal spreads, so both kinds count. The interval is widened to hold the
+    /// ratio of the values.
     #[must_use]
     pub fn ratio(&self, case: usize, other: (&Self, usize)) -> Option<Interval> {
         let (effects, others_effects) = (&self.effects, &other.0.effects);
@@ -110,12 +105,12 @@ impl Rounds {
 }
 
 impl Case {
-    /// The logarithms of the times in shared rounds, without the effects of these.
+    /// The logarithms of the times in shared rounds, without the effects of the rounds.
     fn without_effects<'r>(&'r self, effects: &'r HashMap<u32, f64>) -> impl Iterator<Item = (u32, f64)> + 'r {
         self.by_round.iter().filter_map(|(round, log)| Some((*round, log - effects.get(round)?)))
     }
 
-    /// The same of the rounds that the other case does not have.
+    /// The same for rounds that the other case lacks.
     fn alone(&self, other: &Self, effects: &HashMap<u32, f64>) -> Vec<f64> {
         let alone = self.without_effects(effects).filter(|(round, _)| !other.by_round.contains_key(round));
         alone.map(|(_, log)| log).collect()

@@ -1,11 +1,8 @@
-//! Whether a rate holds over time.
-
 use serde::Serialize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stability {
-    /// The rate stayed constant.
     Steady,
     /// The rate fluctuated, or rose.
     Unsteady,
@@ -14,7 +11,7 @@ pub enum Stability {
 }
 
 impl Stability {
-    /// The form for programs.
+    /// For programs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -25,34 +22,30 @@ impl Stability {
     }
 }
 
-/// A rate that fell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Burst {
-    /// The mean rate before the fall.
     pub before: f64,
-    /// The time of the fall, as a part of the whole time.
+    /// A share of the whole time.
     pub until: f64,
-    /// The mean rate after the fall.
     pub after: f64,
 }
 
-/// The number of windows, which have equal length.
+/// Of equal length.
 const WINDOWS: usize = 5;
-/// The largest range of the windows' means, as a part of their mean.
+/// The largest range of the windows' means, relative to their mean.
 const RANGE: f64 = 0.2;
-/// The largest rise or fall of the line through the windows' means, as a part of their mean.
+/// The largest slope over all windows, relative to their mean.
 const SLOPE: f64 = 0.1;
-/// The least drop that counts as a fall.
+/// Smaller drops are not a fall.
 const LEAST_FALL: f64 = 0.2;
-/// The least part of the variance that a fall must explain.
+/// The share of the variance that a fall explains.
 const EXPLAINED: f64 = 0.5;
 
-/// Judges rates in intervals of equal length, in the spirit of the steady state of SNIA's *Solid State
-/// Storage Performance Test Specification* (measurement window of five rounds: range within 20 % of the mean,
-/// least-squares line within 10 %): the time is cut into five windows, and the rate is steady if their means
-/// stay within both. Otherwise the cut in two with the least squares is a burst, if the rate after it is
-/// lower by at least a fifth and the cut explains half the variance. None for fewer than five intervals, or
-/// rates of zero. Only a rate that fell has a [`Burst`].
+/// Judges rates in intervals of equal length by SNIA's *Solid State Storage Performance Test
+/// Specification*: five windows, a range within 20 % of the mean, a least-squares line within 10 %.
+///
+/// Otherwise the cut in two with the least squares is a burst. It must lower the rate by a fifth and
+/// explain half of the variance. None for fewer than five intervals, or rates of zero.
 #[must_use]
 pub fn stability(rates: &[f64]) -> Option<(Stability, Option<Burst>)> {
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
@@ -67,7 +60,7 @@ pub fn stability(rates: &[f64]) -> Option<(Stability, Option<Burst>)> {
     Some(if is_burst { (Stability::Burst, Some(burst)) } else { (Stability::Unsteady, None) })
 }
 
-/// The means of the windows; an interval across two windows is split between them.
+/// An interval across two windows is split between them.
 fn windows(rates: &[f64]) -> [f64; WINDOWS] {
     let width = rates.len() as f64 / WINDOWS as f64;
     std::array::from_fn(|window| {
@@ -92,7 +85,7 @@ fn is_steady(windows: &[f64; WINDOWS], mean: f64) -> bool {
     largest - smallest <= RANGE * mean && rise.abs() <= SLOPE * mean
 }
 
-/// The cut in two with the least squares, and the part of the variance that it explains.
+/// The cut in two with the least squares, and its explained share of the variance.
 fn largest_fall(rates: &[f64], mean: f64) -> (Burst, f64) {
     let count = rates.len() as f64;
     let (total, all): (f64, f64) = (
@@ -185,8 +178,8 @@ mod tests {
         assert_eq!(name(&rises), Some("unsteady"));
     }
 
-    /// Rates that fall by 8 % and by 12 % over the whole time: the first stays within the line's tenth, the
-    /// second does not. (The windows' middles span four fifths of the time.)
+    /// Rates fall by 8 % and by 12 % over the whole time. Only the first remains within the line's tenth,
+    /// because the windows' middles span four fifths of the time.
     #[test]
     fn the_line_and_the_range_are_the_specifications() {
         let falling =

@@ -1,31 +1,28 @@
-//! Verdicts on the interval of a ratio of two times.
-
 use serde::Serialize;
 
 use crate::Interval;
 
-/// The verdict on two cases, by the interval of the ratio of their times.
+/// On two cases, by the interval of the ratio of their times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The interval lies below 1.
+    /// The interval is below 1.
     Faster,
-    /// The interval lies above 1.
+    /// The interval is above 1.
     Slower,
-    /// The interval includes 1 and lies inside the margin: any difference is too small to matter.
+    /// The interval includes 1, and is within the margin.
     Same,
-    /// The interval includes 1 and reaches beyond the margin, or rests on too few values for 95 %.
+    /// The interval reaches beyond 1 and the margin, or has too few values for 95 %.
     Inconclusive,
 }
 
 impl Verdict {
-    /// The margin around 1 for cases that are the same.
+    /// Around 1.
     pub const MARGIN: f64 = 0.05;
-    /// The least difference between 1 and the end of an interval that excludes it. Intervals are printed with two
-    /// decimals and rounded outwards, so a smaller difference would be printed as 1.00.
+    /// The least distance from 1 of an interval that excludes it. Intervals are printed with two decimals,
+    /// so a smaller distance would be printed as 1.00.
     const LEAST: f64 = 0.01;
 
-    /// The verdict on a ratio of times, with [`Verdict::MARGIN`] or another margin.
     #[must_use]
     pub fn from_ratio(ratio: &Interval, margin: f64) -> Self {
         if !ratio.is_sure() {
@@ -41,15 +38,15 @@ impl Verdict {
         }
     }
 
-    /// The smallest difference for which an interval of this width is a difference: such an interval around a larger
-    /// ratio excludes 1. None on too few values for 95 %.
+    /// The smallest ratio, less 1, at which an interval of this width excludes 1. None on too few values
+    /// for 95 %.
     #[must_use]
     pub fn smallest_difference(ratio: &Interval) -> Option<f64> {
         let half_width = (ratio.high / ratio.low).sqrt();
         ratio.is_sure().then_some(half_width / (1.0 - Self::LEAST) - 1.0)
     }
 
-    /// The form for programs.
+    /// For programs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -60,7 +57,6 @@ impl Verdict {
         }
     }
 
-    /// Whether the verdict decides which of the two is faster.
     #[must_use]
     pub fn is_difference(self) -> bool {
         matches!(self, Self::Faster | Self::Slower)
@@ -68,7 +64,7 @@ impl Verdict {
 }
 
 impl Interval {
-    /// The verdict on this ratio of times, with [`Verdict::MARGIN`].
+    /// With [`Verdict::MARGIN`].
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         Verdict::from_ratio(self, Verdict::MARGIN)

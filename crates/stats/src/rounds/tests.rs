@@ -1,5 +1,3 @@
-//! What the model promises, by hand and by simulation.
-
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -54,7 +52,6 @@ fn a_million_rounds_take_a_moment() {
     assert!(close(model.value(0).unwrap(), 3.0));
 }
 
-/// The machine in each round, the noise of each sample, and the rounds that a case lacks.
 #[derive(Debug, Clone, Copy)]
 struct World {
     cases: usize,
@@ -69,7 +66,7 @@ fn normal(random: &mut Pcg64Mcg) -> f64 {
     (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
 }
 
-/// Student's t with two degrees of freedom: it has no variance.
+/// Student's t with two degrees of freedom, which has no variance.
 fn heavy(random: &mut Pcg64Mcg) -> f64 {
     let chi2 = -2.0 * (1.0 - random.random::<f64>()).ln();
     0.05 * normal(random) / (chi2 / 2.0).sqrt()
@@ -87,7 +84,7 @@ const STEP: fn(&mut Pcg64Mcg, u32, f64) -> f64 = |_, round, _| if round < 4 { 0.
 const WALK: fn(&mut Pcg64Mcg, u32, f64) -> f64 = |random, _, last| last + 0.2 * normal(random);
 
 impl World {
-    /// A run in this world. Case `c` takes `1 + c × difference` times as long as the first.
+    /// Case `c` takes `1 + c × difference` times as long as the first.
     fn run(&self, difference: f64, random: &mut Pcg64Mcg) -> Rounds {
         let mut cases = vec![Vec::new(); self.cases];
         let mut effect = 0.0;
@@ -103,8 +100,8 @@ impl World {
         Rounds::fit(&cases)
     }
 
-    /// Over many runs: the share of sure intervals that hold the true ratio, and the share of equal pairs that are
-    /// called different.
+    /// The shares of sure intervals with the true ratio, and of equal pairs with a difference, over many
+    /// runs.
     fn shares(&self) -> (f64, f64) {
         const RUNS: usize = 250;
         let mut random = Pcg64Mcg::seed_from_u64(7);

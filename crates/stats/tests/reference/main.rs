@@ -1,5 +1,4 @@
-//! Compares our figures with those of scipy and numpy, which `reference.py` makes: stored ones always, and
-//! fresh ones if Python has scipy.
+//! Compares with scipy and numpy by `reference.py`: stored results always, fresh ones if Python has scipy.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -9,8 +8,8 @@ use serde_json::Value;
 use writebench_stats::Interval;
 use writebench_testkit::{Need, Trials};
 
-/// The ends of an interval are values of the data or their ratios; other figures differ only in the order of
-/// the arithmetic.
+/// The ends of an interval are values or ratios of the data. Other results differ only in the order of the
+/// arithmetic.
 const CLOSE: f64 = 1e-9;
 
 type Check = fn(&Value) -> Result<()>;
@@ -67,7 +66,7 @@ fn check_all(figures: &Value, name: &str, check: &Check) -> Result<()> {
     })
 }
 
-/// Compares values except the last digits of numbers.
+/// Ignores the last digits of numbers.
 fn same(place: &str, a: &Value, b: &Value) -> Result<()> {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
@@ -116,14 +115,14 @@ fn independent_ratio(entry: &Value) -> Result<()> {
     interval(ours, entry)
 }
 
-/// The exact range of our counting.
+/// The range of exact counting.
 fn mann_whitney(entry: &Value) -> Result<()> {
     let (left_out, confidence) = left_out(entry)?;
     ensure!(Some(left_out) == entry["critical"].as_u64(), "{left_out} left out, not {}", entry["critical"]);
     close("confidence", confidence, number(entry, "confidence")?)
 }
 
-/// Above our counting limit scipy still counts: the cut may differ by one of thousands of ratios, the
+/// Beyond the counted range, scipy still counts. The cut may differ by one of thousands of ratios, the
 /// confidence by 0.05 %.
 fn mann_whitney_approximated(entry: &Value) -> Result<()> {
     let (left_out, confidence) = left_out(entry)?;
@@ -134,9 +133,8 @@ fn mann_whitney_approximated(entry: &Value) -> Result<()> {
     Ok(())
 }
 
-/// The number of ratios below an interval, and its confidence, measured from outside: the ratios of 2, 4, 8,
-/// … to powers of a much smaller factor are all different, so that the ends of the interval show how many
-/// were left out.
+/// The number of ratios below an interval, and its confidence. Ratios of 2, 4, 8, … to powers of a much
+/// smaller factor all differ, so the ends of the interval show the number left out.
 fn left_out(entry: &Value) -> Result<(u64, f64)> {
     let count = |name| entry[name].as_u64().with_context(|| format!("no count {name}"));
     let (n, m) = (count("n")?, count("m")?);
