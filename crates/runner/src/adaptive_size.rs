@@ -1,6 +1,6 @@
-//! A run that chooses its size: all rounds within its time on any disk, with files as large as that allows.
+//! A run of adaptive size: all rounds fit its time on any disk, with files as large as possible.
 //!
-//! The time of a round follows from quick passes over all cases with small files.
+//! The time of a round is extrapolated from quick passes over all cases with small files.
 
 use std::time::Duration;
 
@@ -12,23 +12,19 @@ use crate::goal_rounds::{Contest, GoalRounds};
 use crate::order::PlannedCase;
 use crate::schedule::{EachCase, SampleSummary, Schedule, Spent};
 
-/// The same cases with files of one size.
 #[derive(Debug, Clone)]
 pub struct OfSize {
-    /// Bytes of each file.
     pub bytes: u64,
-    /// The cases' positions in the plan.
     pub cases: Vec<usize>,
-    /// The contests among them; none if each case has the same number of samples.
+    /// None: each case has the same number of samples.
     pub contests: Vec<Contest>,
 }
 
-/// The schedule of such a run.
 #[derive(Debug)]
 pub struct AdaptiveSize {
-    // In ascending order; none of their sizes can be chosen.
+    // In ascending order. Their sizes cannot be chosen.
     passes: Vec<OfSize>,
-    // The possible sizes, in descending order.
+    // In descending order.
     sizes: Vec<OfSize>,
     budget: Option<Duration>,
     max_bytes: Option<u64>,
@@ -37,29 +33,25 @@ pub struct AdaptiveSize {
     // The rounds at the chosen size, if they are contests.
     contests: Option<GoalRounds>,
     costs: Costs,
-    // The number of completed passes.
     done: usize,
     chosen: Option<usize>,
     wanted: Vec<usize>,
 }
 
-/// The share of the time for which all rounds are planned, as the time of a round is extrapolated from small
-/// files.
+/// The planned share of the time, because small files predict larger ones badly.
 const PLANNED_SHARE: f64 = 0.7;
-/// The same where the winners are simplified afterwards.
 const PLANNED_SHARE_OF_CONTESTS: f64 = 0.6;
 const PLANNED_BYTES_OF_CONTESTS: f64 = 0.6;
-/// The share of the bytes that leaves some for repeated samples.
+/// The planned share of the bytes, which leaves some for repeated samples.
 const PLANNED_BYTES: f64 = 0.9;
-/// The share of the time, and of the bytes, that a pass may be expected to take.
 const PASS_SHARE: f64 = 0.2;
 
-/// The share of the time at which a loop over records ends. Loops are hardly ever cut, since cut ones have no rank.
+/// The share of the time at which a loop over records ends. It is large because a loop cut short has no
+/// rank.
 const LOOP_SHARE: f64 = 0.1;
 
 impl AdaptiveSize {
-    /// A schedule with these passes, ascending, and these possible sizes, descending; each case belongs to
-    /// only one of them.
+    /// Passes ascend and sizes descend. Each case belongs to only one of them.
     #[must_use]
     pub fn new(passes: Vec<OfSize>, sizes: Vec<OfSize>, settings: &Settings) -> Self {
         Self {
@@ -77,7 +69,6 @@ impl AdaptiveSize {
         }
     }
 
-    /// The seconds of a round with files of that size.
     fn round_s(&self, size: &OfSize) -> f64 {
         self.costs.sample_s(size.bytes) * as_f64(size.cases.len() as u64)
     }
@@ -98,7 +89,7 @@ impl AdaptiveSize {
         self.sizes.iter().position(fits).unwrap_or(self.sizes.len().saturating_sub(1))
     }
 
-    /// Ends a complete pass; returns the cases of the next one, if there is time.
+    /// Ends a complete pass. Returns the cases of the next one, if there is time.
     fn advance(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         while self.chosen.is_none() {
             let pass = self.passes.get(self.done);
@@ -164,10 +155,8 @@ mod tests {
         Settings { samples: 6, budget_ns, max_bytes: None, ..writebench_testkit::example_run().settings }
     }
 
-    /// The chosen size, the samples of each of its cases, and the time, if each sample and each MiB take that
-    /// long.
     fn adaptive_size(sample_s: f64, mib_s: f64) -> (u64, usize, f64) {
-        // No possible size equals these.
+        // Different from all possible sizes.
         let passes = [MIB / 2, 3 * MIB / 2, 24 * MIB];
         let all: Vec<u64> = passes.into_iter().chain(SIZES.map(|size| size * MIB)).collect();
         let of_size = |(index, &bytes): (usize, &u64)| OfSize {

@@ -1,4 +1,4 @@
-//! Exclusive claims on block devices that are to be overwritten.
+//! Exclusive claims on block devices before they are overwritten.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -12,10 +12,11 @@ use crate::claim_error::{ClaimError, one_line};
 use crate::error::{RunnerError, failed};
 use crate::signature;
 
-/// A block device that is ours to overwrite: while this lives, the kernel lets no other program mount it,
-/// swap to it, build on it or claim it, nor any other device that shows the same bytes. A worker inherits the
-/// descriptor and reopens it through `/proc/self/fd`; the claim lasts until the last process that inherited
-/// it has ended.
+/// A block device to overwrite. While this lives, the kernel lets no other program mount it, swap to it,
+/// build on it or claim it, nor any other device with the same bytes.
+///
+/// A worker inherits the descriptor and reopens it through `/proc/self/fd`. The claim lasts until the last
+/// process with it has ended.
 #[derive(Debug)]
 pub struct ClaimedDevice {
     descriptor: OwnedFd,
@@ -24,13 +25,12 @@ pub struct ClaimedDevice {
 }
 
 impl ClaimedDevice {
-    /// The facts at the time of the claim.
     pub fn facts(&self) -> &BlockDeviceFacts {
         &self.facts
     }
 }
 
-/// Name, model, serial number and size in one line, by which a person recognises a device.
+/// A line by which a person recognises a device: name, model, serial number and size.
 pub fn device_description(facts: &BlockDeviceFacts) -> String {
     let serial = facts.serial.as_ref().map(|serial| format!("serial {serial}"));
     let size = Bytes(facts.size_bytes).approximate();
@@ -44,19 +44,15 @@ impl AsFd for ClaimedDevice {
     }
 }
 
-/// Claims a block device, named by any path to it, in order to overwrite it. A device that is in use,
-/// read-only or without space is refused; one with partitions or content only if `destroy_data` is not set.
-///
-/// # Errors
-/// The device is refused ([`RunnerError::DeviceRefused`]), or it is no block device, or it cannot be
-/// inspected or opened.
+/// Claims a block device in order to overwrite it. A device in use, read-only or without space is refused,
+/// and one with partitions or content unless `destroy_data` is set.
 pub fn claim_device(target: &Path, destroy_data: bool) -> Result<ClaimedDevice, RunnerError> {
     let seen = writebench_probe::block_device(target)?;
     check(target, &seen, destroy_data)?;
     let busy = refused(target, ClaimError::Busy);
     let descriptor = open_exclusively((&seen.path, target), &seen.number, OFlags::RDWR, busy)?;
-    // From here on only the descriptor is used, as the path may lead elsewhere by now. A use may have
-    // appeared before the device, or its aliases, were claimed.
+    // The path may lead elsewhere by now, so only the descriptor is used. A new user may have appeared
+    // before the claim.
     let facts = writebench_probe::open_block_device(descriptor.as_fd(), &seen.path)?;
     let mut aliases: Vec<(DeviceAlias, OwnedFd)> = Vec::new();
     loop {
@@ -81,10 +77,7 @@ pub fn claim_device(target: &Path, destroy_data: bool) -> Result<ClaimedDevice, 
     Ok(ClaimedDevice { descriptor, facts, _aliases: aliases })
 }
 
-/// Checks whether the device could be claimed now. Opens it to read at most.
-///
-/// # Errors
-/// As for [`claim_device`].
+/// Checks whether the device could be claimed now, at most by opening it for reading.
 pub fn check_claim(target: &Path, destroy_data: bool) -> Result<(), RunnerError> {
     let seen = writebench_probe::block_device(target)?;
     check(target, &seen, destroy_data)?;
@@ -96,7 +89,6 @@ pub fn check_claim(target: &Path, destroy_data: bool) -> Result<(), RunnerError>
     check_contents(target, device.as_fd())
 }
 
-/// The uses of the device, or an error if one of them prevents overwriting.
 fn check(target: &Path, facts: &BlockDeviceFacts, destroy_data: bool) -> Result<DeviceUses, RunnerError> {
     let uses = writebench_probe::device_uses(&facts.number).map_err(|error| match error {
         ProbeError::UnknownLoop { .. } => refused(target, ClaimError::UnknownUse(one_line(&error.to_string()))),
@@ -121,15 +113,15 @@ fn check_use(facts: &BlockDeviceFacts, uses: &DeviceUses, destroy_data: bool) ->
     }
 }
 
-/// Claims the device at `path`, which errors call `shown`, and checks that it is still the one with that number.
+/// Claims the device at `path`, which errors call `shown`, and checks that its number is unchanged.
 fn open_exclusively(
     (path, shown): (&Path, &Path),
     number: &str,
     access: OFlags,
     busy: RunnerError,
 ) -> Result<OwnedFd, RunnerError> {
-    // O_EXCL without O_CREAT is the kernel's claim on a block device. O_CLOEXEC is missing so that a worker
-    // inherits the descriptor.
+    // O_EXCL without O_CREAT is the kernel's claim on a block device. Without O_CLOEXEC a worker inherits
+    // the descriptor.
     let flags = access | OFlags::EXCL | OFlags::NOCTTY;
     let descriptor = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| match errno {
         Errno::BUSY => busy,
@@ -144,7 +136,7 @@ fn open_exclusively(
     Ok(descriptor)
 }
 
-/// blkid can read beside our claim, as it does not open exclusively.
+/// blkid can still read, because it does not open exclusively.
 fn check_contents(target: &Path, device: BorrowedFd<'_>) -> Result<(), RunnerError> {
     match signature::find(device) {
         Ok(None) => Ok(()),

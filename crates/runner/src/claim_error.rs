@@ -1,23 +1,19 @@
-//! Reasons not to write to a block device.
-
 use writebench_probe::{DeviceUse, Edge, UseEnd};
 
-/// The reason not to write to a block device. The text follows the device's name.
+/// The text follows the device's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClaimError {
-    /// The device's bytes are in use.
     #[error("{}", in_words(.0))]
     Used(DeviceUse),
-    /// Another device shows the same bytes, and the kernel does not give it to us alone.
+    /// The kernel refuses exclusive access to another device with the same bytes.
     #[error(
         "shares its bytes with {0}, which is in use by the kernel: a filesystem, swap, RAID or another program has that \
          for itself; end that first"
     )]
     AliasBusy(String),
-    /// The users of the device are unknown, for that reason.
     #[error("is not touched: {0}")]
     UnknownUse(String),
-    /// The kernel does not give the device to us alone.
+    /// The kernel refuses exclusive access to the device.
     #[error(
         "is in use by the kernel: a filesystem, swap, RAID or another program has it for itself; end that first"
     )]
@@ -25,37 +21,28 @@ pub enum ClaimError {
     #[error("is read-only: make it writable, or name another device")]
     ReadOnly,
     #[error("has {size_bytes} bytes, less than one sector of {sector_bytes}: name another device")]
-    TooSmall {
-        size_bytes: u64,
-        /// The size of a logical sector.
-        sector_bytes: u64,
-    },
-    /// The device has these partitions.
+    TooSmall { size_bytes: u64, sector_bytes: u64 },
     #[error("has partitions ({0}): add --destroy-data to overwrite them")]
     Partitioned(String),
-    /// The device carries this content.
     #[error("carries {0}: add --destroy-data to overwrite it")]
     CarriesData(String),
-    /// The content of the device is unknown, for that reason.
     #[error(
         "is not touched: cannot tell whether it carries data, {0}; add --destroy-data to overwrite whatever it is"
     )]
     CannotTell(String),
-    /// The node now stands for another device.
     #[error("became another device while it was looked at: see what it is now, and try again")]
     Changed,
 }
 
-/// Names that people and makers choose may contain any character.
+/// Names by users and makers may contain any character.
 pub(crate) fn one_line(text: &str) -> String {
     text.replace(char::is_control, "?")
 }
 
-/// The path from the device to its use, and how to end the use: `is used by loop1, which is mounted at /mnt:
+/// The path from the device to its use, and the remedy: `is used by loop1, which is mounted at /mnt:
 /// unmount it first`.
 fn in_words(used: &DeviceUse) -> String {
     let mut text = String::new();
-    // The words between the text so far and the next verb.
     let mut then = "";
     for edge in &used.edges {
         match edge {

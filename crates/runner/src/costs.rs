@@ -1,22 +1,19 @@
-//! The time that samples take, with the work around them.
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use writebench_stats::as_f64;
 
-/// The samples of one size.
 #[derive(Debug, Clone, Default)]
 struct SizeCost {
     seconds: f64,
-    // The dearest sample's share of the seconds.
+    // The share of the most expensive sample.
     most_s: f64,
     samples: u64,
 }
 
 impl SizeCost {
-    /// The mean without the dearest: the first sample of a race pays for memory that nobody has touched yet, and one
-    /// that waits for another program is no rule either.
+    /// The mean without the most expensive sample. The first sample of a race pays for untouched memory,
+    /// and one that waits for another program is also an exception.
     fn sample_s(&self) -> f64 {
         match self.samples {
             0 | 1 => self.seconds,
@@ -25,20 +22,18 @@ impl SizeCost {
     }
 }
 
-/// Fewer samples say little of what the next one costs.
+/// Fewer samples predict little.
 const FEWEST: u64 = 4;
 
-/// The seconds of all samples of each size.
+/// By the size of the file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Costs {
-    // By bytes.
     sizes: BTreeMap<u64, SizeCost>,
     elapsed: Duration,
     samples: usize,
 }
 
 impl Costs {
-    /// Counts the time and the samples since the last time as those of files of this size.
     pub(crate) fn count(&mut self, bytes: u64, samples: usize, elapsed: Duration) {
         let seconds = elapsed.saturating_sub(self.elapsed).as_secs_f64();
         let new = samples.saturating_sub(self.samples) as u64;
@@ -53,14 +48,13 @@ impl Costs {
         size.most_s = size.most_s.max(seconds / as_f64(new.max(1)));
     }
 
-    /// Whether there are enough samples to plan with.
     pub(crate) fn are_known(&self) -> bool {
         self.sizes.values().map(|size| size.samples).sum::<u64>() >= FEWEST
     }
 
-    /// The mean seconds of a sample with files of this size. Between the sizes that were measured the
-    /// time is on a line; beyond them it is halfway from the line to the proportion of the size, as larger
-    /// files meet limits that small ones do not.
+    /// The mean seconds of a sample. Between measured sizes the time is on a line. Beyond them it is
+    /// halfway from the line to the proportion of the size, because larger files meet limits that small
+    /// ones do not.
     pub(crate) fn sample_s(&self, bytes: u64) -> f64 {
         let known = self.sizes.iter().filter(|(_, size)| size.samples > 0);
         let known: Vec<(f64, f64)> =
@@ -91,7 +85,6 @@ mod tests {
         let mut costs = Costs::default();
         let mut elapsed = Duration::ZERO;
         assert!(costs.sample_s(4) <= 0.0);
-        // The dearest sample of each size does not count.
         for (bytes, samples, seconds) in
             [(10, 1, 2), (10, 2, 60), (10, 3, 2), (40, 4, 5), (40, 5, 9), (40, 6, 5)]
         {

@@ -1,5 +1,3 @@
-//! A name of ours in the target's directory.
-
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -9,7 +7,7 @@ use rustix::io::Errno;
 
 use crate::error::{RunnerError, failed};
 
-/// A name in an open directory, which nobody can replace by another directory.
+/// A name in an open directory, which no other process can replace by another directory.
 pub(crate) struct DirectoryEntry {
     pub(crate) path: PathBuf,
     pub(crate) parent: OwnedFd,
@@ -17,14 +15,13 @@ pub(crate) struct DirectoryEntry {
 }
 
 impl DirectoryEntry {
-    /// The last part of `path` in the open directory `parent`.
     pub(crate) fn in_directory(parent: OwnedFd, path: &Path) -> Result<Self, RunnerError> {
         let name = path.file_name().ok_or_else(|| failed("open", path)(Errno::INVAL))?;
         Ok(Self { path: path.to_path_buf(), parent, name: name.to_os_string() })
     }
 
-    /// No component before the name may be a symbolic link: links were resolved earlier, so a link found now
-    /// is new.
+    /// No component before the name may be a symbolic link. Links were resolved earlier, so a link found
+    /// now is new.
     pub(crate) fn at(path: &Path) -> Result<Self, RunnerError> {
         let parent = path.parent().ok_or_else(|| failed("open", path)(Errno::INVAL))?;
         Self::in_directory(open_resolved(parent)?, path)
@@ -34,7 +31,6 @@ impl DirectoryEntry {
         rustix::fs::openat(&self.parent, &self.name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
     }
 
-    /// Whether the name still belongs to that directory.
     pub(crate) fn leads_to(&self, directory: &OwnedFd) -> bool {
         let named = rustix::fs::statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW);
         let opened = rustix::fs::fstat(directory);
@@ -48,17 +44,14 @@ impl DirectoryEntry {
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Device and inode.
 pub(crate) fn identity(stat: &Stat) -> [u64; 2] {
     [stat.st_dev, stat.st_ino]
 }
 
-/// Device and inode of an open file, which `path` leads to.
 pub(crate) fn identity_of_open(file: &OwnedFd, path: &Path) -> Result<[u64; 2], RunnerError> {
     Ok(identity(&rustix::fs::fstat(file).map_err(failed("stat", path))?))
 }
 
-/// Opens a directory whose path had no link when it was resolved.
 pub(crate) fn open_resolved(path: &Path) -> Result<OwnedFd, RunnerError> {
     open_without_links(path).map_err(|errno| match errno {
         Errno::LOOP => RunnerError::Swapped { path: path.to_path_buf() },
@@ -66,10 +59,9 @@ pub(crate) fn open_resolved(path: &Path) -> Result<OwnedFd, RunnerError> {
     })
 }
 
-/// Opens a directory if no part of its path is a symbolic link.
 pub(crate) fn open_without_links(path: &Path) -> rustix::io::Result<OwnedFd> {
     match rustix::fs::openat2(CWD, path, DIRECTORY, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        // Before Linux 5.6, or in a sandbox without the call: only the last component is checked.
+        // Before Linux 5.6, or in a sandbox without the call, only the last component is checked.
         Err(Errno::NOSYS | Errno::PERM) => rustix::fs::open(path, DIRECTORY | OFlags::NOFOLLOW, Mode::empty()),
         opened => opened,
     }

@@ -1,33 +1,29 @@
-//! The rule for disturbed samples.
-
 use writebench_model::Sample;
 use writebench_stats::as_f64;
 
-/// The rule, with the usual time of the memory-copy probe beside a sample.
+/// A sample is disturbed by one of these: a probe next to it took more than 1.5 times the median of the
+/// run's probes. The hypervisor took more than a tenth of its time, or the control group's limit did. Heat
+/// slowed a CPU down. The kernel returned free memory of more than a tenth of its bytes to the hypervisor.
 ///
-/// A sample is disturbed if the slower of the probes beside it took more than 1.5 times the median of all
-/// probes of the run, if the hypervisor gave more than a tenth of its time to others or the control group's
-/// limit took as much, if a CPU was slowed down because of heat, or if free memory of more than a tenth of the
-/// sample's bytes went back to the hypervisor. Steal time is counted in clock ticks of 10 ms, so less than three
-/// of them do not count. Memory goes back every two seconds: samples that last for half as long or longer can
-/// hardly escape, and are not judged by it.
+/// Steal time is counted in clock ticks of 10 ms, so less than three of them do not count. Memory is
+/// returned every two seconds. Samples of half that length or more can hardly escape, and are not judged by
+/// it.
 #[derive(Debug, Clone, Default)]
 pub struct Disturbance {
-    // Sorted, so that the median is available: a run has a hundred thousand of them.
+    // Sorted, because a run has a hundred thousand and needs their median.
     probes_ns: Vec<u64>,
 }
 
 impl Disturbance {
-    /// The largest ratio of a probe to the usual time.
+    /// Of a probe to the usual time.
     pub const SLOW_PROBE: f64 = 1.5;
-    /// The largest share of a sample's time that may be stolen.
+    /// Of a sample's time.
     pub const STEAL: f64 = 0.1;
     const STEAL_LEAST_NS: u64 = 30_000_000;
-    /// The largest share of a sample's bytes that may be given back as free memory meanwhile.
+    /// Of a sample's bytes.
     pub const GIVEN_BACK: f64 = 0.1;
     const GIVEN_BACK_LONGEST_NS: u64 = 1_000_000_000;
 
-    /// A rule with earlier probes to judge later ones by.
     pub fn from_probes(mut probes_ns: Vec<u64>) -> Self {
         probes_ns.retain(|&probe| probe > 0);
         probes_ns.sort_unstable();
@@ -48,13 +44,12 @@ impl Disturbance {
         Some(f64::midpoint(as_f64(lower), as_f64(upper)))
     }
 
-    /// The reason if the sample is disturbed. Learns from the sample.
     pub fn judge(&mut self, sample: &Sample) -> Option<String> {
         self.learn(sample.probe_ns);
         let share = |time_ns: u64| as_f64(time_ns) / as_f64(sample.phases_ns.total().max(1));
         let stolen = share(sample.steal_ns);
         let held_up = share(sample.watch.throttled_ns.unwrap_or(0));
-        // If both delayed it, the larger share is named as the cause.
+        // The cause is the larger share.
         if sample.steal_ns >= Self::STEAL_LEAST_NS && stolen > Self::STEAL.max(held_up) {
             return Some(format!("hypervisor took {:.0} % of the time of a CPU", stolen * 100.0));
         }
@@ -72,7 +67,7 @@ impl Disturbance {
                 "{given_back_mib:.0} MiB of free memory went back to the hypervisor meanwhile"
             ));
         }
-        // The other causes also slow the copy down, and explain it.
+        // The other causes also explain a slow copy.
         let normal_ns = self.normal_ns()?;
         let slower_ns = as_f64(sample.probe_ns[0].max(sample.probe_ns[1]));
         (slower_ns > Self::SLOW_PROBE * normal_ns)

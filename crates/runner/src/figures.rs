@@ -1,5 +1,3 @@
-//! The samples that count, and the verdicts on them.
-
 use writebench_stats::{CLOSE, Interval, Verdict, as_f64};
 
 use crate::schedule::SampleSummary;
@@ -9,20 +7,19 @@ use crate::schedule::SampleSummary;
 const CLEAR_LOSS: f64 = 1.25;
 pub(crate) const CLEAR_LOSS_ROUNDS: usize = 3;
 
-/// The same as [`writebench_model::Sample::usable`]: the good samples without the disturbed, or all if every
-/// sample was disturbed.
+/// See [`writebench_model::Sample::usable`].
 pub(crate) fn usable(samples: &[SampleSummary]) -> Vec<&SampleSummary> {
     let good: Vec<&SampleSummary> = samples.iter().filter(|sample| sample.is_ok).collect();
     let calm: Vec<&SampleSummary> = good.iter().copied().filter(|sample| !sample.is_disturbed).collect();
     if calm.is_empty() { good } else { calm }
 }
 
-/// How many samples count as taken: at least half of them, however many are disturbed.
+/// At least half of the samples, however many are disturbed.
 pub(crate) fn counted(samples: &[SampleSummary]) -> usize {
     usable(samples).len().max(samples.len() / 2)
 }
 
-/// The total times, with their rounds.
+/// Total times by round.
 pub(crate) fn by_round(samples: &[SampleSummary]) -> Vec<(u32, f64)> {
     usable(samples).into_iter().map(|sample| (sample.round, as_f64(sample.total_ns))).collect()
 }
@@ -37,7 +34,6 @@ pub(crate) fn is_clear_loss(ratio: Option<Interval>) -> bool {
     verdict(ratio) == Verdict::Slower || ratio.is_some_and(is_far)
 }
 
-/// A number of things that fit.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, and saturating")]
 pub(crate) fn floor(value: f64) -> usize {
     value as usize

@@ -1,9 +1,10 @@
-//! Rounds that answer several goals at once. In each of them the cases that have lost are dropped, and the winner is
-//! simplified as long as that costs nothing.
+//! Rounds for several goals at once. Losers are dropped, and each winner is simplified while that costs
+//! nothing.
 //!
-//! Dropping losers is successive elimination (Even-Dar, Mannor and Mansour, *Action Elimination and Stopping
-//! Conditions*, JMLR 2006). Taking choices from the winner one at a time is ablation (Fawcett and Hoos, *Analysing
-//! Differences between Algorithm Configurations through Ablation*, Journal of Heuristics 2016).
+//! Dropping losers is successive elimination (Even-Dar, Mannor and Mansour, *Action Elimination and
+//! Stopping Conditions*, JMLR 2006). Simplifying the winner by one choice at a time is ablation (Fawcett
+//! and Hoos, *Analysing Differences between Algorithm Configurations through Ablation*, Journal of
+//! Heuristics 2016).
 
 use writebench_model::{Case, Content};
 use writebench_stats::{CLOSE, Interval, Rounds, Verdict, recommended};
@@ -12,26 +13,22 @@ use crate::figures::{by_round, counted, is_clear_loss, verdict};
 use crate::order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
 
-/// The cases of one contract on one target.
 #[derive(Debug, Clone)]
 pub struct Contest {
     pub target: usize,
-    // The cases with their positions in the plan, the baseline first.
+    // With their positions in the plan, the baseline first.
     cases: Vec<(usize, Case)>,
-    // The places of the cases that are still measured.
+    // The cases not yet dropped.
     alive: Vec<usize>,
     // Whether rivals are measured until each is decided, instead of the gain alone.
     is_precise: bool,
     has_winner: bool,
 }
 
-/// The schedule of such rounds.
 #[derive(Debug)]
 pub(crate) struct GoalRounds {
     contests: Vec<Contest>,
-    // The rounds that a verdict takes.
     rounds: usize,
-    // The positions in the plan, and the samples that each of them needs for this round.
     batch: Vec<(usize, usize)>,
     cases: usize,
     added: Vec<PlannedCase>,
@@ -40,17 +37,17 @@ pub(crate) struct GoalRounds {
 
 /// A contest without a verdict ends after this multiple of the rounds.
 const MOST_ROUNDS_FACTOR: usize = 6;
-/// More rounds do not narrow an interval by much.
+/// More rounds hardly narrow an interval.
 const MOST_ROUNDS: usize = 100;
 
 impl Contest {
-    /// All cases are measured, with their positions in the plan, the baseline first.
+    /// Measures all cases. The baseline is first, and numbers are positions in the plan.
     #[must_use]
     pub fn new(target: usize, cases: Vec<(usize, Case)>) -> Self {
         Self { target, alive: (0..cases.len()).collect(), cases, is_precise: false, has_winner: false }
     }
 
-    /// The same with these places alone at first, until each is decided.
+    /// The same with only these cases at first, until each is decided.
     pub(crate) fn among(self, finalists: Vec<usize>) -> Self {
         Self { alive: finalists, is_precise: true, ..self }
     }
@@ -62,7 +59,6 @@ impl GoalRounds {
         Self { contests, rounds, batch: Vec::new(), cases: 0, added: Vec::new(), wanted: Vec::new() }
     }
 
-    /// Whether a case of the first contest has beaten its baseline.
     pub(crate) fn has_winner(&self) -> bool {
         self.contests.first().is_some_and(|contest| contest.has_winner)
     }
@@ -92,7 +88,6 @@ impl Schedule for GoalRounds {
         }
         self.wanted = vec![0; taken.len()];
         for &(position, until) in self.batch.iter().filter(|wanted| is_wanted(wanted)) {
-            // A case that was just added has no place in the plan yet.
             if let Some(wanted) = self.wanted.get_mut(position) {
                 *wanted = until - counted(&taken[position]);
             }
@@ -106,7 +101,7 @@ impl Schedule for GoalRounds {
 }
 
 impl Contest {
-    /// Drops the losers of a complete round. Returns the cases that are new, with positions from `next` on.
+    /// Drops the losers of a complete round. Returns new cases, with positions from `next` on.
     fn end_round(&mut self, rounds: usize, taken: &[Vec<SampleSummary>], next: usize) -> Vec<PlannedCase> {
         if self.alive.is_empty() {
             return Vec::new();
@@ -123,7 +118,7 @@ impl Contest {
         let to = |place, other| model.ratio(place, (&model, other));
         self.alive.retain(|&place| is_able(place));
         let leader = fastest(&self.alive);
-        // What a choice contributes is known after all rounds only.
+        // A choice's contribution needs all rounds.
         let needs_all = self.is_precise && self.has_winner;
         let is_loss = |ratio: Option<Interval>| {
             if needs_all { verdict(ratio) == Verdict::Slower } else { is_clear_loss(ratio) }
@@ -175,7 +170,7 @@ impl Contest {
     }
 }
 
-/// Whether a sample failed, or has shared blocks though the case is to copy bytes.
+/// Whether a sample failed, or shared blocks in place of a copy of bytes.
 pub(crate) fn has_failed(case: &Case, samples: &[SampleSummary]) -> bool {
     let may_share = case.contract().content == Content::SharedCopy;
     samples.iter().any(|sample| !sample.is_ok || sample.shares_blocks && !may_share)
@@ -185,7 +180,6 @@ pub(crate) fn has_failed(case: &Case, samples: &[SampleSummary]) -> bool {
 mod tests {
     use super::*;
 
-    /// The names of the cases that were measured, with their samples, if each case takes that long.
     fn measured(names: &[&str], time: impl Fn(&Case) -> u64) -> Vec<(String, usize)> {
         let mut plan: Vec<Case> = names.iter().map(|name| Case::parse(name).unwrap()).collect();
         let cases = plan.iter().cloned().enumerate().collect();

@@ -14,42 +14,36 @@ use crate::error::RunnerError;
 use crate::worker::RequestOutcome;
 use crate::workers::Workers;
 
-/// The total time for all limits, before and after: two seconds for each target with a measured device, or a
-/// share of the time limit if that is less.
+/// For all limits of each target with a measured device. A share of the time limit if that is less.
 const MOST_TIME: Duration = Duration::from_secs(2);
 const BUDGET_SHARE: u32 = 20;
-/// How long an answer may take without `--timeout`.
+/// Without `--timeout`.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Twice the size of the caches of nearly every CPU.
 const MOST_MEMORY_BYTES: u64 = 256 << 20;
-/// With little time less memory is copied, a byte per nanosecond, but at least this much.
+/// Little time reduces the copied memory to a byte per nanosecond, but not below this.
 const LEAST_MEMORY_BYTES: u64 = 16 << 20;
 const MOST_FILE_BYTES: u64 = 256 << 20;
-/// A device is written with at least this much, even if all cases are smaller.
+/// For a device, even if all cases are smaller.
 const LEAST_FILE_BYTES: u64 = 64 << 20;
-/// The number of files for a device's limit.
 const FILES: u64 = 2;
 
-/// The limits for a run's cases: copies of memory with every number of threads for cases in the page cache,
-/// the device for the others.
+/// Copies of memory with every number of threads for cases in the page cache, direct writes to the device
+/// for all other cases.
 pub struct Hardware {
     requests: Vec<LimitRequest>,
     // All targets share the memory.
     memory: Vec<Limit>,
-    // The device below each target.
     devices: Vec<Vec<Limit>>,
     bytes_written: u64,
     device_bytes: u64,
-    // For an answer, beside the time of the measurement.
+    // In addition to the time of the measurement.
     timeout: Duration,
 }
 
 impl Hardware {
-    /// The limits for these cases on all targets: with the space of each directory, or none for a device. A
-    /// limit that exceeds the space or the run's bytes is left out, with its reason.
-    ///
-    /// # Errors
-    /// The machine's facts cannot be read.
+    /// Only a directory has a space. A limit too large for the space or the run's bytes is left out, with
+    /// its reason.
     pub fn for_cases(
         cases: &[Case],
         settings: &Settings,
@@ -63,7 +57,7 @@ impl Hardware {
             device_bytes: 0,
             timeout: settings.timeout_ns.map_or(TIMEOUT, |limit| Duration::from_nanos(limit).min(TIMEOUT)),
         };
-        // The hardware of one node is no limit for cases of several ranks.
+        // One node's hardware does not limit cases of several ranks.
         let has_data = |case: &&Case| case.contract().content.has_own_bytes() && case.axes().ranks == 1;
         let (cached, beyond): (Vec<&Case>, Vec<&Case>) =
             cases.iter().filter(has_data).partition(|case| case.contract().durability == Durability::Cached);
@@ -83,7 +77,6 @@ impl Hardware {
             }
         }
         let budget = settings.budget_ns.map(|budget| Duration::from_nanos(budget) / BUDGET_SHARE);
-        // Each device needs time of its own.
         let most = MOST_TIME * u32::try_from(targets.len()).unwrap_or(u32::MAX).max(1);
         let most = if beyond.is_empty() { MOST_TIME } else { most };
         let time = budget.map_or(most, |budget| budget.min(most));
@@ -105,7 +98,7 @@ impl Hardware {
     /// `all` are the bytes of all samples.
     fn ask_for_device(&mut self, target: usize, file_bytes: u64, settings: &Settings, all: u64) {
         let most_bytes = file_bytes * FILES;
-        // The limit is measured before and after.
+        // Before and after.
         let needed = self.bytes().saturating_add(most_bytes * 2);
         if settings.max_bytes.is_some_and(|most| all.saturating_add(needed) > most) {
             let bytes = Bytes(most_bytes * 2).approximate();
@@ -120,18 +113,12 @@ impl Hardware {
         self.ask(target, LimitedHardware::Device(writes));
     }
 
-    /// Measures all limits once more; the best value counts.
-    ///
-    /// # Errors
-    /// No worker can be started or understood. If a worker dies, the limit has no figure.
+    /// Keeps the best values. If a worker dies, the limit has no value.
     pub fn measure(&mut self, workers: Workers<'_>) -> Result<(), RunnerError> {
         self.measure_these(self.requests.clone(), workers)
     }
 
-    /// Measures copies of memory once more, which writes nothing.
-    ///
-    /// # Errors
-    /// As [`Self::measure`].
+    /// Writes nothing.
     pub fn measure_memory(&mut self, workers: Workers<'_>) -> Result<(), RunnerError> {
         let is_memory = |request: &&LimitRequest| matches!(request.hardware, LimitedHardware::Memory { .. });
         self.measure_these(self.requests.iter().filter(is_memory).cloned().collect(), workers)
@@ -180,7 +167,7 @@ impl Hardware {
         }
     }
 
-    /// Whether a sample was faster than the copy of memory that limits it, which must have been measured at a bad time.
+    /// Whether a sample was faster than the limiting copy of memory, whose measurement was then disturbed.
     pub fn is_exceeded_by(&self, case: &Case, sample: &Sample) -> bool {
         let (contract, axes) = (case.contract(), case.axes());
         let is_limited = contract.durability == Durability::Cached
@@ -194,7 +181,6 @@ impl Hardware {
         is_limited && limit.is_some_and(|limit| per_s > u128::from(limit))
     }
 
-    /// The limits of a target so far.
     pub fn limits(&self, target: usize) -> Vec<Limit> {
         [self.memory.as_slice(), &self.devices[target]].concat()
     }
@@ -203,20 +189,19 @@ impl Hardware {
         self.devices.len()
     }
 
-    /// The approximate time of both measurements of all limits.
+    /// Approximate, for both measurements of all limits.
     pub fn time_ns(&self) -> u64 {
         self.requests.iter().map(|request| request.time_ns * 2).sum()
     }
 
-    /// The bytes written for the limits, and those still to come.
+    /// Written and still to be written.
     pub fn bytes(&self) -> u64 {
         self.bytes_written.max(self.device_bytes * 2)
     }
 }
 
-/// The size of a file on the device.
 fn file_bytes(space: Option<&Space>, largest: u64) -> u64 {
-    // On a device, only the area that the cases overwrite is written.
+    // Only the cases' area.
     let Some(space) = space else { return largest.min(MOST_FILE_BYTES) };
     let bytes = largest.clamp(LEAST_FILE_BYTES, MOST_FILE_BYTES);
     if space.total_bytes == 0 {

@@ -1,13 +1,12 @@
-//! Processes that keep files in a directory open.
+//! Processes with open files in a directory.
 //!
-//! The kernel's names of open files are used, because inspecting the files themselves might hang with the
-//! process. Processes that this user may not inspect are unknown.
+//! The kernel's names of open files suffice, and inspecting a file might hang with the process. Processes
+//! that this user may not inspect are unknown.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Another process that has a file in the directory open.
 pub(crate) fn lasting_holder(directory: &Path) -> Option<u32> {
     lasting(|| {
         processes()
@@ -16,17 +15,15 @@ pub(crate) fn lasting_holder(directory: &Path) -> Option<u32> {
     })
 }
 
-/// Whether one of these processes has a file in the directory open.
 pub(crate) fn is_held_by(processes: &[u32], directory: &Path) -> bool {
     lasting(|| processes.iter().copied().find(|&process| has_open(process, directory))).is_some()
 }
 
-/// The children of this process.
 pub fn children() -> Vec<u32> {
     processes().filter(|&process| parent(process) == Some(std::process::id())).collect()
 }
 
-/// A process that is still found two seconds later, so that a dying one does not count.
+/// Found again two seconds later. A dying process does not count.
 fn lasting(find: impl Fn() -> Option<u32>) -> Option<u32> {
     let start = Instant::now();
     loop {
@@ -42,21 +39,19 @@ fn processes() -> impl Iterator<Item = u32> {
     entries(Path::new("/proc")).filter_map(|path| path.file_name()?.to_str()?.parse().ok())
 }
 
-/// Searches each thread of the process: an ended first thread has no open files, while the others
-/// may.
+/// Searches each thread, because the first one may have ended without the process.
 fn has_open(process: u32, directory: &Path) -> bool {
     let threads = entries(&PathBuf::from(format!("/proc/{process}/task")));
     let mut descriptors = threads.flat_map(|thread| entries(&thread.join("fd")));
     descriptors.any(|descriptor| fs::read_link(descriptor).is_ok_and(|file| file.starts_with(directory)))
 }
 
-/// The parent: proc_pid_stat(5). The name before it may contain any character.
+/// See proc_pid_stat(5). The name before the parent may contain any character.
 fn parent(process: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// The entries of a directory; none if it is gone.
 fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(directory).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()))
 }

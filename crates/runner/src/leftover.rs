@@ -1,5 +1,3 @@
-//! Directories of runs that died before removing them.
-
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -13,7 +11,7 @@ use crate::error::{RunnerError, failed};
 use crate::holders::lasting_holder;
 use crate::workspace::{ID_DIGITS, Leftover, OWNER, PREFIX, is_empty_but_for, names_in, remove_all};
 
-/// The directories in a target with names of ours, whichever database lists them.
+/// The directories in a target with names of writebench, in any database or none.
 pub(crate) fn leftovers_in(target: &Path) -> Result<Vec<PathBuf>, RunnerError> {
     let directory = open_without_links(target).map_err(failed("open", target))?;
     let names = names_in(&directory).map_err(failed("readdir", target))?;
@@ -21,11 +19,11 @@ pub(crate) fn leftovers_in(target: &Path) -> Result<Vec<PathBuf>, RunnerError> {
     Ok(paths.filter(|path| workspace_id(path).is_some()).collect())
 }
 
-/// Removes the directory of a run that died before it could. The directory itself shows its owner, so no database is
-/// asked: it belongs to this user, its name has a random id as only a run gives it, it is empty or has a file with that
-/// id, nobody holds the lock of either, and nobody has anything in it open.
+/// Removes the directory of a dead run without asking a database, because the directory itself shows its
+/// owner. It belongs to this user. Its name has a random id, and it is empty or has a file with that id.
+/// Neither is locked, and no process has anything in it open.
 pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
-    // The database is only a file, and may say anything.
+    // A database may contain any path.
     if workspace_id(path).is_none() {
         return Ok(Leftover::NotThere);
     }
@@ -46,7 +44,7 @@ pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
     if stat.st_uid != rustix::process::geteuid().as_raw() {
         return Ok(Leftover::NotThere);
     }
-    // A run that is making the directory holds this lock until the owner file exists.
+    // A run holds this lock while it makes the directory, until the owner file exists.
     if rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
         return Ok(Leftover::InUse);
     }
@@ -54,8 +52,7 @@ pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let owner = match rustix::fs::openat(&directory, OWNER, flags, Mode::empty()) {
         Ok(owner) => owner,
-        // The run died right after making the directory or right before removing it, so it is
-        // empty.
+        // The run died right after making the directory or right before removing it, so it is empty.
         Err(Errno::NOENT) if entry.leads_to(&directory) => {
             return Ok(match entry.remove_directory() {
                 Ok(()) => Leftover::Removed,
@@ -71,8 +68,7 @@ pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
     let mut id = [0; 64];
     let length = rustix::io::pread(&owner, &mut id, 0).map_err(failed("read", path))?;
     let expected = workspace_id(path).unwrap_or_default();
-    // The run died, or the disk was full, before it had written the id: then there is nothing
-    // beside that file.
+    // The run died, or the disk was full, before the id was written, so the file is alone.
     let is_new = || is_empty_but_for(&directory, Some(OWNER)).map_err(failed("read", path));
     let is_ours = expected == &id[..length] || (expected.starts_with(&id[..length]) && is_new()?);
     if !is_ours {
@@ -84,7 +80,6 @@ pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
     remove_all(&entry, &directory, Some(owner))
 }
 
-/// The id in a valid name of a workspace.
 fn workspace_id(path: &Path) -> Option<&[u8]> {
     let id = path.file_name()?.as_bytes().strip_prefix(PREFIX.as_bytes())?;
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
@@ -107,7 +102,6 @@ mod tests {
         Workspace::create(&open_without_links(target).unwrap(), target, ID).unwrap()
     }
 
-    /// A directory as a killed run leaves it.
     fn leftover(target: &Path) -> PathBuf {
         let path = workspace_path(target, ID);
         std::fs::create_dir(&path).unwrap();

@@ -1,8 +1,7 @@
 //! Plans and supervises a run.
 //!
-//! A worker process takes the samples, so that a SIGBUS, a hang or an out-of-memory kill is only that
-//! sample's outcome; a new worker takes the next. All live cases come once in every round, in random order by
-//! a recorded seed, so that drift affects all alike.
+//! A worker process takes the samples, so a SIGBUS, a hang or an out-of-memory kill costs only one sample.
+//! Each round has all live cases in random order by a recorded seed, so drift affects all alike.
 
 mod adaptive_size;
 mod barrier;

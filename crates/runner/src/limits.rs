@@ -7,23 +7,20 @@ use writebench_model::{Axis, Bytes, Cache, Case, Environment, Prepare, Registere
 
 use crate::error::RunnerError;
 
-/// The memory of a worker: 2 MiB each for the source and the destination of the memory-copy probe, and 22 MiB for the
-/// process with its code, which a debug build needs.
+/// 2 MiB each for the source and the destination of the memory-copy probe, and 22 MiB for the process of a
+/// debug build.
 const WORKER_BYTES: u64 = (2 * 2 + 22) << 20;
-/// The memory of a worker's thread, most of it in the kernel.
+/// A worker's thread, mostly in the kernel.
 const THREAD_BYTES: u64 = 64 << 10;
 
-/// Whether every case's source and the worker fit into memory, in addition to the file if the target is in
-/// memory, and `beside_bytes` of other files there. Page cache of a disk's files does not count: it is
+/// Checks that every case's source and the worker fit into memory, with `beside_bytes` of other files and
+/// the sample's file if the target is in memory. Page cache of a disk does not count, because it is
 /// released after write-back.
-///
-/// # Errors
-/// The largest case does not fit, or the machine cannot be asked.
 pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64) -> Result<(), RunnerError> {
     let filesystem = &environment.filesystem;
     let in_memory = filesystem.is_in_memory();
     let needed = |case: &Case| {
-        // A filesystem refuses a file that is larger than itself before it takes memory.
+        // A filesystem refuses a file larger than itself before it takes memory.
         let takes_blocks =
             case.contract().content.takes_space() && case.axes().size_bytes <= filesystem.total_bytes;
         let file = if in_memory && takes_blocks { case.axes().size_bytes } else { 0 };
@@ -67,7 +64,7 @@ fn check_locked_memory(cases: &[Case], limit_bytes: u64) -> Result<(), RunnerErr
 }
 
 fn locked_memory_limit_bytes() -> u64 {
-    // CAP_IPC_LOCK lifts the limit, and root has it outside of containers; in a container the case itself
+    // CAP_IPC_LOCK lifts the limit, and root has it outside of containers. In a container the case itself
     // reports it.
     if rustix::process::geteuid().is_root() {
         return u64::MAX;
@@ -75,7 +72,6 @@ fn locked_memory_limit_bytes() -> u64 {
     rustix::process::getrlimit(rustix::process::Resource::Memlock).current.unwrap_or(u64::MAX)
 }
 
-/// The remedy for the part of a case that takes the memory.
 fn with_less_memory(case: &Case) -> &'static str {
     let (method, axes) = (case.method(), case.axes());
     if case.source_bytes() == 0 || (axes.source == Source::Chunk && axes.chunk_size_bytes <= 1 << 20) {
@@ -87,11 +83,7 @@ fn with_less_memory(case: &Case) -> &'static str {
     }
 }
 
-/// Whether direct I/O fits the sectors of the target's device, which may be larger than the smallest sector,
-/// against which the case was checked.
-///
-/// # Errors
-/// The first case that does not fit.
+/// Checks direct I/O against the device's sectors. The case was checked against the smallest sector only.
 pub fn check_sectors(environment: &Environment, cases: &[Case]) -> Result<(), RunnerError> {
     let sector_bytes = environment.device.as_ref().and_then(|device| device.logical_sector_bytes);
     let Some(sector_bytes) = sector_bytes.filter(|&bytes| bytes > Case::SECTOR_BYTES) else { return Ok(()) };
@@ -112,10 +104,7 @@ pub fn check_sectors(environment: &Environment, cases: &[Case]) -> Result<(), Ru
     Ok(())
 }
 
-/// Whether every case overwrites a device in place, and fits onto it.
-///
-/// # Errors
-/// The first case that does not.
+/// Checks that every case overwrites a device in place, and fits.
 pub fn check_device(path: &Path, size_bytes: u64, cases: &[Case]) -> Result<(), RunnerError> {
     for case in cases {
         let why = if case.axes().prepare != Prepare::Overwrite {
@@ -132,23 +121,19 @@ pub fn check_device(path: &Path, size_bytes: u64, cases: &[Case]) -> Result<(), 
     Ok(())
 }
 
-/// The assumed speed of a target that was not measured.
+/// The assumed speed of an unmeasured target.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
-    /// Bytes written in a second.
     pub bytes_per_s: u64,
-    /// Time to make data durable.
     pub sync: Duration,
-    /// Time of any other call.
     pub call: Duration,
 }
 
 impl Pace {
-    /// The pace of a busy disk.
     const SLOWEST: Self =
         Self { bytes_per_s: 4 << 20, sync: Duration::from_millis(100), call: Duration::from_micros(20) };
 
-    /// The time to write a sample's data, old content included, and to make it durable on the way.
+    /// Old content and syncs included.
     pub fn time_of(self, case: &Case) -> Duration {
         let axes = case.axes();
         let calls =
@@ -169,8 +154,8 @@ impl Pace {
     }
 }
 
-/// The default deadline of a sample: a minute, plus time to write its data (including old content) and read
-/// it at 4 MiB/s, plus 20 µs per call, or 100 ms per call that makes data durable: a busy disk takes tens of
+/// A sample's default deadline: a minute, plus time to write its data (with old content) and read it at 4
+/// MiB/s, plus 20 µs per call. A call that makes data durable has 100 ms, because a busy disk takes tens of
 /// milliseconds.
 pub fn deadline(case: &Case) -> Duration {
     let pace = Pace::SLOWEST;

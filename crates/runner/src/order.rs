@@ -1,22 +1,17 @@
-//! The order of the cases in a round.
-
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use writebench_model::Case;
 use writebench_stats::grouped;
 
-/// A case on one of the run's targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedCase {
-    /// The number of the target, from 0.
     pub target: usize,
     pub case: Case,
 }
 
-/// The order of all cases in that round: random, but the same for the same seed, so that a run can be resumed
-/// or repeated. A case runs on all its targets in a row, again in random order, so that drift within the
-/// round affects the compared targets alike.
+/// Random by the seed, so a run can be resumed or repeated. A case runs on all its targets in a row, again
+/// in random order. Drift within the round thus affects the compared targets alike.
 pub(crate) fn order(seed: u64, round: u32, planned: &[PlannedCase]) -> Vec<usize> {
     let stream = u128::from(seed) << 64 | u128::from(round) << 1 | 1;
     let mut random = Pcg64Mcg::from_seed(stream.to_le_bytes());
@@ -33,7 +28,6 @@ pub(crate) fn order(seed: u64, round: u32, planned: &[PlannedCase]) -> Vec<usize
 mod tests {
     use super::*;
 
-    /// That many cases on each of the targets, with the targets of a case side by side.
     fn planned(cases: usize, targets: usize) -> Vec<PlannedCase> {
         let case = |size: usize| Case::parse(&format!("write,size={size}")).unwrap();
         (0..cases)

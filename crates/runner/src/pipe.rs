@@ -1,5 +1,5 @@
-//! Both ends of a pipe between two processes of this program: one line of JSON per request, and one per
-//! response or error.
+//! A pipe between two processes of this program: one line of JSON per request, and one per response or
+//! error.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -13,9 +13,6 @@ use writebench_model::protocol::Request;
 use crate::error::RunnerError;
 
 /// Responds to requests from standard input until it ends.
-///
-/// # Errors
-/// The other process cannot be read from, understood or written to.
 pub fn serve_requests<Message: DeserializeOwned>(
     mut respond: impl FnMut(Message) -> serde_json::Result<String>,
 ) -> io::Result<()> {
@@ -29,10 +26,6 @@ pub fn serve_requests<Message: DeserializeOwned>(
     Ok(())
 }
 
-/// The response to a request, in the form that the pipe carries.
-///
-/// # Errors
-/// The response cannot be encoded as JSON.
 pub fn respond<R: Request>(
     request: R,
     handle: impl FnOnce(R) -> Result<R::Response, RunnerError>,
@@ -50,7 +43,6 @@ pub(crate) fn parse_response<R: DeserializeOwned>(line: &str) -> Result<R, Runne
     response.map_err(RunnerError::from)
 }
 
-/// An error in the form that the pipe carries.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum RemoteError {
@@ -90,7 +82,7 @@ impl From<RemoteError> for RunnerError {
     }
 }
 
-/// The encoding of a path in a field: its name need not be UTF-8.
+/// A path in a field need not be UTF-8.
 pub(crate) mod path_bytes {
     use super::{Deserialize, Deserializer, OsString, Path, PathBuf, Serialize, Serializer};
 

@@ -1,17 +1,17 @@
-//! A race: many candidates are screened cheaply, and the few that may be the fastest are measured beside the
-//! baseline in the final.
+//! A race: many candidates are screened cheaply, and the few that may be the fastest meet the baseline in
+//! the final.
 //!
-//! There are more candidates than the limits pay samples for. So a few that are unlike each other are measured
-//! first, and a forecast for all others is learnt from them ([`writebench_stats::GaussianProcess`]). Every further
-//! batch has the candidates that may be the fastest by their forecast (Srinivas et al., *Gaussian Process
-//! Optimization in the Bandit Setting*, ICML 2010), chosen one after the other as if those before were already
-//! measured (Desautels et al., *Parallelizing Exploration-Exploitation Tradeoffs*, JMLR 2014). The levels of
-//! the screening have larger and larger files, like successive halving (Jamieson and Talwalkar,
-//! *Non-stochastic Best Arm Identification and Hyperparameter Optimization*, AISTATS 2016), and its last one
-//! is the size of the final: the check whether the order still holds there.
+//! The limits pay for fewer samples than there are candidates. So a few dissimilar ones are measured first,
+//! and [`writebench_stats::GaussianProcess`] forecasts all others. Every further batch has the candidates
+//! that may be the fastest (Srinivas et al., *Gaussian Process Optimization in the Bandit Setting*, ICML
+//! 2010). They are chosen one after the other as if those before were already measured (Desautels et al.,
+//! *Parallelizing Exploration-Exploitation Tradeoffs*, JMLR 2014). The levels of the screening have larger
+//! and larger files, like successive halving (Jamieson and Talwalkar, *Non-stochastic Best Arm
+//! Identification and Hyperparameter Optimization*, AISTATS 2016). The last level checks the order at the
+//! size of the final.
 //!
-//! The final is a contest as in runs for several goals, which drops losers and simplifies the winner. Its rounds are
-//! reserved before the screening, because fewer than six cannot reach 95 %.
+//! The final is a contest as in runs for several goals, which drops losers and simplifies the winner. Its
+//! rounds are reserved before the screening, because fewer than six cannot reach 95 %.
 
 use std::time::Duration;
 
@@ -34,20 +34,19 @@ pub use self::limits::RaceLimits;
 
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// Whether the candidate is in the portfolio, or was in the final of an earlier race: then it is a scout. The
-    /// earlier samples count for nothing, as the machine may have been in another state.
+    /// A scout: in the portfolio, or in the final of an earlier race. Earlier samples do not count, because
+    /// the machine may have changed.
     pub was_finalist: bool,
-    /// The place in the space: the number of the value on each axis, see [`coordinates()`].
+    /// The number of the value on each axis, see [`coordinates()`].
     pub values: Vec<u16>,
-    /// The cases in the plan, one for each size of the screening. A case may serve several
-    /// candidates.
+    /// Positions in the plan, one for each size of the screening. Candidates can share a case.
     pub screening: Vec<usize>,
-    /// The cases in the plan, one for each possible size of the final.
+    /// Positions in the plan, one for each possible size of the final.
     pub finals: Vec<usize>,
 }
 
 impl Candidate {
-    /// The case on a level of the screening or, after those, at that size of the final.
+    /// On a level of the screening or, after those, at that size of the final.
     fn case(&self, level: usize, size: usize) -> usize {
         self.screening.get(level).copied().unwrap_or_else(|| self.finals[size])
     }
@@ -55,29 +54,27 @@ impl Candidate {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// The candidates that may be the fastest, on a level. The last level is the check, at the size of the final.
+    /// On a level. The last one is the check, at the size of the final.
     Screening(usize),
     Final,
 }
 
-/// The schedule of a race. It depends only on the samples and the time and bytes spent.
+/// It depends only on the samples and the time and bytes spent.
 #[derive(Debug)]
 pub struct Race {
     candidates: Vec<Candidate>,
-    // The plan.
     cases: Vec<Case>,
-    // All candidates are compared with the baseline; it is always in the final.
+    // Always in the final.
     baseline: usize,
     limits: RaceLimits,
     stage: Stage,
     is_over: bool,
     // The final's place among its possible sizes.
     size: usize,
-    // The candidates of this round, and the samples that each of them needs on this level.
     batch: Vec<(usize, usize)>,
     finals: Option<GoalRounds>,
     has_explored: bool,
-    // Whether nothing in a final was faster than the baseline, and the screening was taken up again for another one with
+    // Whether a final had no winner over the baseline, and the screening continues for another one with
     // files of the same size.
     is_resumed: bool,
     costs: Costs,
@@ -85,35 +82,34 @@ pub struct Race {
     wanted: Vec<usize>,
 }
 
-/// The most candidates in the final beside the baseline, and the least.
+/// In the final, without the baseline.
 const FINALISTS: usize = 4;
 const LEAST_FINALISTS: usize = 2;
-/// The screening's share of the time, the check included.
+/// Of the time, the check included.
 const SCREENING_SHARE: f64 = 0.5;
-/// The check's share of the screening's time; the rest is divided among the levels.
+/// Of the screening's time. The levels divide the rest.
 const CHECK_SHARE: f64 = 0.4;
-/// The share of the time with which the final is planned: its samples may be slower than the screening
-/// suggests.
+/// The final's planned share of its time: its samples may be slower than the screening suggests.
 const TIME_RESERVE: f64 = 0.85;
-/// No sample begins that would end later, in budgets.
+/// In budgets. No sample begins that would end later.
 const MOST_OF_BUDGET: f64 = 1.05;
-/// The candidates that are measured on every level first.
+/// The first candidates on every level.
 const SCOUTS: usize = 8;
-/// The most candidates that are among them, and checked, because they won before.
+/// The most scouts, and checked candidates, that won before.
 const MOST_FOUND: usize = SCOUTS - 2;
-/// The candidates that are compared at the size of the final before it.
+/// The candidates compared at the size of the final before it.
 const CHECKED: usize = 8;
-/// More samples of a candidate on one level of the screening say little.
+/// More samples of a candidate on one level of the screening add little.
 const MOST_SCREENED: usize = 3;
-/// Each further batch has this part of the level's remaining samples.
+/// The part of a level's remaining samples in each further batch.
 const BATCHES: usize = 3;
 const LEAST_BATCH: usize = 4;
 const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
-/// The rounds that the limits must pay for, since a disturbed sample does not count in its round.
+/// For the limits: more than the minimum, because a disturbed sample does not count in its round.
 const PLANNED_ROUNDS: usize = 8;
 
 impl Race {
-    /// A race of all candidates in a plan of these cases. `baseline` is an index among the candidates.
+    /// `baseline` is an index among the candidates.
     #[must_use]
     pub fn new(candidates: Vec<Candidate>, baseline: usize, cases: Vec<Case>, limits: RaceLimits) -> Self {
         let mut race = Self {
@@ -138,7 +134,6 @@ impl Race {
         race
     }
 
-    /// The number of the level that has the size of the final.
     fn real(&self) -> usize {
         self.limits.screening_bytes.len()
     }
@@ -162,11 +157,10 @@ impl Race {
         self.case_on(self.level(), candidate)
     }
 
-    /// Ends complete rounds and levels, until a candidate wants a sample or the race is over.
     fn advance(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         let bytes = self.level_bytes(self.level());
         self.costs.count(bytes, taken.iter().map(Vec::len).sum(), spent.elapsed);
-        // A sample with the largest files may take long, and the run is to end near its time.
+        // A sample with the largest files may take long, and the run must end near its time.
         let next = Duration::from_secs_f64(self.costs.sample_s(bytes));
         self.is_over |= spent.elapsed >= self.limits.budget
             || spent.elapsed + next > self.limits.budget.mul_f64(MOST_OF_BUDGET);
@@ -199,10 +193,8 @@ impl Race {
         }
     }
 
-    /// The number of samples that are left for a level of the screening, and all before it.
     fn left(&self, level: usize, spent: Spent) -> usize {
         let (own_bytes, smallest) = (self.level_bytes(level).max(1), self.limits.final_bytes.last());
-        // Six rounds of the smallest final come first.
         let rounds = as_f64(ROUNDS as u64 * (LEAST_FINALISTS as u64 + 1)) / TIME_RESERVE;
         let final_s = smallest.map_or(0.0, |&bytes| rounds * self.costs.sample_s(bytes));
         let budget_s = self.limits.budget.as_secs_f64();
@@ -239,7 +231,6 @@ impl Race {
         (0..self.candidates.len()).filter(|&index| !self.is_clone(index))
     }
 
-    /// All that may win, the fastest by the forecast first.
     fn hopeful(&self, posterior: &Posterior, taken: &[Vec<SampleSummary>]) -> Vec<usize> {
         let mut hopeful = self.able(taken);
         hopeful.retain(|&index| index != self.baseline);
@@ -247,26 +238,24 @@ impl Race {
         hopeful
     }
 
-    /// Whether copies share the blocks of the source: such a candidate is measured beside the finalists, and is no rival
-    /// of those that copy bytes.
+    /// Copies with shared blocks are measured with the finalists, but are not rivals of copies of bytes.
     fn is_clone(&self, index: usize) -> bool {
         self.case_of(index).contract().content == Content::SharedCopy
     }
 
-    /// The case with the largest files.
+    /// With the largest files.
     fn case_of(&self, index: usize) -> &Case {
         &self.cases[self.candidates[index].finals[0]]
     }
 
-    /// Wants one more sample of each chosen candidate on a level.
     fn want(&mut self, level: usize, chosen: Vec<usize>, taken: &[Vec<SampleSummary>]) {
         self.stage = Stage::Screening(level);
         let until = |index: usize| taken.get(self.case(index)).map_or(0, |samples| counted(samples)) + 1;
         self.batch = chosen.into_iter().map(|index| (index, until(index))).collect();
     }
 
-    /// Begins a level with its scouts: the baseline, the simplest other, and those of the portfolio and of an earlier
-    /// race, whatever smaller files say of them. On the first level there are some that are unlike them and each other.
+    /// Begins a level with its scouts: the baseline, the simplest other, the portfolio, and finalists of an
+    /// earlier race. The first level adds some dissimilar candidates.
     fn enter(&mut self, level: usize, taken: &[Vec<SampleSummary>]) {
         let others = self.rivals().filter(|&index| index != self.baseline);
         let simplest = others.min_by_key(|&index| self.case_of(index).complexity());
@@ -286,20 +275,19 @@ impl Race {
         self.want(level, chosen, taken);
     }
 
-    /// Wants the next batch on a level, or goes on to the next level. The size of the final is chosen when its level is
-    /// entered, as the samples of the check belong to the final.
+    /// Requests the next batch on a level, or begins the next level. The size of the final is chosen on
+    /// entering its level, because the check's samples belong to the final.
     fn screen(&mut self, level: usize, taken: &[Vec<SampleSummary>], spent: Spent) {
         let left = self.left(level, spent);
         let mut posterior = self.posterior(level, taken);
         if left > 0 {
             let mut able = self.able(taken);
             able.retain(|&index| counted(&taken[self.case_on(level, index)]) < MOST_SCREENED);
-            // Half of the first level's samples are of candidates that are unlike each other.
             let (most, choice) = match std::mem::replace(&mut self.has_explored, true) {
                 false => (left / 2, Acquisition::MaxVariance),
                 true => ((left / BATCHES).max(LEAST_BATCH).min(left), Acquisition::LowerBound),
             };
-            // Nobody comes into the final by a forecast alone.
+            // A forecast alone is not enough for the final.
             let is_unknown =
                 |index: &usize| level == self.real() && taken[self.case_on(level, *index)].is_empty();
             let hopeful = self.hopeful(&posterior, taken).into_iter().take(FINALISTS).filter(is_unknown);
@@ -322,7 +310,7 @@ impl Race {
         self.enter(level + 1, taken);
     }
 
-    /// The largest size for which the remaining limits pay for six rounds with the fewest finalists.
+    /// The largest size whose smallest final has six rounds within the remaining limits.
     fn final_size(&self, posterior: &Posterior, spent: Spent) -> usize {
         let sizes = self.limits.final_bytes.len();
         (0..sizes)
@@ -330,7 +318,7 @@ impl Race {
             .unwrap_or(sizes - 1)
     }
 
-    /// The finalists of that size for whose six rounds the remaining limits pay, after so many checks.
+    /// The affordable finalists of that size, after so many checks.
     fn paid(&self, size: usize, checks: usize, posterior: &Posterior, spent: Spent) -> usize {
         let left_s = TIME_RESERVE * self.limits.budget.saturating_sub(spent.elapsed).as_secs_f64();
         let left_bytes = as_f64(self.limits.max_bytes.saturating_sub(spent.bytes));
@@ -343,13 +331,13 @@ impl Race {
         floor(of_time.min(of_bytes))
     }
 
-    /// The finalists and the baseline compete, and any other candidate may join them as a simpler form of the winner.
+    /// Any other candidate may join as a simpler form of the winner.
     fn enter_finals(&mut self, posterior: &Posterior, taken: &[Vec<SampleSummary>], spent: Spent) {
         let most = self.paid(self.size, 0, posterior, spent).clamp(LEAST_FINALISTS, FINALISTS);
         let mut finalists = self.hopeful(posterior, taken);
         finalists.truncate(most);
-        // Smaller files put these among the best, and one slow sample is no proof against them: they lose after three
-        // rounds, if the limits pay for them.
+        // Smaller files put these among the best. They lose only after three rounds, because one slow
+        // sample is not a proof.
         let smaller = self.real().checked_sub(1).map(|level| self.posterior(level, taken));
         let mut found = smaller.map_or(Vec::new(), |smaller| self.hopeful(&smaller, taken));
         found.truncate(FINALISTS);
@@ -373,8 +361,8 @@ impl Race {
         self.batch.clear();
     }
 
-    /// The scouts may have made samples seem dear, so that few candidates were screened. When none is faster than the
-    /// baseline, others get their chance, as long as there is time for them and another final.
+    /// Expensive scouts may have left few samples for the screening. Without a winner, it continues while
+    /// there is time for another final.
     fn end_final(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         let has_won = self.finals.as_ref().is_some_and(GoalRounds::has_winner);
         let is_new = |&index: &usize| taken[self.case(index)].is_empty();

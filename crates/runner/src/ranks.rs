@@ -1,5 +1,5 @@
-//! Samples that several ranks take together: each rank's process has a worker of its own, and the first one makes one
-//! sample of what all of them report.
+//! Samples that several ranks take together. Each rank has its own worker, and the first one merges all
+//! reports into one sample.
 
 use writebench_model::protocol::{InsufficientSpace, PhaseTimestamps, RankRole, RankSample, RankSampleRequest};
 use writebench_model::{Outcome, Phase, PhasesNs, RankName, RankTimes, ReadBack, Sample, Spread};
@@ -11,7 +11,8 @@ use crate::worker::RequestOutcome;
 use crate::workers::Workers;
 
 impl Report {
-    /// Takes a rank's share with its own worker, or without one, and waits for the others in its place where it cannot itself.
+    /// Takes a rank's share with its worker, or without one, and waits for the other ranks in place of a
+    /// lost worker.
     pub fn for_share(
         workers: &mut Workers<'_>,
         share: &Share,
@@ -41,7 +42,7 @@ impl Report {
             workers.ask(target, request, share.limit, Some(&mut on_wait))
         };
         if !is_over {
-            // The others wait for this rank.
+            // Other ranks wait for this one.
             communicator.wait(false);
         }
         let outcome = match answer {
@@ -72,7 +73,6 @@ fn lost(why: &str) -> Outcome {
     Outcome::WorkerDied { phase: Phase::Settle, signal: None, detail: format!(": {why}") }
 }
 
-/// A sample that all ranks take together, led by this rank.
 pub(crate) fn by_ranks(
     workers: &mut Workers<'_>,
     coordinator: &mut dyn Coordinator,
@@ -97,9 +97,8 @@ pub(crate) fn by_ranks(
     }))
 }
 
-/// One sample of all ranks' shares. Its phases follow each other without gaps, from the first rank's beginning to the
-/// last rank's end: a rank syncs while others still write, and phase sync is the time that remains after the last
-/// write.
+/// One sample of all shares. Its phases have no gaps between the first rank's beginning and the last rank's
+/// end. Some ranks sync while some still write, so phase sync is the time after the last write.
 pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
     let is_cause = |report: &&Report| !report.sample.outcome.is_ok() && !report.is_abandoned;
     let failed = reports.iter().find(is_cause).or(reports.iter().find(|report| !report.sample.outcome.is_ok()));
@@ -129,16 +128,16 @@ pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
         disturbed: disturbed.map(|(rank, why)| format!("{rank}: {why}")),
         write_back: shares().find_map(|share| share.write_back.clone()),
         ranks: Some(Box::new(times)),
-        // Ranks of a node copy memory at the same time, which says nothing of the node.
+        // Ranks of a node copy memory at the same time, so each probe is disturbed.
         probe_ns: [0, 0],
-        // The latencies and the timeline of the other ranks are theirs alone.
+        // The latencies and the timeline are the first rank's alone.
         latency: None,
         timeline: None,
         ..first
     }
 }
 
-/// The weakest of all ranks' checks; none if one rank has checked only sizes.
+/// The weakest of all ranks' checks. None if one rank has checked only sizes.
 fn read_back(reports: &[Report]) -> Option<ReadBack> {
     let all: Option<Vec<&ReadBack>> = reports.iter().map(|report| report.sample.read_back.as_ref()).collect();
     let all = all?;
@@ -171,7 +170,6 @@ fn phases(reports: &[Report]) -> PhasesNs {
     }
 }
 
-/// The ranks' own times in a phase; none if no rank has it.
 fn spread(phase: Phase, reports: &[Report]) -> Option<Spread> {
     let own = |report: &Report| report.timestamps.get(phase).map(|[began, ended]| ended.saturating_sub(began));
     let mut times: Vec<(u64, &RankName)> =
@@ -194,7 +192,6 @@ mod tests {
     use super::*;
     use writebench_model::{Extent, Failure};
 
-    /// A rank's share with phases from and to these moments: open, write, sync, close.
     fn report(rank: u32, moments: [[u64; 2]; 4]) -> Report {
         let phases = [Phase::Open, Phase::Write, Phase::Sync, Phase::Close];
         let mut timestamps = PhaseTimestamps::default();
@@ -268,7 +265,8 @@ mod tests {
         assert_eq!(merged(5, &reports).disturbed.unwrap(), "rank 1 on n0: stopped");
     }
 
-    /// Figures for docs/how-to/cluster.md: `cargo test --release -p writebench-runner ten_thousand -- --nocapture`.
+    /// Prints the numbers in docs/cluster.md: `cargo test --release -p writebench-runner ten_thousand --
+    /// --nocapture`.
     #[test]
     #[expect(clippy::print_stdout, reason = "figures for the documentation")]
     fn ten_thousand_ranks_are_gathered_in_little_memory() {

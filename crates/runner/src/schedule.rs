@@ -1,5 +1,3 @@
-//! Schedules, which decide how many more samples each case wants.
-
 use std::time::Duration;
 
 use writebench_model::{Sample, Settings};
@@ -7,25 +5,22 @@ use writebench_stats::{CONFIDENCE, as_f64};
 
 use crate::order::PlannedCase;
 
-/// The progress of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spent {
-    /// Time since the run began, or was resumed, and the time that is set aside for what follows the samples.
+    /// The time since the run began or was resumed, plus time reserved for work after the samples.
     pub elapsed: Duration,
     pub bytes: u64,
 }
 
-/// The facts about a sample that a schedule needs; a run keeps nothing else of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleSummary {
     pub total_ns: u64,
     pub round: u32,
-    /// Whether the sample has figures.
     pub is_ok: bool,
     /// Whether the worker died, and the case need not be the reason.
     pub is_accident: bool,
     pub is_disturbed: bool,
-    /// Whether the sample is a copy that shares its blocks.
+    /// For copies.
     pub shares_blocks: bool,
 }
 
@@ -44,7 +39,6 @@ impl From<&Sample> for SampleSummary {
 
 #[cfg(test)]
 impl SampleSummary {
-    /// An undisturbed sample.
     pub(crate) fn good(round: u32, total_ns: u64) -> Self {
         Self { total_ns, round, is_ok: true, is_accident: false, is_disturbed: false, shares_blocks: false }
     }
@@ -52,37 +46,36 @@ impl SampleSummary {
 
 /// Decides how many more samples each case wants. A run ends when no case wants any.
 pub trait Schedule {
-    /// The number of samples that each case wants now, 0 for a finished case. Called before each sample; the
-    /// samples of a case only ever grow.
+    /// 0 for a finished case. Called before each sample, with at least the samples of the last call.
     fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize];
 
-    /// Cases that the schedule has added to the plan since the last call, to be appended to it.
     fn added(&mut self) -> Vec<PlannedCase> {
         Vec::new()
     }
 
-    /// When loops over records end, if the schedule divides the time; otherwise each has an equal share of the budget.
+    /// The time limit of loops over records, if the schedule divides the time. Otherwise each has an equal
+    /// share of the budget.
     fn loop_limit(&self) -> Option<Duration> {
         None
     }
 }
 
-/// As many undisturbed samples of each case as requested; with a precision, more for cases with wider
-/// intervals.
+/// As many undisturbed samples of each case as requested. With a precision, cases with wider intervals get
+/// more.
 #[derive(Debug)]
 pub struct EachCase {
     samples: usize,
     precision: Option<f64>,
-    // For each case, its samples at the last call, and the number that it wanted then.
+    // The samples of each case at the last call, and the number wanted then.
     looked: Vec<Option<usize>>,
     wanted: Vec<usize>,
 }
 
-/// A case with disturbed samples gets at most this multiple of the requested samples.
+/// The most samples of a case with disturbed ones, in multiples of the requested number.
 const MOST_SAMPLES_FACTOR: usize = 2;
-/// A case whose interval stays wide gets at most this multiple of the requested samples.
+/// The most samples of a case with a wide interval, in multiples of the requested number.
 const MOST_PRECISE_FACTOR: usize = 20;
-/// A case ends when its worker has died so often: the case is the likely reason by then.
+/// After so many deaths of its worker, the case is the likely reason and ends.
 const MOST_ACCIDENTS: usize = 2;
 
 impl EachCase {
@@ -112,7 +105,7 @@ impl Schedule for EachCase {
     fn wanted(&mut self, taken: &[Vec<SampleSummary>], _: Spent) -> &[usize] {
         self.looked.resize(taken.len(), None);
         self.wanted.resize(taken.len(), 0);
-        // Between two samples of ten thousand cases, one case has changed.
+        // With ten thousand cases, only one has changed since the last sample.
         for (index, samples) in taken.iter().enumerate() {
             if self.looked[index].replace(samples.len()) != Some(samples.len()) {
                 self.wanted[index] = self.still_wanted(samples);
@@ -122,7 +115,6 @@ impl Schedule for EachCase {
     }
 }
 
-/// Whether the half-width of the median's interval is at most that share of the median, at full confidence.
 fn is_narrow(samples: &[SampleSummary], precision: f64) -> bool {
     let calm = samples.iter().filter(|sample| sample.is_ok && !sample.is_disturbed);
     let times_ns: Vec<f64> = calm.map(|sample| as_f64(sample.total_ns)).collect();

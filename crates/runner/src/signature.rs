@@ -1,18 +1,16 @@
-//! The content of a block device, according to `blkid`, which knows more filesystems and tables than this
-//! program. This is not in probe, which reads only the kernel's facts and starts no programs.
+//! The content of a block device by `blkid`, which knows more filesystems and tables than this program. Not
+//! in probe, which starts no programs.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::process::{Command, Stdio};
 
-/// The directories of system programs, which the user's path may lack.
+/// System programs, which the user's path may lack.
 const SYSTEM_FOLDERS: &str = "/usr/sbin:/sbin";
 
-/// The content of the open device as text; none if it is blank. A path could lead to another device by now.
-///
-/// # Errors
-/// The content is unknown, which is never the same as blank; the error is the reason.
+/// The content of the open device as text, or none if it is blank. A path could lead to another device by
+/// now. Unknown content is an error, never blank.
 pub(crate) fn find(device: BorrowedFd<'_>) -> Result<Option<String>, String> {
     ask(OsStr::new("blkid"), device)
 }
@@ -20,11 +18,11 @@ pub(crate) fn find(device: BorrowedFd<'_>) -> Result<Option<String>, String> {
 fn ask(program: &OsStr, device: BorrowedFd<'_>) -> Result<Option<String>, String> {
     let device =
         device.try_clone_to_owned().map_err(|error| format!("as its descriptor cannot be copied ({error})"))?;
-    // With the I/O limits (-i), a blank device has output too. Otherwise blkid ends with code 2 and no output
-    // for a blank device as well as for one that it could not read.
+    // With the I/O limits (-i), a blank device also has output. Otherwise blkid ends with code 2 and no
+    // output for a blank device as well as for an unreadable one.
     let output = Command::new(program)
         .args(["-p", "-i", "-o", "export"])
-        // The device that is blkid's standard input, reopened.
+        // blkid's standard input, reopened.
         .arg("/proc/self/fd/0")
         .env("PATH", search_path())
         .env("LC_ALL", "C")
@@ -48,7 +46,7 @@ fn search_path() -> OsString {
     path
 }
 
-/// Exit code 0 comes with the content; 8 means that there are several.
+/// Exit code 8: the device has several contents.
 fn understand(code: Option<i32>, text: &str) -> Result<Option<String>, String> {
     match code {
         Some(0) => {}
@@ -64,13 +62,13 @@ fn understand(code: Option<i32>, text: &str) -> Result<Option<String>, String> {
         }
         (Some(kind), _) => Ok(Some(format!("the signature of {kind}"))),
         (None, Some(kind)) => Ok(Some(format!("a partition table ({kind})"))),
-        // Every device has this value, which shows that it was read.
+        // Every readable device has this value.
         (None, None) if value("LOGICAL_SECTOR_SIZE").is_some() => Ok(None),
         (None, None) => Err("as blkid gave no answer that is known here".to_owned()),
     }
 }
 
-/// The indefinite article by sound: an ext4, an xfs, a btrfs.
+/// By sound: an ext4, an xfs, a btrfs.
 fn article(kind: &str) -> &'static str {
     if kind.starts_with(['a', 'e', 'i', 'o', 'x']) { "an" } else { "a" }
 }

@@ -1,5 +1,3 @@
-//! Checks of the bytes and inodes that a run takes of a filesystem, beyond the reserve.
-
 use std::os::fd::AsFd;
 use std::path::Path;
 
@@ -9,16 +7,12 @@ use writebench_probe::Space;
 
 use crate::error::RunnerError;
 
-/// The files that a run makes beside those of a case: its directory, its lock, a file to be copied, and one
-/// that shows the device's limit.
+/// The run's directory, its lock, a source for copies, and a file for the device's limit.
 const FILES_BESIDE: u64 = 4;
 
-/// Whether every case leaves the target its reserve; `beside_bytes` is the size of files that exist at the
-/// same time as the largest case: a file that is copied, and the copy that stays. A case that only allocates
-/// more than there is passes, because it is about the kernel's refusal.
-///
-/// # Errors
-/// The largest case does not fit.
+/// Checks that every case leaves the target its reserve. `beside_bytes` are files that exist at the same
+/// time as the largest case: a source and its remaining copy. A case that only allocates more than there is
+/// passes, because it measures the kernel's refusal.
 pub fn check_space(
     target: &Path,
     space: &Space,
@@ -31,7 +25,7 @@ pub fn check_space(
 }
 
 /// The shortage for a sample in the open directory. Filesystems that free blocks in the background get time
-/// to do so. Without a reserve, or if the target cannot be asked, the sample itself meets the kernel's error.
+/// to do so. Without a reserve, or with an unknown space, the sample itself meets the kernel's error.
 pub fn shortage_of_sample(directory: impl AsFd, case: &Case, reserve: Reserve) -> Option<InsufficientSpace> {
     if reserve.is_none() {
         return None;
@@ -69,7 +63,7 @@ pub(crate) fn insufficient_space(target: &Path, case: &Case, shortage: Insuffici
     })
 }
 
-/// The case that needs most, with its shortage of bytes, or else of inodes.
+/// The neediest case, with its shortage of bytes, or else of inodes.
 fn shortage<'c>(
     space: &Space,
     cases: &'c [Case],
@@ -95,7 +89,7 @@ fn shortage<'c>(
         let needed = u64::from(case.file_count()) + FILES_BESIDE;
         short(case, Resource::Inodes, needed, available, reserve.of_inodes(total))
     };
-    // Filesystems without a size (ramfs, some in FUSE) report none.
+    // Filesystems without a size report zero: ramfs, and some in FUSE.
     let bytes_short = if space.total_bytes == 0 { None } else { bytes_short() };
     bytes_short.or_else(inodes_short)
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use writebench_probe::ControlGroups;
 
-/// Watches a child process, by a look at it several times a second, and this process, by a beat that is more frequent.
+/// Inspects a child process several times a second, and detects absences of this process by more frequent
+/// beats.
 #[derive(Debug)]
 pub(crate) struct StallTracker {
     process: u32,
@@ -15,11 +16,9 @@ pub(crate) struct StallTracker {
     last_beat: Instant,
     stopped: Stall,
     frozen: Stall,
-    // The time for which this process itself did not run.
     absent: Duration,
 }
 
-/// How long a state has lasted, and whether it still does.
 #[derive(Debug, Default)]
 struct Stall {
     was_seen: bool,
@@ -42,14 +41,14 @@ impl Stall {
     }
 }
 
-/// The time for which this process did not run, if its last beat is so long ago. A busy machine delays a beat a little.
+/// The time for which this process did not run. A busy machine delays a beat a little.
 fn absence(since_last: Duration) -> Duration {
     const SHORTEST: Duration = Duration::from_millis(100);
     if since_last > SHORTEST { since_last } else { Duration::ZERO }
 }
 
 impl StallTracker {
-    /// The interval between two beats. It is much shorter than an absence that is noticed, so none hides in it.
+    /// Much shorter than a noticeable absence, so none hides between two beats.
     pub(crate) const BEAT: Duration = Duration::from_millis(20);
     const INSPECTION_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -65,13 +64,12 @@ impl StallTracker {
         }
     }
 
-    /// This process has waited for others, which is no delay.
+    /// A wait for other processes is not a delay.
     pub(crate) fn reset(&mut self) {
         self.last_inspection = Instant::now();
         self.last_beat = self.last_inspection;
     }
 
-    /// Forgets past delays, because another sample begins.
     pub(crate) fn begin(&mut self) {
         self.inspect();
         self.stopped.forget();
@@ -79,8 +77,8 @@ impl StallTracker {
         self.absent = Duration::ZERO;
     }
 
-    /// Reads the clock, and looks again if it is time. Returns the time for which this process itself did not run: a
-    /// deadline that passed meanwhile says nothing about the worker.
+    /// Reads the clock, and inspects if it is time. Returns the absence of this process, which also delays
+    /// the worker's deadline.
     pub(crate) fn beat(&mut self) -> Duration {
         let now = Instant::now();
         let since_last = now.duration_since(std::mem::replace(&mut self.last_beat, now));
@@ -92,7 +90,6 @@ impl StallTracker {
         absent
     }
 
-    /// Looks at once.
     pub(crate) fn inspect(&mut self) {
         self.beat();
         self.inspect_worker(Instant::now());
@@ -105,8 +102,8 @@ impl StallTracker {
         self.frozen.inspect(self.groups.are_frozen(self.process), since_last);
     }
 
-    /// Whether the worker is stopped, by the events of waitid(2). An event that it continued also shows a
-    /// stop and continuation since the last poll.
+    /// Whether the worker is stopped, by the events of waitid(2). A continuation also proves a stop since
+    /// the last poll.
     fn stop_events(&mut self) -> bool {
         let Some(process) = i32::try_from(self.process).ok().and_then(Pid::from_raw) else { return false };
         let changes = WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
@@ -118,7 +115,6 @@ impl StallTracker {
         is_stopped
     }
 
-    /// The delay as text; none if there was none.
     pub(crate) fn reason(&self) -> Option<String> {
         let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
         if self.stopped.was_seen {
@@ -132,7 +128,7 @@ impl StallTracker {
         is_absent.then(|| format!("writebench itself did not run for {} meanwhile", seconds(self.absent)))
     }
 
-    /// The files that count how long CPU limits have delayed the worker, for its current groups.
+    /// Counters of delays by CPU limits, in the worker's current groups.
     pub(crate) fn cpu_stats(&self) -> Vec<String> {
         let files = self.groups.cpu_stats(self.process).into_iter().map(PathBuf::into_os_string);
         files.filter_map(|file| file.into_string().ok()).collect()

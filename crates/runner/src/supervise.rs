@@ -20,65 +20,53 @@ use crate::workers::Workers;
 use crate::written::Written;
 
 pub struct Plan {
-    /// The cases, all different.
+    /// Without duplicates.
     pub cases: Vec<PlannedCase>,
-    /// The samples that each case already has in a resumed run; as long as `cases`.
+    /// Of a resumed run, as long as `cases`.
     pub taken: Vec<Vec<SampleSummary>>,
-    /// The times of the memory-copy probes beside those samples.
+    /// The memory-copy probes of those samples.
     pub probes_ns: Vec<u64>,
     pub settings: Settings,
-    /// The targets, in order.
     pub targets: Vec<PlannedTarget>,
-    /// When the run began, with all that comes before its samples.
+    /// Includes all work before the samples.
     pub began: Instant,
-    /// The time that is set aside for what follows the samples.
+    /// For work after the samples.
     pub set_aside: Duration,
 }
 
-/// Facts about a target that a sample needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlannedTarget {
     pub path: PathBuf,
     /// The device whose written sectors are counted.
     pub device_number: Option<String>,
-    /// Whether all filesystems are synced before a sample, since syncing this one does not reach the one
+    /// Whether to sync all filesystems before a sample, because syncing the target's does not reach the one
     /// below it.
     pub sync_all: bool,
-    /// The space that stays free.
     pub reserve: Reserve,
 }
 
-/// Receives the events, and ends the run by returning an error.
+/// An error ends the run.
 pub type Observer<'o> = dyn FnMut(RunEvent) -> Result<(), Box<dyn Error + Send + Sync>> + 'o;
 
-/// The reason why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// Every case has its samples, or an outcome that ends it.
     Complete,
-    /// The time limit ended the run.
     Budget,
-    /// The limit on bytes ended the run.
     MaxBytes,
-    /// A signal stopped the run.
     Stopped,
 }
 
-/// How often a round goes through its disturbed samples again. A case that still has only disturbed ones is not compared
-/// in that round.
+/// A round repeats its disturbed samples so often. A case with only disturbed ones is not compared in that
+/// round.
 const MOST_REPEATS: u32 = 3;
 
-/// The longest wait for a quiet target before a sample.
+/// For a quiet target before a sample.
 const SETTLE_LIMIT: Duration = Duration::from_secs(5);
-/// The least time limit of a loop.
+/// Of a loop.
 const LEAST_WRITE_LIMIT_NS: u64 = 100_000_000;
 
-/// Runs a plan with workers of that command. `observe` receives each event before the run continues; its
-/// error ends the run.
-///
-/// # Errors
-/// No worker can be started, other programs have filled a target, or `observe` failed. A fault in a sample is
-/// that sample's outcome, not an error.
+/// Runs a plan. `observe` receives each event before the run continues. A fault in a sample is that
+/// sample's outcome, not an error.
 pub fn supervise(
     mut plan: Plan,
     schedule: &mut dyn Schedule,
@@ -94,14 +82,12 @@ pub fn supervise(
 }
 
 struct Run<'p, 'w> {
-    // With the cases that the schedule adds, and the samples that are taken.
     plan: Plan,
     schedule: &'p mut dyn Schedule,
     workers: Workers<'w>,
     disturbance: Disturbance,
     written: &'p mut Written,
     observe: &'p mut Observer<'p>,
-    // The time of the first sample, and the number that this process has taken.
     start: Instant,
     taken_here: u32,
 }
@@ -128,7 +114,7 @@ impl Run<'_, '_> {
             if wanting == 0 {
                 return Ok(End::Complete);
             }
-            // An unfinished round would give some cases more samples than others.
+            // An unfinished round would give the cases unequal numbers of samples.
             if self.budget_ends_within(wanting) {
                 return Ok(End::Budget);
             }
@@ -139,12 +125,11 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Takes one sample of every case that wants one, and repeats disturbed samples, so that as many cases as
-    /// possible are compared inside the round. Returns the reason to end the run, if any.
+    /// One sample of every case with an open request, and repetitions of disturbed samples. Returns the
+    /// reason to end the run.
     fn round(&mut self, round: u32) -> Result<Option<End>, RunnerError> {
         let order = order(self.plan.settings.seed, round, &self.plan.cases);
-        // A case that begins to want samples during the round waits for the next one, with all others that
-        // do.
+        // Cases with new requests during the round wait for the next one.
         let due = self.wanted().to_vec();
         let last = |run: &Self, index: usize| {
             run.plan.taken[index].last().copied().filter(|sample| sample.round == round)
@@ -169,7 +154,6 @@ impl Run<'_, '_> {
         Ok(None)
     }
 
-    /// Takes one sample of a case, if it wants one.
     fn turn(&mut self, index: usize, round: u32) -> Result<Option<End>, RunnerError> {
         let wanted = self.wanted();
         if wanted[index] == 0 {
@@ -196,30 +180,27 @@ impl Run<'_, '_> {
         Ok(None)
     }
 
-    /// Whether any sample is read back.
     fn reads_back(&self) -> bool {
         self.plan.settings.verify != Verify::Never
     }
 
-    /// The time that counts for the budget.
     fn elapsed(&self) -> Duration {
         self.plan.began.elapsed() + self.plan.set_aside
     }
 
-    /// Whether that many more samples, at the mean time so far, exceed the remaining time.
+    /// By the mean time so far.
     fn budget_ends_within(&self, samples: usize) -> bool {
         let Some(budget) = self.plan.settings.budget_ns.map(Duration::from_nanos) else { return false };
         let mean = self.start.elapsed().checked_div(self.taken_here).unwrap_or_default();
         self.elapsed() + mean.saturating_mul(u32::try_from(samples).unwrap_or(u32::MAX)) >= budget
     }
 
-    /// The number of samples that each case still wants.
     fn wanted(&mut self) -> &[usize] {
         let spent = Spent { elapsed: self.elapsed(), bytes: self.written.sample_bytes() };
         self.schedule.wanted(&self.plan.taken, spent)
     }
 
-    /// Takes one sample of a case; none if the run was stopped.
+    /// None if the run was stopped.
     fn sample(&mut self, index: usize, round: u32) -> Result<Option<Sample>, RunnerError> {
         let (plan, PlannedCase { target, case }) = (&self.plan, self.plan.cases[index].clone());
         let (target, case) = (&target, &case);
@@ -266,13 +247,11 @@ impl Run<'_, '_> {
         if sample.outcome.is_ok() {
             let judged = self.disturbance.judge(&sample);
             let stall_reason = self.workers.stall_reason();
-            // The engine's own reason comes first.
             sample.disturbed = sample.disturbed.or(stall_reason).or(judged);
         }
         Ok(Some(sample))
     }
 
-    /// A sample of a case, by as many ranks as it has.
     fn taken_by_all(
         &mut self,
         target: usize,
@@ -281,7 +260,6 @@ impl Run<'_, '_> {
         limit: Duration,
     ) -> Result<RequestOutcome<Result<Sample, InsufficientSpace>>, RunnerError> {
         let ranks = case.axes().ranks;
-        // Outside MPI, the worker says that its methods are not supported.
         let is_of_mpi = case.method().is_of_mpi() && self.workers.coordinator.is_some();
         if ranks == 1 && !is_of_mpi {
             return self.workers.ask(target, request, limit, None);
@@ -294,8 +272,8 @@ impl Run<'_, '_> {
         answer
     }
 
-    /// A sample's share of the budget. Loops that read the clock anyway end there, so that a few slow cases
-    /// do not use up the time of the others; the sample holds the bytes written until then.
+    /// A sample's share of the budget. Loops with a clock end there and keep their bytes so far, so a few
+    /// slow cases do not use up the time of the rest.
     fn write_limit_ns(&self) -> Option<u64> {
         if let Some(limit) = self.schedule.loop_limit() {
             return Some(nanoseconds(limit).max(LEAST_WRITE_LIMIT_NS));

@@ -1,9 +1,9 @@
-//! A target's target helper: a process that makes all calls on a target other than a sample's, so that the
-//! supervisor never waits for a filesystem that does not answer.
+//! A process for all calls on a target outside of samples, so the supervisor never waits for a filesystem
+//! without an answer.
 //!
-//! The target helper inspects the target, holds its directory open, makes the run's workspace, keeps it locked,
-//! fills the copy that stays, and removes the workspace. It is the same program with a hidden subcommand, as
-//! a worker is; each request and response is a line of JSON.
+//! The target helper inspects the target, holds its directory open, makes and locks the run's workspace,
+//! makes the remaining copy, and removes the workspace. Like a worker, it is the same program with a hidden
+//! subcommand and lines of JSON.
 
 mod copy;
 mod inspection;
@@ -28,23 +28,21 @@ use crate::holders::{children, is_held_by};
 use crate::worker::{Deadline, RequestOutcome, Worker, WorkerCommand};
 use crate::workspace::{Leftover, workspace_path};
 
-/// The default time for a target's answer.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
-/// The time for removing the workspace in a stopped run.
+/// For removing the workspace of a stopped run.
 pub(crate) const GRACE: Duration = Duration::from_millis(1500);
-/// The longest delay of a run by the directory of an earlier one.
+/// For the directory of an earlier run.
 const LEFTOVER_TIMEOUT: Duration = Duration::from_secs(10);
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Deadline<'static> {
-    /// The patience before signals are watched, while each of them ends the program.
+    /// Before signals are watched, each of them ends the program.
     pub fn without_stop(limit: Option<Duration>) -> Self {
         Self::until(limit.unwrap_or(TIMEOUT), &NEVER)
     }
 }
 
-/// A workspace that a target helper made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HelperWorkspace {
     pub path: PathBuf,
@@ -52,7 +50,7 @@ pub struct HelperWorkspace {
     pub identity: [u64; 2],
 }
 
-/// A target's target helper. Dropping it removes its workspace and ends its process.
+/// Dropping it removes its workspace and ends its process.
 pub struct TargetHelper {
     process: Worker,
     // For another attempt after this process has died.
@@ -64,10 +62,6 @@ pub struct TargetHelper {
 }
 
 impl TargetHelper {
-    /// Starts a target helper for the target at `path` and inspects the target.
-    ///
-    /// # Errors
-    /// No process can be started, the target does not exist, or it does not answer.
     pub fn inspect(
         command: &WorkerCommand,
         path: &Path,
@@ -79,7 +73,7 @@ impl TargetHelper {
         Ok((helper, inspection))
     }
 
-    /// Each target helper is a separate process: if it hangs, no other waits for it.
+    /// A separate process for each target: a hanging one blocks no other.
     fn start(command: &WorkerCommand, path: &Path) -> Result<Self, RunnerError> {
         Ok(Self {
             process: Worker::start(command)?,
@@ -90,37 +84,28 @@ impl TargetHelper {
         })
     }
 
-    /// Makes the workspace with that id in the target.
-    ///
     /// # Errors
-    /// The workspace cannot be made. Its directory may exist nevertheless: [`StaleWorkspaces::remove`]
-    /// finds out.
+    /// The directory may still exist: see [`StaleWorkspaces::remove`].
     pub fn make(&mut self, id: &str, deadline: Deadline<'_>) -> Result<&HelperWorkspace, RunnerError> {
         let identity = self.ask(Make(id.to_owned()), "making a directory in it", deadline)?;
         let path = workspace_path(&self.path, id);
         Ok(self.workspace.insert(HelperWorkspace { path, identity }))
     }
 
-    /// The workspace, if it has been made.
     pub fn workspace(&self) -> Option<&HelperWorkspace> {
         self.workspace.as_ref()
     }
 
-    /// The number of the target helper's process.
     pub fn process(&self) -> u32 {
         self.process.id()
     }
 
-    /// Whether one of these processes has a file of the workspace open, as a killed worker that hangs in the
-    /// kernel does. Removal would hang, too.
+    /// Whether one of these processes, such as a worker in a hanging call, has a file of the workspace
+    /// open. Removal would also hang.
     pub fn is_held_by(&self, processes: &[u32]) -> bool {
         self.workspace.as_ref().is_some_and(|workspace| is_held_by(processes, &workspace.path))
     }
 
-    /// Removes the workspace.
-    ///
-    /// # Errors
-    /// A file cannot be removed, or the target does not answer.
     pub fn remove(&mut self, deadline: Deadline<'_>) -> Result<Leftover, RunnerError> {
         let Some(workspace) = self.workspace.take() else { return Ok(Leftover::NotThere) };
         let graceful = Deadline { grace: GRACE, ..deadline };
@@ -133,15 +118,11 @@ impl TargetHelper {
         }
     }
 
-    /// Leaves the workspace for a later run to remove.
     pub fn leave(&mut self) {
         self.workspace = None;
     }
 
-    /// Copies the whole source to that destination, and compares byte by byte.
-    ///
-    /// # Errors
-    /// A file cannot be read or written, one of them has changed, or the target does not answer.
+    /// Compares byte by byte.
     pub fn copy(
         &mut self,
         source: &CopySource,
@@ -151,10 +132,7 @@ impl TargetHelper {
         self.ask(Copy(source.clone(), destination.clone()), "copying a file", deadline)
     }
 
-    /// Empties an open file after the copy into it was interrupted.
-    ///
-    /// # Errors
-    /// The file cannot be emptied, or there is no answer.
+    /// After an interrupted copy.
     pub fn empty(&self, destination: &CopyDestination) -> Result<(), RunnerError> {
         let deadline = Deadline::until(GRACE, &NEVER);
         Self::start(&self.command, &destination.path)?.ask(Empty(destination.clone()), "emptying it", deadline)
@@ -198,10 +176,6 @@ impl Drop for TargetHelper {
     }
 }
 
-/// Inspects the file that is to be copied, which may be on a filesystem that does not answer.
-///
-/// # Errors
-/// The path cannot be opened or leads to no file, or there is no answer.
 pub fn inspect_source(
     command: &WorkerCommand,
     path: &Path,
@@ -210,10 +184,6 @@ pub fn inspect_source(
     TargetHelper::start(command, path)?.ask(InspectSource(path.into()), "looking at it", deadline)
 }
 
-/// Inspects the destination of a copy.
-///
-/// # Errors
-/// No copy can go there, or there is no answer.
 pub fn inspect_copy_destination(
     command: &WorkerCommand,
     path: &Path,
@@ -222,33 +192,25 @@ pub fn inspect_copy_destination(
     TargetHelper::start(command, path)?.ask(InspectCopyDestination(path.into()), "looking at it", deadline)
 }
 
-/// Finds and removes directories of earlier runs, in a separate process: if it hangs, the next request uses
-/// another.
+/// Finds and removes directories of killed runs. After a hang, the next request uses a new process.
 pub struct StaleWorkspaces {
     command: WorkerCommand,
     process: Option<TargetHelper>,
 }
 
 impl StaleWorkspaces {
-    /// Finds and removes directories of killed runs, by target helpers of that command.
     pub fn new(command: WorkerCommand) -> Self {
         Self { command, process: None }
     }
 
-    /// The directories in a target with names of ours, whichever database lists them.
-    ///
-    /// # Errors
-    /// The target cannot be read or does not answer.
+    /// Directories with names of writebench, in any database or none.
     pub fn leftovers_in(&mut self, target: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>, RunnerError> {
         let deadline = Deadline::until(LEFTOVER_TIMEOUT, stop);
         let names = self.ask(ListLeftovers(target.into()), target, "listing it", deadline)?;
         Ok(names.into_iter().map(PathBuf::from).collect())
     }
 
-    /// Removes the directory of a dead run, if it carries our mark and its lock is free.
-    ///
-    /// # Errors
-    /// The directory is ours and cannot be removed, or its target does not answer.
+    /// Removes the directory of a dead run, if it has a valid mark and a free lock.
     pub fn remove(&mut self, path: &Path, deadline: Deadline<'_>) -> Result<Leftover, RunnerError> {
         let deadline = Deadline { limit: deadline.limit.min(LEFTOVER_TIMEOUT), ..deadline };
         self.ask(RemoveLeftover(path.into()), path, "removing what an earlier run left", deadline)

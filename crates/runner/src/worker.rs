@@ -1,4 +1,4 @@
-//! A worker process: the same program, its hidden subcommand, JSON lines over pipes.
+//! A worker process: the same program with a hidden subcommand, and JSON lines over pipes.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -21,18 +21,18 @@ use crate::error::RunnerError;
 use crate::pipe::{parse_response, request_line};
 use crate::stall_tracker::StallTracker;
 
-/// The command of a worker. The descriptor number of the progress record is appended.
+/// The descriptor number of the progress record is appended.
 #[derive(Debug, Clone)]
 pub struct WorkerCommand {
     pub program: PathBuf,
     pub arguments: Vec<OsString>,
-    /// Whether the worker waits for other ranks, by a socket whose number comes before that of the
-    /// progress record.
+    /// Whether the worker waits for other ranks. The number of its socket precedes that of the progress
+    /// record.
     pub has_barrier: bool,
 }
 
-/// A byte with the worker's current phase, in an anonymous shared file: it remains readable when the worker
-/// no longer answers.
+/// A byte with the worker's current phase in an anonymous shared file, still readable when the worker no
+/// longer answers.
 pub struct ProgressRecord {
     file: OwnedFd,
 }
@@ -44,19 +44,14 @@ impl ProgressRecord {
         Ok(Self { file })
     }
 
-    /// The worker's side of the record, by an inherited descriptor.
-    ///
-    /// # Errors
-    /// There is no such descriptor.
     pub fn inherited(number: u32) -> io::Result<Self> {
         let file =
             std::fs::OpenOptions::new().read(true).write(true).open(format!("/proc/self/fd/{number}"))?;
         Ok(Self { file: file.into() })
     }
 
-    /// Records the beginning of a phase.
     pub fn enter(&self, phase: Phase) {
-        // If this fails, only an error's text lacks the phase.
+        // A failure only costs an error's text its phase.
         let _ = rustix::io::pwrite(&self.file, &[phase as u8], 0);
     }
 
@@ -67,10 +62,9 @@ impl ProgressRecord {
     }
 }
 
-/// How long a killed process may take to end: with [`crate::target_helper::GRACE`] an interrupted run ends within five seconds.
+/// For a killed process. With [`crate::target_helper::GRACE`], an interrupted run ends within five seconds.
 const KILL_WAIT: Duration = Duration::from_secs(3);
 
-/// A live worker.
 pub(crate) struct Worker {
     child: Child,
     // None after a kill.
@@ -85,10 +79,8 @@ pub(crate) struct Worker {
     has_ended: bool,
 }
 
-/// The wait for a response, and what ends it early.
 #[derive(Clone, Copy)]
 pub struct Deadline<'s> {
-    /// The longest wait.
     pub limit: Duration,
     /// Set when the run is stopped.
     pub stop: &'s AtomicBool,
@@ -97,25 +89,18 @@ pub struct Deadline<'s> {
 }
 
 impl<'s> Deadline<'s> {
-    /// A wait that ends when the run is stopped.
     pub fn until(limit: Duration, stop: &'s AtomicBool) -> Self {
         Self { limit, stop, grace: Duration::ZERO }
     }
 }
 
-/// How a request ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestOutcome<R> {
-    /// A response in time.
     Response(R),
-    /// No response: the worker was killed at the deadline, or died.
     Lost(Outcome),
-    /// No response: the run was stopped, and the worker killed.
     Stopped,
 }
 
-/// Waits for the other ranks in the place of a worker; returns whether all have
-/// succeeded.
 pub(crate) type OnWait<'m> = dyn FnMut(WaitRequest) -> bool + 'm;
 
 impl Worker {
@@ -135,8 +120,8 @@ impl Worker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // A group of its own protects the worker from the terminal's interrupt, and allows
-            // killing all of its processes.
+            // A separate group protects the worker from the terminal's interrupt, and makes it possible to
+            // kill all of its processes.
             .process_group(0)
             .spawn();
         let kept = fcntl_setfd(&progress.file, FdFlags::CLOEXEC);
@@ -158,8 +143,7 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Sends a request, and waits for the response. The deadline stands still while the worker waits for other ranks
-    /// on the way, if it does.
+    /// The deadline is suspended while the worker waits for other ranks.
     pub(crate) fn ask<R: Request>(
         &mut self,
         request: R,
@@ -168,7 +152,7 @@ impl Worker {
     ) -> Result<RequestOutcome<R::Response>, RunnerError> {
         let line = request_line(request).map_err(|error| RunnerError::Protocol(error.to_string()))?;
         self.stalls.begin();
-        // If the worker is dead, its answer is missing below.
+        // A dead worker is detected by its missing answer.
         let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));
         let start = Instant::now();
         let mut limit = wait.limit;
@@ -209,10 +193,10 @@ impl Worker {
                     self.stalls.inspect();
                     return parse_response(&reply).map(RequestOutcome::Response);
                 }
-                // What it started may hold its output open: the look kills that if the worker is dead.
+                // Children may hold the output open. They are killed once the worker is dead.
                 Err(RecvTimeoutError::Timeout) => _ = self.try_reap(),
                 Err(RecvTimeoutError::Disconnected) if self.try_reap() => return self.died(),
-                // The worker has closed its output; its end can take longer if files close slowly.
+                // The worker has closed its output. Its end can take longer if files close slowly.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(5)),
             }
         }
@@ -226,12 +210,11 @@ impl Worker {
         Ok(RequestOutcome::Lost(Outcome::WorkerDied { phase, signal, detail }))
     }
 
-    /// The number of the process.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Reaps the process if it has ended. Returns whether it and all that it started have ended: a guard of a program
+    /// Reaps the process if it has ended. Returns whether it and its children have ended: a program's guard
     /// keeps the worker's error output open until the program's processes are dead.
     pub(crate) fn try_reap(&mut self) -> bool {
         if !self.has_ended {
@@ -239,7 +222,7 @@ impl Worker {
             if matches!(waitid(WaitId::Pid(Pid::from_child(&self.child)), ended), Ok(None)) {
                 return false;
             }
-            // Its group's number is free for others only after the wait.
+            // The group's number can be reused only after the wait.
             self.kill_group();
             let _ = self.child.wait();
             self.has_ended = true;
@@ -251,7 +234,6 @@ impl Worker {
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
 
-    /// Kills the worker with its threads, and waits for the end of all that it started.
     fn kill(&mut self) {
         if self.requests.take().is_none() {
             return;
@@ -259,7 +241,7 @@ impl Worker {
         if !self.has_ended {
             self.kill_group();
         }
-        // A worker that hangs in the kernel cannot be killed now, and ends when the kernel lets it.
+        // A worker that hangs in the kernel ends when the kernel permits.
         let start = Instant::now();
         while start.elapsed() < KILL_WAIT && !self.try_reap() {
             std::thread::sleep(Duration::from_millis(5));

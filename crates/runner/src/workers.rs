@@ -1,4 +1,4 @@
-//! Workers, one after the other, and the files of workers that died.
+//! Workers, one after the other, and the files of dead ones.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,33 +20,29 @@ pub struct Workers<'w> {
 }
 
 impl<'w> Workers<'w> {
-    /// Workers of that command, until `stop` is set.
     pub fn new(command: &'w WorkerCommand, stop: &'w AtomicBool, lost_workers: &'w mut LostWorkers) -> Self {
         Self { command, stop, lost_workers, at_work: None, coordinator: None }
     }
 
-    /// The workers of the first rank, which leads all ranks.
+    /// For the first rank, which leads all ranks.
     #[must_use]
     pub fn leading(self, coordinator: Option<&'w mut dyn Coordinator>) -> Self {
         Self { coordinator, ..self }
     }
 
-    /// Whether the run was stopped.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// See [`writebench_model::protocol::SampleRequest::cpu_stats`].
     pub(crate) fn cpu_stats(&mut self) -> Result<Vec<String>, RunnerError> {
         Ok(self.at_work()?.stalls.cpu_stats())
     }
 
-    /// The reason why the last sample was held up, if it was.
+    /// The delay of the last sample.
     pub(crate) fn stall_reason(&self) -> Option<String> {
         self.at_work.as_ref().and_then(|worker| worker.stalls.reason())
     }
 
-    /// The worker for the next request.
     pub(crate) fn at_work(&mut self) -> Result<&mut Worker, RunnerError> {
         Ok(match &mut self.at_work {
             Some(worker) => worker,
@@ -54,11 +50,7 @@ impl<'w> Workers<'w> {
         })
     }
 
-    /// Sends a request about a target, and waits at most `limit`; `on_wait` waits for the other ranks on the way.
-    ///
-    /// # Errors
-    /// No worker can be started or understood, or it answers with an error. A hung or dead worker is no
-    /// error.
+    /// Waits at most `limit`. `on_wait` waits for the other ranks. A hung or dead worker is not an error.
     pub(crate) fn ask<R: Request>(
         &mut self,
         target: usize,
@@ -83,13 +75,11 @@ impl<'w> Workers<'w> {
 /// Workers that hang in the kernel with an open file, and targets with leftover files.
 #[derive(Default)]
 pub struct LostWorkers {
-    // Workers that could not be killed, each with its target.
     hung: Vec<(usize, Worker)>,
     unclean: BTreeSet<usize>,
 }
 
 impl LostWorkers {
-    /// Takes a worker that was killed or died while it worked in a target.
     fn add(&mut self, target: usize, mut worker: Worker) {
         self.unclean.insert(target);
         if !worker.try_reap() {
@@ -97,7 +87,7 @@ impl LostWorkers {
         }
     }
 
-    /// Records that another rank's worker has left files in a target.
+    /// For another rank's worker.
     pub(crate) fn mark_dirty(&mut self, target: usize) {
         self.unclean.insert(target);
     }
@@ -110,23 +100,20 @@ impl LostWorkers {
         }
     }
 
-    /// Whether the next worker must remove files in a target. While a worker hangs there, the files stay:
-    /// removing the file that it waits for would hang, too.
+    /// Whether the next worker must remove files in a target. While a worker hangs there, the files remain,
+    /// because removing the one in use would also hang.
     pub(crate) fn has_files_in(&self, target: usize) -> bool {
         self.unclean.contains(&target) && !self.hangs_in(target)
     }
 
-    /// Records that the files in a target have been removed.
     pub(crate) fn mark_clean(&mut self, target: usize) {
         self.unclean.remove(&target);
     }
 
-    /// Forgets the hung workers that have ended meanwhile.
     pub fn reap(&mut self) {
         self.hung.retain_mut(|(_, worker)| !worker.try_reap());
     }
 
-    /// Whether a worker hangs in a target.
     pub fn hangs_in(&self, target: usize) -> bool {
         self.hung.iter().any(|(of, _)| *of == target)
     }
@@ -139,7 +126,7 @@ mod tests {
     use writebench_model::Outcome;
     use writebench_model::protocol::{LimitRequest, LimitedHardware, MeasuredLimits};
 
-    /// A worker that is a shell command; the progress record's number becomes its `$0`.
+    /// The worker is a shell command. The progress record's number becomes its `$0`.
     fn ask(line: &str, limit: Duration, stop: bool) -> Result<RequestOutcome<MeasuredLimits>, RunnerError> {
         let command = WorkerCommand {
             program: "sh".into(),

@@ -1,6 +1,6 @@
 //! The directory of a run in its target: made, owned and removed by the run.
 //!
-//! These are calls on the target, so only a target helper makes them: see [`crate::target_helper`].
+//! Only a target helper makes these calls on the target: see [`crate::target_helper`].
 
 use std::ffi::CString;
 use std::io;
@@ -16,24 +16,22 @@ use serde::{Deserialize, Serialize};
 use crate::directory_entry::{DirectoryEntry, identity_of_open};
 use crate::error::{RunnerError, failed};
 
-/// The prefix of our names.
 pub(crate) const PREFIX: &str = ".writebench-";
 
-/// Hexadecimal digits of an id: 128 random bits, so a name with one is unique.
+/// Hexadecimal: 128 random bits, so the name is unique.
 pub(crate) const ID_DIGITS: usize = 32;
 
-/// Holds the workspace's id, and an exclusive lock while the run lives; the kernel releases it when its
+/// Holds the workspace's id, and an exclusive lock while the run lives. The kernel releases it when the
 /// target helper dies.
 pub(crate) const OWNER: &str = "owner";
 
-/// Another run that cleans up may remove a directory before it has its owner file.
+/// Another run's cleanup may remove a directory before it has its owner file.
 const TRIES: u32 = 8;
 
-/// How long a filesystem may keep a removed file that was open: FUSE learns of the last close later, and
-/// renames the file until then.
+/// FUSE learns late of the last close of a removed file, and renames the file until then.
 const LATE_CLOSE: Duration = Duration::from_secs(3);
 
-/// A directory of our own in the target: mode 0700, with a unique name.
+/// Mode 0700, with a unique name.
 pub(crate) struct Workspace {
     entry: DirectoryEntry,
     directory: OwnedFd,
@@ -41,33 +39,29 @@ pub(crate) struct Workspace {
     owner: OwnedFd,
 }
 
-/// The result for a directory of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Leftover {
-    /// Removed now.
     Removed,
-    /// No such directory, or not the run's: nothing was touched.
+    /// The directory is missing, or not the run's. Nothing was touched.
     NotThere,
-    /// The parent does not exist either: a disk that is not mounted now may bring the directory
-    /// back.
+    /// The parent is also missing: an unmounted disk may bring the directory back.
     Away,
-    /// The run is still under way.
+    /// The run is in progress.
     InUse,
-    /// The run is gone, but that process has the directory or a file in it open, like a worker that
-    /// hangs in the kernel: removing the file that it waits for would hang, too.
+    /// The run is gone, but a process with that number has the directory or a file in it open, like a
+    /// worker in a hanging call. Removing such a file would also hang.
     Held(u32),
     /// The filesystem still keeps files that were open when they were removed.
     KeepsFiles,
 }
 
-/// The path of the workspace with that id in a target.
 pub fn workspace_path(target: &Path, id: &str) -> PathBuf {
     target.join(format!("{PREFIX}{id}"))
 }
 
 impl Workspace {
-    /// Makes the directory `.writebench-ID` in the open directory `target`, which `path` leads to; `id` must be [`ID_DIGITS`] random
-    /// digits, or no later run would know the directory.
+    /// Makes `.writebench-ID` in the open directory `target`, which `path` leads to. `id` must be
+    /// [`ID_DIGITS`] random digits, or later runs would ignore the directory.
     pub(crate) fn create(target: &OwnedFd, path: &Path, id: &str) -> Result<Self, RunnerError> {
         let path = workspace_path(path, id);
         for _ in 0..TRIES {
@@ -82,12 +76,12 @@ impl Workspace {
                     return Err(failed("open", &path)(errno));
                 }
             };
-            // A run that cleans up takes this lock before it removes a directory without an owner file.
+            // Cleanup takes this lock before it removes a directory without an owner file.
             let _ = rustix::fs::flock(&directory, FlockOperation::LockExclusive);
             if !entry.leads_to(&directory) {
                 continue;
             }
-            // A directory that another process put here meanwhile is neither filled nor removed.
+            // If another process replaced the directory, the new one is neither filled nor removed.
             if !is_empty_but_for(&directory, None).map_err(failed("readdir", &path))? {
                 return Err(RunnerError::Swapped { path });
             }
@@ -108,23 +102,22 @@ impl Workspace {
         &self.directory
     }
 
-    /// Device and inode of stat(2), by which the worker checks it.
+    /// Device and inode, by which the worker checks it.
     pub(crate) fn identity(&self) -> Result<[u64; 2], RunnerError> {
         identity_of_open(&self.directory, &self.entry.path)
     }
 
-    /// Removes the workspace with all files.
     pub(crate) fn remove(self) -> Result<Leftover, RunnerError> {
         remove_all(&self.entry, &self.directory, Some(self.owner))
     }
 }
 
-/// Whether a directory is empty, except for a file of that name.
+/// Whether a directory has at most that file.
 pub(crate) fn is_empty_but_for(directory: &OwnedFd, allowed: Option<&str>) -> rustix::io::Result<bool> {
     Ok(names_in(directory)?.iter().all(|name| allowed.map(str::as_bytes) == Some(name.to_bytes())))
 }
 
-/// The names in an open directory, without `.` and `..`.
+/// Without `.` and `..`.
 pub(crate) fn names_in(directory: impl AsFd) -> rustix::io::Result<Vec<CString>> {
     let is_entry = |name: &CString| !matches!(name.to_bytes(), b"." | b"..");
     let names = rustix::fs::Dir::read_from(directory)?.map(|entry| Ok(entry?.file_name().to_owned()));
@@ -136,7 +129,7 @@ fn make_owner(directory: &OwnedFd, path: &Path, id: &str) -> Result<OwnedFd, Run
     let owner =
         rustix::fs::openat(directory, OWNER, flags, Mode::RUSR | Mode::WUSR).map_err(failed("open", path))?;
     match rustix::fs::flock(&owner, FlockOperation::NonBlockingLockExclusive) {
-        // Without locks it is unknown whether a run is gone, so its directory stays.
+        // Without locks it is unknown whether a run is gone, so its directory remains.
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => {}
         Err(errno) => return Err(failed("flock", path)(errno)),
     }
@@ -144,8 +137,8 @@ fn make_owner(directory: &OwnedFd, path: &Path, id: &str) -> Result<OwnedFd, Run
     Ok(owner)
 }
 
-/// Removes the directory and its files. `owner` is closed before it is unlinked: a filesystem that renames
-/// removed open files would keep the directory, too.
+/// Closes `owner` before unlinking it. Otherwise a filesystem may rename the open file and keep the
+/// directory.
 pub(crate) fn remove_all(
     entry: &DirectoryEntry,
     directory: &OwnedFd,
@@ -177,14 +170,13 @@ fn is_kept(error: &io::Error) -> bool {
 }
 
 fn remove_now_empty(entry: &DirectoryEntry, directory: &OwnedFd) -> Result<(), RunnerError> {
-    // The owner file goes last, so that a directory without it is empty.
+    // The owner file is removed last, so a directory without it is empty.
     match rustix::fs::unlinkat(directory, OWNER, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(errno) => return Err(failed("unlink", &entry.path)(errno)),
     }
     if !entry.leads_to(directory) {
-        // Another process removed the directory. If its filesystem was unmounted instead, it still
-        // exists and can be removed later.
+        // If the filesystem was unmounted, the directory still exists and can be removed later.
         return match rustix::fs::fstat(directory) {
             Ok(stat) if stat.st_nlink == 0 => Ok(()),
             _ => Err(RunnerError::Swapped { path: entry.path.clone() }),
@@ -193,7 +185,8 @@ fn remove_now_empty(entry: &DirectoryEntry, directory: &OwnedFd) -> Result<(), R
     entry.remove_directory().map_err(failed("rmdir", &entry.path))
 }
 
-/// Removes files by name in the open directory of a workspace. A subdirectory is not ours and stays.
+/// Removes files by name in the open directory of a workspace. Subdirectories are not writebench's, and
+/// remain.
 ///
 /// # Errors
 /// A file cannot be removed.

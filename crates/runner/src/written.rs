@@ -1,5 +1,3 @@
-//! The bytes written by a run, anywhere.
-
 use std::collections::{HashMap, HashSet};
 
 use writebench_model::protocol::direct_check_bytes;
@@ -11,7 +9,7 @@ pub struct Written {
     most_bytes: Option<u64>,
     beside_bytes: u64,
     sample_bytes: u64,
-    // The file that the worker keeps for copying, by target.
+    // The worker's source for copies, by target.
     copied: HashMap<usize, u64>,
     // The targets and states in which the worker knows the path of O_DIRECT writes.
     direct_checked: HashSet<(usize, Prepare, Checksums)>,
@@ -19,36 +17,33 @@ pub struct Written {
 }
 
 impl Written {
-    /// No bytes yet. `copy_is_given` is whether the user names the file to be copied, so that none must be
-    /// made.
+    /// `copy_is_given`: the user names the source, so none must be made.
     pub fn new(most_bytes: Option<u64>, copy_is_given: bool) -> Self {
         Self { most_bytes, copy_is_given, ..Self::default() }
     }
 
-    /// Counts bytes besides the samples: images, limits of the hardware, the
-    /// lock of the run's directory, the copy that stays.
+    /// Counts bytes other than the samples': images, limits of the hardware, the workspace's lock, the
+    /// remaining copy.
     pub fn add(&mut self, bytes: u64) {
         self.beside_bytes = self.beside_bytes.saturating_add(bytes);
     }
 
-    /// The total bytes written.
     pub fn bytes(&self) -> u64 {
         self.beside_bytes.saturating_add(self.sample_bytes)
     }
 
-    /// The remaining bytes; none without a limit.
+    /// None: no limit.
     pub fn left_bytes(&self) -> Option<u64> {
         self.most_bytes.map(|most| most.saturating_sub(self.bytes()))
     }
 
-    /// The bytes of the samples, including the files that they copy: a search divides only these among its
-    /// cases.
+    /// With the sources of copies. A search divides only these among its cases.
     pub(crate) fn sample_bytes(&self) -> u64 {
         self.sample_bytes
     }
 
-    /// The bytes that a sample of the case writes, including preparations: the file that it copies and, if it
-    /// is read back, the files that show the path of direct I/O.
+    /// With preparations: a source and, if the sample is read back, files for finding the path of direct
+    /// I/O.
     pub fn needed_bytes(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
         self.sample_and_source(target, case).saturating_add(self.direct_check(target, case, is_read_back))
     }
@@ -81,7 +76,7 @@ impl Written {
         }
     }
 
-    /// Records that the worker is gone, with its file for copying and its knowledge.
+    /// Forgets the worker's source and knowledge.
     pub(crate) fn end_worker(&mut self) {
         self.copied.clear();
         self.direct_checked.clear();

@@ -1,10 +1,7 @@
-//! Where candidates are in their space: the numbers of their values, axis by axis.
-
 use writebench_model::{Axis, Case};
 
-/// For each case its value on each axis, as a number; the method is one of the axes. Axes on which all cases
-/// are the same are left out, and so is the size, which the race chooses. A case whose method does not have
-/// an axis has a value of its own there.
+/// Each case's value on each axis, by number. The method is an axis. Left out are axes on which all cases
+/// agree, and the size, which the race chooses. A case without an axis has a separate value there.
 #[must_use]
 pub fn coordinates(cases: &[&Case]) -> Vec<Vec<u16>> {
     let mut coordinates = vec![Vec::new(); cases.len()];

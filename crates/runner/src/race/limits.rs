@@ -1,5 +1,3 @@
-//! The limits of a race.
-
 use std::time::Duration;
 
 use super::{FINALISTS, LEAST_FINALISTS, PLANNED_ROUNDS};
@@ -8,24 +6,23 @@ use super::{FINALISTS, LEAST_FINALISTS, PLANNED_ROUNDS};
 pub struct RaceLimits {
     pub budget: Duration,
     pub max_bytes: u64,
-    /// The bytes of one sample on each level of the screening, ascending.
+    /// Of one sample on each level of the screening, ascending.
     pub screening_bytes: Vec<u64>,
-    /// The possible bytes of one sample of the final: the requested size, then smaller ones.
+    /// Of one sample of the final: the requested size, then smaller ones.
     pub final_bytes: Vec<u64>,
-    /// The most bytes that a sample writes, as a multiple of its file's size, including filling it with zeros
-    /// first.
+    /// The most bytes of a sample, in multiples of its file's size, with zeros written before.
     pub times_written: u64,
 }
 
 impl RaceLimits {
-    /// The bytes of a final with files of this size and the most finalists.
+    /// The bytes of a final with the most finalists.
     #[must_use]
     pub fn finals_bytes(file_bytes: u64, times_written: u64) -> u64 {
         Self::rounds_bytes(FINALISTS, file_bytes, times_written)
     }
 
-    /// The least limit on bytes that allows a final with files of this size: the share left by the screening
-    /// pays for the rounds of two finalists and the baseline.
+    /// The least limit on bytes for such a final: the share left by the screening pays for the rounds of
+    /// two finalists and the baseline.
     #[must_use]
     pub fn least_bytes(file_bytes: u64, times_written: u64) -> u64 {
         let finals = Self::rounds_bytes(LEAST_FINALISTS, file_bytes, times_written);
@@ -37,7 +34,7 @@ impl RaceLimits {
         file_bytes.saturating_mul(PLANNED_ROUNDS as u64).saturating_mul(files)
     }
 
-    /// The bytes reserved for the final, at most three quarters of the total.
+    /// For the final, at most three quarters of the total.
     pub(super) fn set_aside_bytes(&self) -> u64 {
         let largest = self.final_bytes.first().copied().unwrap_or_default();
         Self::finals_bytes(largest, self.times_written).min(self.max_bytes / 4 * 3)

@@ -1,5 +1,3 @@
-//! The posterior for every candidate on one level, by the samples so far.
-
 use writebench_model::Case;
 use writebench_stats::{GaussianProcess, Kernel, Observation, Point, as_f64};
 
@@ -11,26 +9,21 @@ use crate::schedule::SampleSummary;
 /// The posterior of the time per byte of all candidates on one level, in logarithms.
 #[derive(Debug, Clone)]
 pub(super) struct Posterior {
-    // The candidates come first among its points.
+    // The candidates are its first points.
     process: GaussianProcess,
     candidates: usize,
 }
 
-/// How far from its mean a posterior may be off, in standard deviations.
+/// The assumed error of a posterior mean, in standard deviations.
 const DOUBT: f64 = 2.0;
 
-/// How a candidate is chosen for a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Acquisition {
-    /// The candidate whose sample says most about all others.
     MaxVariance,
-    /// The candidate that may be the fastest.
     LowerBound,
 }
 
 impl Posterior {
-    /// The posterior on `level` from the samples on all levels, with the bytes of a sample on each of them, and the
-    /// number of the final's size.
     pub(super) fn from_samples(
         (candidates, cases): (&[Candidate], &[Case]),
         (level_bytes, size): (&[u64], usize),
@@ -43,7 +36,7 @@ impl Posterior {
             let first = observations.len();
             let mut failed = Vec::new();
             for candidate in candidates {
-                // A case that only exists at the real size says nothing about a smaller one.
+                // Cases only at the real size do not predict smaller ones.
                 let case = candidate.case(sample_level, size);
                 if (sample_level + 1..level_bytes.len()).any(|other| candidate.case(other, size) == case) {
                     continue;
@@ -60,7 +53,7 @@ impl Posterior {
                     observations.push(Observation { point: point(sample_level, candidate), figure, samples });
                 }
             }
-            // A failed candidate counts as the slowest, so that those like it are not tried first.
+            // A failed candidate counts as the slowest, so similar ones are tried late.
             let slowest = observations[first..].iter().map(|observation| observation.figure).reduce(f64::max);
             if let Some(figure) = slowest {
                 let slowest = |point| Observation { point, figure, samples: 1.0 };
@@ -79,41 +72,35 @@ impl Posterior {
         Self { process, candidates: candidates.len() }
     }
 
-    /// The posterior before any sample.
     pub(super) fn unknown(candidates: &[Candidate]) -> Self {
         let points = candidates.iter().map(|candidate| point(0, candidate)).collect();
         let kernel = LearntKernel::unknown(candidates).kernel;
         Self { process: GaussianProcess::new(kernel, points), candidates: candidates.len() }
     }
 
-    /// The expected logarithm of the time per byte.
     pub(super) fn mean(&self, candidate: usize) -> f64 {
         self.process.mean(candidate)
     }
 
-    /// How many times slower than the fastest a candidate is, by the posterior.
     pub(super) fn times(&self, candidate: usize) -> f64 {
         let best = (0..self.candidates).map(|index| self.mean(index)).fold(f64::INFINITY, f64::min);
         (self.mean(candidate) - best).exp()
     }
 
-    /// The least that the logarithm of a candidate's time per byte may be.
     fn lower_bound(&self, candidate: usize) -> f64 {
         self.process.mean(candidate) - DOUBT * self.process.deviation(candidate)
     }
 
-    /// The most that the logarithm of the time per byte may be for the fastest of `among`.
     fn upper_bound(&self, among: &[usize]) -> f64 {
         let upper_bound = |&index: &usize| self.process.mean(index) + DOUBT * self.process.deviation(index);
         among.iter().map(upper_bound).fold(f64::INFINITY, f64::min)
     }
 
-    /// Takes in that a candidate will be measured.
     pub(super) fn fantasize(&mut self, candidate: usize) {
         self.process.fantasize(candidate);
     }
 
-    /// At most so many of `among`, one after the other, each chosen as if those before it were measured.
+    /// At most `most` of `among`, each chosen as if those before it were measured.
     pub(super) fn choose(&mut self, among: &[usize], most: usize, choice: Acquisition) -> Vec<usize> {
         let mut left = among.to_vec();
         let mut chosen = Vec::new();
@@ -134,8 +121,8 @@ impl Posterior {
     }
 }
 
-/// How alike candidates are, as learnt so far. The kernel is learnt anew when there are a fifth
-/// more observations, as that takes most of a posterior's time.
+/// The learnt similarity of candidates. Learning takes most of a posterior's time, so it is repeated only
+/// after a fifth more observations.
 #[derive(Debug)]
 pub(super) struct LearntKernel {
     kernel: Kernel,

@@ -1,7 +1,7 @@
-//! The file that is copied, and the copy that stays.
+//! The source, and the remaining copy.
 //!
-//! The copy is made in the workspace, compared, and then renamed to its place, so that no partial copy ever
-//! appears, and a link that somebody plants in the target is replaced rather than followed.
+//! The copy is made in the workspace, compared, and then renamed. No partial copy ever appears, and a link
+//! planted in the target is replaced, not followed.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -18,65 +18,55 @@ use crate::error::{RunnerError, failed};
 use crate::pipe::path_bytes;
 use crate::workspace::Workspace;
 
-/// A file that is copied. Each process opens it separately, and the supervisor never does.
+/// Each process opens the source separately, and the supervisor never does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopySource {
-    /// The name to open the file by, which may be a descriptor in `/proc/self/fd`.
+    /// The name to open, which may be a descriptor in `/proc/self/fd`.
     #[serde(with = "path_bytes")]
     pub name: PathBuf,
-    /// The path without links.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
-    /// Device and inode.
     pub identity: [u64; 2],
     pub size_bytes: u64,
     pub is_regular: bool,
 }
 
-/// The destination of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopyDestination {
-    /// The path, in a directory without links.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
-    /// Device and inode of the directory; none of an open file.
+    /// Device and inode of the directory. None for an open file.
     pub directory: Option<[u64; 2]>,
     pub existing: Existing,
 }
 
-/// The file that exists at the destination of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Existing {
     Nothing,
-    /// A file that the copy replaces, keeping owner and mode.
+    /// A file to replace, whose owner and mode are kept.
     File {
-        /// Device and inode.
         identity: [u64; 2],
         size_bytes: u64,
-        /// Whether this user may write to the file.
+        /// By this user.
         is_writable: bool,
     },
-    /// An open file, which is filled.
+    /// An open file to fill.
     Descriptor {
-        /// The name in `/proc/self/fd`.
+        /// In `/proc/self/fd`.
         #[serde(with = "path_bytes")]
         name: PathBuf,
-        /// Device and inode.
         identity: [u64; 2],
         size_bytes: u64,
     },
-    /// A symbolic link.
     Link {
         #[serde(with = "path_bytes")]
         to: PathBuf,
     },
-    /// Another kind of file.
     Other,
 }
 
 impl CopyDestination {
-    /// Device and inode of the existing file.
     pub fn identity(&self) -> Option<[u64; 2]> {
         match self.existing {
             Existing::File { identity, .. } | Existing::Descriptor { identity, .. } => Some(identity),
@@ -87,7 +77,7 @@ impl CopyDestination {
 
 const DESCRIPTORS: &str = "/proc/self/fd";
 const BLOCK_BYTES: usize = 1 << 20;
-/// The name of an unfinished copy in the workspace.
+/// In the workspace.
 const UNFINISHED: &str = "copy";
 
 fn identity(metadata: &Metadata) -> [u64; 2] {
@@ -111,10 +101,7 @@ fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
 }
 
-/// Opens the file that was inspected before.
-///
-/// # Errors
-/// The file cannot be opened, or another file has its name now.
+/// Fails if another file has the name now.
 pub fn open_source(name: &Path, identity_then: [u64; 2]) -> Result<File, RunnerError> {
     let file = open(name).map_err(failed("open", name))?;
     let metadata = file.metadata().map_err(failed("stat", name))?;
@@ -158,7 +145,7 @@ pub(super) fn destination(named: &Path) -> Result<CopyDestination, RunnerError> 
     Ok(CopyDestination { path, directory: Some(identity(&directory)), existing })
 }
 
-/// Copies the whole source to its destination: in the open directory `target`, unless it is a descriptor.
+/// `target` is the open directory of the destination, unless that is a descriptor.
 pub(super) fn copy(
     source: &CopySource,
     destination: &CopyDestination,
@@ -200,14 +187,13 @@ pub(super) fn copy(
     }
 }
 
-/// Empties a file after the copy into it was interrupted.
 pub(super) fn empty(destination: &CopyDestination) -> Result<(), RunnerError> {
     let Existing::Descriptor { name, .. } = &destination.existing else { return Ok(()) };
     let emptied = OpenOptions::new().write(true).open(name).and_then(|file| file.set_len(0));
     emptied.map_err(failed("ftruncate", &destination.path))
 }
 
-/// A new file in the workspace, with the owner and mode of the copy.
+/// With the owner and mode of the copy.
 fn unfinished(destination: &CopyDestination, workspace: &Workspace) -> Result<File, RunnerError> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_bits_truncate(0o666);
@@ -217,7 +203,7 @@ fn unfinished(destination: &CopyDestination, workspace: &Workspace) -> Result<Fi
         let now = rustix::fs::statat(CWD, &destination.path, AtFlags::SYMLINK_NOFOLLOW)
             .map_err(failed("stat", &destination.path))?;
         let (owner, group) = (Uid::from_raw(now.st_uid), Gid::from_raw(now.st_gid));
-        // Only root may change the owner: another user's file becomes this user's when it is replaced.
+        // Only root may change the owner. Another user's file becomes this user's when replaced.
         let _ = rustix::fs::fchown(&file, Some(owner), Some(group));
         rustix::fs::fchmod(&file, Mode::from_raw_mode(now.st_mode))
             .map_err(failed("fchmod", &destination.path))?;
@@ -225,7 +211,6 @@ fn unfinished(destination: &CopyDestination, workspace: &Workspace) -> Result<Fi
     Ok(file.into())
 }
 
-/// Copies, and compares byte by byte.
 fn fill(
     from: &File,
     to: &File,
@@ -255,7 +240,6 @@ fn fill(
     Ok(())
 }
 
-/// Renames the finished copy to its destination, if that has not changed.
 fn rename_to_destination(
     destination: &CopyDestination,
     target: &OwnedFd,
@@ -273,7 +257,7 @@ fn rename_to_destination(
     }
     let flags = if now.is_none() { RenameFlags::NOREPLACE } else { RenameFlags::empty() };
     let renamed = match rustix::fs::renameat_with(workspace.directory(), UNFINISHED, target, name, flags) {
-        // Some filesystems know no flags: then a file that appears at this moment is replaced, and no link
+        // On filesystems without flags, a file created at this moment is replaced. A link is never
         // followed.
         Err(Errno::INVAL | Errno::NOSYS) => {
             rustix::fs::renameat(workspace.directory(), UNFINISHED, target, name)
@@ -284,9 +268,9 @@ fn rename_to_destination(
         Err(Errno::EXIST) => return Err(swapped()),
         renamed => renamed.map_err(failed("rename", &destination.path))?,
     }
-    // Without it, a loss of power takes the name back.
+    // Without it, a power loss can undo the rename.
     match rustix::fs::fsync(target) {
-        // A filesystem that syncs no directories.
+        // Some filesystems do not sync directories.
         Err(Errno::INVAL) => Ok(()),
         synced => synced.map_err(failed("fsync of the directory of", &destination.path)),
     }

@@ -1,5 +1,3 @@
-//! Inspection of a target before anything is done with it.
-
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -15,34 +13,31 @@ use crate::directory_entry::open_without_links;
 use crate::error::{RunnerError, failed};
 use crate::pipe::path_bytes;
 
-/// A target as its target helper found it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inspection {
-    /// The absolute path, without links.
+    /// Absolute, without links.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
     pub kind: TargetKind,
-    /// The number of the filesystem: targets with the same number share their space.
+    /// Targets of the same filesystem share its space.
     pub filesystem_number: u64,
-    /// The facts about the target and the machine, if the file can be a target.
+    /// None if the file cannot be a target.
     pub environment: Option<Environment>,
-    /// The free space of the filesystem; none if the file cannot be a target.
+    /// None if the file cannot be a target.
     pub space: Option<Space>,
-    /// Why no file can be made in the directory, as an errno; none if unknown.
+    /// The errno of making a file in the directory. None if unknown.
     pub not_writable: Option<i32>,
 }
 
-/// The kind of file that a target's path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
     Directory,
     BlockDevice,
-    /// A file that cannot be a target.
     Other,
 }
 
-/// Inspects a target, and opens it if it is a directory.
+/// Opens the target if it is a directory.
 pub(super) fn inspect(named: &Path) -> Result<(Inspection, Option<OwnedFd>), RunnerError> {
     let path = named.canonicalize().map_err(failed("realpath", named))?;
     let metadata = fs::metadata(&path).map_err(failed("stat", named))?;
@@ -62,7 +57,7 @@ pub(super) fn inspect(named: &Path) -> Result<(Inspection, Option<OwnedFd>), Run
     Ok((look, directory))
 }
 
-/// The answer of access(2), if there is one: some filesystems cannot tell.
+/// The error of access(2). Some filesystems do not support it.
 fn not_writable(directory: &OwnedFd) -> Option<i32> {
     let access = Access::WRITE_OK | Access::EXEC_OK;
     match rustix::fs::accessat(directory, c".", access, AtFlags::EACCESS) {

@@ -1,5 +1,3 @@
-//! The target helper's side: it responds to requests until they end.
-
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -15,18 +13,13 @@ use crate::leftover;
 use crate::pipe::{respond, serve_requests};
 use crate::workspace::{Leftover, Workspace};
 
-/// The target, held open, and the workspace in it.
 #[derive(Default)]
 struct TargetState {
     target: Option<(PathBuf, OwnedFd)>,
     workspace: Option<Workspace>,
 }
 
-/// Responds to the supervisor's requests. A workspace that still exists at their end stays: this process's end
-/// releases its lock, and a later run removes it.
-///
-/// # Errors
-/// The supervisor cannot be read from or written to.
+/// At the end of the requests a remaining workspace loses its lock, and a later run removes it.
 pub fn serve_target() -> io::Result<()> {
     let mut state = TargetState::default();
     serve_requests(|request| state.respond(request))

@@ -1,5 +1,3 @@
-//! The block devices that may be overwritten, tested on real devices that belong to the test.
-
 mod stacked;
 mod users;
 
@@ -18,7 +16,7 @@ use writebench_testkit::{LoopDevice, Need, Trials, call, wait_for};
 use crate::users::{Mapped, MountedAt, SwappedTo};
 
 const SMALL_BYTES: u64 = 8 << 20;
-/// Large enough for every kind of filesystem; the image is sparse.
+/// Enough for every kind of filesystem. The image is sparse.
 const LARGE_BYTES: u64 = 512 << 20;
 
 fn main() -> ExitCode {
@@ -63,11 +61,11 @@ fn main() -> ExitCode {
     trials.add("a node that is exchanged over and over never leads to data", &nodes, an_exchanged_node);
     trials.add("only block devices are claimed", &[], no_block_device);
     stacked::add(&mut trials);
-    // The tests run one by one: a program that one starts would inherit, and hold, another's claims.
+    // A program started by one test would inherit, and hold, another's claims.
     trials.run(1)
 }
 
-/// The refusal's text, whether or not data may be destroyed.
+/// With and without permission to destroy data.
 fn always_refused(target: &Path) -> Result<String> {
     let text = refused(target, false)?;
     ensure!(refused(target, true)? == text, "the user cannot override it: {text}");
@@ -82,7 +80,7 @@ fn refused(target: &Path, destroy_data: bool) -> Result<String> {
     }
 }
 
-/// Expects that refusal, and a claim if data may be destroyed.
+/// Expects that refusal, and a claim with permission to destroy data.
 fn refused_until_told(device: &LoopDevice, expected: &str) -> Result<()> {
     let text = refused(device.path(), false)?;
     ensure!(text == format!("{} {expected}", device.path().display()), "{text}");
@@ -137,7 +135,7 @@ fn a_filesystem(kind: &str) -> Result<()> {
     refused_until_told(&device, &expected)
 }
 
-/// The label of a physical volume as pvcreate writes it; its checksum covers these bytes.
+/// The label of a physical volume as pvcreate writes it. Its checksum covers these bytes.
 fn an_lvm_member() -> Result<()> {
     let device = LoopDevice::attach(SMALL_BYTES)?;
     let mut label = [0; 512];
@@ -181,7 +179,7 @@ fn two_signatures() -> Result<()> {
     )
 }
 
-/// An image that lost its end gives errors there, where some kinds of RAID have their signature.
+/// An image without its end gives errors there, where some kinds of RAID have their signature.
 fn an_unreadable_device() -> Result<()> {
     let device = LoopDevice::attach(SMALL_BYTES)?;
     std::fs::OpenOptions::new().write(true).open(device.image())?.set_len(SMALL_BYTES / 2)?;

@@ -1,4 +1,4 @@
-//! Devices whose bytes are used through another device: a loop device over them, or over the same file.
+//! Devices whose bytes are used through a loop device over them, or over the same file.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -52,7 +52,6 @@ fn over(device: &Path) -> Result<LoopDevice> {
     LoopDevice::over(device, &[])
 }
 
-/// Expects a refusal that names that device and reason.
 fn always_refused_as(target: &Path, reason: &str) -> Result<()> {
     let text = always_refused(target)?;
     ensure!(text == format!("{} {reason}", target.display()), "{text}");

@@ -1,4 +1,4 @@
-//! Users of a block device; each releases it when dropped.
+//! Users of a block device. Dropping one releases it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,20 +7,17 @@ use anyhow::Result;
 use tempfile::TempDir;
 use writebench_testkit::call;
 
-/// A mount, on a directory of its own.
 pub(crate) struct MountedAt {
     point: TempDir,
 }
 
 impl MountedAt {
-    /// Mounts the device.
     pub(crate) fn new(device: &Path) -> Result<Self> {
         let point = tempfile::Builder::new().prefix("writebench-mount-").tempdir()?;
         call(Command::new("mount").args([device, point.path()]))?;
         Ok(Self { point })
     }
 
-    /// The mount point.
     pub(crate) fn point(&self) -> &Path {
         self.point.path()
     }
@@ -32,13 +29,12 @@ impl Drop for MountedAt {
     }
 }
 
-/// Swap in use.
 pub(crate) struct SwappedTo {
     device: PathBuf,
 }
 
 impl SwappedTo {
-    /// Swaps to the device, with the lowest priority.
+    /// With the lowest priority.
     pub(crate) fn new(device: &Path) -> Result<Self> {
         call(Command::new("swapon").arg(device))?;
         Ok(Self { device: device.to_path_buf() })
@@ -51,13 +47,12 @@ impl Drop for SwappedTo {
     }
 }
 
-/// A device of device mapper over another.
 pub(crate) struct Mapped {
     name: String,
 }
 
 impl Mapped {
-    /// Maps the whole device, which has that many sectors of 512 bytes.
+    /// The whole device, in sectors of 512 bytes.
     pub(crate) fn over(device: &Path, sectors: u64) -> Result<Self> {
         let name = format!("writebench-test-{}", std::process::id());
         let table = format!("0 {sectors} linear {} 0", device.display());
@@ -65,7 +60,7 @@ impl Mapped {
         Ok(Self { name })
     }
 
-    /// Device mapper's name of the device.
+    /// In device mapper.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

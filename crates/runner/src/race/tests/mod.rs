@@ -6,7 +6,7 @@ mod world;
 
 use self::world::{LEVEL_BYTES, LEVELS, REAL, World, six_hundred};
 
-/// 200 candidates from 0.2 to 1.2 s in random order; the best leads by 4 %.
+/// 200 candidates from 0.2 to 1.2 s in random order. The best leads by 4 %.
 fn field() -> Vec<f64> {
     let mut field: Vec<f64> = (0u32..200).map(|index| 0.21 + f64::from(index * 37 % 200) / 200.0).collect();
     field[123] = 0.2;
@@ -20,7 +20,7 @@ fn the_best_of_two_hundred_is_found_among_noise_in_a_tenth_of_the_time() {
         let mut world = World::new(field(), 0.05, seed * 2);
         let pick = world.run(0);
         hits += usize::from(world.seconds_per_gib[pick] < 0.2 * 1.03);
-        // Exhaustive measurement takes six samples of each at the real size.
+        // Six samples of each candidate at the real size.
         let exhaustive_s: f64 = world.seconds_per_gib.iter().map(|s| 6.0 * (s / 4.0 + 0.03)).sum();
         assert!(world.spent.elapsed.as_secs_f64() < exhaustive_s / 4.0, "{:?}", world.spent);
     }
@@ -95,14 +95,14 @@ fn the_limits_are_kept_and_leave_six_rounds_to_the_finals() {
 
 #[test]
 fn where_the_time_does_not_pay_for_six_rounds_of_the_real_size_the_finals_are_smaller() {
-    // Each 256 MiB take at least 5 s, so that six rounds of three candidates exceed the budget.
+    // Each 256 MiB take at least 5 s, so six rounds of three candidates exceed the budget.
     let mut world = World::new((0..40).map(|index| 20.0 + f64::from(index)).collect(), 0.02, 3);
     world.run(39);
     assert!(!world.is_measured(REAL));
     let level = (REAL..LEVELS).find(|&level| world.is_measured(level)).unwrap();
     let rounds = |index: usize| world.on(level)[index].len();
     assert!(rounds(39) >= ROUNDS, "{} rounds of {} bytes", rounds(39), LEVEL_BYTES[level]);
-    // A round that began in time may finish.
+    // A round may finish if it began in time.
     assert!(world.spent.elapsed < Duration::from_secs(75), "{:?}", world.spent);
 }
 
@@ -126,7 +126,7 @@ fn after_a_final_without_rivals_others_get_their_chance_while_there_is_time() {
     let mut hits = 0;
     for seed in 0..20 {
         let mut world = six_hundred(0.03, seed * 2 + 1);
-        // The scouts make large files seem dear, so that the first final comes soon.
+        // The scouts make large files seem expensive, so the first final is early.
         (world.limits.budget, world.around_s) = (Duration::from_secs(15), 0.04);
         let mut order: Vec<usize> = (0..world.count()).collect();
         order.sort_by(|&a, &b| world.regret(a).total_cmp(&world.regret(b)));
@@ -175,7 +175,6 @@ fn one_candidate_needs_no_race_and_none_is_none() {
     assert!(world.race(0).wanted(&[], Spent::default()).is_empty());
 }
 
-/// The results of some searches, each in another space with a fiftieth of the grid's time.
 #[derive(Debug, Default)]
 struct Searches {
     within_3_percent: u32,
@@ -183,8 +182,8 @@ struct Searches {
     times_cheaper: Vec<f64>,
 }
 
-/// Ten searches, after `change` has been made to each space.
-#[expect(clippy::print_stdout, reason = "the numbers of docs/explanation/answers.md")]
+/// `change` alters each space first.
+#[expect(clippy::print_stdout, reason = "the figures of docs/advise.md")]
 fn ten_searches(change: impl Fn(&mut World)) -> Searches {
     let mut searches = Searches::default();
     for seed in 0..10 {
@@ -192,7 +191,7 @@ fn ten_searches(change: impl Fn(&mut World)) -> Searches {
         change(&mut world);
         let mut order: Vec<usize> = (0..world.count()).collect();
         order.sort_by(|&a, &b| world.regret(a).total_cmp(&world.regret(b)));
-        // A portfolio has good ways, and not the best.
+        // A portfolio has good methods, but not the best.
         world.found = [12, 24, 36].map(|place| order[place]).into();
         world.limits.budget = Duration::from_secs_f64(world.grid_s() / 50.0);
         let pick = world.run(0);
@@ -210,7 +209,6 @@ fn ten_searches(change: impl Fn(&mut World)) -> Searches {
 fn of_six_hundred_the_pick_is_within_3_percent_in_nine_of_ten_searches_in_a_fiftieth_of_the_time() {
     let searches = ten_searches(|_| ());
     assert!(searches.within_3_percent >= 9 && searches.worst < 1.1, "{searches:?}");
-    // A round that began in time may finish.
     assert!(searches.times_cheaper.iter().all(|&times| times > 48.0), "{searches:?}");
 }
 

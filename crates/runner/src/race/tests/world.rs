@@ -1,4 +1,4 @@
-//! A machine that exists only on paper, on which races can be run by the hundred.
+//! A simulated machine for hundreds of races.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -17,20 +17,18 @@ pub(super) const LEVEL_BYTES: [u64; 5] = [4 << 20, 32 << 20, 256 << 20, 128 << 2
 pub(super) const LEVELS: usize = LEVEL_BYTES.len();
 pub(super) const REAL: usize = 2;
 
-/// A race on a machine whose samples take `times` seconds per GiB, with noise, half of which is common to a
-/// round.
+/// Half of the noise is common to a round.
 pub(super) struct World {
     pub(super) seconds_per_gib: Vec<f64>,
-    /// The factors of these times on each level, for each candidate; 1 if empty.
+    /// Factors on each level, for each candidate. Empty: 1.
     pub(super) cliffs: Vec<Vec<f64>>,
     pub(super) values: Vec<Vec<u16>>,
     pub(super) efforts: Vec<u32>,
     pub(super) noise: f64,
     pub(super) fails: HashSet<usize>,
-    /// Candidates that share blocks, and those of them that are known to.
+    /// Candidates that share blocks, and those known to.
     pub(super) shares: HashSet<usize>,
     pub(super) clones: HashSet<usize>,
-    /// A case whose first sample is four times as slow.
     pub(super) unlucky: Option<usize>,
     /// The finalists of an earlier race.
     pub(super) found: HashSet<usize>,
@@ -55,7 +53,7 @@ impl World {
         Self {
             seconds_per_gib,
             cliffs: Vec::new(),
-            // No candidate shares a value with another, so none says anything about the others.
+            // Candidates share no values, so none predicts another.
             values: (0u16..).take(count).map(|number| vec![number]).collect(),
             efforts: vec![0; count],
             noise,
@@ -86,7 +84,7 @@ impl World {
                 finals: (REAL..LEVELS).map(case).collect(),
             }
         };
-        // Chunks that differ make no other case simpler.
+        // Different chunks do not make a case simpler.
         let case = |position: usize| {
             let (level, index) = (position / self.count(), position % self.count());
             let (size, chunk) = (LEVEL_BYTES[level], index + 1 + (self.efforts[index] << 20) as usize);
@@ -98,7 +96,7 @@ impl World {
         Race::new((0..self.count()).map(candidate).collect(), baseline, cases, self.limits.clone())
     }
 
-    /// Runs until no candidate wants a sample; returns the fastest in the final.
+    /// Runs the race to its end. Returns the fastest in the final.
     pub(super) fn run(&mut self, baseline: usize) -> usize {
         let mut race = self.race(baseline);
         for round in 0.. {
@@ -108,7 +106,6 @@ impl World {
             }
             let drift = self.draw();
             for case in (0..wanted.len()).filter(|&case| wanted[case] > 0) {
-                // A round ends for candidates that want no more samples.
                 if race.wanted(&self.taken, self.spent)[case] > 0 {
                     self.sample(case, round, drift);
                 }
@@ -119,20 +116,18 @@ impl World {
         let median = |index: usize| {
             let samples = &self.on(level)[index];
             let times: Vec<f64> = by_round(samples).into_iter().map(|(_, time)| time).collect();
-            // Candidates that the check dropped were not in the final.
+            // Candidates dropped by the check were not in the final.
             (2 * samples.len() >= most).then(|| writebench_stats::median(&times)).flatten()
         };
         let medians = (0..self.count()).filter_map(|index| Some((index, median(index)?)));
         medians.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index).unwrap()
     }
 
-    /// The level of the final: the one with the most samples of a candidate.
     pub(super) fn final_level(&self) -> usize {
         let most = |level: &usize| self.on(*level).iter().map(Vec::len).max();
         (REAL..LEVELS).rev().max_by_key(most).unwrap()
     }
 
-    /// The samples on a level, for each candidate.
     pub(super) fn on(&self, level: usize) -> &[Vec<SampleSummary>] {
         &self.taken[level * self.count()..(level + 1) * self.count()]
     }
@@ -141,20 +136,19 @@ impl World {
         self.on(level).iter().any(|samples| !samples.is_empty())
     }
 
-    /// The candidates with at least so many samples at the real size.
     pub(super) fn with_samples(&self, least: usize) -> Vec<usize> {
         let is_there =
             |(index, samples): (usize, &Vec<SampleSummary>)| (samples.len() >= least).then_some(index);
         self.on(REAL).iter().enumerate().filter_map(is_there).collect()
     }
 
-    /// The true seconds of a sample.
+    /// Without noise.
     pub(super) fn seconds(&self, level: usize, candidate: usize) -> f64 {
         let cliff = self.cliffs.get(level).map_or(1.0, |cliffs| cliffs[candidate]);
         self.seconds_per_gib[candidate] * cliff * as_f64(LEVEL_BYTES[level]) / as_f64(1 << 30)
     }
 
-    /// A factor of log-normal noise, by the sum of uniform numbers.
+    /// Log-normal noise, by the sum of uniform numbers.
     fn draw(&mut self) -> f64 {
         let normal: f64 = (0..12).map(|_| self.random.random::<f64>()).sum::<f64>() - 6.0;
         (normal * self.noise * 0.5f64.sqrt()).exp()
@@ -173,24 +167,22 @@ impl World {
         self.taken[case].push(SampleSummary { is_ok, shares_blocks, ..SampleSummary::good(round, total_ns) });
     }
 
-    /// The seconds of six samples of each candidate at the real size.
     pub(super) fn grid_s(&self) -> f64 {
         (0..self.count()).map(|index| 6.0 * (self.seconds(REAL, index) + self.around_s)).sum()
     }
 
-    /// How many times slower than the fastest at the real size a candidate is.
     pub(super) fn regret(&self, candidate: usize) -> f64 {
         let best = (0..self.count()).map(|index| self.seconds(REAL, index)).fold(f64::INFINITY, f64::min);
         self.seconds(REAL, candidate) / best
     }
 }
 
-/// How many values each of the axes has in [`six_hundred`].
+/// The number of values on each axis of [`six_hundred`].
 const AXES: [u16; 7] = [6, 4, 3, 3, 3, 3, 2];
 
-/// A space of 600 candidates as it may be: twelve methods, each with some of the axes, on which the values
-/// matter more for some methods than for others; a candidate has something of its own, too; and at the real
-/// size some values are up to 10 % slower than with small files.
+/// A plausible space of 600 candidates: twelve methods, each with some of the axes, whose values matter
+/// more for some methods. Each candidate has an individual part, and some values are up to 10 % slower at
+/// the real size.
 pub(super) fn six_hundred(noise: f64, seed: u8) -> World {
     let mut random = Pcg64Mcg::from_seed([seed.wrapping_mul(7) | 1; 16]);
     let mut effects =
