@@ -1,12 +1,10 @@
-//! Checks that the open database is still the one at its path.
-
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::ownership::beside;
 use crate::{Store, StoreError};
 
-/// Device and inode of the database and of its write-ahead log; none for a missing file.
+/// Device and inode of the database and of its write-ahead log.
 pub(crate) type Identity = [Option<(u64, u64)>; 2];
 
 pub(crate) fn identity(real: &Path) -> Identity {
@@ -17,11 +15,7 @@ pub(crate) fn identity(real: &Path) -> Identity {
 }
 
 impl Store {
-    /// Checks that data written now can be found again. The system keeps a removed file while it is open, and
-    /// writes to it succeed.
-    ///
-    /// # Errors
-    /// The database or its write-ahead log is no longer at its path, or was replaced.
+    /// Writes to a removed file succeed while it is open, so the paths must still lead to the open files.
     pub fn check_in_place(&self) -> Result<(), StoreError> {
         if identity(&self.real) == self.identity {
             return Ok(());

@@ -1,5 +1,3 @@
-//! Values in columns of JSON text.
-
 use rusqlite::types::Type;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +11,6 @@ pub(crate) fn from_column<T: DeserializeOwned>(row: &rusqlite::Row<'_>, column: 
     serde_json::from_str(text).map_err(|error| unknown(column, error.to_string()))
 }
 
-/// A value that this version cannot read.
 pub(crate) fn unknown(column: usize, what: String) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, what.into())
 }

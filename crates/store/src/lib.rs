@@ -1,5 +1,5 @@
-//! Runs, cases and samples in SQLite. Each sample is committed at once: a crash of the program loses at most
-//! the sample under way.
+//! Runs, cases and samples in SQLite. Each sample is committed at once, so a crash loses at most the sample
+//! in progress.
 
 mod delete;
 mod in_place;
@@ -32,65 +32,56 @@ pub use ownership::files;
 pub use read::RunSummary;
 pub use workspaces::WorkspaceRecord;
 
-/// Marks the file's header as writebench's: "wrbt".
+/// "wrbt", in the file's header.
 const APPLICATION_ID: i32 = 0x7772_6274;
 
-/// An error of the database.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// An error of SQLite.
     #[error("database {path}: {doing}: {error}{}", remedy(error), path = path.display())]
     Sqlite { path: PathBuf, doing: &'static str, error: rusqlite::Error },
-    /// The database, or a file that SQLite keeps beside it, cannot be made or written.
+    /// The database, or a file of SQLite next to it, cannot be made or written.
     #[error("database {path}: cannot be written there ({error}); name another with --db", path = path.display())]
     NotWritable { path: PathBuf, error: rusqlite::Error },
-    /// Another user could have written the database, or a file beside it that SQLite obeys. `what` is the reason and the
-    /// remedy.
+    /// Another user could have written the database, or a file next to it that SQLite obeys. `what` is the
+    /// reason and the remedy.
     #[error("database {path}: {what}", path = path.display())]
     Unsafe { path: PathBuf, what: String },
     /// A pipe, a device or a directory.
     #[error("database {path} is no file; name another with --db", path = path.display())]
     NoFile { path: PathBuf },
-    /// The system refuses access to the file, or to one beside it.
     #[error("database: stat {path}: {error}", path = path.display())]
     Unreadable { path: PathBuf, error: io::Error },
-    /// The lock of a run could be neither taken nor tested.
     #[error("database {path}: lock {path}-runs: {error}; name another with --db", path = path.display())]
     Lock { path: PathBuf, error: io::Error },
-    /// The database is no longer at its path.
     #[error("database {path}: was removed or replaced in mid-run", path = path.display())]
     Gone { path: PathBuf },
-    /// The run exceeds the limits of every database.
     #[error("the run is too large for a database: {error}")]
     TooLarge { error: writebench_model::TooMuch },
     #[error("database {path}: has no run {run}; `writebench runs` shows what there is", path = path.display())]
     NoRun { path: PathBuf, run: i64 },
-    /// A process still measures that run.
     #[error("database {path}: run {run} is still under way; end it first, or wait for its end", path = path.display())]
     UnderWay { path: PathBuf, run: i64 },
-    /// The database has a value that this version does not understand.
+    /// Unreadable for this version.
     #[error("database {path}: {what}", path = path.display())]
     Content { path: PathBuf, what: String },
 }
 
-/// An open database.
 pub struct Store {
     connection: Connection,
     path: PathBuf,
-    /// The path without links.
+    /// Without links.
     real: PathBuf,
     identity: Identity,
-    /// Holds the locks of this store's runs.
     locks: OnceCell<File>,
 }
 
 /// How long other programs may keep the database locked.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// How long, if the data can wait in memory.
+/// For data that can wait in memory.
 const SHORT_TIMEOUT: Duration = Duration::from_millis(50);
 
 impl StoreError {
-    /// Whether another program has locked the database, so that the same call can succeed later.
+    /// Whether another program has locked the database, and the same call can succeed later.
     pub fn is_busy(&self) -> bool {
         let Self::Sqlite { error, .. } = self else { return false };
         matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
@@ -98,10 +89,7 @@ impl StoreError {
 }
 
 impl Store {
-    /// Opens or creates the database at `path`, and migrates it.
-    ///
-    /// # Errors
-    /// The file cannot be opened, is no database, or is from another version.
+    /// Opens, creates or migrates the database.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let error = |error: rusqlite::Error| {
             let path = path.to_path_buf();
@@ -112,8 +100,8 @@ impl Store {
         };
         let real = real_path(path);
         ownership::check(path, &real)?;
-        // Through a link that another user made, SQLite would write where that user chooses. The flag refuses
-        // links anywhere in the path; the user is responsible for those before the name.
+        // Through another user's link, SQLite would write where that user chooses. The flag refuses links
+        // anywhere in the path. The user is responsible for those before the name.
         let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(&real, flags).map_err(error)?;
         let mut store = Self::new(connection, path, real);
@@ -129,19 +117,16 @@ impl Store {
         Self { connection, path, real, identity, locks: OnceCell::new() }
     }
 
-    /// Opens the database at `path` for reading, even if nothing can be written.
-    ///
-    /// # Errors
-    /// As for [`Store::open`]; or the database would have to be written first.
+    /// Opens the database for reading, even if nothing can be written.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
         match Self::open(path) {
-            // With a log, the database would be incomplete.
+            // Without its log the database would be incomplete.
             Err(StoreError::NotWritable { .. }) if !beside(path, "-wal").exists() => Self::open_immutable(path),
             opened => opened,
         }
     }
 
-    /// Opens without the locks and shared memory of a database that is being written.
+    /// Without the locks and shared memory of a database in use.
     fn open_immutable(path: &Path) -> Result<Self, StoreError> {
         let error = |error| StoreError::Sqlite { path: path.to_path_buf(), doing: "open to read", error };
         let mut name = "file:".to_owned();
@@ -156,17 +141,16 @@ impl Store {
         Ok(store)
     }
 
-    /// Checks that the database is new or writebench's, on a connection that runs no code of its schema. Changes
-    /// nothing in it.
+    /// Accepts a new database or one of writebench, on a connection that runs no code of its schema.
     fn check_ours(&self, error: impl FnOnce(rusqlite::Error) -> StoreError) -> Result<(), StoreError> {
         let is_ours = || {
             self.connection.busy_timeout(TIMEOUT)?;
-            // A database from elsewhere may have triggers; ours has none.
+            // A database from elsewhere may have triggers.
             self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
             self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
             self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
             self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-            // A single statement, so that no other program creates it in between.
+            // A single statement: no other program can create the database in between.
             self.connection.query_row(
                 "SELECT application_id = ?1 OR NOT EXISTS (SELECT 1 FROM sqlite_schema) FROM pragma_application_id",
                 [APPLICATION_ID],
@@ -181,11 +165,11 @@ impl Store {
 
     fn set_up(&self) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "foreign_keys", true)?;
-        // With a write-ahead log a commit survives a crash of the program without a sync, so that the
-        // database does not disturb the measured disk.
+        // With a write-ahead log, a commit survives a crash of the program without a sync, which would
+        // disturb the measured disk.
         let until = Instant::now() + TIMEOUT;
-        // SQLite does not wait where two connections want to change the mode of a new database: one of them would
-        // wait for the other's lock for ever.
+        // SQLite does not wait if two connections change the mode of a new database: one would wait for the
+        // other's lock for ever.
         while let Err(error) = self.connection.pragma_update(None, "journal_mode", "wal") {
             let is_busy = error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
             if !is_busy || Instant::now() > until {
@@ -200,10 +184,8 @@ impl Store {
         &self.path
     }
 
-    /// Writes, and gives up soon if another program has locked the database.
-    ///
-    /// # Errors
-    /// The errors of `write`, which may be [busy](StoreError::is_busy).
+    /// Gives up soon if another program has locked the database. The error may be
+    /// [busy](StoreError::is_busy).
     pub fn without_waiting<T>(&self, write: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
         let set =
             |timeout| self.connection.busy_timeout(timeout).map_err(self.failed("limit the time of a lock"));
@@ -213,10 +195,7 @@ impl Store {
         written
     }
 
-    /// Writes, and waits for another program's lock as long as others do, unless `stop` is set.
-    ///
-    /// # Errors
-    /// The errors of `write`, which may be [busy](StoreError::is_busy).
+    /// Waits for another program's lock for the usual time, unless `stop` is set. The error may be [busy](StoreError::is_busy).
     pub fn unless_stopped<T>(
         &self,
         stop: &AtomicBool,
@@ -241,7 +220,6 @@ impl Store {
         self.connection.query_row(select, parameters, |row| row.get(0)).map_err(self.failed(doing))
     }
 
-    /// All rows.
     fn list<T>(
         &self,
         doing: &'static str,
@@ -257,7 +235,7 @@ impl Store {
         list().map_err(self.failed(doing))
     }
 
-    /// Writes, if the database is still in place.
+    /// Writes only to a database still in place.
     fn change(&self, doing: &'static str, statement: &str, parameters: impl Params) -> Result<(), StoreError> {
         self.check_in_place()?;
         self.connection.execute(statement, parameters).map(|_| ()).map_err(self.failed(doing))
@@ -267,7 +245,6 @@ impl Store {
         move |error| StoreError::Sqlite { path: self.path.clone(), doing, error }
     }
 
-    /// The error of a run that is not there.
     pub fn no_run(&self, run: i64) -> StoreError {
         StoreError::NoRun { path: self.path.clone(), run }
     }
@@ -277,7 +254,7 @@ impl Store {
     }
 }
 
-/// The end of an error that says more than SQLite does.
+/// Advice that SQLite's message lacks.
 fn remedy(error: &rusqlite::Error) -> &'static str {
     match (error.sqlite_error_code(), error) {
         (Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt), _) => {
@@ -292,7 +269,7 @@ fn remedy(error: &rusqlite::Error) -> &'static str {
     }
 }
 
-/// The path without links before its name; as it is where there is no such directory.
+/// The path without links before its name, or the path itself if the directory is missing.
 fn real_path(path: &Path) -> PathBuf {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let real = directory.canonicalize().ok().zip(path.file_name()).map(|(parent, name)| parent.join(name));

@@ -1,17 +1,15 @@
-//! Migration of a database to the current schema.
-
 use rusqlite::TransactionBehavior;
 
 use crate::{APPLICATION_ID, Store, StoreError};
 
-/// The migrations in order; a new database runs all of them.
+/// In order. A new database runs all of them.
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/007.sql"),
     include_str!("../migrations/008.sql"),
     include_str!("../migrations/009.sql"),
 ];
 
-/// The schema version of the first migration, in `user_version`; earlier schemas were never released.
+/// The `user_version` of the first migration. Earlier schemas were never released.
 const FIRST: usize = 7;
 const NEWEST: usize = FIRST + MIGRATIONS.len() - 1;
 
@@ -32,7 +30,7 @@ impl Store {
     }
 
     fn apply(&mut self) -> rusqlite::Result<()> {
-        // Immediate, and the version is read again: two programs may open a new database at once.
+        // Two programs may open a new database at once, so the version is read again.
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let found: usize = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
         for migration in MIGRATIONS.iter().skip((found + 1).saturating_sub(FIRST)) {

@@ -1,5 +1,5 @@
-//! The owner of the database. SQLite obeys a journal beside a database even when it only reads, so other
-//! users must not be able to change the database, the files beside it or their directory.
+//! SQLite obeys a journal next to a database even for reading. Other users must not be able to change the
+//! database, the files next to it or their directory.
 
 use std::fs::Metadata;
 use std::io;
@@ -11,24 +11,22 @@ use rustix::process::geteuid;
 
 use crate::StoreError;
 
-/// Suffixes of a database's name: SQLite's own files, and the locks of its runs.
+/// SQLite's own files, and the locks of runs.
 const SUFFIXES: [&str; 5] = ["", "-journal", "-wal", "-shm", RUN_LOCKS];
-/// The suffix of the file with the locks of runs.
 pub(crate) const RUN_LOCKS: &str = "-runs";
 
-/// The file beside a database with that suffix.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(suffix);
     name.into()
 }
 
-/// The database, and all files that are kept beside it.
+/// The database, and all files next to it.
 pub fn files(path: &Path) -> impl Iterator<Item = PathBuf> {
     SUFFIXES.iter().map(|suffix| beside(path, suffix))
 }
 
-/// Refuses a database that another user could have made, could write, or could put a journal beside. Only the
+/// Refuses a database that another user could have made, could write, or could give a journal. Only the
 /// directory itself is checked, not its parents. `path` is the user's name for the database, `real` its
 /// actual path.
 pub(crate) fn check(path: &Path, real: &Path) -> Result<(), StoreError> {
@@ -46,7 +44,7 @@ pub(crate) fn check(path: &Path, real: &Path) -> Result<(), StoreError> {
         file_risk(&file, &metadata).map_or(Ok(()), |what| Err(unsafe_as(what)))?;
     }
     let Some(directory) = real.parent() else { return Ok(()) };
-    // If the directory is missing, SQLite reports it.
+    // SQLite reports a missing directory.
     let Ok(metadata) = directory.metadata() else { return Ok(()) };
     directory_risk(directory, &metadata, real).map_or(Ok(()), |what| Err(unsafe_as(what)))
 }
@@ -94,9 +92,9 @@ fn directory_risk(directory: &Path, metadata: &Metadata, real: &Path) -> Option<
     })
 }
 
-/// Whether others may write. A group may write if it is the user's own, by the rule of `usergroups` in
-/// `pam_umask(8)`: the user is not root, and the group has the user's number. With an access control list the
-/// group's bits stand for others.
+/// A group may write if it is the user's own by `usergroups` of `pam_umask(8)`: the user is not root, and
+/// the group has the user's number. An access control list changes the meaning of the group's bits to other
+/// users.
 fn may_be_written_by_others(path: &Path, metadata: &Metadata) -> bool {
     let mode = metadata.mode();
     let user = geteuid();

@@ -1,5 +1,3 @@
-//! Reading runs from the database.
-
 use std::collections::HashMap;
 
 use rusqlite::OptionalExtension;
@@ -9,7 +7,6 @@ use writebench_model::{
 
 use crate::{Store, StoreError, json, targets};
 
-/// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummary {
     pub number: i64,
@@ -18,16 +15,14 @@ pub struct RunSummary {
     pub status: String,
     /// The directories or the device.
     pub target: String,
-    /// The suites, in order.
+    /// In order.
     pub suites: String,
-    /// The number of different cases.
+    /// Different ones.
     pub cases: i64,
     pub samples: i64,
-    /// See [`RunRecord::is_search`].
     pub is_search: bool,
 }
 
-/// [`RunRecord::is_search`] of a row of `runs`.
 fn is_search() -> String {
     let suite = CaseOrigin::SEARCH;
     format!(
@@ -37,10 +32,7 @@ fn is_search() -> String {
 }
 
 impl Store {
-    /// All runs, the newest last.
-    ///
-    /// # Errors
-    /// The database cannot be read.
+    /// The newest last.
     pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
         let select = format!(
             "SELECT number, started, status,
@@ -67,7 +59,7 @@ impl Store {
             })
         })?;
         for run in &mut runs {
-            // A status that this version does not know is shown unchanged.
+            // A newer version's status is shown unchanged.
             if let Some(recorded) = RunStatus::from_name(&run.status) {
                 self.status_now(run.number, recorded)?.name().clone_into(&mut run.status);
             }
@@ -75,27 +67,17 @@ impl Store {
         Ok(runs)
     }
 
-    /// Whether there is a run with that id, which is unique across machines.
-    ///
-    /// # Errors
-    /// The database cannot be read.
+    /// By the id, which is unique across machines.
     pub fn has_run(&self, id: &str) -> Result<bool, StoreError> {
         self.value("look for a run", "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)", [id])
     }
 
-    /// The number of the newest run.
-    ///
-    /// # Errors
-    /// The database cannot be read.
     pub fn newest_run(&self) -> Result<Option<i64>, StoreError> {
         self.value("look for a run", "SELECT max(number) FROM runs", [])
     }
 
-    /// The number of the newest run that is not complete and can go on: no search, none whose filesystems went with it,
-    /// and none from elsewhere.
-    ///
-    /// # Errors
-    /// The database cannot be read.
+    /// The newest incomplete run that can be resumed. Searches, imported runs and runs whose filesystems
+    /// are gone cannot.
     pub fn newest_unfinished_run(&self) -> Result<Option<i64>, StoreError> {
         let select = format!(
             "SELECT max(number) FROM runs
@@ -106,19 +88,12 @@ impl Store {
         self.value("look for a run", &select, [RunStatus::Complete.name()])
     }
 
-    /// The numbers of all runs with that label, the newest last.
-    ///
-    /// # Errors
-    /// The database cannot be read.
+    /// The newest last.
     pub fn runs_labelled(&self, label: &str) -> Result<Vec<i64>, StoreError> {
         let select = "SELECT number FROM runs WHERE label = ?1 ORDER BY number";
         self.list("look for a label", select, [label], |row| row.get(0))
     }
 
-    /// The run with that number, with everything in it.
-    ///
-    /// # Errors
-    /// There is no such run, or it cannot be read.
     pub fn run(&self, number: i64) -> Result<RunRecord, StoreError> {
         let mut run = self
             .connection
@@ -140,7 +115,7 @@ impl Store {
         Ok(run.finish())
     }
 
-    /// Checked before reading: a database from elsewhere must not exhaust the memory.
+    /// A database from elsewhere must not exhaust the memory.
     fn check_counts(&self, run: i64) -> Result<(), StoreError> {
         let select =
             "SELECT (SELECT count(*) FROM targets WHERE run = ?1), (SELECT count(*) FROM cases WHERE run = ?1)";
@@ -162,14 +137,14 @@ impl Store {
     }
 
     fn read_samples(&self, number: i64, run: &mut FoldedRun) -> rusqlite::Result<()> {
-        // A transaction, so that both queries see the same state while a run adds to it.
+        // Both queries see the same state while a run adds to it.
         let transaction = self.connection.unchecked_transaction()?;
-        // The index of the samples has all that this query reads.
+        // The index of the samples covers this query.
         let select = "SELECT count(*), coalesce(min(id), 0), coalesce(max(id), 0) FROM samples WHERE run = ?1";
         let (count, first, last): (i64, i64, i64) =
             transaction.query_row(select, [number], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        // In table order, which reads each page once, or by the index and a sort if the samples are few among
-        // those of other runs.
+        // Table order reads each page once. The index and a sort are faster for few samples among those of
+        // other runs.
         let rows = if last.saturating_sub(first) / 4 > count {
             "WHERE run = ?1 AND +id BETWEEN ?2 AND ?3"
         } else {

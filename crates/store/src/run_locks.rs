@@ -1,5 +1,5 @@
-//! Locks of the runs under way: each run locks the byte of its number in a file beside the database. The
-//! kernel releases the lock however the program ends, and readers can test it without taking it.
+//! Locks of runs in progress. Each run locks the byte of its number in a file next to the database. The
+//! kernel releases the lock at any end of the program, and readers can test it without taking it.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -11,14 +11,13 @@ use nix::libc;
 
 use crate::ownership::{RUN_LOCKS, beside};
 
-/// Opens the file for taking locks; creates it if it is missing.
 pub(crate) fn open(database: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
     options.open(beside(database, RUN_LOCKS))
 }
 
-/// Takes the lock of a run; false if another process has it. It lasts until the file is closed.
+/// Lasts until the file is closed. False: another process has it.
 pub(crate) fn try_lock(file: &File, run: i64) -> io::Result<bool> {
     match fcntl(file, FcntlArg::F_OFD_SETLK(&lock_of(run))) {
         Ok(_) => Ok(true),
@@ -27,7 +26,7 @@ pub(crate) fn try_lock(file: &File, run: i64) -> io::Result<bool> {
     }
 }
 
-/// Opens the file for testing locks; none if no run was ever under way.
+/// None if no run was ever in progress.
 pub(crate) fn open_to_test(database: &Path) -> io::Result<Option<File>> {
     match OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(beside(database, RUN_LOCKS)) {
         Ok(file) => Ok(Some(file)),
@@ -36,10 +35,10 @@ pub(crate) fn open_to_test(database: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Whether another open file has the lock of a run: the file's own locks do not conflict.
+/// Whether another open file has the lock of a run. The file's own locks do not conflict.
 pub(crate) fn is_locked(file: &File, run: i64) -> io::Result<bool> {
     if run < 0 {
-        // Only a database from elsewhere has such a number, which is no position in a file.
+        // Only a database from elsewhere has such a number, which cannot be a position in a file.
         return Ok(false);
     }
     let mut lock = lock_of(run);

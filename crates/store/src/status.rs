@@ -1,5 +1,3 @@
-//! The status of runs: as recorded, corrected for runs that are gone.
-
 use std::io;
 
 use writebench_model::RunStatus;
@@ -7,10 +5,7 @@ use writebench_model::RunStatus;
 use crate::{Store, StoreError, run_locks};
 
 impl Store {
-    /// Claims a run for this store until it is closed; false if it is under way elsewhere.
-    ///
-    /// # Errors
-    /// The lock cannot be taken.
+    /// Claims a run until this store is closed. False: it is in progress elsewhere.
     pub fn hold_run(&self, run: i64) -> Result<bool, StoreError> {
         let failed = self.lock_failed();
         let file = match self.locks.get() {
@@ -23,10 +18,7 @@ impl Store {
         run_locks::try_lock(file, run).map_err(failed)
     }
 
-    /// Whether another process or store has claimed a run.
-    ///
-    /// # Errors
-    /// The lock cannot be tested.
+    /// In another process or store.
     pub fn is_under_way_elsewhere(&self, run: i64) -> Result<bool, StoreError> {
         match self.locks.get() {
             Some(file) => run_locks::is_locked(file, run).map_err(self.lock_failed()),
@@ -44,21 +36,17 @@ impl Store {
         |error| StoreError::Lock { path: self.path.clone(), error }
     }
 
-    /// Whether a run was imported, so that its statements about files and targets are not trusted.
-    ///
-    /// # Errors
-    /// There is no such run, or the database cannot be read.
+    /// Information of an imported run about files and targets is not trusted.
     pub fn is_imported(&self, run: i64) -> Result<bool, StoreError> {
         self.value("look at the run", "SELECT imported FROM runs WHERE number = ?1", [run])
     }
 
-    /// The present status of a run with that recorded status. A run that is gone without recording its end is
-    /// interrupted.
+    /// Without a lock and a recorded end, a run is interrupted.
     pub(crate) fn status_now(&self, run: i64, recorded: RunStatus) -> Result<RunStatus, StoreError> {
         if recorded != RunStatus::Running || self.is_under_way(run)? {
             return Ok(recorded);
         }
-        // The run may have ended normally since: it releases its lock after recording the status.
+        // A run releases its lock after recording its status, so it may have ended normally since.
         let status: String =
             self.value("look at the run", "SELECT status FROM runs WHERE number = ?1", [run])?;
         Ok(match RunStatus::from_name(&status) {

@@ -1,5 +1,3 @@
-//! The targets of a run.
-
 use rusqlite::{Connection, params};
 use writebench_model::{MissingTarget, RunRecord, TargetRecord};
 

@@ -1,5 +1,5 @@
-//! The directories that writebench made in targets, so that a later run can remove those of killed runs, and
-//! only those.
+//! The directories that writebench made in targets. A later run removes those of killed runs, and only
+//! those.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -9,7 +9,6 @@ use rusqlite::params;
 
 use crate::{Store, StoreError};
 
-/// A directory of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceRecord {
     pub path: PathBuf,
@@ -17,29 +16,20 @@ pub struct WorkspaceRecord {
 }
 
 impl Store {
-    /// Records a directory, right before it is made.
-    ///
-    /// # Errors
-    /// The database cannot be written.
+    /// Recorded right before it is made.
     pub fn add_workspace(&self, workspace: &WorkspaceRecord) -> Result<(), StoreError> {
         let insert = "INSERT INTO workspaces (path, run) VALUES (?1, ?2)";
         let values = params![workspace.path.as_os_str().as_bytes(), workspace.run];
         self.change("record a directory", insert, values)
     }
 
-    /// Forgets a directory, after it was removed.
-    ///
-    /// # Errors
-    /// The database cannot be written.
+    /// After its removal.
     pub fn forget_workspace(&self, path: &Path) -> Result<(), StoreError> {
         let delete = "DELETE FROM workspaces WHERE path = ?1";
         self.change("forget a directory", delete, [path.as_os_str().as_bytes()])
     }
 
-    /// The directories that have not been removed.
-    ///
-    /// # Errors
-    /// The database cannot be read.
+    /// The directories not yet removed.
     pub fn workspaces(&self) -> Result<Vec<WorkspaceRecord>, StoreError> {
         self.list("list directories", "SELECT path, run FROM workspaces", [], |row| {
             let path: Vec<u8> = row.get(0)?;

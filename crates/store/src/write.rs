@@ -1,42 +1,30 @@
-//! Writing runs to the database.
-
 use rusqlite::{Connection, ToSql, params};
 use writebench_model::{CaseRecord, RunEvent, RunRecord, Sample, distinct_rows};
 
 use crate::{Store, StoreError, json, targets};
 
 impl Store {
-    /// Records a run and its rows before the first sample. Returns the run's number. The run is under way
+    /// Records a run and its rows before the first sample, and returns its number. The run is in progress
     /// until this store is closed.
-    ///
-    /// # Errors
-    /// The run is too large, or the database cannot be written.
     pub fn begin_run(&mut self, run: &RunRecord) -> Result<i64, StoreError> {
         run.check_size().map_err(|error| StoreError::TooLarge { error })?;
         let failed = self.failed("record the run");
         let transaction = self.connection.unchecked_transaction().map_err(&failed)?;
         let number = insert_run(&transaction, run, false).map_err(&failed)?;
-        // Locked before the commit, so that no reader sees a run that seems to have ended.
+        // Without it, a reader could see a run as ended.
         self.hold_run(number)?;
         transaction.commit().map_err(&failed)?;
         self.check_in_place()?;
         Ok(number)
     }
 
-    /// Commits a step of a run.
-    ///
-    /// # Errors
-    /// The database cannot be written.
     pub fn record(&self, run: i64, event: &RunEvent) -> Result<(), StoreError> {
         self.check_in_place()?;
         write(&self.connection, run, event).map_err(self.failed("record the run"))
     }
 
-    /// Imports whole runs with their samples: all or none. Returns their new numbers. They are marked, as
-    /// their statements about files and targets must not be followed.
-    ///
-    /// # Errors
-    /// A run is too large or exists already, or the database cannot be written.
+    /// Imports whole runs with their samples: all or none. They are marked, because their information about
+    /// files and targets is not trusted.
     pub fn import_runs(&mut self, runs: &[RunRecord]) -> Result<Vec<i64>, StoreError> {
         for run in runs {
             run.check_size().map_err(|error| StoreError::TooLarge { error })?;
@@ -62,7 +50,7 @@ fn import(connection: &Connection, runs: &[RunRecord]) -> rusqlite::Result<Vec<i
     Ok(numbers)
 }
 
-/// A run with its targets and the rows of its tables, without samples.
+/// Without samples.
 fn insert_run(connection: &Connection, run: &RunRecord, imported: bool) -> rusqlite::Result<i64> {
     let insert = "INSERT INTO runs (status, imported, run) VALUES (?1, ?2, ?3)";
     connection.execute(insert, params![run.status.name(), imported, json::to_text(run)?])?;
@@ -101,7 +89,6 @@ fn write(connection: &Connection, run: i64, event: &RunEvent) -> rusqlite::Resul
     }
 }
 
-/// Adds a row to the run's tables. Samples have their own table.
 fn insert_row(connection: &Connection, run: i64, row: &CaseRecord) -> rusqlite::Result<()> {
     let record = CaseRecord { samples: Vec::new(), ..row.clone() };
     connection

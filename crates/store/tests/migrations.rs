@@ -1,5 +1,3 @@
-//! Databases of earlier versions have today's form, and those of others are refused.
-
 use std::path::Path;
 
 use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunEvent, RunRecord, Sample, Stage};

@@ -1,5 +1,3 @@
-//! The database returns the data that was written.
-
 use std::path::{Path, PathBuf};
 
 use writebench_model::{
@@ -14,7 +12,6 @@ fn open(path: &Path) -> Result<Store, StoreError> {
     Store::open(path)
 }
 
-/// A sample of `write`.
 fn taken(target: usize, sample: &Sample) -> RunEvent {
     RunEvent::Sample { target, case: recorded("write"), sample: sample.clone().into() }
 }
@@ -295,7 +292,7 @@ fn a_run_that_no_database_could_give_back_is_not_begun() {
         assert!(matches!(store.begin_run(&run), Err(StoreError::TooLarge { .. })));
         assert!(matches!(store.import_runs(&[run]), Err(StoreError::TooLarge { .. })));
     }
-    // Each is a character that no terminal could show in a path.
+    // No terminal could show any of these characters.
     let path = "\u{fffd}".repeat(4096);
     store.begin_run(&RunRecord { label: Some(path), ..run() }).unwrap();
 }
@@ -394,7 +391,7 @@ fn workspaces_are_remembered_until_they_are_forgotten() {
     use std::os::unix::ffi::OsStringExt;
     let directory = tempfile::tempdir().unwrap();
     let store = open(&directory.path().join("db")).unwrap();
-    // The path is not UTF-8.
+    // Not UTF-8.
     let path = PathBuf::from(std::ffi::OsString::from_vec(b"/t/\xff".to_vec()));
     let record = WorkspaceRecord { path: path.clone(), run: 3 };
     store.add_workspace(&record).unwrap();
