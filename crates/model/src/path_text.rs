@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_usual_path_is_as_it_is_and_others_are_escaped() {
+    fn a_usual_path_is_unchanged_and_special_bytes_are_escaped() {
         assert_eq!(path_text(Path::new("/data/größer (2)")), "/data/größer (2)");
         let odd = PathBuf::from(OsString::from_vec(b"/a\nb\xff\\x0a".to_vec()));
         assert_eq!(path_text(&odd), "/a\\x0ab\\xff\\x5cx0a");

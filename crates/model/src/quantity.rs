@@ -232,7 +232,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn blocks_in_turns_cover_every_byte_once(size in 0u64..5000, threads in 1u64..9, block in 1u64..700) {
+        fn strided_blocks_cover_every_byte_once(size in 0u64..5000, threads in 1u64..9, block in 1u64..700) {
             let stride = Stride { block_bytes: block, step_bytes: block * threads };
             let mut owners = vec![0; usize::try_from(size).unwrap()];
             for thread in 0..threads {
@@ -246,13 +246,13 @@ mod tests {
     }
 
     #[test]
-    fn chunks_stay_aligned_when_each_thread_gets_one() {
+    fn chunks_remain_aligned_if_each_thread_gets_one() {
         let ranges = split(10 * 1024 + 1, 3, 1024);
         assert!(ranges.iter().all(|range| range.offset.is_multiple_of(1024)));
     }
 
     #[test]
-    fn known_units_parse_and_others_do_not() {
+    fn known_units_parse_and_unknown_ones_do_not() {
         assert_eq!(parse_duration("30s"), Ok(Duration::from_secs(30)));
         assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(parse_duration("1.5m"), Ok(Duration::from_secs(90)));

@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_similar_name_is_meant_if_any() {
+    fn the_error_suggests_the_most_similar_name_only() {
         let names = ["write", "pwrite", "mmap"];
         assert_eq!(did_you_mean("wirte", names), "; did you mean 'write'?");
         assert_eq!(did_you_mean("pwirte", names), "; did you mean 'pwrite'?");

@@ -141,7 +141,7 @@ mod tests {
         }
     }
     #[test]
-    fn each_call_is_an_example_and_those_on_the_way_are_with_a_number() {
+    fn the_examples_have_each_call_and_a_number_where_it_takes_one() {
         let is_example = |text: String| Sync::EXAMPLES.contains(&text.as_str());
         for call in SyncCall::ALL {
             assert!(is_example(call.to_string()), "{call}");

@@ -53,7 +53,7 @@ proptest! {
 }
 
 #[test]
-fn names_hold_only_what_differs_from_the_defaults() {
+fn names_leave_out_the_defaults() {
     for (given, name) in [
         ("write,chunk=1MiB,size=1GiB", "write"),
         ("write,sync=none,chunk=4k,size=5M", "write,size=5MiB,chunk=4KiB"),
@@ -66,7 +66,7 @@ fn names_hold_only_what_differs_from_the_defaults() {
 }
 
 #[test]
-fn each_is_simpler_than_the_next() {
+fn effort_grows_with_the_number_of_choices() {
     let order = [
         "write,chunk=64KiB,prepare=create",
         "write,chunk=16MiB,prepare=create",
@@ -82,7 +82,7 @@ fn each_is_simpler_than_the_next() {
 }
 
 #[test]
-fn every_card_has_an_example_and_stands_alone_under_its_name() {
+fn every_card_has_an_example_and_a_unique_name() {
     for &method in Method::ALL {
         let example = Case::example(method, &[(Axis::Size, "64KiB")]).unwrap();
         assert_eq!(example.method().name(), method.name(), "another card has that name");
@@ -91,7 +91,7 @@ fn every_card_has_an_example_and_stands_alone_under_its_name() {
 }
 
 #[test]
-fn only_cases_that_leave_the_same_behind_have_one_contract() {
+fn cases_with_different_results_have_different_contracts() {
     let contract = |name: &str| Case::parse(name).unwrap().contract();
     assert_eq!(contract("write"), contract("mmap,threads=4"));
     assert_eq!(contract("write"), contract("pwritev,prepare=fallocate,chunk=4k"));
@@ -112,7 +112,7 @@ fn only_cases_that_leave_the_same_behind_have_one_contract() {
 }
 
 #[test]
-fn built_in_suites_have_as_many_cases_as_they_say() {
+fn built_in_suites_have_their_declared_number_of_cases() {
     for suite in built_in_suites() {
         let rows = suite.rows(&[], 4096).unwrap().rows;
         assert_eq!(Some(rows.len()), suite.cases, "{}", suite.name);
@@ -120,7 +120,7 @@ fn built_in_suites_have_as_many_cases_as_they_say() {
 }
 
 #[test]
-fn overrides_replace_a_suites_values_where_the_method_has_the_axis() {
+fn overrides_replace_values_of_methods_with_the_axis() {
     let suite = writebench_model::suite_named("write").unwrap();
     let overrides = [
         (Axis::Chunk, vec!["4KiB".to_owned(), "4k".to_owned()]),
@@ -134,7 +134,7 @@ fn overrides_replace_a_suites_values_where_the_method_has_the_axis() {
 }
 
 #[test]
-fn a_label_keeps_its_numbers_and_its_row_is_told_of_where_values_make_it_impossible() {
+fn a_label_keeps_its_numbers_and_an_impossible_row_is_reported() {
     let rows = |suite: &str, axis: Axis, value: &str| {
         let overrides = [(axis, vec![value.to_owned()])];
         writebench_model::suite_named(suite).unwrap().rows(&overrides, 1024).unwrap()
@@ -160,7 +160,7 @@ fn a_label_keeps_its_numbers_and_its_row_is_told_of_where_values_make_it_impossi
 }
 
 #[test]
-fn every_goal_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write() {
+fn every_case_of_a_goal_satisfies_the_contract_of_plain_write() {
     let spaces = [
         (Goal::Stream, 500..900),
         (Goal::DurableStream, 500..900),
@@ -214,7 +214,7 @@ fn a_case_is_simplified_by_one_choice_at_a_time() {
 }
 
 #[test]
-fn a_case_says_what_it_does_beyond_another() {
+fn the_difference_of_two_cases_has_words() {
     let beyond =
         |case: &str, other: &str| Case::parse(case).unwrap().words_beyond(&Case::parse(other).unwrap());
     assert_eq!(beyond("write,chunk=8MiB,prepare=fallocate", "write"), "in 8 MiB chunks, fallocate(2) first");
@@ -224,7 +224,7 @@ fn a_case_says_what_it_does_beyond_another() {
 }
 
 #[test]
-fn a_portfolio_has_few_cases_and_each_keeps_what_its_goal_promises() {
+fn a_portfolio_has_few_cases_and_each_belongs_to_its_goal() {
     let table: std::collections::BTreeMap<String, Vec<String>> =
         toml::from_str(include_str!("../portfolio.toml")).unwrap();
     for &goal in Goal::ALL {
@@ -237,7 +237,7 @@ fn a_portfolio_has_few_cases_and_each_keeps_what_its_goal_promises() {
 }
 
 #[test]
-fn all_ways_of_a_search_have_their_data_in_the_memory_that_was_asked_for() {
+fn all_cases_of_a_search_use_the_requested_memory() {
     for (&goal, &memory) in
         Goal::ALL.iter().flat_map(|goal| DataMemory::ALL.iter().map(move |memory| (goal, memory)))
     {
@@ -257,7 +257,7 @@ fn all_ways_of_a_search_have_their_data_in_the_memory_that_was_asked_for() {
 }
 
 #[test]
-fn records_of_no_sector_leave_out_direct_io_and_queues_that_delay_durability() {
+fn records_smaller_than_a_sector_exclude_direct_io_and_deep_queues() {
     let fixed = [(Axis::Size, vec!["10kB".to_owned()]), (Axis::Chunk, vec!["100".to_owned()])];
     let space = Space::for_goal(Goal::Records, &fixed).unwrap();
     assert_eq!(space.baseline.to_string(), "write,size=10000,chunk=100,sync=fsync/1");
@@ -272,7 +272,7 @@ fn records_of_no_sector_leave_out_direct_io_and_queues_that_delay_durability() {
 }
 
 #[test]
-fn a_case_is_said_as_a_programmer_would() {
+fn the_words_of_a_case_are_a_programmers() {
     for (name, words) in [
         ("write,size=64MiB", "write(2)"),
         ("write,chunk=4KiB,sync=fdatasync", "write(2) in 4 KiB chunks, then fdatasync(2)"),
@@ -297,7 +297,7 @@ fn a_case_is_said_as_a_programmer_would() {
 }
 
 #[test]
-fn words_tell_apart_all_cases_of_a_search() {
+fn words_distinguish_all_cases_of_a_search() {
     for &goal in Goal::ALL {
         let space = Space::for_goal(goal, &[]).unwrap();
         let mut by_words = std::collections::HashMap::new();
