@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn which_axis_decides_is_learnt_and_tells_the_rest() {
+    fn a_decisive_axis_is_learnt_and_predicts_the_rest() {
         let all = points(0);
         let seen: Vec<usize> = (0..25).filter(|index| index % 5 == index / 5 || index % 5 == 0).collect();
         let few: Vec<Point> = seen.iter().map(|&index| all[index].clone()).collect();
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn an_observation_tells_most_about_what_is_like_it() {
+    fn an_observation_predicts_similar_points_best() {
         let mut process = process(Kernel::unknown(2), points(0), &[]);
         let before = process.deviation(24);
         process.observe(0, -1.0, 1.0);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn small_files_tell_the_order_of_large_ones() {
+    fn small_files_predict_the_order_of_large_ones() {
         let both = [points(0), points(1)].concat();
         let seen: Vec<usize> = (0..25).chain([25]).collect();
         let process = process(Kernel::unknown(2), both, &seen);

@@ -159,7 +159,7 @@ mod tests {
         }
 
         #[test]
-        fn turned_round_it_is_the_inverse(
+        fn swapped_sides_give_the_inverse(
             a in prop::collection::vec(1.0..1e9f64, 1..40), b in prop::collection::vec(1.0..1e9f64, 1..40)
         ) {
             let there = independent_ratio(&a, &b, 0.95).unwrap();

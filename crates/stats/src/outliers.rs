@@ -27,7 +27,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_far_off_is_counted_and_near_ones_are_not() {
+    fn only_a_distant_value_is_counted() {
         assert_eq!(count_outliers(&[10.0, 11.0, 9.0, 10.5, 9.5, 100.0]), 1);
         assert_eq!(count_outliers(&[10.0, 11.0, 9.0, 10.5, 9.5]), 0);
         assert_eq!(count_outliers(&[1.0, 1.0, 1.0, 50.0]), 0);

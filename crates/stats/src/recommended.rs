@@ -33,14 +33,14 @@ mod tests {
     }
 
     #[test]
-    fn the_simplest_of_those_near_the_fastest_is_recommended() {
+    fn the_simplest_near_the_fastest_is_recommended() {
         let ways = [('a', 100.0, 8), ('b', 102.0, 2), ('c', 101.0, 2), ('d', 104.0, 0)];
         assert_eq!(recommended(&ways, Some('w'), |_| Some(gain(2.0, 1.9))), Some('c'));
         assert_eq!(recommended(&ways, None, |_| None), Some('c'), "nothing to beat");
     }
 
     #[test]
-    fn the_baseline_stays_where_no_gain_is_proven_or_worth_it() {
+    fn the_baseline_is_kept_without_a_proven_and_useful_gain() {
         let ways = [('a', 100.0, 8), ('b', 101.0, 2)];
         for small in [Some(gain(1.02, 1.015)), Some(gain(1.5, 1.0)), None] {
             assert_eq!(recommended(&ways, Some('w'), |_| small), Some('w'));

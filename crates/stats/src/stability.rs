@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fast_cache_and_then_the_disk_is_a_burst_with_its_border() {
+    fn a_fast_cache_before_the_disk_is_a_burst_with_its_border() {
         for seed in 0..50 {
             let rates = noisy((0..100).map(|tenth| if tenth < 31 { 4.6 } else { 0.5 }), 0.2, seed);
             let burst = burst(&rates);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_that_fills_at_the_very_beginning_or_end_is_one_too() {
+    fn a_cache_filled_at_the_very_beginning_or_end_is_a_burst() {
         let early: Vec<f64> = (0..200).map(|tenth| if tenth < 5 { 5.0 } else { 0.5 }).collect();
         assert!((burst(&early).until - 0.025).abs() < 1e-9);
         let late: Vec<f64> = (0..200).map(|tenth| if tenth < 170 { 2.0 } else { 0.5 }).collect();
@@ -149,7 +149,7 @@ mod tests {
 
     /// A writer under balance_dirty_pages: fast, then pauses of 200 ms between short spurts.
     #[test]
-    fn a_writer_that_is_throttled_by_dirty_pages_is_a_burst() {
+    fn a_writer_throttled_by_dirty_pages_is_a_burst() {
         let rates: Vec<f64> = (0..150)
             .map(|tenth| match (tenth < 30, tenth % 3) {
                 (true, _) => 3.0,
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_around_a_rate_that_holds_is_steady() {
+    fn noise_around_a_constant_rate_is_steady() {
         for seed in 0..200 {
             assert_eq!(name(&noisy((0..100).map(|_| 1.0), 0.15, seed)), Some("steady"), "seed {seed}");
         }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_swings_or_rises_is_neither() {
+    fn a_swinging_or_rising_rate_is_neither_steady_nor_a_burst() {
         let swings: Vec<f64> = (0..100).map(|tenth| if tenth / 15 % 2 == 0 { 2.0 } else { 1.0 }).collect();
         assert_eq!(name(&swings), Some("unsteady"));
         let rises: Vec<f64> = (0..100).map(|tenth| if tenth < 30 { 0.5 } else { 4.0 }).collect();

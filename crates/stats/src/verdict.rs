@@ -81,19 +81,19 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_excludes_one_by_a_percent_is_a_difference() {
+    fn an_interval_a_percent_from_one_is_a_difference() {
         assert_eq!(verdict(1.011, 1.02), Verdict::Slower);
         assert_eq!(verdict(0.2, 0.99), Verdict::Faster);
     }
 
     #[test]
-    fn an_interval_that_is_printed_with_one_at_its_end_is_no_difference() {
+    fn an_interval_printed_with_an_end_of_one_is_not_a_difference() {
         assert_eq!(verdict(1.0049, 1.59), Verdict::Inconclusive);
         assert_eq!(verdict(0.5, 0.995), Verdict::Inconclusive);
     }
 
     #[test]
-    fn an_interval_that_holds_one_is_the_same_only_inside_the_margin() {
+    fn an_interval_with_one_is_the_same_only_within_the_margin() {
         assert_eq!(verdict(0.96, 1.04), Verdict::Same);
         assert_eq!(verdict(1.0, 1.05), Verdict::Same);
         assert_eq!(verdict(0.96, 1.06), Verdict::Inconclusive);

@@ -14,7 +14,7 @@ fn ratio(model: &Rounds, case: usize, other: usize) -> Interval {
 }
 
 #[test]
-fn cases_that_ran_in_different_rounds_are_compared_without_the_drift() {
+fn cases_of_different_rounds_are_compared_without_the_drift() {
     // The machine is twice as slow from round 6 on. Cases 1 and 2 take 2 and 3 times as long as case 0.
     let time = |of_case: f64, round: u32| (round, of_case * if round < 6 { 100.0 } else { 200.0 });
     let model = Rounds::fit(&[
@@ -135,7 +135,7 @@ fn intervals_hold_the_truth_and_equal_cases_are_not_called_different() {
 
 proptest! {
     #[test]
-    fn no_case_is_slower_than_one_of_a_larger_value(
+    fn the_order_of_cases_is_that_of_their_values(
         table in prop::collection::vec(prop::collection::vec(prop::option::of(1.0..1e6f64), 12), 2..8)
     ) {
         let times = |case: &Vec<Option<f64>>| (0..).zip(case).filter_map(|(round, time)| Some((round, (*time)?))).collect();
