@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slower_the_disk_the_smaller_the_files() {
+    fn a_slower_disk_gets_smaller_files() {
         let sizes: Vec<u64> =
             [0.0005, 0.005, 0.02, 0.1].into_iter().map(|mib_s| adaptive_size(0.02, mib_s).0).collect();
         assert!(sizes.is_sorted_by(|a, b| a > b), "{sizes:?}");

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_uses_a_device_is_refused_whatever_the_user_says() {
+    fn a_device_in_use_is_refused_even_with_consent() {
         let swap = DeviceUse { edges: Vec::new(), end: UseEnd::Swap };
         let used = DeviceUses { uses: vec![swap], ..DeviceUses::default() };
         let unused = DeviceUses::default();
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn partitions_are_refused_until_the_user_says_so() {
+    fn partitions_are_refused_without_consent() {
         let partitions = vec!["sdb1".to_owned(), "sdb2".to_owned()];
         let uses = DeviceUses { partitions, ..DeviceUses::default() };
         let message = "/dev/sdb has partitions (sdb1, sdb2): add --destroy-data to overwrite them";
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_stands_for_something_else_by_now_is_refused() {
+    fn a_replaced_node_is_refused() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let busy = refused(file.path(), ClaimError::Busy);
         let claimed = open_exclusively((file.path(), Path::new("/dev/sdb")), "8:16", OFlags::RDWR, busy);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_described_in_one_line_by_what_is_known_of_it() {
+    fn a_device_description_is_one_line_of_known_facts() {
         let descriptor: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
         let device = ClaimedDevice { descriptor, facts: facts(), _aliases: Vec::new() };
         assert_eq!(device_description(device.facts()), "sdb, A Disk, serial S5H9NS0N, 1 TiB");

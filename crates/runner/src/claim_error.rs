@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_to_what_uses_a_device_is_a_sentence() {
+    fn the_path_to_a_devices_user_is_a_sentence() {
         let partition = |name: &str| Edge::Partition(name.to_owned());
         let over = |name: &str| Edge::Loop(name.to_owned());
         let held = Edge::Holder("dm-0 (vg0-root)".to_owned());

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_a_size_that_was_not_measured_follows_from_the_others() {
+    fn the_time_of_an_unmeasured_size_follows_from_measured_ones() {
         let mut costs = Costs::default();
         let mut elapsed = Duration::ZERO;
         assert!(costs.sample_s(4) <= 0.0);

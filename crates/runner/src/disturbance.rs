@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn stolen_time_marks_a_sample_when_it_is_much() {
+    fn much_stolen_time_marks_a_sample() {
         let mut rule = Disturbance::from_probes(vec![1000; 15]);
         assert_eq!(rule.judge(&sample([1000; 2], 20_000_000, 50_000_000)), None, "two ticks say nothing");
         assert_eq!(rule.judge(&sample([1000; 2], 40_000_000, 1_000_000_000)), None, "4 %");
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_went_back_marks_a_sample_that_could_have_escaped() {
+    fn returned_memory_marks_only_short_samples() {
         let mut rule = Disturbance::from_probes(vec![1000; 15]);
         let with = |given_back_bytes, write_ns| {
             let mut sample = sample([1000; 2], 0, write_ns);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_became_slower_for_good_becomes_normal() {
+    fn a_permanently_slower_machine_becomes_normal() {
         let mut rule = Disturbance::from_probes(vec![1000; 15]);
         let marked = (0..40).filter(|_| rule.judge(&sample([2000; 2], 0, 1)).is_some()).count();
         assert!((5..15).contains(&marked), "{marked}");

@@ -201,14 +201,14 @@ mod tests {
     }
 
     #[test]
-    fn a_loser_is_dropped_after_three_rounds_and_the_baseline_never() {
+    fn three_rounds_drop_a_loser_but_never_the_baseline() {
         let time = |case: &Case| if has(case, "chunk=4MiB") { 1000 } else { 2000 };
         let measured = measured(&["write", "write,chunk=4MiB", "pwrite"], time);
         assert_eq!(measured, [("write".into(), 6), ("write,chunk=4MiB".into(), 6), ("pwrite".into(), 3)]);
     }
 
     #[test]
-    fn choices_that_gain_nothing_are_taken_from_the_winner() {
+    fn useless_choices_are_taken_from_the_winner() {
         let time = |case: &Case| if has(case, "prepare=fallocate") { 1000 } else { 2000 };
         let measured = measured(&["write", "pwrite,chunk=4MiB,threads=2,prepare=fallocate"], time);
         let simplest = measured.iter().find(|(name, _)| name == "pwrite,prepare=fallocate");
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_baseline_that_nothing_beats_ends_the_contest() {
+    fn an_unbeaten_baseline_ends_the_contest() {
         let measured = measured(&["write", "pwrite,threads=2"], |_| 1000);
         assert!(measured.iter().all(|(_, samples)| *samples == 6), "{measured:?}");
     }

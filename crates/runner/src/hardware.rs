@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_asked_for_with_every_number_of_threads_and_the_device_only_for_what_is_on_it() {
+    fn memory_is_measured_by_threads_and_the_device_only_for_cases_on_it() {
         let here = [Some(SPACE)];
         let some = cases(&["pwrite,size=1MiB", "write,size=2MiB", "pwrite,size=1MiB,threads=3"]);
         let hardware = Hardware::for_cases(&some, &settings(None, None), &here).unwrap();
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_device_is_left_out_where_the_samples_need_the_bytes() {
+    fn the_device_is_left_out_if_the_samples_need_the_bytes() {
         let durable = cases(&["write,size=1MiB,sync=fsync"]);
         let here = [Some(SPACE)];
         let hardware = Hardware::for_cases(&durable, &settings(Some(10 << 20), None), &here).unwrap();
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn together_they_take_a_twentieth_of_a_short_budget_and_two_seconds_at_most() {
+    fn limits_take_a_twentieth_of_a_short_budget_and_at_most_two_seconds() {
         let some = cases(&["pwrite,size=1MiB", "pwrite,size=1MiB,threads=3"]);
         let total = |budget_ns| -> u64 {
             let hardware = Hardware::for_cases(&some, &settings(None, budget_ns), &[None]).unwrap();
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_measured_once_and_every_target_has_a_device_of_its_own() {
+    fn memory_is_measured_once_and_each_targets_device_separately() {
         let some = cases(&["write,size=1MiB", "write,size=1MiB,sync=fsync"]);
         let mut hardware =
             Hardware::for_cases(&some, &settings(None, None), &[Some(SPACE), Some(SPACE)]).unwrap();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_that_is_faster_than_its_limit_shows_that_the_limit_is_too_low() {
+    fn a_sample_faster_than_its_limit_proves_the_limit_too_low() {
         let mut hardware = Hardware::for_cases(&[], &settings(None, None), &[None]).unwrap();
         let limit = |kind| Limit { kind, threads: 1, bytes_per_s: Some(1_000_000_000), how: String::new() };
         hardware.learn(0, limit(LimitKind::MemoryCopy));

@@ -62,7 +62,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     #[test]
-    fn another_process_that_has_a_file_open_is_found_until_it_has_not() {
+    fn another_process_is_found_while_it_has_a_file_open() {
         let folder = tempfile::tempdir().unwrap();
         let inside = fs::File::create(folder.path().join("file")).unwrap();
         assert_eq!(lasting_holder(folder.path()), None, "only this process has it open");
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grandchild_is_no_child() {
+    fn a_grandchild_does_not_count_as_a_child() {
         let folder = tempfile::tempdir().unwrap();
         let inside = fs::File::create(folder.path().join("file")).unwrap();
         // The shell redirects the input of background commands to /dev/null.

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_a_stranger_wrote_into_the_database_removes_nothing() {
+    fn a_path_that_a_stranger_wrote_removes_nothing() {
         let target = tempfile::tempdir().unwrap();
         let longer = format!(".writebench-{ID}0");
         let names = ["empty", ".writebench-", ".writebench-../x", ".writebench-a b", ".writebench-x", &longer];
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_became_a_link_since_is_not_gone_through() {
+    fn a_directory_that_became_a_link_is_not_followed() {
         let (target, theirs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         leftover(theirs.path());
         let link = target.path().join("data");
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_ours_are_found_in_a_target() {
+    fn leftover_names_are_found_in_a_target() {
         let target = tempfile::tempdir().unwrap();
         let ours = leftover(target.path());
         File::create(target.path().join(".writebench-../x".replace('/', ""))).unwrap();
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_in_place_of_the_lock_does_not_hold_it_up() {
+    fn a_pipe_in_place_of_the_lock_does_not_block_removal() {
         let target = tempfile::tempdir().unwrap();
         let path = workspace_path(target.path(), ID);
         std::fs::create_dir(&path).unwrap();

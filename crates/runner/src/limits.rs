@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_takes_the_memory_is_what_is_named() {
+    fn the_error_names_the_consumer_of_the_memory() {
         for (case, option) in [
             ("write,size=1GiB", "source=chunk"),
             ("write,size=1GiB,source=chunk", "not in memory"),

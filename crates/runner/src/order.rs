@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_is_taken_on_all_targets_in_a_row_and_none_of_them_is_always_first() {
+    fn a_case_runs_on_all_targets_in_a_row_in_changing_order() {
         let planned = planned(5, 3);
         let mut first = [0; 3];
         for round in 0..3000 {

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn phases_go_from_the_first_ranks_beginning_to_the_last_ranks_end() {
+    fn phases_last_from_the_first_ranks_beginning_to_the_last_ranks_end() {
         let sample = merged(5, &three());
         let expected = PhasesNs { open: 29, prepare: 0, write: 71, sync: 40, close: 1 };
         assert_eq!(sample.phases_ns, expected);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ranks_failure_is_the_samples_and_has_no_figure() {
+    fn a_ranks_failure_is_the_samples_and_has_no_times() {
         let mut reports = three();
         let failure = Failure {
             phase: Phase::Sync,

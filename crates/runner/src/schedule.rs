@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_wants_what_was_asked_for_and_makes_up_for_disturbed_samples() {
+    fn a_case_wants_the_requested_samples_and_replaces_disturbed_ones() {
         let plain = settings(6, None);
         assert_eq!(wanted(&plain, Vec::new()), 6);
         assert_eq!(wanted(&plain, samples(&[9; 6])), 0);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_has_another_sample_wants_one_less() {
+    fn each_sample_of_a_case_reduces_its_wanted_number() {
         let mut schedule = EachCase::for_settings(&settings(2, None));
         let mut taken = vec![Vec::new(), Vec::new()];
         assert_eq!(schedule.wanted(&taken, Spent::default()), [2, 2]);
@@ -190,14 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_failed_wants_no_more() {
+    fn a_failed_case_wants_no_more() {
         let mut failed = samples(&[9; 2]);
         failed[1].is_ok = false;
         assert_eq!(wanted(&settings(6, Some(1)), failed), 0);
     }
 
     #[test]
-    fn a_case_goes_on_after_its_worker_died_once_and_ends_when_another_dies() {
+    fn a_case_ends_when_a_second_worker_dies() {
         let mut died = samples(&[9; 3]);
         (died[1].is_ok, died[1].is_accident) = (false, true);
         assert_eq!(wanted(&settings(6, None), died.clone()), 4, "two of six are good");
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_precision_is_reached_by_a_narrow_interval_and_not_by_few_samples() {
+    fn a_precision_needs_a_narrow_interval_and_enough_samples() {
         let precise = settings(6, Some(20_000));
         assert_eq!(wanted(&precise, samples(&[1000, 1010, 1005, 995, 1000, 990])), 0);
         assert_eq!(wanted(&precise, samples(&[1000, 1100, 1005, 995, 1000, 900])), 1);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_stays_wide_ends_at_twenty_times_what_was_asked_for() {
+    fn a_wide_case_ends_at_twenty_times_the_requested_samples() {
         let precise = settings(6, Some(10_000));
         let wide: Vec<u64> = (0..120).map(|index| 1000 + 500 * (index % 2)).collect();
         assert_eq!(wanted(&precise, samples(&wide[..119])), 1);

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reserve_stays_to_the_byte() {
+    fn the_reserve_is_kept_to_the_byte() {
         assert_eq!(refusal(&SPACE, "write,size=50MiB", 0, "5%"), None);
         assert_eq!(refusal(&SPACE, "write,size=50MiB", 1, "0%"), None);
         assert_eq!(refusal(&SPACE, "write,size=100MiB", 0, "0"), None);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn inodes_have_a_reserve_too_where_they_are_counted() {
+    fn counted_inodes_also_have_a_reserve() {
         let scarce = Space { available_inodes: Some(54), ..SPACE };
         let text = refusal(&scarce, "write,size=1MiB", 0, "5%").unwrap();
         assert!(text.contains("1 more is needed") && text.contains("--reserve"), "{text}");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filesystem_without_a_size_is_not_held_to_one() {
+    fn a_filesystem_without_a_size_has_no_shortage() {
         let unsized_one = Space { total_bytes: 0, available_bytes: 0, ..SPACE };
         assert_eq!(refusal(&unsized_one, "write,size=1GiB", 0, "5%"), None);
     }

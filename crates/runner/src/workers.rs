@@ -142,7 +142,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
-    fn a_worker_that_hangs_or_dies_is_an_outcome_with_a_reason() {
+    fn a_hung_or_dead_worker_is_an_outcome_with_a_reason() {
         let RequestOutcome::Lost(hung) = ask("sleep 60", Duration::from_millis(200), false).unwrap() else {
             panic!("it hung")
         };
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_of_a_worker_that_hung_are_removed_once_it_has_ended() {
+    fn the_files_of_a_hung_worker_are_removed_after_its_end() {
         let arguments = vec!["-c".into(), "sleep 60".into()];
         let command = WorkerCommand { program: "sh".into(), arguments, has_barrier: false };
         let worker = Worker::start(&command).unwrap();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_dies_takes_its_group_with_it() {
+    fn a_dying_worker_takes_its_group_with_it() {
         let line = "sleep 60 & echo $! >&2; read it; kill -9 $$";
         let RequestOutcome::Lost(Outcome::WorkerDied { detail, .. }) = ask(line, LONG, false).unwrap() else {
             panic!("it died")
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_is_no_error_and_a_refusal_is_one() {
+    fn a_refusal_is_an_error_but_a_stop_is_not() {
         assert_eq!(ask("sleep 60", LONG, true).unwrap(), RequestOutcome::Stopped);
         let refused = ask(r#"read it; echo '{"Err":{"protocol":"a device"}}'"#, LONG, false);
         assert_eq!(refused.unwrap_err().to_string(), "worker: a device");

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn it_removes_all_that_it_made_and_nothing_beside_it() {
+    fn a_workspace_removes_its_own_files_only() {
         let target = tempfile::tempdir().unwrap();
         File::create(target.path().join("theirs")).unwrap();
         let workspace = created(target.path());
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_needs_no_removal() {
+    fn a_missing_workspace_needs_no_removal() {
         let target = tempfile::tempdir().unwrap();
         let workspace = created(target.path());
         std::fs::remove_dir_all(target.path()).unwrap();
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_it_is_removed_and_not_what_it_leads_to() {
+    fn a_link_in_it_is_removed_without_its_target() {
         let (target, theirs) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
         let workspace = created(target.path());
         std::os::unix::fs::symlink(theirs.path(), workspace_path(target.path(), ID).join("sample")).unwrap();

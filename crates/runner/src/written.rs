@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_to_be_copied_counts_when_it_is_made() {
+    fn a_source_counts_when_it_is_made() {
         let mut written = Written::default();
         assert_eq!(written.needed_bytes(0, &case("read-write,size=10"), true), 20);
         written.add_sample(0, &case("read-write,size=10"), true);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_holds_for_all_that_is_written() {
+    fn a_limit_holds_for_all_written_bytes() {
         let mut written = Written::new(Some(100), false);
         written.add(60);
         written.add_sample(0, &case("write,size=10"), true);

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cases_differ_where_their_methods_or_values_do_and_nowhere_else() {
+    fn coordinates_differ_exactly_where_methods_or_values_do() {
         let case = |text| Case::parse(text).unwrap();
         let cases = [
             case("pwritev"),

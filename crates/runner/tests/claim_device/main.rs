@@ -27,14 +27,14 @@ fn main() -> ExitCode {
     trials.add("a worker opens the device again through its descriptor", &[LOOP], a_worker_inherits_it);
     trials.add("a second claim is refused while the first is held", &[LOOP], a_second_claim);
     for kind in ["ext4", "xfs", "btrfs"] {
-        trials.add(format!("{kind} is overwritten only if told so"), &[LOOP, Need::Image(kind)], move || {
+        trials.add(format!("{kind} is overwritten only with consent"), &[LOOP, Need::Image(kind)], move || {
             a_filesystem(kind)
         });
     }
-    trials.add("LVM is overwritten only if told so", &[LOOP], an_lvm_member);
-    trials.add("swap space is overwritten only if told so", &[LOOP, Need::Program("mkswap")], swap_space);
+    trials.add("LVM is overwritten only with consent", &[LOOP], an_lvm_member);
+    trials.add("swap space is overwritten only with consent", &[LOOP, Need::Program("mkswap")], swap_space);
     trials.add(
-        "partitions, and a table of them, are overwritten only if told so",
+        "partitions, and a table of them, are overwritten only with consent",
         &[LOOP, Need::Program("partx")],
         partitions,
     );
@@ -46,19 +46,19 @@ fn main() -> ExitCode {
     let partitioned = [LOOP, Need::Image("ext4"), Need::Program("partx")];
     trials.add("a device with a mounted partition is refused", &partitioned, a_mounted_partition);
     let hidden = [LOOP, Need::Image("ext4"), Need::Program("unshare")];
-    trials.add("a device that is mounted where we cannot see it is refused", &hidden, mounted_out_of_sight);
+    trials.add("a device mounted in another namespace is refused", &hidden, mounted_out_of_sight);
     let btrfs = [LOOP, Need::Image("btrfs")];
     trials.add("every device of a mounted btrfs is refused", &btrfs, a_filesystem_on_two_devices);
-    trials.add("a device that is swapped to is refused", &[LOOP, Need::Program("swapon")], swapped_to);
+    trials.add("a swap device is refused", &[LOOP, Need::Program("swapon")], swapped_to);
     trials.add("a device below device mapper is refused", &[LOOP, Need::DeviceMapper], mapped);
     trials.add("a read-only device is refused", &[LOOP, Need::Program("blockdev")], read_only);
     trials.add("a device without room is refused", &[LOOP], without_room);
-    trials.add("the kernel mounts no device that is claimed", &ext4, no_mount_while_claimed);
+    trials.add("the kernel does not mount a claimed device", &ext4, no_mount_while_claimed);
     let table = [LOOP, Need::Program("partx")];
     trials.add("a claimed partition keeps its disk from being claimed", &table, a_claimed_partition);
     let nodes = [LOOP, Need::Image("ext4"), Need::Program("mknod")];
     trials.add("links and other nodes lead to the same device", &nodes, other_names);
-    trials.add("a node that is exchanged over and over never leads to data", &nodes, an_exchanged_node);
+    trials.add("a node exchanged over and over never leads to data", &nodes, an_exchanged_node);
     trials.add("only block devices are claimed", &[], no_block_device);
     stacked::add(&mut trials);
     // A program started by one test would inherit, and hold, another's claims.

@@ -15,10 +15,10 @@ pub(crate) fn add(trials: &mut Trials) {
     const LOOP: Need = Need::LoopDevice;
     let ext4 = [LOOP, Need::Image("ext4")];
     trials.add("a device below a mounted loop device is refused", &ext4, below_a_mount);
-    trials.add("a device below a loop device is refused until that is detached", &[LOOP], below_an_idle_one);
+    trials.add("a device below a loop device is refused until its detachment", &[LOOP], below_an_idle_one);
     trials.add("a device below a loop device on a loop device is refused", &ext4, two_above);
     let swap = [LOOP, Need::Program("swapon")];
-    trials.add("a device below a loop device that is swapped to is refused", &swap, below_swap);
+    trials.add("a device below a loop device with swap is refused", &swap, below_swap);
     let partitioned = [LOOP, Need::Image("ext4"), Need::Program("partx")];
     trials.add(
         "a device below a loop device with a mounted partition is refused",
@@ -27,17 +27,17 @@ pub(crate) fn add(trials: &mut Trials) {
     );
     trials.add("a device with a loop device over its partition is refused", &partitioned, over_its_partition);
     trials.add(
-        "a partition below what uses its whole disk is refused, its neighbour is not",
+        "a partition below a user of its whole disk is refused, but not its neighbour",
         &partitioned,
         over_its_disk,
     );
     trials.add("of two loop devices over one file, none is claimed while the other is mounted", &ext4, aliases);
     trials.add("a file is the same by another name, or by none", &ext4, stale_names);
     let hidden = [LOOP, Need::Image("ext4"), Need::Program("unshare")];
-    trials.add("an alias that is mounted where we cannot see it is refused", &hidden, an_alias_out_of_sight);
+    trials.add("an alias mounted in another namespace is refused", &hidden, an_alias_out_of_sight);
     trials.add("an alias cannot be mounted while its device is claimed", &ext4, no_mount_of_an_alias);
-    trials.add("partitions of an alias are overwritten only if told so", &partitioned, a_partitioned_alias);
-    trials.add("loop devices over different parts of a file are no aliases", &ext4, different_parts);
+    trials.add("partitions of an alias are overwritten only with consent", &partitioned, a_partitioned_alias);
+    trials.add("loop devices over different parts of a file are not aliases", &ext4, different_parts);
 }
 
 fn name(device: &Path) -> Result<String> {

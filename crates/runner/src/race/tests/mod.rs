@@ -28,7 +28,7 @@ fn the_best_of_two_hundred_is_found_among_noise_in_a_tenth_of_the_time() {
 }
 
 #[test]
-fn the_baseline_is_measured_in_every_round_of_the_finals_though_it_loses() {
+fn the_losing_baseline_is_measured_in_every_final_round() {
     let mut world = World::new(field(), 0.02, 3);
     let slowest =
         (0..200).max_by(|&a, &b| world.seconds_per_gib[a].total_cmp(&world.seconds_per_gib[b])).unwrap();
@@ -40,7 +40,7 @@ fn the_baseline_is_measured_in_every_round_of_the_finals_though_it_loses() {
 }
 
 #[test]
-fn copies_that_share_blocks_are_no_rivals_and_a_known_one_is_in_every_round_of_the_final() {
+fn copies_with_shared_blocks_join_the_final_but_are_not_rivals() {
     let mut world = World::new([field().as_slice(), &[0.001, 0.001]].concat(), 0.02, 5);
     (world.clones, world.shares) = ([200].into(), [200, 201].into());
     world.run(0);
@@ -51,7 +51,7 @@ fn copies_that_share_blocks_are_no_rivals_and_a_known_one_is_in_every_round_of_t
 }
 
 #[test]
-fn what_an_earlier_race_found_is_a_scout_and_has_to_win_again() {
+fn an_earlier_finalist_is_a_scout_and_must_win_again() {
     for found in [7, 123] {
         let mut world = World::new(field(), 0.02, 5);
         world.found = [found].into();
@@ -62,7 +62,7 @@ fn what_an_earlier_race_found_is_a_scout_and_has_to_win_again() {
 }
 
 #[test]
-fn one_slow_sample_keeps_no_candidate_of_the_portfolio_out_of_the_final() {
+fn a_slow_sample_does_not_exclude_a_portfolio_case_from_the_final() {
     for seed in 0..10 {
         let mut world = World::new(field(), 0.02, seed);
         (world.found, world.unlucky) = ([123].into(), Some(REAL * 200 + 123));
@@ -72,7 +72,7 @@ fn one_slow_sample_keeps_no_candidate_of_the_portfolio_out_of_the_final() {
 }
 
 #[test]
-fn a_candidate_that_fails_in_the_finals_leaves_the_race_to_the_others() {
+fn a_failed_finalist_leaves_the_race() {
     let mut world = World::new(field(), 0.02, 5);
     world.fails.insert(REAL * 200 + 123);
     let pick = world.run(0);
@@ -94,7 +94,7 @@ fn the_limits_are_kept_and_leave_six_rounds_to_the_finals() {
 }
 
 #[test]
-fn where_the_time_does_not_pay_for_six_rounds_of_the_real_size_the_finals_are_smaller() {
+fn too_little_time_makes_the_files_of_the_final_smaller() {
     // Each 256 MiB take at least 5 s, so six rounds of three candidates exceed the budget.
     let mut world = World::new((0..40).map(|index| 20.0 + f64::from(index)).collect(), 0.02, 3);
     world.run(39);
@@ -107,7 +107,7 @@ fn where_the_time_does_not_pay_for_six_rounds_of_the_real_size_the_finals_are_sm
 }
 
 #[test]
-fn where_the_scouts_take_the_time_the_final_comes_next_and_it_ends_when_time_is_over() {
+fn expensive_scouts_lead_to_an_early_final_that_ends_in_time() {
     let mut world = World::new(vec![200.0; 400], 0.01, 7);
     let mut race = world.race(0);
     // Each of the twenty samples of 4 MiB takes more than three quarters of a second.
@@ -122,7 +122,7 @@ fn where_the_scouts_take_the_time_the_final_comes_next_and_it_ends_when_time_is_
 }
 
 #[test]
-fn after_a_final_without_rivals_others_get_their_chance_while_there_is_time() {
+fn a_final_without_a_winner_continues_the_screening_while_time_remains() {
     let mut hits = 0;
     for seed in 0..20 {
         let mut world = six_hundred(0.03, seed * 2 + 1);
@@ -141,7 +141,7 @@ fn after_a_final_without_rivals_others_get_their_chance_while_there_is_time() {
 }
 
 #[test]
-fn the_final_takes_choices_that_gain_nothing_from_the_winner() {
+fn the_final_takes_useless_choices_from_the_winner() {
     let names = ["write", "mmap", "pwrite,chunk=4MiB,threads=2,prepare=fallocate"];
     let mut plan: Vec<Case> =
         names.iter().map(|name| Case::parse(&format!("{name},size=256MiB")).unwrap()).collect();
@@ -167,7 +167,7 @@ fn the_final_takes_choices_that_gain_nothing_from_the_winner() {
 }
 
 #[test]
-fn one_candidate_needs_no_race_and_none_is_none() {
+fn a_race_of_one_candidate_or_none_is_over() {
     let mut world = World::new(vec![1.0], 0.01, 9);
     assert_eq!(world.run(0), 0);
     assert!(world.on(REAL)[0].len() <= ROUNDS, "{}", world.on(REAL)[0].len());
@@ -206,14 +206,14 @@ fn ten_searches(change: impl Fn(&mut World)) -> Searches {
 }
 
 #[test]
-fn of_six_hundred_the_pick_is_within_3_percent_in_nine_of_ten_searches_in_a_fiftieth_of_the_time() {
+fn nine_of_ten_searches_among_six_hundred_pick_within_3_percent() {
     let searches = ten_searches(|_| ());
     assert!(searches.within_3_percent >= 9 && searches.worst < 1.1, "{searches:?}");
     assert!(searches.times_cheaper.iter().all(|&times| times > 48.0), "{searches:?}");
 }
 
 #[test]
-fn a_method_that_is_fast_with_small_files_only_is_found_out_by_the_check() {
+fn the_check_rejects_a_method_fast_only_with_small_files() {
     let searches = ten_searches(|world| {
         let best = (0..world.count()).min_by(|&a, &b| world.regret(a).total_cmp(&world.regret(b))).unwrap();
         let method = world.values[best][0];
@@ -241,7 +241,7 @@ fn every_value_of_every_axis_has_a_sample() {
 }
 
 #[test]
-fn few_samples_are_lost_to_methods_that_fail() {
+fn failing_methods_cost_few_samples() {
     let mut world = six_hundred(0.04, 9);
     let count = world.count();
     let fails = |index: &usize| [3, 8].contains(&world.values[index % count][0]);
