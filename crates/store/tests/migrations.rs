@@ -28,7 +28,7 @@ fn a_search_of_schema_7_has_its_baseline_in_the_schema_of_today() {
 }
 
 #[test]
-fn cases_of_schema_8_have_names_that_say_where_their_data_was() {
+fn cases_of_schema_8_get_names_with_their_memory() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
     let sample = || Sample::without_figures(0, Outcome::Ok);

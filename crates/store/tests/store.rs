@@ -99,7 +99,7 @@ fn samples() -> Vec<Sample> {
 }
 
 #[test]
-fn a_run_is_read_as_its_events_have_made_it_in_memory() {
+fn a_run_is_read_as_its_events_made_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
     let on =
@@ -167,7 +167,7 @@ fn a_run_is_read_as_its_events_have_made_it_in_memory() {
 }
 
 #[test]
-fn a_sample_of_a_case_that_is_in_no_table_is_in_no_run() {
+fn a_sample_of_a_case_without_a_row_is_dropped() {
     let mut folded = FoldedRun::new(run());
     folded.apply(RunEvent::Sample { target: 0, case: recorded("mmap"), sample: samples()[0].clone().into() });
     folded.apply(taken(1, &samples()[0]));
@@ -175,7 +175,7 @@ fn a_sample_of_a_case_that_is_in_no_table_is_in_no_run() {
 }
 
 #[test]
-fn runs_from_elsewhere_are_taken_in_whole_and_together_or_not_at_all() {
+fn an_import_takes_all_runs_whole_or_none() {
     let directory = tempfile::tempdir().unwrap();
     let mut from = open(&directory.path().join("from")).unwrap();
     let number = from.begin_run(&run()).unwrap();
@@ -210,7 +210,7 @@ fn another_connection_sees_a_sample_as_soon_as_it_is_added() {
 }
 
 #[test]
-fn a_run_is_running_only_while_somebody_holds_it() {
+fn a_run_is_running_only_while_a_store_holds_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
     let mut store = open(&path).unwrap();
@@ -242,7 +242,7 @@ fn a_run_is_running_only_while_somebody_holds_it() {
 }
 
 #[test]
-fn writing_to_a_database_that_was_moved_is_an_error() {
+fn writing_to_a_moved_database_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
     let mut store = open(&path).unwrap();
@@ -264,7 +264,7 @@ fn writing_to_a_database_that_was_moved_is_an_error() {
 }
 
 #[test]
-fn a_lock_of_another_program_is_told_from_all_other_errors() {
+fn a_lock_of_another_program_is_distinguished_from_other_errors() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
     let mut store = open(&path).unwrap();
@@ -280,7 +280,7 @@ fn a_lock_of_another_program_is_told_from_all_other_errors() {
 }
 
 #[test]
-fn a_run_that_no_database_could_give_back_is_not_begun() {
+fn a_run_too_large_to_read_is_not_begun() {
     let directory = tempfile::tempdir().unwrap();
     let mut store = open(&directory.path().join("db")).unwrap();
     let large = [
@@ -298,7 +298,7 @@ fn a_run_that_no_database_could_give_back_is_not_begun() {
 }
 
 #[test]
-fn the_newest_run_is_found_and_the_newest_that_can_go_on() {
+fn the_newest_run_and_the_newest_resumable_run_are_found() {
     let directory = tempfile::tempdir().unwrap();
     let mut store = open(&directory.path().join("db")).unwrap();
     assert_eq!((store.newest_run().unwrap(), store.newest_unfinished_run().unwrap()), (None, None));
@@ -322,7 +322,7 @@ fn the_newest_run_is_found_and_the_newest_that_can_go_on() {
 }
 
 #[test]
-fn a_run_that_is_deleted_leaves_no_row_and_all_others_whole() {
+fn a_run_that_is_deleted_leaves_no_row_and_other_runs_whole() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
     let with_id = |id: &str| RunRecord { id: id.to_owned(), ..run() };
@@ -361,7 +361,7 @@ fn a_run_that_is_deleted_leaves_no_row_and_all_others_whole() {
 }
 
 #[test]
-fn an_error_says_once_what_sqlite_said_and_what_to_do() {
+fn an_error_has_sqlites_message_once_and_a_remedy() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
     std::fs::write(&path, [b'x'; 4096]).unwrap();
@@ -423,7 +423,7 @@ fn two_programs_may_open_a_new_database_at_once() {
 }
 
 #[test]
-fn a_case_is_known_if_its_name_means_the_recorded_values_and_stays_readable_if_not() {
+fn a_case_is_known_by_its_recorded_values_and_otherwise_still_readable() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
     let case = |name| example_case("one", name, Vec::new());
