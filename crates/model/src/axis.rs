@@ -109,12 +109,12 @@ macro_rules! axes {
 axes! {
     Size = "size" {
         size_bytes: u64 as Size = 1 << 30,
-        summary: "bytes that the case writes, over all its files",
+        summary: "bytes written over all files of the case",
         card: |_| ValueCard { code: InCode::LeftToCaller, ..ValueCard::new(Phrase::Silent) },
     }
     Chunk = "chunk" {
         chunk_size_bytes: u64 as Chunk = 1 << 20,
-        summary: "bytes handed over in one call, or in one element of a vector: a record; cut to the thread's range",
+        summary: "bytes of a record, which is one call or one element of a vector, at most the thread's range",
         card: |bytes| ValueCard {
             // Larger buffers take more memory than a program should.
             effort: u32::from(bytes > 1 << 20),
@@ -127,28 +127,28 @@ axes! {
     Vector = "vector" {
         // Linux refuses vectors of more elements (`UIO_MAXIOV`, see writev(2)).
         vector: u32 as Count<1024> = 128,
-        summary: "chunks handed over in one vectored call",
+        summary: "chunks in one vectored call",
         card: |chunks| ValueCard::new(Phrase::How(format!("with {chunks} chunks a call").into())),
     }
     Depth = "depth" {
         // io_uring_setup(2) takes up to 32768 entries, but a greater depth is a mistake.
         depth: u32 as Count<4096> = 32,
-        summary: "operations under way at the same time, for each thread",
-        card: |depth| beside(format!("{depth} under way"), 0),
+        summary: "operations of each thread in flight",
+        card: |depth| beside(format!("{depth} in flight"), 0),
     }
     Registered = "registered" {
         registered: Registered = Registered::None,
-        summary: "what the kernel is told of before: the memory, the file, or both",
+        summary: "resources registered with the ring before: the memory, the file, or both",
     }
     Ranks = "ranks" {
         ranks: u32 as Count<1_048_576> = 1,
-        summary: "MPI ranks that write at the same time, each its share of the bytes; under mpirun or srun all of them",
+        summary: "MPI ranks, each with its share of the bytes (default under mpirun or srun: all)",
         card: |ranks| match beside(format!("{ranks} ranks"), 0) {
             card if ranks == 1 => card,
             card => ValueCard {
-                fio: Err("fio is no MPI program"),
+                fio: Err("fio is not an MPI program"),
                 code: InCode::Unsupported(
-                    "the function is that of one process: call it in each rank, with its part of the file"
+                    "the function belongs to one process: call it in each rank, with its part of the file"
                 ),
                 ..card
             },
@@ -157,7 +157,7 @@ axes! {
     Threads = "threads" {
         // More threads are a mistake, not an experiment.
         threads: u32 as Count<1024> = 1,
-        summary: "threads of each rank that write, each its own range",
+        summary: "writing threads of each rank, each with its own range",
         card: |threads| beside(format!("{threads} threads"), 6),
     }
     Files = "files" {
@@ -166,7 +166,7 @@ axes! {
     }
     Layout = "layout" {
         layout: FileLayout = FileLayout::Segmented,
-        summary: "the order of data in a shared file: one contiguous part for each thread of each rank, or blocks in turns",
+        summary: "the order of data in a shared file: a contiguous part for each thread of each rank, or blocks in turns",
     }
     Block = "block" {
         block_bytes: u64 as Size = 1 << 20,
@@ -175,7 +175,7 @@ axes! {
     }
     Collective = "collective" {
         collective: Collective = Collective::No,
-        summary: "each call by all ranks together (MPI_File_write_at_all), or by each rank for itself",
+        summary: "calls by all ranks together (MPI_File_write_at_all), or by each rank alone",
     }
     Descriptor = "descriptor" {
         descriptor: Descriptor = Descriptor::Shared,
@@ -187,37 +187,37 @@ axes! {
     }
     Populate = "populate" {
         populate: Populate = Populate::None,
-        summary: "pages of a mapping made present by madvise(2) before they are used: none, by window, or all at once",
+        summary: "pages of a mapping made present by madvise(2) before their use: none, by window, or all at once",
     }
     Huge = "huge" {
         huge: Huge = Huge::None,
-        summary: "huge pages for the file's mapping: as the kernel decides, MADV_HUGEPAGE, or MADV_COLLAPSE by window",
+        summary: "huge pages of the file's mapping: the kernel's choice, MADV_HUGEPAGE, or MADV_COLLAPSE by window",
     }
     Store = "store" {
         store: Store = Store::Plain,
-        summary: "stores into a mapping: memcpy, or stores that bypass the CPU's caches",
+        summary: "stores into a mapping: memcpy, or past the CPU's caches",
     }
     Window = "window" {
         window_bytes: u64 as Window = 2 << 20,
-        summary: "bytes of a mapping that populate=window and huge=collapse prepare at a time",
+        summary: "bytes prepared at a time by populate=window and huge=collapse",
         card: |bytes| beside(format!("windows of {}", Bytes(bytes).in_words()), 0),
     }
     Call = "call" {
         call: AllocateCall = AllocateCall::PosixFallocate,
-        summary: "the call that gives the file its length and blocks",
+        summary: "call for the file's length and blocks",
     }
     Program = "program" {
         // One for each --command of a run.
         program: u32 as Count<1024> = 1,
-        summary: "which of the run's own programs (--command) writes the file",
+        summary: "number of the program among --command",
         card: |program| ValueCard {
-            fio: Err("it is a program of its own"),
+            fio: Err("fio cannot start the program"),
             ..beside(format!("the program with number {program}"), 0)
         },
     }
     Prepare = "prepare" {
         prepare: Prepare = Prepare::Create,
-        summary: "the state that the file is put in first; what it costs is phase `prepare` or `open`",
+        summary: "initial state of the file, whose cost is phase `prepare` or `open`",
     }
     Cache = "cache" {
         cache: Cache = Cache::Buffered,
@@ -225,11 +225,11 @@ axes! {
     }
     Checksums = "checksums" {
         checksums: Checksums = Checksums::Default,
-        summary: "as the filesystem does, or none and no copy on write: FS_NOCOW_FL, which btrfs has",
+        summary: "checksums of the filesystem, or neither checksums nor copy on write (FS_NOCOW_FL of btrfs)",
     }
     Writeback = "writeback" {
         writeback_bytes: WriteBehind as Distance = None,
-        summary: "write-behind: every so many bytes, sync_file_range(2) starts writing them and waits for those before",
+        summary: "write-behind: after so many bytes, sync_file_range(2) starts their write-back and waits for the previous one",
         card: |bytes: WriteBehind| match bytes {
             None => ValueCard::new(Phrase::Silent),
             Some(bytes) => ValueCard {
@@ -240,32 +240,31 @@ axes! {
     }
     Drop = "drop" {
         drop: Drop = Drop::No,
-        summary: "whether write-behind drops from the page cache what has been written out (POSIX_FADV_DONTNEED)",
+        summary: "whether write-behind drops written pages from the page cache (POSIX_FADV_DONTNEED)",
     }
     Sync = "sync" {
         sync: Sync = Sync::NONE,
-        summary: "the call that makes the data durable: once at the end (phase `sync`), after every N chunks, or \
-                  in each write (phase `write`)",
+        summary: "call for durability: once at the end (phase `sync`), after every N chunks, or in each write (phase `write`)",
     }
     Data = "data" {
         data: Data = Data::Random,
-        summary: "incompressible bytes made from a seed, the same with a percentage of zeros in each 4 KiB, or only zeros",
+        summary: "incompressible bytes from a seed, the same with a percentage of zeros in each 4 KiB, or only zeros",
     }
     Source = "source" {
         source: Source = Source::File,
-        summary: "memory the data is read from: as large as the file, or one chunk used again",
+        summary: "source memory of the data: as large as the file, or one chunk repeated",
     }
     Memory = "memory" {
         memory: DataMemory = DataMemory::Any,
-        summary: "where that memory is: anywhere, as malloc(3) gives it, at a page, or in huge pages by madvise(2)",
+        summary: "position of that memory: anywhere (malloc(3)), at a page, or in huge pages (madvise(2))",
     }
     Advice = "advice" {
         advice: Advice = Advice::None,
-        summary: "what the kernel is told of the file that is copied: WILLNEED and SEQUENTIAL",
+        summary: "advice to the kernel about the source of a copy: WILLNEED and SEQUENTIAL",
     }
     Origin = "origin" {
         origin: Origin = Origin::Warm,
-        summary: "whether the file that is copied is in the page cache (warm) or not (cold)",
+        summary: "whether the source of a copy is in the page cache (warm) or not (cold)",
     }
 }
 

@@ -37,7 +37,7 @@ impl Case {
             .and_then(|()| direct(self));
         refused.map_err(|(axis, why)| {
             let (value, method) = (axes.get(axis), method.name());
-            CaseError::Contradiction(format!("{axis}={value} does not go with {method}: {why}"))
+            CaseError::Contradiction(format!("{axis}={value} is not possible with {method}: {why}"))
         })
     }
 }
@@ -45,17 +45,17 @@ impl Case {
 fn methods_own(method: Method, axes: &Axes) -> Result<(), Contradiction> {
     if !method.card().prepares.contains(&axes.prepare) {
         let fitting: Vec<&str> = method.card().prepares.iter().map(|prepare| prepare.name()).collect();
-        return refuse(Axis::Prepare, format!("it can start from {}", fitting.join(", ")));
+        return refuse(Axis::Prepare, format!("the method starts from {}", fitting.join(", ")));
     }
     let join = |calls: &[SyncCall]| calls.iter().map(|call| call.name()).collect::<Vec<_>>().join(", ");
     if axes.sync.every.is_some() && !method.card().syncs_on_the_way.contains(&axes.sync.call) {
         return match method.card().syncs_on_the_way {
-            [] => refuse(Axis::Sync, "it is synced at the end only"),
-            calls => refuse(Axis::Sync, format!("on the way its data is reached by {}", join(calls))),
+            [] => refuse(Axis::Sync, "the method syncs at the end only"),
+            calls => refuse(Axis::Sync, format!("before the end use {}", join(calls))),
         };
     }
     if !method.card().syncs.contains(&axes.sync.call) {
-        return refuse(Axis::Sync, format!("its data is reached by {}", join(method.card().syncs)));
+        return refuse(Axis::Sync, format!("use {}", join(method.card().syncs)));
     }
     if let Some(every) = axes.sync.every
         && method.has_axis(Axis::Vector)
@@ -64,12 +64,12 @@ fn methods_own(method: Method, axes: &Axes) -> Result<(), Contradiction> {
         let (call, vector) = (axes.sync.call, axes.vector);
         let fitting = every.next_multiple_of(vector);
         let why = format!(
-            "a call hands over {vector} chunks; set sync={call}/{fitting}, or a vector that divides {every}"
+            "a call writes {vector} chunks. Set sync={call}/{fitting}, or as vector a divisor of {every}"
         );
         return refuse(Axis::Sync, why);
     }
     if axes.cache == Cache::Dontcache && !method.has_flags() {
-        let why = "RWF_DONTCACHE is a flag of pwritev2; take pwrite, writev, pwritev or uring";
+        let why = "RWF_DONTCACHE is a flag of pwritev2(2). Use pwrite, writev, pwritev or uring";
         return refuse(Axis::Cache, why);
     }
     Ok(())
@@ -77,19 +77,19 @@ fn methods_own(method: Method, axes: &Axes) -> Result<(), Contradiction> {
 
 fn sizes(method: Method, axes: &Axes) -> Result<(), Contradiction> {
     if method.card().cursor == Cursor::NoData && axes.call == AllocateCall::FallocateKeepSize {
-        return refuse(Axis::Call, "the file would have no length; take prepare=fallocate-keep-size");
+        return refuse(Axis::Call, "the file would have no length. Use prepare=fallocate-keep-size");
     }
     let allocating = if method.card().cursor == Cursor::NoData { Some(axes.call) } else { axes.prepare.call() };
     let reserves = allocating.is_some_and(AllocateCall::gives_blocks);
     if axes.size_bytes == 0 && (method.card().cursor == Cursor::Mapping || reserves || method.copies()) {
-        return refuse(Axis::Size, "mapping, reserving or copying nothing is an error; give at least one byte");
+        return refuse(Axis::Size, "a mapping, a reservation or a copy needs at least one byte");
     }
     let size = Bytes(axes.size_bytes);
     if axes.threads > 1 && axes.size_bytes < u64::from(axes.threads) {
-        return refuse(Axis::Threads, format!("threads would have nothing to write; size={size} is too small"));
+        return refuse(Axis::Threads, format!("size={size} is less than a byte per thread"));
     }
     if axes.ranks > 1 && axes.size_bytes < u64::from(axes.ranks.saturating_mul(axes.threads)) {
-        return refuse(Axis::Ranks, format!("ranks would have nothing to write; size={size} is too small"));
+        return refuse(Axis::Ranks, format!("size={size} is less than a byte per thread"));
     }
     Ok(())
 }
@@ -99,7 +99,10 @@ fn ranks(axes: &Axes) -> Result<(), Contradiction> {
     let threads = u64::from(axes.ranks) * u64::from(axes.threads);
     if threads > Case::MOST_THREADS {
         let (ranks, most) = (axes.ranks, Case::MOST_THREADS);
-        return refuse(Axis::Threads, format!("with {ranks} ranks these are more than {most} in all"));
+        return refuse(
+            Axis::Threads,
+            format!("with {ranks} ranks there are more than {most} threads in total"),
+        );
     }
     Ok(())
 }
@@ -107,7 +110,7 @@ fn ranks(axes: &Axes) -> Result<(), Contradiction> {
 /// A collective call needs one file, open in all ranks.
 fn collective(axes: &Axes) -> Result<(), Contradiction> {
     if axes.collective == Collective::Yes && axes.files != Files::Shared {
-        return refuse(Axis::Collective, "ranks with files of their own have no calls together");
+        return refuse(Axis::Collective, "collective calls need one file. Set files=shared");
     }
     Ok(())
 }
@@ -120,16 +123,19 @@ fn blocks(case: &Case) -> Result<(), Contradiction> {
         return if is_default { Ok(()) } else { refuse(Axis::Block, "only layout=strided has blocks") };
     }
     if axes.files != Files::Shared {
-        return refuse(Axis::Layout, "threads and ranks have the blocks of one file in turns");
+        return refuse(Axis::Layout, "strided blocks need one file. Set files=shared");
     }
     if axes.block_bytes == 0 || !axes.block_bytes.is_multiple_of(axes.chunk_size_bytes) {
-        return refuse(Axis::Block, format!("it is no multiple of chunk={}", axes.get(Axis::Chunk)));
+        return refuse(Axis::Block, format!("it must be a multiple of chunk={}", axes.get(Axis::Chunk)));
     }
     if axes.size_bytes <= axes.block_bytes.saturating_mul(u64::from(case.thread_count() - 1)) {
-        return refuse(Axis::Block, format!("size={} has no block for each", Bytes(axes.size_bytes)));
+        return refuse(
+            Axis::Block,
+            format!("size={} has less than a block per thread", Bytes(axes.size_bytes)),
+        );
     }
     if axes.writeback_bytes.is_some() {
-        return refuse(Axis::Writeback, "write-behind follows one contiguous part; set layout=segmented");
+        return refuse(Axis::Writeback, "write-behind needs contiguous parts. Set layout=segmented");
     }
     Ok(())
 }
@@ -138,17 +144,17 @@ fn layout(method: Method, axes: &Axes) -> Result<(), Contradiction> {
     let own_file = axes.files == Files::PerThread;
     let own_descriptor = axes.descriptor == Descriptor::PerThread;
     if own_file && own_descriptor {
-        return refuse(Axis::Descriptor, "files=per-thread gives each thread its own already");
+        return refuse(Axis::Descriptor, "files=per-thread already gives each thread its own");
     }
     if own_file && axes.map == MapSharing::PerThread {
-        return refuse(Axis::Map, "files=per-thread gives each thread its own already");
+        return refuse(Axis::Map, "files=per-thread already gives each thread its own");
     }
     if method.card().cursor == Cursor::Mapping && own_descriptor && axes.map == MapSharing::Shared {
-        return refuse(Axis::Descriptor, "a shared mapping has one descriptor; set map=per-thread");
+        return refuse(Axis::Descriptor, "a shared mapping has one descriptor. Set map=per-thread");
     }
     if method.card().cursor == Cursor::FilePosition && axes.threads > 1 && !own_file && !own_descriptor {
         let fitting = if method.has_axis(Axis::Files) { "files=per-thread or " } else { "" };
-        let why = format!("threads would share one file position; set {fitting}descriptor=per-thread");
+        let why = format!("threads would share one file position. Set {fitting}descriptor=per-thread");
         return refuse(Axis::Threads, why);
     }
     Ok(())
@@ -163,14 +169,14 @@ fn windows(case: &Case) -> Result<(), Contradiction> {
         return if is_default { Ok(()) } else { refuse(Axis::Window, why) };
     };
     if !window.is_multiple_of(axes.chunk_size_bytes) {
-        return refuse(Axis::Window, format!("it is no multiple of chunk={}", axes.get(Axis::Chunk)));
+        return refuse(Axis::Window, format!("it must be a multiple of chunk={}", axes.get(Axis::Chunk)));
     }
     if axes.sync.is_on_the_way() {
-        return refuse(Axis::Sync, "data that is prepared by window is synced at the end only");
+        return refuse(Axis::Sync, "data prepared by window is synced at the end only");
     }
     let huge = Case::HUGE_PAGE_BYTES;
     if axes.huge == Huge::Collapse && axes.populate == Populate::All {
-        return refuse(Axis::Populate, "huge pages are made by window; set populate=window");
+        return refuse(Axis::Populate, "huge pages are made by window. Set populate=window");
     }
     if axes.huge == Huge::Collapse && !window.is_multiple_of(huge) {
         return refuse(Axis::Window, format!("MADV_COLLAPSE takes multiples of a huge page, {}", Bytes(huge)));
@@ -193,14 +199,14 @@ fn memory(case: &Case) -> Result<(), Contradiction> {
 /// Write-behind needs data in the page cache, and no other call that writes it out.
 fn write_behind(axes: &Axes) -> Result<(), Contradiction> {
     if axes.writeback_bytes.is_none() {
-        let why = "write-behind drops what it has written out; set writeback=SIZE";
+        let why = "only write-behind drops pages. Set writeback=SIZE";
         return if axes.drop == Drop::No { Ok(()) } else { refuse(Axis::Drop, why) };
     }
     if axes.cache != Cache::Buffered {
-        return refuse(Axis::Writeback, "data is in the page cache only with cache=buffered");
+        return refuse(Axis::Writeback, "write-behind needs cache=buffered");
     }
     if axes.sync.is_on_the_way() {
-        return refuse(Axis::Writeback, "data that is synced on the way is written out already");
+        return refuse(Axis::Writeback, "syncs before the end already write the data out");
     }
     Ok(())
 }
@@ -214,11 +220,11 @@ fn direct(case: &Case) -> Result<(), Contradiction> {
     }
     for (axis, bytes) in [(Axis::Chunk, axes.chunk_size_bytes), (Axis::Size, axes.size_bytes)] {
         if bytes != Axes::WHOLE && !bytes.is_multiple_of(SECTOR) {
-            return refuse(axis, format!("direct I/O takes multiples of a sector, {SECTOR} bytes at least"));
+            return refuse(axis, format!("direct I/O needs multiples of a sector, at least {SECTOR} bytes"));
         }
     }
     if case.ranges().iter().any(|range| !range.offset.is_multiple_of(SECTOR)) {
-        return refuse(Axis::Threads, "each thread needs a whole sector of its own for direct I/O");
+        return refuse(Axis::Threads, "direct I/O needs whole sectors for each thread");
     }
     Ok(())
 }

@@ -133,16 +133,16 @@ impl fmt::Display for Contract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let content = match (self.content, self.source) {
             (Content::Random, _) if self.zero_percent > 0 => "of data",
-            (Content::Random, DataSource::Chunk) => "of incompressible data (one chunk again and again)",
+            (Content::Random, DataSource::Chunk) => "of incompressible data (one chunk repeated)",
             (Content::Random, _) => "of incompressible data",
-            (Content::Zero, DataSource::Chunk) => "of zeros (one chunk again and again)",
+            (Content::Zero, DataSource::Chunk) => "of zeros (one chunk repeated)",
             (Content::Zero, _) => "of zeros",
             (Content::Reserved, _) => "of reserved blocks",
             (Content::Hole, _) => "of length without blocks",
             (Content::Nothing, _) => "passed over without a call",
-            (Content::Copy, DataSource::ColdFile) => "copied from a file that is not in the page cache",
+            (Content::Copy, DataSource::ColdFile) => "copied from a file outside the page cache",
             (Content::Copy, _) => "copied from a file in the page cache",
-            (Content::SharedCopy, _) => "that share their blocks with the copied file",
+            (Content::SharedCopy, _) => "with blocks shared with the source",
         };
         let memory = self.memory.words().map_or(String::new(), |words| format!(" {words}"));
         let start = self.start;

@@ -158,7 +158,7 @@ impl Outcome {
             Self::Unsupported(failure) | Self::Failed(failure) => Some(failure.to_string()),
             Self::TimedOut { phase, limit_ns } => {
                 let limit = std::time::Duration::from_nanos(*limit_ns);
-                Some(format!("no end after {limit:?}, last seen in phase {phase}; killed"))
+                Some(format!("killed after {limit:?} in phase {phase}"))
             }
             Self::WorkerDied { phase, signal, detail } => Some(match signal {
                 Some(signal) => format!("{} in phase {phase}{detail}", signal_meaning(*signal)),
@@ -177,7 +177,7 @@ fn signal_meaning(signal: i32) -> String {
         4 => "SIGILL (4)".to_owned(),
         6 => "SIGABRT (6)".to_owned(),
         SIGBUS => "SIGBUS (7): the file lost the pages behind a mapping, or the disk is full,".to_owned(),
-        9 => "SIGKILL (9): killed from outside, as the kernel does when memory runs out,".to_owned(),
+        9 => "SIGKILL (9): killed by another process, or by the kernel for lack of memory,".to_owned(),
         11 => "SIGSEGV (11)".to_owned(),
         25 => "SIGXFSZ (25): over the file size limit (ulimit -f)".to_owned(),
         other => format!("signal {other}"),

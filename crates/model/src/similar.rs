@@ -8,7 +8,7 @@ pub fn did_you_mean<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N
     let likeness = |name: N| (strsim::jaro(word, name.as_ref()), name);
     let alike = names.into_iter().map(likeness).filter(|(likeness, _)| *likeness > LEAST);
     let most = alike.max_by(|(one, _), (other, _)| one.total_cmp(other));
-    most.map_or(String::new(), |(_, name)| format!("; did you mean '{}'?", name.as_ref()))
+    most.map_or(String::new(), |(_, name)| format!(". Did you mean '{}'?", name.as_ref()))
 }
 
 #[cfg(test)]
@@ -18,8 +18,8 @@ mod tests {
     #[test]
     fn the_error_suggests_the_most_similar_name_only() {
         let names = ["write", "pwrite", "mmap"];
-        assert_eq!(did_you_mean("wirte", names), "; did you mean 'write'?");
-        assert_eq!(did_you_mean("pwirte", names), "; did you mean 'pwrite'?");
+        assert_eq!(did_you_mean("wirte", names), ". Did you mean 'write'?");
+        assert_eq!(did_you_mean("pwirte", names), ". Did you mean 'pwrite'?");
         assert_eq!(did_you_mean("splice", names), "");
         assert_eq!(did_you_mean("", names), "");
     }

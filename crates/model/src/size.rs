@@ -16,7 +16,7 @@ pub const LONGEST_ARGUMENT_BYTES: usize = 128 << 10;
 pub const MOST_DOCUMENT_BYTES: u64 = 512 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it has {found} {what}, and there can be {most} at most")]
+#[error("it has {found} {what}, and the limit is {most}")]
 pub struct TooMuch {
     what: &'static str,
     found: usize,

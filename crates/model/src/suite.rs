@@ -144,8 +144,7 @@ impl Suite {
         match left_out.pop() {
             Some((_, error)) if rows.is_empty() => Err(error),
             None if rows.is_empty() => Err(SuiteError(format!(
-                "suite {suite} has no section with those values; `writebench list cases {suite}` shows what it has, \
-                 --case takes any",
+                "suite {suite} has no section with those values. See `writebench list cases {suite}`, or use --case",
                 suite = self.name
             ))),
             last => {
@@ -178,7 +177,7 @@ impl CasePrefix {
         let mut parts = name.split(',');
         let method = parts.next().unwrap_or_default().to_owned();
         let fixed = parts.map(|part| {
-            let (axis, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is no axis=value"))?;
+            let (axis, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is not axis=value"))?;
             Ok((axis_named(axis)?, value.to_owned()))
         });
         Ok(Self { label, method, fixed: fixed.collect::<Result<_, String>>()? })

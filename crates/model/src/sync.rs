@@ -84,12 +84,12 @@ impl Form for Sync {
         let call = SyncCall::from_name(name).ok_or_else(|| format!("expected {}", Self::values()))?;
         let Some(every) = every else { return Ok(Self { call, every: None }) };
         if call == SyncCall::None {
-            return Err("nothing comes after so many chunks; leave the number out".to_owned());
+            return Err("none has no number".to_owned());
         }
         if call.is_write_through() {
             return Err(format!(
-                "{call} makes each call's own data durable and none before it; for several records at a time \
-                 hand them over in one call: writev or pwritev with vector={every},sync={call}"
+                "{call} makes only each call's own data durable. To sync several records at a time, use writev or \
+                 pwritev with vector={every},sync={call}"
             ));
         }
         match every.parse::<u32>() {
@@ -103,7 +103,7 @@ impl Form for Sync {
     }
 
     fn values() -> String {
-        format!("{}, or CALL/N for after every N chunks", SyncCall::values())
+        format!("{}, or CALL/N after every N chunks", SyncCall::values())
     }
 }
 
@@ -133,7 +133,7 @@ mod tests {
             ("sync", "expected none|fsync"),
             ("fsync/0", "expected fsync/N"),
             ("fsync/x", "expected fsync/N"),
-            ("none/1", "leave the number out"),
+            ("none/1", "none has no number"),
             ("o-dsync/16", "vector=16,sync=o-dsync"),
         ] {
             let error = Sync::parse(text).unwrap_err();

@@ -83,7 +83,7 @@ macro_rules! axis_values {
 const NOTHING_WRITTEN: InFio = Err("nothing is written");
 const NO_COPIES: InFio = Err("fio copies no files");
 const NO_MPI_IO: InFio = Err("fio has no MPI-IO");
-const NO_POPULATE: InFio = Err("fio 3.33 populates no pages of a mapping");
+const NO_POPULATE: InFio = Err("fio 3.33 does not populate pages of a mapping");
 const NO_HUGE_ADVICE: InFio = Err("fio 3.33 gives no advice about huge pages of a file");
 const ONE_FILE: InCode = Unsupported("the function writes one file: call it for each");
 const POSIX_FALLOCATE: &str = "posix_fallocate(3)";
@@ -98,7 +98,7 @@ axis_values! {
         PerThread = "per-thread" { Beside("a file each".into()), code ONE_FILE },
         PerRank = "per-rank" {
             Beside("a file for each rank".into()),
-            fio Err("fio is no MPI program"), code ONE_FILE
+            fio Err("fio is not an MPI program"), code ONE_FILE
         },
     }
 
@@ -106,7 +106,7 @@ axis_values! {
         Segmented = "segmented" { Silent },
         Strided = "strided" {
             Beside("blocks in turns".into()), effort 1, fio Err("fio's jobs have contiguous parts of a file"),
-            code Unsupported("the function has one buffer for one file, and no blocks in turns")
+            code Unsupported("the function writes one buffer to one contiguous file")
         },
     }
 
@@ -165,7 +165,7 @@ axis_values! {
         No = "no" { Silent },
         Yes = "yes" {
             Beside("dropped from the page cache".into()), effort 1,
-            fio Err("fio 3.33 drops no pages on the way")
+            fio Err("fio 3.33 drops no pages before the end")
         },
     }
 
@@ -217,7 +217,7 @@ axis_values! {
         /// By `MADV_HUGEPAGE`: direct I/O has fewer pieces to hand to the device.
         HugePages = "huge-pages" {
             How("from huge pages".into()), effort 1,
-            fio Err("fio's memory is in huge pages only where a pool is reserved for them")
+            fio Err("fio has huge pages only from a reserved pool")
         },
     }
 

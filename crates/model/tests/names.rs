@@ -147,7 +147,7 @@ fn a_label_keeps_its_numbers_and_an_impossible_row_is_reported() {
     assert_eq!(name(&odd, "append").unwrap(), "write,size=5MiB,chunk=1000,sync=fsync/1");
     assert_eq!(name(&odd, "one big write + fsync").unwrap(), "write,size=5MiB,chunk=whole,sync=fsync");
     let left_out: Vec<&str> = odd.left_out.iter().map(|(label, _)| label.as_str()).collect();
-    assert_eq!(left_out, ["overwrite, O_DIRECT + O_DSYNC", "overwrite, O_DIRECT + O_DSYNC, 8 under way"]);
+    assert_eq!(left_out, ["overwrite, O_DIRECT + O_DSYNC", "overwrite, O_DIRECT + O_DSYNC, 8 in flight"]);
     assert!(odd.left_out[0].1.to_string().contains("multiples of a sector"));
     // The chunks are blocks of the target's filesystem.
     let copies = rows("copy", Axis::Chunk, "8KiB");
@@ -263,7 +263,7 @@ fn records_smaller_than_a_sector_exclude_direct_io_and_deep_queues() {
     assert_eq!(space.baseline.to_string(), "write,size=10000,chunk=100,sync=fsync/1");
     assert!(space.others.len() > 30 && space.cases().all(|case| !case.to_string().contains("direct")));
     let deep = Case::parse("uring,size=10000,chunk=100,depth=4,sync=fsync/1").unwrap();
-    assert!(!deep.contract().satisfies(&space.baseline.contract()), "four are under way at a time");
+    assert!(!deep.contract().satisfies(&space.baseline.contract()), "four are in flight");
     let less = Case::parse("write,size=10000,chunk=100,sync=fsync").unwrap();
     assert!(
         !less.contract().satisfies(&space.baseline.contract())
@@ -285,7 +285,7 @@ fn the_words_of_a_case_are_a_programmers() {
         ("allocate,call=ftruncate", "ftruncate(2)"),
         (
             "uring,chunk=4KiB,depth=4,registered=both,sync=rwf-dsync",
-            "io_uring(7) writes in 4 KiB chunks with RWF_DSYNC, 4 under way, registered buffers and file",
+            "io_uring(7) writes in 4 KiB chunks with RWF_DSYNC, 4 in flight, registered buffers and file",
         ),
         (
             "mmap-write,chunk=whole,advice=sequential",

@@ -75,7 +75,7 @@ pub(super) const WRITE: MethodCard = MethodCard {
 };
 
 pub(super) const PWRITE: MethodCard = MethodCard {
-    summary: "pwrite(2) at an offset, one call per chunk (with flags pwritev2); threads can share a descriptor",
+    summary: "pwrite(2) at an offset, one call per chunk (pwritev2(2) with flags), threads can share a descriptor",
     words: "pwrite(2)",
     calls: "pwrite64",
     axes: &[WRITING, STRIDING, WRITE_BEHIND, &[Axis::Cache]],
@@ -101,7 +101,7 @@ pub(super) const WRITEV: MethodCard = MethodCard {
 };
 
 pub(super) const PWRITEV: MethodCard = MethodCard {
-    summary: "pwritev(2) at an offset, a vector of chunks per call; threads can share a descriptor",
+    summary: "pwritev(2) at an offset, a vector of chunks per call, threads can share a descriptor",
     words: "pwritev(2)",
     calls: "pwritev",
     axes: &[WRITING, WRITE_BEHIND, &[Axis::Vector, Axis::Cache]],
@@ -112,14 +112,14 @@ pub(super) const PWRITEV: MethodCard = MethodCard {
 };
 
 pub(super) const FWRITE: MethodCard = MethodCard {
-    summary: "fwrite(3) of the C library, with its default buffer; flushed in phase write",
+    summary: "fwrite(3) of the C library, with its default buffer, flushed in phase write",
     words: "fwrite(3)",
     calls: "fdopen, fwrite, fflush, fclose",
     cursor: Cursor::FilePosition,
     axes: &[WRITING],
     syncs: SYNCS_AFTERWARDS,
     syncs_on_the_way: &[],
-    fio: Err("fio has no engine that goes through the C library's buffer"),
+    fio: Err("fio has no engine with the C library's buffer"),
     ..WRITES
 };
 
@@ -139,7 +139,7 @@ pub(super) const MMAP: MethodCard = MethodCard {
 };
 
 pub(super) const URING: MethodCard = MethodCard {
-    summary: "io_uring writes at an offset, one per chunk, several under way; sync=CALL/1 links a sync to each",
+    summary: "io_uring writes at an offset, one per chunk, several in flight, a linked sync with sync=CALL/1",
     words: "io_uring(7) writes",
     calls: "io_uring_setup, io_uring_register, io_uring_enter",
     axes: &[WRITING, &[Axis::Depth, Axis::Registered, Axis::Cache]],
@@ -155,7 +155,7 @@ pub(super) const URING: MethodCard = MethodCard {
 };
 
 pub(super) const MPIIO: MethodCard = MethodCard {
-    summary: "MPI-IO among ranks: MPI_File_write_at, one call per chunk, or all ranks together",
+    summary: "MPI-IO: MPI_File_write_at, one call per chunk, by each rank or by all together",
     words: "MPI-IO",
     calls: "pwrite64",
     axes: &[
@@ -170,7 +170,7 @@ pub(super) const MPIIO: MethodCard = MethodCard {
 };
 
 pub(super) const ALLOCATE: MethodCard = MethodCard {
-    summary: "creates a file of that size with posix_fallocate, fallocate or ftruncate; no data is written",
+    summary: "creates a file of that size with posix_fallocate, fallocate or ftruncate, without data",
     words: "posix_fallocate(3)",
     calls: "fallocate or ftruncate",
     cursor: Cursor::NoData,
@@ -184,7 +184,7 @@ pub(super) const ALLOCATE: MethodCard = MethodCard {
 };
 
 pub(super) const NULL: MethodCard = MethodCard {
-    summary: "makes no call for a chunk, so that the time is the cost of writebench itself; the file stays empty",
+    summary: "no call, which leaves the file empty and shows the cost of writebench itself",
     words: "no call",
     calls: "none",
     axes: &[&[Axis::Chunk, Axis::Threads, Axis::Source]],
@@ -196,7 +196,7 @@ pub(super) const NULL: MethodCard = MethodCard {
 };
 
 pub(super) const PROGRAM: MethodCard = MethodCard {
-    summary: "a program of your own that writes a file: `run --command 'PROGRAM {file}'`",
+    summary: "your program for a file: `run --command 'PROGRAM {file}'`",
     words: "your program",
     calls: "the program's own",
     axes: &[&[Axis::Program]],
@@ -205,13 +205,13 @@ pub(super) const PROGRAM: MethodCard = MethodCard {
     // The program's promise, not a call of writebench.
     syncs: &[SyncCall::None, SyncCall::Fsync],
     syncs_on_the_way: &[],
-    fio: Err("it is a program of its own"),
+    fio: Err("fio cannot start the program"),
     example: &[],
     ..WRITES
 };
 
 pub(super) const COPY_PROGRAM: MethodCard = MethodCard {
-    summary: "a program of your own that copies a file: `run --copies --command 'cp {source} {file}'`",
+    summary: "your program for a copy: `run --copies --command 'cp {source} {file}'`",
     copying: Some(Copying::Bytes),
     ..PROGRAM
 };

@@ -61,7 +61,7 @@ pub(super) const MMAP_MMAP: MethodCard = MethodCard {
 };
 
 pub(super) const PIPELINE: MethodCard = MethodCard {
-    summary: "copies a file: read(2) in a thread of its own, write(2) in another; `depth` buffers of a chunk go round",
+    summary: "copies a file: read(2) in one thread, write(2) in another, with `depth` buffers of a chunk",
     words: "read(2) in one thread, write(2) in another",
     calls: "clone, read, write",
     has_buffer: true,
@@ -72,7 +72,7 @@ pub(super) const PIPELINE: MethodCard = MethodCard {
 };
 
 pub(super) const URING_COPY: MethodCard = MethodCard {
-    summary: "copies a file: io_uring reads and writes, linked, several chunks under way; O_DIRECT on both sides",
+    summary: "copies a file: io_uring reads and writes, linked, several chunks in flight, O_DIRECT on both sides",
     words: "io_uring(7) reads and writes",
     calls: "io_uring_setup, io_uring_register, io_uring_enter",
     has_buffer: true,
@@ -93,7 +93,7 @@ pub(super) const URING_COPY: MethodCard = MethodCard {
 };
 
 pub(super) const SPLICE: MethodCard = MethodCard {
-    summary: "copies a file: splice(2) into a pipe and out of it; the pipe holds a chunk, 1 MiB at most",
+    summary: "copies a file: splice(2) through a pipe that holds a chunk, at most 1 MiB",
     words: "splice(2) through a pipe",
     calls: "pipe2, fcntl, splice",
     effort: 4,
@@ -111,7 +111,7 @@ pub(super) const SENDFILE: MethodCard = MethodCard {
 };
 
 pub(super) const COPY_FILE_RANGE: MethodCard = MethodCard {
-    summary: "copies a file: copy_file_range(2), a chunk per call; btrfs and xfs may share the blocks",
+    summary: "copies a file: copy_file_range(2), a chunk per call, btrfs and xfs may share the blocks",
     words: "copy_file_range(2)",
     calls: "copy_file_range",
     effort: 2,
@@ -120,7 +120,7 @@ pub(super) const COPY_FILE_RANGE: MethodCard = MethodCard {
 };
 
 pub(super) const FICLONE: MethodCard = MethodCard {
-    summary: "copies a file without copying bytes: ioctl(FICLONERANGE), once; the files share blocks until written",
+    summary: "copies a file by sharing its blocks until one is written: ioctl(FICLONERANGE), once",
     words: "ioctl(FICLONERANGE)",
     calls: "ioctl",
     cursor: Cursor::Offset,
