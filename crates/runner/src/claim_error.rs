@@ -7,16 +7,14 @@ pub enum ClaimError {
     Used(DeviceUse),
     /// The kernel refuses exclusive access to another device with the same bytes.
     #[error(
-        "shares its bytes with {0}, which is in use by the kernel: a filesystem, swap, RAID or another program has that \
-         for itself; end that first"
+        "shares its bytes with {0}, which a filesystem, swap, RAID or another program holds exclusively: end that \
+         use first"
     )]
     AliasBusy(String),
-    #[error("is not touched: {0}")]
+    #[error("is not overwritten: {0}")]
     UnknownUse(String),
     /// The kernel refuses exclusive access to the device.
-    #[error(
-        "is in use by the kernel: a filesystem, swap, RAID or another program has it for itself; end that first"
-    )]
+    #[error("is held exclusively by a filesystem, swap, RAID or another program: end that use first")]
     Busy,
     #[error("is read-only: make it writable, or name another device")]
     ReadOnly,
@@ -26,11 +24,9 @@ pub enum ClaimError {
     Partitioned(String),
     #[error("carries {0}: add --destroy-data to overwrite it")]
     CarriesData(String),
-    #[error(
-        "is not touched: cannot tell whether it carries data, {0}; add --destroy-data to overwrite whatever it is"
-    )]
+    #[error("is not overwritten: its content is unknown, {0}. Add --destroy-data to overwrite it")]
     CannotTell(String),
-    #[error("became another device while it was looked at: see what it is now, and try again")]
+    #[error("became another device during its inspection: check the path, and try again")]
     Changed,
 }
 

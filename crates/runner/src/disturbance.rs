@@ -54,7 +54,7 @@ impl Disturbance {
             return Some(format!("hypervisor took {:.0} % of the time of a CPU", stolen * 100.0));
         }
         if held_up > Self::STEAL {
-            return Some(format!("held up for {:.0} % of its time by its group's CPU limit", held_up * 100.0));
+            return Some(format!("delayed for {:.0} % of its time by its group's CPU limit", held_up * 100.0));
         }
         if let Some(throttles) = sample.watch.thermal_throttles.filter(|&times| times > 0) {
             return Some(format!("CPUs slowed down {throttles} times because of heat"));
@@ -63,9 +63,7 @@ impl Disturbance {
         let is_short = sample.phases_ns.total() < Self::GIVEN_BACK_LONGEST_NS;
         if is_short && given_back_bytes > Self::GIVEN_BACK * as_f64(sample.bytes) {
             let given_back_mib = given_back_bytes / 1_048_576.0;
-            return Some(format!(
-                "{given_back_mib:.0} MiB of free memory went back to the hypervisor meanwhile"
-            ));
+            return Some(format!("{given_back_mib:.0} MiB of free memory returned to the hypervisor"));
         }
         // The other causes also explain a slow copy.
         let normal_ns = self.normal_ns()?;
@@ -130,7 +128,7 @@ mod tests {
         assert_eq!(rule.judge(&with(Some(8 << 20), short)), None, "8 %");
         assert_eq!(rule.judge(&with(Some(90 << 20), long)), None, "a long sample");
         let reason = rule.judge(&with(Some(90 << 20), short)).unwrap();
-        assert_eq!(reason, "90 MiB of free memory went back to the hypervisor meanwhile");
+        assert_eq!(reason, "90 MiB of free memory returned to the hypervisor");
     }
 
     #[test]

@@ -18,16 +18,16 @@ pub enum RunnerError {
         error: io::Error,
     },
     /// Another directory, or a link, has replaced an inspected one.
-    #[error("{} is not what it was: somebody put something else there, which is left as it is; see who may write to the directory above it", path.display())]
+    #[error("{} was replaced by another user or process, and is left unchanged: check the permissions of its parent directory", path.display())]
     Swapped { path: PathBuf },
-    #[error("{path} does not answer: {doing} had no end after {after:?}; see what holds it up, such as a network that is down or a FUSE server that has stopped", path = path.display())]
+    #[error("{path} does not answer: {doing} took more than {after:?}. Check its network connection or FUSE server", path = path.display())]
     Silent {
         /// Or a path in it.
         path: PathBuf,
         doing: &'static str,
         after: Duration,
     },
-    #[error("interrupted while {path} gave no answer ({doing})", path = path.display())]
+    #[error("interrupted while {path} did not answer ({doing})", path = path.display())]
     Interrupted { path: PathBuf, doing: &'static str },
     /// An error in the words of a target helper.
     #[error("{0}")]
@@ -69,6 +69,6 @@ pub(crate) fn failed<E: Into<io::Error>>(call: &'static str, path: &Path) -> imp
 /// A limit on processes and threads usually fails here first.
 fn describe_start(error: &io::Error) -> String {
     let is_limit = Errno::from_io_error(error) == Some(Errno::AGAIN);
-    let limits = if is_limit { "; see pids.max of the control group, and ulimit -u" } else { "" };
+    let limits = if is_limit { ". Check pids.max of the control group, and ulimit -u" } else { "" };
     Failure::io_message(error) + limits
 }

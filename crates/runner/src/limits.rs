@@ -41,7 +41,7 @@ pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64
     let [needed, available, missing] =
         [needed(case), available_bytes, needed(case) - most_bytes].map(|bytes| Bytes(bytes).approximate());
     Err(RunnerError::TooLarge(format!(
-        "not enough memory: {case} needs {needed}, {available} are available and a tenth of them is left alone, so \
+        "not enough memory: {case} needs {needed}, {available} are available without a reserve of a tenth, so \
          {missing} are missing; use {instead}"
     )))
 }
@@ -75,7 +75,7 @@ fn locked_memory_limit_bytes() -> u64 {
 fn with_less_memory(case: &Case) -> &'static str {
     let (method, axes) = (case.method(), case.axes());
     if case.source_bytes() == 0 || (axes.source == Source::Chunk && axes.chunk_size_bytes <= 1 << 20) {
-        "a smaller --size, or a target that is not in memory"
+        "a smaller --size, or a target on a disk"
     } else if method.has_axis(Axis::Source) && axes.source == Source::File {
         "a smaller --size, or --set source=chunk"
     } else {
@@ -95,8 +95,8 @@ pub fn check_sectors(environment: &Environment, cases: &[Case]) -> Result<(), Ru
             if !bytes.is_multiple_of(sector_bytes) {
                 let value = axes.get(axis);
                 return Err(RunnerError::Unfit(format!(
-                    "{case}: direct I/O takes multiples of the device's sectors of {sector_bytes} bytes, and \
-                     {axis}={value} is none"
+                    "{case}: direct I/O takes multiples of the device's sectors of {sector_bytes} bytes, \
+                     and {axis}={value} is not one"
                 )));
             }
         }
@@ -108,7 +108,7 @@ pub fn check_sectors(environment: &Environment, cases: &[Case]) -> Result<(), Ru
 pub fn check_device(path: &Path, size_bytes: u64, cases: &[Case]) -> Result<(), RunnerError> {
     for case in cases {
         let why = if case.axes().prepare != Prepare::Overwrite {
-            "a device can only be written over: add --set prepare=overwrite".to_owned()
+            "a device can only be overwritten: add --set prepare=overwrite".to_owned()
         } else if case.file_count() > 1 {
             "a device is one file: leave files=per-thread out".to_owned()
         } else if case.axes().size_bytes > size_bytes {
@@ -116,7 +116,7 @@ pub fn check_device(path: &Path, size_bytes: u64, cases: &[Case]) -> Result<(), 
         } else {
             continue;
         };
-        return Err(RunnerError::Unfit(format!("{case} cannot be run on {}: {why}", path.display())));
+        return Err(RunnerError::Unfit(format!("{case} cannot run on {}: {why}", path.display())));
     }
     Ok(())
 }

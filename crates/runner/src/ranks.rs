@@ -86,8 +86,8 @@ pub(crate) fn by_ranks(
     if workers.is_stopped() {
         return Ok(RequestOutcome::Stopped);
     }
-    let reports = reports
-        .map_err(|error| RunnerError::Protocol(format!("the other ranks cannot be reached: {error}")))?;
+    let reports =
+        reports.map_err(|error| RunnerError::Protocol(format!("the other ranks do not answer: {error}")))?;
     if reports.iter().any(|report| report.is_unclean) {
         workers.lost_workers.mark_dirty(share.request.target);
     }

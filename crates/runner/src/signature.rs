@@ -16,8 +16,9 @@ pub(crate) fn find(device: BorrowedFd<'_>) -> Result<Option<String>, String> {
 }
 
 fn ask(program: &OsStr, device: BorrowedFd<'_>) -> Result<Option<String>, String> {
-    let device =
-        device.try_clone_to_owned().map_err(|error| format!("as its descriptor cannot be copied ({error})"))?;
+    let device = device
+        .try_clone_to_owned()
+        .map_err(|error| format!("because its descriptor cannot be copied ({error})"))?;
     // With the I/O limits (-i), a blank device also has output. Otherwise blkid ends with code 2 and no
     // output for a blank device as well as for an unreadable one.
     let output = Command::new(program)
@@ -31,9 +32,9 @@ fn ask(program: &OsStr, device: BorrowedFd<'_>) -> Result<Option<String>, String
     match output {
         Ok(output) => understand(output.status.code(), &String::from_utf8_lossy(&output.stdout)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err("as blkid is not installed (util-linux has it)".to_owned())
+            Err("because blkid is not installed (package util-linux)".to_owned())
         }
-        Err(error) => Err(format!("as blkid cannot be started ({error})")),
+        Err(error) => Err(format!("because blkid cannot start ({error})")),
     }
 }
 
@@ -50,10 +51,10 @@ fn search_path() -> OsString {
 fn understand(code: Option<i32>, text: &str) -> Result<Option<String>, String> {
     match code {
         Some(0) => {}
-        Some(8) => return Ok(Some("the signatures of several things at once".to_owned())),
-        Some(2) => return Err("as blkid could not read it".to_owned()),
-        Some(code) => return Err(format!("as blkid failed with exit code {code}")),
-        None => return Err("as blkid was killed".to_owned()),
+        Some(8) => return Ok(Some("several signatures".to_owned())),
+        Some(2) => return Err("because blkid could not read it".to_owned()),
+        Some(code) => return Err(format!("because blkid failed with exit code {code}")),
+        None => return Err("because blkid was killed".to_owned()),
     }
     let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
     match (value("TYPE"), value("PTTYPE")) {
@@ -64,7 +65,7 @@ fn understand(code: Option<i32>, text: &str) -> Result<Option<String>, String> {
         (None, Some(kind)) => Ok(Some(format!("a partition table ({kind})"))),
         // Every readable device has this value.
         (None, None) if value("LOGICAL_SECTOR_SIZE").is_some() => Ok(None),
-        (None, None) => Err("as blkid gave no answer that is known here".to_owned()),
+        (None, None) => Err("because the answer of blkid is unknown".to_owned()),
     }
 }
 

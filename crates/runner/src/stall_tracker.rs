@@ -125,7 +125,7 @@ impl StallTracker {
             return Some(format!("its control group was frozen for about {}", seconds(self.frozen.time)));
         }
         let is_absent = !self.absent.is_zero();
-        is_absent.then(|| format!("writebench itself did not run for {} meanwhile", seconds(self.absent)))
+        is_absent.then(|| format!("writebench itself did not run for {}", seconds(self.absent)))
     }
 
     /// Counters of delays by CPU limits, in the worker's current groups.

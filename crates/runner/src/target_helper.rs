@@ -68,7 +68,7 @@ impl TargetHelper {
         deadline: Deadline<'_>,
     ) -> Result<(Self, Inspection), RunnerError> {
         let mut helper = Self::start(command, path)?;
-        let inspection = helper.ask(Inspect(path.into()), "looking at it", deadline)?;
+        let inspection = helper.ask(Inspect(path.into()), "inspection", deadline)?;
         helper.path.clone_from(&inspection.path);
         Ok((helper, inspection))
     }
@@ -87,7 +87,7 @@ impl TargetHelper {
     /// # Errors
     /// The directory may still exist: see [`StaleWorkspaces::remove`].
     pub fn make(&mut self, id: &str, deadline: Deadline<'_>) -> Result<&HelperWorkspace, RunnerError> {
-        let identity = self.ask(Make(id.to_owned()), "making a directory in it", deadline)?;
+        let identity = self.ask(Make(id.to_owned()), "making a directory", deadline)?;
         let path = workspace_path(&self.path, id);
         Ok(self.workspace.insert(HelperWorkspace { path, identity }))
     }
@@ -181,7 +181,7 @@ pub fn inspect_source(
     path: &Path,
     deadline: Deadline<'_>,
 ) -> Result<CopySource, RunnerError> {
-    TargetHelper::start(command, path)?.ask(InspectSource(path.into()), "looking at it", deadline)
+    TargetHelper::start(command, path)?.ask(InspectSource(path.into()), "inspection", deadline)
 }
 
 pub fn inspect_copy_destination(
@@ -189,7 +189,7 @@ pub fn inspect_copy_destination(
     path: &Path,
     deadline: Deadline<'_>,
 ) -> Result<CopyDestination, RunnerError> {
-    TargetHelper::start(command, path)?.ask(InspectCopyDestination(path.into()), "looking at it", deadline)
+    TargetHelper::start(command, path)?.ask(InspectCopyDestination(path.into()), "inspection", deadline)
 }
 
 /// Finds and removes directories of killed runs. After a hang, the next request uses a new process.
@@ -213,7 +213,7 @@ impl StaleWorkspaces {
     /// Removes the directory of a dead run, if it has a valid mark and a free lock.
     pub fn remove(&mut self, path: &Path, deadline: Deadline<'_>) -> Result<Leftover, RunnerError> {
         let deadline = Deadline { limit: deadline.limit.min(LEFTOVER_TIMEOUT), ..deadline };
-        self.ask(RemoveLeftover(path.into()), path, "removing what an earlier run left", deadline)
+        self.ask(RemoveLeftover(path.into()), path, "removing leftovers", deadline)
     }
 
     fn ask<R: Request>(

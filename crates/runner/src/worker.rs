@@ -137,9 +137,9 @@ impl Worker {
         kept.map_err(|errno| failed("fcntl(F_SETFD)")(errno.into()))?;
         let listen = move || lines(stdout).try_for_each(|line| sender.send(line));
         let last_words = move || lines(stderr).last().unwrap_or_default();
-        Builder::new().spawn(listen).map_err(failed("start a thread that listens to it"))?;
+        Builder::new().spawn(listen).map_err(failed("start a thread for its output"))?;
         let last_words = Builder::new().spawn(last_words);
-        worker.last_words = Some(last_words.map_err(failed("start a thread that listens to it"))?);
+        worker.last_words = Some(last_words.map_err(failed("start a thread for its output"))?);
         Ok(worker)
     }
 

@@ -146,7 +146,7 @@ mod tests {
         let RequestOutcome::Lost(hung) = ask("sleep 60", Duration::from_millis(200), false).unwrap() else {
             panic!("it hung")
         };
-        assert!(hung.reason().unwrap().starts_with("no end after 200ms"), "{hung:?}");
+        assert!(hung.reason().unwrap().starts_with("killed after 200ms"), "{hung:?}");
         let RequestOutcome::Lost(dead) = ask("read it; kill -9 $$", LONG, false).unwrap() else {
             panic!("it died")
         };

@@ -181,9 +181,10 @@ pub(super) fn copy(
             to.sync_data().map_err(failed("fdatasync", &destination.path))?;
             rename_to_destination(destination, target, workspace)
         }
-        Existing::Link { .. } | Existing::Other => {
-            Err(RunnerError::Told(format!("{} is no file that a copy can go to", destination.path.display())))
-        }
+        Existing::Link { .. } | Existing::Other => Err(RunnerError::Told(format!(
+            "{} is not a regular file, so it cannot receive the copy",
+            destination.path.display()
+        ))),
     }
 }
 
@@ -233,7 +234,7 @@ fn fill(
         if block[..length] != copied[..length] {
             let (copy, source) = (destination.path.display(), source.path.display());
             return Err(RunnerError::Told(format!(
-                "{copy} differs from {source}; did somebody write to one of them?"
+                "{copy} differs from {source}: check for other writers of both files"
             )));
         }
     }

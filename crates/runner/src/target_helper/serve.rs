@@ -73,13 +73,13 @@ impl TargetState {
     }
 
     fn target(&self) -> Result<(&Path, &OwnedFd), RunnerError> {
-        let none = || RunnerError::Told("the target is no directory".to_owned());
+        let none = || RunnerError::Told("the target is not a directory".to_owned());
         self.target.as_ref().map(|(path, directory)| (path.as_path(), directory)).ok_or_else(none)
     }
 
     fn copy(&self, source: &copy::CopySource, destination: &copy::CopyDestination) -> Result<(), RunnerError> {
         let workspace = self.workspace.as_ref();
-        let workspace = workspace.ok_or_else(|| RunnerError::Told("there is no workspace".to_owned()))?;
+        let workspace = workspace.ok_or_else(|| RunnerError::Told("the workspace is missing".to_owned()))?;
         let (path, directory) = self.target()?;
         let is_descriptor = matches!(destination.existing, copy::Existing::Descriptor { .. });
         if !is_descriptor && destination.path.parent() != Some(path) {
