@@ -40,26 +40,26 @@ pub enum StoreError {
     #[error("database {path}: {doing}: {error}{}", remedy(error), path = path.display())]
     Sqlite { path: PathBuf, doing: &'static str, error: rusqlite::Error },
     /// The database, or a file of SQLite next to it, cannot be made or written.
-    #[error("database {path}: cannot be written there ({error}); name another with --db", path = path.display())]
+    #[error("database {path}: cannot be written there ({error}). Name another with --db", path = path.display())]
     NotWritable { path: PathBuf, error: rusqlite::Error },
     /// Another user could have written the database, or a file next to it that SQLite obeys. `what` is the
     /// reason and the remedy.
     #[error("database {path}: {what}", path = path.display())]
     Unsafe { path: PathBuf, what: String },
     /// A pipe, a device or a directory.
-    #[error("database {path} is no file; name another with --db", path = path.display())]
+    #[error("database {path} is not a file. Name another with --db", path = path.display())]
     NoFile { path: PathBuf },
     #[error("database: stat {path}: {error}", path = path.display())]
     Unreadable { path: PathBuf, error: io::Error },
-    #[error("database {path}: lock {path}-runs: {error}; name another with --db", path = path.display())]
+    #[error("database {path}: lock {path}-runs: {error}. Name another with --db", path = path.display())]
     Lock { path: PathBuf, error: io::Error },
-    #[error("database {path}: was removed or replaced in mid-run", path = path.display())]
+    #[error("database {path}: was removed or replaced during the run", path = path.display())]
     Gone { path: PathBuf },
     #[error("the run is too large for a database: {error}")]
     TooLarge { error: writebench_model::TooMuch },
-    #[error("database {path}: has no run {run}; `writebench runs` shows what there is", path = path.display())]
+    #[error("database {path}: has no run {run}. `writebench runs` lists all", path = path.display())]
     NoRun { path: PathBuf, run: i64 },
-    #[error("database {path}: run {run} is still under way; end it first, or wait for its end", path = path.display())]
+    #[error("database {path}: run {run} is still in progress: end it first, or wait for its end", path = path.display())]
     UnderWay { path: PathBuf, run: i64 },
     /// Unreadable for this version.
     #[error("database {path}: {what}", path = path.display())]
@@ -160,7 +160,7 @@ impl Store {
         if is_ours().map_err(error)? {
             return Ok(());
         }
-        Err(self.content("belongs to another program; name another with --db"))
+        Err(self.content("belongs to another program. Name another with --db"))
     }
 
     fn set_up(&self) -> rusqlite::Result<()> {
@@ -258,12 +258,12 @@ impl Store {
 fn remedy(error: &rusqlite::Error) -> &'static str {
     match (error.sqlite_error_code(), error) {
         (Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt), _) => {
-            "; it is damaged, or no database: move it away, or name another with --db (`sqlite3 FILE .recover` may \
+            ". It is damaged, or not a database: move it away, or name another with --db (`sqlite3 FILE .recover` may \
              still read it)"
         }
-        (Some(ErrorCode::DiskFull), _) => "; make room on its disk, or name a database elsewhere with --db",
+        (Some(ErrorCode::DiskFull), _) => ". Make room on its disk, or name a database elsewhere with --db",
         (_, rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..)) => {
-            "; it is damaged, or another program wrote it: move it away, or name another with --db"
+            ". It is damaged, or another program wrote it: move it away, or name another with --db"
         }
         _ => "",
     }

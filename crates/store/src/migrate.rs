@@ -21,9 +21,9 @@ impl Store {
             return Ok(());
         }
         if found != 0 && !(FIRST..NEWEST).contains(&found) {
-            let other = if found > NEWEST { "a newer writebench" } else { "the writebench that made it" };
+            let other = if found > NEWEST { "a newer writebench" } else { "the older writebench" };
             return Err(self.content(format!(
-                "has schema {found}, this writebench knows {NEWEST}; use {other} or another --db"
+                "has schema {found}, this writebench knows {NEWEST}. Use {other} or another --db"
             )));
         }
         self.apply().map_err(self.failed("bring its schema up to date"))

@@ -55,38 +55,37 @@ fn file_risk(file: &Path, metadata: &Metadata) -> Option<String> {
         let leads_to = std::fs::read_link(file).unwrap_or_default();
         let leads_to = leads_to.display();
         return Some(format!(
-            "{name} is a symbolic link to {leads_to}, which somebody else may have made; name that file with --db"
+            "{name} is a symbolic link to {leads_to}, which another user may have made: name that file with --db"
         ));
     }
     if !metadata.is_file() {
-        return Some(format!("{name} is no regular file; remove it, or name another database with --db"));
+        return Some(format!("{name} is not a regular file: remove it, or name another database with --db"));
     }
     if metadata.uid() != geteuid().as_raw() {
         let owner = metadata.uid();
         return Some(format!(
-            "{name} belongs to another user (uid {owner}); copy it to a directory of your own, and name the copy \
-             with --db"
+            "{name} belongs to another user (uid {owner}): copy it to your own directory, and name the copy with \
+             --db"
         ));
     }
-    may_be_written_by_others(file, metadata).then(|| {
-        format!("{name} can be written by other users; `chmod go-w` it if what is in it can be trusted")
-    })
+    may_be_written_by_others(file, metadata)
+        .then(|| format!("{name} can be written by other users: `chmod go-w` it if you trust its content"))
 }
 
 fn directory_risk(directory: &Path, metadata: &Metadata, real: &Path) -> Option<String> {
     let (name, owner) = (directory.display(), metadata.uid());
     if owner != geteuid().as_raw() && owner != 0 {
         return Some(format!(
-            "{name} belongs to another user (uid {owner}), and SQLite would obey a journal made there; name a \
-             database in a directory of your own with --db"
+            "{name} belongs to another user (uid {owner}), and SQLite would obey a journal made there: name a \
+             database in your own directory with --db"
         ));
     }
     let file = real.file_name().unwrap_or_default();
     let better = directory.join("mine").join(file);
     may_be_written_by_others(directory, metadata).then(|| {
         format!(
-            "other users can make files in {name}, and SQLite would obey a journal made there; use a directory of \
-             your own, which is made if it is missing: --db {}",
+            "other users can make files in {name}, and SQLite would obey a journal made there. Use your own \
+             directory, which is made if it is missing: --db {}",
             better.display()
         )
     })

@@ -77,7 +77,7 @@ fn cases_of_schema_8_get_names_with_their_memory() {
 
 #[test]
 fn a_database_of_another_schema_is_refused_and_not_touched() {
-    for (schema, told) in [(6, "the writebench that made it"), (10, "a newer writebench")] {
+    for (schema, told) in [(6, "the older writebench"), (10, "a newer writebench")] {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("db");
         let old = rusqlite::Connection::open(&path).unwrap();
@@ -87,7 +87,7 @@ fn a_database_of_another_schema_is_refused_and_not_touched() {
         drop(old);
         let error = open(&path).err().unwrap().to_string();
         assert!(
-            error.contains(&format!("has schema {schema}, this writebench knows 9; use {told}")),
+            error.contains(&format!("has schema {schema}, this writebench knows 9. Use {told}")),
             "{error}"
         );
         let tables: i64 = rusqlite::Connection::open(&path)
