@@ -308,7 +308,7 @@ fn planted() -> Result<()> {
     std::os::unix::fs::symlink(&ours, &to)?;
     let output = child.wait_with_output()?;
     let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.code() == Some(3) && said.contains("is not what it was"), "{output:?}");
+    ensure!(output.status.code() == Some(3) && said.contains("was replaced by another"), "{output:?}");
     ensure!(std::fs::read_to_string(&ours)? == "precious");
     ensure!(entries(&theirs) == [to.clone()], "{:?}", entries(&theirs));
     // A link that is there from the start is refused before anything is measured.

@@ -170,7 +170,7 @@ fn gone(change: fn(&Path) -> Result<()>) -> Result<()> {
     ensure!(stdout.contains("write,size=64KiB"), "{stdout}");
     let last = stderr.lines().last().unwrap_or_default();
     ensure!(
-        last.starts_with("writebench: database ") && last.contains("was removed or replaced in mid-run"),
+        last.starts_with("writebench: database ") && last.contains("was removed or replaced during the run"),
         "{last}"
     );
     ensure!(last.contains("--export json=FILE"), "{last}");

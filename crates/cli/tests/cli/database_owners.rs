@@ -104,7 +104,7 @@ fn beside() -> Result<()> {
         let _ = std::fs::remove_file(&file);
         call(Command::new("mkfifo").arg(&file))?;
         for ended in both(&program, &database, target.path())? {
-            refused(&ended, &format!("wb.db{suffix} is no regular file"))?;
+            refused(&ended, &format!("wb.db{suffix} is not a regular file"))?;
         }
         std::fs::remove_file(&file)?;
         symlink("/etc/passwd", &file)?;
@@ -122,7 +122,7 @@ fn beside() -> Result<()> {
     std::fs::set_permissions(&database, Permissions::from_mode(0o644))?;
     chown(&database, Some(NOBODY), None)?;
     for ended in both(&program, &database, target.path())? {
-        refused(&ended, "belongs to another user (uid 65534); copy it")?;
+        refused(&ended, "belongs to another user (uid 65534): copy it")?;
     }
     ensure!(entries(target.path()).is_empty());
     Ok(())

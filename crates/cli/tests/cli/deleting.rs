@@ -61,7 +61,7 @@ fn refused() -> Result<()> {
     let ended = program.call(&["runs", "delete", "1", "2", "--yes"]);
     send(child.id(), Signal::INT)?;
     child.wait()?;
-    refusal(&ended?, &["run 2 is still under way"])?;
+    refusal(&ended?, &["run 2 is still in progress"])?;
     refusal(&program.call(&["runs", "delete", "1", "7", "--yes"])?, &["no run 7", "writebench runs"])?;
     refusal(&program.call(&["runs", "delete", "dome", "--yes"])?, &["label 'dome'", "writebench runs"])?;
     ensure!(listed(&program)? == ["1", "2"], "all or none");

@@ -245,7 +245,7 @@ fn hang() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let (child, worker) = start_slow(&program, target.path(), SLOW, &["--timeout", "10s"])?;
     send(worker, Signal::STOP)?;
-    slow_ended(&end(&program, child, target.path())?, SLOW, "timed-out", "last seen in phase write")
+    slow_ended(&end(&program, child, target.path())?, SLOW, "timed-out", "in phase write")
 }
 
 fn killed() -> Result<()> {

@@ -101,7 +101,7 @@ fn own_group() -> Result<()> {
     chown(&database, Some(0), None)?;
     let ended = nobody.call(&["show", "--db", text(&database)?])?;
     ensure!(
-        ended.code == Some(3) && ended.stderr.contains("belongs to another user (uid 0); copy it"),
+        ended.code == Some(3) && ended.stderr.contains("belongs to another user (uid 0): copy it"),
         "{ended:?}"
     );
     Ok(())

@@ -13,13 +13,13 @@ use crate::program;
 const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--case", "wirte"], 2, &["unknown method 'wirte'", "pwritev"]),
     (&["--case", "write,chnk=4k"], 2, &["unknown axis 'chnk'", "chunk"]),
-    (&["--case", "write,szie=4k"], 2, &["did you mean 'size'?"]),
-    (&["--case", "mmpa"], 2, &["did you mean 'mmap'?"]),
-    (&["--case", "write,sync=fsnyc"], 2, &["did you mean 'fsync'?"]),
-    (&["--set", "prepare=fallocat"], 2, &["did you mean 'fallocate'?"]),
-    (&["--set", "theads=4"], 2, &["did you mean 'threads'?"]),
+    (&["--case", "write,szie=4k"], 2, &["Did you mean 'size'?"]),
+    (&["--case", "mmpa"], 2, &["Did you mean 'mmap'?"]),
+    (&["--case", "write,sync=fsnyc"], 2, &["Did you mean 'fsync'?"]),
+    (&["--set", "prepare=fallocat"], 2, &["Did you mean 'fallocate'?"]),
+    (&["--set", "theads=4"], 2, &["Did you mean 'threads'?"]),
     (&["--suite", "wirte"], 2, &["similar value exists: 'write'"]),
-    (&["--export", "jsn=file"], 2, &["did you mean 'json'?"]),
+    (&["--export", "jsn=file"], 2, &["Did you mean 'json'?"]),
     (&["-n", "3"], 2, &["'-n'", "did you mean --samples?"]),
     (&["--runs=3"], 2, &["'--runs'", "did you mean --samples?"]),
     (&["--repeat", "3"], 2, &["did you mean --samples?"]),
@@ -158,7 +158,7 @@ fn no_command() -> Result<()> {
         (&["."], "did you mean `writebench run .`?".to_owned()),
         (&["reprot"], "similar subcommand exists: 'report'".to_owned()),
         (&["advise", "--for", "streem"], "similar value exists: 'stream'".to_owned()),
-        (&["man", "compar"], "did you mean 'compare'?".to_owned()),
+        (&["man", "compar"], "Did you mean 'compare'?".to_owned()),
         // The command has neither samples nor exports.
         (&["completions", "--json"], "unexpected argument '--json'".to_owned()),
     ] {
@@ -175,7 +175,7 @@ fn no_kind() -> Result<()> {
     for (kind, meant) in [("etx4", "'ext4'"), ("Xfs", "'xfs'"), ("overlay:etx4", "'overlay:ext4'")] {
         let ended = program()?.call(&["--quiet", "fs", "--on", kind, "--size", "1MiB"])?;
         ensure!(ended.code.is_some_and(|code| code > 0), "{ended:?}");
-        ensure!(ended.stderr.contains(&format!("did you mean {meant}?")), "{ended:?}");
+        ensure!(ended.stderr.contains(&format!("Did you mean {meant}?")), "{ended:?}");
         one_line(&ended.stderr)?;
     }
     Ok(())

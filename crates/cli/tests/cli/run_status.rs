@@ -68,7 +68,7 @@ fn killed() -> Result<()> {
     ensure!(statuses(&program, 2)? == ["running", "running"]);
     for run in ["--resume=1", "--resume=2"] {
         let ended = program.call(&["run", run])?;
-        ensure!(ended.code == Some(2) && ended.stderr.contains("is still under way"), "{ended:?}");
+        ensure!(ended.code == Some(2) && ended.stderr.contains("is still in progress"), "{ended:?}");
     }
     first.kill()?;
     first.wait()?;

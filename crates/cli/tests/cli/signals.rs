@@ -282,7 +282,7 @@ fn under_way() -> Result<()> {
     let child = start(&program, target.path())?;
     wait_for_samples(&program, 1)?;
     let second = program.call(&["run", "--resume"])?;
-    ensure!(second.code == Some(2) && second.stderr.contains("run 1 is still under way"), "{second:?}");
+    ensure!(second.code == Some(2) && second.stderr.contains("run 1 is still in progress"), "{second:?}");
     ensure!(child.wait_with_output()?.status.code() == Some(0));
     Ok(())
 }

@@ -50,7 +50,7 @@ fn from_the_start() -> Result<()> {
     let path = text(target.path())?;
     let ended = program.call(&[&["run", path, "--timeout", "1s"], &CASE[..]].concat())?;
     ensure!(ended.code == Some(1) && ended.stderr.lines().count() == 1, "{ended:?}");
-    let said = format!("{path} does not answer: looking at it had no end after 1s");
+    let said = format!("{path} does not answer: inspection took more than 1s");
     ensure!(ended.stderr.contains(&said) && ended.stderr.contains("FUSE server"), "{ended:?}");
     Ok(())
 }

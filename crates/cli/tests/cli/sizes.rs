@@ -63,7 +63,7 @@ fn long_names() -> Result<()> {
         document["cases"][0]["layout"] = "phases".into();
         *document.pointer_mut(pointer).context("a name")? = long.as_str().into();
         std::fs::write(&file, document.to_string())?;
-        let what = "it has 70000 characters in a name, and there can be 4096 at most";
+        let what = "it has 70000 characters in a name, and the limit is 4096";
         one_line(&program.call(&["import", text(&file)?])?, 2, what)?;
         one_line(&program.call(&["compare", text(&file)?, text(&file)?])?, 2, what)?;
     }
@@ -101,7 +101,7 @@ fn many_targets() -> Result<()> {
         &program.home().join("writebench/writebench.db"),
         "insert into targets (run, position, name, missing) values (2, 1000, 'one more', 'gone')",
     )?;
-    one_line(&program.call(&["show", "2"])?, 1, "it has 1001 targets, and there can be 1000 at most")
+    one_line(&program.call(&["show", "2"])?, 1, "it has 1001 targets, and the limit is 1000")
 }
 
 /// Reads the document with room for its text, and little beside it.

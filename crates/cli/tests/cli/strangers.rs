@@ -152,7 +152,7 @@ fn no_file() -> Result<()> {
     for path in [pipe.as_path(), Path::new("/dev/zero"), target.path()] {
         for arguments in [["run", text(target.path())?], ["show", "1"]] {
             let ended = program.call(&[&arguments[..], &["--db", text(path)?]].concat())?;
-            one_line(&ended, &[2], "is no file")?;
+            one_line(&ended, &[2], "is not a file")?;
         }
     }
     ensure!(entries(target.path()).is_empty());

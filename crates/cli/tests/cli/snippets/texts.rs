@@ -29,7 +29,7 @@ pub(crate) fn add(trials: &mut Trials) {
     });
     trials.add("snippets: a name that is no case is a mistake", &[], || {
         let ended = program()?.call(&["code", "wriet", "--lang", "c"])?;
-        ensure!(ended.code == Some(2) && ended.stderr.contains("did you mean"), "{}", ended.stderr);
+        ensure!(ended.code == Some(2) && ended.stderr.contains("Did you mean"), "{}", ended.stderr);
         Ok(())
     });
     trials.add("snippets: without a case and without a search, the mistake is said", &[], || {

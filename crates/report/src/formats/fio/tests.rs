@@ -165,7 +165,7 @@ fn cases_without_a_job_have_a_reason() {
         ("write,size=1MiB,sync=fdatasync", "no fdatasync at the end"),
         ("pwrite,size=1MiB,threads=2,sync=fsync", "each thread of fio would sync"),
         ("pwrite,size=1MiB,cache=direct", "copies nothing to aligned memory"),
-        ("pwrite,size=4MiB,memory=huge-pages", "a pool is reserved"),
+        ("pwrite,size=4MiB,memory=huge-pages", "a reserved pool"),
         ("pwritev,size=1MiB,vector=4", "one element"),
         ("pwritev,size=1MiB,vector=1,sync=rwf-dsync", "RWF_DSYNC"),
         ("pwritev,size=1MiB,vector=1,cache=dontcache", "RWF_DONTCACHE"),
