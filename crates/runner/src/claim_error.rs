@@ -7,14 +7,13 @@ pub enum ClaimError {
     Used(DeviceUse),
     /// The kernel refuses exclusive access to another device with the same bytes.
     #[error(
-        "shares its bytes with {0}, which a filesystem, swap, RAID or another program holds exclusively: end that \
-         use first"
+        "shares its bytes with {0}, which is in use by the kernel: end its use by a filesystem, swap, RAID or another program first"
     )]
     AliasBusy(String),
     #[error("is not overwritten: {0}")]
     UnknownUse(String),
     /// The kernel refuses exclusive access to the device.
-    #[error("is held exclusively by a filesystem, swap, RAID or another program: end that use first")]
+    #[error("is in use by the kernel: end its use by a filesystem, swap, RAID or another program first")]
     Busy,
     #[error("is read-only: make it writable, or name another device")]
     ReadOnly,

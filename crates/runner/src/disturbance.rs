@@ -111,7 +111,7 @@ mod tests {
         };
         assert_eq!(rule.judge(&with(Some(50_000), Some(0))), None, "5 %");
         let reason = rule.judge(&with(Some(250_000), None)).unwrap();
-        assert_eq!(reason, "held up for 25 % of its time by its group's CPU limit");
+        assert_eq!(reason, "delayed for 25 % of its time by its group's CPU limit");
         assert_eq!(rule.judge(&with(None, Some(3))).unwrap(), "CPUs slowed down 3 times because of heat");
     }
 

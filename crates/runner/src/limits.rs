@@ -170,9 +170,9 @@ mod tests {
     fn the_error_names_the_consumer_of_the_memory() {
         for (case, option) in [
             ("write,size=1GiB", "source=chunk"),
-            ("write,size=1GiB,source=chunk", "not in memory"),
+            ("write,size=1GiB,source=chunk", "on a disk"),
             ("write,size=1GiB,source=chunk,chunk=1GiB", "--record"),
-            ("copy-file-range,size=1GiB", "not in memory"),
+            ("copy-file-range,size=1GiB", "on a disk"),
         ] {
             let case = Case::parse(case).unwrap();
             assert!(with_less_memory(&case).contains(option), "{case}");

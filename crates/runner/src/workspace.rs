@@ -246,8 +246,8 @@ mod tests {
         std::fs::rename(&path, target.path().join("moved")).unwrap();
         std::fs::create_dir(&path).unwrap();
         let error = workspace.remove().unwrap_err().to_string();
-        assert!(error.contains("is not what it was"), "{error}");
-        assert!(path.is_dir(), "theirs stays, although it is empty");
+        assert!(error.contains("was replaced by another"), "{error}");
+        assert!(path.is_dir(), "theirs remains, although it is empty");
         assert_eq!(files_in(&target.path().join("moved")), 0, "what was ours in it is gone");
     }
 

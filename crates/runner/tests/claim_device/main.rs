@@ -173,10 +173,7 @@ fn two_signatures() -> Result<()> {
     std::fs::File::open(device.path())?.read_exact_at(&mut superblock, BTRFS_AT)?;
     call(Command::new("mkfs.ext4").arg("-F").arg(device.path()))?;
     write_at(&device, &superblock, BTRFS_AT)?;
-    refused_until_told(
-        &device,
-        "carries the signatures of several things at once: add --destroy-data to overwrite it",
-    )
+    refused_until_told(&device, "carries several signatures: add --destroy-data to overwrite it")
 }
 
 /// An image without its end gives errors there, where some kinds of RAID have their signature.
@@ -185,8 +182,8 @@ fn an_unreadable_device() -> Result<()> {
     std::fs::OpenOptions::new().write(true).open(device.image())?.set_len(SMALL_BYTES / 2)?;
     refused_until_told(
         &device,
-        "is not touched: cannot tell whether it carries data, as blkid could not read it; \
-         add --destroy-data to overwrite whatever it is",
+        "is not overwritten: its content is unknown, because blkid could not read it. Add \
+         --destroy-data to overwrite it",
     )
 }
 
