@@ -229,7 +229,7 @@ axes! {
     }
     Writeback = "writeback" {
         writeback_bytes: WriteBehind as Distance = None,
-        summary: "write-behind: after so many bytes, sync_file_range(2) starts their write-back and waits for the previous one",
+        summary: "write-behind: after so many bytes, sync_file_range(2) starts writing them back and waits for the last",
         card: |bytes: WriteBehind| match bytes {
             None => ValueCard::new(Phrase::Silent),
             Some(bytes) => ValueCard {

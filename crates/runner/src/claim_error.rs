@@ -7,7 +7,8 @@ pub enum ClaimError {
     Used(DeviceUse),
     /// The kernel refuses exclusive access to another device with the same bytes.
     #[error(
-        "shares its bytes with {0}, which is in use by the kernel: end its use by a filesystem, swap, RAID or another program first"
+        "shares its bytes with {0}, which is in use by the kernel: end its use by a filesystem, swap, RAID \
+         or another program first"
     )]
     AliasBusy(String),
     #[error("is not overwritten: {0}")]

@@ -42,7 +42,7 @@ pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64
         [needed(case), available_bytes, needed(case) - most_bytes].map(|bytes| Bytes(bytes).approximate());
     Err(RunnerError::TooLarge(format!(
         "not enough memory: {case} needs {needed}, {available} are available without a reserve of a tenth, so \
-         {missing} are missing; use {instead}"
+         {missing} are missing. Use {instead}"
     )))
 }
 
