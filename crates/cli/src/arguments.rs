@@ -1,14 +1,20 @@
-//! Parsers of values that several commands take.
+//! Headings of options, and parsers of values, for several commands.
 
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+pub(crate) const WHAT: &str = "What to measure";
+pub(crate) const WHERE: &str = "Where";
+pub(crate) const HOW_LONG: &str = "How long";
+pub(crate) const HOW_CAREFUL: &str = "How careful";
+pub(crate) const OUTPUT: &str = "Output";
+
 pub(crate) fn suite_names() -> PossibleValuesParser {
     PossibleValuesParser::new(writebench_model::built_in_suites().into_iter().map(|suite| suite.name))
 }
 
-/// A parser for a closed set of values, so that errors and completions know them.
+/// Lists all values in errors and completions.
 pub(crate) fn named_values<T: Copy + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,

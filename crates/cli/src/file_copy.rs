@@ -1,4 +1,4 @@
-//! `--from X --to Y`, or `<X >Y`: the file that is copied, and the copy that stays.
+//! `--from X --to Y`, or `<X >Y`: the source and the final copy.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -12,49 +12,49 @@ use rustix::io::Errno;
 use writebench_model::{Bytes, Failure, Settings, path_from_text, path_text};
 use writebench_runner::{CopyDestination, CopySource, Deadline, Existing, RunnerError, TargetHelper};
 
+use crate::arguments::{WHAT, WHERE};
 use crate::exit::{refused, usage};
 use crate::output_file::ProtectedPaths;
 use crate::{processes, signals};
 
 #[derive(Args, Default)]
 pub(crate) struct CopyArguments {
-    /// File to copy, with suite copy; give it again with --resume [default: one is made in the target]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Copy this file. Repeat the option with --resume [default: a file made in the target]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = WHAT)]
     from: Option<PathBuf>,
-    /// Measure beside FILE, and leave it as a copy of --from; give it again with --resume
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "target")]
+    /// Measure in the directory of FILE, and leave a copy of --from there. Repeat the option with --resume
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "target", help_heading = WHERE)]
     to: Option<PathBuf>,
 }
 
-/// A file to copy that was given, and where its copy goes, if that was given, too.
+/// A source that the user gave, and perhaps a destination.
 pub(crate) struct FileCopy {
     pub source: CopySource,
     to: Option<CopyDestination>,
-    // Descriptors without CLOEXEC, for the processes that open the files behind them.
+    // Without CLOEXEC, for child processes that open the files behind them.
     _redirections: Vec<OwnedFd>,
 }
 
 impl CopyArguments {
-    /// The named files; none if no file is named.
     pub(crate) fn find(&self, limit: Option<Duration>) -> Result<Option<FileCopy>> {
         match (&self.from, &self.to) {
             (Some(from), to) => FileCopy::open(from, to.as_deref(), None, limit).map(Some),
-            (None, Some(_)) => Err(usage!("--to needs --from: which file is copied?")),
+            (None, Some(_)) => Err(usage!("--to has no source. Add --from FILE")),
             (None, None) => Ok(None),
         }
     }
 
-    /// The files of a run that is resumed. The source and the copy that stays must be named again, as the database may be
-    /// a stranger's. A file that has come to be in the copy's place meanwhile stays.
+    /// The files of a resumed run. The user names both again, because a stranger's database could name any file. A new
+    /// file in the copy's place is kept.
     pub(crate) fn find_again(&self, settings: &Settings, limit: Option<Duration>) -> Result<Option<FileCopy>> {
         let refuse = |option: &str, path: &Path, why: &str| Err(usage!("{option} {}: {why}", path.display()));
-        let add = |files: &str| Err(usage!("the run copies a file that was given: if it shall, add {files}"));
+        let add = |files: &str| Err(usage!("to resume this run, pass its files again: {files}"));
         let recorded = (&settings.copy_from, &settings.copy_to);
         match (recorded, (self.from.as_deref(), self.to.as_deref())) {
             ((None, _), (None, None)) => Ok(None),
-            ((None, _), (Some(from), _)) => refuse("--from", from, "the run copies no file that was given"),
+            ((None, _), (Some(from), _)) => refuse("--from", from, "the run has no --from. Leave it out"),
             ((None, _), (None, Some(to))) | ((_, None), (Some(_), Some(to))) => {
-                refuse("--to", to, "the run leaves no copy")
+                refuse("--to", to, "the run has no --to. Leave it out")
             }
             ((Some(source), None), (None, _)) => add(&format!("--from {source}")),
             ((Some(source), Some(copy)), (None, _) | (_, None)) => add(&format!("--from {source} --to {copy}")),
@@ -70,7 +70,7 @@ impl CopyArguments {
 }
 
 impl FileCopy {
-    /// `recorded` is the path of the copy of a run that goes on.
+    /// `recorded` is the copy's path in a resumed run.
     fn open(from: &Path, to: Option<&Path>, recorded: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
         let deadline = Deadline::without_stop(limit);
         let source = writebench_runner::inspect_source(&processes::target_helper()?, from, deadline)
@@ -80,11 +80,11 @@ impl FileCopy {
         Ok(Self { to, ..copied })
     }
 
-    /// Standard input and output, if both are regular files: `<X >Y`. An output that has content,
-    /// or is appended to, is a log and no place for a copy.
+    /// Standard input and output, if both are regular files: `<X >Y`. An output with content, or in append mode, is
+    /// taken for a log.
     pub(crate) fn redirected(limit: Option<Duration>) -> Result<Option<Self>> {
         let deadline = Deadline::without_stop(limit);
-        // A closed descriptor is no file.
+        // A descriptor may be closed.
         let (stdin, stdout) = (rustix::io::dup(io::stdin().as_fd()), rustix::io::dup(io::stdout().as_fd()));
         let (Ok(stdin), Ok(stdout)) = (stdin, stdout) else { return Ok(None) };
         let name = |descriptor: &OwnedFd| PathBuf::from(format!("/proc/self/fd/{}", descriptor.as_raw_fd()));
@@ -101,12 +101,12 @@ impl FileCopy {
         let appends = rustix::fs::fcntl_getfl(&stdout).is_ok_and(|flags| flags.contains(OFlags::APPEND));
         if size_bytes > 0 || appends {
             return Err(usage!(
-                "standard input and output are files, so the one would be copied to the other, but the output \
-                 is not empty: use --from and --to, or redirect them elsewhere (</dev/null)"
+                "standard input would be copied to standard output, but that file is not empty. Use --from and --to, or \
+                 redirect the input (</dev/null)"
             ));
         }
         if identity == source.identity {
-            return Err(usage!("standard input and output are the same file"));
+            return Err(usage!("standard input and output are the same file. Redirect the input (</dev/null)"));
         }
         Self::new(source, Some(destination), vec![stdin, stdout]).map(Some)
     }
@@ -114,68 +114,65 @@ impl FileCopy {
     fn new(source: CopySource, to: Option<CopyDestination>, redirections: Vec<OwnedFd>) -> Result<Self> {
         let refuse = |why: &str| usage!("{}: {why}", source.path.display());
         if !source.is_regular {
-            return Err(refuse("not a regular file; only those can be copied"));
+            return Err(refuse("not a regular file. Name one"));
         }
         if source.size_bytes == 0 {
-            return Err(refuse("empty; there is nothing to copy"));
+            return Err(refuse("the file is empty. Name one with content"));
         }
         Ok(Self { source, to, _redirections: redirections })
     }
 
-    /// Keeps both files from outputs, if the copy replaces no file that is protected. They were looked at when they were
-    /// named, and are not looked at again.
+    /// Protects both files from outputs. Fails if the copy would replace a protected file.
     pub(crate) fn protect(&self, protected: ProtectedPaths) -> Result<ProtectedPaths> {
         let CopySource { path, identity, .. } = &self.source;
         self.to.iter().try_for_each(|to| protected.check_copy(to))?;
-        let protected = protected.and_found("the file that is copied", path, Some((*identity).into()));
+        let protected = protected.and_found("the source of the copy", path, Some((*identity).into()));
         let Some(to) = &self.to else { return Ok(protected) };
         Ok(protected.and_found("the copy", &to.path, to.identity().map(Into::into)))
     }
 
-    /// Both paths, for the record.
     pub(crate) fn record(&self, settings: &mut Settings) {
         settings.copy_from = Some(path_text(&self.source.path));
         settings.copy_to = self.to.as_ref().map(|to| path_text(&to.path));
     }
 
-    /// Whether standard output is taken by the copy, so that results go elsewhere.
+    /// Whether the copy is standard output, so results need another stream.
     pub(crate) fn takes_stdout(&self) -> bool {
         self.to.as_ref().is_some_and(|to| matches!(to.existing, Existing::Descriptor { .. }))
     }
 
-    /// The directory that the copy goes to, and so the one to measure in.
+    /// The directory of the copy, to measure in.
     pub(crate) fn target(&self) -> Option<&Path> {
         self.to.as_ref()?.path.parent()
     }
 
-    /// Space that the copy which stays will take.
+    /// The size of the final copy.
     pub(crate) fn copy_bytes(&self) -> u64 {
         if self.to.is_some() { self.source.size_bytes } else { 0 }
     }
 
-    /// Checks that the source has so many bytes, or exactly as many for a copy that stays.
+    /// Checks that the source has this size at least, or exactly for a final copy.
     pub(crate) fn check_size(&self, size: Bytes) -> Result<()> {
         let length = Bytes(self.source.size_bytes);
         if size.0 > length.0 {
             let from = self.source.path.display();
-            return Err(usage!("{from} has {length}, and --size {size} asks for more"));
+            return Err(usage!("--size {size} is more than {from} has: {length}. Give a smaller one, or leave it out"));
         }
         if size.0 != length.0 && self.to.is_some() {
-            return Err(usage!("--to is a copy of all of it, {length}: leave --size out"));
+            return Err(usage!("--to copies the whole file, {length}. Leave out --size"));
         }
         Ok(())
     }
 
-    /// Has the target helper copy, and compare byte by byte, unless a signal comes. Returns the path
-    /// of the copy; none if no copy was asked for.
+    /// The target helper copies, and compares byte by byte. Returns the path of the copy, if `--to` asks for one.
     pub(crate) fn finish(&self, helper: &mut TargetHelper) -> Result<Option<PathBuf>> {
         let Some(to) = &self.to else { return Ok(None) };
-        // A minute, and time to write the copy and to read both at 4 MiB/s.
+        // A minute, plus time to write the copy and to read both files at 4 MiB/s.
         let limit = Duration::from_secs(60 + self.source.size_bytes / (4 << 20) * 3);
         let deadline = Deadline::until(limit, signals::stop());
         let copied = helper.copy(&self.source, to, deadline);
         if matches!(copied, Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })) {
-            // The target helper was killed in the middle, and half a copy looks like a whole one.
+            // The target helper was killed, and half a copy looks like a whole one.
             helper.empty(to)?;
         }
         copied
@@ -184,8 +181,7 @@ impl FileCopy {
     }
 }
 
-/// The file that `--to` names; it is looked at and not touched. A run that goes on copies to the path that was
-/// `recorded`, and not over a file that has come to be there since.
+/// Inspects the file of `--to`. A resumed run copies to its `recorded` path, and not over a new file there.
 fn copy_destination(
     named: &Path,
     source: &CopySource,
@@ -204,17 +200,17 @@ fn copy_destination(
         Existing::Link { to } => {
             let (named, to) = (named.display(), to.display());
             return Err(refused!(
-                "--to {named} is a symbolic link to {to}, which somebody else may have made; name that file"
+                "--to {named} is a symbolic link to {to}, perhaps another user's. Name that file itself"
             ));
         }
         Existing::Descriptor { .. } | Existing::Other => {
-            return Err(refuse("not a regular file"));
+            return Err(refuse("not a regular file. Name one, or a new file"));
         }
         Existing::File { identity, .. } if *identity == source.identity => {
-            return Err(refuse("the same file as --from"));
+            return Err(refuse("the same file as --from. Name another"));
         }
         Existing::File { size_bytes, .. } if recorded.is_some() && *size_bytes > 0 => {
-            return Err(refuse("holds something now, and a run that is resumed copies into no such file"));
+            return Err(refuse("the file has content now, which a resumed run does not overwrite. Remove it first"));
         }
         Existing::File { is_writable: false, .. } => {
             return Err(refuse(&Failure::io_message(&Errno::ACCESS.into())));

@@ -9,6 +9,7 @@ mod exit;
 mod export;
 mod file_copy;
 mod global;
+mod meant;
 mod named_runs;
 mod output;
 mod output_file;
@@ -31,7 +32,7 @@ use std::sync::{Arc, LazyLock};
 
 use anyhow::Result;
 use clap::error::ErrorKind;
-use clap::{ColorChoice, CommandFactory, Parser, ValueHint};
+use clap::{ArgAction, ColorChoice, CommandFactory, Parser, ValueHint};
 use signal_hook::consts::SIGXFSZ;
 
 use crate::commands::{Command, HIDDEN};
@@ -42,35 +43,44 @@ use crate::ranks::LaunchedRank;
 
 /// Finds, and proves, the fastest way to write a file on a given storage target.
 #[derive(Parser)]
-#[command(version = VERSION_TEXT.as_str(), after_help = EXIT_CODES)]
+#[command(version = VERSION_TEXT.as_str(), after_help = EXIT_CODES, next_help_heading = "Global options",
+    disable_help_flag = true, disable_version_flag = true)]
 struct Arguments {
-    /// Database of runs [default: writebench.db in the user's data directory]
+    /// Keep runs in this database [default: writebench.db in your data directory]
     #[arg(long, global = true, value_name = "FILE", env = database::VARIABLE, hide_env_values = true, value_hint = ValueHint::FilePath)]
     db: Option<PathBuf>,
-    /// When to use colour; `auto` is on in a terminal unless NO_COLOR is set
+    /// Colour the output. `auto` does so in a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
-    /// No progress and no notes: results and errors only
+    /// Print results and errors only, without progress and notes
     #[arg(long, short, global = true)]
     quiet: bool,
+    // The flags of clap would have no heading, and so be the first group.
+    /// Print help
+    #[arg(long, short, global = true, action = ArgAction::Help)]
+    help: Option<bool>,
+    /// Print the version
+    #[arg(long, short = 'V', action = ArgAction::Version)]
+    version: Option<bool>,
     #[command(subcommand)]
     command: Command,
 }
 
-/// The version, with the MPI library that this program is linked with.
+/// With the MPI library that this program is linked to.
 static VERSION_TEXT: LazyLock<String> = LazyLock::new(|| {
     let library = ranks::library().map(|library| format!(" ({library})")).unwrap_or_default();
     format!("{}{library}", env!("CARGO_PKG_VERSION"))
 });
 
 const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused as unsafe, 4 some cases failed, \
-    5 slower than --fail-if-slower allows, 130 interrupted.\nSizes are binary (4k, 1M, 1GiB) unless they say kB, MB or GB; rates are in decimal GB/s.";
+    5 slower than --fail-if-slower allows, 130 interrupted.\nSizes are binary (4k, 1M, 1GiB), except in kB, MB and GB. \
+    Rates are in decimal GB/s.";
 
 fn main() -> ExitCode {
     end(stack::ensure_enough().and_then(|()| with_enough_stack())).into()
 }
 
-/// Apart, so that `main` takes little itself.
+/// A function, to keep the stack frame of `main` small.
 #[inline(never)]
 fn with_enough_stack() -> Result<Exit> {
     survive_file_size_limit();
@@ -111,7 +121,7 @@ fn with_enough_stack() -> Result<Exit> {
     Ok(end(arguments.command.run(&global)))
 }
 
-/// How the program ends; an error is printed.
+/// Prints an error, and returns its exit.
 fn end(result: Result<Exit>) -> Exit {
     result.unwrap_or_else(|error| {
         output::print_error(&error);
@@ -119,10 +129,8 @@ fn end(result: Result<Exit>) -> Exit {
     })
 }
 
-/// Turns a write beyond `ulimit -f` into an error with its place (EFBIG), in the worker and in the
-/// database; the signal alone would end the program without a word.
+/// Turns a write beyond `ulimit -f` into an error (EFBIG), where SIGXFSZ would kill the program silently.
 fn survive_file_size_limit() {
-    // Without a handler the signal does what it always did.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 

@@ -1,4 +1,4 @@
-//! Where the program prints: results on stdout, all else on stderr.
+//! Results are printed on stdout, all else on stderr.
 
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -14,9 +14,9 @@ use writebench_report::{visible, visible_lines};
 pub(crate) struct Output {
     choice: anstream::ColorChoice,
     quiet: bool,
-    // Set if standard output is another writer's file.
+    // Set if standard output is the destination of a copy.
     results_on_stderr: bool,
-    // Set if a launcher reads both outputs, and prints them.
+    // Set if a launcher reads and prints both outputs.
     is_relayed: bool,
 }
 
@@ -30,13 +30,11 @@ impl Output {
         Self { choice, quiet, results_on_stderr: false, is_relayed }
     }
 
-    /// This output with results on standard error, as standard output has another writer.
     pub(crate) fn with_results_on_stderr(&self) -> Self {
         Self { results_on_stderr: true, ..*self }
     }
 
-    /// Prints results in our own styles; foreign text in them must be [`visible`]. A reader that
-    /// stops (`| head -1`) is no error.
+    /// Prints results with their styles. Foreign text in them must be [`visible`].
     pub(crate) fn results(&self, styled: &str) -> Result<()> {
         let styled = &own_styles_only(styled);
         if self.results_on_stderr {
@@ -49,12 +47,12 @@ impl Output {
         Ok(())
     }
 
-    /// Prints an export, byte by byte as a file would have it, unless a terminal would obey some of it.
+    /// Prints the bytes of an export. A terminal gets escape sequences as text.
     pub(crate) fn export(&self, text: &str) -> Result<()> {
         self.print(self.exporter(), text)
     }
 
-    /// The writer of exports to standard output; each write must hold whole characters.
+    /// A writer of exports to standard output. Each write must hold whole characters.
     pub(crate) fn exporter(&self) -> Box<dyn Write> {
         if self.results_on_stderr { exporter(io::stderr()) } else { exporter(io::stdout()) }
     }
@@ -64,19 +62,24 @@ impl Output {
         printed(to.write_all(text.as_bytes()).and_then(|()| to.flush()), stream)
     }
 
-    /// Prints a note for the person at the terminal.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             let _ = writeln!(io::stderr(), "{}", visible(text));
         }
     }
 
-    /// Whether a progress bar has a place.
+    /// Notes that a real run would be refused.
+    pub(crate) fn note_refusal(&self, checked: Result<()>) {
+        if let Err(error) = checked {
+            self.note(&format!("The run would be refused: {error:#}"));
+        }
+    }
+
     pub(crate) fn shows_progress(&self) -> bool {
         !self.quiet && io::stderr().is_terminal()
     }
 
-    /// The width that results should fit in; none if they go to a file or another program.
+    /// None if the results are not shown in a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
         let size = if self.results_on_stderr {
             terminal_size::terminal_size_of(io::stderr())
@@ -87,7 +90,7 @@ impl Output {
     }
 }
 
-/// Fails with the last of the errors, and prints the others.
+/// Returns the last error, and prints those before it.
 pub(crate) fn all_ok(results: impl IntoIterator<Item = Result<()>>) -> Result<()> {
     let mut errors = results.into_iter().filter_map(Result::err).collect::<Vec<_>>();
     let last = errors.pop();
@@ -95,7 +98,7 @@ pub(crate) fn all_ok(results: impl IntoIterator<Item = Result<()>>) -> Result<()
     last.map_or(Ok(()), Err)
 }
 
-/// The result of work that was followed by tidying up. If both failed, the other error is printed.
+/// If work and tidying both failed, the error of tidying is printed.
 pub(crate) fn after_tidying<T>(result: Result<T>, tidied: Result<()>) -> Result<T> {
     match tidied {
         Err(left) if result.is_ok() => return Err(left),
@@ -105,14 +108,12 @@ pub(crate) fn after_tidying<T>(result: Result<T>, tidied: Result<()>) -> Result<
     result
 }
 
-/// Prints an error in one line.
 pub(crate) fn print_error(error: &anyhow::Error) {
-    // If even this cannot be printed, the exit code still tells.
+    // If this fails, the exit code still shows the error.
     let _ = writeln!(io::stderr(), "writebench: {}", visible(&format!("{error:#}")));
 }
 
-/// Waits until all of a pipe was read. A launcher reads both outputs in blocks, and would put a note in the middle of a
-/// row.
+/// Waits until a pipe is empty. A launcher reads both outputs in blocks, and would print a note inside a row.
 fn wait_until_read(pipe: impl AsFd) {
     const MOST: Duration = Duration::from_secs(1);
     const PAUSE: Duration = Duration::from_millis(20);
@@ -120,15 +121,15 @@ fn wait_until_read(pipe: impl AsFd) {
     while rustix::io::ioctl_fionread(&pipe).is_ok_and(|left| left > 0) && start.elapsed() < MOST {
         std::thread::sleep(PAUSE);
     }
-    // What was read is not printed yet.
+    // Time for the launcher to print the last block.
     std::thread::sleep(PAUSE);
 }
 
-/// The result of printing; a reader that stops is no error.
+/// Ignores a closed pipe (`| head -1`).
 pub(crate) fn printed(result: io::Result<()>, stream: &str) -> Result<()> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(anyhow!(
-            "cannot write to {stream}: write: {}; redirect it to where there is room",
+            "cannot write to {stream}: write: {}. Redirect it to another file",
             Failure::io_message(&error)
         )),
         _ => Ok(()),
@@ -139,7 +140,7 @@ fn exporter(to: impl Write + IsTerminal + 'static) -> Box<dyn Write> {
     if to.is_terminal() { Box::new(EscapingWriter(to)) } else { Box::new(to) }
 }
 
-/// Shows text on a terminal that must not obey it.
+/// Shows escape sequences, where the terminal would obey them.
 struct EscapingWriter<W>(W);
 
 impl<W: Write> Write for EscapingWriter<W> {
@@ -153,8 +154,8 @@ impl<W: Write> Write for EscapingWriter<W> {
     }
 }
 
-/// The text with line ends and our own styles only. Foreign text is made visible where it enters a
-/// sentence or a table; if that was forgotten, only our styles get through.
+/// Makes all control characters visible, except line ends and the program's own styles. A second barrier: foreign text
+/// should be visible already.
 fn own_styles_only(text: &str) -> String {
     let own: Vec<String> = STYLES.iter().flat_map(|style| [format!("{style}"), format!("{style:#}")]).collect();
     let mut kept = String::with_capacity(text.len());
@@ -178,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_styles_reach_a_terminal() {
+    fn only_known_styles_reach_a_terminal() {
         for style in STYLES {
             let ours = format!("{style}ours{style:#}\n\tnext line");
             assert_eq!(own_styles_only(&ours), ours);
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_is_waited_for_until_it_was_read() {
+    fn waiting_ends_when_the_pipe_is_empty() {
         let (mut reader, mut writer) = io::pipe().unwrap();
         writer.write_all(b"a row\n").unwrap();
         let was_read = std::sync::atomic::AtomicBool::new(false);

@@ -1,4 +1,4 @@
-//! `--command`: programs of the user's own as cases beside the others.
+//! `--command`: the user's programs as cases.
 
 use anyhow::Result;
 use clap::Args;
@@ -7,27 +7,26 @@ use writebench_model::{Axis, Bytes, Case, CaseOrigin, SelectedCase, Settings};
 use crate::exit::usage;
 
 #[derive(Args, Default)]
+#[command(next_help_heading = "Your own programs")]
 pub(crate) struct ProgramArguments {
-    /// A program of your own as a case: its command line, with {file} for the path of the file that it writes, and
-    /// {source} for a file with the data, in the page cache; may be repeated. It is started for each sample, without a
-    /// shell. Its time is that from its start to its end, or what it reports (see docs/how-to/measure-your-program.md)
+    /// Measure your program, started without a shell. {file} stands for the path to write to, {source} for a file with
+    /// the data. It is timed from start to end, or reports its own time (docs/programs.md). May be repeated
     #[arg(long, value_name = "COMMAND")]
     command: Vec<String>,
-    /// Bytes that each --command writes [default: the size of the first case; 1GiB]
+    /// Expect this many bytes from each --command [default: the size of the first case, or 1GiB]
     #[arg(long, value_name = "SIZE", requires = "command")]
     bytes: Option<Bytes>,
-    /// Each --command makes its file durable, and is compared with cases that do
+    /// Expect a durable file from each --command, and compare it with durable cases
     #[arg(long, requires = "command")]
     durable: bool,
-    /// Each --command writes over {file}, which exists, and is compared with cases that do
+    /// Let each --command overwrite an existing {file}, and compare it with cases that overwrite
     #[arg(long, requires = "command")]
     existing: bool,
-    /// Each --command copies {source} to {file}, and is compared with cases that copy
+    /// Let each --command copy {source} to {file}, and compare it with copies
     #[arg(long, requires = "command")]
     copies: bool,
 }
 
-/// The placeholders of a command line.
 const FILE: &str = writebench_engine::PROGRAM_FILE;
 const SOURCE: &str = writebench_engine::PROGRAM_SOURCE;
 
@@ -43,16 +42,16 @@ impl ProgramArguments {
     fn words_of(&self, command: &str) -> Result<Vec<String>> {
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words =
-            words.ok_or_else(|| usage!("--command '{command}' is no command line: is a quote open?"))?;
+            words.ok_or_else(|| usage!("--command '{command}' cannot be split into words. Is a quote open?"))?;
         let has = |mark: &str| words.iter().any(|word| word.contains(mark));
         if !has(FILE) {
             return Err(usage!(
-                "--command '{command}' does not say where the file goes: put {FILE} in the place of its path"
+                "--command '{command}' lacks the path of its file. Write {FILE} in its place"
             ));
         }
         if self.copies && !has(SOURCE) {
             return Err(usage!(
-                "--command '{command}' does not say what it copies: put {SOURCE} in the place of its path"
+                "--command '{command}' lacks the path of its source. Write {SOURCE} in its place"
             ));
         }
         Ok(words)
@@ -78,8 +77,7 @@ impl ProgramArguments {
         (1..).zip(&self.command).map(row).collect()
     }
 
-    /// Refuses to go on with other programs than the run began with. The user names them again, as
-    /// the database may be a stranger's.
+    /// Refuses to resume with other programs. The user names them again, because a stranger's database could name any.
     pub(crate) fn check_again(&self, settings: &Settings) -> Result<()> {
         if self.words()? == settings.programs {
             return Ok(());
@@ -91,8 +89,8 @@ impl ProgramArguments {
             .map(|command| format!("--command {}", writebench_report::quoted(&command)))
             .collect();
         Err(match options.as_slice() {
-            [] => usage!("--command: the run has no programs"),
-            options => usage!("the run starts programs of its own: if it shall, add {}", options.join(" ")),
+            [] => usage!("the run has no programs. Leave out --command"),
+            options => usage!("to resume this run, pass its programs again: {}", options.join(" ")),
         })
     }
 }

@@ -124,9 +124,10 @@ impl RunName {
             }
         };
         if numbers.is_empty() {
+            let newest = store.newest_run()?.map_or(String::new(), |run| format!("The newest run is {run}, and "));
             return Err(usage!(
-                "no run has the label '{self}'; `writebench runs` shows what there is (a file's name has '/' \
-                 or ends with .json)"
+                "no run has the label '{self}'. {newest}`writebench runs` lists all. The name of a file has a '/' or \
+                 ends with .json"
             ));
         }
         Ok(numbers)

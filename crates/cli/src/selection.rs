@@ -10,63 +10,62 @@ use writebench_model::{
 };
 use writebench_stats::distinct;
 
-use crate::arguments::suite_names;
+use crate::arguments::{WHAT, suite_names};
 use crate::exit::usage;
 use crate::file_copy::FileCopy;
+use crate::meant;
 
-/// Which cases are run.
 #[derive(Args, Clone, Default)]
 pub(crate) struct SelectionArguments {
-    /// Suites to run (`writebench list suites`)
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = suite_names())]
+    /// Measure the cases of these suites, separated by commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = suite_names(), help_heading = WHAT)]
     pub suite: Vec<String>,
-    /// A case to run, by its name: METHOD[,AXIS=VALUE...]; may be repeated
-    #[arg(long, value_name = "CASE")]
+    /// Measure this case: METHOD[,AXIS=VALUE...]. May be repeated
+    #[arg(long, value_name = "CASE", help_heading = WHAT)]
     pub case: Vec<String>,
-    /// Size instead of the suites' own; several separated by commas
-    #[arg(long, value_name = "SIZE", value_delimiter = ',')]
+    /// Write files of these sizes instead of the suites', separated by commas
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', help_heading = WHAT)]
     pub size: Vec<Bytes>,
-    /// Size of a record, which one call hands over, instead of the suites' own (axis `chunk`)
-    #[arg(long, value_name = "SIZE", value_delimiter = ',')]
+    /// Write records of these sizes, each in one call, separated by commas (axis `chunk`)
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', help_heading = WHAT)]
     pub record: Vec<Bytes>,
-    /// Values instead of the suites' own on any axis: AXIS=VALUE[,VALUE...]; may be repeated
-    #[arg(long, value_name = "AXIS=VALUES", value_parser = assignment)]
+    /// Replace the suites' values on an axis: AXIS=VALUE[,VALUE...]. May be repeated
+    #[arg(long, value_name = "AXIS=VALUES", value_parser = assignment, help_heading = WHAT)]
     pub set: Vec<(Axis, Vec<String>)>,
-    /// Goals to answer where no suite or case is named; none for all.
+    /// All usual goals if empty.
     #[arg(skip)]
     pub goals: Vec<Goal>,
-    /// Whether to answer durable goals with and without the checksums of the filesystem.
     #[arg(skip)]
     pub with_and_without_checksums: bool,
-    /// Data to write
-    #[arg(long, value_name = "random|compressible:PERCENT|zero")]
+    /// Write this kind of data [default: random]
+    #[arg(long, value_name = "random|compressible:PERCENT|zero", help_heading = WHAT)]
     pub data: Option<Data>,
 }
 
-/// The assumed block size of a filesystem that is not there yet, or not named: suites may count in blocks.
+/// Assumed for a filesystem that does not exist yet. Suites may count in blocks.
 pub(crate) const USUAL_BLOCK_BYTES: u64 = 4096;
 
-/// The suite that a given file to copy asks for.
+/// The default suite with `--from`.
 const COPY: &str = "copy";
 
 pub(crate) struct Selection {
     pub rows: Vec<SelectedCase>,
-    /// Notes on omitted cases, with the reason.
+    /// The reasons for omitted cases.
     pub notes: Vec<String>,
-    /// Undisturbed samples of each case, unless the user said otherwise.
+    /// The default number of samples per case.
     pub samples: u32,
 }
 
-/// The samples of a case, unless its suite wants more or the user says otherwise.
+/// The default number of samples per case, which a suite may raise.
 pub(crate) const SAMPLES: u32 = writebench_stats::FEWEST_FOR_INTERVAL;
 
 impl SelectionArguments {
-    /// Whether a named suite has copies only.
+    /// Whether a named suite consists of copies.
     pub(crate) fn copies_only(&self) -> bool {
         self.suite.iter().any(|name| suite_named(name).is_ok_and(|suite| copies_only(&suite)))
     }
 
-    /// The size of all files, if it is one that nobody has named: a budget may choose a smaller one.
+    /// The size of all files, if no option sets it. A budget may then choose a smaller one.
     pub(crate) fn adaptive_size(&self, rows: &[SelectedCase]) -> Option<u64> {
         let is_named = !self.size.is_empty() || self.set.iter().any(|(axis, _)| *axis == Axis::Size);
         let size = rows.iter().map(|row| row.case.axes().size_bytes).max()?;
@@ -74,7 +73,7 @@ impl SelectionArguments {
         (is_one && !is_named && self.case.is_empty()).then_some(size)
     }
 
-    /// The same without the durable goals, if the targets keep nothing over a loss of power.
+    /// Leaves out the durable goals if no target survives power loss.
     pub(crate) fn for_targets(&self, targets: &[TargetRecord]) -> Self {
         let keeps_data = targets.iter().any(TargetRecord::keeps_data);
         let mut selection = self.clone();
@@ -86,16 +85,13 @@ impl SelectionArguments {
         selection
     }
 
-    /// Whether no suite or case is named, so that the run answers goals.
+    /// Whether the run answers goals, because no suite or case is named.
     pub(crate) fn is_empty(&self) -> bool {
         self.suite.is_empty() && self.case.is_empty()
     }
 }
 
-/// The rows of the run's tables.
-///
-/// `cold` evicts what is copied, `copied` is the given file to copy, `block_size_bytes` the size of the target's blocks,
-/// `ranks` the numbers of ranks for cases that name none.
+/// The rows of the run's tables. `cold` evicts the source of a copy. `ranks` are for cases that name no number of ranks.
 pub(crate) fn rows(
     selection: &SelectionArguments,
     cold: bool,
@@ -130,7 +126,6 @@ pub(crate) fn rows(
             if copies(name.split(',').next().unwrap_or_default()) { &of_copies } else { &overrides };
         for case in named_cases(name, overrides)? {
             let row = SelectedCase { origin: CaseOrigin::Named, label: None, case };
-            // A case that is named again is the same.
             if !rows.contains(&row) {
                 rows.push(row);
             }
@@ -139,23 +134,22 @@ pub(crate) fn rows(
     check_records(&selection.record, rows.iter().map(|row| &row.case))?;
     let mut asked = overrides.iter().filter(|(axis, _)| *axis != Axis::Ranks || ranks.is_empty());
     if let Some((axis, _)) = asked.find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis))) {
-        return Err(usage!("no selected case has the axis '{axis}'"));
+        return Err(usage!("no selected case has the axis '{axis}'. `writebench list methods` shows the axes of each method"));
     }
     if copied.is_some() && !rows.iter().any(|row| row.case.method().copies()) {
-        return Err(usage!("no selected case copies a file: add --suite copy, or leave --from out"));
+        return Err(usage!("no selected case copies a file. Add --suite copy, or leave out --from"));
     }
     Ok(Selection { rows, notes, samples })
 }
 
-/// Records need much smaller files than streams: this part of the size.
+/// Syncing every record takes long, so files of records are smaller by this factor.
 const RECORDS_PART: u64 = 64;
 
-/// For each goal a table with its baseline and its portfolio.
 fn goal_rows(selection: &SelectionArguments, overrides: &Overrides) -> Result<Vec<SelectedCase>> {
     let goals = if selection.goals.is_empty() { Goal::USUAL } else { &selection.goals };
     let mut rows = Vec::new();
     for &goal in goals {
-        // The other goals choose among chunks.
+        // The other goals compare chunk sizes.
         let is_of_goal = |axis: Axis| axis != Axis::Chunk || goal == Goal::Records;
         let mut values: Vec<_> = overrides.iter().filter(|(axis, _)| is_of_goal(*axis)).cloned().collect();
         let is_fixed = values.iter().any(|(axis, _)| *axis == Axis::Checksums);
@@ -170,7 +164,6 @@ fn goal_rows(selection: &SelectionArguments, overrides: &Overrides) -> Result<Ve
     Ok(rows)
 }
 
-/// The values for some axes.
 fn only(overrides: &Overrides, is_meant: impl Fn(Axis) -> bool) -> impl Iterator<Item = (Axis, &[String])> {
     let meant = overrides.iter().filter(move |(axis, _)| is_meant(*axis));
     meant.map(|(axis, values)| (*axis, values.as_slice()))
@@ -191,7 +184,7 @@ fn rows_of_goal(goal: Goal, mut fixed: Vec<(Axis, Vec<String>)>) -> Result<Vec<S
         fixed.push((Axis::Size, vec![Bytes(size).to_string()]));
     }
     let space = Space::for_goal(goal, &fixed)?;
-    // Not every goal's baseline can have several ranks.
+    // Some baselines have one rank only.
     let ranks = value(&fixed, Axis::Ranks).unwrap_or_else(|| "1".to_owned());
     if space.baseline.axes().get(Axis::Ranks) != ranks {
         return Ok(Vec::new());
@@ -203,7 +196,6 @@ fn rows_of_goal(goal: Goal, mut fixed: Vec<(Axis, Vec<String>)>) -> Result<Vec<S
     Ok(cases.map(|case| SelectedCase { origin: origin.clone(), label: None, case }).collect())
 }
 
-/// Checks that the files of these cases have room for a record.
 pub(crate) fn check_records<'c>(records: &[Bytes], cases: impl IntoIterator<Item = &'c Case>) -> Result<()> {
     let is_too_large = |case: &&Case| {
         let axes = case.axes();
@@ -212,17 +204,17 @@ pub(crate) fn check_records<'c>(records: &[Bytes], cases: impl IntoIterator<Item
     };
     let Some(case) = cases.into_iter().find(is_too_large) else { return Ok(()) };
     let (record, size) = (Bytes(case.axes().chunk_size_bytes), Bytes(case.axes().size_bytes));
-    Err(usage!("--record {record}: a file of {size} has no room for one; give a larger --size"))
+    Err(usage!("--record {record} does not fit into a file of {size}. Give a larger --size"))
 }
 
-/// A row whose size is that of one rank, for all its ranks.
+/// Multiplies the size by the number of ranks.
 fn with_size_per_rank(row: SelectedCase) -> Result<SelectedCase> {
     let axes = row.case.axes();
     let size = Bytes(axes.size_bytes.saturating_mul(u64::from(axes.ranks))).to_string();
     Ok(SelectedCase { case: row.case.with(Axis::Size, &size)?, ..row })
 }
 
-/// The case of that name. Values for axes that the name leaves out come from the overrides.
+/// The named case, with overrides on the axes that its name leaves out.
 fn named_cases(name: &str, overrides: &Overrides) -> Result<Vec<Case>> {
     let method = Case::parse(name.split(',').next().unwrap_or_default()).map(|case| case.method());
     let is_left_out = |axis: Axis| {
@@ -238,10 +230,13 @@ fn named_cases(name: &str, overrides: &Overrides) -> Result<Vec<Case>> {
         .map(with)
         .map(|name| match Case::parse(&name) {
             Ok(case) if case.method().is_program() => {
-                Err(usage!("--case {name}: give your program with --command 'PROGRAM {{file}}' instead"))
+                Err(usage!("--case {name} needs a program. Give it with --command 'PROGRAM {{file}}' instead"))
             }
             Ok(case) => Ok(case),
-            Err(error) => Err(usage!("--case {name}: {error}")),
+            Err(error) => Err(match meant::case(&name) {
+                Some(meant) => usage!("--case {name} is not a case. Did you mean --case {meant}?"),
+                None => usage!("--case {name}: {error}"),
+            }),
         })
         .collect()
 }
@@ -258,12 +253,12 @@ fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Ve
     overrides.extend(of_options.into_iter().filter(|(_, values): &(_, Vec<String>)| !values.is_empty()));
     let mut axes = HashSet::new();
     match overrides.iter().find(|(axis, _)| !axes.insert(*axis)) {
-        Some((axis, _)) => Err(usage!("values for '{axis}' are given twice; separate them with commas")),
+        Some((axis, _)) => Err(usage!("values for '{axis}' are given twice. Separate them by commas in one option")),
         None => Ok(overrides),
     }
 }
 
-/// The values for cases that copy: all of the given file, unless another size was asked for.
+/// The values for copies, whose default size is that of the given file.
 fn with_length(overrides: &Overrides, copied: Option<&FileCopy>) -> Result<Vec<(Axis, Vec<String>)>> {
     let mut overrides = overrides.to_vec();
     let Some(copied) = copied else { return Ok(overrides) };
@@ -284,13 +279,12 @@ fn copies_only(suite: &Suite) -> bool {
     suite.sections.iter().flat_map(|section| &section.prefixes).all(|prefix| copies(&prefix.method))
 }
 
-/// Rows as the database holds them, without samples: each once for every target.
+/// Each row once for every target, without samples.
 pub(crate) fn records(rows: &[SelectedCase], targets: &[TargetRecord]) -> Vec<CaseRecord> {
     let on_all = |row| targets.iter().map(move |target| record(row, &target.name));
     rows.iter().flat_map(on_all).collect()
 }
 
-/// A row as the database holds it, on one target, without samples.
 pub(crate) fn record(row: &SelectedCase, target: &str) -> CaseRecord {
     CaseRecord {
         target: target.to_owned(),
@@ -302,18 +296,17 @@ pub(crate) fn record(row: &SelectedCase, target: &str) -> CaseRecord {
     }
 }
 
-/// The different cases of a run, each once, for which there are enough ranks. A case that stands in two tables is
-/// measured once.
+/// Each case once, even if it is in two tables. Fails if a case needs more ranks than there are.
 pub(crate) fn different_cases(records: &[CaseRecord], ranks: u32) -> Result<Vec<Case>> {
     let known = |record: &CaseRecord| {
-        let unknown = || usage!("this writebench does not know the case {}", record.case);
+        let unknown = || usage!("this version of writebench does not know the case {}", record.case);
         record.case.known().cloned().ok_or_else(unknown)
     };
     let cases = distinct(records.iter().map(known).collect::<Result<Vec<Case>>>()?, Clone::clone);
     let Some(case) = cases.iter().find(|case| case.axes().ranks > ranks) else { return Ok(cases) };
     let (wanted, are) = (case.axes().ranks, if ranks == 1 { "is one" } else { "are fewer" });
     Err(usage!(
-        "{case} has {wanted} ranks, and there {are}: start writebench by mpirun -n {wanted}, or srun -n {wanted}"
+        "{case} needs {wanted} ranks, and there {are}. Start writebench by mpirun -n {wanted}, or srun -n {wanted}"
     ))
 }
 
@@ -322,8 +315,11 @@ pub(crate) fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
     let (axis, values) = text.split_once('=').ok_or("expected AXIS=VALUE[,VALUE...]")?;
     let axis = Axis::from_name(axis).ok_or_else(|| {
         let names: Vec<&str> = Axis::ALL.iter().map(|axis| axis.name()).collect();
-        let (meant, names) = (did_you_mean(axis, &names), names.join(", "));
-        format!("unknown axis '{axis}': expected one of {names}{meant}")
+        let meant = meant::meant(axis, |ours| ours.split('=').next().is_some_and(|axis| names.contains(&axis)));
+        match meant {
+            Some(meant) => format!("unknown axis '{axis}', which is '{meant}' here"),
+            None => format!("unknown axis '{axis}': expected one of {}{}", names.join(", "), did_you_mean(axis, &names)),
+        }
     })?;
     let values: Vec<String> = values.split(',').map(str::to_owned).collect();
     for value in &values {

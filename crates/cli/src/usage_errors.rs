@@ -1,66 +1,95 @@
-//! The parser's errors in one line, with the probable intention.
+//! The parser's errors in one line, with the command line that was probably meant.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use writebench_report::formats::{FORMATS, Render};
 use writebench_report::quoted;
 
-/// Names of `--samples` in other benchmarks.
-const SAMPLES: [&str; 6] = ["-n", "--runs", "--repeat", "--repeats", "--iterations", "--rounds"];
+use crate::meant::{self, meant};
 
-/// The parser's error in one line: what is wrong and what would fit, without usage and advice.
+/// The parser's error in one line: what is wrong, what would fit, and whose help to read.
 pub(crate) fn one_line(error: &clap::Error, interface: &Command, words: &[OsString]) -> String {
-    let (cause, tips) = cause_and_tips(error);
-    let line = match suggestion(error, interface, words) {
-        Some(suggestion) => format!("{cause}; did you mean {suggestion}? See"),
-        None => format!("{cause}{tips}; see"),
-    };
-    format!("{} writebench --help", line.split_whitespace().collect::<Vec<&str>>().join(" "))
+    let path = named_commands(interface, words);
+    let cause = cause(error);
+    let meant = suggestion(error, &path, words).or_else(|| similar(error));
+    let meant = meant.map_or(String::new(), |meant| format!(" Did you mean {meant}?"));
+    let names: Vec<&str> = path.iter().map(|command| command.get_name()).collect();
+    let line = format!("{cause}.{meant} See {} --help", names.join(" "));
+    line.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
-/// The error, mostly in clap's own words, and clap's suggestion.
-fn cause_and_tips(error: &clap::Error) -> (String, String) {
-    let text = error.render().to_string();
-    let text = text.strip_prefix("error: ").unwrap_or(&text);
-    let advice = text.rfind("\n\nUsage: ").or_else(|| text.rfind("\n\nFor more information"));
-    let mut parts = text[..advice.unwrap_or(text.len())].split("\n  tip: ");
-    let cause = parts.next().unwrap_or_default().trim_end().to_owned();
-    let tips = parts.map(|tip| format!("; tip: {tip}")).collect();
+/// The error, mostly in clap's own words.
+fn cause(error: &clap::Error) -> String {
     let context = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
     let (argument, prior) = (context(ContextKind::InvalidArg), context(ContextKind::PriorArg));
-    let cause = match error.kind() {
+    match error.kind() {
         ErrorKind::ArgumentConflict if prior != argument => {
             format!("the argument '{argument}' cannot be used with '{prior}'")
         }
         ErrorKind::MissingRequiredArgument => format!("required and missing: {argument}"),
         ErrorKind::NoEquals => format!("an equal sign is missing between '{argument}' and its value"),
         ErrorKind::MissingSubcommand => "a command is missing".to_owned(),
-        _ => cause,
-    };
-    (cause, tips)
+        _ => {
+            let text = error.render().to_string();
+            let text = text.strip_prefix("error: ").unwrap_or(&text);
+            let ends = ["\n  tip: ", "\n\nUsage: ", "\n\nFor more information"];
+            let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
+            text[..end].trim_end().to_owned()
+        }
+    }
 }
 
-/// Mistakes unknown to clap: options of other programs, and a target in the place of a command.
-fn suggestion(error: &clap::Error, interface: &Command, words: &[OsString]) -> Option<String> {
-    let command = named_command(interface, words);
+/// Names that resemble the given one.
+fn similar(error: &clap::Error) -> Option<String> {
+    let kinds = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
+    match kinds.into_iter().find_map(|kind| error.get(kind))? {
+        ContextValue::String(name) => Some(format!("'{name}'")),
+        ContextValue::Strings(names) => Some(format!("'{}'", names.join("' or '"))),
+        _ => None,
+    }
+}
+
+/// A command line for mistakes that resemble nothing: words of other programs, or a forgotten word.
+fn suggestion(error: &clap::Error, path: &[&Command], words: &[OsString]) -> Option<String> {
+    let command = path.last()?;
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let strings = |kind| match error.get(kind) {
+        Some(ContextValue::Strings(texts)) => Some(texts.as_slice()),
+        _ => None,
+    };
+    let argument = |long: &str| command.get_arguments().find(|argument| argument.get_long() == Some(long));
     match error.kind() {
         ErrorKind::UnknownArgument => {
-            let ContextValue::String(option) = error.get(ContextKind::InvalidArg)? else { return None };
-            let has = |long: &str| {
-                command.unwrap_or(interface).get_arguments().any(|argument| argument.get_long() == Some(long))
-            };
-            if SAMPLES.contains(&option.as_str()) && has("samples") {
-                return Some("--samples".to_owned());
-            }
-            let format = FORMATS.iter().find(|format| option.strip_prefix("--") == Some(format.name))?;
-            let to = if matches!(format.render, Render::Text(_)) { "-" } else { "DIRECTORY" };
-            has("export").then(|| format!("--export {}={to}", format.name))
+            let option = text(ContextKind::InvalidArg)?;
+            meant::option(option, value_of(option, words), &|long| argument(long).is_some())
         }
-        ErrorKind::InvalidSubcommand if command.is_none() => {
-            let ContextValue::String(word) = error.get(ContextKind::InvalidSubcommand)? else { return None };
+        ErrorKind::InvalidValue => {
+            let option = text(ContextKind::InvalidArg)?.split(' ').next()?;
+            let (value, valid) = (text(ContextKind::InvalidValue)?, strings(ContextKind::ValidValue)?);
+            if value == "all" && option == "--suite" {
+                return Some(format!("{option} {}", valid.join(",")));
+            }
+            let ours = meant(value, |ours| valid.iter().any(|valid| valid == ours))?;
+            Some(if option.starts_with('-') { format!("{option} {ours}") } else { format!("'{ours}'") })
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let missing = strings(ContextKind::InvalidArg)?.first()?.split(' ').next()?;
+            let values = argument(missing.strip_prefix("--")?)?.get_possible_values();
+            let values: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
+            let given: Vec<_> = words.iter().map(|word| quoted(&word.to_string_lossy())).collect();
+            let line = || format!("`writebench {} {missing} {}`", given.join(" "), values.join("|"));
+            (!values.is_empty()).then(line)
+        }
+        ErrorKind::InvalidSubcommand if path.len() == 1 => {
+            let word = text(ContextKind::InvalidSubcommand)?;
+            if let Some(ours) = meant(word, |ours| command.find_subcommand(ours).is_some()) {
+                return Some(format!("`writebench {ours}`"));
+            }
             let is_path = word.contains('/') || word == "." || word == ".." || Path::new(word).is_dir();
             is_path.then(|| format!("`writebench run {}`", quoted(word)))
         }
@@ -68,9 +97,20 @@ fn suggestion(error: &clap::Error, interface: &Command, words: &[OsString]) -> O
     }
 }
 
-/// The command that the words name; none if they name none.
-fn named_command<'c>(interface: &'c Command, words: &[OsString]) -> Option<&'c Command> {
-    let inner =
-        |command: Option<&'c Command>, word| command.unwrap_or(interface).find_subcommand(word).or(command);
-    words.iter().fold(None, inner)
+/// The value that the words give to an option unknown to clap.
+fn value_of<'w>(option: &str, words: &'w [OsString]) -> Option<&'w str> {
+    let mut words = words.iter().filter_map(|word| word.to_str());
+    let word = words.find(|word| word.split('=').next() == Some(option))?;
+    let next = || words.next().filter(|next| !next.starts_with('-'));
+    word.split_once('=').map_or_else(next, |(_, value)| Some(value))
+}
+
+/// The program, and the commands that the words name, from the outermost.
+fn named_commands<'c>(interface: &'c Command, words: &[OsString]) -> Vec<&'c Command> {
+    let mut path = vec![interface];
+    for word in words {
+        let inner = path.last().and_then(|command| command.find_subcommand(word));
+        path.extend(inner);
+    }
+    path
 }

@@ -21,17 +21,17 @@ const EXPECTED: &str = "expected a number with an optional unit, such as 4096, 4
 const BINARY: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
 
 fn unit_bytes(unit: &str) -> Result<u64, &'static str> {
-    Ok(match unit {
-        "" | "B" => 1,
-        "k" | "K" | "KiB" => 1 << 10,
-        "m" | "M" | "MiB" => 1 << 20,
-        "g" | "G" | "GiB" => 1 << 30,
-        "t" | "T" | "TiB" => 1 << 40,
-        "kB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        "TB" => 1_000_000_000_000,
-        "KB" => return Err("KB is ambiguous: write 4KiB for 4096 or 4kB for 4000"),
+    Ok(match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "t" | "tib" => 1 << 40,
+        "kb" if unit == "kB" => 1_000,
+        "kb" => return Err("the unit is ambiguous: write 4KiB for 4096 or 4kB for 4000"),
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
         _ => return Err(EXPECTED),
     })
 }
@@ -200,6 +200,8 @@ mod tests {
         assert_eq!("4k".parse(), Ok(Bytes(4096)));
         assert_eq!("4kB".parse(), Ok(Bytes(4000)));
         assert_eq!("1GiB".parse(), Ok(Bytes(1 << 30)));
+        assert_eq!("1gib".parse(), Ok(Bytes(1 << 30)));
+        assert_eq!("1mb".parse(), Ok(Bytes(1_000_000)));
         assert_eq!("0".parse(), Ok(Bytes(0)));
     }
 

@@ -1,5 +1,3 @@
-//! `writebench advise`: goal → candidates → race → advice.
-
 mod affordable_size;
 mod file_sizes;
 
@@ -20,7 +18,7 @@ use writebench_stats::distinct;
 
 use self::file_sizes::file_sizes;
 use super::run::RunCommand;
-use crate::arguments::{named_values, positive_duration};
+use crate::arguments::{HOW_CAREFUL, HOW_LONG, WHAT, named_values, positive_duration};
 use crate::earlier_search::{earlier_finalists, name_without_size};
 use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
@@ -32,67 +30,65 @@ use crate::session::{
 };
 use crate::{database, selection};
 
-/// Find the fastest way for each goal, or search all ways for one goal, and recommend one
+/// Find the fastest method for each goal, or search all methods for one goal, and recommend one
 #[derive(Args)]
 #[command(after_help = ADVISE_EXAMPLES)]
 pub(crate) struct AdviseCommand {
-    /// Directory to write to; of its files only those that writebench makes are ever written or removed
-    /// [default: the current directory]
+    /// Directory to write to. Your files there are never changed [default: the current directory]
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: Option<PathBuf>,
-    /// Goal, of which several may be given [default: all but the last]: stream (a new file, which may still be in the page cache), durable-stream (durable at the end),
-    /// overwrite and durable-overwrite (of a file that exists), records (each durable before the next), copy and
-    /// durable-copy (of a file in the page cache), larger-than-memory (a new file that does not fit in memory)
+    /// Optimize for this goal: stream (a new file, which may still be in the page cache), durable-stream (durable at the
+    /// end), overwrite and durable-overwrite (an existing file), records (each durable before the next), copy and
+    /// durable-copy (a file in the page cache), larger-than-memory. May be repeated [default: all but the last]
     #[arg(long = "for", value_name = "GOAL", hide_possible_values = true,
-        value_parser = named_values(Goal::ALL, Goal::name))]
+        value_parser = named_values(Goal::ALL, Goal::name), help_heading = WHAT)]
     goals: Vec<Goal>,
-    /// Size of the file [default: 256MiB; 4MiB for records; 1.5 times the memory for larger-than-memory]
-    #[arg(long, value_name = "SIZE")]
+    /// Write a file of this size [default: 256MiB, 4MiB of records, or 1.5 times the memory for larger-than-memory]
+    #[arg(long, value_name = "SIZE", help_heading = WHAT)]
     size: Option<Bytes>,
-    /// Size of a record, for records [default: 4KiB]
-    #[arg(long, value_name = "SIZE")]
+    /// Write records of this size [default: 4KiB]
+    #[arg(long, value_name = "SIZE", help_heading = WHAT)]
     record: Option<Bytes>,
-    /// Where your data is: any (in memory as malloc gives it), aligned (at the start of a page), huge-pages (aligned,
-    /// and in huge pages), or producer (your code fills one chunk again and again)
-    #[arg(long, value_name = "MEMORY", default_value = "any", value_parser = data_from)]
+    /// Take the data from this memory: any (as malloc returns it), aligned (to a page), huge-pages (aligned, and in huge
+    /// pages), or producer (your code refills one chunk)
+    #[arg(long, value_name = "MEMORY", default_value = "any", value_parser = data_from, help_heading = WHAT)]
     data_from: (Axis, &'static str),
     /// Give every case this value, also plain write. May be repeated
-    #[arg(long, value_name = "AXIS=VALUE", value_parser = selection::assignment)]
+    #[arg(long, value_name = "AXIS=VALUE", value_parser = selection::assignment, help_heading = WHAT)]
     set: Vec<(Axis, Vec<String>)>,
-    /// Time for the search [default: 60s; 45s for several goals]
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    /// Stop the search after this time [default: 60s, or 45s for several goals]
+    #[arg(long, value_name = "TIME", value_parser = positive_duration, help_heading = HOW_LONG)]
     budget: Option<Duration>,
-    /// Stop before more than this is written [default: enough for six rounds and more of four ways and of plain write, 200
-    /// times the size or more, 4 GiB at least; without --yes 64 GiB at most]
-    #[arg(long, value_name = "BYTES")]
+    /// Stop before more than this is written [default: enough for six rounds of plain write and four other methods, from
+    /// 4 GiB up to 64 GiB, or more with --yes]
+    #[arg(long, value_name = "BYTES", help_heading = HOW_LONG)]
     max_bytes: Option<Bytes>,
-    /// Space to leave free on the target: a share of its bytes and inodes, or a size
-    #[arg(long, value_name = "SHARE|SIZE", default_value_t)]
+    /// Leave this share of the target's bytes and inodes free, or this size
+    #[arg(long, value_name = "SHARE|SIZE", default_value_t, help_heading = HOW_CAREFUL)]
     reserve: Reserve,
-    /// Seed of the order and the data [default: random, and shown]
-    #[arg(long, value_name = "NUMBER")]
+    /// Derive the order and the data from this seed [default: random, and shown]
+    #[arg(long, value_name = "NUMBER", help_heading = HOW_CAREFUL)]
     seed: Option<u64>,
-    /// Let the default of --max-bytes be more than 64 GiB
-    #[arg(long, short)]
+    /// Let the default of --max-bytes exceed 64 GiB
+    #[arg(long, short, help_heading = HOW_CAREFUL)]
     yes: bool,
-    /// Print the candidates and the most bytes that they would write, and write nothing
-    #[arg(long)]
+    /// Print the candidates and the bytes to be written at most, and write nothing
+    #[arg(long, help_heading = HOW_CAREFUL)]
     dry_run: bool,
     #[command(flatten)]
     exports: ExportArguments,
 }
 
 const ADVISE_EXAMPLES: &str = "Examples:
-  writebench advise /data                                        the fastest way for each goal
+  writebench advise /data                                        the fastest method for each goal
   writebench advise /data --for stream --size 1GiB               how to write a file of 1 GiB
   writebench advise /data --for records --record 512             how to append to a log
-  writebench advise /data --for durable-stream --budget 20s      a quicker look, less sure";
+  writebench advise /data --for durable-stream --budget 20s      quicker, with less certainty";
 
 const SEARCH_BUDGET: Duration = Duration::from_secs(60);
-/// Most bytes that the screening writes, in sizes of the file.
+/// The screening writes at most this many times the file's size.
 const SCREENING_SIZES: u64 = 160;
-/// The least limit on bytes that a search sets itself: small files wear no disk, and more rounds
-/// make the answer surer.
+/// The lowest default of --max-bytes. Small files hardly wear a disk, and more rounds narrow the interval.
 const LEAST_MOST_BYTES: u64 = 4 << 30;
 
 impl AdviseCommand {
@@ -103,10 +99,9 @@ impl AdviseCommand {
         }
     }
 
-    /// Answers several goals at once.
     fn answer(&self, goals: &[Goal], global: &Global) -> Result<Exit> {
         if goals.contains(&Goal::LargerThanMemory) {
-            return Err(usage!("larger-than-memory is searched alone: give one --for"));
+            return Err(usage!("larger-than-memory cannot be combined with other goals. Give one --for"));
         }
         let selection = SelectionArguments {
             goals: goals.to_vec(),
@@ -128,7 +123,6 @@ impl AdviseCommand {
         RunCommand::for_goals(target, selection, measuring, self.yes).run(global)
     }
 
-    /// Searches all ways for one goal.
     fn search(&self, goal: Goal, global: &Global) -> Result<Exit> {
         let output = &global.output;
         let budget = self.budget.unwrap_or(SEARCH_BUDGET);
@@ -139,30 +133,30 @@ impl AdviseCommand {
         let ranks = global.ranks();
         let mut fixed = self.fixed();
         if let Some((axis, _)) = fixed.iter().find(|(axis, values)| values.len() > 1 || is_option(*axis)) {
-            return Err(usage!("--set {axis}: a search takes one value, and has --size and --record"));
+            return Err(usage!("--set {axis}: a search takes one value per axis. Use --size and --record for theirs"));
         }
         let size = size.map(|size| (Axis::Size, vec![size.to_string()]));
         let record = self.record.map(|record| (Axis::Chunk, vec![record.to_string()]));
         fixed.extend(size.into_iter().chain(record).chain([(Axis::Ranks, vec![ranks.to_string()])]));
         let space = Space::for_goal(goal, &fixed)?;
         if ranks > 1 && space.baseline.axes().ranks == 1 {
-            return Err(usage!("--for {} is searched by one rank; start it without mpirun", goal.name()));
+            return Err(usage!("--for {} needs one rank. Start it without mpirun", goal.name()));
         }
         if self.record.is_some() && goal != Goal::Records {
-            return Err(usage!("--record goes with --for records"));
+            return Err(usage!("--record needs --for records. Add that, or leave out --record"));
         }
         selection::check_records(self.record.as_slice(), [&space.baseline])?;
         if self.data_from != ANYWHERE && space.baseline.method().copies() {
-            return Err(usage!("--data-from is about data in memory, and a copy has its data in a file"));
+            return Err(usage!("--data-from does not apply to a copy, whose data is in a file. Leave it out"));
         }
         if self.size.is_some_and(|size| size.0 == 0) {
-            return Err(usage!("--size must not be 0: there is nothing to write"));
+            return Err(usage!("--size is 0. Give a size with something to write"));
         }
         if space.baseline.contract().durability == Durability::Durable && !target.keeps_data() {
             let (path, kind) = (&target.path, &target.environment.filesystem.kind);
             return Err(usage!(
-                "{path} is on {kind}, which keeps nothing over a loss of power: no way to write is durable there; name a \
-                 directory on a disk, or search --for stream"
+                "{path} is on {kind}, which does not survive power loss. Give a directory on a disk, or search --for \
+                 stream"
             ));
         }
         found.check(std::slice::from_ref(&space.baseline), None, self.reserve, &[])?;
@@ -172,10 +166,10 @@ impl AdviseCommand {
             output.note(&format!("Left out {}: {why}", counted(candidates.left_out.len(), "candidate")));
         }
         let real_bytes = space.baseline.bytes_written();
-        // Workers write these bytes to find out which way direct I/O goes.
+        // Workers write these bytes to find out whether direct I/O bypasses the page cache.
         let direct_check_bytes = total_direct_check_bytes(&candidates.cases);
         let most_bytes = candidates.most_bytes(real_bytes).saturating_add(direct_check_bytes);
-        // A search does not ask: it does without what would need consent.
+        // A search does not ask for consent, but stops where a run would need it.
         let unasked_bytes = if self.yes { u64::MAX } else { most_unasked_bytes(None) };
         let asked_bytes = self.max_bytes.map(|bytes| bytes.0);
         candidates.limits.max_bytes = asked_bytes.unwrap_or(most_bytes.min(unasked_bytes));
@@ -195,7 +189,7 @@ impl AdviseCommand {
             search_bytes: Some(real_bytes),
             ..Settings::default()
         };
-        // The race has no part in the bytes that the limits of the hardware and the check of direct I/O take.
+        // The race does not count the bytes of hardware limits and of the check of direct I/O.
         let limits_for = cases_for_limits(&space);
         let limit_bytes = Hardware::for_cases(&limits_for, &settings, &[found.space()])?.bytes();
         let limits = &mut candidates.limits;
@@ -211,10 +205,10 @@ impl AdviseCommand {
             output.note(&format!("Measured first: {} of search {search}.", counted(count, "finalist")));
         }
         let number = store.begin_run(&run)?;
-        // The race keeps the time. A limit in the runner would cut loops over records, which then have no rank.
+        // The race watches the budget. In the runner it would cut loops over records, which then could not be ranked.
         let settings = Settings { budget_ns: None, ..run.settings.clone() };
         output.note(&format!(
-            "{}: {} in {}, {}; as many samples as {:?} and {} to be written allow.",
+            "{}: {} in {}, {}. The search takes {:?} and writes {} at most.",
             space.title,
             counted(candidates.candidates.len(), "candidate"),
             run.targets[0].path,
@@ -236,14 +230,13 @@ impl AdviseCommand {
         Session::new(workspaces, run, configuration).measure(&exports)
     }
 
-    /// The axes with one value for all cases.
     fn fixed(&self) -> Vec<(Axis, Vec<String>)> {
         let (axis, value) = self.data_from;
         let data_from = (self.data_from != ANYWHERE).then(|| (axis, vec![value.to_owned()]));
         self.set.iter().cloned().chain(data_from).collect()
     }
 
-    /// The size that was asked for; of a file larger than memory, one and a half times the memory that the run may use.
+    /// For larger-than-memory, 1.5 times the memory that the run may use.
     fn size_bytes(&self, goal: Goal, target: &TargetRecord) -> Result<Option<Bytes>> {
         if goal != Goal::LargerThanMemory {
             return Ok(self.size);
@@ -254,18 +247,16 @@ impl AdviseCommand {
         let least = Bytes((bytes / 2 * 3).next_multiple_of(1 << 20) + (1 << 20));
         match self.size {
             Some(size) if size.0 < least.0 => Err(usage!(
-                "--size must be at least {least}, one and a half times the memory that the run may use; to give it less \
-                 memory: systemd-run --scope -p MemoryMax=1G writebench advise …"
+                "--size must be at least {least}, 1.5 times the memory that the run may use. To give it less memory: \
+                 systemd-run --scope -p MemoryMax=1G writebench advise …"
             )),
             size => Ok(Some(size.unwrap_or(least))),
         }
     }
 }
 
-/// The default of all cases.
 const ANYWHERE: (Axis, &str) = (Axis::Memory, "any");
 
-/// The axis and the value for a text of `--data-from`.
 fn data_from(text: &str) -> Result<(Axis, &'static str), &'static str> {
     match text {
         "any" => Ok(ANYWHERE),
@@ -276,12 +267,10 @@ fn data_from(text: &str) -> Result<(Axis, &'static str), &'static str> {
     }
 }
 
-/// Whether the axis has a separate option.
 fn is_option(axis: Axis) -> bool {
     matches!(axis, Axis::Size | Axis::Chunk | Axis::Ranks)
 }
 
-/// All candidates, with their cases at all sizes.
 #[derive(Default)]
 struct CandidateSet {
     cases: Vec<Case>,
@@ -290,13 +279,12 @@ struct CandidateSet {
     limits: RaceLimits,
     // A row for each case.
     deferred: Vec<Vec<CaseRecord>>,
-    // The reasons for omitted candidates.
+    // With reasons.
     left_out: Vec<String>,
 }
 
 impl CandidateSet {
-    /// The cases that the machine has memory and the device has sectors for; cases of direct I/O
-    /// only if the limit has room for finding out which way it goes.
+    /// Leaves out cases that need more memory, or smaller sectors, and direct I/O if the limit does not pay for its check.
     fn for_target(
         goal: Goal,
         space: &Space,
@@ -315,7 +303,7 @@ impl CandidateSet {
             if case.axes().cache == Cache::Direct && !checks_direct {
                 let check = Bytes(direct_check_bytes).approximate();
                 set.left_out.push(format!(
-                    "{case}: --max-bytes leaves no room for {check}, which show whether O_DIRECT goes past the page cache"
+                    "{case}: --max-bytes leaves no room for the {check} that show whether O_DIRECT bypasses the page cache"
                 ));
                 continue;
             }
@@ -326,7 +314,7 @@ impl CandidateSet {
                 continue;
             }
             let real = set.add(case.clone(), Stage::Final, is_baseline, target);
-            // A case that only exists at the real size is measured there, whatever the level.
+            // Some cases are invalid at smaller sizes.
             let mut with_sizes = |sizes: &[u64], stage| -> Vec<usize> {
                 let sized = sizes.iter().map(|&bytes| case.with(Axis::Size, &Bytes(bytes).to_string()));
                 sized.map(|case| case.map_or(real, |case| set.add(case, stage, is_baseline, target))).collect()
@@ -339,7 +327,7 @@ impl CandidateSet {
             let size_bytes = case.axes().size_bytes.max(1);
             times_written = times_written.max(case.bytes_written().div_ceil(size_bytes));
             set.candidates.push(Candidate {
-                // The portfolio is measured first, too.
+                // The portfolio is measured first, like earlier finalists.
                 was_finalist: space.portfolio.contains(case),
                 values: Vec::new(),
                 screening,
@@ -354,7 +342,7 @@ impl CandidateSet {
         set
     }
 
-    /// Marks the candidates with those names, which have no size. Returns their number.
+    /// Takes names without a size. Returns the number of marked candidates.
     fn mark_finalists(&mut self, names: &HashSet<String>) -> usize {
         let mut count = 0;
         for candidate in &mut self.candidates {
@@ -365,7 +353,7 @@ impl CandidateSet {
         count
     }
 
-    /// Most bytes that the search writes, unless it was told another limit.
+    /// The default of --max-bytes, before the limit of 64 GiB.
     fn most_bytes(&self, size_bytes: u64) -> u64 {
         let screening = size_bytes.saturating_mul(SCREENING_SIZES);
         RaceLimits::finals_bytes(size_bytes, self.limits.times_written)
@@ -373,7 +361,7 @@ impl CandidateSet {
             .max(LEAST_MOST_BYTES)
     }
 
-    /// Whether the limit on bytes pays for six rounds of the finals, at the smallest size if not at the real one.
+    /// Whether --max-bytes pays for six rounds of the finals at the smallest size.
     fn check_bytes(&self, direct_check_bytes: u64) -> Result<()> {
         let smallest = self.limits.final_bytes.last().copied().unwrap_or_default();
         let least =
@@ -381,18 +369,17 @@ impl CandidateSet {
         if self.limits.max_bytes < least {
             let (least, size) = (Bytes(least), Bytes(smallest).approximate());
             return Err(usage!(
-                "--max-bytes must be at least {least} for a search that ends with six rounds of three ways at {size}: fewer \
-                 prove nothing"
+                "--max-bytes must be at least {least}, for six rounds of three methods at {size}. Fewer rounds give no \
+                 interval"
             ));
         }
         Ok(())
     }
 
-    /// Whether the budget may pay for six rounds of the finals at the only size.
+    /// Whether the budget pays for six rounds of the finals on the fastest disk.
     fn check_budget(&self) -> Result<()> {
-        /// More than any disk takes.
+        /// Faster than any disk.
         const MOST_BYTES_PER_S: u64 = 10_000_000_000;
-        /// The speed of a usual disk.
         const USUAL_BYTES_PER_S: u64 = 1_000_000_000;
         let (budget, size) = (self.limits.budget, self.limits.final_bytes[0]);
         let least = RaceLimits::least_bytes(size, self.limits.times_written);
@@ -400,9 +387,9 @@ impl CandidateSet {
             let minutes = least.div_ceil(USUAL_BYTES_PER_S).div_ceil(60);
             let [least, size] = [least, size].map(|bytes| Bytes(bytes).approximate());
             return Err(usage!(
-                "six rounds of three ways write {least}, with files of {size}, which is more than any disk takes in \
-                 {budget:?}: --budget {minutes}m is enough at 1 GB/s; to give the search less memory, and so smaller \
-                 files: systemd-run --scope -p MemoryMax=1G writebench advise …"
+                "six rounds of three methods with files of {size} write {least}, more than any disk takes in {budget:?}. \
+                 --budget {minutes}m is enough at 1 GB/s. For smaller files, give the search less memory: systemd-run \
+                 --scope -p MemoryMax=1G writebench advise …"
             ));
         }
         Ok(())
@@ -423,7 +410,7 @@ impl CandidateSet {
         let real = self.candidates.iter().filter_map(|candidate| candidate.finals.first());
         let cases: String = real.map(|&case| format!("{}\n", self.cases[case])).collect();
         format!(
-            "{cases}{}, {}; at most {} in {:?}. {} Nothing was written.\n",
+            "{cases}{}, {}, at most {} in {:?}. {} Nothing was written.\n",
             counted(self.candidates.len(), "candidate"),
             self.levels(),
             Bytes(self.limits.max_bytes).approximate(),
@@ -432,13 +419,12 @@ impl CandidateSet {
         )
     }
 
-    /// The size that the limits pay for.
     fn affordable_size(&self) -> String {
         let baseline = self.candidates[self.baseline].finals.iter().map(|&case| &self.cases[case]);
         affordable_size::sentence(&baseline.collect::<Vec<_>>(), &self.limits)
     }
 
-    /// Adds a case with the row that it will have. Returns its index.
+    /// Adds a case and its row. Returns the index.
     fn add(&mut self, case: Case, stage: Stage, is_baseline: bool, target: &TargetRecord) -> usize {
         let name = name_without_size(&case);
         let label = if is_baseline { format!("baseline: {name}") } else { name };
@@ -450,7 +436,7 @@ impl CandidateSet {
     }
 }
 
-/// Cases that promise what plain write does, one for each number of threads: limits depend on no more.
+/// Cases with the durability of plain write, one per number of threads. Limits depend on nothing else.
 fn cases_for_limits(space: &Space) -> Vec<Case> {
     let durability = space.baseline.contract().durability;
     let cases = space.cases().filter(|case| case.contract().durability == durability);

@@ -11,6 +11,7 @@ use crate::database;
 use crate::earlier_search::name_without_size;
 use crate::exit::{Exit, usage};
 use crate::global::Global;
+use crate::meant;
 
 /// Print the function that writes or copies a file as a case does
 #[derive(Args)]
@@ -42,7 +43,10 @@ const CODE_EXAMPLES: &str = "Examples:
 impl CodeCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let name = self.case.clone().map_or_else(|| recommended(global), Ok)?;
-        let case = Case::parse(&name)?;
+        let case = Case::parse(&name).map_err(|error| match meant::case(&name) {
+            Some(meant) => usage!("'{name}' is not a case. Did you mean {meant}?"),
+            None => error.into(),
+        })?;
         let frame = EmitOptions { is_program: self.main, is_atomic: self.atomic, is_stream: self.stream };
         match code(&case, self.language, frame) {
             Ok(text) => {

@@ -1,5 +1,3 @@
-//! `writebench fs`: kinds → filesystems → the same cases on all of them.
-
 mod images;
 mod requests;
 
@@ -16,6 +14,7 @@ use writebench_store::Store;
 
 use self::images::Images;
 use self::requests::{kind_options, requests, suggestion};
+use crate::arguments::{HOW_CAREFUL, WHERE};
 use crate::database;
 use crate::exit::Exit;
 use crate::export::Export;
@@ -29,54 +28,54 @@ use crate::session::{
 };
 use crate::signals::{is_stopped, stop_on_signals};
 
-/// Measure filesystems side by side, each made in an image of its own and removed afterwards
+/// Compare filesystems, each made in a new image and removed afterwards
 #[derive(Args)]
 #[command(after_help = FS_EXAMPLES)]
 pub(crate) struct FsCommand {
-    /// Existing directories to measure as well; they come first
+    /// Existing directories to measure also, before the new filesystems
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: Vec<PathBuf>,
-    /// Kinds to make: ext4, ext4-no-journal, ext3, ext2, xfs, btrfs, btrfs-no-checksums, btrfs-raid0, tmpfs,
-    /// tmpfs-huge, overlay:KIND, fuse:KIND (through bindfs), and any other that mkfs.KIND makes; overlay and fuse
-    /// alone stand on each of the others. All are compared with the first
-    /// [default: all of these, with overlay and fuse on ext4]
-    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    /// Make these filesystems, and compare all with the first: ext4, ext4-no-journal, ext3, ext2, xfs, btrfs,
+    /// btrfs-no-checksums, btrfs-raid0, tmpfs, tmpfs-huge, overlay:KIND, fuse:KIND (bindfs), or any with an mkfs.KIND.
+    /// `overlay` and `fuse` alone use each of the others [default: all of these, with overlay and fuse on ext4]
+    #[arg(long, value_name = "KIND", value_delimiter = ',', help_heading = WHERE)]
     on: Vec<String>,
-    /// Directory for the images, which have no names, so that none of them remains
-    #[arg(long, value_name = "DIR", default_value = "/dev/shm", value_hint = ValueHint::DirPath)]
+    /// Make the images in this directory, as files without names, which are always removed
+    #[arg(long, value_name = "DIR", default_value = "/dev/shm", value_hint = ValueHint::DirPath, help_heading = WHERE)]
     images: PathBuf,
-    /// Words for mkfs, added to ours: KIND=WORDS, such as 'ext4=-b 1024'; may be repeated
-    #[arg(long, value_name = "KIND=WORDS", value_parser = kind_options, allow_hyphen_values = true)]
+    /// Add words to mkfs: KIND=WORDS, such as 'ext4=-b 1024'. May be repeated
+    #[arg(long, value_name = "KIND=WORDS", value_parser = kind_options, allow_hyphen_values = true,
+        help_heading = WHERE)]
     mkfs_options: Vec<(FilesystemKind, String)>,
-    /// Options for the mount, added to ours: KIND=OPTIONS, such as ext4=noatime,data=writeback; may be repeated
-    #[arg(long, value_name = "KIND=OPTIONS", value_parser = kind_options)]
+    /// Add options to the mount: KIND=OPTIONS, such as ext4=noatime,data=writeback. May be repeated
+    #[arg(long, value_name = "KIND=OPTIONS", value_parser = kind_options, help_heading = WHERE)]
     mount_options: Vec<(FilesystemKind, String)>,
     #[command(flatten)]
     selection: SelectionArguments,
     #[command(flatten)]
     measuring: MeasuringArguments,
-    /// Do not ask before more than 64 GiB, or a quarter of the free space of a disk, is written
-    #[arg(long, short)]
+    /// Write more than 64 GiB, or a quarter of a disk's free space, without asking
+    #[arg(long, short, help_heading = HOW_CAREFUL)]
     yes: bool,
 }
 
 const FS_EXAMPLES: &str = "Examples:
   writebench fs                                             all goals on twelve filesystems, in images in memory: 32 MiB each
   writebench fs --on ext4,xfs,btrfs --suite buffer          elapsed and CPU time by buffer size and filesystem
-  writebench fs /data --on ext4 --images /data              what the loop device costs: the same disk, with and without
-  writebench fs --on ext4,overlay,fuse --suite write        what stands on top costs
+  writebench fs /data --on ext4 --images /data              the cost of the loop device
+  writebench fs --on ext4,overlay,fuse --suite write        the cost of overlay and FUSE
   writebench fs --on ext4 --mount-options ext4=data=journal --case write,sync=fsync
 
-Needs root, and works in a private mount namespace: however it ends, no mount, loop device or image stays.";
+Needs root. Mounts are in a private namespace: however the run ends, no mount, loop device or image remains.";
 
-/// The size of the files that answer the goals on many filesystems: six rounds of all are needed for a comparison.
+/// Small enough for six rounds of all goals on all filesystems, which a comparison needs.
 const GOALS_SIZE: Bytes = Bytes(32 << 20);
 const BUDGET_OF_EACH: Duration = Duration::from_secs(20);
 
 impl FsCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (measuring, output) = (&self.measuring, &global.output);
-        // Exports and targets are found first: paths may mean something else in the private namespace.
+        // In the private namespace, the same paths may name other files. So exports and targets are found first.
         let exports = measuring.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
         let requests = requests(&self.on, &self.mkfs_options, &self.mount_options)?;
         let targets = Target::find_different(&self.target, measuring.timeout)?;
@@ -87,7 +86,7 @@ impl FsCommand {
         let paths: Vec<String> = targets.iter().map(|target| target.path().display().to_string()).collect();
         let names = paths.iter().cloned().chain(requests.iter().map(|request| request.kind.to_string()));
         let cases = distinct(selected.rows.iter().map(|row| row.case.clone()), Clone::clone);
-        // Until the filesystems are made, the space of the images' directory stands for theirs.
+        // The filesystems do not exist yet, so the images' directory is asked for its space.
         let space = writebench_probe::space(&self.images)?;
         let spaces: Vec<_> = names.map(|name| (name, Some(space))).collect();
         let settings = measuring.settings(self.budget(spaces.len()), selected.samples);
@@ -97,20 +96,18 @@ impl FsCommand {
         if measuring.dry_run {
             let paths: String = paths.iter().map(|path| format!("{}\n", visible(path))).collect();
             output.results(&(paths + &images.text() + &cost.dry_run()?))?;
-            if let Err(error) = images.check(measuring.max_bytes) {
-                output.note(&format!("It would be refused: {error}"));
-            }
+            output.note_refusal(images.check(measuring.max_bytes));
             return Ok(Exit::Ok);
         }
         images.check(measuring.max_bytes)?;
         let smallest = largest.map(|largest| AdaptiveCases::smallest(&selected.rows, largest));
         let least = Cost { cases: smallest.as_ref().unwrap_or(&cases), ..cost.clone() };
         least.check_max_bytes(0)?;
-        // Images in memory wear no disk, and their space is checked as memory.
+        // Images in memory do not wear a disk. Their space is checked as memory.
         let of_images = Some(space).filter(|_| !images.are_in_memory);
         let free = least_free_bytes(targets.iter().map(Target::space).chain([of_images]));
         least.ask(self.yes, free)?;
-        // The database is opened first: its path may mean something else in the private namespace.
+        // Its path may name another file in the private namespace.
         let store = database::open(global.db.as_deref())?;
         stop_on_signals()?;
         let needed = self.needed_paths(store.path(), &targets)?;
@@ -133,7 +130,6 @@ impl FsCommand {
         selection::rows(&selection, false, None, block_bytes, &[])
     }
 
-    /// The time for all goals on so many filesystems.
     fn budget(&self, filesystems: usize) -> Option<Duration> {
         let filesystems = u32::try_from(filesystems).unwrap_or(u32::MAX);
         self.selection.is_empty().then_some(BUDGET_OF_EACH.saturating_mul(filesystems))
@@ -144,12 +140,12 @@ impl FsCommand {
         self.measuring.budget.and_then(|_| self.selection.adaptive_size(&selected.rows))
     }
 
-    /// Paths that must mean in the private namespace what they mean outside.
+    /// Paths that must name the same files inside the private namespace and outside.
     fn needed_paths(&self, database: &Path, targets: &[Target]) -> Result<Vec<PathBuf>> {
         let mut paths = vec![std::env::current_dir().context("find the current directory")?];
         for path in [database, self.images.as_path()] {
             paths.push(std::path::absolute(path)?);
-            // The destination of a link is needed, too.
+            // Also the destination of a link.
             paths.extend(path.canonicalize());
             paths.extend(path.parent().and_then(|parent| parent.canonicalize().ok()));
         }
@@ -172,8 +168,7 @@ impl FsCommand {
         for target in std::mem::take(&mut made.targets) {
             match target.check(&cases, None, self.measuring.reserve, &[]) {
                 Ok(()) => targets.push(target),
-                // The kind or its options make the filesystem too small for the cases, which is as
-                // good as not made.
+                // The kind or its options leave too little space for the cases.
                 Err(error) => made.add_missing(target.record().name, error.to_string(), output),
             }
         }
@@ -188,7 +183,7 @@ impl FsCommand {
         run.missing = made.missing;
         let cases = selection::different_cases(&run.cases, 1)?;
         let targets = check_and_claim(targets, &cases, (None, measuring.reserve), false, output)?;
-        // A run that chooses its size takes one that needs no consent, unless that is given.
+        // Without --yes, a run that chooses its size takes one that needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
         let size = self.largest_size(&selected).map(|largest| (largest, false));
         let sized = AdaptiveCases::for_run(&selected.rows, size, &run, unasked)?;
@@ -207,7 +202,6 @@ impl FsCommand {
     }
 }
 
-/// The outcome of each request.
 #[derive(Default)]
 struct RequestedFilesystems {
     targets: Vec<Target>,
@@ -222,7 +216,7 @@ impl RequestedFilesystems {
     }
 }
 
-/// Makes the filesystems that this machine can; none if it was told to stop.
+/// Makes all filesystems that this machine supports. None after a signal.
 fn make_all(
     filesystems: &mut Filesystems,
     requests: &[FilesystemRequest],
@@ -253,12 +247,12 @@ fn make_all(
     Ok(Some(all))
 }
 
-/// Each reason once, with the names of all filesystems that it prevented.
+/// Each reason once, with its filesystems.
 fn reasons(missing: &[MissingTarget]) -> String {
     let reasons = grouped(missing, |target| target.why.as_str()).into_iter();
     let texts = reasons.map(|(why, targets)| {
         let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
         format!("{}: {why}", names.join(", "))
     });
-    texts.collect::<Vec<_>>().join("; ")
+    texts.collect::<Vec<_>>().join(". ")
 }

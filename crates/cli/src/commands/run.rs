@@ -1,5 +1,3 @@
-//! `writebench run`: arguments → cases → runner → database → report.
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +8,7 @@ use writebench_model::{
 };
 use writebench_store::Store;
 
+use crate::arguments::{HOW_CAREFUL, WHAT};
 use crate::database;
 use crate::exit::{Exit, usage};
 use crate::file_copy::{CopyArguments, FileCopy};
@@ -22,14 +21,12 @@ use crate::session::{
     Workspaces, check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run,
 };
 
-/// Measure ways to write. Without a suite or case, find the fastest way for each goal in less than a minute
+/// Measure methods of writing. Without a suite or case, find the fastest method for each goal in under a minute
 #[derive(Args, Default)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunCommand {
-    /// Directory to write to, or with --destroy a block device; of a directory's files only those that writebench
-    /// makes are ever written or removed. Several directories are measured side by side, in the same rounds, and
-    /// compared with the first
-    /// [default: the current directory]
+    /// Directory to write to, or with --destroy a block device. Your files there are never changed. Several
+    /// directories are measured in the same rounds, and compared with the first [default: the current directory]
     #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath)]
     target: Vec<PathBuf>,
     #[command(flatten)]
@@ -39,43 +36,42 @@ pub(crate) struct RunCommand {
     #[command(flatten)]
     copying: CopyArguments,
     /// Evict the source of a copy from the page cache before every sample (axis `origin`)
-    #[arg(long)]
+    #[arg(long, help_heading = WHAT)]
     cold: bool,
     #[command(flatten)]
     device: DestroyArguments,
     #[command(flatten)]
     measuring: MeasuringArguments,
-    /// Continue an unfinished run: the newest, or the one with that number
-    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true,
+    /// Continue the newest unfinished run, or the one with this number
+    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, help_heading = WHAT,
         value_parser = clap::value_parser!(i64).range(1..),
         conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "cold", "samples", "precision", "seed",
             "verify", "label", "dry_run", "target", "scaling"])]
     resume: Option<Option<i64>>,
     /// Measure with 1, 2, 4 ... and all ranks of mpirun or srun
-    #[arg(long)]
+    #[arg(long, help_heading = WHAT)]
     scaling: bool,
-    /// Do not ask before more than 64 GiB, or a quarter of the free space of a disk, is written
-    #[arg(long, short)]
+    /// Write more than 64 GiB, or a quarter of a disk's free space, without asking
+    #[arg(long, short, help_heading = HOW_CAREFUL)]
     yes: bool,
 }
 
 const RUN_EXAMPLES: &str = "Examples:
-  writebench run /data                                      the fastest way for each goal
+  writebench run /data                                      the fastest method for each goal
   writebench run /data --suite write,parallel --size 4GiB   two suites, with larger files
   writebench run --case write,chunk=64KiB --case mmap       two cases, in the current directory
-  writebench run --case write --command './mine {file}'     a program of your own beside a case
-  writebench run /data /scratch --suite buffer              two places side by side
+  writebench run --case write --command './mine {file}'     your own program vs. write(2)
+  writebench run /data /scratch --suite buffer              two directories compared
   writebench run /data --suite mmap --dry-run               how much would be written?
-  writebench run --suite copy <X >Y                         twenty ways to copy X to Y
+  writebench run --suite copy <X >Y                         twenty methods of copying X to Y
   writebench run /data --suite durable --record 512         the price of durable records
-  writebench run /dev/sdX --suite direct --destroy /dev/sdX all that is on sdX is lost";
+  writebench run /dev/sdX --suite direct --destroy /dev/sdX everything on sdX is lost";
 
-/// The time for all goals, and the most bytes.
+/// Limits of a run that answers all goals.
 const GOALS_BUDGET: Duration = Duration::from_secs(45);
 const GOALS_MAX_BYTES: u64 = 20 << 30;
 
 impl RunCommand {
-    /// A run that answers the goals of the selection.
     pub(crate) fn for_goals(
         target: Vec<PathBuf>,
         selection: SelectionArguments,
@@ -128,7 +124,7 @@ impl RunCommand {
             limits: !measuring.no_limits,
             ..Cost::new(&cases, &run.settings, spaces.collect())
         };
-        // A run that chooses its size takes one that needs no consent, unless that is given.
+        // Without --yes, a run that chooses its size takes one that needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
         let size = largest.map(|largest| (largest, false));
         let fixed = || selected.rows.iter().map(|row| (row.case.axes().size_bytes, true)).max();
@@ -140,6 +136,8 @@ impl RunCommand {
         if measuring.dry_run {
             output.results(&cost.dry_run()?)?;
             targets.iter().try_for_each(|target| target.check_claim(self.device.destroy_data))?;
+            let check = |target: &Target| target.check(&cases, copy_bytes, measuring.reserve, &targets);
+            output.note_refusal(targets.iter().try_for_each(check));
             return Ok(Exit::Ok);
         }
         let needs = (copy_bytes, measuring.reserve);
@@ -151,7 +149,7 @@ impl RunCommand {
         let run = if sized.is_some() { RunRecord { cases: Vec::new(), ..run } } else { run };
         let number = store.begin_run(&run)?;
         if answers_goals && !keeps_data {
-            output.note("Left out the durable goals: memory keeps nothing over a loss of power.");
+            output.note("Left out the durable goals: memory does not survive power loss.");
         }
         output.note(&line);
         let (limit, leader) = (measuring.timeout, &global.leader);
@@ -161,7 +159,6 @@ impl RunCommand {
         Session::new(workspaces, run, configuration.with_adaptive_size(sized)).measure(&exports)
     }
 
-    /// The cases that were named, and the user's programs.
     fn selected(
         &self,
         copied: Option<&FileCopy>,
@@ -177,7 +174,7 @@ impl RunCommand {
             selection::rows(selection, self.cold, copied, block_size_bytes, &self.ranks(ranks))?
         };
         if !programs.is_empty() {
-            // Beside command lines, other rows are in words, too.
+            // Rows with command lines have labels, so all others need one.
             for row in &mut selected.rows {
                 row.label = row.label.take().or_else(|| Some(row.case.words()));
             }
@@ -186,14 +183,14 @@ impl RunCommand {
         Ok(selected)
     }
 
-    /// The numbers of ranks for cases that name none; empty in a run of one rank.
+    /// For cases that name no number of ranks. Empty in a run of one rank.
     fn ranks(&self, all: u32) -> Vec<u32> {
         let doubled = std::iter::successors(Some(1u32), |ranks| ranks.checked_mul(2));
         let fewer = doubled.take_while(|&ranks| self.scaling && ranks < all);
         fewer.chain((all > 1).then_some(all)).collect()
     }
 
-    /// The file to copy that was given, by name or as `<X >Y`.
+    /// The source that the user gave, by name or as `<X >Y`.
     fn find_copy(&self) -> Result<Option<FileCopy>> {
         let limit = self.measuring.timeout;
         let named = self.copying.find(limit)?;
@@ -204,7 +201,7 @@ impl RunCommand {
         let copied = FileCopy::redirected(limit)?;
         if copied.is_some() && !self.target.is_empty() {
             return Err(usage!(
-                "with <X >Y the target is the directory of Y: leave TARGET out, or do not redirect (</dev/null)"
+                "with <X >Y the target is the directory of Y. Leave out TARGET, or redirect the input (</dev/null)"
             ));
         }
         Ok(copied)
@@ -220,7 +217,7 @@ impl RunCommand {
                 None => return Target::find_different(targets, limit),
                 Some(device) => {
                     return Err(usage!(
-                        "--destroy {}: a device is measured alone; name it as the only TARGET",
+                        "--destroy {}: a device is measured alone. Give it as the only TARGET",
                         device.display()
                     ));
                 }
@@ -229,28 +226,26 @@ impl RunCommand {
         Ok(vec![Target::find(one, destroy, limit)?])
     }
 
-    /// Refuses options that mean nothing with so many ranks.
     fn check_options(&self, ranks: u32) -> Result<()> {
         match &self.device.destroy {
             _ if self.scaling && ranks == 1 => Err(usage!(
-                "--scaling is for several ranks: start writebench by mpirun -n 4, or srun -n 4, with it"
+                "--scaling needs several ranks. Start writebench by mpirun -n 4, or srun -n 4"
             )),
             Some(device) if ranks > 1 => Err(usage!(
-                "--destroy {}: a device is of one node; start writebench once, without mpirun or srun",
+                "--destroy {}: a device belongs to one node. Start writebench without mpirun or srun",
                 device.display()
             )),
             _ => Ok(()),
         }
     }
 
-    /// Goes on with the run of that number, or with the newest that is unfinished.
     fn resume(&self, number: Option<i64>, global: &Global) -> Result<Exit> {
         let (measuring, output) = (&self.measuring, &global.output);
         let store = database::open(global.db.as_deref())?;
         let number = match number {
             Some(number) => number,
             None => {
-                store.newest_unfinished_run()?.ok_or_else(|| usage!("there is no unfinished run to resume"))?
+                store.newest_unfinished_run()?.ok_or_else(|| usage!("there is no unfinished run to resume. `writebench runs` lists all"))?
             }
         };
         let mut run = store.run(number)?;
@@ -269,8 +264,8 @@ impl RunCommand {
         };
         if !targets.iter().zip(&run.targets).all(is_as_before) || run.version != VERSION {
             return Err(usage!(
-                "run {number} was made by another writebench, or on another kernel, filesystem, mount or device; \
-                 its samples cannot be mixed with new ones"
+                "run {number} is from another version of writebench, kernel, filesystem, mount or device, so new samples \
+                 would not be comparable. Start a new run"
             ));
         }
         let given = measuring.settings(None, run.settings.samples);
@@ -284,7 +279,7 @@ impl RunCommand {
         if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
             && copied.check_size(Bytes(case.axes().size_bytes)).is_err()
         {
-            return Err(usage!("{} has changed since the run began", copied.source.path.display()));
+            return Err(usage!("{} has changed since the run began. Start a new run", copied.source.path.display()));
         }
         let needs = (copied.as_ref().map(FileCopy::copy_bytes), measuring.reserve);
         let free = free_disk_bytes(&targets);
@@ -298,12 +293,12 @@ impl RunCommand {
             let cost = Cost { copy_bytes, ..Cost::new(&cases, &left, names.collect()) };
             cost.check_max_bytes(settings.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
             cost.ask(self.yes, free)?;
-            output.note(&format!("Going on, at most {}", cost.line()?));
+            output.note(&format!("Resuming, at most {}", cost.line()?));
         }
         if let (Some(before), Some(now)) = (&run.cluster, global.cluster()) {
             let now = now.instead_of(before);
             if now.earlier_nodes.len() > before.earlier_nodes.len() {
-                output.note(&format!("The run goes on with other nodes: {now} instead of {before}"));
+                output.note(&format!("The run continues on other nodes: {now} instead of {before}"));
             }
             store.record(number, &RunEvent::Cluster(now.clone()))?;
             run.cluster = Some(now);
@@ -311,42 +306,42 @@ impl RunCommand {
         store.record(number, &RunEvent::Status(RunStatus::Running))?;
         let (limit, leader) = (measuring.timeout, &global.leader);
         let workspaces = Workspaces { store: &store, run: number, targets, limit, output, leader };
-        // The limits were measured when the run began, if they were wanted.
+        // The first part of the run has measured the limits.
         Session::new(workspaces, run, Configuration::new(settings, cases, copied)).measure(&exports)
     }
 }
 
-/// The least free space of the disks among the targets: written memory is not worn, and free again at once.
+/// Only of disks: memory does not wear, and is free again after each sample.
 fn free_disk_bytes(targets: &[Target]) -> Option<u64> {
     let is_disk = |target: &&Target| !target.record().environment.filesystem.is_in_memory();
     least_free_bytes(targets.iter().filter(is_disk).map(Target::space))
 }
 
-/// Files that no export may replace: the database, the file that is copied, and its copy.
+/// Files that no export may replace: the database, the source of the copy, and the copy.
 fn protected(copied: Option<&FileCopy>, db: Option<&Path>) -> Result<ProtectedPaths> {
     copied.into_iter().try_fold(ProtectedPaths::database(db), |protected, copied| copied.protect(protected))
 }
 
-/// The obstacle, if there is one; otherwise the run is held for this process.
+/// Without an obstacle, the run is locked for this process.
 fn obstacle_to_resuming(store: &Store, number: i64, run: &RunRecord) -> Result<Option<&'static str>> {
     Ok(if run.is_search() {
-        Some("is a search of `advise`, which cannot go on; start it again")
+        Some("is a search of `advise`, which cannot be resumed. Start it again")
     } else if run.has_made_filesystems() {
-        Some("made its filesystems itself, and they are gone with it; start it again")
+        Some("made filesystems that no longer exist. Start it again")
     } else if store.is_imported(number)? {
         Some(
-            "was imported: what a document says about files and targets is not followed; start a run of your own",
+            "was imported, and could name any file or target. Start your own run",
         )
     } else if run.cases.is_empty() {
-        Some("ended before its first sample; start it again")
+        Some("ended before its first sample. Start it again")
     } else if !store.hold_run(number)? {
-        Some("is still under way")
+        Some("is still in progress. Wait for its end")
     } else {
         None
     })
 }
 
-/// The facts that must be unchanged for a run to continue.
+/// Facts that must not change before a run is resumed.
 fn lasting_facts(environment: &Environment) -> impl PartialEq + use<> {
     let filesystem = &environment.filesystem;
     (

@@ -1,4 +1,4 @@
-//! How cases are measured: the options that commands share, and what a run records of them.
+//! The options for measuring that commands share, and the settings that a run records.
 
 use std::time::Duration;
 
@@ -7,50 +7,51 @@ use writebench_model::{
     Bytes, Reserve, RunRecord, RunStatus, SelectedCase, Settings, TargetRecord, Verify, nanoseconds,
 };
 
-use crate::arguments::{named_values, positive_duration};
+use crate::arguments::{HOW_CAREFUL, HOW_LONG, OUTPUT, named_values, positive_duration};
 use crate::export::ExportArguments;
 use crate::run_name::label;
 use crate::selection;
 
-/// How they are measured, and what is made of it.
 #[derive(Args, Default)]
 pub(crate) struct MeasuringArguments {
-    /// Undisturbed samples of each case [default: 6, the least with a 95 % interval; 11 for suite copy]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    /// Take this many undisturbed samples of each case [default: 6, the least for a 95 % interval, and 11 for suite copy]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = HOW_LONG)]
     pub samples: Option<u32>,
-    /// Take more samples of a case until half its interval is no more than that share of its median, such as 2%; up to 20
-    /// times --samples, or until --budget
-    #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm)]
+    /// Take more samples until half the interval is within this share of the median, such as 2%: at most 20 times
+    /// --samples
+    #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm, help_heading = HOW_LONG)]
     pub precision: Option<u32>,
-    /// Stop after this time; loops over durable records are cut to their share of it [default: none; 45s for all goals, with `fs` 20s for each filesystem]
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    /// Stop after this time, and cut loops over durable records to their share of it [default: none, 45s for all goals,
+    /// or 20s per filesystem of `fs`]
+    #[arg(long, value_name = "TIME", value_parser = positive_duration, help_heading = HOW_LONG)]
     pub budget: Option<Duration>,
     /// Stop before more than this is written
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", help_heading = HOW_LONG)]
     pub max_bytes: Option<Bytes>,
-    /// Space to leave free on a target, and where images are made: a share of its bytes and inodes, or a size
-    #[arg(long, value_name = "SHARE|SIZE", default_value_t)]
-    pub reserve: Reserve,
-    /// Seed of the order and the data [default: random, and shown]
-    #[arg(long, value_name = "NUMBER")]
-    pub seed: Option<u64>,
-    /// When to read files back and compare them: sampled (a case's first sample whole, and a part of every later one),
-    /// first, every (each sample whole) or never
-    #[arg(long, value_name = "WHEN", default_value = "sampled", value_parser = named_values(Verify::ALL, Verify::name))]
-    pub verify: Verify,
-    /// Deadline of a sample, of a target's answer, and beside the time of measuring a limit [default: by the
-    /// sample's size, at least a minute; 30s for a target]
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    /// Give up on a sample, a target's answer or a limit after this time [default: at least a minute, more for large
+    /// samples, and 30s for an answer]
+    #[arg(long, value_name = "TIME", value_parser = positive_duration, help_heading = HOW_LONG)]
     pub timeout: Option<Duration>,
-    /// Label of the run, for `show`, `compare` and `runs`. Several runs may share one
-    #[arg(long, value_name = "NAME", value_parser = label)]
-    pub label: Option<String>,
-    /// Do not measure the limits of memory and device, which takes up to two seconds for each target with durable or direct cases
-    #[arg(long)]
+    /// Leave this share of a target's bytes and inodes free, or this size. Holds for images also
+    #[arg(long, value_name = "SHARE|SIZE", default_value_t, help_heading = HOW_CAREFUL)]
+    pub reserve: Reserve,
+    /// Read files back and compare them: sampled (all of a case's first sample and a part of each later one), first, every
+    /// (all of each sample) or never
+    #[arg(long, value_name = "WHEN", default_value = "sampled", value_parser = named_values(Verify::ALL, Verify::name),
+        help_heading = HOW_CAREFUL)]
+    pub verify: Verify,
+    /// Skip measuring the limits of memory and device, which takes up to two seconds per target
+    #[arg(long, help_heading = HOW_CAREFUL)]
     pub no_limits: bool,
-    /// Print the cases and the bytes that they would write, and write nothing
-    #[arg(long)]
+    /// Derive the order and the data from this seed [default: random, and shown]
+    #[arg(long, value_name = "NUMBER", help_heading = HOW_CAREFUL)]
+    pub seed: Option<u64>,
+    /// Print the cases and the bytes to be written, and write nothing
+    #[arg(long, help_heading = HOW_CAREFUL)]
     pub dry_run: bool,
+    /// Label the run, for `show`, `compare` and `runs`. Several runs may share a label
+    #[arg(long, value_name = "NAME", value_parser = label, help_heading = OUTPUT)]
+    pub label: Option<String>,
     #[command(flatten)]
     pub exports: ExportArguments,
 }
@@ -58,7 +59,6 @@ pub(crate) struct MeasuringArguments {
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 impl MeasuringArguments {
-    /// The settings of the command line, with a budget if it names none.
     pub(crate) fn settings(&self, default_budget: Option<Duration>, samples: u32) -> Settings {
         Settings {
             samples: self.samples.unwrap_or(samples),
@@ -73,13 +73,11 @@ impl MeasuringArguments {
     }
 }
 
-/// The seed that was asked for, or a random one.
 pub(crate) fn seed(asked: Option<u64>) -> u64 {
-    // Within 53 bits, so that every reader of JSON gets it whole.
+    // Within the 53 bits that every reader of JSON keeps.
     asked.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11)
 }
 
-/// A run that has not begun.
 pub(crate) fn new_run(
     label: Option<String>,
     settings: Settings,
@@ -103,7 +101,6 @@ pub(crate) fn new_run(
     }
 }
 
-/// A share such as `2%` or `0.5%`, in millionths.
 fn percent_in_ppm(text: &str) -> Result<u32, String> {
     let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     let ppm = number.map(|percent| (percent * 1e4).round()).filter(|ppm| (100.0..=1e6).contains(ppm));

@@ -1,4 +1,4 @@
-//! The size of the files that a search's limits pay for, before anything is measured.
+//! An estimate, before measuring, of the file size that a search's limits pay for.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use writebench_runner::{Pace, RaceLimits};
 /// A usual disk.
 const PACE: Pace =
     Pace { bytes_per_s: 1_000_000_000, sync: Duration::from_micros(200), call: Duration::from_micros(1) };
-/// A search takes as long as so many writes of its file: the screening has half of the time, and its finals have eight
-/// checks and eight rounds of three. Warming memory and reading back take twice as long as writing.
+/// The duration of a search in writes of its file. Half is for the screening. The finals have eight checks and eight
+/// rounds of three. Warming memory and reading back double the time.
 const WRITES: u32 = 220;
 
 /// `At 1 GB/s, 60s pays for finals with 256 MiB. With 4 GiB a search takes about 16m: --budget 16m.` The cases are plain
-/// write with the size that was asked for, and with smaller ones.
+/// write at the requested size, then at smaller ones.
 pub(super) fn sentence(cases: &[&Case], limits: &RaceLimits) -> String {
     let Some(asked) = cases.first() else { return String::new() };
     let time = |case: &Case| PACE.time_of(case).saturating_mul(WRITES);
@@ -37,7 +37,7 @@ pub(super) fn sentence(cases: &[&Case], limits: &RaceLimits) -> String {
     text
 }
 
-/// Rounded up, as `--budget` takes it.
+/// In the form of `--budget`.
 fn rounded_up(time: Duration) -> String {
     match time.as_secs_f64().ceil() {
         seconds @ ..=120.0 => format!("{seconds:.0}s"),
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_that_is_paid_for_is_said_and_what_the_asked_one_takes() {
+    fn the_note_names_the_affordable_size_and_the_limits_for_the_requested_one() {
         let large = ["4GiB", "2GiB", "1GiB", "256MiB"];
         assert_eq!(said(&large[3..], 60, 1 << 40), "At 1 GB/s, 60s pays for finals with 256 MiB.");
         assert_eq!(

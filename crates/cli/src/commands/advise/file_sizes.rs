@@ -1,19 +1,14 @@
-//! The sizes of the files of a search.
-
 use writebench_model::{Goal, Space};
 
-/// The screening writes these parts of the file.
+/// The screening writes a 64th and an eighth of the file.
 const SCREENING_SHARES: [u64; 2] = [64, 8];
-/// Least bytes of a sample of the screening: with fewer, opening the file takes most of the time.
+/// In smaller samples, opening the file takes most of the time.
 const LEAST_SCREENING_BYTES: u64 = 4 << 20;
-/// Least bytes of a sample of the finals, where the limits do not pay for more.
 const LEAST_FINAL_BYTES: u64 = 8 << 20;
-/// Least records of a sample.
 const LEAST_RECORDS: u64 = 64;
 
-/// The files' sizes in the screening, from small to large, and in the finals: the requested one, and smaller
-/// ones. In whole records: parts of the real size for the screening, and halves of it for the finals. Files that
-/// fit into memory do not predict larger ones.
+/// Sizes for the screening, from small to large, and for the finals: the requested size, then halves of it. All are whole
+/// records. Files that fit into memory do not predict larger ones.
 pub(super) fn file_sizes(goal: Goal, space: &Space) -> (Vec<u64>, Vec<u64>) {
     let size_bytes = space.baseline.axes().size_bytes;
     if goal == Goal::LargerThanMemory {
@@ -56,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn the_screening_writes_parts_of_the_file_and_the_finals_halves_that_are_not_too_small() {
+    fn the_screening_writes_parts_of_the_file_and_the_finals_halves() {
         let sizes_of = |size| sizes(Goal::Stream, size, None);
         assert_eq!(sizes_of("1GiB"), (mebibytes(&[16, 128]), mebibytes(&[1024, 512, 256, 64, 32, 8])));
         assert_eq!(sizes_of("64MiB"), (mebibytes(&[4, 8]), mebibytes(&[64, 32, 16])));
@@ -66,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_records_are_whole_records_and_64_at_least() {
+    fn files_of_records_have_whole_records_and_64_at_least() {
         let sizes_of = |size, record| sizes(Goal::Records, size, record);
         assert_eq!(sizes_of("4MiB", None), (vec![256 << 10, 512 << 10], vec![4 << 20, 2 << 20, 1 << 20]));
         assert_eq!(sizes_of("100kB", Some("100")), (vec![6400, 12_500], vec![100_000, 50_000, 25_000]));
