@@ -1,4 +1,4 @@
-//! Signals that ask for an end, and the processes that leave them to their supervisor.
+//! Signals that end a run, and processes that ignore them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 
 static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Set once a signal has asked for an end.
+/// Set by SIGINT, SIGTERM or SIGHUP.
 pub(crate) fn stop() -> &'static AtomicBool {
     &STOP
 }
@@ -20,15 +20,15 @@ pub(crate) fn is_stopped() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
-/// Has the first signal set [`stop`]. A second signal ends the program at once; the next run removes what stays.
+/// The first signal sets [`stop`]. A second one ends the program at once, and the next run removes the leftovers.
 pub(crate) fn stop_on_signals() -> Result<()> {
     static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
-    // A signal that was handled twice would seem to be the second.
+    // With two handlers, one signal would count as two.
     if IS_REGISTERED.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // A run that was started with nohup must continue.
+        // nohup.
         if signal == SIGHUP && is_ignored(signal) {
             continue;
         }
@@ -38,21 +38,20 @@ pub(crate) fn stop_on_signals() -> Result<()> {
     Ok(())
 }
 
-/// Prepares a worker or a target helper, whose end is the supervisor's decision.
+/// For a worker or a target helper, which only its supervisor ends.
 pub(crate) fn obey_supervisor_only() -> Result<()> {
-    // A crash such as SIGBUS is an outcome, and a core file would hold the source's data.
+    // A core file of a crash (SIGBUS is an outcome) would hold the source's data.
     let no_core = Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(Resource::Core, no_core)?;
-    // A scheduler sends signals that ask for an end to all processes of a job at once.
+    // A scheduler sends these signals to all processes of a job.
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::default())?;
     }
-    // No worker may continue to write after its supervisor is gone, and the lock of the run's directory must not outlive
-    // the run.
+    // Without a supervisor, no worker may write, or hold the lock of the run's directory.
     Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?)
 }
 
-/// Whether this process was started with that signal ignored: `SigIgn` of proc_pid_status(5).
+/// `SigIgn` of proc_pid_status(5).
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

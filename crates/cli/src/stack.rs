@@ -1,16 +1,15 @@
-//! Enough stack for the program and its workers, whatever `ulimit -s` says.
+//! Enough stack for the program and its workers, even with a low `ulimit -s`.
 
 use anyhow::Result;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use crate::exit::usage;
 
-/// The stack grows up to the limit of the moment. Where it could not, the kernel would end the program by a signal.
+/// The stack grows up to the current limit. Beyond it, the kernel kills the program.
 const ENOUGH_BYTES: u64 = 1 << 20;
-/// What parsing a command line takes in builds without optimization, and some more.
+/// Parsing a command line takes almost this in unoptimized builds.
 const LEAST_BYTES: u64 = 512 << 10;
 
-/// Raises the limit if it is low and may be raised.
 pub(crate) fn ensure_enough() -> Result<()> {
     let mut limit = getrlimit(Resource::Stack);
     if limit.current.is_none_or(|bytes| bytes >= ENOUGH_BYTES) {
@@ -22,7 +21,7 @@ pub(crate) fn ensure_enough() -> Result<()> {
     if bytes.is_some_and(|bytes| bytes < LEAST_BYTES) {
         let (least, most) = (LEAST_BYTES >> 10, bytes.unwrap_or(0) >> 10);
         return Err(usage!(
-            "the stack may have {most} KiB only, and needs {least}: raise it by `ulimit -s {least}`"
+            "the stack is limited to {most} KiB, and {least} are needed. Raise the limit by `ulimit -s {least}`"
         ));
     }
     Ok(())

@@ -1,5 +1,3 @@
-//! Names in a directory that is held open.
-
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -14,7 +12,7 @@ use tempfile::NamedTempFile;
 
 use super::OutputPath;
 
-/// A file by its device and inode, which all of its names share.
+/// Device and inode.
 pub(super) type Identity = (u64, u64);
 
 pub(super) fn identity(metadata: &Metadata) -> Identity {
@@ -25,36 +23,33 @@ pub(super) fn identity_at(path: &Path) -> Option<Identity> {
     path.metadata().ok().as_ref().map(identity)
 }
 
-/// Opens a file to read it, or with `O_PATH` only to hold it.
 pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<File> {
     File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
 }
 
-/// A directory that is held open, so that nobody can put another, or a link, in its place.
+/// A directory that is held open, and so cannot be replaced by another or by a link.
 pub(super) struct Directory(File);
 
 impl Directory {
-    /// The directory that the path means now, also where a link leads to it. It need not be readable.
+    /// Follows links. The directory need not be readable.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         open(path, OFlags::PATH | OFlags::DIRECTORY).map(Self)
     }
 
-    /// Opens a directory in this one, but no link.
+    /// Refuses a link.
     pub(super) fn inner(&self, name: &OsStr) -> io::Result<Self> {
         open(&self.at(name), OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW).map(Self)
     }
 
-    /// The directory's path for system calls, wherever it is moved to.
+    /// A path for system calls, valid even if the directory is moved.
     fn path(&self) -> PathBuf {
         format!("/proc/self/fd/{}", self.0.as_raw_fd()).into()
     }
 
-    /// The path of a name in this directory.
     pub(super) fn at(&self, name: &OsStr) -> PathBuf {
         self.path().join(name)
     }
 
-    /// The directory's path without links.
     pub(super) fn real_path(&self) -> PathBuf {
         self.path().read_link().unwrap_or_default()
     }
@@ -63,7 +58,7 @@ impl Directory {
         identity_at(&self.path())
     }
 
-    /// Whether a stranger may have put the file here: by the rule of `fs.protected_fifos` in proc_sys_fs(5).
+    /// The rule of `fs.protected_fifos` in proc_sys_fs(5).
     pub(super) fn may_have_planted(&self, file: &Metadata) -> io::Result<bool> {
         let directory = self.path().metadata()?;
         let is_shared = directory.mode() & 0o1000 != 0 && directory.mode() & 0o022 != 0;
@@ -71,7 +66,7 @@ impl Directory {
         Ok(is_shared && !is_known)
     }
 
-    /// The file of that name, which may itself be a link; none if the name is free.
+    /// Does not follow a link. None if the name is free.
     pub(super) fn inspect(&self, name: &OsStr) -> io::Result<Option<Metadata>> {
         match self.at(name).symlink_metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -79,7 +74,6 @@ impl Directory {
         }
     }
 
-    /// Whether this process may make names in the directory.
     pub(super) fn check_writable(&self) -> io::Result<()> {
         Ok(rustix::fs::accessat(&self.0, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
     }
@@ -88,13 +82,12 @@ impl Directory {
         Ok(rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::EACCESS)?)
     }
 
-    /// Opens the file of that name, unless it is a link, without blocking.
+    /// Refuses a link, and does not wait for a pipe.
     pub(super) fn open_file(&self, name: &OsStr, flags: OFlags) -> io::Result<File> {
         open(&self.at(name), flags | OFlags::NOFOLLOW | OFlags::NONBLOCK)
     }
 
-    /// Removes what killed writers of that name, or of any name, left. Files that cannot be removed
-    /// do no harm.
+    /// Removes leftovers of killed writers of that name, or of any. A leftover that cannot be removed is harmless.
     pub(super) fn sweep(&self, name: Option<&OsStr>) {
         let entries = self.path().read_dir().into_iter().flatten().flatten();
         for entry in entries.filter(|entry| is_temporary(&entry.file_name(), name)) {
@@ -105,7 +98,7 @@ impl Directory {
     fn remove_leftover(&self, name: &OsStr) -> io::Result<()> {
         let file = self.open_file(name, OFlags::empty())?;
         let found = file.metadata()?;
-        // A writer at work holds the lock of its file.
+        // A live writer holds the lock.
         let is_left = found.is_file()
             && found.uid() == rustix::process::geteuid().as_raw()
             && file.try_lock().is_ok()
@@ -116,16 +109,16 @@ impl Directory {
 
 const INFIX: &[u8] = b".writebench-";
 const SUFFIX: &str = ".part";
-/// Random letters and digits between [`INFIX`] and [`SUFFIX`].
+/// Of the random letters and digits between [`INFIX`] and [`SUFFIX`].
 const ID_LENGTH: usize = 8;
 
-/// `.NAME.writebench-`, the beginning of a temporary name. A name has 255 bytes at most.
+/// `.NAME.writebench-`. A name has 255 bytes at most.
 fn prefix(name: &OsStr) -> OsString {
     let name = name.as_bytes();
     OsString::from_vec([b".", &name[..name.len().min(200)], INFIX].concat())
 }
 
-/// Whether the entry may be one of our temporary files, for that name or for any.
+/// Whether the entry may be a temporary file for that name, or for any.
 fn is_temporary(entry: &OsStr, name: Option<&OsStr>) -> bool {
     let entry = entry.as_bytes().strip_suffix(SUFFIX.as_bytes());
     let Some((begins, id)) =
@@ -140,8 +133,7 @@ fn is_temporary(entry: &OsStr, name: Option<&OsStr>) -> bool {
     is_of_name && id.iter().all(u8::is_ascii_alphanumeric)
 }
 
-/// A file under a temporary name, beside the file that it is to replace. Removed if dropped before
-/// it is published.
+/// Removed if dropped before it is published.
 pub(super) struct TemporaryFile<'d> {
     named: &'d OutputPath,
     directory: &'d Directory,
@@ -150,7 +142,6 @@ pub(super) struct TemporaryFile<'d> {
 }
 
 impl<'d> TemporaryFile<'d> {
-    /// A file with that content. Once published, it has the name, and replaces a file that had it.
     pub(super) fn with(
         content: &str,
         named: &'d OutputPath,
@@ -158,13 +149,13 @@ impl<'d> TemporaryFile<'d> {
         name: &OsStr,
     ) -> Result<Self> {
         let existing = named.call("stat", directory.inspect(name))?;
-        // An existing file's mode may be narrower than that of a new one.
+        // The existing file may have a stricter mode.
         let mode = if existing.is_some() { 0o600 } else { 0o666 };
         let prefix = prefix(name);
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(ID_LENGTH);
         let made = builder.make_in(directory.path(), |path| create_locked(path, mode));
-        let file = named.call("create a file beside it", made)?;
+        let file = named.call("create a temporary file", made)?;
         if let Some(existing) = &existing {
             named.call("keep its mode", become_like(file.as_file(), existing))?;
         }
@@ -173,18 +164,18 @@ impl<'d> TemporaryFile<'d> {
         Ok(Self { named, directory, name: name.to_os_string(), file })
     }
 
-    /// Gives the file its name in one step, once all data is on the disk.
+    /// Renames the file once all data is on the disk.
     pub(super) fn publish(self) -> Result<()> {
         self.named.call("fsync", self.file.as_file().sync_all())?;
         self.publish_open().map(drop)
     }
 
-    /// Gives the file its name now; readers see later writes at once.
+    /// Renames the file now. Readers see later writes at once.
     pub(super) fn publish_open(self) -> Result<File> {
         let file = self.named.call("rename", self.file.persist(self.directory.at(&self.name)))?;
-        // Without it, a loss of power takes the name back.
+        // Without it, the name is lost at power loss.
         match File::open(self.directory.path()).and_then(|directory| directory.sync_all()) {
-            // A directory that may not be read, or a filesystem that syncs none.
+            // An unreadable directory, or a filesystem without fsync(2) of directories.
             Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::InvalidInput) => {
                 Ok(file)
             }
@@ -193,21 +184,20 @@ impl<'d> TemporaryFile<'d> {
     }
 }
 
-/// A file that no writer takes for a leftover. One may have done so before it was locked, and removed it: then another
-/// name is tried.
+/// A sweep may remove the file before it is locked. Then the caller tries another name.
 fn create_locked(path: &Path, mode: u32) -> io::Result<File> {
     let file = File::options().write(true).create_new(true).mode(mode).open(path)?;
-    // A filesystem without locks gives another error; there nothing is swept either.
+    // A filesystem without locks returns another error. Nothing is swept there.
     let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock)) || file.metadata()?.nlink() == 0;
     if is_taken { Err(ErrorKind::AlreadyExists.into()) } else { Ok(file) }
 }
 
-/// Takes over owner and mode, which a file keeps when it is truncated and written again.
+/// Keeps owner and mode, as truncating and rewriting would.
 fn become_like(file: &File, existing: &Metadata) -> io::Result<()> {
     let own = file.metadata()?;
     if (own.uid(), own.gid()) != (existing.uid(), existing.gid()) {
         match fchown(file, Some(existing.uid()), Some(existing.gid())) {
-            // Only root gives files away; others' files become ours, as with every editor that replaces a file.
+            // Only root can keep another owner. Editors that replace a file have the same limit.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
             changed => changed?,
         }
@@ -234,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_seen_whole_or_not_at_all() {
+    fn readers_see_the_old_file_or_the_complete_new_one() {
         let folder = tempfile::tempdir().unwrap();
         let directory = Directory::open(folder.path()).unwrap();
         let path = folder.path().join("page");
@@ -256,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_writer_left_is_removed_and_nothing_else() {
+    fn sweeping_removes_leftovers_of_killed_writers_only() {
         let folder = tempfile::tempdir().unwrap();
         let directory = Directory::open(folder.path()).unwrap();
         let page = OsStr::new("page");
@@ -276,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_has_room_for_ours() {
+    fn a_name_of_255_bytes_gets_a_temporary_name() {
         let folder = tempfile::tempdir().unwrap();
         let directory = Directory::open(folder.path()).unwrap();
         let name = OsString::from("x".repeat(255));

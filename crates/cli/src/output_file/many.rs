@@ -1,5 +1,3 @@
-//! Outputs of many files in one directory.
-
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
@@ -12,7 +10,7 @@ use writebench_report::formats;
 use super::directory::{Directory, TemporaryFile};
 use super::{OutputPath, ProtectedPaths};
 
-/// A directory for files of ours. Of the files that are there only those with our mark ([`formats::MARK`]) are replaced.
+/// Replaces only files with the mark of writebench ([`formats::MARK`]), unless `replaces_all`.
 pub(crate) struct OutputDirectory {
     named: OutputPath,
     destination: Destination,
@@ -21,13 +19,12 @@ pub(crate) struct OutputDirectory {
 
 enum Destination {
     Existing(Directory),
-    /// A name in an open directory; the new directory is made with its first file.
+    /// A name in an open directory. The new directory is made with its first file.
     New(Directory, OsString),
 }
 
 impl OutputDirectory {
-    /// Holds the directory, or the one above, without making or changing anything. `replaces_all`:
-    /// files without our mark are replaced, too.
+    /// Opens the directory, or its parent. Changes nothing.
     pub(crate) fn find(
         option: &'static str,
         path: &Path,
@@ -45,7 +42,7 @@ impl OutputDirectory {
                 Some(_) => Destination::Existing(named.outside_runs(path, parent.inner(&name))?),
             }
         } else {
-            // `..` leads out of the directory, and `.` is the directory itself: neither can be a link.
+            // `.` and `..` are never links.
             Destination::Existing(named.directory(path)?)
         };
         let (Destination::Existing(written) | Destination::New(written, _)) = &destination;
@@ -57,7 +54,6 @@ impl OutputDirectory {
         &self.named.path
     }
 
-    /// Refuses the name of a file without our mark.
     pub(crate) fn check(&self, name: &str) -> Result<()> {
         match &self.destination {
             Destination::Existing(directory) => self.check_in(directory, name),
@@ -102,7 +98,7 @@ impl OutputDirectory {
         }
         if !named.call("read", has_mark(directory, name))? {
             return Err(named.refused(
-                "not made by writebench, as its first line would say; name another directory, or add --force",
+                "not made by writebench, whose files have a mark. Name another directory, or add --force",
             ));
         }
         Ok(())
@@ -110,7 +106,7 @@ impl OutputDirectory {
 }
 
 fn has_mark(directory: &Directory, name: &str) -> io::Result<bool> {
-    // Longer than what stands before our mark.
+    // Longer than the text before the mark.
     const BEGINNING_BYTES: u64 = 200;
     let mut beginning = Vec::new();
     directory

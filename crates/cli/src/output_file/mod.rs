@@ -1,11 +1,10 @@
-//! The one way in which the program writes a file that somebody asked for.
+//! Files that the user asks for.
 //!
-//! An [`OutputFile`] is found before anything is measured, and its directory is held open from then on. It is a regular
-//! file or a pipe; a device is refused, and so is a link, and each file that the command needs ([`ProtectedPaths`]). A regular
-//! file is written beside its place under a name of its own, `.NAME.writebench-ID.part`, and renamed once it is whole
-//! and on the disk: readers see the old file or the new one, and so they do after a kill or on a full disk. What a
-//! killed writer left is removed by the next one of the same file. Since a file is made with `O_EXCL` and takes its
-//! place by its name in an open directory, no link that somebody plants meanwhile leads it elsewhere.
+//! An [`OutputFile`] is found before anything is measured, and its directory is held open. Devices, links and
+//! [`ProtectedPaths`] are refused. A regular file is written as `.NAME.writebench-ID.part` in the same directory, and renamed
+//! once it is complete and on the disk. Readers see the old file or the new one, even after a kill or on a full disk. The
+//! next writer of the same file removes the leftovers of a killed one. `O_EXCL` and the open directory make planted links
+//! harmless.
 
 mod directory;
 mod many;
@@ -32,25 +31,24 @@ use self::pipe::Pipe;
 use crate::exit::{refused, usage};
 use crate::output::Output;
 
-/// A file or a pipe that may be written to.
 pub(crate) struct OutputFile {
     named: OutputPath,
     sink: Sink,
 }
 
 enum Sink {
-    /// A name in a directory, of a regular file or of nothing yet.
+    /// A regular file, or a new name.
     File(Directory, OsString),
     /// Standard output or standard error, by another name than `-`.
     Standard(File),
-    /// A pipe, or what the caller has opened for us under a number, as an `O_PATH` descriptor.
+    /// An `O_PATH` descriptor of a pipe, or of a file that the caller has opened under a number.
     Pipe(File),
-    /// `-`: where tables go otherwise.
+    /// `-`, in place of the tables.
     Results,
 }
 
 impl OutputFile {
-    /// Opens the directory or the descriptor of the path, and neither makes nor changes anything. `option` names the path.
+    /// Opens the directory or the descriptor of the path. Changes nothing. Errors name the `option`.
     pub(crate) fn find(option: &'static str, path: &Path, protected: &Rc<ProtectedPaths>) -> Result<Self> {
         let named = OutputPath { option, path: path.to_path_buf(), protected: protected.clone() };
         let sink = match descriptor(path) {
@@ -61,7 +59,6 @@ impl OutputFile {
         Ok(Self { named, sink })
     }
 
-    /// Whether both would be the same file.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (&self.sink, &other.sink) {
             (Sink::Results, Sink::Results) => true,
@@ -73,12 +70,11 @@ impl OutputFile {
         }
     }
 
-    /// Whether the output is `-`.
     pub(crate) fn is_for_results(&self) -> bool {
         matches!(self.sink, Sink::Results)
     }
 
-    /// Writes the content. Waits for the reader of a pipe until a signal comes.
+    /// Waits for the reader of a pipe until a signal.
     pub(crate) fn write(&self, content: &str, output: &Output) -> Result<()> {
         match &self.sink {
             Sink::File(directory, name) => self.begin(directory, name, content)?.publish(),
@@ -86,8 +82,7 @@ impl OutputFile {
         }
     }
 
-    /// Opens the output for writing during a run: readers see the beginning at once, and each line
-    /// when it comes. A regular file takes the place of an older one together with its beginning.
+    /// Opens the output for writing during a run. The beginning is written before a regular file replaces an older one.
     pub(crate) fn stream(&self, beginning: &str, output: &Output) -> Result<Box<dyn Write>> {
         let mut opened: Box<dyn Write> = match &self.sink {
             Sink::File(directory, name) => {
@@ -97,30 +92,27 @@ impl OutputFile {
             Sink::Standard(file) => Box::new(self.named.call("dup", file.try_clone())?),
             Sink::Pipe(found) => {
                 let path = self.named.path.display();
-                let waits = || output.note(&format!("Waiting for somebody to open {path} to read."));
+                let waits = || output.note(&format!("Waiting for a reader of {path}."));
                 Box::new(self.named.call("open", Pipe::open(found, waits))?)
             }
         };
         match opened.write_all(beginning.as_bytes()).and_then(|()| opened.flush()) {
-            // As with standard output, a reader that stops is no error. A stream meets it again
-            // with the next line.
+            // A closed pipe is an error of the next line, not of the run.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(self.named.failed("write", &error)),
             _ => Ok(opened),
         }
     }
 
-    /// A new file beside the output, with that content; removed if it is dropped before it is published.
     fn begin<'d>(&'d self, directory: &'d Directory, name: &OsStr, content: &str) -> Result<TemporaryFile<'d>> {
         directory.sweep(Some(name));
         TemporaryFile::with(content, &self.named, directory, name)
     }
 }
 
-/// An output as errors name it.
+/// The name of an output in errors.
 struct OutputPath {
     option: &'static str,
     path: PathBuf,
-    /// Files that the output must not be.
     protected: Rc<ProtectedPaths>,
 }
 
@@ -133,7 +125,7 @@ impl OutputPath {
         let leads_to = std::fs::read_link(link).unwrap_or_default();
         let leads_to = leads_to.display();
         self.refused(&format!(
-            "a symbolic link to {leads_to}, which somebody else may have made; name that {kind}"
+            "a symbolic link to {leads_to}, perhaps another user's. Name that {kind} itself"
         ))
     }
 
@@ -149,43 +141,41 @@ impl OutputPath {
         result.map_err(|error| self.failed(call, &error.into()))
     }
 
-    /// The directory above, held open.
     fn parent(&self) -> Result<(Directory, OsString)> {
-        let name = self.path.file_name().ok_or_else(|| self.usage(&self.path, "a directory"))?;
+        let name = self.path.file_name().ok_or_else(|| self.usage(&self.path, "a directory. Name a file"))?;
         let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let directory = self.directory(parent.unwrap_or(Path::new(".")))?;
         Ok((directory, name.to_os_string()))
     }
 
-    /// An existing directory that is no run's own, held open.
+    /// An existing directory outside those of runs.
     fn directory(&self, path: &Path) -> Result<Directory> {
         self.outside_runs(path, Directory::open(path))
     }
 
     fn outside_runs(&self, path: &Path, opened: io::Result<Directory>) -> Result<Directory> {
         let directory = opened.map_err(|error| match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => self.usage(path, "no directory"),
+            ErrorKind::NotFound | ErrorKind::NotADirectory => self.usage(path, "not a directory. Give one that exists"),
             _ => usage!("{}: {}: {}", self.option, path.display(), Failure::io_message(&error)),
         })?;
         if is_in_workspace(&directory.real_path()) {
-            return Err(self.refused("a run works in this directory, and removes it; name another"));
+            return Err(self.refused("a run works in this directory, and removes it. Name another"));
         }
         Ok(directory)
     }
 
-    /// Whether the name in that directory can become our file: it must be free, or a regular
-    /// file's.
+    /// Refuses a name that is neither free nor a regular file's.
     fn check_name(&self, directory: &Directory, name: &OsStr) -> Result<Option<Metadata>> {
         let now = self.call("stat", directory.inspect(name))?;
         self.protected.check(self, Some((directory, name)), now.as_ref())?;
         match now {
-            Some(found) if found.is_dir() => Err(self.usage(&self.path, "a directory")),
+            Some(found) if found.is_dir() => Err(self.usage(&self.path, "a directory. Name a file")),
             Some(found) if found.is_symlink() => {
                 Err(self.refused_link(&directory.real_path().join(name), "file"))
             }
             Some(found) if !found.is_file() => {
                 Err(self
-                    .refused("neither a regular file nor a pipe; name another file, or - for standard output"))
+                    .refused("neither a regular file nor a pipe. Name another file, or - for standard output"))
             }
             now => Ok(now),
         }
@@ -199,7 +189,7 @@ fn named_sink(named: &OutputPath) -> Result<Sink> {
     {
         if named.call("stat", directory.may_have_planted(&pipe))? {
             return Err(named.refused(&format!(
-                "a pipe of another user (uid {}) in a directory that anybody may write to; name another file",
+                "a pipe of another user (uid {}) in a directory with write permission for all. Name another file",
                 pipe.uid()
             )));
         }
@@ -213,16 +203,16 @@ fn named_sink(named: &OutputPath) -> Result<Sink> {
     Ok(Sink::File(directory, name))
 }
 
-/// A file that the shell opened, and named `/dev/stdout` or `/dev/fd/63`.
+/// A file that the shell has opened, such as `/dev/stdout` or `/dev/fd/63`.
 fn opened_by_caller(named: &OutputPath, number: u32) -> Result<Sink> {
     let found = named.call("open", open(Path::new(&format!("/proc/self/fd/{number}")), OFlags::PATH))?;
     let metadata = named.call("stat", found.metadata())?;
     named.protected.check(named, None, Some(&metadata))?;
     if metadata.is_dir() {
-        return Err(named.usage(&named.path, "a directory"));
+        return Err(named.usage(&named.path, "a directory. Name a file"));
     }
     if metadata.file_type().is_block_device() {
-        return Err(named.refused("a device; name a file, or a pipe"));
+        return Err(named.refused("a device. Name a file, or a pipe"));
     }
     let standard = |fd: BorrowedFd<'_>| named.call("dup", fd.try_clone_to_owned());
     Ok(match number {
@@ -232,9 +222,9 @@ fn opened_by_caller(named: &OutputPath, number: u32) -> Result<Sink> {
     })
 }
 
-/// The number of the descriptor that a path means, if it leads to one of this process's own.
+/// The number of this process's descriptor at that path, if it has one.
 fn descriptor(path: &Path) -> Option<u32> {
-    // `/dev/stdout` → `/proc/self/fd/1`; more links than these have no such end.
+    // `/dev/stdout` → `/proc/self/fd/1`.
     const MOST_LINKS: usize = 4;
     let own = Path::new("/proc/self/fd").canonicalize().ok()?;
     let mut path = std::path::absolute(path).ok()?;

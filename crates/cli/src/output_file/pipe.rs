@@ -1,5 +1,4 @@
-//! Outputs that are read while they are written: pipes, and files that the caller has opened for
-//! us.
+//! Pipes, and files that the caller has opened.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -12,32 +11,30 @@ use rustix::io::Errno;
 
 use crate::signals::is_stopped;
 
-/// The interval between two looks at [`is_stopped`].
+/// The interval of checks for a signal.
 const LOOK: Duration = Duration::from_millis(50);
-/// The time that a slow reader has once the program is to end.
+/// The time of a slow reader after a signal.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A pipe that is written to as its reader reads. Neither a reader that does not come nor one that does not read
-/// keeps the program from its end, once a signal has come.
+/// A missing or slow reader does not delay the end of the program after a signal.
 pub(super) struct Pipe {
     file: File,
-    /// Since when the end is put off for this reader.
+    /// The first wait after a signal.
     waits_since: Option<Instant>,
 }
 
 impl Pipe {
-    /// Opens the file of `found` (an `O_PATH` descriptor) once it has a reader; calls `waits` if it
-    /// has none.
+    /// Opens the file of `found` (an `O_PATH` descriptor). Calls `waits` if it has no reader yet.
     pub(super) fn open(found: &File, waits: impl FnOnce()) -> io::Result<Self> {
         let path = format!("/proc/self/fd/{}", found.as_raw_fd());
-        // A file that is opened by such a name is appended to, as `>>` does.
+        // Appends to a regular file, like `>>`.
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::APPEND | OFlags::NOCTTY | OFlags::CLOEXEC;
         let mut waits = Some(waits);
         loop {
             match rustix::fs::open(&path, flags, Mode::empty()) {
                 Ok(file) => return Ok(Self { file: file.into(), waits_since: None }),
                 Err(Errno::NXIO) if is_stopped() => {
-                    return Err(io::Error::other("nobody had opened it to read when the run was interrupted"));
+                    return Err(io::Error::other("it had no reader when the run was interrupted"));
                 }
                 Err(Errno::NXIO) => {
                     if let Some(waits) = waits.take() {
@@ -56,7 +53,7 @@ impl Pipe {
             if since.elapsed() > TIMEOUT {
                 return Err(io::Error::new(
                     ErrorKind::TimedOut,
-                    "its reader did not read on when the run was interrupted",
+                    "its reader was stuck when the run was interrupted",
                 ));
             }
         }

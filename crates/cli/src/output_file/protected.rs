@@ -1,5 +1,3 @@
-//! Files that no output may take the place of.
-
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -12,8 +10,8 @@ use super::directory::{Directory, Identity, identity, identity_at};
 use crate::database;
 use crate::exit::refused;
 
-/// The files that a command reads, or keeps its runs in. Existing files are known by device and
-/// inode, so by all of their names, and missing ones by their place.
+/// Files that no output may replace: the sources and databases of a command. Existing files are identified by device and
+/// inode, so under all names, and missing files by their path.
 pub(crate) struct ProtectedPaths {
     files: Vec<ProtectedFile>,
 }
@@ -21,22 +19,20 @@ pub(crate) struct ProtectedPaths {
 struct ProtectedFile {
     role: &'static str,
     file: Option<Identity>,
-    /// The path, without links, of the file, which need not exist yet.
+    /// Without links. The file need not exist yet.
     path: PathBuf,
-    /// The directory above, if that was looked at, too.
     parent: Option<Identity>,
 }
 
 impl ProtectedPaths {
-    /// The user's databases, with all files beside them: the named one, and those that other commands find.
+    /// The named database, and those that other commands use, with their side files.
     pub(crate) fn database(named: Option<&Path>) -> Self {
-        // Side files stand beside the file, not beside a link to it.
+        // Side files are in the directory of the file, not of a link to it.
         let databases = database::paths(named).into_iter().map(|path| path.canonicalize().unwrap_or(path));
         let files = databases.flat_map(|path| writebench_store::files(&path).collect::<Vec<_>>());
         files.fold(Self { files: Vec::new() }, |protected, file| protected.and("the database", &file))
     }
 
-    /// Adds the file at that path, which need not exist.
     pub(crate) fn and(mut self, role: &'static str, path: &Path) -> Self {
         let real = path.canonicalize().or_else(|_| std::path::absolute(path));
         let real = real.unwrap_or_else(|_| path.to_path_buf());
@@ -45,14 +41,12 @@ impl ProtectedPaths {
         self
     }
 
-    /// Adds a file that has been looked at already, by its path without links; `file` is none if it
-    /// does not exist.
+    /// Adds a file without another system call. `path` has no links, and `file` is none if it does not exist.
     pub(crate) fn and_found(mut self, role: &'static str, path: &Path, file: Option<Identity>) -> Self {
         self.files.push(ProtectedFile { role, file, path: path.to_path_buf(), parent: None });
         self
     }
 
-    /// Refuses a protected file, and a name that would become one.
     pub(super) fn check(
         &self,
         output: &OutputPath,
@@ -65,7 +59,7 @@ impl ProtectedPaths {
         refused.map_or(Ok(()), Err)
     }
 
-    /// Refuses a protected file as the place of a copy, on which this process makes no call.
+    /// Makes no system call on the target, which may hang.
     pub(crate) fn check_copy(&self, destination: &CopyDestination) -> Result<()> {
         let path = &destination.path;
         match self.reason(
@@ -78,7 +72,6 @@ impl ProtectedPaths {
         }
     }
 
-    /// The reason why this is no place for an output: a path without links, its directory, and the file there.
     fn reason(&self, path: Option<&Path>, parent: Option<Identity>, now: Option<Identity>) -> Option<String> {
         let name = path.and_then(Path::file_name);
         let is_it = |file: &&ProtectedFile| {
@@ -86,6 +79,6 @@ impl ProtectedPaths {
             is_there || path == Some(&file.path) || now.is_some() && now == file.file
         };
         let role = self.files.iter().find(is_it)?.role;
-        Some(format!("this is {role}, which would be lost; name another file"))
+        Some(format!("this is {role}, which would be lost. Name another file"))
     }
 }

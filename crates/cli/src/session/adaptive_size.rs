@@ -1,5 +1,3 @@
-//! The cases of a run that finds out how large its files can be.
-
 use anyhow::Result;
 use writebench_model::{Axis, Bytes, Case, CaseRecord, GOALS, RunRecord, SelectedCase, Settings};
 use writebench_runner::{AdaptiveSize, Contest, OfSize, Schedule};
@@ -8,13 +6,13 @@ use writebench_stats::distinct;
 use crate::exit::usage;
 use crate::selection;
 
-/// Smaller files say more about opening them than about writing.
+/// In smaller files, opening takes longer than writing.
 const LEAST_BYTES: u64 = 64 << 10;
-/// The passes that measure the time have these parts of the largest size. The first one is small on any disk.
+/// The passes that estimate the time write the largest size divided by these. The first is short on any disk.
 const PASSES: [u64; 4] = [64, 32, 8, 4];
 const MOST_FIRST_PASS_BYTES: u64 = 1 << 20;
 
-/// All cases of a run at all sizes.
+/// The cases of a run that chooses its file size, at all sizes.
 pub(crate) struct AdaptiveCases {
     pub cases: Vec<Case>,
     /// The rows of each size.
@@ -23,8 +21,8 @@ pub(crate) struct AdaptiveCases {
 }
 
 impl AdaptiveCases {
-    /// Makes the cases from rows whose largest size is that: the largest size of which all rounds fit into the limits is
-    /// taken. A run without a limit on bytes has `unasked`. If the size is fixed, only that one; none without a size.
+    /// `size` is the largest of the rows, and whether it is fixed. The run takes the largest size whose rounds all fit into
+    /// the limits. `unasked` limits the bytes of a run without --max-bytes.
     pub(crate) fn for_run(
         rows: &[SelectedCase],
         size: Option<(u64, bool)>,
@@ -46,22 +44,22 @@ impl AdaptiveCases {
             let Some(rows) = with_size(rows, largest, size) else { continue };
             deferred.push(selection::records(&rows, targets));
             let mut of_size = places(size, &rows, targets.len(), &mut all);
-            // Fewer samples prove nothing, so that nobody can lose.
+            // Fewer samples cannot eliminate a case.
             if settings.samples >= selection::SAMPLES {
                 of_size.contests = contests(&rows, targets.len(), &all, of_size.cases[0]);
             }
             of_sizes.push(of_size);
         }
         if of_sizes.is_empty() {
-            return Err(usage!("no file size fits these cases: name one with --size"));
+            return Err(usage!("no file size fits these cases. Give one with --size"));
         }
         let schedule = Box::new(AdaptiveSize::new(passes, of_sizes, settings));
         Ok(Some(Self { cases: all, deferred, schedule }))
     }
 
-    /// Halves the largest size of the rows until the files of a sample fit into the free space. Returns that size.
+    /// Halves the size until the files of a sample fit into the free space. Returns that size.
     pub(crate) fn shrink_to_fit(rows: &mut Vec<SelectedCase>, largest: u64, free: Option<u64>) -> u64 {
-        /// A sample's file, a file to copy, and what earlier ones leave for a while.
+        /// A sample's file, a source, and space that is freed with a delay.
         const FILES: u64 = 4;
         for size in sizes(largest).into_iter().filter(|&size| size * FILES <= free.unwrap_or(u64::MAX)) {
             if let Some(smaller) = with_size(rows, largest, size) {
@@ -72,7 +70,6 @@ impl AdaptiveCases {
         largest
     }
 
-    /// The cases with the smallest files, which are the least that such a run writes.
     pub(crate) fn smallest(rows: &[SelectedCase], largest: u64) -> Vec<Case> {
         let rows = sizes(largest)
             .into_iter()
@@ -83,13 +80,12 @@ impl AdaptiveCases {
     }
 }
 
-/// Halves of the largest size.
 fn sizes(largest: u64) -> Vec<u64> {
     let halves = std::iter::successors(Some(largest), |bytes| bytes.is_multiple_of(8192).then_some(bytes / 2));
     halves.take_while(|&bytes| bytes == largest || bytes >= LEAST_BYTES).collect()
 }
 
-/// They differ from all other sizes, so that no sample is taken for another.
+/// Different from all other sizes, which identify samples.
 fn pass_sizes(largest: u64, sizes: &[u64]) -> Vec<u64> {
     let mut passes = Vec::new();
     for share in PASSES {
@@ -106,14 +102,13 @@ fn pass_sizes(largest: u64, sizes: &[u64]) -> Vec<u64> {
     passes
 }
 
-/// The rows with files of that size, where the largest had the other. Smaller files shrink with it. A goal
-/// does without rows that cannot have their size. None if another row cannot.
+/// Scales all rows from `largest` to `size`. Goals lose the rows that are invalid then. None if another row is invalid.
 fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<SelectedCase>> {
     let sized = |row: &SelectedCase| {
         let (axes, record) = (row.case.axes(), row.case.contract().durable_every_bytes);
         let own = u128::from(axes.size_bytes) * u128::from(size) / u128::from(largest.max(1));
         let own = u64::try_from(own).ok()?;
-        // The smaller files of records hold whole records.
+        // Smaller files of records keep whole records.
         let record = record.filter(|_| axes.size_bytes < largest).map_or(1, |record| record.max(1));
         let own = own / record * record;
         let case = row.case.with(Axis::Size, &Bytes(own).to_string()).ok().filter(|_| own > 0)?;
@@ -123,15 +118,14 @@ fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<Selec
     rows.iter().filter(is_needed).map(sized).collect()
 }
 
-/// Appends the cases of these rows to the others; returns their places in the plan, which has each case once for
-/// every target.
+/// Appends the cases of these rows. Returns their indices in the plan, which has each case once per target.
 fn places(bytes: u64, rows: &[SelectedCase], targets: usize, all: &mut Vec<Case>) -> OfSize {
     let first = all.len() * targets;
     all.extend(distinct(rows.iter().map(|row| row.case.clone()), Clone::clone));
     OfSize { bytes, cases: (first..all.len() * targets).collect(), contests: Vec::new() }
 }
 
-/// For each target, the rows of each goal, as cases from that place in the plan on. A goal's first row is its baseline.
+/// A contest for each goal and target. `first` is an index in the plan. A goal's first row is its baseline.
 fn contests(rows: &[SelectedCase], targets: usize, all: &[Case], first: usize) -> Vec<Contest> {
     let is_together = |a: &SelectedCase, b: &SelectedCase| {
         a.origin.table() == b.origin.table() && a.case.contract() == b.case.contract()
@@ -152,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_halves_and_no_pass_has_one_of_them() {
+    fn sizes_are_halves_and_passes_have_other_sizes() {
         for largest in [128 << 20, 5 << 20, 3 << 20, 1 << 30, 64 << 10, 5000, 1] {
             let sizes = sizes(largest);
             let passes = pass_sizes(largest, &sizes);

@@ -1,5 +1,3 @@
-//! A run in the database: measured, shown, exported.
-
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -20,11 +18,10 @@ use crate::export::{self, Export};
 use crate::output;
 use crate::signals::{is_stopped, stop, stop_on_signals};
 
-/// So much more often the limits are measured after the samples if one of them was faster.
+/// Extra measurements of the limits if a sample exceeded them.
 const MORE_LIMITS: usize = 2;
 
 impl Session<'_> {
-    /// Measures, shows and exports; then tidies up, on which no result depends.
     pub(crate) fn measure(mut self, exports: &[Export]) -> Result<Exit> {
         stop_on_signals()?;
         self.workspaces.remove_leftovers()?;
@@ -48,12 +45,11 @@ impl Session<'_> {
         let end = match self.supervise(began) {
             Ok(end) => end,
             Err(error) => {
-                // The reason why the run failed says more than a failure to record it.
+                // The first error is more useful than one of recording.
                 let _ = self.recorder.finish(RunStatus::Failed, self.totals());
                 return Err(error);
             }
         };
-        // The run is complete once the copy is made, too.
         let copy = self.copy(end);
         let status = match (end, &copy) {
             (_, Err(_)) => self.unfinished(),
@@ -68,7 +64,7 @@ impl Session<'_> {
         let streamed = self.recorder.streams.end();
         let exported = export::write_all(exports, &report, output);
         match copy {
-            Ok(Some(copy)) => output.note(&format!("{} is a copy, compared byte by byte.", copy.display())),
+            Ok(Some(copy)) => output.note(&format!("{} is a copy, verified byte by byte.", copy.display())),
             Ok(None) => {}
             Err(error) => return self.interrupted(error),
         }
@@ -79,7 +75,7 @@ impl Session<'_> {
         let is_search = report.run.is_search();
         if end == End::MaxBytes && !is_search && !report.is_brief() && !report.run.has_made_filesystems() {
             output.note(
-                "The limit on bytes was reached: `writebench run --resume --max-bytes MORE` continues the run.",
+                "The run reached --max-bytes. To continue it: writebench run --resume --max-bytes MORE",
             );
         }
         match output::all_ok([printed, streamed, exported]) {
@@ -93,13 +89,12 @@ impl Session<'_> {
         RunEvent::Totals { written_bytes: self.written.bytes(), cpu_wait_ppm: self.cpu_wait_ppm }
     }
 
-    /// The status of a run that an error has ended: the cause may be a signal.
+    /// The status after an error, which a signal may have caused.
     fn unfinished(&self) -> RunStatus {
         if is_stopped() { RunStatus::Interrupted } else { RunStatus::Failed }
     }
 
-    /// The program's end after that error. If a signal came, the signal counts, and the error is
-    /// only printed.
+    /// After a signal, the error is printed, and the exit code is that of the signal.
     fn interrupted(&self, error: anyhow::Error) -> Result<Exit> {
         if !is_stopped() {
             return Err(error);
@@ -108,7 +103,7 @@ impl Session<'_> {
         Ok(Exit::Interrupted)
     }
 
-    /// Makes the copy that stays, once all samples are there or a limit has come.
+    /// Makes the final copy, also after a limit.
     fn copy(&mut self, end: End) -> Result<Option<PathBuf>> {
         let Some(copied) = self.config.copied.as_ref().filter(|_| end != End::Stopped) else {
             return Ok(None);
@@ -172,7 +167,7 @@ impl Session<'_> {
         let waited = writebench_probe::cpu_wait().zip(waited).map(|(now, then)| now.saturating_sub(then));
         self.cpu_wait_ppm = waited.map(|waited| ppm(waited, samples_began.elapsed()));
         let end = end?;
-        // A limit that a sample exceeds was measured at a bad time, and gets more chances.
+        // A limit that a sample exceeded was measured at a bad time.
         if let Some(hardware) = hardware.as_mut().filter(|_| is_exceeded) {
             for _ in 0..MORE_LIMITS {
                 hardware.measure_memory(Workers::new(&worker, stop(), &mut self.lost_workers))?;
@@ -182,7 +177,6 @@ impl Session<'_> {
         Ok(end)
     }
 
-    /// The limits of the hardware that bound the cases; measuring them spends bytes and time.
     fn hardware(&mut self) -> Result<Option<Hardware>> {
         if self.config.limits_for.is_empty() {
             return Ok(None);
@@ -194,7 +188,7 @@ impl Session<'_> {
         Ok(Some(hardware))
     }
 
-    /// Limits are measured before the samples and after them: the best counts.
+    /// Called before the samples and after them. The best result counts.
     fn measure_limits(&mut self, hardware: Option<&mut Hardware>, worker: &WorkerCommand) -> Result<()> {
         let Some(hardware) = hardware else { return Ok(()) };
         hardware.measure(Workers::new(worker, stop(), &mut self.lost_workers))?;
@@ -203,8 +197,7 @@ impl Session<'_> {
         })
     }
 
-    /// Every case on every target, with its earlier samples. Moves the cases out of the session, so
-    /// that ten thousand of them are held once.
+    /// Every case on every target, with its earlier samples. Moves the cases, of which there may be ten thousand.
     fn plan(&mut self) -> Plan {
         let run = self.recorder.run();
         let (mut planned, mut taken, mut probes_ns) = (Vec::new(), Vec::new(), Vec::new());
@@ -224,20 +217,18 @@ impl Session<'_> {
     }
 }
 
-/// A part of some time, in millionths.
 fn ppm(part: Duration, whole: Duration) -> u32 {
     let share = part.as_micros().saturating_mul(1_000_000) / whole.as_micros().max(1);
     u32::try_from(share.min(1_000_000)).unwrap_or(1_000_000)
 }
 
-/// The size that a run has chosen.
 fn size_line(rows: &[CaseRecord], settings: &Settings, written: u64) -> String {
     let size = rows.iter().map(|row| row.contract.bytes).max().unwrap_or(0);
     let round = distinct_rows(rows).map(|row| row.case.known().map_or(0, Case::bytes_written)).sum::<u64>();
     let all = round.saturating_mul(settings.samples.into()).saturating_add(written);
     let ([size, all], rounds) = ([size, all].map(|bytes| Bytes(bytes).approximate()), settings.samples);
     format!(
-        "Files of {size}: the largest of which {rounds} rounds fit into the limits. About {all} are written in all."
+        "Files of {size}, the largest for which {rounds} rounds fit into the limits. About {all} to write in all."
     )
 }
 
@@ -254,7 +245,7 @@ fn exit_for(report: &Report, end: End) -> Exit {
     let samples = || report.cases.iter().flat_map(|case| &case.record.samples);
     match end {
         End::Stopped => Exit::Interrupted,
-        // A search succeeds if any way works.
+        // A search succeeds if any method works.
         _ if report.run.is_search() && samples().any(|sample| sample.outcome.is_ok()) => Exit::Ok,
         _ if samples().any(|sample| sample.outcome.is_fault()) => Exit::CasesFailed,
         _ => Exit::Ok,

@@ -1,4 +1,4 @@
-//! A run that is measured: where it writes to, what it copies, how long it may take, and where it is recorded.
+//! Measuring and recording a run.
 
 mod adaptive_size;
 mod configuration;

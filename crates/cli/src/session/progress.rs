@@ -1,5 +1,3 @@
-//! A bar on stderr, in a terminal only.
-
 use std::io;
 use std::thread::Builder;
 use std::time::Duration;
@@ -11,7 +9,7 @@ use writebench_model::Case;
 use crate::exit;
 use crate::output::Output;
 
-/// A bar that says how far a run is, or nothing where a bar has no place.
+/// Hidden unless stderr is a terminal.
 pub(super) fn bar(output: &Output) -> Result<ProgressBar> {
     let is_shown = output.shows_progress();
     let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -23,8 +21,7 @@ pub(super) fn bar(output: &Output) -> Result<ProgressBar> {
     Ok(bar)
 }
 
-/// Ticks in a thread that ends with the bar. The library's own ticker panics if no thread can be
-/// started.
+/// Ticks in a thread that ends with the bar. The ticker of indicatif panics if no thread can be started.
 fn tick_steadily(bar: &ProgressBar) -> Result<()> {
     let bar = bar.downgrade();
     let tick = move || {
@@ -35,11 +32,11 @@ fn tick_steadily(bar: &ProgressBar) -> Result<()> {
         }
     };
     let started = Builder::new().spawn(tick);
-    started.map_err(|error| exit::thread_error("for the progress bar (--quiet has none)", &error))?;
+    started.map_err(|error| exit::thread_error("for the progress bar, which --quiet turns off", &error))?;
     Ok(())
 }
 
-/// A schedule that divides the run's time knows only its next round. Then `time` is the rest of the budget.
+/// `time` is the rest of the budget, for schedules that know only their next round.
 pub(super) fn started(bar: &ProgressBar, case: &Case, left: usize, time: Option<Duration>) {
     fit(bar, time.is_some());
     bar.set_length(bar.position() + left as u64);
@@ -47,8 +44,7 @@ pub(super) fn started(bar: &ProgressBar, case: &Case, left: usize, time: Option<
     bar.set_message(case.words());
 }
 
-/// Fits the bar into one line of the terminal, however wide it is by now: the message is cut, and a
-/// narrow terminal has no bar.
+/// Fits the bar into one line of the terminal, whose width may have changed.
 fn fit(bar: &ProgressBar, is_timed: bool) {
     const BAR_COLUMNS: u16 = 60;
     let columns = terminal_size::terminal_size_of(io::stderr()).map_or(BAR_COLUMNS, |(width, _)| width.0);

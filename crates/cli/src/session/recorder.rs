@@ -1,5 +1,5 @@
-//! Records the steps of a run in memory, in its database and in its streams. A database that another program has
-//! locked delays no sample: events wait in memory.
+//! Records the events of a run in memory, in its database and in its streams. A locked database does not delay samples:
+//! events wait in memory.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -14,32 +14,29 @@ use super::workspaces::Workspaces;
 use crate::output::Output;
 use crate::signals::{self, is_stopped};
 
-/// A lock that lasts longer is worth a note: other runs take a moment for each of their samples.
+/// A longer lock gets a note. Other runs take a shorter one for each sample.
 const QUIET: Duration = Duration::from_secs(1);
-/// How long the end of a run that a signal has ended waits for a lock.
+/// The wait for a lock after a signal.
 const AFTER_SIGNAL: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A run that is under way: in memory, in the database and in the streams.
 pub(super) struct Recorder<'r> {
     store: &'r Store,
     number: i64,
     output: &'r Output,
     run: FoldedRun,
     pub streams: Streams<'r>,
-    /// What the database has not taken yet.
+    /// Events that are not in the database yet.
     waiting: VecDeque<RunEvent>,
     /// The turn of the next sample.
     turn: u32,
     locked_since: Option<Instant>,
-    /// Whether it was said that the database is locked.
     is_announced: bool,
-    /// Set once the database is no longer at its path. The remaining events are never written.
+    /// Set if the database is no longer at its path. Later events are not written.
     gone: Option<StoreError>,
 }
 
 impl<'r> Recorder<'r> {
-    /// `run` has the samples that were taken before, if the run goes on.
     pub(super) fn new(&Workspaces { store, run: number, output, .. }: &Workspaces<'r>, run: RunRecord) -> Self {
         let turns = run.cases.iter().flat_map(|row| &row.samples).filter_map(|sample| sample.turn);
         Self {
@@ -56,17 +53,15 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    /// The run so far.
     pub(super) fn run(&self) -> &FoldedRun {
         &self.run
     }
 
-    /// The whole run, after its last event.
     pub(super) fn finished(&mut self) -> RunRecord {
         self.run.finish()
     }
 
-    /// Records a step of the run. The sample of a case that is in no table only shows how long others take.
+    /// Ignores samples of cases without a row, which serve to estimate the time.
     pub(super) fn record(&mut self, mut event: RunEvent) -> Result<()> {
         if let RunEvent::Sample { target, case, sample } = &mut event {
             if self.run.samples(*target, case).is_none() {
@@ -87,21 +82,20 @@ impl<'r> Recorder<'r> {
         self.run.apply(event);
     }
 
-    /// Records how the run stands at its end, and the bytes that it has written, after all that still waits. Another
-    /// program's lock is waited for, until a signal comes, or for a moment where it has come already.
+    /// Records waiting events, the totals and the status. Waits for a lock until a signal, or shortly after one.
     pub(super) fn finish(&mut self, status: RunStatus, totals: RunEvent) -> Result<()> {
         [totals, RunEvent::Status(status)].into_iter().for_each(|event| self.keep(event));
         let (start, was_stopped) = (Instant::now(), is_stopped());
         loop {
             if let Err(error) = self.write_waiting() {
-                // What failed comes before the status, which may still be written.
+                // The status may still be writable.
                 let failed = || self.store.record(self.number, &RunEvent::Status(RunStatus::Failed));
                 let _ = self.store.unless_stopped(signals::stop(), failed);
                 return Err(error.into());
             }
             if let Some(gone) = &self.gone {
                 return Err(anyhow!(
-                    "{gone}; its results are in no database: `--export json=FILE` keeps them in a file, too"
+                    "{gone}. The results are in no database. Next time, keep them with --export json=FILE"
                 ));
             }
             if self.waiting.is_empty() {
@@ -114,7 +108,7 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    /// Writes as much as the database takes now. Fails if it will not take more later either.
+    /// Stops at a lock. Other errors are permanent.
     fn write_waiting(&mut self) -> Result<(), StoreError> {
         while let Some(event) = self.waiting.front().filter(|_| self.gone.is_none()) {
             match self.store.without_waiting(|| self.store.record(self.number, event)) {
@@ -127,7 +121,7 @@ impl<'r> Recorder<'r> {
                     return Ok(());
                 }
                 Err(error @ StoreError::Gone { .. }) => {
-                    let end = "The run goes on, and shows its results at the end.";
+                    let end = "The run continues, and shows its results at the end.";
                     self.output.note(&format!("{error}. {end}"));
                     self.gone = Some(error);
                 }
@@ -143,8 +137,7 @@ impl<'r> Recorder<'r> {
             self.is_announced = true;
             let path = self.store.path().display();
             self.output.note(&format!(
-                "Waiting for the database {path}, which another program has locked. Samples are kept in memory \
-                 meanwhile."
+                "Another program has locked the database {path}. Samples wait in memory."
             ));
         }
     }
@@ -157,6 +150,6 @@ impl<'r> Recorder<'r> {
             "the run's end is not in it".to_owned()
         };
         let path = self.store.path().display();
-        anyhow!("database {path}: another program has locked it, and {what}; `writebench run --resume` goes on")
+        anyhow!("database {path}: another program has locked it, and {what}. To continue: writebench run --resume")
     }
 }

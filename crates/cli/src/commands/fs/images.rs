@@ -1,5 +1,3 @@
-//! The size of all images together.
-
 use std::path::Path;
 
 use anyhow::Result;
@@ -10,10 +8,9 @@ use writebench_report::visible;
 use crate::exit::{refused, usage};
 
 pub(super) struct Images<'c> {
-    /// The directory of the images.
     below: &'c Path,
     requests: &'c [FilesystemRequest],
-    /// Bytes of the largest case's files.
+    /// Of the largest case.
     pub content_bytes: u64,
     pub bytes: u64,
     memory_bytes: u64,
@@ -26,7 +23,7 @@ impl<'c> Images<'c> {
         requests: &'c [FilesystemRequest],
         rows: &[SelectedCase],
     ) -> Result<Self> {
-        // A file that is copied stands beside the copy.
+        // The source of a copy exists at the same time.
         let bytes = |case: &Case| {
             case.axes().size_bytes.saturating_mul(if case.method().has_source_file() { 2 } else { 1 })
         };
@@ -43,28 +40,26 @@ impl<'c> Images<'c> {
         Ok(Self { below, requests, content_bytes, bytes: image_bytes, memory_bytes, are_in_memory })
     }
 
-    /// Checks that the memory holds all images at the same time, and the data, and that `max_bytes`
-    /// is more than the images.
+    /// Checks that the memory holds all images and the data, and that `max_bytes` exceeds the images.
     pub(super) fn check(&self, max_bytes: Option<Bytes>) -> Result<()> {
         let available_bytes = writebench_probe::available_memory_bytes()?;
         if self.memory_bytes.saturating_add(self.content_bytes) > available_bytes / 10 * 9 {
             let [needed, available] =
                 [self.memory_bytes, available_bytes].map(|bytes| Bytes(bytes).approximate());
             return Err(refused!(
-                "not enough memory: images and files in it take {needed}, {available} are available; use --images on a \
+                "not enough memory: images and files in it take {needed}, {available} are available. Use --images on a \
                  disk, a smaller --size, or fewer kinds"
             ));
         }
         match max_bytes {
             Some(most) if self.bytes >= most.0 => Err(usage!(
-                "--max-bytes {most}: the images alone are {}, which are written once",
+                "--max-bytes {most} is less than the images, which take {}. Raise it, or give a smaller --size",
                 Bytes(self.bytes).approximate()
             )),
             _ => Ok(()),
         }
     }
 
-    /// A line for each kind.
     pub(super) fn text(&self) -> String {
         let line = |request: &FilesystemRequest| match request.kind.image_bytes(self.content_bytes) {
             0 => format!("{}, in memory\n", request.kind),

@@ -1,12 +1,9 @@
-//! `--on`, `--mkfs-options`, `--mount-options`: from words to requests.
-
 use anyhow::Result;
 use writebench_filesystems::{FilesystemKind, FilesystemRequest, Layer};
 use writebench_model::did_you_mean;
 
 use crate::exit::usage;
 
-/// The kinds of the command line, in its order, each once.
 pub(super) fn requests(
     on: &[String],
     mkfs_options: &[(FilesystemKind, String)],
@@ -16,15 +13,15 @@ pub(super) fn requests(
     let mut requests: Vec<FilesystemRequest> = Vec::new();
     for kind in kinds {
         if requests.iter().any(|request| request.kind == kind) {
-            return Err(usage!("--on: {kind} is given twice"));
+            return Err(usage!("--on: {kind} is given twice. Give it once"));
         }
         requests.push(FilesystemRequest { kind, mkfs_options: Vec::new(), mount_options: None });
     }
     for (kind, words) in mkfs_options {
         let words = shlex::split(words)
-            .ok_or_else(|| usage!("--mkfs-options {kind}={words}: a quote is not closed"))?;
+            .ok_or_else(|| usage!("--mkfs-options {kind}={words}: a quote is open. Close it"))?;
         if kind.is_in_memory() {
-            return Err(usage!("--mkfs-options {kind}: it is in memory, and no mkfs makes it"));
+            return Err(usage!("--mkfs-options {kind}: it is in memory and has no mkfs. Leave out the option"));
         }
         request(&mut requests, kind, "--mkfs-options")?.mkfs_options.extend(words);
     }
@@ -47,7 +44,7 @@ fn request<'w>(
     requests
         .iter_mut()
         .find(|request| request.kind == *kind)
-        .ok_or_else(|| usage!("{option} {kind}: not among the kinds that are made: {}", names.join(", ")))
+        .ok_or_else(|| usage!("{option} {kind}: the run does not make this kind. Give one of its kinds: {}", names.join(", ")))
 }
 
 fn kinds(words: &[String]) -> Result<Vec<FilesystemKind>> {
@@ -63,7 +60,7 @@ fn kinds(words: &[String]) -> Result<Vec<FilesystemKind>> {
         }
         if others.is_empty() {
             return Err(usage!(
-                "--on {word}: on which filesystem? Name others, or {word}:KIND, such as {word}:ext4"
+                "--on {word}: on which filesystem? Add other kinds, or give {word}:KIND, such as {word}:ext4"
             ));
         }
         for other in &others {
@@ -74,7 +71,6 @@ fn kinds(words: &[String]) -> Result<Vec<FilesystemKind>> {
     Ok(kinds)
 }
 
-/// A hint at the kind that an unknown word may mean.
 pub(super) fn suggestion(word: &str) -> String {
     let known = FilesystemKind::defaults().into_iter().map(|kind| kind.to_string());
     did_you_mean(word, known.chain(Layer::ALL.map(|layer| layer.name().to_owned())))
@@ -96,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn overlay_and_fuse_alone_stand_on_each_of_the_others() {
+    fn overlay_and_fuse_alone_use_each_of_the_other_kinds() {
         assert_eq!(named("ext4,overlay,xfs"), ["ext4", "overlay:ext4", "overlay:xfs", "xfs"]);
         assert_eq!(named("tmpfs,fuse,overlay:ext4"), ["tmpfs", "fuse:tmpfs", "overlay:ext4"]);
         assert!(kinds(&["overlay".to_owned()]).unwrap_err().to_string().contains("on which filesystem?"));
