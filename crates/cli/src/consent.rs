@@ -1,5 +1,3 @@
-//! Asking before something large or lasting is done.
-
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Context, Result};
@@ -7,21 +5,20 @@ use writebench_report::visible;
 
 use crate::exit::usage;
 
-/// Ends in an error unless the user wants what `would` says, a sentence without its end: has
-/// `agreed` on the command line, or says yes at the terminal. Without a terminal to ask at, the
-/// error names the `options` that help.
+/// Fails unless the user agrees to what `would` announces, on the command line or at the terminal. Without a terminal,
+/// the error names the `options` that help. Both are parts of a sentence.
 pub(crate) fn ask(agreed: bool, would: &str, options: &str) -> Result<()> {
     if agreed {
         return Ok(());
     }
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(usage!("{would}: {options}"));
+        return Err(usage!("{would}. To agree, {options}"));
     }
     write!(io::stderr(), "{}. Go on? [y/N] ", visible(would)).context("ask on the terminal")?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).context("read the answer from the terminal")?;
     match answer.trim().to_lowercase().as_str() {
         "y" | "yes" => Ok(()),
-        _ => Err(usage!("stopped before anything was written or removed: the answer was no")),
+        _ => Err(usage!("the answer was no. Nothing was written or removed")),
     }
 }

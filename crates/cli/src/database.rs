@@ -1,5 +1,3 @@
-//! Where the database is.
-
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -12,23 +10,21 @@ use writebench_store::Store;
 use crate::exit::usage;
 use crate::run_name::{RunName, RunSelector};
 
-/// The variable of the environment that names a database.
 pub(crate) const VARIABLE: &str = "WRITEBENCH_DB";
 
-/// The path of the named database, or of the user's own.
+/// The default is the user's database.
 pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf> {
     named.map_or_else(default_path, |path| Ok(path.to_path_buf()))
 }
 
-/// All places where this user's commands find a database: the named one, that of the environment, and the default.
+/// The named database, that of the environment, and the default.
 pub(crate) fn paths(named: Option<&Path>) -> Vec<PathBuf> {
     let of_environment = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
     // Without a home directory there is no default.
     named.map(Path::to_path_buf).into_iter().chain(of_environment).chain(default_path().ok()).collect()
 }
 
-/// Opens the named database, or the user's own. A missing database is created, and so is its
-/// directory, for the user alone.
+/// Creates a missing database, and its directory, for this user only.
 pub(crate) fn open(named: Option<&Path>) -> Result<Store> {
     let path = path(named)?;
     if let Some(directory) = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists()) {
@@ -44,36 +40,34 @@ fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> any
     let above = directory.parent().filter(|above| !above.as_os_str().is_empty());
     match above.filter(|above| named.is_some() && !above.exists()) {
         Some(above) => usage!(
-            "database: the directory {} is made if it is missing, but not {} above it; make that, or name another \
-             database with --db",
+            "database: cannot make {}, because {} is missing. Make that directory, or name another database with --db",
             directory.display(),
             above.display()
         ),
         None => anyhow!(
-            "database: cannot make {}: {}; name a database elsewhere with --db",
+            "database: cannot make {}: {}. Name another database with --db",
             directory.display(),
             Failure::io_message(error)
         ),
     }
 }
 
-/// Opens a database for reading; it must exist.
 pub(crate) fn open_existing(named: Option<&Path>) -> Result<Store> {
     let path = path(named)?;
-    let none = || usage!("no runs yet: there is no {}; `writebench run` makes it", path.display());
+    let none = || usage!("no runs yet: {} does not exist. `writebench run` makes it", path.display());
     open_if_there(&path)?.ok_or_else(none)
 }
 
-/// Opens the database at that path for reading; none if there is nothing at all.
+/// None if nothing is at the path.
 pub(crate) fn open_if_there(path: &Path) -> Result<Option<Store>> {
-    // A link that leads nowhere is refused like all others.
+    // A dangling link is refused like all links.
     if !path.exists() && !path.is_symlink() {
         return Ok(None);
     }
     Ok(Some(Store::open_to_read(path)?))
 }
 
-/// The option with which a command finds this database again.
+/// Empty for the default database.
 fn db_option(store: &Store) -> String {
     let is_default = default_path().is_ok_and(|path| path == store.path());
     if is_default {
@@ -83,7 +77,6 @@ fn db_option(store: &Store) -> String {
     }
 }
 
-/// The commands for all of a run, or of its part on one target, and for its page.
 pub(crate) fn next_commands(store: &Store, number: i64, target: Option<&str>) -> String {
     let run =
         target.map_or(number.to_string(), |target| writebench_report::quoted(&format!("{number}@{target}")));
@@ -94,13 +87,13 @@ pub(crate) fn next_commands(store: &Store, number: i64, target: Option<&str>) ->
 }
 
 pub(crate) fn newest(store: &Store) -> Result<RunSelector> {
-    let none = || usage!("no runs in {}; `writebench run` makes one", store.path().display());
+    let none = || usage!("no runs in {}. `writebench run` makes one", store.path().display());
     let number = store.newest_run()?.ok_or_else(none)?;
     Ok(RunSelector { run: RunName::Number(number), target: None })
 }
 
 fn default_path() -> Result<PathBuf> {
     let directories =
-        etcetera::choose_base_strategy().context("no home directory; name a database with --db")?;
+        etcetera::choose_base_strategy().context("no home directory. Name a database with --db")?;
     Ok(directories.data_dir().join("writebench").join("writebench.db"))
 }

@@ -1,5 +1,3 @@
-//! The finalists of an earlier search, as a hint for the next.
-
 use std::collections::HashSet;
 
 use anyhow::Result;
@@ -8,8 +6,7 @@ use writebench_store::{RunSummary, Store};
 
 use crate::selection::SAMPLES;
 
-/// The newest search with that baseline on that target, and the names, without a size, of the cases that it compared
-/// with the baseline.
+/// The newest search with that baseline on that target, and its finalists, as names without a size.
 pub(crate) fn earlier_finalists(
     store: &Store,
     target: &TargetRecord,
@@ -37,7 +34,7 @@ pub(crate) fn earlier_finalists(
     Ok(None)
 }
 
-/// All cases have the same size, and names are easier to read without it.
+/// For cases that all have the same size.
 pub(crate) fn name_without_size(case: &Case) -> String {
     RecordedCase::from(case.clone()).name_without(&[Axis::Size])
 }

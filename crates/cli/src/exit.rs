@@ -1,4 +1,4 @@
-//! How the program ends, as `docs/reference/exit-codes.md` lists it.
+//! The exit codes of `docs/exit-codes.md`.
 
 use std::io;
 use std::process::ExitCode;
@@ -11,15 +11,15 @@ use writebench_store::StoreError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Ok = 0,
-    /// Something failed that is not a case: the target, the database, an export.
+    /// The target, the database or an export failed.
     Runtime = 1,
-    /// The command line cannot be followed.
+    /// An invalid command line.
     Usage = 2,
-    /// To follow the command line would not be safe.
+    /// An unsafe command line.
     Refused = 3,
-    /// Some cases failed; the others have figures.
+    /// Some cases failed, the others have results.
     CasesFailed = 4,
-    /// A case is slower than was allowed.
+    /// A case is slower than `--fail-if-slower` allows.
     Slower = 5,
     Interrupted = 130,
 }
@@ -30,7 +30,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error that says how the program ends.
+/// An error with its exit code.
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub(crate) struct ExitError {
@@ -38,12 +38,12 @@ pub(crate) struct ExitError {
     pub message: String,
 }
 
-/// Like [`anyhow::anyhow`], for a mistake on the command line: ends with [`Exit::Usage`].
+/// Like [`anyhow::anyhow`], with [`Exit::Usage`].
 macro_rules! usage {
     ($($message:tt)+) => { $crate::exit::exit_error($crate::exit::Exit::Usage, format!($($message)+)) };
 }
 
-/// Like [`anyhow::anyhow`], for what would not be safe: ends with [`Exit::Refused`].
+/// Like [`anyhow::anyhow`], with [`Exit::Refused`].
 macro_rules! refused {
     ($($message:tt)+) => { $crate::exit::exit_error($crate::exit::Exit::Refused, format!($($message)+)) };
 }
@@ -54,13 +54,12 @@ pub(crate) fn exit_error(exit: Exit, message: String) -> anyhow::Error {
     ExitError { exit, message }.into()
 }
 
-/// An error of a thread that could not be started, with the limits that it may have met.
+/// Names the limits that starting a thread may exceed.
 pub(crate) fn thread_error(purpose: &str, error: &io::Error) -> anyhow::Error {
     let why = Failure::io_message(error);
-    anyhow::anyhow!("start a thread {purpose}: {why}; see pids.max of the control group, and ulimit -u")
+    anyhow::anyhow!("start a thread {purpose}: {why}. See pids.max of the control group, and ulimit -u")
 }
 
-/// The exit that an error asks for.
 pub(crate) fn for_error(error: &anyhow::Error) -> Exit {
     if let Some(error) = error.downcast_ref::<ExitError>() {
         return error.exit;
@@ -93,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_that_must_not_be_written_is_refused() {
+    fn a_busy_device_is_refused() {
         let device = "/dev/sdb".to_owned();
         let error = RunnerError::DeviceRefused { device, reason: writebench_runner::ClaimError::Busy };
         assert_eq!(for_error(&error.into()), Exit::Refused);

@@ -1,4 +1,4 @@
-//! `--export FORMAT=FILE`, and `svg=DIRECTORY` and `fio=DIRECTORY`: all that is said of formats comes from [`FORMATS`].
+//! `--export FORMAT=FILE` or `FORMAT=DIRECTORY`. Help and errors list [`FORMATS`].
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,22 +11,21 @@ use writebench_model::did_you_mean;
 use writebench_report::formats::{FORMATS, Format, Render, RenderDirectory, Rendering};
 use writebench_report::{Comparison, Report};
 
+use crate::arguments::OUTPUT;
 use crate::exit::usage;
 use crate::output::{self, Output};
 use crate::output_file::{OutputDirectory, OutputFile, ProtectedPaths};
 
 const OPTION: &str = "--export";
 
-/// Where results are written to.
 #[derive(Args, Clone, Default)]
 pub(crate) struct ExportArguments {
-    #[arg(long, value_name = "FORMAT=FILE", help = help())]
+    #[arg(long, value_name = "FORMAT=FILE", help = help(), help_heading = OUTPUT)]
     export: Vec<ExportArgument>,
-    #[arg(long, requires = "export", help = force_help())]
+    #[arg(long, requires = "export", help = force_help(), help_heading = OUTPUT)]
     force: bool,
 }
 
-/// Where a comparison is written to.
 #[derive(Args)]
 pub(crate) struct ComparisonExportArguments {
     #[arg(long, value_name = "FORMAT=FILE", help = comparison_help())]
@@ -42,7 +41,7 @@ fn help() -> String {
     let last = texts.pop().unwrap_or_default();
     let directories = directories.iter().map(|format| format!("{}=DIR{}", format.name, summary(format)));
     format!(
-        "Write the results to a file, or - for standard output: {} or {last}; or to a directory: {}; may be repeated",
+        "Write the results to a file, or - for standard output: {} or {last}. Or to a directory: {}. May be repeated",
         texts.join(", "),
         directories.collect::<Vec<_>>().join(", ")
     )
@@ -51,12 +50,12 @@ fn help() -> String {
 fn force_help() -> String {
     let directories = FORMATS.iter().filter(|format| matches!(format.render, Render::Directory(_)));
     let directories: Vec<String> = directories.map(|format| format!("{}=DIR", format.name)).collect();
-    format!("Also replace files that writebench did not make, in the directory of {}", directories.join(" or "))
+    format!("Replace all files in the directory of {}, also those that writebench did not make", directories.join(" or "))
 }
 
 fn comparison_help() -> String {
     let names = names(|format| format.compare.is_some());
-    format!("Write the comparison to a file, or - for standard output: {names}; may be repeated")
+    format!("Write the comparison to a file, or - for standard output: {names}. May be repeated")
 }
 
 fn names(are_meant: fn(&&Format) -> bool) -> String {
@@ -80,8 +79,8 @@ impl FromStr for ExportArgument {
             format!("unknown format '{name}': expected one of {}{meant}", names(|_| true))
         })?;
         match (&format.render, file) {
-            (Render::Directory(_), "") => Err("the directory's name is missing".to_owned()),
-            (Render::Text(_), "") => Err("the file's name is missing".to_owned()),
+            (Render::Directory(_), "") => Err("the name of the directory is missing".to_owned()),
+            (Render::Text(_), "") => Err("the name of the file is missing".to_owned()),
             (Render::Directory(RenderDirectory { each, .. }), "-") => {
                 Err(format!("{name} writes a file for each {each}: expected {name}=DIRECTORY, not -"))
             }
@@ -90,15 +89,13 @@ impl FromStr for ExportArgument {
     }
 }
 
-/// How a report is written, and where to. The place is held before anything is measured: an export must not fail after
-/// an hour of measuring, and no one can swap the place.
+/// Opened before anything is measured: an export must not fail after an hour, and nothing can replace its directory.
 pub(crate) enum Export {
     File { render: Rendering<Report>, is_streamed: bool, to: OutputFile },
     Directory { render: &'static RenderDirectory, to: OutputDirectory },
 }
 
 impl ExportArguments {
-    /// Finds the places of all exports before anything is measured; none may be a protected file.
     pub(crate) fn find(&self, protected: ProtectedPaths) -> Result<Vec<Export>> {
         let protected = Rc::new(protected);
         let mut exports: Vec<Export> = Vec::new();
@@ -120,15 +117,14 @@ impl ExportArguments {
 }
 
 impl ComparisonExportArguments {
-    /// Finds the places of all exports; none may be a protected file. Fails if a comparison has no such
-    /// format.
+    /// Fails if a comparison has no such format.
     pub(crate) fn find(&self, protected: ProtectedPaths) -> Result<Vec<(Rendering<Comparison>, OutputFile)>> {
         let protected = Rc::new(protected);
         let mut exports: Vec<(Rendering<Comparison>, OutputFile)> = Vec::new();
         for argument in &self.export {
             let render = argument.format.compare.ok_or_else(|| {
                 let names = names(|format| format.compare.is_some());
-                usage!("{OPTION}: a comparison is written as {names} only: {names}=FILE")
+                usage!("{OPTION}: a comparison can be written as {names} only. Give {names}=FILE")
             })?;
             let to = argument.find(&protected, exports.iter().map(|(_, to)| to))?;
             exports.push((render, to));
@@ -138,7 +134,6 @@ impl ComparisonExportArguments {
 }
 
 impl ExportArgument {
-    /// The place of a file, distinct from all others.
     fn find<'e>(
         &self,
         protected: &Rc<ProtectedPaths>,
@@ -147,7 +142,7 @@ impl ExportArgument {
         let to = OutputFile::find(OPTION, &self.path, protected)?;
         if others.any(|other| to.is_same(other)) {
             let path = self.path.display();
-            return Err(usage!("{OPTION}: {path} is given twice; name a file for each export"));
+            return Err(usage!("{OPTION}: {path} is given twice. Name a file for each export"));
         }
         Ok(to)
     }
@@ -161,13 +156,12 @@ impl Export {
         }
     }
 
-    /// Whether the export takes the place of tables.
+    /// Whether the export replaces the tables.
     pub(crate) fn is_to_stdout(&self) -> bool {
         self.file().is_some_and(OutputFile::is_for_results)
     }
 
-    /// Begins the stream of an export that is written during the run; none if it is written at the
-    /// end.
+    /// None if the export is written after the run.
     pub(crate) fn stream(&self, beginning: &str, output: &Output) -> Result<Option<Box<dyn Write>>> {
         match self {
             Self::File { is_streamed: true, to, .. } => to.stream(beginning, output).map(Some),
@@ -175,7 +169,7 @@ impl Export {
         }
     }
 
-    /// Writes the report; waits for the reader of a pipe until a signal comes.
+    /// Waits for the reader of a pipe until a signal.
     pub(crate) fn write(&self, report: &Report, output: &Output) -> Result<()> {
         match self {
             Self::File { render, to, .. } => to.write(&render(report), output),
@@ -191,7 +185,7 @@ impl Export {
     }
 }
 
-/// Writes all exports that the run has not streamed, even if one of them fails.
+/// Except streams. Writes all, even if one fails.
 pub(crate) fn write_all(exports: &[Export], report: &Report, output: &Output) -> Result<()> {
     let at_the_end = exports.iter().filter(|export| !matches!(export, Export::File { is_streamed: true, .. }));
     output::all_ok(at_the_end.map(|export| export.write(report, output)))

@@ -1,5 +1,3 @@
-//! The options that all commands share.
-
 use std::path::PathBuf;
 
 use writebench_model::Cluster;
@@ -10,9 +8,8 @@ use crate::ranks::OptionalLeader;
 pub(crate) struct Global {
     pub db: Option<PathBuf>,
     pub output: Output,
-    /// Set if this is the first of several ranks.
     pub leader: OptionalLeader,
-    /// The whole command line, for those that describe it.
+    /// For completions and manual pages.
     pub interface: fn() -> clap::Command,
 }
 
@@ -21,7 +18,7 @@ impl Global {
         self.leader.as_ref().map_or(1, |leader| leader.borrow().size())
     }
 
-    /// The ranks of a run, if it has several.
+    /// None in a run of one rank.
     pub(crate) fn cluster(&self) -> Option<Cluster> {
         self.leader.as_ref().map(|leader| leader.borrow().cluster())
     }

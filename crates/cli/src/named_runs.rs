@@ -1,5 +1,3 @@
-//! The runs that names on the command line mean: of the database, and exported files.
-
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
@@ -14,17 +12,15 @@ use crate::exit::usage;
 use crate::output_file::ProtectedPaths;
 use crate::run_name::{RunName, RunSelector};
 
-/// Files that no output may replace: the database, and the named files.
+/// The database, and the named files.
 pub(crate) fn protected<'n>(names: impl Iterator<Item = &'n RunSelector>, db: Option<&Path>) -> ProtectedPaths {
     names.fold(ProtectedPaths::database(db), |protected, name| match &name.run {
-        RunName::File(path) => protected.and("a run that is read", path),
+        RunName::File(path) => protected.and("an input file", path),
         RunName::Number(_) | RunName::Label(_) => protected,
     })
 }
 
-/// The runs of these names, in order: of a label all that have it, of each run all or its part on
-/// the named target. Titles are `run 5`, `run 5@ext4` or `x.json`; a run of the database has its
-/// number, too. Exported files need no database.
+/// Titles are `run 5`, `run 5@ext4` or `x.json`. Exported files have no number, and need no database.
 pub(crate) fn named_runs(names: &[RunSelector], db: Option<&Path>) -> Result<Vec<(Option<i64>, ComparedRun)>> {
     let needs_database = names.iter().any(|name| !matches!(name.run, RunName::File(_)));
     let store = if needs_database { Some(database::open_existing(db)?) } else { None };
@@ -51,19 +47,19 @@ pub(crate) fn named_runs(names: &[RunSelector], db: Option<&Path>) -> Result<Vec
 
 pub(crate) fn exported(path: &Path) -> Result<RunRecord> {
     let name = path.display();
-    // Pipes end, as <(zcat run.json.gz) does; /dev/zero does not.
+    // Pipes such as <(zcat run.json.gz) end. /dev/zero does not.
     if path
         .metadata()
         .is_ok_and(|metadata| metadata.file_type().is_char_device() || metadata.file_type().is_block_device())
     {
-        return Err(usage!("{name} is a device; name the file of an export"));
+        return Err(usage!("{name} is a device. Name the file of an export"));
     }
     let mut text = String::new();
     let read = File::open(path).and_then(|file| file.take(MOST_DOCUMENT_BYTES + 1).read_to_string(&mut text));
     read.map_err(|error| usage!("{name}: {}", Failure::io_message(&error)))?;
     if text.len() as u64 > MOST_DOCUMENT_BYTES {
         let most = Bytes(MOST_DOCUMENT_BYTES);
-        return Err(usage!("{name} has more than {most}, which no export of a run has"));
+        return Err(usage!("{name} has more than {most}, the limit for exports. Name the file of an export"));
     }
     writebench_report::run_of_export(&text).map_err(|error| usage!("{name} {error}"))
 }

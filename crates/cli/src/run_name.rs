@@ -1,5 +1,3 @@
-//! How runs are named on the command line.
-
 use std::fmt;
 use std::path::PathBuf;
 
@@ -9,18 +7,17 @@ use writebench_store::Store;
 
 use crate::exit::usage;
 
-/// Most characters of a new label: it stands in a line with others.
+/// In characters, for one line.
 const LONGEST_LABEL: usize = 200;
 
-/// The name that people give to a run. It must not be taken for a run's number, for a file, or for
-/// several labels of a list.
+/// A label must differ from a run's number, a file, and a list of labels.
 pub(crate) fn label(text: &str) -> Result<String, &'static str> {
     match text {
         "" => Err("a label needs at least one character"),
-        _ if is_number(text) => Err("a number is a run's own number; put a letter into the label"),
-        _ if text.contains(',') => Err("commas separate labels; leave them out"),
-        _ if text.contains('@') => Err("what follows an '@' is a target of the run; leave it out"),
-        _ if is_file(text) => Err("a name with '/' or '.json' is a file's; choose another label"),
+        _ if is_number(text) => Err("a number means a run. Add a letter to the label"),
+        _ if text.contains(',') => Err("commas separate labels. Leave them out"),
+        _ if text.contains('@') => Err("an '@' precedes a target. Leave it out"),
+        _ if is_file(text) => Err("a name with '/' or '.json' means a file. Choose another label"),
         _ if text.chars().any(char::is_control) => Err("a label is one line of text"),
         _ if text.chars().nth(LONGEST_LABEL).is_some() => Err("a label has at most 200 characters"),
         _ if text.trim() != text || text.starts_with('-') => {
@@ -30,11 +27,10 @@ pub(crate) fn label(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// A run, or several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RunName {
     Number(i64),
-    /// All runs with that label.
+    /// Of one run or several.
     Label(String),
     /// An exported run.
     File(PathBuf),
@@ -60,7 +56,7 @@ impl fmt::Display for RunName {
     }
 }
 
-/// A run, or several, with all targets or with one of them: `5`, `5@ext4`, `before@/data`.
+/// `5`, `5@ext4` or `before@/data`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunSelector {
     pub run: RunName,
@@ -89,19 +85,17 @@ impl fmt::Display for RunSelector {
 }
 
 impl RunSelector {
-    /// The run, or the part of it that was made on the target.
     pub(crate) fn part_of(&self, run: RunRecord) -> Result<RunRecord> {
         let Some(target) = &self.target else { return Ok(run) };
         run.on_target(target).ok_or_else(|| {
             let names: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
             let missing = run.missing.iter().find(|missing| missing.name == *target);
             let why = missing.map_or(String::new(), |missing| format!(" ({})", missing.why));
-            usage!("{}: no figures on '{target}'{why}; there are: {}", self.run, names.join(", "))
+            usage!("{}: no results on '{target}'{why}. Name one of its targets: {}", self.run, names.join(", "))
         })
     }
 }
 
-/// Runs, separated by commas.
 pub(crate) fn run_names(text: &str) -> Result<Box<[RunSelector]>, &'static str> {
     if text.split(',').any(str::is_empty) {
         return Err("expected run numbers, labels or files, separated by single commas");
@@ -110,7 +104,7 @@ pub(crate) fn run_names(text: &str) -> Result<Box<[RunSelector]>, &'static str> 
 }
 
 impl RunName {
-    /// The numbers of all runs of that name in the database, at least one, the newest last.
+    /// At least one number, the newest last.
     pub(crate) fn numbers(&self, store: &Store) -> Result<Vec<i64>> {
         let numbers = match self {
             // A later step reports a missing one.
@@ -119,7 +113,7 @@ impl RunName {
             Self::File(path) => {
                 let path = path.display();
                 return Err(usage!(
-                    "{path} is a file; `writebench compare` reads exported files, this wants a run's number or label"
+                    "{path} is a file. Give a run's number or label here, or `writebench import` the file first"
                 ));
             }
         };
@@ -147,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_is_told_from_numbers_files_and_lists() {
+    fn a_label_differs_from_numbers_files_and_lists() {
         for label in ["before", "6.18-rc1", "v2 of July", "3a", "+5"] {
             assert_eq!(super::label(label), Ok(label.to_owned()));
             assert_eq!(RunName::from(label), RunName::Label(label.to_owned()));

@@ -1,5 +1,3 @@
-//! Samples that this process takes itself, in directories that it holds open.
-
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -12,7 +10,6 @@ use writebench_model::protocol::{
 use writebench_model::{Failure, Outcome, Phase, Sample};
 use writebench_runner::RunnerError;
 
-/// An open target.
 pub(crate) enum OpenTarget {
     Directory(OwnedFd),
     Device(OwnedFd),
@@ -26,7 +23,6 @@ pub(crate) fn numbered(targets: &[OpenTarget], number: usize) -> Result<Target<'
     }
 }
 
-/// One sample, if there is room for it.
 pub(crate) fn run_sample(
     engine: &mut Engine<'_>,
     target: Target<'_>,
@@ -40,7 +36,7 @@ pub(crate) fn run_sample(
     })
 }
 
-/// One rank's share of a sample. The first rank makes room for all, before any of them begins.
+/// One rank's share of a sample. The first rank makes room for all ranks before they begin.
 pub(crate) fn run_rank_sample(
     engine: &mut Engine<'_>,
     target: Target<'_>,
@@ -66,7 +62,7 @@ pub(crate) fn run_rank_sample(
     })
 }
 
-/// Removes what a dead worker left, and checks that there is room for the case.
+/// Removes leftovers of a dead worker, and checks the free space.
 fn make_room(target: Target<'_>, request: &SampleRequest) -> Result<Result<(), Outcome>, InsufficientSpace> {
     let Target::Directory(directory) = target else { return Ok(Ok(())) };
     if request.remove_first
@@ -86,7 +82,7 @@ fn make_room(target: Target<'_>, request: &SampleRequest) -> Result<Result<(), O
     shortage.map_or(Ok(Ok(())), Err)
 }
 
-/// The directories at these paths, each with its device and inode, so that nothing else can stand in for it.
+/// Device and inode of each directory detect a replaced one.
 pub(crate) fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<OpenTarget>> {
     let (identities, []) = identities.as_chunks::<2>() else { bail!("an identity has two parts") };
     if paths.is_empty() || paths.len() != identities.len() {
@@ -101,7 +97,7 @@ fn open_directory(path: &OsString, identity: [u64; 2]) -> Result<OpenTarget> {
         rustix::fs::open(&**path, flags, Mode::empty()).with_context(|| format!("open {}", path.display()))?;
     let stat = rustix::fs::fstat(&directory)?;
     if identity != [stat.st_dev, stat.st_ino] {
-        bail!("{} is not the directory it was", path.display());
+        bail!("{} is another directory now", path.display());
     }
     Ok(OpenTarget::Directory(directory))
 }

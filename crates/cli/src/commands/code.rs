@@ -1,5 +1,3 @@
-//! `writebench code`: a case → a function in a programming language.
-
 use anyhow::Result;
 use clap::Args;
 use writebench_model::{Axis, Case};
@@ -17,26 +15,25 @@ use crate::meant;
 #[derive(Args)]
 #[command(after_help = CODE_EXAMPLES)]
 pub(crate) struct CodeCommand {
-    /// Name of a case; `writebench list cases` and every table have them [default: the one that the newest search
-    /// recommends]
+    /// Name of a case, from a table or `writebench list cases` [default: the recommendation of the newest search]
     case: Option<String>,
-    /// Programming language
+    /// Print code in this language
     #[arg(long = "lang", value_name = "LANGUAGE", value_parser = named_values(Language::ALL, Language::name))]
     language: Language,
-    /// A whole program, PROGRAM SOURCE TARGET, which writes a file's content to another
+    /// Print a complete program, PROGRAM SOURCE TARGET, which writes the content of one file to another
     #[arg(long)]
     main: bool,
-    /// Give the file its name when it is whole: a temporary name, the case's sync, rename(2), and fsync(2)
-    /// of the directory if the case is durable
+    /// Replace the file atomically: a temporary name, the case's sync, rename(2), and fsync(2) of the directory if the
+    /// case is durable
     #[arg(long)]
     atomic: bool,
-    /// Take the data from a producer, chunk by chunk, instead of as one buffer
+    /// Take the data in chunks from a producer, not as one buffer
     #[arg(long)]
     stream: bool,
 }
 
 const CODE_EXAMPLES: &str = "Examples:
-  writebench code --lang rust                              what the newest search recommends
+  writebench code --lang rust                              the recommendation of the newest search
   writebench code pwrite,prepare=fallocate,threads=2 --lang c --main > writer.c
   writebench code write,sync=fsync --lang python --atomic";
 
@@ -57,24 +54,22 @@ impl CodeCommand {
         }
     }
 
-    /// The reason, the nearest case that the language can express, and its cost by a run that has
-    /// both.
+    /// Names the nearest case that the language can express, and its cost in a run with both.
     fn refused(&self, case: &Case, refusal: &Unsupported, global: &Global) -> anyhow::Error {
         let Some(nearest) = &refusal.nearest else { return usage!("{refusal}") };
         let name = name_without_size(nearest);
         let cost = cost(case, nearest, global)
-            .unwrap_or_else(|| format!("to see what it costs: writebench run --case {case} --case {nearest}"));
+            .unwrap_or_else(|| format!("for its cost: writebench run --case {case} --case {nearest}"));
         let frame = [(self.main, " --main"), (self.atomic, " --atomic"), (self.stream, " --stream")];
         let frame: String =
             frame.iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, option)| *option).collect();
         let (title, language) = (self.language.title(), self.language.name());
-        usage!("{refusal}; the nearest in {title}: writebench code {name} --lang {language}{frame} ({cost})")
+        usage!("{refusal}. The nearest in {title}: writebench code {name} --lang {language}{frame} ({cost})")
     }
 }
 
-/// The case that the newest search recommends.
 fn recommended(global: &Global) -> Result<String> {
-    let none = || usage!("no search to take a case from: name one, or run `writebench advise` first");
+    let none = || usage!("there is no search with a recommendation. Name a case, or run `writebench advise --for GOAL` first");
     let path = database::path(global.db.as_deref())?;
     let store = database::open_if_there(&path)?.ok_or_else(none)?;
     let searches = store.runs()?.into_iter().rev().filter(|run| run.is_search);
@@ -87,7 +82,7 @@ fn recommended(global: &Global) -> Result<String> {
     Err(none())
 }
 
-/// How many times as fast as the first case the second is, in the rounds of the newest run that has both on one target.
+/// The speed of the second case relative to the first, in the newest run with both on one target.
 fn cost(case: &Case, nearest: &Case, global: &Global) -> Option<String> {
     let store = database::open_existing(global.db.as_deref()).ok()?;
     store.runs().ok()?.into_iter().rev().find_map(|summary| {

@@ -17,21 +17,21 @@ use clap::Args;
 #[derive(Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub(crate) struct CompareCommand {
-    /// The side to compare with: run numbers, labels (all runs with that label) and exported JSON files (FILE.json, or
-    /// with a `/`), separated by commas; RUN@TARGET is the part of a run on one of its targets
+    /// The baseline: run numbers, labels (all their runs) and exported JSON files (FILE.json, or with a `/`), separated by
+    /// commas. RUN@TARGET is the part of a run on one target
     #[arg(value_name = "A", value_parser = run_names)]
     a: Box<[RunSelector]>,
-    /// The other side, in the same form
+    /// The other side, in the same format
     #[arg(value_name = "B", value_parser = run_names)]
     b: Box<[RunSelector]>,
-    /// End with exit code 5 if a case is slower by more than that with the whole of its interval (for 5%: all of it
-    /// below 0.95), so that noise does not fail a build. Takes four runs per side, or two targets of one run
+    /// End with exit code 5 if a case is slower by more than this with its whole interval (for 5%: below 0.95). Needs
+    /// four runs per side, or two targets of one run
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_if_slower: Option<f64>,
-    /// Call a case the same on both sides if the interval of its ratio is no further from 1 than that [default: 5%]
+    /// Call a case the same if the interval of its ratio is within this distance of 1 [default: 5%]
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     as_fast: Option<f64>,
-    /// Every case and every column, however wide
+    /// Print every case and every column, even if the table is wider than the terminal
     #[arg(long, short = 'v')]
     all: bool,
     #[command(flatten)]
@@ -45,8 +45,8 @@ const COMPARE_EXAMPLES: &str = "Examples:
   writebench compare before after --fail-if-slower 5%
   writebench compare 5@ext4 5@xfs             two targets of one run
 
-Two single runs also differ by what drifted between them, so their verdict is always inconclusive. Take four runs of \
-    each side in turns: run --label before, run --label after, and again.";
+Conditions drift between two single runs, so their comparison is always inconclusive. Take four runs of each side in \
+    turns: run --label before, run --label after, and again.";
 
 impl CompareCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
@@ -56,8 +56,8 @@ impl CompareCommand {
         let comparison = Comparison::from_sides(a, b).map_err(|error| usage!("{error}"))?;
         if self.fail_if_slower.is_some() && comparison.is_of_single_runs() {
             return Err(usage!(
-                "--fail-if-slower: two single runs also differ by what drifted between them. {FOUR_RUNS}, for example \
-                 with --label before and --label after, then `writebench compare before after`"
+                "--fail-if-slower: conditions drift between two single runs. {FOUR_RUNS}, for example with --label before \
+                 and --label after, then `writebench compare before after`"
             ));
         }
         let margin = self.as_fast.map_or(Verdict::MARGIN, |percent| percent / 100.0);
@@ -71,7 +71,7 @@ impl CompareCommand {
     }
 }
 
-/// Both at once, as reading half a million samples takes a second.
+/// In parallel: reading half a million samples takes a second.
 fn both_sides(a: &[RunSelector], b: &[RunSelector], db: Option<&Path>) -> Result<(Side, Side)> {
     let (a, b) = std::thread::scope(|scope| {
         let a = Builder::new().spawn_scoped(scope, || side(a, db));
@@ -92,7 +92,6 @@ fn side(names: &[RunSelector], db: Option<&Path>) -> Result<Side> {
     Ok(Side { name, runs })
 }
 
-/// Whether the build that asked may pass.
 fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit> {
     if comparison.cases.len() == comparison.too_few() {
         return Err(usage!("--fail-if-slower: no case has enough runs or rounds on both sides. {FOUR_RUNS}"));
@@ -100,7 +99,7 @@ fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit>
     let undecided = comparison.undecided_cases();
     if undecided > 0 {
         output.note(&format!(
-            "--fail-if-slower does not judge {} of A: too few runs or rounds, no figure, or not in B.",
+            "--fail-if-slower does not judge {} of A: too few runs or rounds, no result, or not in B.",
             counted(undecided, "case")
         ));
     }
@@ -116,7 +115,6 @@ fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit>
     Ok(Exit::Slower)
 }
 
-/// The number in a text such as `5%`.
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').ok_or("expected a percentage, such as 5%")?;
     match number.trim_end().parse::<f64>() {

@@ -7,7 +7,7 @@ use crate::global::Global;
 /// Print completions for a shell
 #[derive(Args)]
 pub(crate) struct CompletionsCommand {
-    /// Which shell
+    /// The shell
     shell: clap_complete::Shell,
 }
 

@@ -10,16 +10,16 @@ use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::named_runs::exported;
 
-/// Take exported runs into the database, from other machines too
+/// Import exported runs into the database, also from other machines
 #[derive(Args)]
 pub(crate) struct ImportCommand {
-    /// JSON exports (`--export json=FILE`); a run that is there already is refused
+    /// JSON exports (`--export json=FILE`). A run that the database has already is refused
     #[arg(value_name = "FILE.json", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
 }
 
 impl ImportCommand {
-    /// Imports all files, or none.
+    /// All files, or none.
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let runs = self.files.iter().map(|file| exported(file)).collect::<Result<Vec<RunRecord>>>()?;
         let mut store = database::open(global.db.as_deref())?;
@@ -28,7 +28,7 @@ impl ImportCommand {
             if before || store.has_run(&run.id)? {
                 let (file, id) = (file.display(), &run.id);
                 return Err(usage!(
-                    "{file}: the run {id} is there already; `writebench runs` shows what there is"
+                    "{file}: the database has the run {id} already. `writebench runs` lists all"
                 ));
             }
         }

@@ -11,21 +11,19 @@ use clap::{Args, Subcommand};
 /// List suites, methods, axes, or the cases of a suite
 #[derive(Args)]
 pub(crate) struct ListCommand {
-    /// The kind of list
     #[command(subcommand)]
     what: Option<ListTopic>,
 }
 
-/// The lists.
 #[derive(Subcommand)]
 enum ListTopic {
-    /// Named lists of cases
+    /// List the suites, which are groups of cases
     Suites,
-    /// The APIs that move the bytes
+    /// List the methods, which are APIs to write or copy
     Methods,
-    /// The properties of a case
+    /// List the axes, which are properties of a case
     Axes,
-    /// The names of a suite's cases, to use with --case
+    /// List the cases of a suite, by their names for --case
     Cases {
         /// The suite
         #[arg(value_parser = suite_names())]
@@ -92,8 +90,7 @@ fn cases(name: &str) -> Result<String> {
     Ok(cases_of(&suite_named(name)?)?.iter().map(|case| format!("{case}\n")).collect())
 }
 
-/// The cases that a run of the suite measures with blocks of the usual size: a case in two tables
-/// counts once.
+/// Each case once, even if it is in two tables.
 fn cases_of(suite: &Suite) -> Result<Vec<Case>> {
     let rows = suite.rows(&[], USUAL_BLOCK_BYTES)?.rows;
     Ok(distinct(rows.into_iter().map(|row| row.case), Clone::clone))

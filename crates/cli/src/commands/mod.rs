@@ -1,6 +1,4 @@
-//! The commands, one in each file. None uses another: what they share stands below them.
-//!
-//! To add one: its file, and its line in each of the two lists here.
+//! The commands, one per file, independent of each other. A new one needs its file, and a line in both lists here.
 
 mod advise;
 mod code;
@@ -58,7 +56,7 @@ commands! {
 
 type Hidden = fn(&mut dyn Iterator<Item = OsString>) -> Result<Exit>;
 
-/// Commands that are not for people: help, manual and completions do not know them.
+/// Commands for processes of the program, without help, manual and completions.
 pub(crate) const HIDDEN: [(&str, Hidden); 3] = [
     (crate::processes::WORKER, worker::work),
     (crate::processes::TARGET_HELPER, |_| {

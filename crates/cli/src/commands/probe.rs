@@ -9,13 +9,13 @@ use crate::exit::Exit;
 use crate::global::Global;
 use crate::session::Target;
 
-/// Facts about the machine and a target
+/// Show facts about the machine and a target
 #[derive(Args)]
 pub(crate) struct ProbeCommand {
-    /// Directory that would be written to
+    /// Directory or file on the target
     #[arg(default_value = ".", value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: PathBuf,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

@@ -12,15 +12,15 @@ use crate::output_file::OutputFile;
 use crate::run_name::RunSelector;
 use clap::{Args, ValueHint};
 
-/// Write a page to explore, for any browser: answers, charts and tables of one run or several
+/// Write an HTML page with answers, charts and tables of one run or several
 #[derive(Args)]
 #[command(after_help = REPORT_EXAMPLES)]
 pub(crate) struct ReportCommand {
-    /// Runs by number, by label (all that have it), or exported (FILE.json, or with a `/`); RUN@TARGET is the part of a
-    /// run on one of its targets. All others are compared with the first [default: the newest]
+    /// Runs by number, label (all its runs) or export (FILE.json, or with a `/`). RUN@TARGET is the part of a run on one
+    /// target. All are compared with the first [default: the newest]
     #[arg(value_name = "RUN")]
     runs: Vec<RunSelector>,
-    /// The page: one file that needs nothing else, no network either; - for standard output
+    /// Write the page to this file, or - for standard output. It needs neither other files nor a network
     #[arg(long, short, value_name = "FILE", default_value = "report.html", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 }
@@ -32,7 +32,6 @@ const REPORT_EXAMPLES: &str = "Examples:
   writebench report 5@ext4 5@xfs                two targets of one run";
 
 impl ReportCommand {
-    /// The page of the newest run, or of the named runs.
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (db, output) = (global.db.as_deref(), &global.output);
         let names = if self.runs.is_empty() {
@@ -46,7 +45,7 @@ impl ReportCommand {
         let page = formats::html::render(&reports);
         to.write(&page, output)?;
         if !to.is_for_results() {
-            output.note(&format!("{} is a page for any browser.", self.output.display()));
+            output.note(&format!("Open {} in a browser.", self.output.display()));
         }
         Ok(Exit::Ok)
     }

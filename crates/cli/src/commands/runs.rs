@@ -20,12 +20,12 @@ pub(crate) struct RunsCommand {
 
 #[derive(Subcommand)]
 enum RunsAction {
-    /// Delete runs, with all of their samples
+    /// Delete runs with their samples
     Delete {
-        /// Runs by number, or by label (all that have it)
+        /// Runs by number, or by label (all its runs)
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<RunName>,
-        /// Do not ask
+        /// Delete without asking
         #[arg(long, short)]
         yes: bool,
     },
@@ -51,10 +51,10 @@ impl RunsCommand {
     }
 }
 
-/// The longest label that all others are aligned with.
+/// Longer labels are not aligned.
 const WIDEST_LABEL: usize = 40;
 
-/// A line for each run, the newest last.
+/// The newest run is last.
 fn list(runs: &[RunSummary]) -> String {
     let label = |run: &RunSummary| visible(run.label.as_deref().unwrap_or("-")).into_owned();
     let label_width =
@@ -73,7 +73,7 @@ fn list(runs: &[RunSummary]) -> String {
     heading + &runs.iter().map(line).collect::<String>()
 }
 
-/// How many runs were deleted.
+/// Returns the number of deleted runs.
 fn delete(names: &[RunName], agreed: bool, db: Option<&Path>) -> Result<usize> {
     let mut store = database::open_existing(db)?;
     let mut numbers = Vec::new();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_columns_of_the_list_stand_below_their_headings() {
+    fn columns_are_aligned_with_their_headings() {
         let list = list(&[run(None), run(Some("vor dem Umbau")), run(Some("書き込み\u{7}"))]);
         let lines: Vec<&str> = list.lines().collect();
         let column = |line: &str, text: &str| display_width(line.split_once(text).unwrap().0);

@@ -2,7 +2,7 @@ use anyhow::Result;
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, Sort, formats};
 
-use crate::arguments::named_values;
+use crate::arguments::{OUTPUT, named_values};
 use crate::database;
 use crate::exit::Exit;
 use crate::export::{Export, ExportArguments};
@@ -15,18 +15,18 @@ use clap::Args;
 /// Show or export a run
 #[derive(Args)]
 pub(crate) struct ShowCommand {
-    /// Number of the run, or a label: the newest run with it; the newest of all if none. Of a run on several targets
-    /// RUN@TARGET is the part on one of them, in full
+    /// Number of the run, or label of its newest one. RUN@TARGET is the part of a run on one target, in full [default: the
+    /// newest run]
     run: Option<RunSelector>,
-    /// Sort the rows of each table, those without a figure last; of several targets the first decides. Exports are as
-    /// ever [default: the suite's order; throughput with --top]
-    #[arg(long, value_name = "BY", value_parser = named_values(Sort::ALL, Sort::name))]
+    /// Sort the rows of each printed table, by the first of several targets. Rows without a result are last [default: the
+    /// suite's order, or throughput with --top]
+    #[arg(long, value_name = "BY", value_parser = named_values(Sort::ALL, Sort::name), help_heading = OUTPUT)]
     sort: Option<Sort>,
-    /// Everything: the machine, each case's figures in all columns, however wide, and all conclusions
-    #[arg(long, short = 'v')]
+    /// Print everything: the machine, all columns, even if they are wider than the terminal, and all conclusions
+    #[arg(long, short = 'v', help_heading = OUTPUT)]
     all: bool,
-    /// Only the first rows of each table
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Print only the first rows of each table
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = OUTPUT)]
     top: Option<u32>,
     #[command(flatten)]
     exports: ExportArguments,
@@ -48,7 +48,7 @@ impl ShowCommand {
         if !exports.iter().any(Export::is_to_stdout) {
             let detail = if self.all { Detail::All } else { Detail::Usual };
             output.results(&formats::terminal::report(&report, detail, output.width()))?;
-            // Only a terminal has somebody to read the note.
+            // The note is for a person at a terminal.
             if output.width().is_some() {
                 output.note(&database::next_commands(&store, number, name.target.as_deref()));
             }

@@ -1,5 +1,3 @@
-//! `writebench worker`: takes samples for the supervisor that started it.
-
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -18,44 +16,40 @@ use crate::exit::Exit;
 use crate::sampling::{OpenTarget, numbered, open_directories, run_rank_sample, run_sample};
 use crate::signals::obey_supervisor_only;
 
-/// Arguments from the supervisor to its worker.
+// Not doc comments, which would be help texts.
 #[derive(Parser)]
 struct WorkerArguments {
-    /// The directories to work in, in the order of the run's targets.
+    // In the order of the run's targets.
     #[arg(long, requires = "identity")]
     directory: Vec<OsString>,
-    /// Device and inode of each, so that nothing else can stand in for it.
+    // Device and inode of each directory, to detect a replaced one.
     #[arg(long, num_args = 2)]
     identity: Vec<u64>,
-    /// The descriptor of the device to work on instead, held exclusively.
+    // A descriptor that holds the device exclusively.
     #[arg(long, conflicts_with = "directory")]
     device: Option<u32>,
-    /// The file that is copied.
     #[arg(long, requires = "copy_identity")]
     copy_from: Option<OsString>,
-    /// Its device and inode.
     #[arg(long, num_args = 2)]
     copy_identity: Vec<u64>,
-    /// The descriptor by which it waits for the other ranks.
+    // The descriptor for waiting on other ranks.
     #[arg(long)]
     barrier: Option<u32>,
-    /// The descriptor of the progress record.
+    // The descriptor of the progress record.
     progress: u32,
 }
 
-/// Answers requests until there are no more.
 pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     let name = std::iter::once(OsString::from("writebench worker"));
     let arguments = WorkerArguments::try_parse_from(name.chain(words))?;
-    // A fault is one sample's outcome: one line, and the end, without threads that wait for others.
+    // A panic is one sample's outcome: a line, then the end, even if other threads wait.
     std::panic::set_hook(Box::new(|panic| {
         let text = panic.to_string().replace('\n', " ");
         let _ = writeln!(std::io::stderr(), "{text}");
         std::process::abort();
     }));
     obey_supervisor_only()?;
-    // When memory runs out, the kernel must kill this process and not a database. A sandbox without
-    // /proc may refuse this, which changes nothing else.
+    // When memory runs out, the kernel must kill this process rather than a database. A sandbox may have no /proc.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     let targets = match arguments.device {
         Some(device) => vec![OpenTarget::Device(inherited(device)?)],
@@ -69,8 +63,8 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     };
     let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
     let mut barrier = arguments.barrier.map(inherited_barrier).transpose()?;
-    // Given up before there are threads, which keep what they were started with.
-    drop_privileges().context("capset, to give up root's rights")?;
+    // Before threads start, which inherit the capabilities.
+    drop_privileges().context("capset, to drop root's capabilities")?;
     let enter = |phase| progress.enter(phase);
     let available = || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
     let mut engine = Engine::new(copy_from, available, &enter);
@@ -97,7 +91,6 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The barrier of the ranks, as the engine has it.
 struct SocketBarrier(BarrierClient);
 
 impl RankBarrier for SocketBarrier {
@@ -111,25 +104,24 @@ fn inherited_barrier(number: u32) -> Result<SocketBarrier> {
     BarrierClient::inherited(number).map(SocketBarrier).context("wait for the other ranks")
 }
 
-/// The file of an inherited descriptor, reopened for this process alone.
+/// Reopens an inherited descriptor, for an open file description that other processes do not share.
 fn inherited(number: u32) -> Result<OwnedFd> {
     let path = format!("/proc/self/fd/{number}");
     rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
         .with_context(|| format!("open {path}"))
 }
 
-/// A worker keeps two of root's capabilities: `CAP_DAC_OVERRIDE`, as some filesystems show its own files as somebody
-/// else's, and `CAP_IPC_LOCK`, without which registered buffers are limited by `ulimit -l`.
+/// `CAP_DAC_OVERRIDE` for filesystems that show the worker's files as another user's, and `CAP_IPC_LOCK`, without which
+/// `ulimit -l` limits registered buffers.
 const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE.union(CapabilitySet::IPC_LOCK);
 
-/// Gives up all other capabilities, and all ways to more (`PR_SET_NO_NEW_PRIVS`), for this thread
-/// and those that it starts: quotas hold for root's samples, too (`CAP_SYS_RESOURCE`), and nothing
-/// can be mounted, loaded or made a device.
+/// Drops all other capabilities, for this thread and those that it starts, and `PR_SET_NO_NEW_PRIVS` makes that final.
+/// Without `CAP_SYS_RESOURCE`, quotas also apply to root's samples.
 fn drop_privileges() -> rustix::io::Result<()> {
     let had = capabilities(None)?;
     let kept = KEPT & had.permitted;
     let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
-    // A sandbox may forbid the call, and an ordinary user has nothing to give up.
+    // A sandbox may forbid the call, which an ordinary user does not need.
     if sets != had {
         set_capabilities(None, sets)?;
     }

@@ -1,14 +1,11 @@
-//! How this process was started, by the variables of its environment.
-
-/// This process among those that were started together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LaunchedRank {
     pub rank: u32,
     pub size: u32,
 }
 
-/// The variables of the environment with rank and number of ranks: Open MPI, MPICH and others with PMI, and steps of
-/// Slurm. A batch script of Slurm's is no step.
+/// Environment variables with the rank and the number of ranks: of Open MPI, of PMI (MPICH and others), and of Slurm's
+/// steps, which exclude batch scripts.
 const LAUNCHERS: &[(&str, &str)] = &[
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("PMI_RANK", "PMI_SIZE"),
@@ -16,7 +13,7 @@ const LAUNCHERS: &[(&str, &str)] = &[
 ];
 
 impl LaunchedRank {
-    /// None if this process was started alone.
+    /// None if there is one process.
     pub(crate) fn from_environment() -> Option<Self> {
         Self::from_variables(|name| std::env::var(name).ok())
     }

@@ -19,11 +19,11 @@ pub(crate) use self::mpi::{join, library};
 #[cfg(not(feature = "mpi"))]
 pub(crate) use self::without_mpi::{join, library};
 
-/// The first of several ranks, as the run uses it. All ranks end when it is dropped.
+/// The first of several ranks. All ranks end when it is dropped.
 pub(crate) trait Leader: Coordinator {
     fn cluster(&self) -> Cluster;
 
-    /// Has all ranks take their samples in these directories of the run's, once each sees them.
+    /// Waits until all ranks see the run's directories, to take samples there.
     fn work_in(&mut self, directories: &[PathBuf]) -> Result<()>;
 }
 

@@ -1,5 +1,3 @@
-//! The cost of a run: cases, bytes, and the approximate time.
-
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -14,10 +12,10 @@ use writebench_runner::{Hardware, Pace, Written};
 use crate::consent;
 use crate::exit::usage;
 
-/// A run that writes no more than this, and no more than a quarter of the free space, needs no consent.
+/// A larger run needs consent, and so does one that exceeds a quarter of the free space.
 pub(crate) const MOST_UNASKED_BYTES: u64 = 64 << 30;
 
-/// A good solid-state disk, and a hard disk: how long a run takes is known only once it has measured.
+/// A good solid-state disk, and a hard disk.
 const PACES: [Pace; 2] = [
     Pace { bytes_per_s: 1_000_000_000, sync: Duration::from_millis(1), call: Duration::from_micros(1) },
     Pace { bytes_per_s: 100_000_000, sync: Duration::from_millis(10), call: Duration::from_micros(1) },
@@ -25,23 +23,20 @@ const PACES: [Pace; 2] = [
 
 #[derive(Clone)]
 pub(crate) struct Cost<'r> {
-    /// The run's different cases.
     pub cases: &'r [Case],
     pub settings: &'r Settings,
-    /// Where samples would be taken, with the space of each directory.
     pub targets: Vec<(String, Option<Space>)>,
-    /// Bytes of the copy that stays.
+    /// Bytes of the final copy.
     pub copy_bytes: u64,
-    /// Bytes of the images for filesystems that the run makes.
     pub image_bytes: u64,
-    /// Whether the run may choose smaller files.
+    /// The run may choose smaller files.
     pub is_sized: bool,
-    /// Whether the limits of the hardware would be measured.
+    /// The run measures the hardware's limits.
     pub limits: bool,
 }
 
 impl<'r> Cost<'r> {
-    /// Of nothing but samples.
+    /// The cost of samples only.
     pub(crate) fn new(
         cases: &'r [Case],
         settings: &'r Settings,
@@ -50,7 +45,6 @@ impl<'r> Cost<'r> {
         Self { cases, settings, targets, copy_bytes: 0, image_bytes: 0, is_sized: false, limits: false }
     }
 
-    /// A line for each case, and the totals.
     pub(crate) fn dry_run(&self) -> Result<String> {
         let mut text: String = self.cases.iter().map(|case| format!("{case}\n")).collect();
         let targets = self.targets.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" and ");
@@ -62,10 +56,10 @@ impl<'r> Cost<'r> {
             "{all} to be written ({round} in a round), at most {most} at once. Nothing was written.\n"
         );
         if self.is_sized {
-            text += "Files may become smaller: as large as six rounds of them fit into the limits.\n";
+            text += "Files may be smaller: the largest for which six rounds fit into the limits.\n";
         }
         text += &format!("It takes {}. Disturbed samples are repeated, up to as many more.\n", self.time());
-        for (up_to, bytes, what) in self.beside()? {
+        for (up_to, bytes, what) in self.extra()? {
             if bytes > 0 {
                 text += &format!("{up_to}{} more {what}.\n", Bytes(bytes).approximate());
             }
@@ -73,7 +67,6 @@ impl<'r> Cost<'r> {
         Ok(text)
     }
 
-    /// The totals in a line, for the person who waits.
     pub(crate) fn line(&self) -> Result<String> {
         let cases = self.counted_cases();
         let targets = match self.targets.len() {
@@ -96,28 +89,28 @@ impl<'r> Cost<'r> {
         counted(self.settings.samples as usize, "sample")
     }
 
-    /// Asks before the run writes much into that much free space, unless that was agreed to or has a limit.
+    /// Asks before the run writes much, unless the user agreed or gave a limit.
     pub(crate) fn ask(&self, agreed: bool, free: Option<u64>) -> Result<()> {
         let bytes = self.bytes()?;
         if self.settings.max_bytes.is_some() || bytes <= most_unasked_bytes(free) {
             return Ok(());
         }
         let than = match free.filter(|free| free / 4 < MOST_UNASKED_BYTES) {
-            Some(free) => format!("a quarter of the {} that are free", Bytes(free).approximate()),
+            Some(free) => format!("a quarter of the free {}", Bytes(free).approximate()),
             None => Bytes(MOST_UNASKED_BYTES).approximate(),
         };
         let would = format!("the run would write about {}, more than {than}", Bytes(bytes).approximate());
-        consent::ask(agreed, &would, "add --yes, or limit it with --max-bytes; --dry-run says more")
+        consent::ask(agreed, &would, "add --yes, or limit it with --max-bytes. --dry-run shows the details")
     }
 
-    /// Refuses a limit on bytes that pays for no sample, after `before` bytes that are written already.
+    /// Refuses a --max-bytes too low for any sample. `before` bytes are written already.
     pub(crate) fn check_max_bytes(&self, before: u64) -> Result<()> {
         let Some(most) = self.settings.max_bytes else { return Ok(()) };
         let written = Written::new(None, self.settings.copy_from.is_some());
         let reads_back = self.settings.verify != Verify::Never;
         let of_case = |case: &Case| (written.needed_bytes(0, case, reads_back), case.to_string());
         let Some((sample, case)) = self.cases.iter().map(of_case).max() else { return Ok(()) };
-        // The lock of a run's directory is less than this.
+        // The lock file of a run's directory is smaller.
         let locks = (self.targets.len() as u64).saturating_mul(64);
         let least = [before, sample, self.copy_bytes, self.image_bytes, locks];
         let least = least.into_iter().fold(0, u64::saturating_add);
@@ -127,14 +120,14 @@ impl<'r> Cost<'r> {
         let least = Bytes(least.next_multiple_of(if least < 1 << 20 { 1 << 10 } else { 1 << 20 }));
         let (most, cases, round) = (Bytes(most), self.counted_cases(), Bytes(self.round_bytes()).approximate());
         Err(usage!(
-            "--max-bytes {most} may pay for no sample: it must be at least {least}, for one of {case}; a round of \
-             {cases} writes {round}"
+            "--max-bytes {most} is too low for any sample. Give at least {least}, for one of {case}. A round of {cases} \
+             writes {round}"
         ))
     }
 
     fn bytes(&self) -> Result<u64> {
-        let beside = self.beside()?.iter().map(|(_, bytes, _)| *bytes).fold(0, u64::saturating_add);
-        Ok(self.sample_bytes().saturating_add(beside))
+        let extra = self.extra()?.iter().map(|(_, bytes, _)| *bytes).fold(0, u64::saturating_add);
+        Ok(self.sample_bytes().saturating_add(extra))
     }
 
     fn sample_bytes(&self) -> u64 {
@@ -146,8 +139,8 @@ impl<'r> Cost<'r> {
         of_a_target.saturating_mul(self.targets.len() as u64)
     }
 
-    /// Bytes that are no sample's, and what they are for.
-    fn beside(&self) -> Result<[(&'static str, u64, &'static str); 5]> {
+    /// Bytes beyond those of samples, and their purpose.
+    fn extra(&self) -> Result<[(&'static str, u64, &'static str); 5]> {
         let count = self.targets.len() as u64;
         let spaces: Vec<Option<Space>> = self.targets.iter().map(|(_, space)| *space).collect();
         let copied = self.copied_bytes().saturating_mul(count);
@@ -156,15 +149,15 @@ impl<'r> Cost<'r> {
         let limited = if self.limits { self.cases } else { &[] };
         let limits = Hardware::for_cases(limited, self.settings, &spaces)?.bytes();
         Ok([
-            ("Up to ", copied, "are files to be copied"),
-            ("Up to ", direct, "show whether O_DIRECT goes past the page cache"),
-            ("", self.copy_bytes, "are the copy that stays"),
+            ("Up to ", copied, "are sources of copies"),
+            ("Up to ", direct, "show whether O_DIRECT bypasses the page cache"),
+            ("", self.copy_bytes, "are the final copy"),
             ("", self.image_bytes, "are images, written once"),
-            ("Up to ", limits, "show what the device can do at most, without --no-limits"),
+            ("Up to ", limits, "show the limits of the device, without --no-limits"),
         ])
     }
 
-    /// Files of our own to be copied: one for each size, if the small ones come first.
+    /// Sources that the run makes: one for each size.
     fn copied_bytes(&self) -> u64 {
         let copying = self
             .cases
@@ -174,7 +167,7 @@ impl<'r> Cost<'r> {
         sizes.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// `4 s on a fast disk, 34 s on a slow one; it stops after 20 s`.
+    /// `4 s on a fast disk, 34 s on a slow one, stops after 20 s`.
     fn time(&self) -> String {
         let samples = u64::from(self.settings.samples).saturating_mul(self.targets.len() as u64);
         let [quick, slow] = PACES.map(|pace| {
@@ -185,22 +178,22 @@ impl<'r> Cost<'r> {
         format!("{quick} on a fast disk, {slow} on a slow one{}", self.limits_text())
     }
 
-    /// `; it stops after 45 s; it stops before 20 GiB are written`.
+    /// `, stops after 45 s, stops before 20 GiB are written`.
     fn limits_text(&self) -> String {
         let most_time =
-            self.settings.budget_ns.map(|budget| format!("it stops after {}", rounded(budget as f64 / 1e9)));
-        let before = |most| format!("it stops before {} are written", Bytes(most).approximate());
+            self.settings.budget_ns.map(|budget| format!("stops after {}", rounded(budget as f64 / 1e9)));
+        let before = |most| format!("stops before {} are written", Bytes(most).approximate());
         let most_bytes = self.settings.max_bytes.map(before);
-        most_time.into_iter().chain(most_bytes).map(|stop| format!("; {stop}")).collect()
+        most_time.into_iter().chain(most_bytes).map(|stop| format!(", {stop}")).collect()
     }
 }
 
-/// What a run may write without consent, where that much space is free.
+/// The most bytes that a run may write without consent.
 pub(crate) fn most_unasked_bytes(free: Option<u64>) -> u64 {
     free.map_or(u64::MAX, |free| free / 4).min(MOST_UNASKED_BYTES)
 }
 
-/// The least free space of some targets. Filesystems such as /proc have no size, and so no free space.
+/// Skips filesystems without a size, such as /proc.
 pub(crate) fn least_free_bytes(spaces: impl IntoIterator<Item = Option<Space>>) -> Option<u64> {
     let sized = spaces.into_iter().flatten().filter(|space| space.total_bytes > 0);
     sized.map(|space| space.available_bytes).min()

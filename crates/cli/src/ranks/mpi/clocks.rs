@@ -1,18 +1,18 @@
 //! The difference of two nodes' clocks, by round trips (Cristian, "Probabilistic clock synchronization", 1989).
 
-/// Round trips of one comparison. The shortest of them counts.
+/// The shortest round trip of a comparison counts.
 pub(super) const ROUND_TRIPS: usize = 8;
 
-/// How far another node's clock is ahead of the first rank's.
+/// The lead of another node's clock over that of the first rank.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ClockOffset {
     pub ahead_ns: i64,
-    /// The other clock is at most this much further ahead, or less.
+    /// The error of the offset, in both directions.
     pub uncertainty_ns: u64,
 }
 
 impl ClockOffset {
-    /// By round trips: when a question left, the other's time in its answer, and when that came.
+    /// From round trips: the send time, the other's time in its answer, and the receive time.
     pub(super) fn from_round_trips(trips: &[[u64; 3]]) -> Self {
         let shortest = trips.iter().min_by_key(|[left, _, came]| came.saturating_sub(*left));
         let Some(&[left, theirs, came]) = shortest else { return Self::default() };
@@ -23,14 +23,14 @@ impl ClockOffset {
         }
     }
 
-    /// Between two comparisons: in the middle, and no surer than the clocks have drifted apart.
+    /// Between two comparisons: their middle, with at least the drift as its error.
     pub(super) fn between(before: Self, after: Self) -> Self {
         let ahead_ns = before.ahead_ns + (after.ahead_ns - before.ahead_ns) / 2;
         let drift = before.ahead_ns.abs_diff(after.ahead_ns).div_ceil(2);
         Self { ahead_ns, uncertainty_ns: before.uncertainty_ns.max(after.uncertainty_ns) + drift }
     }
 
-    /// The first rank's time at that time of the other.
+    /// Converts the other's time into the first rank's.
     pub(super) fn own_time(self, theirs: u64) -> u64 {
         u64::try_from(signed(theirs) - self.ahead_ns).unwrap_or(0)
     }
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn the_shortest_round_trip_counts() {
-        // The other clock is 1000 ahead; the first answer was held up on its way back.
+        // The other clock is 1000 ahead, and the first answer is delayed.
         let offset = ClockOffset::from_round_trips(&[[100, 1110, 900], [2000, 3010, 2020]]);
         assert_eq!(offset, ClockOffset { ahead_ns: 1000, uncertainty_ns: 10 });
         assert_eq!(offset.own_time(3010), 2010);

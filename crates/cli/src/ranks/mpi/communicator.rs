@@ -1,5 +1,4 @@
-//! The messages between ranks, in terms of MPI. Waiting takes hardly any CPU time from the workers beside: what does not
-//! come soon is looked for now and then.
+//! Messages between ranks by MPI. A waiting rank polls rarely, to leave the CPU to workers.
 
 use std::collections::HashMap;
 use std::io;
@@ -20,26 +19,24 @@ use crate::exit::Exit;
 use crate::ranks::LaunchedRank;
 use crate::signals::{is_stopped, stop_on_signals};
 
-/// The longest host name of gethostname(2), with its end.
+/// The longest host name of gethostname(2), with its terminator.
 const HOST_BYTES: usize = 65;
-/// Several "nodes" on one machine, for tests.
+/// Simulates several nodes on one machine, for tests.
 const NODE: &str = "WRITEBENCH_NODE";
-/// How long ranks that are told to stop may take to come to the next barrier.
+/// The time for stopping ranks to reach the next barrier.
 const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The ranks that were started together, as this one reaches them.
 pub(super) struct Ranks {
-    // The communicators of the first so many ranks, where this one is among them.
+    // By number of ranks, if this rank is a member.
     groups: HashMap<u32, Option<SimpleCommunicator>>,
-    // The group that works together now.
+    // The ranks of the current sample.
     group_size: u32,
     world: SimpleCommunicator,
     pub nodes: Nodes,
-    // Ends MPI when it is dropped, after the communicators.
+    // Dropped after the communicators, which need MPI.
     _universe: Universe,
 }
 
-/// The MPI library, by the first line of its own words.
 pub(crate) fn library() -> Option<String> {
     let words = mpi::environment::library_version().ok()?;
     let line = words.trim_end_matches('\0').lines().next()?;
@@ -55,8 +52,8 @@ impl Ranks {
         let library = library().unwrap_or_default();
         ensure!(
             number(world.size()) == launched.size,
-            "started as {} ranks, of which its MPI library sees {}: this writebench is linked with {library}; start it by the \
-             mpirun of that library, or srun with the plugin for it (srun --mpi=list)",
+            "started as {} ranks, of which its MPI library, {library}, sees {}. Start it by the mpirun of that library, or by \
+             srun with its plugin (srun --mpi=list)",
             launched.size,
             world.size()
         );
@@ -80,21 +77,20 @@ impl Ranks {
         number(self.world.size())
     }
 
-    /// Sends a text from the first rank to all.
+    /// Of the first rank, to all.
     pub(super) fn send(&self, text: &str) {
         self.broadcast(text.as_bytes().to_vec());
     }
 
-    /// Waits for the first rank's next text.
     pub(super) fn receive(&self) -> String {
         String::from_utf8_lossy(&self.broadcast(Vec::new())).into_owned()
     }
 
-    /// The first rank's bytes, for all.
+    /// Sends the first rank's bytes to all.
     fn broadcast(&self, mut bytes: Vec<u8>) -> Vec<u8> {
         let root = self.world.process_at_rank(0);
         let mut length = bytes.len() as u64;
-        // A non-blocking collective call only matches others of its kind.
+        // A non-blocking collective call does not match a blocking one.
         mpi::request::scope(|scope| {
             complete(root.immediate_broadcast_into(scope, &mut length), false);
         });
@@ -103,8 +99,7 @@ impl Ranks {
         bytes
     }
 
-    /// Has the first so many ranks work together from now on. All ranks call this together. Returns whether this one
-    /// is among them.
+    /// Forms a group of the first ranks. A collective call. Returns whether this rank is a member.
     pub(super) fn join_group(&mut self, ranks: u32) -> bool {
         let is_in = self.rank() < ranks;
         let color = if is_in { Color::with_value(1) } else { Color::undefined() };
@@ -117,7 +112,7 @@ impl Ranks {
         self.groups.get(&self.group_size)?.as_ref()
     }
 
-    /// Waits for the group; returns whether all have succeeded.
+    /// Waits for the group. Returns whether all have succeeded.
     pub(super) fn wait_for_group(&self, has_succeeded: bool) -> bool {
         let Some(group) = self.group() else { return false };
         let (own, mut failed) = (u8::from(!has_succeeded), 0u8);
@@ -128,12 +123,12 @@ impl Ranks {
         failed == 0
     }
 
-    /// The texts of the group, for its first rank.
+    /// Sends the texts of the group to its first rank.
     pub(super) fn gather(&self, own: &str) -> Vec<String> {
         self.wait_for_group(true);
         let Some(group) = self.group() else { return Vec::new() };
         let root = group.process_at_rank(0);
-        // MPI gives the address of an empty buffer another meaning.
+        // For MPI, the address of an empty buffer may be special.
         let own = &format!("{own}\n");
         let own_length = i32::try_from(own.len()).unwrap_or(i32::MAX);
         if group.rank() > 0 {
@@ -160,8 +155,7 @@ impl Ranks {
         starts.windows(2).map(text).collect()
     }
 
-    /// Compares the clocks of all nodes with the first rank's, which gets their offsets by the first rank of each other
-    /// node.
+    /// Compares the clocks of all nodes with the first rank's. Returns the offset of each other node by its first rank.
     pub(super) fn compare_clocks(&self) -> HashMap<u32, ClockOffset> {
         let firsts = self.nodes.others_first(self.group_size);
         if self.rank() == 0 {
@@ -191,15 +185,14 @@ impl Ranks {
     }
 }
 
-/// For the engine in this process.
 impl RankBarrier for Ranks {
     fn wait(&mut self, has_succeeded: bool, _is_last: bool) -> io::Result<bool> {
         Ok(self.wait_for_group(has_succeeded))
     }
 }
 
-/// Waits for a request. Ranks that do not come after a stop are given up if `gives_up`: their launcher ends them, and
-/// the next run removes their leftovers.
+/// With `gives_up`, a stopped program does not wait long for other ranks: their launcher ends them, and the next run removes
+/// the leftovers.
 fn complete<'a, D: ?Sized, S: Scope<'a>>(mut request: Request<'a, D, S>, gives_up: bool) {
     const SPIN: Duration = Duration::from_micros(30);
     let start = Instant::now();
@@ -214,7 +207,6 @@ fn complete<'a, D: ?Sized, S: Scope<'a>>(mut request: Request<'a, D, S>, gives_u
             std::thread::yield_now();
             continue;
         }
-        // The delay is a small part of the wait.
         std::thread::sleep((waited / 1024).clamp(Duration::from_micros(10), Duration::from_micros(500)));
         if gives_up && is_stopped() {
             let since = *stopped.get_or_insert_with(Instant::now);

@@ -1,4 +1,4 @@
-//! The other ranks, which obey the first one.
+//! All ranks except the first.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,11 +15,9 @@ use super::in_process::{InProcess, SampleRanks, identity};
 use crate::output::print_error;
 use crate::{processes, signals};
 
-/// The time that a directory made on another node may take to be seen: nodes cache directories for
-/// seconds.
+/// Nodes cache directories for seconds, and see new ones late.
 const SIGHT: Duration = Duration::from_secs(15);
 
-/// Obeys the first rank until the run ends.
 pub(super) fn follow(ranks: Ranks) {
     let mut group = SampleRanks { ranks, in_process: None };
     let mut lost_workers = LostWorkers::default();
@@ -46,7 +44,7 @@ pub(super) fn follow(ranks: Ranks) {
             Err(error) => {
                 let error = anyhow::Error::from(error).context(name(&group.ranks));
                 print_error(&error);
-                // MPI then ends the others, too.
+                // MPI then ends all ranks.
                 std::process::abort();
             }
         }
@@ -61,7 +59,6 @@ fn receive(ranks: &Ranks) -> io::Result<Message> {
     Ok(serde_json::from_str(&ranks.receive())?)
 }
 
-/// Takes shares of samples until there is another message.
 fn take_shares(
     group: &mut SampleRanks,
     command: &WorkerCommand,
@@ -86,8 +83,7 @@ fn take_shares(
     }
 }
 
-/// The command of a worker, and an engine in this process, for these directories once they are
-/// seen.
+/// A worker and an engine in this process, once the directories are visible.
 fn wait_for_all(directories: &[OsString]) -> Result<(WorkerCommand, InProcess)> {
     let see = |directory: &OsString| {
         wait_for(Path::new(directory)).with_context(|| format!("does not see {}", directory.display()))
@@ -98,7 +94,7 @@ fn wait_for_all(directories: &[OsString]) -> Result<(WorkerCommand, InProcess)> 
     Ok((command, InProcess::new(directories, &identities)?))
 }
 
-/// Device and inode of a directory. A filesystem that does not answer holds nothing up.
+/// Device and inode. A silent filesystem does not block.
 fn wait_for(directory: &Path) -> io::Result<[u64; 2]> {
     let (sender, seen) = channel();
     let path = directory.to_path_buf();

@@ -1,4 +1,4 @@
-//! Shares that a rank's process takes itself: only the processes that were started as ranks can call MPI.
+//! Samples taken in a rank's process, because a worker cannot call MPI.
 
 use std::ffi::OsString;
 use std::io;
@@ -13,14 +13,12 @@ use writebench_runner::{Communicator, RunnerError};
 use super::communicator::Ranks;
 use crate::sampling::{OpenTarget, numbered, open_directories, run_rank_sample};
 
-/// An engine in this process, in the directories of the run.
 pub(super) struct InProcess {
     targets: Vec<OpenTarget>,
     engine: Engine<'static>,
 }
 
 impl InProcess {
-    /// Opens the directories; each has its device and inode on this node.
     pub(super) fn new(directories: &[OsString], identities: &[[u64; 2]]) -> Result<Self> {
         let available = || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
         Ok(Self {
@@ -30,10 +28,9 @@ impl InProcess {
     }
 }
 
-/// The ranks of a sample, as this one reaches them.
 pub(super) struct SampleRanks {
     pub(super) ranks: Ranks,
-    /// For samples that this process takes itself; none before the run has directories.
+    /// None before the run has directories.
     pub(super) in_process: Option<InProcess>,
 }
 
@@ -53,7 +50,7 @@ impl Communicator for SampleRanks {
     }
 }
 
-/// Device and inode of a directory, as this node numbers them.
+/// Device and inode on this node.
 pub(super) fn identity(directory: &Path) -> io::Result<[u64; 2]> {
     let found = std::fs::symlink_metadata(directory)?;
     Ok([found.dev(), found.ino()])

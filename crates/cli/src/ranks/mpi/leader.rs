@@ -1,4 +1,4 @@
-//! The first rank, which leads the others.
+//! The first rank, which coordinates the others.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use super::communicator::{Ranks, library};
 use super::in_process::{InProcess, SampleRanks, identity};
 use crate::ranks::Leader;
 
-/// At most so many ranks are named in an error.
+/// The most ranks in an error.
 const NAMED: usize = 3;
 
 pub(super) struct MpiLeader {
@@ -35,7 +35,6 @@ impl MpiLeader {
         Ok(())
     }
 
-    /// How far the clock of a rank's node was ahead during the sample.
     fn offset(&self, rank: u32, after: &HashMap<u32, ClockOffset>) -> ClockOffset {
         let first = self.group.ranks.nodes.first_beside(rank);
         match (self.before.get(&first), after.get(&first)) {
@@ -100,14 +99,14 @@ impl Leader for MpiLeader {
             return Ok(());
         }
         let more = blind.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!("; and {more} more ranks") } else { String::new() };
-        bail!("{}{more}: is it a shared filesystem?", blind[..blind.len().min(NAMED)].join("; "))
+        let more = if more > 0 { format!(", and {more} more ranks") } else { String::new() };
+        bail!("{}{more}. Is it a shared filesystem?", blind[..blind.len().min(NAMED)].join(", "))
     }
 }
 
 impl Drop for MpiLeader {
     fn drop(&mut self) {
-        // If the others cannot be reached, their launcher ends them.
+        // The launcher ends unreachable ranks.
         let _ = self.broadcast(&Message::End);
     }
 }

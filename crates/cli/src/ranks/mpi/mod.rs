@@ -1,4 +1,4 @@
-//! Ranks that reach each other by MPI.
+//! Ranks with MPI.
 
 mod clocks;
 mod communicator;
@@ -17,17 +17,15 @@ pub(crate) use self::communicator::library;
 
 use super::{LaunchedRank, Leader};
 
-/// What the first rank tells the others.
+/// From the first rank.
 #[derive(Serialize, Deserialize)]
 enum Message {
-    /// Take samples in these directories of the run's from now on.
     WorkIn(Vec<OsString>),
     RunSample(Box<Share>),
     End,
 }
 
-/// Joins the ranks that were started together. Returns the leader to the first of them, and nothing to the others,
-/// which have done what the leader said.
+/// Returns the leader in the first rank. In the others it returns none, after the run.
 pub(crate) fn join(launched: LaunchedRank) -> Result<Option<Box<dyn Leader>>> {
     let ranks = communicator::Ranks::join(launched)?;
     if ranks.rank() == 0 {

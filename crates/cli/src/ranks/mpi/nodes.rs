@@ -1,14 +1,12 @@
-//! The nodes of the ranks.
-
 use std::collections::{BTreeMap, HashMap};
 
 use writebench_model::protocol::RankRole;
 use writebench_model::{Node, RankName};
 
 pub(super) struct Nodes {
-    /// The host name of each rank's node.
+    /// By rank.
     hosts: Vec<String>,
-    /// The first rank of each rank's node.
+    /// The first rank on the same node, by rank.
     firsts: Vec<u32>,
 }
 
@@ -19,17 +17,15 @@ impl Nodes {
         Self { hosts, firsts }
     }
 
-    /// The first rank of a rank's node.
     pub(super) fn first_beside(&self, rank: u32) -> u32 {
         self.firsts[rank as usize]
     }
 
-    /// A rank with its node.
     pub(super) fn name(&self, rank: u32) -> RankName {
         RankName { rank, host: self.hosts[rank as usize].clone() }
     }
 
-    /// The first so many ranks by the first rank of their node.
+    /// Ranks, by the first rank of their node.
     fn by_first(&self, ranks: u32) -> BTreeMap<u32, Vec<u32>> {
         let mut nodes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (rank, first) in (0..ranks).zip(&self.firsts) {
@@ -44,18 +40,18 @@ impl Nodes {
         self.by_first(u32::MAX).into_iter().map(node).collect()
     }
 
-    /// The first rank of each other node, among the first so many ranks.
+    /// The first rank of each other node, of a group.
     pub(super) fn others_first(&self, ranks: u32) -> Vec<u32> {
         (1..ranks).filter(|&rank| self.first_beside(rank) == rank).collect()
     }
 
-    /// The role of a rank among the first so many. Each reads back what one other has written, so that all is read: a
-    /// rank of another node, unless one node has more than half of the ranks.
+    /// Each rank reads back the data of one other rank, on another node unless one has more than half of the ranks. Together
+    /// they read everything.
     pub(super) fn role(&self, rank: u32, ranks: u32) -> RankRole {
         let nodes = self.by_first(ranks);
         let most = nodes.values().map(Vec::len).max().unwrap_or(1);
         let ranks_beside = count(&nodes[&self.first_beside(rank)]);
-        // Behind each rank, by as many as a node has at most, there is one of another node.
+        // Ranks are sorted by node, so a shift by the largest node's size leads to another node.
         let all: Vec<u32> = nodes.into_values().flatten().collect();
         let at = all.iter().position(|&other| other == rank).unwrap_or(0);
         RankRole { rank, verifies: all[(at + most) % all.len()], ranks_beside }
