@@ -50,7 +50,10 @@ fn help() -> String {
 fn force_help() -> String {
     let directories = FORMATS.iter().filter(|format| matches!(format.render, Render::Directory(_)));
     let directories: Vec<String> = directories.map(|format| format!("{}=DIR", format.name)).collect();
-    format!("Replace all files in the directory of {}, also those that writebench did not make", directories.join(" or "))
+    format!(
+        "Replace all files in the directory of {}, also those that writebench did not make",
+        directories.join(" or ")
+    )
 }
 
 fn comparison_help() -> String {

@@ -156,7 +156,9 @@ impl FileCopy {
         let length = Bytes(self.source.size_bytes);
         if size.0 > length.0 {
             let from = self.source.path.display();
-            return Err(usage!("--size {size} is more than {from} has: {length}. Give a smaller one, or leave it out"));
+            return Err(usage!(
+                "--size {size} is more than {from} has: {length}. Give a smaller one, or leave it out"
+            ));
         }
         if size.0 != length.0 && self.to.is_some() {
             return Err(usage!("--to copies the whole file, {length}. Leave out --size"));
@@ -210,7 +212,9 @@ fn copy_destination(
             return Err(refuse("the same file as --from. Name another"));
         }
         Existing::File { size_bytes, .. } if recorded.is_some() && *size_bytes > 0 => {
-            return Err(refuse("the file has content now, which a resumed run does not overwrite. Remove it first"));
+            return Err(refuse(
+                "the file has content now, which a resumed run does not overwrite. Remove it first",
+            ));
         }
         Existing::File { is_writable: false, .. } => {
             return Err(refuse(&Failure::io_message(&Errno::ACCESS.into())));

@@ -132,7 +132,8 @@ fn format_named(name: &str) -> Option<&'static Format> {
 
 /// Whether this is a method, an axis, or an axis with its value.
 fn is_of_case(ours: &str) -> bool {
-    Method::from_name(ours).is_some() || ours.split('=').next().is_some_and(|axis| Axis::from_name(axis).is_some())
+    Method::from_name(ours).is_some()
+        || ours.split('=').next().is_some_and(|axis| Axis::from_name(axis).is_some())
 }
 
 #[cfg(test)]

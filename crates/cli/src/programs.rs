@@ -41,13 +41,11 @@ impl ProgramArguments {
 
     fn words_of(&self, command: &str) -> Result<Vec<String>> {
         let words = shlex::split(command).filter(|words| !words.is_empty());
-        let words =
-            words.ok_or_else(|| usage!("--command '{command}' cannot be split into words. Is a quote open?"))?;
+        let words = words
+            .ok_or_else(|| usage!("--command '{command}' cannot be split into words. Is a quote open?"))?;
         let has = |mark: &str| words.iter().any(|word| word.contains(mark));
         if !has(FILE) {
-            return Err(usage!(
-                "--command '{command}' lacks the path of its file. Write {FILE} in its place"
-            ));
+            return Err(usage!("--command '{command}' lacks the path of its file. Write {FILE} in its place"));
         }
         if self.copies && !has(SOURCE) {
             return Err(usage!(

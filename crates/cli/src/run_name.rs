@@ -118,7 +118,8 @@ impl RunName {
             }
         };
         if numbers.is_empty() {
-            let newest = store.newest_run()?.map_or(String::new(), |run| format!("The newest run is {run}, and "));
+            let newest =
+                store.newest_run()?.map_or(String::new(), |run| format!("The newest run is {run}, and "));
             return Err(usage!(
                 "no run has the label '{self}'. {newest}`writebench runs` lists all. The name of a file has a '/' or \
                  ends with .json"

@@ -134,7 +134,9 @@ pub(crate) fn rows(
     check_records(&selection.record, rows.iter().map(|row| &row.case))?;
     let mut asked = overrides.iter().filter(|(axis, _)| *axis != Axis::Ranks || ranks.is_empty());
     if let Some((axis, _)) = asked.find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis))) {
-        return Err(usage!("no selected case has the axis '{axis}'. `writebench list methods` shows the axes of each method"));
+        return Err(usage!(
+            "no selected case has the axis '{axis}'. `writebench list methods` shows the axes of each method"
+        ));
     }
     if copied.is_some() && !rows.iter().any(|row| row.case.method().copies()) {
         return Err(usage!("no selected case copies a file. Add --suite copy, or leave out --from"));
@@ -253,7 +255,9 @@ fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Ve
     overrides.extend(of_options.into_iter().filter(|(_, values): &(_, Vec<String>)| !values.is_empty()));
     let mut axes = HashSet::new();
     match overrides.iter().find(|(axis, _)| !axes.insert(*axis)) {
-        Some((axis, _)) => Err(usage!("values for '{axis}' are given twice. Separate them by commas in one option")),
+        Some((axis, _)) => {
+            Err(usage!("values for '{axis}' are given twice. Separate them by commas in one option"))
+        }
         None => Ok(overrides),
     }
 }
@@ -318,7 +322,11 @@ pub(crate) fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
         let meant = meant::meant(axis, |ours| ours.split('=').next().is_some_and(|axis| names.contains(&axis)));
         match meant {
             Some(meant) => format!("unknown axis '{axis}', which is '{meant}' here"),
-            None => format!("unknown axis '{axis}': expected one of {}{}", names.join(", "), did_you_mean(axis, &names)),
+            None => format!(
+                "unknown axis '{axis}': expected one of {}{}",
+                names.join(", "),
+                did_you_mean(axis, &names)
+            ),
         }
     })?;
     let values: Vec<String> = values.split(',').map(str::to_owned).collect();

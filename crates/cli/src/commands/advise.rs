@@ -133,7 +133,9 @@ impl AdviseCommand {
         let ranks = global.ranks();
         let mut fixed = self.fixed();
         if let Some((axis, _)) = fixed.iter().find(|(axis, values)| values.len() > 1 || is_option(*axis)) {
-            return Err(usage!("--set {axis}: a search takes one value per axis. Use --size and --record for theirs"));
+            return Err(usage!(
+                "--set {axis}: a search takes one value per axis. Use --size and --record for theirs"
+            ));
         }
         let size = size.map(|size| (Axis::Size, vec![size.to_string()]));
         let record = self.record.map(|record| (Axis::Chunk, vec![record.to_string()]));

@@ -69,7 +69,11 @@ impl CodeCommand {
 }
 
 fn recommended(global: &Global) -> Result<String> {
-    let none = || usage!("there is no search with a recommendation. Name a case, or run `writebench advise --for GOAL` first");
+    let none = || {
+        usage!(
+            "there is no search with a recommendation. Name a case, or run `writebench advise --for GOAL` first"
+        )
+    };
     let path = database::path(global.db.as_deref())?;
     let store = database::open_if_there(&path)?.ok_or_else(none)?;
     let searches = store.runs()?.into_iter().rev().filter(|run| run.is_search);

@@ -228,9 +228,9 @@ impl RunCommand {
 
     fn check_options(&self, ranks: u32) -> Result<()> {
         match &self.device.destroy {
-            _ if self.scaling && ranks == 1 => Err(usage!(
-                "--scaling needs several ranks. Start writebench by mpirun -n 4, or srun -n 4"
-            )),
+            _ if self.scaling && ranks == 1 => {
+                Err(usage!("--scaling needs several ranks. Start writebench by mpirun -n 4, or srun -n 4"))
+            }
             Some(device) if ranks > 1 => Err(usage!(
                 "--destroy {}: a device belongs to one node. Start writebench without mpirun or srun",
                 device.display()
@@ -244,9 +244,9 @@ impl RunCommand {
         let store = database::open(global.db.as_deref())?;
         let number = match number {
             Some(number) => number,
-            None => {
-                store.newest_unfinished_run()?.ok_or_else(|| usage!("there is no unfinished run to resume. `writebench runs` lists all"))?
-            }
+            None => store
+                .newest_unfinished_run()?
+                .ok_or_else(|| usage!("there is no unfinished run to resume. `writebench runs` lists all"))?,
         };
         let mut run = store.run(number)?;
         if let Some(why) = obstacle_to_resuming(&store, number, &run)? {
@@ -279,7 +279,10 @@ impl RunCommand {
         if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
             && copied.check_size(Bytes(case.axes().size_bytes)).is_err()
         {
-            return Err(usage!("{} has changed since the run began. Start a new run", copied.source.path.display()));
+            return Err(usage!(
+                "{} has changed since the run began. Start a new run",
+                copied.source.path.display()
+            ));
         }
         let needs = (copied.as_ref().map(FileCopy::copy_bytes), measuring.reserve);
         let free = free_disk_bytes(&targets);
@@ -329,9 +332,7 @@ fn obstacle_to_resuming(store: &Store, number: i64, run: &RunRecord) -> Result<O
     } else if run.has_made_filesystems() {
         Some("made filesystems that no longer exist. Start it again")
     } else if store.is_imported(number)? {
-        Some(
-            "was imported, and could name any file or target. Start your own run",
-        )
+        Some("was imported, and could name any file or target. Start your own run")
     } else if run.cases.is_empty() {
         Some("ended before its first sample. Start it again")
     } else if !store.hold_run(number)? {

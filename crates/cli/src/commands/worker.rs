@@ -16,26 +16,25 @@ use crate::exit::Exit;
 use crate::sampling::{OpenTarget, numbered, open_directories, run_rank_sample, run_sample};
 use crate::signals::obey_supervisor_only;
 
-// Not doc comments, which would be help texts.
 #[derive(Parser)]
 struct WorkerArguments {
-    // In the order of the run's targets.
+    /// In the order of the run's targets.
     #[arg(long, requires = "identity")]
     directory: Vec<OsString>,
-    // Device and inode of each directory, to detect a replaced one.
+    /// Device and inode of each directory, to detect a replaced one.
     #[arg(long, num_args = 2)]
     identity: Vec<u64>,
-    // A descriptor that holds the device exclusively.
+    /// A descriptor that holds the device exclusively.
     #[arg(long, conflicts_with = "directory")]
     device: Option<u32>,
     #[arg(long, requires = "copy_identity")]
     copy_from: Option<OsString>,
     #[arg(long, num_args = 2)]
     copy_identity: Vec<u64>,
-    // The descriptor for waiting on other ranks.
+    /// The descriptor for waiting on other ranks.
     #[arg(long)]
     barrier: Option<u32>,
-    // The descriptor of the progress record.
+    /// The descriptor of the progress record.
     progress: u32,
 }
 

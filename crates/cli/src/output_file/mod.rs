@@ -124,9 +124,7 @@ impl OutputPath {
     fn refused_link(&self, link: &Path, kind: &str) -> anyhow::Error {
         let leads_to = std::fs::read_link(link).unwrap_or_default();
         let leads_to = leads_to.display();
-        self.refused(&format!(
-            "a symbolic link to {leads_to}, perhaps another user's. Name that {kind} itself"
-        ))
+        self.refused(&format!("a symbolic link to {leads_to}, perhaps another user's. Name that {kind} itself"))
     }
 
     fn usage(&self, path: &Path, why: &str) -> anyhow::Error {
@@ -155,7 +153,9 @@ impl OutputPath {
 
     fn outside_runs(&self, path: &Path, opened: io::Result<Directory>) -> Result<Directory> {
         let directory = opened.map_err(|error| match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => self.usage(path, "not a directory. Give one that exists"),
+            ErrorKind::NotFound | ErrorKind::NotADirectory => {
+                self.usage(path, "not a directory. Give one that exists")
+            }
             _ => usage!("{}: {}: {}", self.option, path.display(), Failure::io_message(&error)),
         })?;
         if is_in_workspace(&directory.real_path()) {

@@ -74,9 +74,8 @@ impl Session<'_> {
         output.note(&format!("Run {number} took {took} and wrote {wrote}. {next}"));
         let is_search = report.run.is_search();
         if end == End::MaxBytes && !is_search && !report.is_brief() && !report.run.has_made_filesystems() {
-            output.note(
-                "The run reached --max-bytes. To continue it: writebench run --resume --max-bytes MORE",
-            );
+            output
+                .note("The run reached --max-bytes. To continue it: writebench run --resume --max-bytes MORE");
         }
         match output::all_ok([printed, streamed, exported]) {
             Err(error) if end == End::Stopped => output::print_error(&error),

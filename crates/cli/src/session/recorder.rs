@@ -136,9 +136,8 @@ impl<'r> Recorder<'r> {
         if since.elapsed() > QUIET && !self.is_announced {
             self.is_announced = true;
             let path = self.store.path().display();
-            self.output.note(&format!(
-                "Another program has locked the database {path}. Samples wait in memory."
-            ));
+            self.output
+                .note(&format!("Another program has locked the database {path}. Samples wait in memory."));
         }
     }
 
@@ -150,6 +149,8 @@ impl<'r> Recorder<'r> {
             "the run's end is not in it".to_owned()
         };
         let path = self.store.path().display();
-        anyhow!("database {path}: another program has locked it, and {what}. To continue: writebench run --resume")
+        anyhow!(
+            "database {path}: another program has locked it, and {what}. To continue: writebench run --resume"
+        )
     }
 }

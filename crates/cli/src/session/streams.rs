@@ -45,7 +45,8 @@ impl<'o> Streams<'o> {
             if error.kind() == io::ErrorKind::BrokenPipe {
                 output.note("The reader of the jsonl has stopped. The run continues.");
             } else {
-                output.note(&format!("Cannot write jsonl: {}. The run continues.", Failure::io_message(&error)));
+                output
+                    .note(&format!("Cannot write jsonl: {}. The run continues.", Failure::io_message(&error)));
                 failed.get_or_insert(error);
             }
             false

@@ -77,7 +77,9 @@ impl Target {
             let target = Self::inspect_fit(path, limit)?;
             if target.helper.is_none() {
                 let path = path.display();
-                return Err(usage!("target {path} is a block device. Measure it alone, or give directories only"));
+                return Err(usage!(
+                    "target {path} is a block device. Measure it alone, or give directories only"
+                ));
             }
             if targets.iter().any(|other| other.path() == target.path()) {
                 return Err(usage!("target {} is given twice. Give it once", target.path().display()));
@@ -235,7 +237,10 @@ fn check_destroy_option(target: &Path, path: &Path, destroy: Option<&Path>) -> R
     };
     // By number: one device can have several names.
     if writebench_probe::block_device(destroy).ok().map(|named| named.number) != Some(facts.number) {
-        return Err(refused!("--destroy {} does not name the target {target}. Give the same device twice", destroy.display()));
+        return Err(refused!(
+            "--destroy {} does not name the target {target}. Give the same device twice",
+            destroy.display()
+        ));
     }
     Ok(())
 }

@@ -101,7 +101,9 @@ impl<'s> Workspaces<'s> {
                 // An unmounted disk may still have the directory.
                 Ok(Leftover::InUse | Leftover::Away) => {}
                 Ok(Leftover::Held(process)) => {
-                    remains(&format!("process {process} has it open. The next run after that process removes it."));
+                    remains(&format!(
+                        "process {process} has it open. The next run after that process removes it."
+                    ));
                 }
                 Ok(Leftover::KeepsFiles) => remains(
                     "its filesystem keeps files that were open when they were removed. A later run removes it.",

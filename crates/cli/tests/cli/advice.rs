@@ -1,5 +1,4 @@
-//! `advise` searches on through whatever befalls its candidates, keeps its limits, and says how sure it is; `--precision`
-//! takes as many samples as that needs.
+//! `advise` and `--precision`: failing candidates, limits, and certainty.
 
 use std::process::Command;
 
@@ -50,7 +49,7 @@ pub(crate) fn add(trials: &mut Trials) {
 
 const QUICK: &[&str] = &["--for", "stream", "--size", "8MiB", "--budget", "20s", "--export=json=-", "--quiet"];
 
-/// Runs `advise` on a fresh directory to its end; returns its JSON.
+/// Returns the JSON.
 fn advise(program: &Program, arguments: &[&str]) -> Result<Value> {
     let target = directory_on(Kind::Tmpfs);
     let target_text = target.path().to_str().context("UTF-8")?;
@@ -82,7 +81,7 @@ fn search() -> Result<()> {
         ensure!(finals.iter().any(|case| case == name), "{name} in {finals:?}");
     }
     ensure!(advice["baseline"] == "write,size=8MiB", "{advice}");
-    // Every way of the finals, and plain write, in six rounds or more; the recommendation is proven, or plain write.
+    // Plain write and each finalist have six rounds or more.
     let rounds = |name: &str| {
         let case = document["cases"].as_array()?.iter().find(|case| case["id"] == name)?;
         Some(case["samples"].as_array()?.len())
@@ -104,7 +103,7 @@ fn search() -> Result<()> {
     Ok(())
 }
 
-/// tmpfs has no O_DIRECT, the kernel refuses io_uring, and there is no space to preallocate.
+/// tmpfs has no O_DIRECT, the kernel refuses io_uring, and preallocation finds no space.
 fn without_some() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let output = Command::new("strace")
@@ -162,7 +161,7 @@ fn killed() -> Result<()> {
         "10s",
         &export,
     ])?;
-    // The first worker measures the hardware; this is in the middle of a look, or between two.
+    // The first worker measures the hardware. This kill hits the race.
     std::thread::sleep(std::time::Duration::from_millis(700));
     wait_for("a worker to kill", || {
         let worker = writebench_testkit::worker(child.id())?;
@@ -183,7 +182,7 @@ fn too_early() -> Result<()> {
     Ok(())
 }
 
-/// The limit on bytes pays for six rounds of 32 MiB, and not of 256 MiB.
+/// The limit pays for six rounds of 32 MiB, but not of 256 MiB.
 fn smaller() -> Result<()> {
     let arguments = ["--for", "stream", "--max-bytes", "1GiB", "--budget", "60s", "--export=json=-", "--quiet"];
     let document = advise(&program()?, &arguments)?;
@@ -255,7 +254,6 @@ fn dry_run() -> Result<()> {
     let names = produced.stdout.lines().filter(|line| line.contains("size=256MiB"));
     let is_fixed = |name: &str| name.ends_with("data=compressible:50,source=chunk");
     ensure!(names.clone().count() > 100 && names.clone().all(is_fixed), "{produced:?}");
-    // What the budget does not pay for is said before, and nothing needs consent.
     let large = ["advise", target_text, "--for", "stream", "--size", "4GiB", "--reserve", "0", "--dry-run"];
     let ended = program.call(&large)?;
     let last = ended.stdout.lines().last().context("a line")?;
@@ -266,7 +264,7 @@ fn dry_run() -> Result<()> {
     Ok(())
 }
 
-/// The cases that join during the run are in the table of their goal.
+/// Rows that join during the run are in the table of their goal.
 fn several_goals() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let path = target.path().to_str().context("UTF-8")?;

@@ -1,4 +1,4 @@
-//! Disks wear: what a run writes is said before and after, and --max-bytes is never passed.
+//! Disks wear, so the bytes of a run are announced, counted, and limited by --max-bytes.
 
 use std::path::Path;
 use std::process::Command;
@@ -27,7 +27,6 @@ pub(crate) fn add(trials: &mut Trials) {
     );
 }
 
-/// With O_DIRECT a worker writes files beside its samples, to find out which way data goes.
 fn direct() -> Result<()> {
     for (most_bytes, samples) in [(14 << 20, 1), (15 << 20, 2)] {
         let (program, target) = (program()?, directory_on(Kind::Ext4));
@@ -40,17 +39,17 @@ fn direct() -> Result<()> {
         let output = strace.output()?;
         ensure!(output.status.success(), "{output:?}");
         let taken = program.call(&["show", "--export", "csv=-"])?.stdout.lines().skip(1).count();
-        // More where samples were disturbed, as long as there is room.
+        // Disturbed samples are repeated.
         ensure!(taken >= samples, "{taken} samples in {most_bytes}");
         let written = written_below(target.path(), &std::fs::read_to_string(&trace)?);
         ensure!(written > 0 && written <= most_bytes, "{written} bytes, where {most_bytes} were allowed");
-        // 12 MiB of the check, and the samples: or this test shows nothing.
+        // 12 MiB are the check of O_DIRECT.
         ensure!(written >= (12 + samples as u64) << 20, "{written}");
     }
     Ok(())
 }
 
-/// Bytes that calls have written into files of a directory: `12 pwrite64(5</target/file>, "…", 4096, 0) = 4096`.
+/// Sums results in a directory: `12 pwrite64(5</target/file>, "…", 4096, 0) = 4096`.
 fn written_below(target: &Path, trace: &str) -> u64 {
     let target = format!("<{}/", target.display());
     let writes = trace.lines().filter(|line| line.contains(&target));
@@ -67,11 +66,9 @@ fn said() -> Result<()> {
     let ended = program.call(&arguments)?;
     let expected = "1 case × 2 samples: about 12 MiB to write, 1 s on a fast disk";
     ensure!(ended.stderr.contains(expected), "{ended:?}");
-    // More where samples were disturbed.
     let written = ended.stderr.split_once(" and wrote ").and_then(|(_, rest)| rest.split_once(" MiB."));
     let mebibytes = written.and_then(|(number, _)| number.parse::<u64>().ok());
     ensure!(mebibytes.is_some_and(|mebibytes| mebibytes >= 12 && mebibytes.is_multiple_of(4)), "{ended:?}");
-    // The tables have the same number, now and later.
     let same = format!(" · {} MiB written", mebibytes.unwrap_or_default());
     let again = program.call(&["show"])?.stdout;
     ensure!(ended.stdout.contains(&same) && again.contains(&same), "{same} in {ended:?}, {again}");
@@ -93,7 +90,6 @@ fn not_passed() -> Result<()> {
     Ok(())
 }
 
-/// A limit that pays for no sample would end in an empty result.
 fn too_few() -> Result<()> {
     for (words, most, least) in [
         (&["--case", "read-write,size=4MiB"][..], "7MiB", "9MiB"),
@@ -109,7 +105,6 @@ fn too_few() -> Result<()> {
     Ok(())
 }
 
-/// A suite whose size nobody named has files of a size that its budget pays for, and so it is ranked.
 fn sized() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let suite = ["--suite", "durable", "--samples", "2", "--no-limits", "--budget", "6s", "--verify", "never"];
@@ -126,7 +121,7 @@ fn sized() -> Result<()> {
     Ok(())
 }
 
-/// A filesystem with so little room that a quarter of it is soon written.
+/// A quarter of this filesystem is little.
 fn asks() -> Result<()> {
     let (program, image) = (program()?, Image::mount("ext4", 512 << 20)?);
     let target = image.path().join("target");
@@ -143,11 +138,10 @@ fn asks() -> Result<()> {
         let ended = program.call(&[&many[..], more].concat())?;
         ensure!(ended.code == Some(0), "{ended:?}");
     }
-    // Written memory is free again.
     let memory = Mounted::tmpfs(512 << 20)?;
     let in_memory = [&["run", memory.path().to_str().context("UTF-8")?], &many[2..]].concat();
     ensure!(program.call(&in_memory)?.code == Some(0));
-    // Whatever names the size; and all goals without one takes files that need no consent.
+    // An explicit size, or --suite, needs consent. A run of all goals chooses a size that does not.
     let sized = program.call(&["run", path, "--set", "size=128MiB", "--no-limits"])?;
     ensure!(sized.code == Some(2) && sized.stderr.contains("add --yes"), "{sized:?}");
     let all_goals = program.call(&["run", path, "--samples", "6", "--budget", "10s", "--no-limits"])?;

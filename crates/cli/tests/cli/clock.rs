@@ -1,4 +1,4 @@
-//! The machine's clock is set back, by hand or by its time service, while a run is at work.
+//! The machine's clock is set back during a run.
 
 use std::process::{Command, Stdio};
 
@@ -48,7 +48,7 @@ fn set_back() -> Result<()> {
     wait_for("more samples", || some(before + 1))?;
     child.kill()?;
     child.wait()?;
-    // The files that the run left are of the future, too.
+    // The leftovers have timestamps in the future.
     for left in entries(target.path()) {
         call(Command::new("touch").args(["-d", FUTURE]).arg(left))?;
     }
@@ -69,7 +69,7 @@ fn set_back() -> Result<()> {
     let started =
         |document: &Value| document["run"]["started"].as_str().map(|started| started[..10].to_owned());
     ensure!(started(&first).as_deref() == Some("2037-06-01"), "{}", first["run"]);
-    // Otherwise the clock was not set, and this test shows nothing.
+    // Checks that the clock was really set.
     ensure!(started(&newest).as_deref() == Some("2001-02-03"), "{}", newest["run"]);
     ensure!(newest["run"]["number"] == 2, "the newest is the last that was begun: {}", newest["run"]);
     for case in [&first, &newest].iter().flat_map(|document| document["cases"].as_array()).flatten() {
@@ -78,7 +78,7 @@ fn set_back() -> Result<()> {
         let rounds: Vec<_> = samples.iter().filter_map(|sample| sample["round"].as_u64()).collect();
         ensure!(rounds.is_sorted() && rounds.len() == samples.len(), "in order: {rounds:?}");
         for sample in samples {
-            // A clock that stands still, or went back by decades, would show in each.
+            // A clock that stops, or jumps by decades, would be visible.
             let total_ns = sample["total_ns"].as_u64().context("a time")?;
             ensure!((1..3_600_000_000_000).contains(&total_ns), "{sample}");
             ensure!(sample["latency"].is_null() || sample["latency"]["count"] == 16, "{sample}");

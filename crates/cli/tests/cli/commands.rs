@@ -1,5 +1,3 @@
-//! The commands beside `run`.
-
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
@@ -70,7 +68,6 @@ fn charts_are_files() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let charts = program.home().join("charts");
     let export = format!("svg={}", charts.display());
-    // tmpfs has no such call.
     let none =
         ["--case", "write,size=1MiB,prepare=fallocate-zero-range", "--samples", "1", "--export", &export];
     program.run(target.path(), &none, 0)?;
@@ -205,8 +202,7 @@ fn all_goals() -> Result<()> {
     Ok(())
 }
 
-/// Each write takes a millisecond and more, as on a network or a slow disk. Other work that begins
-/// after the size was chosen may take the time of a round, so the test tries again.
+/// Each write takes a millisecond, like on a network. Other work may take the time of a round, so the test retries.
 fn slow_target() -> Result<()> {
     let (program, faulty) = (program()?, Faulty::mount("sample", Caching::WriteThrough)?);
     let delay = What::Delay(Duration::from_millis(1));
@@ -222,7 +218,7 @@ fn slow_target() -> Result<()> {
         let ok = cases.iter().filter(|case| case["outcome"] == "ok");
         Ok((bytes, ok.map(|case| case["samples"].as_array().map_or(0, Vec::len)).collect()))
     };
-    // Losers have three.
+    // Eliminated cases have three.
     let has_six = |(_, rounds): &(u64, Vec<usize>)| {
         rounds.iter().filter(|&&rounds| rounds >= 6).count() >= 7 && rounds.iter().all(|&rounds| rounds >= 3)
     };
@@ -259,7 +255,7 @@ fn answer_and_doubts() -> Result<()> {
         ["--case", "write,size=1MiB", "--case", "write,size=1MiB,chunk=4KiB", "--samples", "2", "--no-limits"];
     let ended = program.call(&[&["run", path][..], &cases].concat())?;
     let last = ended.stdout.trim_end().rsplit("\n\n").next().context("an end")?;
-    // On a busy machine samples are disturbed, and the program says so.
+    // A busy machine disturbs samples, which adds a sentence.
     let last: Vec<&str> = last
         .lines()
         .filter(|line| !line.contains(" disturbed ") && !line.starts_with("Other programs"))
@@ -318,7 +314,7 @@ fn closed_pipe() -> Result<()> {
 
 fn seeds_repeat() -> Result<()> {
     let target = directory_on(Kind::Tmpfs);
-    // A limit that lets through the first part of a round shows what came first in it.
+    // --max-bytes ends the first round early, which shows its order.
     let first_part = |seed: &str| -> Result<Vec<String>> {
         let limits = ["--samples", "1", "--max-bytes", "2MiB", "--seed", seed];
         let document = program()?.run(

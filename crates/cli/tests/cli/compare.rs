@@ -1,5 +1,3 @@
-//! Two runs, compared: by number, by label, from exported files.
-
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -33,7 +31,6 @@ fn measured(program: &Program, more: &[&str]) -> Result<Value> {
     program.run(target.path(), &[&["--case", CASE, "--samples", "6"], more].concat(), 0)
 }
 
-/// Succeeds with that exit code.
 fn call(program: &Program, arguments: &[&str], code: i32) -> Result<Ended> {
     let ended = program.call(arguments)?;
     ensure!(ended.code == Some(code), "expected exit code {code}: {ended:#?}");
@@ -62,7 +59,7 @@ fn by_number_and_label() -> Result<()> {
         let summary = shown.lines().next().context("a summary")?;
         ensure!(summary == "B vs. A: inconclusive: one run per side", "{summary}");
     }
-    // Turned round, the ratio is the inverse.
+    // The inverse comparison has the inverse ratio.
     let ratio = |a: &str, b: &str| -> Result<f64> {
         let text = call(&program, &["compare", a, b, "--export", "json=-"], 0)?.stdout;
         let document: Value = serde_json::from_str(&text)?;
@@ -104,7 +101,6 @@ fn show_by_label() -> Result<()> {
     refused(&program, &["show", "a.json"], 2, "is a file")
 }
 
-/// An exported run, changed, in a file of its own.
 fn file(program: &Program, name: &str, document: &Value) -> Result<PathBuf> {
     let path = program.home().join(name);
     std::fs::write(&path, document.to_string())?;
@@ -115,7 +111,7 @@ fn text(path: &Path) -> Result<&str> {
     path.to_str().context("UTF-8")
 }
 
-/// The files of four other runs with all times multiplied, as one argument.
+/// The exports of four runs with scaled times, as one argument.
 fn four(program: &Program, name: &str, document: &Value, factor: f64) -> Result<String> {
     let one = |number: usize| -> Result<String> {
         let mut run = altered(document, factor)?;
@@ -125,7 +121,6 @@ fn four(program: &Program, name: &str, document: &Value, factor: f64) -> Result<
     Ok((0..4).map(one).collect::<Result<Vec<_>>>()?.join(","))
 }
 
-/// The same run as made by another, with all of its times multiplied.
 fn altered(document: &Value, factor: f64) -> Result<Value> {
     let mut altered = document.clone();
     altered["run"]["id"] = "another".into();
@@ -147,7 +142,7 @@ fn exported_files() -> Result<()> {
     let maker = program()?;
     let document = measured(&maker, &[])?;
     let (a, b) = (four(&maker, "a", &document, 1.0)?, four(&maker, "b", &document, 10.0)?);
-    // Another home: no database is there, none is needed, and none is made.
+    // Another home, without a database.
     let program = program()?;
     let export = program.home().join("comparison.json");
     let shown = call(&program, &["compare", &a, &b, "--export", &format!("json={}", export.display())], 0)?;
@@ -186,7 +181,6 @@ fn fail_if_slower() -> Result<()> {
         let other = four(&program, "other", &document, factor)?;
         call(&program, &["compare", &base, &other, "--fail-if-slower", limit], code)
     };
-    // Two single runs also differ by what drifted between them.
     let single = file(&program, "single.json", &altered(&document, 10.0)?)?;
     refused(
         &program,
@@ -204,7 +198,6 @@ fn fail_if_slower() -> Result<()> {
     compare(0.1, "5%", 0)?;
     compare(1.0, "5%", 0)?;
     compare(1.0, "0%", 0)?;
-    // Ten times slower is no more than 95 % slower.
     compare(10.0, "95%", 0)?;
     Ok(())
 }

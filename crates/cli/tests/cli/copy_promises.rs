@@ -1,8 +1,8 @@
-//! The system calls that each copying method promises, by case.
+//! System calls of copying methods, by case.
 
 use crate::promises::{CREATE, CREATE_TO_MAP, LOOK, Promise};
 
-/// Cases that copy, with their calls on the file that is copied, too.
+/// With calls on the source.
 pub(crate) const COPIES: &[Promise] = &[
     (
         "read-write,size=1MiB,chunk=256KiB",
@@ -46,7 +46,7 @@ pub(crate) const COPIES: &[Promise] = &[
             (LOOK, 1),
         ],
     ),
-    // The pipe holds a chunk: in and out once for each.
+    // The pipe holds one chunk.
     (
         "splice,size=1MiB,chunk=256KiB",
         &[
@@ -82,7 +82,7 @@ pub(crate) const COPIES: &[Promise] = &[
             (LOOK, 1),
         ],
     ),
-    // Threads copy their own ranges, with descriptors of their own on both sides.
+    // Each thread has its own descriptors.
     (
         "read-write,size=1MiB,chunk=256KiB,threads=2,descriptor=per-thread",
         &[
@@ -98,7 +98,7 @@ pub(crate) const COPIES: &[Promise] = &[
             (LOOK, 1),
         ],
     ),
-    // A chunk that is no multiple of a page is moved in one call.
+    // A chunk with a partial page is moved in one call.
     (
         "splice,size=100KiB,chunk=5KiB",
         &[
@@ -201,7 +201,7 @@ pub(crate) const COPIES: &[Promise] = &[
     ),
 ];
 
-/// Cases that share blocks, which ext4 cannot.
+/// Reflinks, which ext4 lacks.
 pub(crate) const CLONES: &[Promise] = &[(
     "ficlone,size=1MiB",
     &[(CREATE, 1), ("open source", 1), ("ioctl FICLONERANGE", 1), ("close source", 1), ("close", 2), (LOOK, 1)],

@@ -1,5 +1,3 @@
-//! Copying a file that was given: from the file to its copy, which is exact.
-
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -48,7 +46,7 @@ pub(crate) fn add(trials: &mut Trials) {
 
 const LENGTH: usize = 3_000_001;
 
-/// A file whose length is no multiple of anything.
+/// A size that is a multiple of nothing.
 fn source(directory: &Path) -> Result<PathBuf> {
     let path = directory.join("X");
     let bytes: Vec<u8> = (0..=250).cycle().step_by(31).take(LENGTH).collect();
@@ -84,9 +82,8 @@ fn redirected(kind: Kind) -> Result<()> {
     {
         ensure!(table.lines().any(|line| line.starts_with(label)), "{label}: {table}");
     }
-    // Ranked: each row has its distance to the first, and none is less than the one before.
     let distances: Vec<f64> = table.lines().filter_map(distance).collect();
-    // A row whose sample was disturbed twice has no distance.
+    // A row with two disturbed samples has no ratio.
     ensure!(distances.len() > 5 && distances.is_sorted(), "{distances:?}\n{table}");
     let document = program.call(&["show", "--export", "json=-"])?.stdout;
     let document: serde_json::Value = serde_json::from_str(&document)?;
@@ -107,7 +104,6 @@ fn distance(line: &str) -> Option<f64> {
 fn from_to(kind: Kind) -> Result<()> {
     let (program, directory) = (program()?, directory_on(kind));
     let (from, to) = (source(directory.path())?, directory.path().join("Y"));
-    // An existing file is written over, as by cp.
     std::fs::write(&to, vec![7; LENGTH + 5])?;
     let (from, to) = (from.to_str().context("UTF-8")?, to.to_str().context("UTF-8")?);
     let ended = program.call(&["run", "--from", from, "--to", to, "--samples", "1"])?;
@@ -130,7 +126,6 @@ fn logs() -> Result<()> {
         ensure!(output.status.code() == Some(2) && text.contains("--from and --to"), "{text}");
     }
     ensure!(std::fs::read_to_string(log)? == "precious");
-    // A target beside the redirections would be another place than the copy's.
     let mut command = program.command(&["run", directory.path().to_str().context("UTF-8")?, "--suite", "copy"]);
     let output =
         command.stdin(File::open(&from)?).stdout(File::create(directory.path().join("Y"))?).output()?;
@@ -211,7 +206,6 @@ fn of_database() -> Result<()> {
             );
         }
     }
-    // By redirection, too.
     let run = ["run", "--suite", "copy", "--samples", "1", "--db", named.to_str().context("UTF-8")?];
     let mut command: Command = program.command(&run);
     let output = command.stdin(File::open(from)?).stdout(File::create(&named)?).output()?;
@@ -250,7 +244,7 @@ fn shorter() -> Result<()> {
     Ok(())
 }
 
-/// A device of its own, so that nobody else reads from it.
+/// Without other readers.
 fn cold() -> Result<()> {
     let (program, image) = (program()?, Image::mount("ext4", 256 << 20)?);
     let bytes_read = |number: &str| -> Result<u64> {
@@ -280,7 +274,7 @@ fn nothing_before() -> Result<()> {
     ensure!(program.call(&["run", "--from", from, "--to", to_text, "--dry-run"])?.code == Some(0));
     ensure!(program.call(&["run", "--from", from, "--to", to_text, "--size", "1MiB"])?.code == Some(2));
     ensure!(!to.exists(), "Y was made");
-    // A source that changes while it is measured never costs what Y holds.
+    // A changing source never damages Y.
     std::fs::write(&to, "precious")?;
     let arguments =
         ["run", "--from", from, "--to", to_text, "--case", "sendfile", "--yes", "--samples", "1000000"];
@@ -292,7 +286,7 @@ fn nothing_before() -> Result<()> {
     Ok(())
 }
 
-/// In a directory of somebody else, who can put a link where the copy is to go.
+/// In another user's directory, who can plant a link.
 fn planted() -> Result<()> {
     let (program, directory) = (program()?, directory_on(Kind::Ext4));
     let (from, theirs) = (source(directory.path())?, directory.path().join("theirs"));
@@ -311,7 +305,6 @@ fn planted() -> Result<()> {
     ensure!(output.status.code() == Some(3) && said.contains("was replaced by another"), "{output:?}");
     ensure!(std::fs::read_to_string(&ours)? == "precious");
     ensure!(entries(&theirs) == [to.clone()], "{:?}", entries(&theirs));
-    // A link that is there from the start is refused before anything is measured.
     let ended = program.call(&["run", "--from", from, "--to", to_text, "--samples", "1"])?;
     ensure!(ended.code == Some(3) && ended.stderr.contains("is a symbolic link to"), "{ended:?}");
     Ok(())

@@ -1,5 +1,4 @@
-//! Trouble with the database costs no target and no sample that was recorded, and takes one clear
-//! line to say.
+//! A damaged or full database costs neither the target nor recorded samples.
 
 use std::path::{Path, PathBuf};
 
@@ -56,7 +55,7 @@ fn rows(program: &Program, database: &str) -> Result<Vec<String>> {
 }
 
 fn full() -> Result<()> {
-    // Room for the tables and the run, and not for all samples.
+    // Enough space for the tables, but not for all samples.
     let (program, target, disk) = (program()?, directory_on(Kind::Tmpfs), Mounted::tmpfs(256 << 10)?);
     let file = disk.path().join("db");
     let database = text(&file)?;
@@ -117,7 +116,7 @@ fn corrupted() -> Result<()> {
                         .concat(),
                 )?;
                 ensure!(!ended.stderr.contains("panicked"), "{ended:?}");
-                // Damage to pages that are not read goes unnoticed.
+                // SQLite does not notice damage to unread pages.
                 if ended.code != Some(0) {
                     ensure!(matches!(ended.code, Some(1 | 2)), "{ended:?}");
                     ensure!(ended.stderr.trim_end().lines().count() == 1, "{ended:?}");

@@ -1,5 +1,4 @@
-//! Other users of the database of a run under way cost it no sample: locks are waited for, and a
-//! removed database is reported, with the results.
+//! Locks and removal of a live run's database cost no samples.
 
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -40,7 +39,6 @@ fn database(program: &Program) -> PathBuf {
     program.home().join("writebench/writebench.db")
 }
 
-/// A run with a budget, which writes a line of jsonl for each sample, too.
 fn start(program: &Program, target: &Path, budget: &str) -> Result<Child> {
     let stream = format!("--export=jsonl={}", program.home().join("lines").display());
     let run =
@@ -48,7 +46,6 @@ fn start(program: &Program, target: &Path, budget: &str) -> Result<Child> {
     program.start(&[&run[..], &["--budget", budget, &stream]].concat())
 }
 
-/// The number of samples taken.
 fn taken(program: &Program) -> usize {
     let lines = std::fs::read_to_string(program.home().join("lines")).unwrap_or_default();
     lines.lines().filter(|line| line.contains("\"sample\"")).count()
@@ -71,7 +68,7 @@ fn locked() -> Result<()> {
     wait_for_samples(&program, 3)?;
     let lock = DatabaseLock::on(&database(&program))?;
     let (since, before) = (Instant::now(), taken(&program));
-    // Longer than SQLite waits.
+    // Longer than SQLite's timeout.
     std::thread::sleep(Duration::from_secs(12));
     ensure!(since.elapsed() > Duration::from_secs(11) && taken(&program) > before, "it goes on");
     drop(lock);
@@ -94,7 +91,6 @@ fn locked_to_the_end() -> Result<()> {
     let lock = DatabaseLock::on(&database(&program))?;
     wait_for_samples(&program, taken(&program))?;
     wait_for("the last worker to end", || worker(child.id()).is_none().then_some(()))?;
-    // The run waits now.
     std::thread::sleep(Duration::from_millis(200));
     send(child.id(), Signal::INT)?;
     let output = child.wait_with_output()?;
@@ -105,7 +101,6 @@ fn locked_to_the_end() -> Result<()> {
     let last = stderr.lines().last().unwrap_or_default();
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
     ensure!(last.contains("another program has locked it, and") && last.contains("sample"), "{stderr}");
-    // The samples written before are there, and the run can go on.
     let before = recorded(&program)?.len();
     ensure!(before > 0 && before < taken(&program), "{before} of {}", taken(&program));
     let ended = program.call(&["run", "--resume", "--budget", "1s", "--yes"])?;
@@ -124,7 +119,7 @@ fn stopped() -> Result<()> {
     let output = child.wait_with_output()?;
     let waited = since.elapsed();
     drop(lock);
-    // Half of what two of SQLite's waits take.
+    // Half of two SQLite timeouts.
     ensure!(output.status.code() == Some(1) && waited < Duration::from_secs(10), "{waited:?}: {output:?}");
     ensure!(entries(target.path()).is_empty());
     Ok(())

@@ -1,4 +1,4 @@
-//! A database in the reach of other users is neither read nor written: SQLite would obey a journal of theirs.
+//! A database that other users can change is not used: SQLite would apply their journal.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -35,14 +35,12 @@ fn refused(ended: &Ended, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// A command that writes, and one that reads.
 fn both(program: &Program, database: &Path, target: &Path) -> Result<[Ended; 2]> {
     let database = text(database)?;
     let run = [&["--db", database, "run", text(target)?], &CASE[..]].concat();
     Ok([program.call(&run)?, program.call(&["--db", database, "show"])?])
 }
 
-/// A database in a directory of its own, with one run.
 fn database(program: &Program, target: &Path) -> Result<std::path::PathBuf> {
     let database = program.home().join("own/wb.db");
     let [ran, shown] = both(program, &database, target)?;
@@ -72,12 +70,12 @@ fn open_to_all() -> Result<()> {
     Ok(())
 }
 
-/// Beside ours lies the journal of a database without runs: SQLite would roll ours back to that.
+/// SQLite would roll back to the state in this journal.
 fn hot_journal() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let database = database(&program, target.path())?;
     let journal = database.with_extension("db-journal");
-    // The first page of the database, which tells of no tables, as it was before a transaction that did not end.
+    // The first page of an empty database, as an unfinished transaction leaves it.
     let script = "import sqlite3, shutil, sys\n\
         c = sqlite3.connect(sys.argv[1] + '.new', isolation_level=None)\n\
         c.execute('pragma journal_mode=delete')\n\
@@ -132,7 +130,6 @@ fn made() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let mode = |path: &Path| std::fs::metadata(path).map(|metadata| metadata.mode() & 0o7777);
     let run = [&["run", text(target.path())?], &CASE[..]].concat();
-    // With the most generous umask.
     let of_shell = |more: &[&str]| -> Result<Ended> {
         let line = format!("umask 0; exec {} \"$@\"", program.binary().display());
         let mut command = Command::new("sh");
@@ -147,7 +144,7 @@ fn made() -> Result<()> {
     let named = program.home().join("mine/wb.db");
     ensure!(of_shell(&["--db", text(&named)?])?.code == Some(0));
     ensure!(mode(&program.home().join("mine"))? == 0o700);
-    // One directory, and not a path that was mistyped.
+    // One missing directory is made, a path of several is taken for a typing error.
     let deeper = program.home().join("no/such/wb.db");
     let ended = of_shell(&["--db", text(&deeper)?])?;
     ensure!(ended.code == Some(2) && ended.stderr.contains("make that, or name another"), "{ended:?}");

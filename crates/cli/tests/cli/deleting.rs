@@ -1,5 +1,3 @@
-//! `writebench runs delete`.
-
 use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use writebench_testkit::{Ended, Kind, Need, Program, Terminal, Trials, directory_on, send, wait_for};
@@ -23,7 +21,6 @@ fn measured(labels: &[&str]) -> Result<Program> {
     Ok(program)
 }
 
-/// The numbers in the list of runs.
 fn listed(program: &Program) -> Result<Vec<String>> {
     let list = program.call(&["runs"])?;
     ensure!(list.code == Some(0), "{list:?}");

@@ -1,4 +1,4 @@
-//! The device below a real filesystem goes bad, or away, while a run is at work.
+//! The device below a filesystem fails or disappears during a run.
 
 use std::fs::File;
 use std::path::Path;
@@ -25,10 +25,10 @@ pub(crate) fn add(trials: &mut Trials) {
 }
 
 const SYNCED: [&str; 2] = ["write,size=64KiB,sync=fsync", "mmap,size=64KiB,sync=fsync"];
-/// The least that mkfs.xfs takes.
+/// The minimum of mkfs.xfs.
 const DEVICE_BYTES: u64 = 300 << 20;
 
-/// A filesystem on a loop device over an image. Unmounted and detached when dropped.
+/// Unmounted and detached when dropped.
 pub(crate) struct Stack {
     point: tempfile::TempDir,
 }
@@ -46,14 +46,13 @@ impl Stack {
     }
 
     fn mount_again(&self, image: &Path) -> Result<()> {
-        // With direct I/O the device passes the error number on; through its page cache all are
-        // EIO.
+        // Only direct I/O passes errno on. Through the page cache, all errors become EIO.
         let mut losetup = Command::new("losetup");
         let output = losetup.args(["--find", "--show", "--direct-io=on"]).arg(image).output()?;
         ensure!(output.status.success(), "{output:?}");
         let device = String::from_utf8(output.stdout)?;
         let mounted = call(Command::new("mount").arg(device.trim()).arg(self.point.path()));
-        // The kernel detaches the device when it is unmounted.
+        // Unmounting detaches the device.
         call(Command::new("losetup").args(["--detach", device.trim()]))?;
         mounted
     }
@@ -66,7 +65,7 @@ impl Drop for Stack {
 }
 
 fn goes_bad(kind: &str, errno: Errno) -> Result<()> {
-    // The loop device asks for an fsync where the filesystem above asks for a flush.
+    // The loop device turns a flush into fsync(2).
     let faulty = Faulty::mount("image", Caching::WriteThrough)?;
     let image = faulty.path().join("image");
     File::create(&image)?.set_len(DEVICE_BYTES)?;
@@ -75,8 +74,7 @@ fn goes_bad(kind: &str, errno: Errno) -> Result<()> {
     let refused = |call| Fault { when: When::Each(call), what: What::Fail(errno) };
     faulty.follow(&[refused(Call::Write), refused(Call::Fsync)]);
     let (program, over) = run.end()?;
-    // The outcome is the filesystem's own choice, and so is whether our directory can still be
-    // removed.
+    // The filesystem decides about the outcome, and whether the run's directory can be removed.
     ensure!(matches!(over.code, Some(1 | 4)), "{:?}: {}", over.code, over.stderr);
     if over.code == Some(1) {
         one_line(&over.stderr)?;
@@ -99,7 +97,7 @@ fn goes_bad(kind: &str, errno: Errno) -> Result<()> {
     nothing_left(&program, stack.path())
 }
 
-/// The kernel puts off the detaching.
+/// The kernel detaches the device after unmounting.
 fn detached() -> Result<()> {
     let device = LoopDevice::attach(64 << 20)?;
     let mounted = device.format_and_mount(device.path(), "ext4")?;

@@ -1,5 +1,4 @@
-//! A block device as target: only if it is named twice and unused, and then all of it is written
-//! over in place.
+//! Block devices as targets.
 
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -95,7 +94,7 @@ fn on_a_device() -> Result<()> {
         "{}",
         document["targets"][0]["environment"]
     );
-    // The device is written at its beginning, and nowhere else.
+    // Only the beginning of the device is overwritten.
     let image = std::fs::File::open(device.image())?;
     let mut bytes = vec![0; 2 << 20];
     call(Command::new("blockdev").args(["--flushbufs", node]))?;
@@ -144,7 +143,7 @@ fn beside() -> Result<()> {
     stays_whole(&device, &alias, "shares its bytes with")
 }
 
-/// With a filesystem mounted from `used`, whose bytes are those of `device`.
+/// Mounts `used`, whose bytes are those of `device`.
 fn stays_whole(device: &LoopDevice, used: &LoopDevice, how: &str) -> Result<()> {
     let mounted = used.format_and_mount(used.path(), "ext4")?;
     let point = text(mounted.path())?;
@@ -165,7 +164,7 @@ fn stays_whole(device: &LoopDevice, used: &LoopDevice, how: &str) -> Result<()> 
     Ok(())
 }
 
-/// Between a run and its resumption somebody may have put the device to use.
+/// Another user may use the device before the run is resumed.
 fn resumed() -> Result<()> {
     let (program, device) = (program()?, LoopDevice::attach(SIZE)?);
     let node = text(device.path())?;

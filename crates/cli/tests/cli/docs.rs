@@ -1,4 +1,4 @@
-//! The documents that show what the program prints show what it prints.
+//! Documents quote the program's output.
 
 use std::path::{Path, PathBuf};
 
@@ -35,11 +35,10 @@ fn commands() -> Result<()> {
     Ok(())
 }
 
-/// The help of the program and of each command, and what it lists of itself: each call, under the words that introduce it.
+/// Headings and calls: the help of each command, and the lists.
 fn calls(program: &Program) -> Result<Vec<(String, Vec<String>)>> {
     let call = |title: &str, words: &str| (title.to_owned(), words.split(' ').map(str::to_owned).collect());
     let mut calls = vec![call("The program", "--help")];
-    // `help` has no help of its own.
     let commands = commands_of(program)?.into_iter().filter(|name| name != "help");
     calls.extend(commands.map(|name| call(&name, &format!("{name} --help"))));
     calls

@@ -1,5 +1,3 @@
-//! Exports: read by other programs, and imported again.
-
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
@@ -45,7 +43,7 @@ fn call(program: &Program, arguments: &[&str], code: i32) -> Result<Ended> {
     Ok(ended)
 }
 
-/// Prints how many samples are good, and the median of their times, from every format.
+/// Prints the number of good samples and their median time, from every format.
 const READER: &str = r#"
 import csv, json, sys
 home = sys.argv[1]
@@ -81,7 +79,6 @@ fn python_reads() -> Result<()> {
     Ok(())
 }
 
-/// The commands of docs/reference/json.md.
 fn jq_reads() -> Result<()> {
     let program = measured()?;
     let document =

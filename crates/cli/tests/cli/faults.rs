@@ -1,5 +1,4 @@
-//! Whatever the filesystem answers, at whichever operation: the sample has no figure, the place and cause are said, and
-//! the others go on.
+//! A fault at any operation has no result, names its place and cause, and does not end the run.
 
 use std::path::PathBuf;
 
@@ -22,12 +21,11 @@ pub(crate) fn add(trials: &mut Trials) {
     });
 }
 
-/// The files of this case have other names than the one that the scripts are about.
+/// This case has other file names than the scripts.
 pub(crate) const AFTER: &str = "write,size=8KiB,threads=2,files=per-thread";
 
 pub(crate) const WRITE: &str = "write,size=12KiB,chunk=4KiB";
 
-/// A filesystem with a script, and runs on it.
 pub(crate) struct FaultyTarget {
     pub program: Program,
     pub faulty: Faulty,
@@ -38,7 +36,6 @@ impl FaultyTarget {
         Self::about("sample", caching, script)
     }
 
-    /// With a script for files of another name.
     pub(crate) fn about(name: &str, caching: Caching, script: &[(When, What)]) -> Result<Self> {
         let faulty = Faulty::mount(name, caching)?;
         let script: Vec<Fault> = script.iter().map(|&(when, what)| Fault { when, what }).collect();
@@ -59,7 +56,6 @@ impl FaultyTarget {
 const ERRNOS: [Errno; 7] =
     [Errno::NOSPC, Errno::DQUOT, Errno::INTR, Errno::OPNOTSUPP, Errno::ROFS, Errno::STALE, Errno::IO];
 
-/// A small case of each method.
 fn cases() -> Result<Vec<Case>> {
     let case = |method: Method| {
         let values = [
@@ -68,7 +64,6 @@ fn cases() -> Result<Vec<Case>> {
             (Axis::Vector, "2"),
             (Axis::Call, "fallocate"),
             (Axis::Sync, "fsync"),
-            // The file of one method gets its length beforehand.
             (
                 Axis::Prepare,
                 if method.name() == "write" { "set-len" } else { method.card().prepares[0].name() },
@@ -79,14 +74,13 @@ fn cases() -> Result<Vec<Case>> {
         let values: Vec<_> = values.into_iter().filter(fits).collect();
         Case::example(method, &values)
     };
-    // FUSE shares no blocks, and MPI's methods work under mpirun only.
+    // FUSE cannot share blocks, and MPI needs mpirun.
     let is_possible = |method: &Method| method.card().copying != Some(Copying::Blocks) && method.is_complete();
     let methods = Method::ALL.iter().copied().filter(is_possible);
     Ok(methods.map(case).collect::<Result<_, _>>()?)
 }
 
-/// The names in errors of the call that hands data over, and of the one that closes the file: the
-/// last of the card's calls, mostly.
+/// The call that writes data, and the one that closes the file, which is mostly the card's last.
 fn calls(method: Method) -> (&'static str, &'static str) {
     match method.name() {
         "fwrite" => ("fwrite", "fclose"),
@@ -96,7 +90,7 @@ fn calls(method: Method) -> (&'static str, &'static str) {
     }
 }
 
-/// Fails the operation of each number, until no case has so many.
+/// Faults every operation by number, up to the last.
 fn at_each_operation(caching: Caching, errno: fn(usize) -> Errno) -> Result<()> {
     for number in 1.. {
         let measured = Measured::take(caching, &[fault(When::Operation(number), What::Fail(errno(number)))])?;
@@ -113,7 +107,7 @@ fn fault(when: When, what: What) -> Fault {
     Fault { when, what }
 }
 
-/// A run of a case of each method, and of another, on a filesystem with that script.
+/// One case of each method, and an unaffected one.
 struct Measured {
     program: Program,
     samples: Vec<Value>,
@@ -149,8 +143,7 @@ impl Measured {
         })
     }
 
-    /// Checks that the outcome of each sample fits the fault of its file. Returns the number of
-    /// files with a fault.
+    /// Returns the number of files with a fault.
     fn judge(&self) -> Result<usize> {
         let cases = cases()?;
         let watched = self.samples.iter().filter(|sample| sample["case"] != AFTER);
@@ -206,7 +199,7 @@ fn judge(method: Method, operations: &[Operation], sample: &Value) -> Result<()>
             let word = if errno == Errno::OPNOTSUPP { "unsupported" } else { "failed" };
             ensure!(sample["outcome"] == word, "expected {word}");
             let inner = &cause;
-            // The C library decides when to write.
+            // The C library buffers writes.
             let call = if call == "fwrite" && inner["call"] == "fflush" { "fflush" } else { call };
             let failure = json!({
                 "phase": phase, "call": call, "offset": offset, "errno": errno.raw_os_error(),
@@ -226,15 +219,13 @@ enum Found {
     Cause(Value),
 }
 
-/// The outcome of a sample with a refused operation.
 #[derive(Debug)]
 enum Expected {
     Ok,
-    /// Refused in that phase and call, and there in the file.
     At(&'static str, &'static str, Option<u64>),
-    /// The kernel may have read ahead, and asks again for what is needed.
+    /// The kernel retries readahead.
     OkOr(&'static str, &'static str, Option<u64>),
-    /// Like `OkOr`, for a page that is stored to: SIGBUS.
+    /// Like `OkOr`, for a store into a page: SIGBUS.
     OkOrDied,
 }
 
@@ -244,8 +235,8 @@ impl Expected {
         let is_closed = before.iter().any(|operation| operation.call == Call::Flush);
         let by_name = matches!(hit.call, Call::Create | Call::Open | Call::Lookup | Call::Unlink)
             || (hit.call == Call::Attributes && is_closed);
-        // Interrupted calls are made again; a name that is stale the kernel looks up again.
-        // The C library has thrown its buffer away by then, and a failed fsync is final.
+        // The kernel repeats interrupted calls and lookups of stale names.
+        // The C library has dropped its buffer, and a failed fsync is final.
         let is_final = hit.call == Call::Fsync || (write == "fwrite" && hit.call == Call::Write);
         if (errno == Errno::INTR && !is_final) || (errno == Errno::STALE && by_name) {
             return Self::Ok;
@@ -256,12 +247,11 @@ impl Expected {
             (Call::Truncate, _) => Self::At("prepare", "ftruncate", None),
             (Call::Fallocate, _) => Self::At("write", "fallocate", None),
             (Call::Read, false) => Self::OkOrDied,
-            // Stored data is written when it is synced.
+            // Stores are written by the sync.
             (Call::Write, _) if is_mapped => Self::At("sync", "fsync", None),
             (Call::Write, _) => Self::At("write", write, hit.offset),
             (Call::Fsync, _) => Self::At("sync", "fsync", None),
             (Call::Flush, false) => Self::At("close", close, None),
-            // The file is closed, and only looked at.
             (Call::Flush, true) | (Call::Release, _) => Self::Ok,
             (Call::Read, true) => Self::OkOr("verify", "pread", hit.offset),
             (Call::Open, _) => Self::At("verify", "open", None),

@@ -1,5 +1,3 @@
-//! `writebench fs`: filesystems that it makes, measures and unmakes.
-
 use std::process::{Child, Command};
 use std::time::Duration;
 
@@ -14,7 +12,7 @@ use crate::program;
 use crate::promises::PROMISES;
 use crate::syscalls::{promise_of, traced};
 
-/// Every kind by its name, with what must be installed for it.
+/// With the required packages.
 const KINDS: &[(&str, &str)] = &[
     ("ext2", "ext2"),
     ("ext3", "ext3"),
@@ -61,11 +59,10 @@ pub(crate) fn add(trials: &mut Trials) {
     }
 }
 
-/// Images, in a directory of their own.
 struct Made {
     program: Program,
     images: TempDir,
-    // The mounts before anything was made.
+    // Mounts before the run.
     mounts: Vec<String>,
 }
 
@@ -97,7 +94,7 @@ impl Made {
         Ok(serde_json::from_str(&std::fs::read_to_string(export)?)?)
     }
 
-    /// Checks that no image is there, no loop device holds one, and no mount can be seen.
+    /// Checks images, loop devices and mounts.
     fn is_gone(&self) -> Result<()> {
         let left = wait_for("nothing to be left", || self.left().is_empty().then_some(()));
         left.with_context(|| format!("left behind: {:?}", self.left()))
@@ -111,7 +108,6 @@ impl Made {
         left
     }
 
-    /// The loop devices over images in our directory.
     fn loops(&self) -> Vec<String> {
         let images = self.images.path().display().to_string();
         let ours = loop_devices().into_iter().filter(|(_, file)| file.starts_with(&images));
@@ -119,7 +115,7 @@ impl Made {
     }
 }
 
-/// Mounts where ours would be; other tests have theirs elsewhere.
+/// Other tests mount elsewhere.
 fn mounts() -> Vec<String> {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let could_be_ours = |line: &&str| {
@@ -130,7 +126,7 @@ fn mounts() -> Vec<String> {
     mounts.lines().filter(could_be_ours).map(str::to_owned).collect()
 }
 
-/// Cases of all kinds that need no more than a mebibyte.
+/// Cases with at most a mebibyte.
 const METHODS: &[&str] = &[
     "write,size=1MiB,chunk=4KiB",
     "write,size=1000,chunk=300",
@@ -157,7 +153,7 @@ fn by_case<'c>(cases: &[&'c str]) -> Vec<&'c str> {
     cases.iter().flat_map(|case| ["--case", case]).collect()
 }
 
-/// Options of a run that reads back all that is written.
+/// With complete reading back.
 const READ_BACK: [&str; 5] = ["--samples", "2", "--verify", "every", "--no-limits"];
 
 fn holds(kind: &str) -> Result<()> {
@@ -169,7 +165,7 @@ fn holds(kind: &str) -> Result<()> {
     Ok(())
 }
 
-/// All filesystems get files of one size, which leaves time for each round.
+/// The filesystems get the same size, with time for each round.
 fn sized() -> Result<()> {
     let made = Made::new()?;
     let words = ["--on", "ext4,tmpfs", "--set", "chunk=64KiB", "--suite", "buffer", "--samples", "2"];
@@ -201,7 +197,7 @@ fn all_read_back(document: &Value) -> Result<()> {
         let sample = &case["samples"][0];
         match case["outcome"].as_str().context("an outcome")? {
             "ok" => ensure!(sample["read_back"]["extent"] == "whole", "read back: {case}"),
-            // A filesystem may lack only these features.
+            // Features that some filesystems lack.
             "unsupported" => {
                 let known = ["prepare=fallocate", "cache=direct", "copy-file-range", "splice"];
                 let id = case["id"].as_str().context("id")?;
@@ -213,7 +209,7 @@ fn all_read_back(document: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Where a run has mounted the filesystem that it measures: the last of its mounts, once its worker is there.
+/// The last mount of a run, once its worker exists.
 fn made_target(run: &Child, kind: &str) -> Option<String> {
     writebench_testkit::worker(run.id())?;
     let mounts = std::fs::read_to_string(format!("/proc/{}/mountinfo", run.id())).ok()?;
@@ -222,22 +218,21 @@ fn made_target(run: &Child, kind: &str) -> Option<String> {
     points.rfind(|point| point.starts_with("/mnt/") && point.ends_with(&end)).map(str::to_owned)
 }
 
-/// Promises for which nothing but the calls matters.
 fn is_for_any_kind(case: &str) -> bool {
-    // Where allocating is refused, the C library writes into every block.
+    // Without allocation, the C library writes into every block.
     !case.contains("posix") && !case.starts_with("allocate") && !case.contains("direct")
 }
 
 fn keeps(kind: &str) -> Result<()> {
     let made = Made::new()?;
-    // Streams of the C library have a buffer of st_blksize, which is a huge page there.
+    // The C library's buffer is st_blksize, a huge page here.
     let has_large_blocks = kind == "tmpfs-huge";
     let is_for_this = |case: &str| is_for_any_kind(case) && !(has_large_blocks && case.starts_with("fwrite"));
     let promises: Vec<_> = PROMISES.iter().filter(|(case, _)| is_for_this(case)).collect();
     let names: Vec<&str> = promises.iter().map(|(case, _)| *case).collect();
     let export = made.program.home().join("export.json");
     let export_argument = format!("--export=json={}", export.display());
-    // In a run that goes on beside it: a FUSE server that is traced, too, could not answer what strace asks.
+    // strace attaches to the worker: a traced FUSE server would block strace.
     let more = ["--on", kind, "--case", "write,size=4KiB", "--samples", "1000000", "--no-limits"];
     let mut beside = made.start(&more)?;
     let target = wait_for("the filesystem", || made_target(&beside, kind))?;
@@ -404,7 +399,7 @@ fn unprivileged() -> Result<()> {
     let (program, shared) = (program()?, tempfile::tempdir()?);
     let mut open = Command::new("chmod");
     ensure!(open.arg("777").arg(shared.path()).status()?.success());
-    // The binary may lie where only root goes.
+    // The directory of the binary may be private to root.
     let binary = shared.path().join("writebench");
     std::fs::copy(program.binary(), &binary)?;
     let nobody = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
@@ -422,7 +417,7 @@ fn unprivileged() -> Result<()> {
 }
 
 fn is_alive(process: u32) -> bool {
-    // A process that has ended and was not waited for yet is as good as gone.
+    // A zombie counts as ended.
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
 }
@@ -433,7 +428,7 @@ fn kill(process: u32, signal: &str) -> Result<()> {
     Ok(())
 }
 
-/// Ends a run so at several moments: while filesystems are made, and while they are measured.
+/// Ends several runs, while they make filesystems and while they measure.
 fn ends(ending: &str, code: i32) -> Result<()> {
     let made = Made::new()?;
     let kinds = ["--on", "ext4,fuse:ext4,xfs,overlay:xfs"];
@@ -441,7 +436,7 @@ fn ends(ending: &str, code: i32) -> Result<()> {
     match ending {
         "the end" => made.call(&[&kinds[..], &SMALL[..]].concat(), code).map(|_| ()),
         "an error" => {
-            // The export cannot be written when all has been measured.
+            // The export fails after all is measured.
             let gone = tempfile::tempdir()?;
             let export = format!("--export=json={}/deep/file", gone.path().display());
             std::fs::create_dir(gone.path().join("deep"))?;
@@ -461,7 +456,7 @@ fn ends(ending: &str, code: i32) -> Result<()> {
                 kill(child.id(), signal)?;
                 let output = child.wait_with_output()?;
                 let ended = output.status.code();
-                // A signal before it is listened for ends the program at once.
+                // Before the handler is installed, a signal kills the program.
                 ensure!(ended.unwrap_or(-1) == code || ended.is_none(), "{output:?}");
                 made.is_gone().with_context(|| format!("SIG{signal} after {milliseconds} ms"))?;
                 wait_for("its processes to end", || {

@@ -1,4 +1,4 @@
-//! `--export fio=DIR`: real fio takes the jobs, makes the calls that writebench makes, and writes the same bytes.
+//! fio runs the jobs of `--export fio=DIR`, makes the same calls, and writes the same bytes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -56,13 +56,12 @@ const CASES: &[&str] = &[
     "pwrite,size=64KiB,chunk=16KiB,sync=o-sync",
 ];
 
-/// Cases that tmpfs does not support.
 const PAST_THE_CACHE: &[&str] = &[
     "pwrite,size=1MiB,chunk=256KiB,prepare=overwrite,cache=direct,memory=page-aligned",
     "uring,size=1MiB,chunk=64KiB,depth=4,registered=buffers,cache=direct,memory=page-aligned",
 ];
 
-/// Runs each case once, and returns the exported jobs.
+/// Returns the exported jobs of one round.
 fn exported(program: &Program, cases: &[&str], target: &Path) -> Result<Vec<PathBuf>> {
     let jobs = program.home().join("jobs");
     let export = format!("fio={}", jobs.display());
@@ -83,12 +82,11 @@ fn fio(job: &Path, target: &Path) -> Command {
     command
 }
 
-/// The results that fio reports for the sections that write.
 fn writes(mut fio: Command) -> Result<Vec<Value>> {
     let output = fio.output()?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     ensure!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
-    // Notes come first.
+    // Skips notes.
     let document: Value = serde_json::from_str(&said[said.find('{').context("no JSON")?..])?;
     let jobs = document["jobs"].as_array().context("jobs")?;
     ensure!(jobs.iter().all(|job| job["error"] == 0), "{said}");
@@ -107,7 +105,6 @@ fn write_the_same(kind: Kind) -> Result<()> {
 }
 
 fn writes_the_same(case: &str, job: &Path, target: &Path) -> Result<()> {
-    // The job as exported leaves nothing behind.
     let (size_bytes, writes) = (size_bytes(case)?, writes(fio(job, target))?);
     let written: u64 = writes.iter().filter_map(|job| job["write"]["io_bytes"].as_u64()).sum();
     ensure!(written == size_bytes, "{written} bytes of {size_bytes}");
@@ -122,7 +119,7 @@ fn writes_the_same(case: &str, job: &Path, target: &Path) -> Result<()> {
     ensure!(files.len() == count, "{files:?}");
     let contents = files.iter().map(std::fs::read).collect::<Result<Vec<_>, _>>()?.concat();
     ensure!(contents.len() as u64 == size_bytes, "{} bytes in {files:?}", contents.len());
-    // Where random bytes were written, every stretch of 512 has others than zeros.
+    // Random data has no run of 512 zeros.
     let empty = contents.chunks(512).filter(|chunk| chunk.iter().all(|byte| *byte == 0)).count();
     let expected = match case {
         case if case.contains("data=zero") => contents.len().div_ceil(512),
@@ -146,14 +143,14 @@ fn makes_the_same_calls(case: &str) -> Result<()> {
     let target_name = target.path().to_str().context("UTF-8")?;
     let samples = traced(&program, Command::new("strace"), &[&words[..], &[target_name]].concat())?;
     let mut ours = that_write(samples.into_iter().next().context("no sample")?);
-    // After the clock writebench looks whether the page cache was bypassed.
+    // The engine checks afterwards whether the page cache was bypassed.
     ours.retain(|call, _| !(case.contains("cache=direct") && call.starts_with("mmap ")));
-    // writebench also writes zeros out, to see whether they are holes.
+    // The engine also flushes zeros, to detect holes.
     ours.retain(|call, _| !(case.contains("data=zero") && call == "fdatasync"));
     let log = program.home().join("strace-of-fio");
     let mut theirs = that_write(traced_other(&fio(&job, target.path()), &log, "/writebench-sample")?);
     if case.contains("threads=") && !case.contains("files=") {
-        // Section `remove` has to write something.
+        // Section `remove` must write something.
         ensure!(theirs.remove("write 1") == Some(1), "{theirs:?}");
     }
     let opened = std::fs::read_to_string(&log)?;
@@ -167,8 +164,7 @@ fn makes_the_same_calls(case: &str) -> Result<()> {
     Ok(())
 }
 
-/// The calls without those about the file alone: how it is opened and closed, where its position
-/// is.
+/// Without calls for opening, closing and seeking.
 fn that_write(mut calls: Calls) -> Calls {
     let is_about_the_file = |call: &str| {
         ["open ", "close", "lseek ", "munmap ", "fadvise64 ", "io_uring_"]
@@ -209,8 +205,7 @@ fn left_out() -> Result<()> {
     Ok(())
 }
 
-/// The exact figures are those of `cargo xtask parity --fio`, on a machine that has nothing else to do. Here, with other
-/// tests beside, only what is grossly slower is found.
+/// Finds gross differences only, because other tests run at the same time. `cargo xtask parity --fio` measures exactly.
 #[expect(clippy::print_stdout, reason = "the ratio is what a reader of the test's output wants")]
 fn about_as_fast() -> Result<()> {
     const CASE: &str = "pwrite,size=64MiB,chunk=64KiB,source=chunk";
@@ -218,7 +213,7 @@ fn about_as_fast() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let job = exported(&program, &[CASE], target.path())?.swap_remove(0);
     let mut ratio = 0.0;
-    // Once more, if something came between.
+    // Retries after a disturbance.
     for _ in 0..2 {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..TURNS {

@@ -1,5 +1,3 @@
-//! SIGKILL of supervisors and workers loses no sample but the one under way, and leaves nothing behind.
-
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +28,7 @@ pub(crate) fn add(trials: &mut Trials) {
 
 const KILLS: u32 = 100;
 
-/// Passes on the seed of the environment or a new one, which the error then names.
+/// The seed is from the environment, or new, and named by the error.
 fn with_seed(test: fn(u64) -> Result<()>) -> Result<()> {
     const SEED: &str = "WRITEBENCH_KILL_SEED";
     let seed = match std::env::var(SEED) {
@@ -40,7 +38,6 @@ fn with_seed(test: fn(u64) -> Result<()>) -> Result<()> {
     test(seed).with_context(|| format!("again with {SEED}={seed}"))
 }
 
-/// The samples of each case, in order.
 type Samples = HashMap<String, Vec<Sample>>;
 
 fn database(program: &Program) -> PathBuf {
@@ -48,7 +45,7 @@ fn database(program: &Program) -> PathBuf {
 }
 
 fn newest(program: &Program) -> Result<Option<(RunStatus, Samples)>> {
-    // A kill may come before there is a database.
+    // The first kill may precede the database.
     if !database(program).exists() {
         return Ok(None);
     }
@@ -62,7 +59,7 @@ fn begins_with(after: &Samples, before: &Samples) -> bool {
     before.iter().all(|(case, samples)| after.get(case).is_some_and(|now| now.starts_with(samples)))
 }
 
-/// A run of three tiny cases, or what is left of it.
+/// Begins or resumes a run of three tiny cases.
 fn arguments(target: &Path, resumes: bool) -> Result<Vec<&str>> {
     let cases = ["write,size=64KiB", "pwrite,size=64KiB,sync=fsync", "mmap,size=64KiB"];
     let mut arguments = vec!["--quiet", "run"];
@@ -107,15 +104,14 @@ fn supervisor(moments: &mut TestRng) -> Result<()> {
     Ok(())
 }
 
-/// The calls in which a worker is killed, each in a file of its own: files are numbered in the order of the samples,
-/// so neither the machine's speed nor its load can move a kill.
+/// Faults by file number, so the machine's speed does not move a kill.
 fn calls(kills: usize, rng: &mut TestRng) -> Vec<(usize, Call, usize)> {
     let mut file = 0;
     let mut next = || {
         let kinds =
             [(Call::Create, 1), (Call::Write, WRITES), (Call::Fsync, 1), (Call::Flush, 1), (Call::Unlink, 1)];
         let (call, most) = rng.pick(&kinds);
-        // Some workers live for more than one sample.
+        // Some workers take several samples.
         file += 1 + rng.below(3);
         (file, call, 1 + rng.below(most))
     };
@@ -124,10 +120,9 @@ fn calls(kills: usize, rng: &mut TestRng) -> Vec<(usize, Call, usize)> {
 
 const WRITES: usize = 8;
 
-/// The outcome of each case: the phase in which its first worker died; none for a case with good samples only.
+/// The phase in which each case's first worker died.
 type Deaths = BTreeMap<String, Option<Phase>>;
 
-/// Kills that many workers of one run, each in a call that the seed chooses.
 fn kill_workers(kills: usize, seed: u64) -> Result<Deaths> {
     let calls = calls(kills, &mut TestRng::new(seed));
     let script: Vec<_> =
@@ -135,7 +130,7 @@ fn kill_workers(kills: usize, seed: u64) -> Result<Deaths> {
     let FaultyTarget { program, faulty } = FaultyTarget::new(Caching::None, &script)?;
     let (path, seed) = (faulty.path().to_str().context("UTF-8")?, seed.to_string());
     let mut arguments = vec!["--quiet", "run", path, "--samples", "1", "--no-limits", "--seed", &seed];
-    // The first round is longer than the files of the script; samples are repeated only after it.
+    // All scripted files are in the first round, before repetitions.
     let last = calls.last().map_or(0, |(file, ..)| *file);
     let cases: Vec<_> = (1..=last + 2)
         .map(|chunk| format!("write,chunk={chunk}KiB,size={}KiB,sync=fsync", WRITES * chunk))

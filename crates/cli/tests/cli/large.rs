@@ -1,4 +1,4 @@
-//! Files that are larger than what they are on: a length of 64 GiB without 64 GiB of anything.
+//! A length of 64 GiB on a small filesystem.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use writebench_testkit::{Ended, Image, Mounted, Need, Trials, entries};
 
 use crate::program;
 
-/// The file that locks the run's directory, and no data.
+/// The lock file of the run's directory.
 const ONLY_ITS_LOCK: &str = " and wrote 32 B.";
 
 pub(crate) fn add(trials: &mut Trials) {
@@ -30,7 +30,7 @@ const HOLE: &str = "allocate,size=64GiB,call=ftruncate";
 const RESERVED: &str = "allocate,size=64GiB,call=fallocate";
 const WRITTEN: &str = "write,size=64GiB";
 
-/// To touch a quarter of the machine's memory before each sample would take longer.
+/// Warming a quarter of the memory would take longer.
 const MOST_TIME: Duration = Duration::from_secs(15);
 
 fn run(target: &Path, case: &str, more: &[&str]) -> Result<Ended> {

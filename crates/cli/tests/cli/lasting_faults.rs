@@ -1,4 +1,4 @@
-//! Faults that outlast a call or a sample: delays, hangs, threads, files and data that stay behind.
+//! Delays, hangs, threads, and leftover files and data.
 
 use std::path::Path;
 use std::time::Duration;
@@ -32,9 +32,9 @@ fn delay() -> Result<()> {
     Ok(())
 }
 
-/// The request has been taken and is never answered: not even SIGKILL ends the wait.
+/// A request without an answer, which blocks even SIGKILL.
 fn hang() -> Result<()> {
-    // With two threads, so that only one thread is left when the process is killed.
+    // Two threads, of which one is left after the kill.
     let name = "pwrite,size=32KiB,chunk=4KiB,threads=2";
     let target = FaultyTarget::new(Caching::None, &[(When::At(Call::Write, 4096), What::Hang)])?;
     let document = target.run(&[name], &["--samples", "2", "--timeout", "2s"], 4)?;
@@ -58,7 +58,7 @@ fn hang() -> Result<()> {
     wait_for("its end", || (!Path::new(&process).exists()).then_some(()))
 }
 
-/// While the call hangs, nobody may touch its file. Once it has ended, the next sample removes it, and not the run's end.
+/// While the call hangs, its file must not be touched. The next sample removes it.
 fn hung_file() -> Result<()> {
     let target = FaultyTarget::new(Caching::None, &[(When::InFile(0, Call::Write, 2), What::Hang)])?;
     let path = target.faulty.path().to_str().context("UTF-8")?;
@@ -118,7 +118,7 @@ fn threads_end() -> Result<()> {
     Ok(())
 }
 
-/// A program that looks at no error of a close reports none.
+/// A program that ignores errors of close(2) reports none.
 fn lost_at_write_back() -> Result<()> {
     let fault = (When::Each(Call::Write), What::Fail(Errno::IO));
     let FaultyTarget { program, faulty } = FaultyTarget::new(Caching::WriteBack, &[fault])?;

@@ -1,5 +1,3 @@
-//! Figures that can be believed: bursts and the hardware's limits.
-
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use writebench_testkit::{Kind, LoopDevice, Need, Throttle, Trials, directory_on, wait_for};
@@ -79,8 +77,8 @@ pub(crate) fn add(trials: &mut Trials) {
     });
 }
 
-/// Direct writes to a device that is held to a rate; from their middle on to another, if there is one. A sample must have
-/// that course: of those at one rate one of three, since the device below has moments of its own.
+/// Direct writes to a throttled device, whose rate may change halfway. One of three steady samples must be steady,
+/// because the device below varies.
 fn on_a_slow_device(course: &str, then_bytes_per_s: Option<u64>) -> Result<()> {
     const CASE: &str = "pwrite,size=240MiB,chunk=64KiB,cache=direct";
     let (program, device) = (program()?, LoopDevice::attach(512 << 20)?);
@@ -100,7 +98,7 @@ fn on_a_slow_device(course: &str, then_bytes_per_s: Option<u64>) -> Result<()> {
     let sum: u64 =
         sample["timeline"]["bytes"].as_array().context("a timeline")?.iter().filter_map(Value::as_u64).sum();
     ensure!(sample["bytes"] == sum, "every byte is in it: {sample}");
-    // The course of each sample is in the CSV.
+    // The CSV has the timeline of each sample.
     let csv = program.call(&["show", "--export", "csv=-"])?.stdout;
     let mut lines =
         csv.lines().map(|line| line.rsplit(',').take(4).map(str::to_owned).collect::<Vec<String>>());
@@ -143,7 +141,6 @@ fn shares() -> Result<()> {
         let limit = limit.context("of each number of threads")?["bytes_per_s"].as_f64().context("a figure")?;
         let estimate = &document["cases"][index]["estimate"];
         let throughput = estimate["throughput_bytes_per_s"]["value"].as_f64().context("a figure")?;
-        // A limit that was exceeded is none.
         let Some(share) = estimate["limit"]["share"].as_f64() else {
             ensure!(throughput > limit, "{estimate}");
             continue;

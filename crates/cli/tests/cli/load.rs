@@ -1,4 +1,4 @@
-//! The time and memory that the program takes for ten thousand cases and a million samples.
+//! Time and memory with ten thousand cases and a million samples.
 
 use std::io::Read;
 use std::path::Path;
@@ -27,11 +27,10 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("load: ten thousand cases in a run: its supervisor holds less than 100 MB", &tmpfs, supervisor);
 }
 
-/// How often each call is measured.
 const TURNS: usize = 5;
 const MOST_MEMORY_BYTES: u64 = 100_000_000;
 
-/// Names the program to measure; without it, the one that cargo has built for tests.
+/// The program to measure. The default is cargo's test build.
 const RELEASED: &str = "WRITEBENCH";
 
 fn program() -> Result<Program> {
@@ -51,7 +50,7 @@ fn sample(case: u64, round: u32) -> Sample {
 
 fn run(number: u32, cases: u64, samples: u32) -> RunRecord {
     let record = |case: u64| {
-        // Odd, so that the name is written as the program writes it.
+        // An odd size has one spelling.
         let name = format!("write,size=1MiB,chunk={}", 2 * case + 1);
         let mut record: CaseRecord =
             example_case("Cases by name", &name, (0..samples).map(|round| sample(case, round)).collect());
@@ -71,7 +70,6 @@ fn database(path: &Path, runs: u32, cases: u64, samples: u32) -> Result<()> {
     Ok(())
 }
 
-/// The time of a call.
 fn taken(binary: &Path, database: &Path, arguments: &[&str]) -> Result<Duration> {
     let start = Instant::now();
     let output = Command::new(binary).arg("--db").arg(database).args(arguments).output()?;
@@ -79,7 +77,7 @@ fn taken(binary: &Path, database: &Path, arguments: &[&str]) -> Result<Duration>
     Ok(start.elapsed())
 }
 
-/// A run takes as long to read however many others there are.
+/// Other runs must not slow down reading.
 fn million_samples() -> Result<()> {
     let program = program()?;
     let [few, many] = ["few.db", "million.db"].map(|name| program.home().join(name));
@@ -90,7 +88,7 @@ fn million_samples() -> Result<()> {
     at_most(2.0, program.binary(), &many, &few)
 }
 
-/// Ten times the cases take ten times as long, and not a hundred times.
+/// Time must grow linearly with cases.
 fn many_cases() -> Result<()> {
     let program = program()?;
     let [thousand, ten_thousand] = ["thousand.db", "cases.db"].map(|name| program.home().join(name));
@@ -99,8 +97,7 @@ fn many_cases() -> Result<()> {
     at_most(20.0, program.binary(), &ten_thousand, &thousand)
 }
 
-/// How many times as long calls take with one database as with another: measured in turns, since a machine that has
-/// others to serve is slow for both.
+/// Both are measured in turns, so other load slows both.
 #[expect(clippy::print_stdout, reason = "the times themselves are for who reads the log")]
 fn at_most(most_times: f64, binary: &Path, database: &Path, reference: &Path) -> Result<()> {
     for arguments in [&["show", "1"][..], &["compare", "1", "2"]] {
@@ -120,8 +117,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// A run that has all samples but a few, and goes on: what the supervisor holds then is what it holds at the end of
-/// the whole run, which would take half an hour, and what it reads first.
+/// Resumes a run with almost all samples: memory is that of a complete run, which would take half an hour.
 fn supervisor() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let target = target.path().to_str().context("UTF-8")?;
@@ -134,7 +130,7 @@ fn supervisor() -> Result<()> {
     let arguments = ["run", "--resume=2", "--max-bytes", "1GiB", "--reserve", "0"];
     let mut child = program.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let mut stdout = child.stdout.take().context("stdout")?;
-    // The program has all of the tables, and waits in the middle of them for a reader.
+    // The program waits for a reader while it holds all tables.
     stdout.read_exact(&mut vec![0; 300_000])?;
     let memory_bytes = most_memory_bytes(child.id())?;
     std::io::copy(&mut stdout, &mut std::io::sink())?;
@@ -145,7 +141,7 @@ fn supervisor() -> Result<()> {
     Ok(())
 }
 
-/// A second run, with all samples that the first one wants, but so many of its last round.
+/// Lacks some samples of the last round.
 fn take_all_but(left: usize, program: &Program) -> Result<()> {
     let mut store = Store::open(&program.home().join("writebench/writebench.db"))?;
     let mut run = store.run(1)?;
@@ -156,7 +152,7 @@ fn take_all_but(left: usize, program: &Program) -> Result<()> {
     for (index, record) in run.cases.iter().enumerate() {
         let rounds = if index < few { 6 } else { 5 };
         for round in 0..rounds {
-            // No new sample is judged by these probes.
+            // Keeps old probes from judging new samples.
             let sample = Sample { probe_ns: [0; 2], ..sample(index as u64, round) };
             let (case, sample) = (record.case.clone(), sample.into());
             store.record(number, &RunEvent::Sample { target: 0, case, sample })?;

@@ -1,5 +1,3 @@
-//! The program as people, scripts and accidents meet it.
-
 mod advice;
 mod bytes_written;
 mod clock;
@@ -136,12 +134,10 @@ fn program() -> Result<Program> {
     Program::new(env!("CARGO_BIN_EXE_writebench"))
 }
 
-/// The commands that the program names in its help.
 fn commands_of(program: &Program) -> Result<Vec<String>> {
     let help = program.call(&["--help"])?.stdout;
     let (_, commands) = help.split_once("\nCommands:\n").context("a list of commands")?;
     let lines = commands.lines().take_while(|line| !line.is_empty());
-    // Lines that go on are indented deeper.
     let names =
         lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|word| !word.is_empty()));
     Ok(names.map(str::to_owned).collect())

@@ -1,4 +1,4 @@
-//! In a control group with less memory than the machine has, as in a container.
+//! In a control group with little memory, like a container.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -55,13 +55,12 @@ fn planned() -> Result<()> {
     Ok(())
 }
 
-/// Takes the largest size that is accepted, in each of several groups: the memory that warms is on
-/// top of the source, and must not take what the plan gave to others.
+/// The largest accepted size must run: warming takes memory in addition to the source.
 fn fits(kind: Kind) -> Result<()> {
     let target = directory_on(kind);
     for (limit_mib, size_mib) in [(512, 256), (512, 420), (128, 80), (48, 10)] {
         let program = program()?;
-        // A target in memory has the file, too.
+        // A file in memory counts also.
         let size_mib = if kind == Kind::Tmpfs { size_mib / 2 } else { size_mib };
         let group = ControlGroup::with_memory(limit_mib << 20)?;
         for (case, threads) in [("write", 1), ("pwrite", 4), ("read-write", 1)] {
@@ -92,10 +91,10 @@ fn no_room_for_a_worker() -> Result<()> {
     Ok(())
 }
 
-/// Something else in the group takes what was free when the run was planned.
+/// Another process takes the memory that the plan had counted.
 fn killed() -> Result<()> {
     const LARGE: &str = "write,size=64MiB";
-    // The worker keeps its large source meanwhile, and may be killed in a sample of one of these.
+    // The worker keeps its large source, so these cases may be killed also.
     const SMALL: [&str; 4] = ["write,size=4KiB", "pwrite,size=4KiB", "writev,size=4KiB", "pwritev,size=4KiB"];
     let all = [&[LARGE][..], &SMALL].concat();
     let (program, target) = (program()?, directory_on(Kind::Ext4));
@@ -114,7 +113,7 @@ fn killed() -> Result<()> {
     wait_for("samples", || {
         all.iter().all(|id| samples(id).is_some_and(|samples| samples.len() > 1)).then_some(())
     })?;
-    // All at once: no sample with a large source has time to begin between a first kill and the last byte.
+    // At once, so no sample with a large source begins after the first kill.
     let mut takes = Command::new("fallocate");
     takes.args(["--length", "108MiB"]).arg(other.path().join("taken"));
     call(&mut group.with(&takes))?;

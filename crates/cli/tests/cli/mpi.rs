@@ -1,4 +1,4 @@
-//! Several ranks under a real `mpirun`: one run, one answer, no figure of a rank that failed, and nothing left.
+//! Several ranks under a real `mpirun`.
 
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -45,14 +45,13 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("mpi: 64 ranks on this machine come to the end", &mpi, many);
 }
 
-/// A part of the ranks: how many there are, on which node, and the program around theirs.
+/// The number of ranks on a node, and the command around them.
 pub(crate) struct RankGroup<'p> {
     pub ranks: u32,
     pub node: &'p str,
     pub around: &'p [&'p str],
 }
 
-/// `mpirun` with these groups, each of which has the same words for writebench.
 fn mpirun(program: &Program, groups: &[RankGroup<'_>], words: &[&str]) -> Command {
     let mut command = Command::new("mpirun");
     command.args(["--allow-run-as-root", "--oversubscribe", "--quiet"]);
@@ -72,7 +71,6 @@ pub(crate) const fn all(ranks: u32) -> RankGroup<'static> {
     RankGroup { ranks, node: "n1", around: &[] }
 }
 
-/// Runs these groups on that target; returns the JSON.
 pub(crate) fn run(
     program: &Program,
     groups: &[RankGroup<'_>],
@@ -109,7 +107,6 @@ fn one_run() -> Result<()> {
         "write,size=4MiB",
     ];
     let mut words = vec!["--samples", "3"];
-    // Cases have all ranks unless they name another number.
     let named: Vec<String> = cases
         .iter()
         .map(|name| match *name {
@@ -137,7 +134,7 @@ fn one_run() -> Result<()> {
                 ensure!(write.is_null(), "{sample}");
             }
         }
-        // The first sample is read back whole, each rank's data by a rank of the other node.
+        // The first sample is read back completely, by ranks of the other node.
         ensure!(samples(case)?[0]["read_back"]["bytes"] == 4 << 20, "{case}");
     }
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
@@ -201,7 +198,7 @@ fn mistakes() -> Result<()> {
 
 fn blind() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    // On the second node the directory is another filesystem's.
+    // The second node has another filesystem there.
     let script = format!("mount -t tmpfs none '{}' && exec \"$0\" \"$@\"", target.path().display());
     let around = ["unshare", "--mount", "sh", "-c", script.as_str()];
     let groups = [all(2), RankGroup { ranks: 1, node: "n2", around: &around }];
@@ -248,14 +245,13 @@ fn slow_and_failing() -> Result<()> {
     Ok(())
 }
 
-/// A run under way, whose processes may be killed.
 struct Running<'p> {
     program: &'p Program,
     launcher: Child,
 }
 
 impl<'p> Running<'p> {
-    /// Begins a run; returns when it has taken samples.
+    /// Returns after the first samples.
     fn begin(program: &'p Program, target: &Path) -> Result<Self> {
         let words = ["run", target.to_str().context("UTF-8")?, "--samples", "400", "--yes", "--quiet"];
         let words = [&words[..], &["--case", "pwrite,size=8MiB", "--case", "write,size=8MiB,files=per-rank"]];
@@ -271,7 +267,7 @@ impl<'p> Running<'p> {
         csv.filter(|ended| ended.code == Some(0)).map_or(0, |ended| ended.stdout.lines().count())
     }
 
-    /// The processes of the run by the word behind writebench's name, in the order of their start.
+    /// Processes by their hidden command, in the order of their start.
     fn processes(&self, word: &str) -> Vec<u32> {
         let mut all = descendants(self.launcher.id());
         all.sort_unstable();
@@ -305,7 +301,7 @@ fn killed_worker() -> Result<()> {
     Ok(())
 }
 
-/// Waits until the ranks, workers and target helpers of a run have ended, which their launcher may leave behind for a moment.
+/// The launcher may leave processes for a moment.
 fn nobody_works_in(target: &Path) -> Result<()> {
     let name = target.display().to_string();
     wait_for("the ranks and workers to end", || {
@@ -328,7 +324,7 @@ fn killed_rank() -> Result<()> {
     let fewer = mpirun(&program, &[all(2)], &["run", "--resume"]).output()?;
     let said = String::from_utf8_lossy(&fewer.stderr).into_owned();
     ensure!(fewer.status.code() == Some(2) && said.contains("has 3 ranks, and there are fewer"), "{said}");
-    // The run goes on with as many ranks as before, also on other nodes, and finds what was left.
+    // The run resumes with as many ranks, on other nodes.
     let nodes = [all(2), RankGroup { ranks: 1, node: "n2", around: &[] }];
     let output = mpirun(&program, &nodes, &["run", "--resume", "--budget", "2s", "--yes"]).output()?;
     ensure!(output.status.success(), "{output:?}");
@@ -358,28 +354,25 @@ fn killed_at_any_moment() -> Result<()> {
             let ranks = run.processes("run");
             (ranks.len() == 3).then_some(ranks)
         })?;
-        // At the beginning, in the middle, and between samples; each rank in turn.
         std::thread::sleep(Duration::from_millis(kill * 37));
         send(ranks[usize::try_from(kill)? % 3], Signal::KILL)?;
         wait_for("the ranks to end", || (!ranks.iter().copied().any(is_alive)).then_some(()))?;
         let status = ended(&mut run.launcher)?;
         ensure!(!status.success(), "{status:?}");
-        // The next run removes nothing of processes that still end.
+        // Ending processes still hold their directory.
         nobody_works_in(target.path())?;
         let runs = program.call(&["runs"])?;
         ensure!(runs.code == Some(0), "{runs:?}");
     }
     let shown = program.call(&["show", "--export", "csv=-"])?;
     ensure!(shown.code == Some(0), "{shown:?}");
-    // The next run removes all that the killed ones left.
     let output = mpirun(&program, &[all(3)], &one).output()?;
     ensure!(output.status.success(), "{output:?}");
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
     Ok(())
 }
 
-/// Waits for mpirun once its ranks are dead. Open MPI 4.1.4 sometimes waits for a futex forever after a rank died while
-/// MPI started: then it is killed.
+/// Kills an mpirun without ranks: Open MPI 4.1.4 can wait forever if a rank dies during MPI_Init.
 fn ended(launcher: &mut Child) -> Result<ExitStatus> {
     let begin = Instant::now();
     while begin.elapsed() < Duration::from_secs(10) {
@@ -395,7 +388,7 @@ fn ended(launcher: &mut Child) -> Result<ExitStatus> {
 fn terminated() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let run = Running::begin(&program, target.path())?;
-    // As Slurm does it: every rank gets the signal.
+    // Slurm signals every rank.
     for rank in run.processes("run") {
         send(rank, Signal::TERM)?;
     }
@@ -428,7 +421,7 @@ fn clocks() -> Result<()> {
                 let phases = phases.filter(|found| found["phase"] == phase);
                 phases.filter_map(|phase| phase["max_ns"].as_u64()).max().unwrap_or(0)
             };
-            // The ranks' own times need no common clock. A rank may sync while another still writes.
+            // A rank may sync while another still writes.
             let writing = time("write");
             for (phase, all) in [("write", writing), ("sync", writing + time("sync"))] {
                 let own = own(phase);

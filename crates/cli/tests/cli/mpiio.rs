@@ -1,4 +1,4 @@
-//! MPI-IO under a real `mpirun`: the same bytes as ever, the calls that are named, and no wait for a rank that failed.
+//! MPI-IO under a real `mpirun`.
 
 use anyhow::{Context, Result, ensure};
 use writebench_testkit::{Kind, Need, Trials, directory_on, entries};
@@ -16,7 +16,7 @@ pub(crate) fn add(trials: &mut Trials) {
 }
 
 fn every_byte() -> Result<()> {
-    // Parts that end at different places: the ranks have different numbers of chunks.
+    // Ranks have different numbers of chunks.
     let cases = [
         "mpiio,size=1000003,chunk=4KiB,ranks=3",
         "mpiio,size=1000003,chunk=4KiB,ranks=3,collective=yes",
@@ -35,7 +35,7 @@ fn every_byte() -> Result<()> {
         let (document, output) = run(&program, &groups, target.path(), &words)?;
         ensure!(output.status.success(), "{output:?}");
         for name in cases {
-            // One rank is the default, which names leave out.
+            // One rank is the default, and not in the name.
             for sample in samples(case(&document, &name.replace(",ranks=1", ""))?)? {
                 ensure!(sample["bytes"] == 1_000_003, "{name}: {sample}");
                 ensure!(sample["read_back"]["bytes"] == 1_000_003, "{name}: {sample}");
@@ -62,7 +62,6 @@ fn calls() -> Result<()> {
         ensure!(document["cases"][0]["outcome"] == "ok", "{document}");
         let log = std::fs::read_to_string(&log)?;
         let count = |call: &str| log.lines().filter(|line| line.contains(call)).count();
-        // A disturbed sample is repeated.
         let taken = samples(&document["cases"][0])?.len();
         ensure!(count("65536, ") == OF_THIS_RANK * taken, "{name}: {log}");
         ensure!(count("pwrite64(") == OF_THIS_RANK * taken, "{name}: {log}");

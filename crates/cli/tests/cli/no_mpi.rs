@@ -1,5 +1,3 @@
-//! A build without MPI, started as several ranks: one line instead of as many runs.
-
 use anyhow::{Result, ensure};
 use writebench_testkit::{Kind, Need, Trials, directory_on, entries};
 
@@ -10,7 +8,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("several ranks of a build without MPI are refused in one line", &tmpfs, refused);
 }
 
-/// The environments of Open MPI, MPICH, and a step of Slurm's.
+/// Of Open MPI, MPICH, and a Slurm step.
 const LAUNCHERS: [[&str; 2]; 3] = [
     ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"],
     ["PMI_RANK", "PMI_SIZE"],
@@ -25,7 +23,7 @@ fn refused() -> Result<()> {
             command.arg(target.path()).env(rank_name, rank).env(size_name, "2");
             let output = command.output()?;
             let text = String::from_utf8_lossy(&output.stderr);
-            // A launcher ends all when one fails, so that the first rank could say nothing.
+            // A launcher ends all ranks when one fails, so the other ranks exit with 0.
             let code = if rank == "0" { 2 } else { 0 };
             ensure!(output.status.code() == Some(code) && output.stdout.is_empty(), "{output:?}");
             let is_said = text.lines().count() == 1 && text.contains("started as 2 ranks");

@@ -1,5 +1,3 @@
-//! Trouble in a sample is that sample's outcome: it has no figure, and the others go on.
-
 use std::path::Path;
 use std::process::Child;
 
@@ -46,7 +44,7 @@ pub(crate) fn add(trials: &mut Trials) {
     );
 }
 
-/// As a sandbox does it: the system call is refused.
+/// Like a sandbox, which refuses the system call.
 fn forbidden() -> Result<()> {
     for (errno, number) in [("EPERM", 1), ("ENOSYS", 38)] {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));
@@ -91,7 +89,7 @@ fn no_direct() -> Result<()> {
     Ok(())
 }
 
-/// Through an overlay, which hides the device and its sectors.
+/// An overlay hides the device and its sector size.
 fn unchecked() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let cases = ["write,size=1MiB,checksums=no", "write,size=1MiB,prepare=overwrite,checksums=no"];
@@ -132,7 +130,7 @@ fn misaligned() -> Result<()> {
 
 fn cut() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Ext4));
-    // 262,144 records, and a queue is no slower to stop.
+    // 262,144 records.
     for name in
         ["write,chunk=4KiB,sync=fsync/1,source=chunk", "uring,chunk=4KiB,depth=2,sync=fsync/1,source=chunk"]
     {
@@ -148,13 +146,12 @@ fn cut() -> Result<()> {
     Ok(())
 }
 
-/// A case of a run's JSON export.
 pub(crate) fn case<'d>(document: &'d Value, id: &str) -> Result<&'d Value> {
     let cases = document["cases"].as_array().context("cases")?;
     cases.iter().find(|case| case["id"] == id).with_context(|| format!("{id} in {cases:?}"))
 }
 
-/// The first mistake of the benchmark that suite `create` comes from.
+/// A mistake of the benchmark that suite `create` is based on.
 fn allocation_too_large() -> Result<()> {
     let (program, image) = (program()?, Image::mount("ext4", 64 << 20)?);
     let document = program.run(
@@ -173,7 +170,7 @@ fn allocation_too_large() -> Result<()> {
         let fits = case(&document, format!("allocate,size=8MiB,{call}").trim_end_matches(','))?;
         ensure!(fits["outcome"] == "ok" && fits["estimate"].is_object(), "{fits}");
     }
-    // A length is no allocation: it always fits.
+    // Setting a length allocates nothing.
     ensure!(case(&document, "allocate,size=4GiB,call=ftruncate")?["outcome"] == "ok");
     let table = program.call(&["show"])?.stdout;
     let failed = "allocate,size=4GiB,call=fallocate: failed: fallocate: No space left on device (28)";
@@ -184,11 +181,11 @@ fn allocation_too_large() -> Result<()> {
 const SLOW: &str = "mmap,size=512MiB";
 const AFTER: &str = "write,size=1MiB";
 
-/// Starts a run whose first case is slow, and waits until it is in the middle of writing.
+/// Returns while the first case writes.
 fn start_slow(program: &Program, target: &Path, slow: &str, more: &[&str]) -> Result<(Child, u32)> {
     let export = format!("--export=json={}", program.home().join("export.json").display());
     let target_text = target.to_str().context("UTF-8")?;
-    // With this seed the slow case comes first.
+    // This seed begins with the slow case.
     let arguments = [
         "run",
         target_text,
@@ -265,7 +262,7 @@ fn killed() -> Result<()> {
 }
 
 fn file_size_limit() -> Result<()> {
-    // Whether or not the caller ignores the signal that comes with EFBIG.
+    // SIGXFSZ may be ignored or not.
     for before in ["", "trap '' XFSZ; "] {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));
         let limited = |kib: u32| {
@@ -284,7 +281,7 @@ fn file_size_limit() -> Result<()> {
         ensure!(large["outcome"] == "failed" && large["estimate"].is_null(), "{large}");
         ensure!(large["reason"] == "write: File too large (27) at offset 4194304", "{large}");
         ensure!(case(&document, "write,size=1MiB")?["outcome"] == "ok");
-        // So small that the database is too large, too.
+        // A limit that the database exceeds also.
         let output = limited(16)?;
         let stderr = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.code() == Some(1) && stderr.lines().count() == 1, "{output:?}");
@@ -320,7 +317,7 @@ fn budget() -> Result<()> {
     Ok(())
 }
 
-/// However busy the machine is, all samples but the last have ended within the budget, or within 105 % of it in a search.
+/// All samples but the last end within the budget, or 105 % of it in a search.
 fn overrun() -> Result<()> {
     const BUDGET_MS: u64 = 3000;
     let budget = format!("{BUDGET_MS}ms");

@@ -1,5 +1,4 @@
-//! The places of outputs, and the fate of an existing file: it stays whole until the new one is, it
-//! is never one that the command needs, and nobody leads the output elsewhere.
+//! Existing files, protected files, and planted links at the paths of outputs.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -54,7 +53,6 @@ fn text(path: &Path) -> Result<&str> {
 
 const CASE: [&str; 5] = ["--case", "write,size=64KiB", "--samples", "2", "--no-limits"];
 
-/// A program with a run in its database.
 fn measured() -> Result<Program> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     program.run(target.path(), &CASE, 0)?;
@@ -78,7 +76,7 @@ fn export(format: &str, path: &Path) -> String {
     format!("{format}={}", path.display())
 }
 
-/// All commands that write an output to that path.
+/// All commands with an output.
 fn writers(path: &Path) -> Result<Vec<Vec<String>>> {
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
     let formats =
@@ -108,7 +106,7 @@ fn device() -> Result<()> {
     let (program, device) = (measured()?, LoopDevice::attach(16 << 20)?);
     let mounted = device.format_and_mount(device.path(), "ext4")?;
     std::fs::write(mounted.path().join("precious"), "theirs")?;
-    // So that the filesystem itself writes nothing meanwhile.
+    // Keeps the filesystem from writing by itself.
     call(Command::new("mount").args(["-o", "remount,ro"]).arg(mounted.path()))?;
     let before = std::fs::read(device.image())?;
     all_refused(
@@ -135,7 +133,7 @@ fn database() -> Result<()> {
     for path in names.into_iter().chain(beside.map(PathBuf::from)) {
         all_refused(&program, &path, "this is the database, which would be lost")?;
     }
-    // Also a database that is not there yet.
+    // Also a future database.
     let (new, target) = (program.home().join("new.db"), directory_on(Kind::Tmpfs));
     let locks = new.with_file_name("new.db-runs");
     for place in [&new, &locks, &database] {
@@ -252,7 +250,6 @@ fn full() -> Result<()> {
     Ok(())
 }
 
-/// The run replaces the copy, and its page.
 fn renamed() -> Result<()> {
     let (program, on) = (program()?, directory_on(Kind::Tmpfs));
     let directory = on.path().canonicalize()?;
@@ -317,7 +314,7 @@ fn link() -> Result<()> {
     Ok(())
 }
 
-/// A directory of somebody else's, and a file that only root may read.
+/// Another user's directory, and a file of root's.
 struct Theirs {
     above: tempfile::TempDir,
 }
@@ -344,8 +341,7 @@ impl Theirs {
         call(Command::new("setpriv").args(["--reuid=65534", "--regid=65534", "--clear-groups"]).args(words))
     }
 
-    /// Runs with an export in their directory, while `meanwhile` is done; returns the error output
-    /// and the exit code.
+    /// Returns stderr and the exit code.
     fn run(&self, format: &str, meanwhile: impl Fn(&Self) -> Result<()>) -> Result<Ended> {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));
         let export = export(format, &self.directory().join("x.json"));
@@ -443,7 +439,7 @@ fn directories() -> Result<()> {
     let forced = [&fio[..], &["--force"]].concat();
     ended(&program, &forced, 0)?;
     ensure!(std::fs::read_to_string(jobs.join("README"))?.starts_with("Jobs for fio, made by writebench"));
-    // Our own files are replaced, and those that a killed writer left are removed.
+    // Files with the mark are replaced, and leftovers removed.
     std::fs::write(jobs.join(".README.writebench-0123abcd.part"), "")?;
     ended(&program, &fio, 0)?;
     ensure!(entries(&jobs).len() == 2, "{:?}", entries(&jobs));
@@ -454,11 +450,10 @@ fn directories() -> Result<()> {
     std::fs::write(&chart, "<svg>mine</svg>")?;
     refused(&program, &svg, "not made by writebench")?;
     ensure!(std::fs::read(&chart)? == b"<svg>mine</svg>");
-    // Not even --force follows a link.
+    // --force does not follow links.
     std::fs::remove_file(&chart)?;
     symlink("/etc/passwd", &chart)?;
     refused(&program, &[&svg[..], &["--force"]].concat(), "a symbolic link to /etc/passwd")?;
-    // Nor a link in the place of the directory.
     let (victims, link) = (folder.path().join("victims"), folder.path().join("link"));
     std::fs::create_dir(&victims)?;
     symlink(&victims, &link)?;
@@ -469,7 +464,7 @@ fn directories() -> Result<()> {
     Ok(())
 }
 
-/// In a directory where everybody may make names, as /tmp is.
+/// Like /tmp.
 fn planted_pipe() -> Result<()> {
     let (program, shared) = (measured()?, directory_on(Kind::Tmpfs));
     std::fs::set_permissions(shared.path(), Permissions::from_mode(0o1777))?;

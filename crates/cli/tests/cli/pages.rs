@@ -1,5 +1,4 @@
-//! `writebench report`: a page of the named runs is written. Browsers test its content
-//! (`crates/report/page/tests/`).
+//! `crates/report/page/tests/` tests the content in browsers.
 
 use anyhow::{Result, ensure};
 use serde_json::Value;
@@ -27,7 +26,7 @@ fn call(program: &Program, arguments: &[&str], code: i32) -> Result<Ended> {
     Ok(ended)
 }
 
-/// The names of a page's runs, from the data that it carries.
+/// From the page's data.
 fn runs_of(page: &str) -> Result<Vec<String>> {
     let (_, data) = page.split_once(r#"id="data">"#).unwrap_or_default();
     let data: Value = serde_json::from_str(data.split("</script>").next().unwrap_or_default())?;
@@ -51,7 +50,6 @@ fn pages() -> Result<()> {
     let export = program.home().join("x.json");
     let export = export.to_string_lossy();
     call(&program, &["show", "1", "--export", &format!("json={export}")], 0)?;
-    // A run has no number outside of its database.
     page(&[&export, "2"], &["before", "after"])?;
     let file = program.home().join("page.html");
     let ended = call(&program, &["report", "-o", &file.to_string_lossy()], 0)?;

@@ -1,4 +1,4 @@
-//! Outputs that are pipes, a full device or a terminal: they get what a file would, and keep nobody from ending the program.
+//! Pipes, a full device and a terminal as outputs.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ fn fifo(program: &Program) -> Result<PathBuf> {
     Ok(fifo)
 }
 
-/// Runs a script of bash with the program as `$0`; returns its output.
+/// The script gets the program as `$0`.
 fn script(program: &Program, script: &str) -> Result<String> {
     let mut command = Command::new("bash");
     command.args(["-ec", script]).arg(program.binary()).stdin(Stdio::null());
@@ -92,7 +92,7 @@ fn signal(child: &Child, signal: &str) -> Result<()> {
     call(Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]))
 }
 
-/// The program's standard error, and its exit code; none after a signal.
+/// Standard error, and the exit code, none after a signal.
 fn ended_within(mut child: Child, most: Duration) -> Result<(Option<i32>, String)> {
     let start = Instant::now();
     while child.try_wait()?.is_none() {
@@ -107,7 +107,7 @@ fn ended_within(mut child: Child, most: Duration) -> Result<(Option<i32>, String
     Ok((output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 
-/// Far more than any of the programs takes, and less than for ever.
+/// Longer than any of the programs takes.
 const MOST: Duration = Duration::from_secs(60);
 
 fn no_reader(name: &str) -> Result<()> {
@@ -118,7 +118,7 @@ fn no_reader(name: &str) -> Result<()> {
         |export| [&["run", text(target.path()).unwrap_or_default()], &CASE[..], &["--export", export]].concat();
     for (words, code) in [
         (run(&lines), Some(130)),
-        // The pipe has its turn when the run is over.
+        // The pipe is written after the run.
         (run(&json), Some(1)),
         (vec!["show", "--export", &json], None),
         (vec!["report", "-o", text(&fifo)?], None),
@@ -156,7 +156,7 @@ fn idle_reader() -> Result<()> {
         "--no-limits",
     ];
     let child = program.start(&[&words[..], &["--export", &lines]].concat())?;
-    // The reader opens the pipe, and that is all. A small pipe is soon full.
+    // The reader does not read, and the small pipe fills up.
     let reader = File::open(&fifo)?;
     rustix::pipe::fcntl_setpipe_size(&reader, 8192)?;
     let (mut seen, mut since) = (0, Instant::now());
@@ -193,12 +193,11 @@ fn full() -> Result<()> {
     Ok(())
 }
 
-/// Names that a terminal would obey, as somebody may write them into a document.
+/// Names with escape sequences, as a document may have them.
 const FOREIGN: &str = "x\u{1b}[8m\u{1b}]0;title\u{7}\u{9b}2J\r\n\u{202e}\u{2066}\u{200f}\u{61c}\u{200b}\u{7f}y";
 const ESCAPED: &str =
     "x\\u{1b}[8m\\u{1b}]0;title\\u{7}\\u{9b}2J\\r \\u{202e}\\u{2066}\\u{200f}\\u{61c}\\u{200b}\\u{7f}y";
 
-/// A program with an imported run that has such names, and the document that it is of.
 fn with_foreign_run() -> Result<(Program, PathBuf)> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let mut document = program.run(target.path(), &CASE, 0)?;
@@ -251,7 +250,7 @@ fn foreign_text() -> Result<()> {
     ] {
         let terminal = Terminal::start(&program.command(&words), 4000)?;
         let (_, shown) = terminal.end()?;
-        // The terminal's own driver ends each line with a carriage return.
+        // The terminal driver adds carriage returns.
         let lines = shown.replace("\r\n", "\n");
         let without_ours = ["0", "1", "2", "31", "33"]
             .iter()

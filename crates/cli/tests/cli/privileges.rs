@@ -1,5 +1,3 @@
-//! Commands that need no root run without it, and those that need it say so, each by itself.
-
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,10 +22,10 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a worker keeps only the rights that it needs", &[Need::Root], kept_rights);
 }
 
-/// The numbers of Debian's nobody and nogroup.
+/// Debian's nobody and nogroup.
 const NOBODY: u32 = 65534;
 
-/// A copy of the program that nobody may run, with a home and a target of nobody's.
+/// A copy of the program that nobody can run, with nobody's home and target.
 struct Nobody {
     folder: TempDir,
 }
@@ -97,7 +95,7 @@ fn own_group() -> Result<()> {
         ensure!(ended.code == Some(code), "{group} {mode:o}: {ended:?}");
         ensure!(code == 0 || ended.stderr.contains("other users can make files in"), "{ended:?}");
     }
-    // A database of root's is not trusted by others.
+    // Other users do not trust root's database.
     chown(&database, Some(0), None)?;
     let ended = nobody.call(&["show", "--db", text(&database)?])?;
     ensure!(
@@ -126,7 +124,6 @@ fn kept_rights() -> Result<()> {
     let case = "write,size=64MiB,chunk=1";
     let child =
         program.start(&["run", text(target.path())?, "--case", case, "--samples", "1", "--no-limits"])?;
-    // The worker has given up the rest before it makes its first file.
     wait_for("a sample's file", || {
         entries(target.path()).iter().flat_map(|own| entries(own)).find(|file| file.ends_with("sample"))
     })?;

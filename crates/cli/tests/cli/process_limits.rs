@@ -1,4 +1,4 @@
-//! In a control group with few processes and threads: an error or an outcome, and never a panic.
+//! In a control group with few processes and threads.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("runs are not compared where no thread can be started, and that is an error", &needs, compared);
 }
 
-/// From one for the program and one for a target helper up to what a case with four threads takes.
+/// From the program and one target helper to a case with four threads.
 const COUNTS: std::ops::RangeInclusive<u64> = 2..=20;
 
 const CASES: [&str; 9] = [
@@ -87,7 +87,7 @@ fn runs() -> Result<()> {
         }
         ensure!(entries(target.path()).is_empty(), "{count}: {:?}", entries(target.path()));
         let listed = program.call(&["runs"])?;
-        // With the fewest there is not even a target helper, and so no run that could be recorded.
+        // The lowest limits allow no target helper, and so no run.
         ensure!(listed.code == Some(0) || listed.stderr.contains("no runs yet"), "{listed:?}");
         codes.push(ended.code);
     }

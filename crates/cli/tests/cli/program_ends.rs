@@ -1,4 +1,4 @@
-//! However a sample, its worker or its run ends, nothing that a program of the user's started writes on.
+//! Processes of a user's program end with its sample, worker or run.
 
 use std::path::Path;
 
@@ -26,10 +26,9 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a program has only the descriptors that it is promised", &tmpfs, descriptors);
 }
 
-/// Starts of a shell that goes on writing to `"$0"`: a child, in a session of its own, whose parent is gone.
+/// A child, a new session, and an orphan, each of which writes to `"$0"`.
 const WAYS: [&str; 3] = ["$WRITER &", "setsid $WRITER &", "(setsid $WRITER &)"];
 
-/// The shell's words for a writer of a marked file, and that file.
 struct Writer {
     start: &'static str,
     directory: tempfile::TempDir,
@@ -40,7 +39,7 @@ impl Writer {
         self.directory.path().join("written")
     }
 
-    /// A command for `--command` that starts the writer, and then does that.
+    /// Starts the writer, then runs the given command.
     fn command(&self, then: &str) -> Result<String> {
         let script = self.directory.path().join("script");
         let file = self.file();
@@ -48,7 +47,7 @@ impl Writer {
         let writer = format!("sh -c 'while :; do echo on >>{file}; sleep 0.01; done'");
         let start = self.start.replace("$WRITER", &writer);
         let wait = format!("while ! test -s {file}; do sleep 0.01; done");
-        // A case goes on after its worker died once.
+        // A case continues after one dead worker.
         let once = format!("test -e {file} && exit 3");
         std::fs::write(&script, format!("{once}\n{start}\n{wait}\ncat \"$1\" >\"$2\"\n{then}\n"))?;
         Ok(format!("sh '{}' {{source}} {{file}}", script.display()))
@@ -58,7 +57,7 @@ impl Writer {
         std::fs::metadata(self.file()).is_ok_and(|metadata| metadata.len() > 0).then_some(())
     }
 
-    /// No process has the file's name among its words.
+    /// No command line contains the file's name.
     fn is_gone(&self) -> Option<()> {
         let file = self.file();
         let has_it = |process: &Path| {
@@ -80,7 +79,6 @@ const FEW: [&str; 5] = ["--no-limits", "--samples", "1", "--bytes", "64KiB"];
 
 fn leaves_behind(writer: &Writer) -> Result<()> {
     let on = directory_on(Kind::Tmpfs);
-    // It is disturbed, so it runs again, and fails.
     let document = program()?.run(on.path(), &[&FEW[..], &["--command", &writer.command("")?]].concat(), 4)?;
     let sample = &document["cases"][0]["samples"][0];
     let disturbed = sample["disturbed"].as_str().unwrap_or_default();
@@ -88,7 +86,6 @@ fn leaves_behind(writer: &Writer) -> Result<()> {
     writer.is_gone().context("the writer is still there")
 }
 
-/// Kills a process while the program is under way: that case is over, the next one is measured.
 fn dies_with(writer: &Writer, victim: impl Fn(u32) -> Result<u32>) -> Result<()> {
     let (program, on) = (program()?, directory_on(Kind::Tmpfs));
     let path = on.path().to_str().context("UTF-8")?;

@@ -1,5 +1,3 @@
-//! Programs of the user's own as cases: `run --command`.
-
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -43,7 +41,6 @@ fn samples(case: &Value) -> Result<&Vec<Value>> {
 }
 
 fn beside() -> Result<()> {
-    // A path with a space is one word.
     let on = directory_on(Kind::Ext4);
     let place = on.path().join("a place");
     std::fs::create_dir(&place)?;
@@ -57,7 +54,7 @@ fn beside() -> Result<()> {
         let (startup, total) = (sample["startup_ns"].as_u64(), sample["total_ns"].as_u64());
         ensure!(startup.is_some_and(|startup| startup > 0) && total > Some(0), "{sample:#}");
     }
-    // Disturbed samples are taken again, so there can be more.
+    // Disturbed samples are repeated.
     let is_in = |case: &Value, round: u64| -> Result<bool> {
         Ok(samples(case)?.iter().any(|sample| sample["round"] == round))
     };
@@ -136,7 +133,7 @@ fn hanging() -> Result<()> {
     Ok(())
 }
 
-/// Whether a process sleeps for so many seconds, as the test has started it.
+/// The test chooses a unique number of seconds.
 fn sleeps(seconds: u32) -> bool {
     let wanted = format!("sleep\0{seconds}\0");
     let Ok(processes) = std::fs::read_dir("/proc") else { return false };

@@ -1,7 +1,5 @@
-//! The system calls that each method promises, by case.
-
 pub(crate) const CREATE: &str = "open O_WRONLY|O_CREAT|O_EXCL";
-// After the clock: did direct I/O leave pages behind, or does a copy share blocks?
+// After the clock: checks for pages left by direct I/O, and for shared blocks.
 pub(crate) const LOOK: &str = "open O_RDONLY";
 pub(crate) const CREATE_TO_MAP: &str = "open O_RDWR|O_CREAT|O_EXCL";
 
@@ -16,7 +14,7 @@ const WAITS_OF_80_KIB: [&str; 2] = [
     "sync_file_range 81920 81920 SYNC_FILE_RANGE_WAIT_BEFORE|SYNC_FILE_RANGE_WRITE|SYNC_FILE_RANGE_WAIT_AFTER",
 ];
 
-/// A case, and every call on its files with the number of times that it must come.
+/// A case, and every call on its files with its count.
 pub(crate) type Promise = (&'static str, &'static [(&'static str, usize)]);
 
 pub(crate) const PROMISES: &[Promise] = &[
@@ -38,7 +36,7 @@ pub(crate) const PROMISES: &[Promise] = &[
         "write,size=1MiB,prepare=posix-fallocate",
         &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("write 1048576", 1), ("close", 1)],
     ),
-    // The first four are the old content, made before the clock.
+    // The first four write the old content, before the clock.
     (
         "write,size=1MiB,chunk=512KiB,prepare=truncate",
         &[
@@ -91,7 +89,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("close", 1),
         ],
     ),
-    // The range of each thread, at the start of its own file and inside its own allocation.
+    // Each thread's range, in its own file and allocation.
     (
         "pwrite,size=1MiB,chunk=1GiB,threads=2,files=per-thread,prepare=fallocate",
         &[(CREATE, 2), ("fallocate 0 0 524288", 2), ("pwrite64 524288 0", 2), ("close", 2)],
@@ -110,8 +108,8 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("close", 1),
         ],
     ),
-    // The C library gathers small pieces into its buffer of a block. Of large ones, but for the first,
-    // it puts a block's worth into the buffer and hands on the rest: two calls for one of ours.
+    // The C library buffers small pieces by block. Of large ones it buffers a block and passes the rest on: two calls
+    // each.
     ("fwrite,size=64KiB,chunk=1KiB", &[(CREATE, 1), ("write 4096", 16), ("close", 1)]),
     (
         "fwrite,size=1MiB,chunk=64KiB",
@@ -154,7 +152,6 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("allocate,size=1MiB", &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("close", 1)]),
     ("allocate,size=1MiB,call=fallocate", &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("close", 1)]),
     ("allocate,size=1MiB,call=ftruncate", &[(CREATE, 1), ("ftruncate 1048576", 1), ("close", 1)]),
-    // Durable on the way, with a rest at the end.
     (
         "write,size=1000,chunk=300,sync=fsync/1",
         &[(CREATE, 1), ("write 300", 3), ("write 100", 1), ("fsync", 4), ("close", 1)],
@@ -182,7 +179,6 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("close", 1),
         ],
     ),
-    // Through the call itself.
     (
         "write,size=8KiB,chunk=4KiB,sync=o-dsync",
         &[("open O_WRONLY|O_CREAT|O_EXCL|O_DSYNC", 1), ("write 4096", 2), ("close", 1)],
@@ -199,7 +195,7 @@ pub(crate) const PROMISES: &[Promise] = &[
         "pwritev,size=8KiB,chunk=4KiB,vector=1,sync=rwf-dsync",
         &[(CREATE, 1), ("pwritev2 1 0 RWF_DSYNC 4096", 1), ("pwritev2 1 4096 RWF_DSYNC 4096", 1), ("close", 1)],
     ),
-    // Past the page cache, also where the old content went through it.
+    // Past the page cache, even if the old content is in it.
     (
         "pwrite,size=4MiB,chunk=2MiB,cache=direct,memory=huge-pages",
         &[
@@ -239,7 +235,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("munmap 16384", 1),
         ],
     ),
-    // The zeros leave the page cache before the data comes.
+    // Zeros leave the page cache before the data.
     (
         "pwrite,size=64KiB,chunk=32KiB,prepare=zero-fill,cache=dontcache,sync=fdatasync",
         &[
@@ -256,7 +252,6 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("munmap 65536", 1),
         ],
     ),
-    // Mappings whose pages are made before they are used.
     (
         "mmap,size=4MiB,populate=window,store=nontemporal",
         &[
@@ -291,7 +286,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("close", 1),
         ],
     ),
-    // Behind the writer: start here, wait for what was started before, and let it go.
+    // Write-behind: start here, wait for the previous, and drop it.
     (
         "write,size=4MiB,writeback=1MiB,drop=yes",
         &[
@@ -310,7 +305,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("close", 1),
         ],
     ),
-    // At the first chunk behind each distance.
+    // At the first chunk after each distance.
     (
         "write,size=256KiB,chunk=20KiB,writeback=64KiB",
         &[
@@ -325,7 +320,6 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("close", 1),
         ],
     ),
-    // More states of the file.
     (
         "write,size=128KiB,prepare=zero-fill",
         &[
@@ -346,7 +340,7 @@ pub(crate) const PROMISES: &[Promise] = &[
         &[(CREATE, 1), ("fallocate FALLOC_FL_ZERO_RANGE 0 131072", 1), ("write 131072", 1), ("close", 1)],
     ),
     ("write,size=1MiB,chunk=whole,memory=page-aligned", &[(CREATE, 1), ("write 1048576", 1), ("close", 1)]),
-    // A queue makes no calls on the file: what it was given is counted.
+    // A queue makes no calls on the file, so its entries are counted.
     (
         "uring,size=1MiB,chunk=64KiB,depth=4",
         &[(CREATE, 1), ("io_uring_setup 8", 1), ("operations", 16), ("close", 1)],

@@ -1,5 +1,3 @@
-//! A quota that is used up, as an administrator sets it.
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,12 +9,11 @@ use crate::outcomes::case;
 use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
-    // Quotas of btrfs bind root, and need nothing else of the kernel.
+    // btrfs applies quotas to root, without other kernel features.
     let needs = [Need::Image("btrfs"), Need::Program("btrfs")];
     trials.add("a quota that is used up costs what does not fit, by its call", &needs, used_up);
 }
 
-/// A subvolume that may hold so much.
 fn limited(image: &Image, bytes: u64) -> Result<PathBuf> {
     let volume = image.path().join("limited");
     let btrfs = |words: &[&str], path: &Path| call(Command::new("btrfs").args(words).arg(path));

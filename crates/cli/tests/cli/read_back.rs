@@ -1,6 +1,3 @@
-//! Reading back after the clock finds data that a filesystem or a device lost, and says how much
-//! was read, and where.
-
 use std::collections::HashSet;
 use std::fs::File;
 
@@ -55,7 +52,6 @@ fn lost_writes() -> Result<()> {
         .filter(|operation| operation.fault.is_some())
         .map(|operation| operation.file)
         .collect();
-    // Each sample has one file.
     let is_failed = |sample: &Value| sample["outcome"] == "failed";
     let samples_that = |corrupted: bool| {
         samples
@@ -91,7 +87,7 @@ fn flipped() -> Result<()> {
     File::create(&image)?.set_len(64 << 20)?;
     let stack = Stack::mount("ext4", &image)?;
     let words = ["--case", DURABLE, "--case", CACHED, "--samples", "2", "--no-limits", "--yes"];
-    // The filesystem has its own blocks in memory after this.
+    // Afterwards, the filesystem has its own blocks in memory.
     let before = program.run(stack.path(), &words, 0)?;
     let samples = case(&before, DURABLE)?["samples"].as_array().context("samples")?;
     ensure!(samples.iter().all(|sample| sample["read_back"]["from"] == "device"), "{samples:?}");

@@ -1,5 +1,4 @@
-//! Faults below a run on real filesystems: clear outcomes, the run going on where it can, nothing
-//! left behind.
+//! Faults of real filesystems.
 
 use std::fs::File;
 use std::path::Path;
@@ -26,13 +25,12 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a target that is unmounted lazily keeps the run, and nothing of it stays", &ext4, unmounted);
 }
 
-/// A run in the background that goes on until something breaks.
+/// A background run that continues until a fault.
 pub(crate) struct Running {
     program: Program,
     child: Child,
 }
 
-/// The end of a run.
 pub(crate) struct Over {
     pub code: Option<i32>,
     pub stderr: String,
@@ -40,11 +38,11 @@ pub(crate) struct Over {
 }
 
 impl Running {
-    /// Begins a run; returns when samples are in the database.
+    /// Returns after the first samples.
     pub(crate) fn begin(target: &Path, cases: &[&str]) -> Result<Self> {
         let program = program()?;
         let path = target.to_str().context("UTF-8")?;
-        // Without a reserve, so that the kernel refuses, and not we.
+        // Without a reserve, so the kernel refuses first.
         let mut arguments =
             vec!["--quiet", "run", path, "--samples", "200", "--yes", "--no-limits", "--reserve", "0%"];
         arguments.extend(cases.iter().flat_map(|case| ["--case", case]));
@@ -58,7 +56,6 @@ impl Running {
         self.child.id()
     }
 
-    /// The number of lines that the run's CSV has by now.
     pub(crate) fn rows(&self) -> usize {
         let shown = self.program.call(&["show", "--export", "csv=-"]);
         shown.map_or(0, |ended| ended.stdout.lines().count())
@@ -80,7 +77,7 @@ impl Over {
         cases.iter().find(|case| case["id"] == id).with_context(|| format!("{id} in {cases:?}"))
     }
 
-    /// The samples before the fault are kept, the last one is the fault, and there is no figure without a cause.
+    /// Only the last sample is a fault, with its cause.
     fn ended_by(&self, id: &str, outcome: &str, text: &str) -> Result<()> {
         let case = self.case(id)?;
         let samples = case["samples"].as_array().context("samples")?;
@@ -104,7 +101,6 @@ pub(crate) fn one_line(stderr: &str) -> Result<()> {
     Ok(())
 }
 
-/// The next run tidies up behind the last one.
 pub(crate) fn nothing_left(program: &Program, target: &Path) -> Result<()> {
     let path = target.to_str().context("UTF-8")?;
     let next = program.call(&["run", path, "--case", "write,size=4KiB", "--samples", "1", "--no-limits"])?;
@@ -122,7 +118,7 @@ fn fills_up() -> Result<()> {
     let image = Image::mount("ext4", 48 << 20)?;
     let mut run = Running::begin(&image.path(), &[WRITE, FALLOCATE, STORE, FITS])?;
     fill(&image.path(), 5 << 19, &mut run.child)?;
-    // The case that fits would go on for long.
+    // The case that fits would take long.
     wait_for("the other cases to fail", || (failed_cases(&run.program) >= 3).then_some(()))?;
     send(run.child.id(), Signal::INT)?;
     let (program, over) = run.end()?;
@@ -142,14 +138,14 @@ fn failed_cases(program: &Program) -> usize {
     outcomes.filter(|outcome| *outcome == "failed" || *outcome == "worker-died").count()
 }
 
-/// Takes all blocks but so many bytes, also those that a sample under way gives back later.
+/// Leaves only some bytes, even after a sample frees its blocks.
 fn fill(target: &Path, left_bytes: u64, child: &mut Child) -> Result<()> {
     let filler = File::create(target.join("filler"))?;
     let flags = rustix::fs::FallocateFlags::empty();
     let total_bytes = |stat: &rustix::fs::StatVfs| stat.f_bfree * stat.f_frsize;
     let mut length: u64 = 0;
     let mut in_a_row = 0;
-    // A hundred looks in a row at which nothing more was free: no sample had blocks to give back.
+    // After a hundred checks without freed blocks, no sample has any left to free.
     while in_a_row < 100 {
         ensure!(child.try_wait()?.is_none(), "the run ended before the filesystem was full");
         let free = total_bytes(&rustix::fs::statvfs(target)?);
@@ -163,7 +159,7 @@ fn fill(target: &Path, left_bytes: u64, child: &mut Child) -> Result<()> {
     Ok(())
 }
 
-/// The filesystem has free blocks, and the disk that it is on has no place for them.
+/// The filesystem has free blocks, the disk below has none.
 fn full_below(kind: &str) -> Result<()> {
     const CASE: &str = "write,size=8MiB,sync=fsync";
     const SIZE_BYTES: u64 = 128 << 20;
@@ -175,7 +171,7 @@ fn full_below(kind: &str) -> Result<()> {
     call(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(point.path()))?;
     let run = || -> Result<(Program, writebench_testkit::Ended)> {
         let program = program()?;
-        // Existing data keeps its place.
+        // Existing data has its blocks.
         call(Command::new("sync").arg("-f").arg(point.path()))?;
         ensure!(std::fs::write(disk.path().join("rest"), vec![1; 128 << 20]).is_err(), "the disk is not full");
         let path = point.path().to_str().context("UTF-8")?;
@@ -199,8 +195,7 @@ fn full_below(kind: &str) -> Result<()> {
     let document: Value = serde_json::from_str(&shown.stdout)?;
     let case = &document["cases"][0];
     ensure!(case["estimate"].is_null(), "{case}");
-    // The filesystem decides which call hears of the fault first, and may then become read-only:
-    // one of the case, or one before it, which ends the run.
+    // The filesystem decides which call fails first, perhaps one between samples, which ends the run.
     let reason = match case["outcome"].as_str() {
         Some("failed") => {
             case["reason"].as_str().filter(|reason| ERRNOS.iter().any(|errno| reason.ends_with(errno)))
@@ -211,7 +206,7 @@ fn full_below(kind: &str) -> Result<()> {
         _ => None,
     };
     ensure!(reason.is_some(), "{case} {ended:?}");
-    // A filesystem that has lost data lets nothing be removed any more.
+    // After losing data, the filesystem refuses removal.
     ensure!(ended.code == Some(4) || ended.code == Some(1), "{ended:?}");
     if ended.code == Some(1) {
         one_line(&ended.stderr)?;
@@ -222,7 +217,7 @@ fn full_below(kind: &str) -> Result<()> {
 fn read_only() -> Result<()> {
     let image = Image::mount("ext4", 64 << 20)?;
     let run = Running::begin(&image.path(), &["write,size=64KiB", "pwrite,size=64KiB"])?;
-    // As the kernel does after an error; `remount,ro` is refused while a file is open for writing.
+    // `remount,ro` is refused while a file is open for writing. The kernel does this after an error.
     image.remount("abort")?;
     let (program, over) = run.end()?;
     ensure!(over.code == Some(1) && over.stderr.contains("Read-only file system (30)"), "{}", over.stderr);
@@ -240,11 +235,10 @@ fn removed() -> Result<()> {
     let target = parent.path().join("target");
     std::fs::create_dir(&target)?;
     let run = Running::begin(&target, &["write,size=64KiB", "pwrite,size=64KiB"])?;
-    // A sample may come in between.
     wait_for("the directory to go", || std::fs::remove_dir_all(&target).ok())?;
     let (program, over) = run.end()?;
     for case in ["write,size=64KiB", "pwrite,size=64KiB"] {
-        // The error is that of open, or of stat where the directory went during a sample.
+        // Of open(2), or of stat(2) if a sample was in progress.
         over.ended_by(case, "failed", ": No such file or directory (2)")?;
     }
     ensure!(over.code == Some(4), "{:?}: {}", over.code, over.stderr);

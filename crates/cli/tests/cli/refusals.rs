@@ -1,5 +1,4 @@
-//! Impossible requests are refused in one clear line, with the documented exit code, before
-//! anything is written.
+//! Impossible requests are refused in one line, with the documented exit code, before anything is written.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,7 +8,7 @@ use writebench_testkit::{Image, Kind, Need, Trials, directory_on, entries};
 
 use crate::program;
 
-/// Arguments after `run TARGET`, the exit code, and what the line must name.
+/// Arguments after `run TARGET`, the exit code, and parts of the line.
 const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--case", "wirte"], 2, &["unknown method 'wirte'", "pwritev"]),
     (&["--case", "write,chnk=4k"], 2, &["unknown axis 'chnk'", "chunk"]),
@@ -158,8 +157,8 @@ fn no_command() -> Result<()> {
         (&["."], "did you mean `writebench run .`?".to_owned()),
         (&["reprot"], "similar subcommand exists: 'report'".to_owned()),
         (&["advise", "--for", "streem"], "similar value exists: 'stream'".to_owned()),
-        (&["man", "compar"], "Did you mean 'compare'?".to_owned()),
-        // The command has neither samples nor exports.
+        (&["man", "compar"], "did you mean 'compare'?".to_owned()),
+        // This command has neither samples nor exports.
         (&["completions", "--json"], "unexpected argument '--json'".to_owned()),
     ] {
         let ended = program.call(words)?;
@@ -253,7 +252,7 @@ fn newer_database() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     program.run(target.path(), &["--case", "write,size=1MiB", "--samples", "1"], 0)?;
     let database = program.home().join("writebench/writebench.db");
-    // The schema's number is at byte 60 of the file: https://www.sqlite.org/fileformat.html
+    // Byte 60 has the schema's number: https://www.sqlite.org/fileformat.html
     let mut bytes = std::fs::read(&database)?;
     bytes[60..64].copy_from_slice(&99u32.to_be_bytes());
     std::fs::write(&database, &bytes)?;

@@ -1,5 +1,3 @@
-//! The status of a run is right even if the run did not live to record it.
-
 use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -30,7 +28,6 @@ fn text(path: &Path) -> Result<&str> {
     path.to_str().context("UTF-8")
 }
 
-/// The status of each run, in the list and in its own document.
 fn statuses(program: &Program, runs: usize) -> Result<Vec<String>> {
     let list = program.call(&["runs"])?;
     ensure!(list.code == Some(0), "{list:?}");
@@ -105,7 +102,7 @@ fn copy() -> Result<()> {
     ensure!(ended.code == Some(0), "{ended:?}");
     let samples = || program.call(&["show", "--export", "csv=-"]).map(|shown| shown.stdout);
     let before = samples()?;
-    // As a kill in the middle of the copy leaves it.
+    // The state after a kill during the copy.
     std::fs::remove_file(&copy)?;
     sqlite(&program.home().join("writebench/writebench.db"), "update runs set status = 'running'")?;
     ensure!(statuses(&program, 1)? == ["interrupted"]);

@@ -1,5 +1,4 @@
-//! What becomes of a sample that meets faults: it is continued, tried again, or over, and then its outcome names the
-//! phase, the call, the file and the offset. Nothing stays.
+//! A fault continues, repeats or ends a sample, whose outcome names the phase, call, file and offset.
 
 use std::io;
 
@@ -22,7 +21,6 @@ pub(crate) fn add(trials: &mut Trials) {
     }
 }
 
-/// A case, the faults of its file, and how its sample ends.
 #[derive(Debug)]
 struct Row {
     case: String,
@@ -30,10 +28,10 @@ struct Row {
     /// `ok`, or the cause: `PHASE: CALL ERRNO at OFFSET`, `PHASE: CALL: MESSAGE`, or `PHASE: SIGNAL` of the worker.
     ending: &'static str,
     caching: Caching,
-    /// The file that the script is about, and the one that the error names.
+    /// The scripted file, and the one in the error.
     file: &'static str,
     named: &'static str,
-    /// How many faults the sample meets at least.
+    /// The least number of faults.
     met: usize,
 }
 
@@ -76,7 +74,6 @@ const SET_LENGTH: &str = "write,size=12KiB,chunk=4KiB,prepare=set-len";
 const FALLOCATE: &str = "write,size=12KiB,chunk=4KiB,prepare=fallocate";
 const OVERWRITE: &str = "write,size=12KiB,chunk=4KiB,prepare=overwrite";
 const COPY: &str = "read-write,size=12KiB,chunk=4KiB";
-/// Files of their own, or parts of one file.
 const FILES: &str = "write,size=64KiB,chunk=4KiB,threads=4,files=per-thread,sync=fsync";
 const PARTS: &str = "pwrite,size=64KiB,chunk=4KiB,threads=4";
 
@@ -84,7 +81,7 @@ fn claims() -> Vec<(&'static str, Vec<Row>)> {
     let (lost, full, quota) = (Errno::IO, Errno::NOSPC, Errno::DQUOT);
     let at_write = |errno| fails_at(Write, 4096, errno);
     let [fsync, flush, unlink] = [fails(Fsync, full), fails(Flush, quota), fails(Unlink, Errno::STALE)];
-    // The kernel reads ahead, and asks again.
+    // The kernel retries readahead.
     let unreadable = [fails_at(Read, 8192, lost); 8];
     let cold = |method: &str, ending| {
         let case = format!("{method},size=12KiB,chunk=4KiB,origin=cold");
@@ -133,7 +130,7 @@ fn claims() -> Vec<(&'static str, Vec<Row>)> {
                 row(WRITE, &[fails(Write, lost)], "close: close 5").cached(Caching::WriteBack),
             ],
         ),
-        // After an error nothing is tried but closing and removing.
+        // After an error, the engine only closes and removes.
         (
             "of several in a sample the first is its outcome",
             vec![
@@ -151,12 +148,12 @@ fn claims() -> Vec<(&'static str, Vec<Row>)> {
             vec![
                 cold("read-write", "write: read 5 at 8192"),
                 cold("splice", "write: splice 5 at 8192"),
-                // These calls do not tell the two files apart.
+                // These calls involve both files.
                 Row { named: "sample", ..cold("sendfile", "write: sendfile 5 at 8192") },
                 Row { named: "sample", ..cold("copy-file-range", "write: copy_file_range 5 at 8192") },
-                // A warm source is read before the clock starts, and the fault is met then.
+                // Warming reads the source before the clock.
                 row(COPY, &unreadable, "settle: pread 5 at 0").about("copied"),
-                // The kernel says of the data for `write` only that it cannot be read.
+                // For write(2), the kernel reports unreadable data as EFAULT.
                 Row {
                     named: "sample",
                     script: vec![fails_each(Read, lost)],
@@ -190,7 +187,7 @@ fn claims() -> Vec<(&'static str, Vec<Row>)> {
                     &[fails_at(Write, 61440, lost)],
                     "write: io_uring write 5 at 61440",
                 ),
-                // If several writes fail, the error that comes first in the file is told, not the earliest one.
+                // Of several failed writes, the error with the lowest offset is reported.
                 row(
                     PARTS,
                     &[fails_at(Write, 61440, lost), fails_at(Write, 20480, lost)],
@@ -202,8 +199,8 @@ fn claims() -> Vec<(&'static str, Vec<Row>)> {
 }
 
 fn short() -> Vec<Row> {
-    // A mapping is written by the kernel, and `allocate` writes nothing.
-    // FUSE shares no blocks, and MPI's methods work under mpirun only.
+    // The kernel writes a mapping, and `allocate` writes nothing.
+    // FUSE cannot share blocks, and MPI needs mpirun.
     let writes = |method: &Method| {
         let is_call = method.writes_data() && method.card().cursor != Cursor::Mapping && method.is_complete();
         is_call && method.card().copying != Some(Copying::Blocks)
@@ -218,7 +215,7 @@ fn short() -> Vec<Row> {
 }
 
 fn short_then_error() -> Vec<Row> {
-    // A call that has moved something keeps the error to itself, and is made again.
+    // A partial success hides the error, and the call is repeated.
     let fault = fails_at(Write, 6144, Errno::IO);
     let script = [(When::At(Write, 4096), What::Short), fault, fault];
     let row = |(method, ending)| row(format!("{method},size=12KiB,chunk=4KiB"), &script, ending).meets(2);
@@ -255,7 +252,6 @@ fn old_content() -> Vec<Row> {
             row(case, &[fails(Flush, Errno::DQUOT)], "settle: close 122"),
         ]);
     }
-    // The old content is there, and cannot be written over.
     rows.push(row(OVERWRITE, &[fails(Open, Errno::ROFS)], "open: open 30"));
     rows
 }

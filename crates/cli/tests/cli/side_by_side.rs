@@ -1,5 +1,3 @@
-//! Several targets in one run.
-
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
@@ -63,7 +61,7 @@ fn same_rounds() -> Result<()> {
     for case in cases {
         ensure!(case["samples"][0]["read_back"]["extent"] == "whole", "read back on every target: {case}");
         let samples = case["samples"].as_array().context("samples")?;
-        // Disturbed samples may be taken twice in a round.
+        // Disturbed samples are repeated in the same round.
         let mut of_case: Vec<u64> = samples.iter().filter_map(|sample| sample["round"].as_u64()).collect();
         of_case.dedup();
         let key = (case["id"].as_str().context("id")?, case["target"].as_str().context("target")?);
@@ -85,7 +83,7 @@ fn same_rounds() -> Result<()> {
 fn one_table() -> Result<()> {
     let two = Two::new()?;
     let mut shown = String::new();
-    // Where others keep the machine busy, too few rounds of a run may be undisturbed for a ratio.
+    // On a busy machine, too few rounds may be undisturbed for a ratio.
     for _ in 0..5 {
         two.run(&CASES, 0)?;
         shown = two.call(&["show"], 0)?.stdout;

@@ -1,5 +1,3 @@
-//! However a run ends, no file of ours stays in the target and no sample that was taken is lost.
-
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -52,7 +50,6 @@ fn csv_rows(program: &Program) -> Result<Vec<String>> {
     Ok(ended.stdout.lines().skip(1).map(str::to_owned).collect())
 }
 
-/// Waits until some samples are in the database.
 fn wait_for_samples(program: &Program, at_least: usize) -> Result<()> {
     wait_for("samples", || csv_rows(program).ok().filter(|rows| rows.len() >= at_least)).map(|_| ())
 }
@@ -81,7 +78,7 @@ fn ended_by(signal: &str) -> Result<()> {
 
 const SLOW: &str = "write,size=12KiB,chunk=4KiB";
 
-/// A run on a filesystem with that script, once the call that the script is about is under way.
+/// Returns during the scripted call.
 fn in_the_call(what: What) -> Result<(FaultyTarget, Child)> {
     let target = FaultyTarget::new(Caching::None, &[(When::At(Call::Write, 4096), what)])?;
     under_way_in(target, &["--case", SLOW, "--samples", "4", "--no-limits"])
@@ -118,7 +115,7 @@ fn hung_limit() -> Result<()> {
 fn hung_in((target, mut child): (FaultyTarget, Child), signals: usize) -> Result<()> {
     let worker = writebench_testkit::worker(child.id()).context("a worker")?;
     kill(child.id(), "INT")?;
-    // The worker is killed first, in vain.
+    // The worker survives SIGKILL.
     wait_for("its end", || is_killed(worker).then_some(()))?;
     for _ in 1..signals {
         kill(child.id(), "INT")?;
@@ -131,7 +128,6 @@ fn hung_in((target, mut child): (FaultyTarget, Child), signals: usize) -> Result
     let output = child.wait_with_output()?;
     ensure!(output.status.code() == Some(130), "{output:?}");
     let stderr = String::from_utf8_lossy(&output.stderr);
-    // A run that ends at once prints no table.
     ensure!(String::from_utf8_lossy(&output.stdout).contains("interrupted") == (signals == 1), "{output:?}");
     ensure!(stderr.contains("a worker hangs there") == (signals == 1), "{output:?}");
     ensure!(entries(target.faulty.path()).len() == 1, "nobody touches what it waits for");
@@ -146,7 +142,7 @@ fn hung_in((target, mut child): (FaultyTarget, Child), signals: usize) -> Result
     Ok(())
 }
 
-/// Whether SIGKILL waits for a process, or it is gone: `ShdPnd` of proc_pid_status(5).
+/// A pending SIGKILL, or no process: `ShdPnd` of proc_pid_status(5).
 fn is_killed(process: u32) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{process}/status")) else { return true };
     let pending = status.lines().filter(|line| line.starts_with("SigPnd:") || line.starts_with("ShdPnd:"));
@@ -156,7 +152,7 @@ fn is_killed(process: u32) -> bool {
 
 fn leftovers() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    // A stranger's directory, in the style of ours.
+    // Another user's directory, with a name like writebench's.
     let theirs = target.path().join(".writebench-0123456789abcdef0123456789abcdef");
     std::fs::create_dir(&theirs)?;
     std::fs::write(theirs.join("sample"), "precious")?;
@@ -196,14 +192,14 @@ fn descriptors() -> Result<()> {
         let code = output.status.code().context("a code")?;
         ensure!([0, 1, 4].contains(&code), "{most} descriptors: {output:?}");
     }
-    // The other program's database does not know these directories.
+    // The other database lacks these directories.
     let ended = other.call(&case)?;
     ensure!(ended.code == Some(0), "{ended:?}");
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
     Ok(())
 }
 
-/// Whenever a run is killed, its directory is in one of these states. No database has heard of any of them.
+/// All states of a directory after a kill. No database has them.
 fn half_made() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let directory = |digit: &str| -> Result<PathBuf> {
@@ -217,8 +213,7 @@ fn half_made() -> Result<()> {
     let whole = directory("d")?;
     std::fs::write(whole.join("owner"), "d".repeat(32))?;
     std::fs::write(whole.join("sample"), "sample")?;
-    // From here on no directory is to be removed: it may be somebody else's, or is being made, or
-    // is of a run at work.
+    // None of the following may be removed: they may be another user's, incomplete, or of a live run.
     let (without_owner, being_made, at_work) = (directory("1")?, directory("2")?, directory("3")?);
     std::fs::write(without_owner.join("sample"), "precious")?;
     std::fs::write(at_work.join("owner"), "3".repeat(32))?;

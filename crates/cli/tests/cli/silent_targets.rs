@@ -1,4 +1,4 @@
-//! Targets that give no answer, at any moment: the program never waits for one for longer than it was told.
+//! Targets that stop answering, at any moment.
 
 use std::path::Path;
 use std::process::{Child, Command, Output};
@@ -68,12 +68,11 @@ fn first_answer() -> Result<()> {
     Ok(())
 }
 
-/// With a signal once the target has stopped, or without one.
 fn in_mid_run(signal: Option<&str>) -> Result<()> {
     let (program, target) = (program()?, Bindfs::mount()?);
     let path = text(target.path())?;
     let more = ["--yes", "--samples", "1000", "--timeout", if signal.is_some() { "600s" } else { "2s" }];
-    // Without a signal, the hardware's limits are measured once more at the end.
+    // Without a signal, the hardware's limits are measured again.
     let case = if signal.is_some() { &CASE[..] } else { &CASE[..2] };
     let child = program.start(&[&["run", path], case, &more].concat())?;
     wait_for("samples", || (samples(&program) > 3).then_some(()))?;
@@ -92,7 +91,6 @@ fn in_mid_run(signal: Option<&str>) -> Result<()> {
         let ended = program.call(&[&["run", path, "--samples", "1"], &CASE[..]].concat()).ok()?;
         (ended.code == Some(0) && entries(target.below()).is_empty()).then_some(ended)
     };
-    // The processes that hung end in their own time now.
     let next = wait_for("the next run to tidy up", next)?;
     ensure!(next.code == Some(0), "{next:?}");
     Ok(())
@@ -131,7 +129,7 @@ fn elsewhere() -> Result<()> {
     Ok(())
 }
 
-/// libfuse gives an open file another name when it is removed, and hears late of its last close.
+/// libfuse renames a removed open file, and learns late of its last close.
 fn kept_files() -> Result<()> {
     let (program, target) = (program()?, Bindfs::mount()?);
     let path = text(target.path())?;
@@ -144,7 +142,7 @@ fn kept_files() -> Result<()> {
     wait_for("the directory to be empty", || entries(target.below()).is_empty().then_some(()))
 }
 
-/// Traces the first thread of the program, which does all but read what workers and target helpers say.
+/// The first thread makes all calls, except reads from workers and target helpers.
 fn no_call() -> Result<()> {
     let (program, target) = (program()?, tempfile::tempdir()?);
     let (from, to) = (program.home().join("X"), target.path().join("Y"));
@@ -162,7 +160,7 @@ fn no_call() -> Result<()> {
         let trace = std::fs::read_to_string(&trace)?;
         ensure!(trace.lines().count() > 100, "it was not traced: {trace}");
         let names_it = |line: &&str| line.contains(path) || line.contains(&format!("\"{}\"", from.display()));
-        // The program's own command line, its output, and the questions in its pipes.
+        // Its command line, output and pipes.
         let says = |line: &&str| line.starts_with("execve(") || line.starts_with("write(");
         let calls: Vec<&str> = trace.lines().filter(names_it).filter(|line| !says(line)).collect();
         ensure!(calls.is_empty(), "{calls:#?}");

@@ -1,4 +1,4 @@
-//! Documents and databases that say more than a run can have are refused in one line, and take little to read.
+//! Oversized documents and databases are refused quickly, in one line.
 
 use std::path::Path;
 use std::process::Command;
@@ -31,7 +31,6 @@ fn one_line(ended: &Ended, code: i32, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// A run of the program, as a document that can be changed.
 fn document(program: &Program) -> Result<Value> {
     let target = directory_on(Kind::Tmpfs);
     let case = ["--case", "write,size=4KiB", "--samples", "1", "--no-limits", "--label", "short"];
@@ -59,7 +58,7 @@ fn long_names() -> Result<()> {
     let long = "x".repeat(70_000);
     for pointer in ["/run/label", "/run/version", "/cases/0/label", "/cases/0/section", "/cases/0/id"] {
         let mut document = whole.clone();
-        // A section has a name of its own in a suite only.
+        // Only suites have named sections.
         document["cases"][0]["layout"] = "phases".into();
         *document.pointer_mut(pointer).context("a name")? = long.as_str().into();
         std::fs::write(&file, document.to_string())?;
@@ -94,7 +93,7 @@ fn many_targets() -> Result<()> {
     let (whole, file) = (document(&program)?, program.home().join("document.json"));
     std::fs::write(&file, with_targets(whole.clone(), 20_000).to_string())?;
     refused_with_little_memory(&program, &["import"], &file, "more than 1000 targets")?;
-    // The targets of a run in a database are counted before they are read.
+    // Targets are counted before they are read.
     std::fs::write(&file, with_targets(whole, 1000).to_string())?;
     ensure!(program.call(&["import", text(&file)?])?.code == Some(0));
     sqlite(
@@ -104,7 +103,7 @@ fn many_targets() -> Result<()> {
     one_line(&program.call(&["show", "2"])?, 1, "it has 1001 targets, and the limit is 1000")
 }
 
-/// Reads the document with room for its text, and little beside it.
+/// With memory for the text and little more.
 fn refused_with_little_memory(program: &Program, command: &[&str], file: &Path, why: &str) -> Result<()> {
     let length = std::fs::metadata(file)?.len();
     let mut limited = Command::new("prlimit");

@@ -1,4 +1,4 @@
-//! Ranks as steps of a real Slurm, which is started on this machine for the test and ended with it.
+//! The test starts and ends Slurm on this machine.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -26,7 +26,7 @@ pub(crate) fn add(trials: &mut Trials) {
     );
 }
 
-/// A Slurm of one node: munged, slurmctld and slurmd, with their files in a directory of their own.
+/// One node: munged, slurmctld and slurmd.
 struct Slurm {
     home: TempDir,
     daemons: Vec<Child>,
@@ -113,7 +113,6 @@ impl Slurm {
         Ok(())
     }
 
-    /// A step of that many ranks.
     fn srun(&self, program: &Program, ranks: u32, options: &[&str], words: &[&str]) -> Result<Output> {
         let mut command = self.command("srun", &["-n", &ranks.to_string()]);
         command.args(options).arg(program.binary()).args(words);
@@ -142,7 +141,7 @@ fn steps() -> Result<()> {
     ensure!(shown.contains("4 ranks on 1 node") && shown.contains("Slurm job "), "{shown}");
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
 
-    // Slurm ends the step by SIGTERM to every rank.
+    // Slurm sends SIGTERM to every rank.
     let words =
         ["run", target_text, "--case", "pwrite,size=64MiB", "--samples", "100000", "--yes", "--no-limits"];
     let mut command = slurm.command("srun", &["-n", "2"]);

@@ -1,4 +1,4 @@
-//! A run leaves others their room: the reserve of bytes and inodes, before it begins and while it runs.
+//! The reserve of bytes and inodes, before and during a run.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn free_bytes(path: &Path) -> Result<u64> {
 fn reserve() -> Result<()> {
     let image = Image::mount("ext4", 64 << 20)?;
     let target = image.path();
-    // Less than 5 % of 64 MiB stay, and more than the filesystem's own needs.
+    // Less than 5 % of 64 MiB, but more than the filesystem's metadata.
     let case = format!("write,size={}", free_bytes(&target)? - (1 << 20));
     refused(&run(&target, &["--case", &case])?, &["not enough free space", "missing", "--reserve"])?;
     let ended = run(&target, &["--case", &case, "--reserve", "0%"])?;
@@ -52,7 +52,6 @@ fn reserve() -> Result<()> {
     Ok(())
 }
 
-/// A tmpfs of so many inodes, unmounted when dropped.
 struct FewInodes(tempfile::TempDir);
 
 impl FewInodes {
@@ -112,7 +111,6 @@ fn filled() -> Result<()> {
     };
     wait_for("samples", taken)?;
     let theirs = target.join("theirs");
-    // The file of a sample comes and goes meanwhile.
     let mut most_free = 0;
     for _ in 0..300 {
         let free = rustix::fs::statvfs(&target)?;

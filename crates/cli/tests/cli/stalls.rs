@@ -1,5 +1,3 @@
-//! A sample during which its worker could not run is disturbed, and is taken again.
-
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -44,10 +42,9 @@ pub(crate) fn add(trials: &mut Trials) {
     );
 }
 
-/// A million calls, which take long on any machine.
+/// A million calls take long on any machine.
 const LONG: &str = "write,size=8MiB,chunk=8,source=chunk";
 
-/// A run with so many samples of a case, and more where some are disturbed.
 struct Running {
     program: Program,
     child: Child,
@@ -67,7 +64,6 @@ impl Running {
         wait_for("a worker", || writebench_testkit::worker(self.child.id()))
     }
 
-    /// Waits until the sample's file has something in it.
     fn wait_for_write(&self) -> Result<()> {
         let has_data = |file: &Path| {
             file.ends_with("sample") && std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > 0)
@@ -92,7 +88,7 @@ fn signal(process: u32, name: &str) -> Result<()> {
     call(Command::new("kill").args([format!("-{name}"), process.to_string()]))
 }
 
-/// The first sample was held up, for that reason, and another one was taken.
+/// Another sample replaces the disturbed first one.
 fn held_up(samples: &[Value], reason: &str) -> Result<()> {
     let first = samples.first().context("a sample")?;
     let disturbed = first["disturbed"].as_str().with_context(|| format!("not disturbed: {first}"))?;
@@ -101,14 +97,14 @@ fn held_up(samples: &[Value], reason: &str) -> Result<()> {
     Ok(())
 }
 
-/// On a busy machine a sample may end before the signal comes: then the next attempt counts.
+/// On a busy machine a sample may end before the signal, so the test retries.
 fn in_time(attempt: impl Fn() -> Result<()>) -> Result<()> {
     attempt().or_else(|_| attempt()).or_else(|_| attempt())
 }
 
 fn stopped() -> Result<()> {
     in_time(|| stopped_for(Duration::from_millis(1200), "the worker was stopped by a signal for about 1."))?;
-    // Too short to be seen by looking now and then.
+    // Too short for polling.
     in_time(|| stopped_for(Duration::ZERO, "the worker was stopped by a signal"))
 }
 
@@ -171,7 +167,7 @@ fn limited() -> Result<()> {
     let run = Running::begin("write,size=1MiB,chunk=8,source=chunk", "3")?;
     group.add(run.worker()?)?;
     let samples = run.samples()?;
-    // The first may have begun before.
+    // The first sample may have begun before.
     let under_limit = samples.last().context("a sample")?;
     let disturbed = under_limit["disturbed"].as_str().with_context(|| format!("{samples:#?}"))?;
     ensure!(disturbed.contains("by its group's CPU limit"), "{disturbed}");
@@ -179,7 +175,7 @@ fn limited() -> Result<()> {
     Ok(())
 }
 
-/// The sample takes longer than it may; while it did, the supervisor was stopped for longer than that.
+/// The supervisor is stopped for longer than the timeout, which the sample exceeds also.
 fn supervisor_stopped() -> Result<()> {
     let delay = What::Delay(Duration::from_secs(6));
     let target = FaultyTarget::new(Caching::None, &[(When::At(Call::Write, 4096), delay)])?;
@@ -189,7 +185,6 @@ fn supervisor_stopped() -> Result<()> {
     let is_under_way =
         || target.faulty.operations().iter().any(|operation| operation.fault.is_some()).then_some(());
     wait_for("the call", is_under_way)?;
-    // Later samples take no longer than others.
     target.faulty.follow(&[]);
     let begin = Instant::now();
     signal(child.id(), "STOP")?;

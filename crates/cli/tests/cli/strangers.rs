@@ -1,6 +1,4 @@
-//! Obstacles that others put in the way: links, pipes, devices and planted directories where a
-//! target or a database is named, and databases and documents from strangers. Nothing of theirs is
-//! written or removed.
+//! Links, pipes, devices, directories, databases and documents of other users. Nothing of theirs is written or removed.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -75,7 +73,7 @@ fn no_directory() -> Result<()> {
     Ok(())
 }
 
-/// Whoever may write to the directory above the target can put another in its place.
+/// Users with write permission above the target can replace it.
 fn swapped() -> Result<()> {
     let (program, above) = (program()?, directory_on(Kind::Tmpfs));
     let (target, theirs) = (above.path().join("target"), above.path().join("theirs"));
@@ -86,8 +84,7 @@ fn swapped() -> Result<()> {
     let child = program.start(&arguments)?;
     let ours = wait_for("the workspace", || entries(&target).first().cloned())?;
     wait_for("the worker's files", || (entries(&ours).len() > 1).then_some(()))?;
-    // The prey of a careless remove-by-path: files of ours by their names, in a directory by its
-    // name.
+    // A careless removal by path would delete these, whose names are like writebench's.
     let decoy = theirs.join(ours.file_name().context("a name")?);
     std::fs::create_dir(&decoy)?;
     for name in ["owner", "sample", "precious"] {
@@ -99,7 +96,6 @@ fn swapped() -> Result<()> {
     child.wait_with_output()?;
     ensure!(entries(&decoy).len() == 3, "{:?}", entries(&decoy));
     ensure!(entries(&above.path().join("moved")).is_empty(), "what is ours was removed where it is");
-    // The next run knows of nothing that it would have to remove there.
     run_on(&program, &above.path().join("moved"), &[])?;
     ensure!(entries(&decoy).len() == 3, "{:?}", entries(&decoy));
     Ok(())
@@ -120,7 +116,7 @@ fn planted() -> Result<()> {
     ensure!(run_on(&program, target.path(), &[])?.code == Some(0));
     ensure!(entries(target.path()).len() == 3 && entries(&ours).len() == 2);
     ensure!(std::fs::read(&outside)? == b"theirs");
-    // A directory of somebody else's stays even if the database says that it is a run's.
+    // Another user's directory, which the database claims to be a run's.
     let database = program.home().join("writebench/writebench.db");
     let insert = format!("insert into workspaces (path, run) values (cast('{}' as blob), 1)", ours.display());
     sqlite(&database, &insert)?;
@@ -159,7 +155,7 @@ fn no_file() -> Result<()> {
     Ok(())
 }
 
-/// SQLite through Python, which every machine with these tests has.
+/// SQLite through Python, which all test machines have.
 pub(crate) fn sqlite(database: &Path, statements: &str) -> Result<()> {
     let script =
         "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.commit()";
@@ -234,7 +230,6 @@ fn imported() -> Result<()> {
     ensure!(program.call(&["import", text(&file)?])?.code == Some(0));
     let resume = ["run", "--max-bytes", "1GiB", "--to", text(&victim)?];
     one_line(&program.call(&[&resume[..], &["--resume=2"]].concat())?, &[2], "run 2 was imported")?;
-    // The newest run that is this user's own goes on, and makes no such file.
     let ended = program.call(&["run", "--max-bytes", "1GiB", "--resume", "--from", text(&source)?])?;
     ensure!(ended.code == Some(0) && ended.stderr.contains("Run 1 took ") && !victim.exists(), "{ended:?}");
     one_line(&program.call(&["run", "--resume"])?, &[2], "no unfinished run")

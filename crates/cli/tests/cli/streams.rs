@@ -1,5 +1,3 @@
-//! The reader of a stream may stop: the run goes on, with all of its samples.
-
 use std::io::{BufRead, BufReader};
 
 use anyhow::{Context, Result, ensure};
@@ -25,7 +23,6 @@ fn reader_is_gone() -> Result<()> {
     let path = target.path().to_str().context("UTF-8")?;
     let mut child = program.start(&[&["run", path, "--export", "jsonl=-"], &CASE[..]].concat())?;
     let mut first = String::new();
-    // The pipe is closed when this is dropped.
     BufReader::new(child.stdout.take().context("a pipe")?).read_line(&mut first)?;
     let output = child.wait_with_output()?;
     ensure!(first.starts_with('{'), "{first}");
@@ -39,7 +36,7 @@ fn reader_is_gone() -> Result<()> {
 }
 
 fn file_is_full() -> Result<()> {
-    // Room for the run's line and a few samples.
+    // Space for the run's line and a few samples.
     let (program, target, small) = (program()?, directory_on(Kind::Tmpfs), Mounted::tmpfs(12 << 10)?);
     let export = format!("jsonl={}", small.path().join("samples").display());
     let path = target.path().to_str().context("UTF-8")?;

@@ -1,5 +1,3 @@
-//! Every suite runs from end to end, on tmpfs and on ext4, and leaves nothing behind.
-
 use std::collections::HashSet;
 
 use anyhow::{Context, Result, ensure};
@@ -22,7 +20,7 @@ pub(crate) fn add(trials: &mut Trials) {
     }
 }
 
-/// Filesystems that reserve, map and sync in ways of their own.
+/// Filesystems with different reservation, mapping and syncing.
 fn runs_on_image(kind: &str) -> Result<()> {
     let (program, image) = (program()?, Image::mount(kind, 512 << 20)?);
     for suite in ["create", "mmap", "parallel", "copy"] {
@@ -44,7 +42,7 @@ fn runs_on_image(kind: &str) -> Result<()> {
     Ok(())
 }
 
-/// At a size at which each case has work for 16 threads.
+/// The smallest size with work for 16 threads in each case.
 fn runs(kind: Kind, suite: &str, rows: usize) -> Result<()> {
     let (program, target) = (program()?, directory_on(kind));
     let listed = program.call(&["list", "cases", suite])?.stdout;
@@ -61,7 +59,7 @@ fn runs(kind: Kind, suite: &str, rows: usize) -> Result<()> {
         document["targets"][0]["environment"]
     );
     let cases = document["cases"].as_array().context("cases")?;
-    // Sizes, or chunks, are fewer here, so the suites that go through them have fewer rows.
+    // Fewer sizes or chunks mean fewer rows.
     let rows = match suite {
         "create" => 3,
         "direct" => 2 * 21,
@@ -72,7 +70,7 @@ fn runs(kind: Kind, suite: &str, rows: usize) -> Result<()> {
     let is_whole = !matches!(suite, "create" | "direct");
     ensure!(!is_whole || listed.lines().count() == different.len(), "{listed}");
     for case in cases {
-        // All that tmpfs has is the page cache, and this process is no rank.
+        // tmpfs has only the page cache, and this is not a rank.
         let axes = &case["axes"];
         let impossible = axes["cache"] == "direct" || axes["prepare"] == "fallocate-zero-range";
         if kind == Kind::Tmpfs && impossible || case["method"] == "mpiio" {

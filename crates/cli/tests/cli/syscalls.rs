@@ -1,5 +1,4 @@
-//! The kernel is asked for what a case's name says, no more and no less: calls, sizes and number,
-//! as strace sees them.
+//! Calls, their sizes and counts match a case's name, by strace.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,7 +14,7 @@ use crate::promises::PROMISES;
 
 pub(crate) fn add(trials: &mut Trials) {
     for (case, calls) in PROMISES.iter().chain(COPIES) {
-        // Only a filesystem in memory makes huge pages of a file that is written.
+        // Only tmpfs makes huge pages for a written file.
         let kind = if case.contains("huge=collapse") { Kind::Tmpfs } else { Kind::Ext4 };
         let needs = [Need::Strace, Need::Filesystem(kind)];
         trials.add(format!("{case} asks the kernel for what it says"), &needs, move || {
@@ -38,7 +37,7 @@ pub(crate) fn add(trials: &mut Trials) {
         let methods = program()?.call(&["list", "methods"])?.stdout;
         for method in methods.lines().filter(|line| !line.starts_with(' ')) {
             let name = method.split(' ').next().context("a name")?;
-            // The calls of MPI's methods are tested under mpirun; a program's are its own.
+            // MPI is tested under mpirun, and a program makes its own calls.
             if ["mpiio", "program", "copy-program"].contains(&name) {
                 continue;
             }
@@ -55,8 +54,7 @@ pub(crate) fn add(trials: &mut Trials) {
     });
 }
 
-/// How often a device is flushed for 64 records: what is said to be durable has been on its way there. A
-/// commit of the journal may flush twice, and a few are the filesystem's own.
+/// Flushes of the device for 64 records. A journal commit may flush twice, and the filesystem adds a few.
 const FLUSHES: &[(&str, u64, u64)] = &[
     ("write,size=256KiB,chunk=4KiB,sync=fsync", 1, 25),
     ("write,size=256KiB,chunk=4KiB,sync=fsync/16", 4, 50),
@@ -69,7 +67,6 @@ const FLUSHES: &[(&str, u64, u64)] = &[
     ("mmap,size=256KiB,chunk=4KiB,sync=msync/1", 64, 170),
 ];
 
-/// A filesystem on a device whose flushes are counted.
 struct Flushed {
     program: Program,
     image: Image,
@@ -92,7 +89,6 @@ impl Flushed {
         Ok(stat.split_whitespace().nth(15).context("flushes are not counted")?.parse()?)
     }
 
-    /// The flushes for each of the samples of a run of that case.
     fn each(&self, case: &str) -> Result<u64> {
         let before = self.count()?;
         let words = ["--case", case, "--samples", "1", "--no-limits"];
@@ -108,7 +104,7 @@ fn flushes(case: &str, least: u64, most: u64) -> Result<()> {
     Ok(())
 }
 
-/// The least of several: the filesystem has flushes of its own, and a sample is set apart from the one before by a sync.
+/// The minimum: the filesystem adds flushes, and a sync separates samples.
 fn flushes_less_without_sync() -> Result<()> {
     const TRIES: u32 = 3;
     let flushed = Flushed::new()?;
@@ -126,21 +122,20 @@ fn keeps(case: &str, promised: &[(&str, usize)], target: &Path) -> Result<()> {
     let words = ["run", "--verify", "never", "--samples", "1", "--no-limits", "--case", case];
     let target = target.to_str().context("UTF-8")?;
     let samples = traced(&program, Command::new("strace"), &[&words[..], &[target]].concat())?;
-    // A disturbed sample is taken again.
     let found = samples.into_iter().next().context("no sample")?;
     let promised = promise_of(promised);
     ensure!(found == promised, "found {found:#?}\npromised {promised:#?}");
     Ok(())
 }
 
-/// Calls, each with how often it came.
+/// With counts.
 pub(crate) type Calls = BTreeMap<String, usize>;
 
 pub(crate) fn promise_of(calls: &[(&str, usize)]) -> Calls {
     calls.iter().map(|(call, count)| ((*call).to_owned(), *count)).collect()
 }
 
-/// The program's system calls on the files of each sample, by a command that becomes strace.
+/// Calls on the files of each sample. The command becomes strace.
 pub(crate) fn traced(program: &Program, mut strace: Command, words: &[&str]) -> Result<Vec<Calls>> {
     let log = program.home().join("strace");
     let output = strace
@@ -154,13 +149,13 @@ pub(crate) fn traced(program: &Program, mut strace: Command, words: &[&str]) -> 
     let text = std::fs::read_to_string(log)?;
     let lines = joined(&text);
     let all: Vec<Call> = lines.iter().filter_map(|line| split_call(line)).collect();
-    // The removal of its file ends a sample.
+    // A sample ends with removing its file.
     let samples =
         all.split_inclusive(|(name, arguments, _)| name == "unlinkat" && arguments[1].starts_with("\"sample"));
     Ok(samples.map(calls_on_sample).filter(|calls| !calls.is_empty()).collect())
 }
 
-/// Another program's system calls on files whose paths have `files` in them.
+/// Of another program, on paths with `files` in them.
 pub(crate) fn traced_other(command: &Command, log: &Path, files: &str) -> Result<Calls> {
     let output = Command::new("strace")
         .args(options(log))
@@ -174,7 +169,7 @@ pub(crate) fn traced_other(command: &Command, log: &Path, files: &str) -> Result
     Ok(counted(calls_in_order(&all, &|argument| argument.contains(files))))
 }
 
-/// The options of strace, for all calls that are looked at.
+/// For all relevant calls.
 fn options(log: &Path) -> Vec<OsString> {
     let calls = "open,openat,read,write,writev,pwrite64,pwritev,pwritev2,lseek,ftruncate,fallocate,fsync,fdatasync,\
         sync_file_range,msync,mmap,munmap,madvise,fadvise64,splice,sendfile,copy_file_range,ioctl,io_uring_setup,\
@@ -185,11 +180,10 @@ fn options(log: &Path) -> Vec<OsString> {
     words.iter().map(OsString::from).chain([log.into()]).collect()
 }
 
-/// A call's name, arguments and result.
 type Call = (String, Vec<String>, String);
 
-/// The calls on a sample's files, each as its name and the numbers that matter. On the file that is copied they count
-/// from the moment at which the sample's file is there: before, it is brought into the page cache.
+/// Calls on a sample's files, by name and relevant numbers. Calls on the source count once the sample's file exists:
+/// before, they warm it.
 fn calls_on_sample(all: &[Call]) -> Calls {
     let is_sample = |argument: &str| argument.contains("/.writebench-") && argument.contains("/sample");
     counted(calls_in_order(all, &is_sample))
@@ -228,7 +222,7 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
                 maps.extend(Mapping::from_call(result, &arguments[1]));
             }
             "munmap" if maps.iter().any(|map| map.begins_at(&arguments[0])) => {
-                // Other memory may come to the same place.
+                // Another buffer may have the same address.
                 maps.retain(|map| !map.begins_at(&arguments[0]));
                 calls.push(format!("munmap {}", arguments[1]));
             }
@@ -236,7 +230,7 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
                 calls.push(format!("{name} {}", arguments[1]));
             }
             "madvise" if is_mapped(&maps, &arguments[0]) => {
-                // Advice that this strace has no name for.
+                // Advice unknown to this strace.
                 let numbers = numbers(1).replace("0x19 /* MADV_??? */", "MADV_COLLAPSE");
                 calls.push(format!("madvise {numbers}"));
             }
@@ -249,10 +243,10 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
             "write" if of_sample(0) => calls.push(format!("write {}", arguments[2])),
             "pwrite64" if of_sample(0) => calls.push(format!("pwrite64 {}", numbers(2))),
             "writev" | "pwritev" | "pwritev2" if of_sample(0) => {
-                // The vector itself holds commas; what follows it is count, offset and flags, then the result.
+                // The vector contains commas. Count, offset, flags and result follow.
                 let after =
                     arguments.iter().rposition(|argument| argument.ends_with(']')).map_or(0, |at| at + 1);
-                // A flag that this strace has no name for.
+                // A flag unknown to this strace.
                 let numbers = numbers(after).replace("0x80 /* RWF_??? */", "RWF_DONTCACHE");
                 calls.push(format!("{name} {numbers} {result}"));
             }
@@ -279,7 +273,6 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
     calls
 }
 
-/// The addresses of a mapping.
 struct Mapping(std::ops::Range<u64>);
 
 impl Mapping {
@@ -301,7 +294,7 @@ fn number(address: &str) -> Option<u64> {
     u64::from_str_radix(address.strip_prefix("0x")?, 16).ok()
 }
 
-/// Joins what strace tore apart because another thread came between.
+/// strace splits calls that other threads interrupt.
 fn joined(text: &str) -> Vec<String> {
     let mut unfinished = BTreeMap::<&str, String>::new();
     let mut lines = Vec::new();

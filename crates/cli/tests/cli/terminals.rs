@@ -1,4 +1,4 @@
-//! A person at a terminal changes its width while a run is at work, and presses Ctrl-C.
+//! A terminal is resized during a run, and sends Ctrl-C.
 
 use anyhow::{Context, Result, ensure};
 use writebench_testkit::{Kind, Need, Program, Terminal, Trials, directory_on, entries, wait_for};
@@ -31,7 +31,6 @@ fn start(program: &Program, target: &std::path::Path, columns: u16) -> Result<Te
     Terminal::start(&program.command(&[&["run", path, "--no-limits"], &CASES[..]].concat()), columns)
 }
 
-/// Waits until the bar has been drawn so many times more.
 fn wait_for_drawings(terminal: &Terminal, more: usize) -> Result<usize> {
     let drawings = || terminal.shown().matches(" samples").count();
     let before = drawings();
@@ -39,7 +38,7 @@ fn wait_for_drawings(terminal: &Terminal, more: usize) -> Result<usize> {
     Ok(terminal.shown().len())
 }
 
-/// The lines that a terminal shows: the text between two moves of its cursor to the first column.
+/// The text between two moves to the first column.
 fn lines(shown: &str) -> Vec<String> {
     shown.split(['\r', '\n']).map(without_styles).filter(|line| !line.trim().is_empty()).collect()
 }
@@ -68,7 +67,7 @@ fn resized() -> Result<()> {
     let mut terminal = start(&program, target.path(), WIDE)?;
     wait_for_drawings(&terminal, 3)?;
     terminal.resize(NARROW)?;
-    // The drawing that was under way may still be wide.
+    // The current drawing may still be wide.
     let narrow_from = wait_for_drawings(&terminal, 2)?;
     let narrow_to = wait_for_drawings(&terminal, 3)?;
     terminal.resize(WIDE)?;

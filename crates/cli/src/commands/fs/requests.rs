@@ -41,10 +41,9 @@ fn request<'w>(
     option: &str,
 ) -> Result<&'w mut FilesystemRequest> {
     let names: Vec<String> = requests.iter().map(|request| request.kind.to_string()).collect();
-    requests
-        .iter_mut()
-        .find(|request| request.kind == *kind)
-        .ok_or_else(|| usage!("{option} {kind}: the run does not make this kind. Give one of its kinds: {}", names.join(", ")))
+    requests.iter_mut().find(|request| request.kind == *kind).ok_or_else(|| {
+        usage!("{option} {kind}: the run does not make this kind. Give one of its kinds: {}", names.join(", "))
+    })
 }
 
 fn kinds(words: &[String]) -> Result<Vec<FilesystemKind>> {

@@ -1,5 +1,3 @@
-//! Programs around the printed functions.
-
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -11,7 +9,7 @@ use writebench_testkit::{Compiled, Need};
 use super::grid::case;
 use crate::program;
 
-/// The programs that compile or run a case's code, and the package that it requires.
+/// The required programs and package.
 pub(super) fn needs(language: Language, name: &str) -> Vec<Need> {
     let programs: &[&'static str] = match language {
         Language::C => &["cc"],
@@ -34,14 +32,12 @@ fn requires_package(language: Language, name: &str) -> bool {
         })
 }
 
-/// A program that can be run.
 pub(super) struct Built {
-    // The program's files.
     _directory: TempDir,
     compiled: Compiled,
 }
 
-/// The text of a case's code, or the message instead.
+/// Or the refusal.
 pub(super) fn text(case: &str, language: Language, more: &[&str]) -> Result<Result<String, String>> {
     let words = [&["code", case, "--lang", language.name()], more].concat();
     let ended = program()?.call(&words)?;
@@ -49,7 +45,7 @@ pub(super) fn text(case: &str, language: Language, more: &[&str]) -> Result<Resu
 }
 
 impl Built {
-    /// The program of a case; none if its language does not support it.
+    /// None if the language lacks the case.
     pub(super) fn for_case(case: &str, language: Language, more: &[&str]) -> Result<Option<Self>> {
         let text = match text(case, language, &[&["--main"], more].concat())? {
             Ok(text) => text,
@@ -61,14 +57,12 @@ impl Built {
         Self::from_text(&text, language).map(Some)
     }
 
-    /// The program of that text.
     pub(super) fn from_text(text: &str, language: Language) -> Result<Self> {
         let directory = tempfile::Builder::new().prefix("writebench-snippet-").tempdir()?;
         let compiled = Compiled::from_text(text, language, directory.path())?;
         Ok(Self { _directory: directory, compiled })
     }
 
-    /// The command of the program with two files, in a directory.
     pub(super) fn command(&self, directory: &Path, source: &Path, target: &Path) -> Command {
         let (program, words) = self.compiled.words.split_first().expect("a program");
         let mut command = Command::new(program);
@@ -76,7 +70,6 @@ impl Built {
         command
     }
 
-    /// The end of the program, with those files.
     pub(super) fn output(&self, directory: &Path, source: &Path, target: &Path) -> Result<Output> {
         self.command(directory, source, target).output().context("start the program")
     }

@@ -1,5 +1,3 @@
-//! The system calls of the printed code are the case's.
-
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -39,7 +37,6 @@ pub(crate) fn add(trials: &mut Trials) {
 fn keeps(case: &Case, language: Language, promised: &[(&str, usize)], on: &Path, more: &[&str]) -> Result<()> {
     let name = case.to_string();
     let Some(built) = Built::for_case(&name, language, more)? else { return Ok(()) };
-    // The names by which the calls are found.
     let directory = on.join(".writebench-snippet");
     std::fs::create_dir(&directory)?;
     let content = vec![7; usize::try_from(case.axes().size_bytes)?];
@@ -56,7 +53,7 @@ fn keeps(case: &Case, language: Language, promised: &[(&str, usize)], on: &Path,
     Ok(())
 }
 
-/// Calls that are the case's own, and not of how a language opens, maps and closes files.
+/// Without calls by which a language opens, maps and closes files.
 const OWN: &[&str] = &[
     "open O_",
     "write",
@@ -84,7 +81,7 @@ fn own(calls: Calls) -> Calls {
         .collect()
 }
 
-/// The calls without those that the program makes for its own sake: it reads the data that it will write.
+/// Without reads of the input.
 fn of_snippet(found: &Calls, case: &Case, language: Language) -> Calls {
     let mut found = own(found.clone());
     if language == Language::Python {
@@ -97,7 +94,7 @@ fn of_snippet(found: &Calls, case: &Case, language: Language) -> Calls {
     found
 }
 
-/// Python's `os.pwritev` is pwritev2(2) always: without flags, that is pwritev(2) by its newer number.
+/// Python's `os.pwritev` always calls pwritev2(2).
 fn without_flags(call: String) -> String {
     match call.split(' ').collect::<Vec<_>>()[..] {
         ["pwritev2", count, offset, "0", result] => format!("pwritev {count} {offset} {result}"),
@@ -105,7 +102,7 @@ fn without_flags(call: String) -> String {
     }
 }
 
-/// The promise without what the engine does before the clock and after it.
+/// Without the engine's calls before and after the clock.
 fn promised_of_snippet(case: &Case, promised: &[(&str, usize)]) -> Calls {
     let mut calls = promise_of(promised);
     let mut less = |call: &str| {

@@ -1,4 +1,4 @@
-//! The file has the content, byte by byte: also of no byte, of one, and of a size that is no multiple of anything.
+//! Content with no byte, one byte, and odd sizes.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -35,7 +35,7 @@ pub(crate) fn add(trials: &mut Trials) {
     }
 }
 
-/// Cases of each way to open the file.
+/// Each method of opening the file.
 const REPLACING: [&str; 5] = [
     "write,sync=fsync",
     "fwrite",
@@ -46,12 +46,12 @@ const REPLACING: [&str; 5] = [
 
 const SIZES: [usize; 5] = [3_000_001, 1 << 20, 8192, 1, 0];
 
-/// Different in every byte of a chunk, and in every chunk.
+/// Chunks differ from each other, and so do their bytes.
 pub(super) fn content(size: usize) -> Vec<u8> {
     (0..size).map(|at| (at * 31 + at / 4096).to_le_bytes()[0]).collect()
 }
 
-/// The sizes of the file that is there before, if one must be. A copy replaces a longer one whole.
+/// Sizes of an existing file. A copy replaces a longer one completely.
 fn old_sizes(case: &Case, size: usize) -> impl Iterator<Item = Option<usize>> + use<> {
     let sizes = if !case.axes().prepare.needs_old_content() {
         vec![None]
@@ -81,7 +81,7 @@ pub(super) fn is_whole(name: &str, language: Language, more: &[&str], on: &Path)
         let other = written.iter().zip(&content).position(|(one, other)| one != other);
         ensure!(other.is_none(), "another byte at {} of {size}", other.unwrap_or_default());
     }
-    // A file that is there is never replaced by chance.
+    // An existing file is never replaced by accident.
     if !case.axes().prepare.needs_old_content() {
         std::fs::write(&target, "old")?;
         let output = built.output(on, &source, &target)?;
@@ -90,7 +90,7 @@ pub(super) fn is_whole(name: &str, language: Language, more: &[&str], on: &Path)
     Ok(())
 }
 
-/// No group of this process.
+/// This process is not a member.
 const GROUP: u32 = 12_345;
 
 fn replaces(name: &str, language: Language) -> Result<()> {
@@ -102,7 +102,7 @@ fn replaces(name: &str, language: Language) -> Result<()> {
     std::fs::set_permissions(&target, Permissions::from_mode(0o640))?;
     let _ = std::os::unix::fs::chown(&target, None, Some(GROUP)); // only root may
     let old = std::fs::metadata(&target)?;
-    // A crashed process of the same number has left its file.
+    // A crashed process with the same number leaves its file.
     let program = built.command(on.path(), &source, &target);
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", "umask 077; : > target.$$.tmp; exec \"$@\"", "sh"]);
@@ -114,7 +114,6 @@ fn replaces(name: &str, language: Language) -> Result<()> {
     ensure!((status.mode(), status.gid()) == (old.mode(), old.gid()), "{old:?} became {status:?}");
     let left = std::fs::read_dir(on.path())?.count();
     ensure!(left == 3, "{left} files are there, with the source and the leftover");
-    // The old file stays where the new one cannot be made whole.
     std::fs::write(&target, "old")?;
     let missing = on.path().join("missing");
     let output = built.output(on.path(), &missing, &target).context("without a source")?;

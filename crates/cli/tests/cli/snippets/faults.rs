@@ -1,4 +1,4 @@
-//! Faults of a filesystem: what is continued, what is reported, and what is left.
+//! Which faults are continued or reported, and which files are left.
 
 use anyhow::{Context, Result, ensure};
 use writebench_model::Case;
@@ -8,23 +8,21 @@ use writebench_testkit::{Caching, Call, Errno, Fault, Faulty, Need, Trials, What
 use super::built::{Built, needs};
 use super::grid::{case, in_all_languages, streams};
 
-/// How the program ends.
 #[derive(Clone, Copy)]
 enum End {
-    /// Well, with the whole content.
+    /// With the complete content.
     Whole,
-    /// With that error, and without a file of its own.
+    /// With that error, and without a new file.
     Error(&'static str),
     /// Like `Error`, before any data is written.
     ErrorFirst(&'static str),
-    /// Like `Error`, and the failing call was made once.
+    /// Like `Error`, after one failing call.
     ErrorOnce(&'static str, Call),
 }
 
 const NO_SPACE: &str = "No space left on device";
 const IO: &str = "Input/output error";
 
-/// The faults of one case.
 type Faults = &'static [(When, What, End)];
 
 const FAULTS: &[(&str, Faults)] = &[
@@ -163,7 +161,7 @@ fn meet(name: &str, language: Language, faults: &[(When, What, End)], more: &[&s
 
 fn meets(case: &Case, built: &Built, fault: Fault, end: End) -> Result<()> {
     const SIZE: usize = 40_000;
-    // The kernel maps and splices through the page cache only.
+    // Mappings and splice(2) use the page cache.
     let uncached =
         case.method().card().cursor != writebench_model::Cursor::Mapping && case.method().name() != "splice";
     let faulty = Faulty::mount("sample", if uncached { Caching::None } else { Caching::WriteThrough })?;
@@ -201,7 +199,7 @@ fn meets(case: &Case, built: &Built, fault: Fault, end: End) -> Result<()> {
     }
 }
 
-/// Whether an error names what happened, in the C library's words or by the name that a language gives it.
+/// By the C library's message, or by the language's name for it.
 fn says(errors: &str, words: &str) -> bool {
     let name = if words == NO_SPACE { "ENOSPC" } else { "EIO" };
     let lower = errors.to_lowercase();

@@ -1,5 +1,3 @@
-//! The cases whose code is tried in every language.
-
 use anyhow::{Context, Result};
 use writebench_model::Case;
 use writebench_snippets::{EmitOptions, Language, code, supports};
@@ -7,14 +5,14 @@ use writebench_snippets::{EmitOptions, Language, code, supports};
 use crate::copy_promises::{CLONES, COPIES};
 use crate::promises::{PROMISES, Promise};
 
-/// The promises that have code: one file, written by one process.
+/// Promises of one file, written by one process.
 pub(super) fn promises() -> Vec<(Case, &'static Promise)> {
     let all = PROMISES.iter().chain(COPIES).chain(CLONES);
     let known = all.filter_map(|promise| Some((Case::parse(promise.0).ok()?, promise)));
     known.filter(|(case, _)| supports(Language::C, case.method()).is_ok() && case.file_count() == 1).collect()
 }
 
-/// More cases, for their content: of each kind the ones with threads, windows, write-behind and unaligned ends.
+/// Further cases for content: threads, windows, write-behind and unaligned ends.
 pub(super) const CONTENT: &[&str] = &[
     "write",
     "write,chunk=whole",
@@ -70,7 +68,7 @@ pub(super) const CONTENT: &[&str] = &[
     "copy-file-range,chunk=64KiB,threads=2,descriptor=per-thread",
 ];
 
-/// Whether a producer's data can be written so, where a language supports the case.
+/// Whether the case can write a producer's data.
 pub(super) fn streams(case: &Case) -> bool {
     let frame = EmitOptions { is_stream: true, ..EmitOptions::default() };
     code(case, Language::C, frame).is_ok()
@@ -80,7 +78,6 @@ pub(super) fn case(name: &str) -> Result<Case> {
     Case::parse(name).context(name.to_owned())
 }
 
-/// Each language with each item.
 pub(super) fn in_all_languages<T: Copy>(
     items: impl IntoIterator<Item = T>,
 ) -> impl Iterator<Item = (Language, T)> {

@@ -1,4 +1,4 @@
-//! Systems without what a case names: the code does without, and its file has the content.
+//! Printed code works without optional system features.
 
 use std::process::Command;
 
@@ -10,14 +10,13 @@ use super::built::{Built, needs};
 use super::content::is_whole;
 use super::grid::in_all_languages;
 
-/// Cases on filesystems in images: ext3 has no fallocate(2), and xfs refuses a clone's end within the file.
+/// ext3 lacks fallocate(2), and xfs refuses a clone that ends within the file.
 const ON_IMAGES: [(&str, &str); 3] = [
     ("ext3", "pwrite,chunk=64KiB,cache=direct,prepare=posix-fallocate"),
     ("ext3", "pwrite,chunk=64KiB,cache=direct,prepare=fallocate"),
     ("xfs", "ficlone,prepare=overwrite"),
 ];
 
-/// Cases of io_uring, and the calls that they make durable by.
 const OF_RINGS: [(&str, &str); 4] = [
     ("uring,chunk=16KiB,depth=4,sync=fsync/5", "fsync"),
     ("uring,chunk=16KiB,depth=4,cache=direct,sync=fdatasync", "fdatasync"),
@@ -54,7 +53,7 @@ fn does_without_ring(name: &str, language: Language, sync: &str) -> Result<()> {
     let output = strace.output().context("start strace")?;
     ensure!(output.status.success(), "{output:?}");
     ensure!(std::fs::read(&target)? == content, "another content");
-    // The last sync is that of the directory.
+    // The last sync is the directory's.
     let log = std::fs::read_to_string(&log)?;
     ensure!(log.contains("io_uring_setup") && log.contains(&format!(" {sync}(")), "{log}");
     ensure!(sync != "fsync" || !log.contains("fdatasync"), "{log}");

@@ -1,5 +1,4 @@
-//! The code that `writebench code` prints does what its case says: its system calls are the case's, its file has the
-//! content, and a fault is continued or reported as a careful programmer would.
+//! The code of `writebench code`: its calls, its content, and its reaction to faults.
 
 mod built;
 mod calls;

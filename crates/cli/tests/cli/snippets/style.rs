@@ -1,5 +1,4 @@
-//! The printed code is as its language's own formatter and linter have it: one call of each for all of it. Compilers
-//! warn of the rest: see [`writebench_testkit::Compiled`].
+//! Formatters and linters accept the printed code. [`writebench_testkit::Compiled`] shows compiler warnings.
 
 use std::path::Path;
 use std::process::Command;
@@ -30,7 +29,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add(title, &[Need::Program("go"), Need::Program("gofmt")], gofmt);
 }
 
-/// Files of all code in a language, each in a folder of its own.
+/// One folder per file.
 fn written(language: Language, file: &str) -> Result<TempDir> {
     let directory = tempfile::tempdir()?;
     let promises = promises();
@@ -57,7 +56,7 @@ fn files<'d>(directory: &'d Path, file: &'d str) -> Result<impl Iterator<Item = 
     Ok(std::fs::read_dir(directory)?.flatten().map(move |entry| entry.path().join(file)))
 }
 
-/// The tool agrees and prints nothing, if it must.
+/// The tool must succeed, perhaps without output.
 fn agrees(command: &mut Command, is_silent: bool) -> Result<()> {
     let output = command.output().with_context(|| format!("{command:?}"))?;
     let [out, errors] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
@@ -79,14 +78,14 @@ fn rustfmt() -> Result<()> {
     let directory = written(Language::Rust, "p.rs")?;
     let mut rustfmt = Command::new("rustfmt");
     rustfmt.args(["--check", "--edition", "2024"]).args(files(directory.path(), "p.rs")?);
-    // Without this project's own configuration.
+    // Ignores this project's configuration.
     agrees(rustfmt.current_dir(directory.path()), true)
 }
 
-/// All programs are modules of one library, which is much faster than each by itself.
+/// Modules of one library compile faster than many programs.
 fn clippy() -> Result<()> {
     let directory = written(Language::Rust, "p.rs")?;
-    // Programs have all that functions by themselves have, and no module calls its `main`.
+    // Only programs: they contain the functions. No module calls its `main`.
     let mut library = "#![allow(dead_code)]\n".to_owned();
     for file in files(directory.path(), "p.rs")? {
         if std::fs::read_to_string(&file)?.contains("\nfn main()") {
@@ -102,7 +101,7 @@ fn clippy() -> Result<()> {
     agrees(clippy.args(rust_libraries()?).arg(&path).current_dir(directory.path()), true)
 }
 
-/// Braces and spaces of C and C++. Without a limit of columns, a line ends where its author ended it.
+/// Style of C and C++. Without a column limit, line breaks are kept.
 const CLANG_STYLE: &str = "{BasedOnStyle: LLVM, IndentWidth: 4, AccessModifierOffset: -4, ColumnLimit: 0, \
     BreakBeforeBraces: Custom, BraceWrapping: {AfterFunction: true}, AlignTrailingComments: {Kind: Never}, \
     AlwaysBreakTemplateDeclarations: Yes, ForEachMacros: [io_uring_for_each_cqe], \
@@ -110,14 +109,13 @@ const CLANG_STYLE: &str = "{BasedOnStyle: LLVM, IndentWidth: 4, AccessModifierOf
 
 fn clang_format(language: Language, file: &str) -> Result<()> {
     let directory = written(language, file)?;
-    // It comes with the Python that has its module.
     let program = python_with("clang_format").context("clang-format")?.with_file_name("clang-format");
     let mut clang_format = Command::new(program);
     clang_format.args(["--dry-run", "--Werror", &format!("--style={CLANG_STYLE}")]);
     agrees(clang_format.args(files(directory.path(), file)?), true)
 }
 
-/// One process, because its start costs more than what it parses.
+/// One process for all, because starting is slow.
 fn node() -> Result<()> {
     const PARSE: &str = "for (const file of process.argv.slice(1))
         new (require('vm').Script)(require('fs').readFileSync(file, 'utf8'), file);";

@@ -1,4 +1,4 @@
-//! The printed texts, and the messages for cases that a language does not support.
+//! Printed code, and refusals.
 
 use anyhow::{Result, ensure};
 use writebench_model::{Axis, Case, InCode, Method};
@@ -50,7 +50,7 @@ fn every_method() -> Result<()> {
     Ok(())
 }
 
-/// The code in C, without comments: these have the case's name and words.
+/// Comments contain the case's name.
 fn code_alone(case: &Case) -> Result<String, Unsupported> {
     let text = code(case, Language::C, EmitOptions::default())?;
     let is_comment = |line: &&str| ["/*", "*", "//"].iter().any(|start| line.trim_start().starts_with(start));
@@ -64,11 +64,11 @@ fn every_value() -> Result<()> {
             pairs.retain(|(usual, _)| code_alone(usual).is_ok());
             let Some((_, case)) = pairs.first() else { continue };
             let fits = match case.axes().card(axis).code {
-                // One thread has one descriptor and one mapping, however they are shared.
+                // With one thread, sharing makes no difference.
                 InCode::Supported => pairs.iter().any(|(usual, case)| {
                     let direct = [usual, case].map(|case| case.with(Axis::Cache, "direct"));
                     code_alone(case) != code_alone(usual)
-                        // The memory of the data matters to direct I/O only.
+                        // The memory of the data affects direct I/O only.
                         || matches!(&direct, [Ok(usual), Ok(case)] if code_alone(case) != code_alone(usual))
                 }),
                 InCode::LeftToCaller => pairs.iter().all(|(usual, case)| code_alone(case) == code_alone(usual)),
@@ -83,12 +83,11 @@ fn every_value() -> Result<()> {
     Ok(())
 }
 
-/// Whether the nearest case must be as durable: past the page cache is a promise of less, and may go.
+/// Durability is required of the nearest case. Bypassing the page cache is not.
 fn keeps(case: &Case) -> bool {
     case.contract().durability == writebench_model::Durability::Durable
 }
 
-/// Each case in each language has code, or a nearest case that has some and makes as much durable.
 fn nearest() -> Result<()> {
     for name in CONTENT {
         let case = Case::parse(name)?;
@@ -122,7 +121,7 @@ fn lines() -> Result<()> {
             let Ok(text) = text(name, language, frame)? else { continue };
             let wrong = text.lines().find(|line| line.len() > 120 || line.ends_with([' ', '\t']));
             ensure!(wrong.is_none(), "{name} in {}: {wrong:?}", language.title());
-            // Python's own style has two before a function.
+            // Python has two blank lines before a function.
             let empty = if language == Language::Python { "\n\n\n\n" } else { "\n\n\n" };
             ensure!(!text.contains(empty), "{name} in {}: too many empty lines", language.title());
         }
@@ -130,7 +129,6 @@ fn lines() -> Result<()> {
     Ok(())
 }
 
-/// A refusal says the cost of the nearest case by a run that has both.
 fn cost() -> Result<()> {
     let target = directory_on(Kind::Ext4);
     let program = program()?;

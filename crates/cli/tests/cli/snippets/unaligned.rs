@@ -1,4 +1,4 @@
-//! Data that direct I/O does not take where it is: it goes through one buffer, in huge pages where it fills one.
+//! Misaligned data for direct I/O is copied through a buffer, in huge pages if it fills one.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -11,7 +11,7 @@ use super::built::{Built, needs, text};
 use super::content::content;
 use super::grid::in_all_languages;
 
-/// Cases, and whether each of their calls writes one buffer.
+/// And whether each call writes one buffer.
 const CASES: [(&str, bool); 7] = [
     (SMALL, true),
     ("pwrite,chunk=2MiB,cache=direct", false),
@@ -22,10 +22,10 @@ const CASES: [(&str, bool); 7] = [
     ("uring,chunk=16KiB,depth=4,registered=both,cache=direct,memory=huge-pages", false),
 ];
 
-/// The case whose buffer is smaller than a huge page.
+/// A buffer smaller than a huge page.
 const SMALL: &str = "pwrite,chunk=64KiB,cache=direct";
 
-/// The first bytes of the data, which are left out.
+/// Bytes to skip, which misalign the rest.
 const SKIPPED: usize = 16;
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
 
@@ -37,7 +37,7 @@ pub(crate) fn add(trials: &mut Trials) {
     }
 }
 
-/// The call of the function in a whole program, and the same for data that begins behind those bytes.
+/// The call in a complete program, and its replacement with misaligned data.
 fn calls(language: Language) -> [&'static str; 2] {
     match language {
         Language::C => ["write_file(argv[2], data, size)", "write_file(argv[2], data + 16, size - 16)"],
@@ -69,9 +69,9 @@ fn goes_through_buffer(case: &str, is_one: bool, language: Language) -> Result<(
     let log = std::fs::read_to_string(&log)?;
     let huge: Vec<u64> = log.lines().filter_map(|line| address(line, "madvise", 0, "MADV_HUGEPAGE")).collect();
     if case != SMALL && ![Language::Java, Language::Node].contains(&language) {
-        // The whole program has its data there, too.
+        // Complete programs have the same buffers.
         ensure!(huge.len() > 1, "{log}");
-        // Those of Go and Python are around the pages.
+        // Go and Python allocate around the pages.
         let is_whole = [Language::C, Language::Cpp, Language::Rust].contains(&language);
         ensure!(!is_whole || huge.iter().all(|at| at.is_multiple_of(HUGE_PAGE_BYTES)), "{log}");
     } else {
@@ -87,7 +87,7 @@ fn goes_through_buffer(case: &str, is_one: bool, language: Language) -> Result<(
     Ok(())
 }
 
-/// The argument in hexadecimal digits with that index, of a call in the log that has this text.
+/// The hexadecimal argument at that index, of a call with this text in the log.
 fn address(line: &str, call: &str, index: usize, has: &str) -> Option<u64> {
     let (_, arguments) = line.split_once(&format!("{call}("))?;
     let address = arguments.split(", ").nth(index)?.strip_prefix("0x")?;
