@@ -14,37 +14,29 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add(
-        "a search recommends what is proven to be faster than plain write, or plain write, and keeps its limits",
-        &tmpfs,
-        search,
-    );
-    trials.add("a search goes on without what is not supported or fails", &[Need::Strace], without_some);
-    trials.add("a search goes on when its worker is killed", &tmpfs, killed);
-    trials.add("a search whose every sample fails says why, and fails", &[Need::Fuse], all_fail);
-    trials.add("a search that is cut off recommends nothing", &tmpfs, too_early);
-    trials.add(
-        "a search whose limits do not pay for six rounds ends with smaller files, and says so",
-        &tmpfs,
-        smaller,
-    );
-    trials.add("records are searched for with their durability", &[Need::Filesystem(Kind::Ext4)], records);
-    trials.add("a search measures first what an earlier one has found there", &tmpfs, again);
+    trials.add("a search recommends a proven method or plain write, and keeps its limits", &tmpfs, search);
+    trials.add("a search continues after unsupported and failing cases", &[Need::Strace], without_some);
+    trials.add("a search continues after its worker is killed", &tmpfs, killed);
+    trials.add("a search without a good sample fails with the reason", &[Need::Fuse], all_fail);
+    trials.add("an interrupted search recommends nothing", &tmpfs, too_early);
+    trials.add("a search with low limits takes smaller files, and reports it", &tmpfs, smaller);
+    trials.add("a search for records keeps their durability", &[Need::Filesystem(Kind::Ext4)], records);
+    trials.add("a search begins with the finalists of an earlier one", &tmpfs, again);
     trials.add("a dry run lists the candidates and writes nothing", &tmpfs, dry_run);
-    trials.add("what cannot be searched for is refused in a line", &tmpfs, refusals);
-    trials.add("several goals are answered at once, each in a table of its own", &tmpfs, several_goals);
+    trials.add("impossible searches are refused in one line", &tmpfs, refusals);
+    trials.add("each of several goals gets a table", &tmpfs, several_goals);
     trials.add(
-        "files larger than memory are not begun with where no disk could write them in the budget",
+        "files larger than memory are refused if no disk can write them in the budget",
         &[Need::MemoryGroup, Need::Root, Need::Filesystem(Kind::Ext4)],
         no_time_for_large,
     );
     trials.add(
-        "a filesystem with checksums has an answer with and one without",
+        "a filesystem with checksums gets answers with and without them",
         &[Need::Image("btrfs")],
         checksums,
     );
     trials.add("a search is not resumed", &tmpfs, not_resumed);
-    trials.add("samples are taken until the interval is narrow enough", &tmpfs, precision);
+    trials.add("--precision narrows the interval", &tmpfs, precision);
 }
 
 const QUICK: &[&str] = &["--for", "stream", "--size", "8MiB", "--budget", "20s", "--export=json=-", "--quiet"];

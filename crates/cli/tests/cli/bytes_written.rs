@@ -10,21 +10,17 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("what will be written and what was written are said", &tmpfs, said);
-    trials.add("--max-bytes counts files to be copied and old content, and is not passed", &tmpfs, not_passed);
+    trials.add("a run announces and reports its bytes", &tmpfs, said);
+    trials.add("--max-bytes counts sources and old content, and is not exceeded", &tmpfs, not_passed);
     trials.add(
-        "--max-bytes counts what finds out where direct I/O goes",
+        "--max-bytes counts the check of direct I/O",
         &[Need::Strace, Need::Filesystem(Kind::Ext4)],
         direct,
     );
-    trials.add("--max-bytes that pays for no sample is refused, with the least that does", &tmpfs, too_few);
-    trials.add("a suite without a size takes the largest that its budget pays for", &tmpfs, sized);
+    trials.add("a --max-bytes too low for a sample is refused with the minimum", &tmpfs, too_few);
+    trials.add("a suite without a size takes the largest within its budget", &tmpfs, sized);
     let asked = [Need::Root, Need::Image("ext4"), Need::Program("setsid")];
-    trials.add(
-        "a run that writes much asks first, and without a terminal wants --yes or --max-bytes",
-        &asked,
-        asks,
-    );
+    trials.add("a large run asks first, and needs --yes or --max-bytes without a terminal", &asked, asks);
 }
 
 fn direct() -> Result<()> {

@@ -10,7 +10,7 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Filesystem(Kind::Tmpfs), Need::SetClock];
-    trials.add("a clock that is set back changes no figure, no order and no run", &needs, set_back);
+    trials.add("setting the clock back changes neither results nor runs", &needs, set_back);
 }
 
 const FUTURE: &str = "2037-06-01 00:00:00";

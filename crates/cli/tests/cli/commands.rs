@@ -10,24 +10,24 @@ use crate::{commands_of, program};
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("list shows what there is, and names its cases so that they run", &[], listed_cases_parse);
-    trials.add("show repeats a run and exports it the same", &tmpfs, show_repeats);
-    trials.add("charts are files in a directory, and a run without says so", &tmpfs, charts_are_files);
-    trials.add("probe says what a target is on", &tmpfs, probe_names_the_filesystem);
+    trials.add("list names cases that run", &[], listed_cases_parse);
+    trials.add("show repeats a run and its exports", &tmpfs, show_repeats);
+    trials.add("svg writes charts to a directory, or reports that there are none", &tmpfs, charts_are_files);
+    trials.add("probe names the filesystem", &tmpfs, probe_names_the_filesystem);
     trials.add("completions and the manual know every command", &[], completions_and_manual);
-    trials.add("list suites counts what a dry run of each suite counts", &tmpfs, suite_counts);
+    trials.add("list suites and dry runs count the same cases", &tmpfs, suite_counts);
     trials.add(
-        "a directory whose name is no UTF-8, or has two lines, is measured and resumed",
+        "a directory with a name outside UTF-8, or of two lines, is measured and resumed",
         &tmpfs,
         odd_names,
     );
-    trials.add("a dry run says what would be written and writes nothing", &tmpfs, dry_run);
+    trials.add("a dry run counts the bytes and writes nothing", &tmpfs, dry_run);
     trials.add("a run without suite or case answers all goals", &tmpfs, all_goals);
     trials.add("a run on a slow target answers all goals with smaller files", &[Need::Fuse], slow_target);
     trials.add("results go to stdout and all else to stderr", &tmpfs, outputs);
     trials.add("a run ends with three sentences and the command for its page", &tmpfs, answer_and_doubts);
-    trials.add("where everything failed, the end says so and why", &[Need::Root], nothing_worked);
-    trials.add("a reader that stops reading is no error", &tmpfs, closed_pipe);
+    trials.add("a run without results reports the reason at its end", &[Need::Root], nothing_worked);
+    trials.add("a run ignores a closed pipe", &tmpfs, closed_pipe);
     trials.add("equal seeds give the same order", &tmpfs, seeds_repeat);
 }
 

@@ -8,14 +8,14 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("compare: two runs by number, and by label", &tmpfs, by_number_and_label);
-    trials.add("compare: several runs of each side are the unit", &tmpfs, several_runs);
-    trials.add("compare: show takes a label: its newest run", &tmpfs, show_by_label);
-    trials.add("compare: exported files, without a database", &tmpfs, exported_files);
-    trials.add("compare: what changed beside the speed is listed", &tmpfs, changed_environment);
-    trials.add("compare: a build fails for what is slower, and for nothing else", &tmpfs, fail_if_slower);
-    trials.add("compare: unequal work of one name is refused", &tmpfs, unequal_contracts);
-    trials.add("compare: fits in 80 columns", &tmpfs, fits);
+    trials.add("compare: numbers and labels name two runs", &tmpfs, by_number_and_label);
+    trials.add("compare: the unit is a run if each side has several", &tmpfs, several_runs);
+    trials.add("compare: show takes the newest run of a label", &tmpfs, show_by_label);
+    trials.add("compare: exported files need no database", &tmpfs, exported_files);
+    trials.add("compare: changed environments are listed", &tmpfs, changed_environment);
+    trials.add("compare: --fail-if-slower fails for slower cases only", &tmpfs, fail_if_slower);
+    trials.add("compare: cases with one name and different work are refused", &tmpfs, unequal_contracts);
+    trials.add("compare: the table fits into 80 columns", &tmpfs, fits);
     trials.add("compare: every refusal is one line", &tmpfs, refusals);
     for (label, text) in [("7", "a number"), ("", "at least one"), ("a,b", "commas"), ("a/b", "file")] {
         trials.add(format!("compare: the label '{label}' is refused"), &tmpfs, move || {

@@ -17,15 +17,15 @@ pub(crate) fn add(trials: &mut Trials) {
         trials.add(format!("--from X --to Y leaves an exact copy, on {on}"), &needs, move || from_to(kind));
     }
     let ext4 = [Need::Filesystem(Kind::Ext4)];
-    trials.add("an output that is appended to or holds something is not taken for a copy", &ext4, logs);
-    trials.add("one redirection alone is no copy", &ext4, one_redirection);
-    trials.add("what cannot be copied is refused in one line", &ext4, refused);
-    trials.add("a copy takes the place of no database, and of no file beside one", &ext4, of_database);
-    trials.add("a source that becomes shorter fails its cases and never a copy", &ext4, shorter);
+    trials.add("an output with content, or in append mode, is not overwritten by a copy", &ext4, logs);
+    trials.add("one redirection alone does not start a copy", &ext4, one_redirection);
+    trials.add("unsuitable sources are refused in one line", &ext4, refused);
+    trials.add("a copy does not replace a database or its side files", &ext4, of_database);
+    trials.add("a shrinking source fails its cases, and spares the copy", &ext4, shorter);
     trials.add("a cold source is read from the disk, a warm one is not", &[Need::Image("ext4")], cold);
-    trials.add("nothing is made or emptied before all has been measured", &ext4, nothing_before);
-    trials.add("a link planted in mid-run leads no copy elsewhere", &[Need::Root], planted);
-    trials.add("a run that is killed while it copies leaves no part, and is resumed", &ext4, killed);
+    trials.add("the copy is made after all samples", &ext4, nothing_before);
+    trials.add("a planted link does not redirect a copy", &[Need::Root], planted);
+    trials.add("a run killed during its copy leaves no partial copy, and is resumed", &ext4, killed);
     trials.add(
         "a source that cannot be evicted is unsupported, not warm",
         &[Need::Filesystem(Kind::Tmpfs)],

@@ -9,15 +9,11 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("a damaged database is no missing search", &[], no_search);
-    trials.add(
-        "a database on a disk that fills up keeps its samples, and its run is resumed",
-        &[Need::Root],
-        full,
-    );
+    trials.add("a damaged database is not mistaken for a missing search", &[], no_search);
+    trials.add("a database on a full disk keeps its samples, and its run is resumed", &[Need::Root], full);
     trials.add("a database on a read-only disk is shown", &[Need::Image("ext4")], read_only);
-    trials.add("a database that is cut off or overwritten is said in one line", &tmpfs, corrupted);
-    trials.add("four runs at once on one target begin one database", &tmpfs, four_at_once);
+    trials.add("a truncated or overwritten database is reported in one line", &tmpfs, corrupted);
+    trials.add("four simultaneous runs create one database", &tmpfs, four_at_once);
 }
 
 const CASES: [&str; 5] = ["--case", "write,size=4KiB", "--samples", "12", "--no-limits"];

@@ -15,16 +15,16 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("a database that is locked for long keeps no run from measuring", &tmpfs, locked);
-    trials.add("SIGINT ends the wait for a database, and the results are shown", &tmpfs, locked_to_the_end);
-    trials.add("SIGINT under a locked database ends the run before SQLite would stop waiting", &tmpfs, stopped);
+    trials.add("a locked database does not delay samples", &tmpfs, locked);
+    trials.add("SIGINT ends the wait for a database and shows the results", &tmpfs, locked_to_the_end);
+    trials.add("SIGINT under a locked database ends the run before SQLite's timeout", &tmpfs, stopped);
     for (how, change) in [
         ("removed", removed as fn(&Path) -> Result<()>),
         ("replaced", replaced),
         ("cut off from its log", logless),
     ] {
         trials.add(
-            format!("a database that is {how} in mid-run is said, with the results"),
+            format!("a database that is {how} during a run is reported with the results"),
             &tmpfs,
             move || gone(change),
         );

@@ -12,14 +12,10 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Root, Need::Filesystem(Kind::Tmpfs)];
-    trials.add(
-        "a database where others can make files is refused, with a place to put it",
-        &needs,
-        open_to_all,
-    );
-    trials.add("a journal that others put beside the database is not obeyed", &needs, hot_journal);
-    trials.add("what is beside the database must be a file of the user's own", &needs, beside);
-    trials.add("the directory of a database is made for the user alone", &needs, made);
+    trials.add("a database in a shared directory is refused with another path", &needs, open_to_all);
+    trials.add("a planted journal is not applied", &needs, hot_journal);
+    trials.add("side files of other users are refused", &needs, beside);
+    trials.add("a new database directory is private", &needs, made);
 }
 
 const NOBODY: u32 = 65534;

@@ -6,10 +6,10 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("runs delete: without a terminal it wants --yes, and says what would go", &tmpfs, deleted);
-    trials.add("runs delete: a run under way is refused, and one that is not there", &tmpfs, refused);
+    trials.add("runs delete: without a terminal it needs --yes, and lists the runs", &tmpfs, deleted);
+    trials.add("runs delete: live and missing runs are refused", &tmpfs, refused);
     let terminal = [Need::Filesystem(Kind::Tmpfs), Need::Program("setsid")];
-    trials.add("runs delete: on a terminal it asks", &terminal, asked);
+    trials.add("runs delete: it asks at a terminal", &terminal, asked);
 }
 
 fn measured(labels: &[&str]) -> Result<Program> {

@@ -19,9 +19,9 @@ pub(crate) fn add(trials: &mut Trials) {
         trials.add(name, &needs, move || goes_bad(kind, Errno::IO));
     }
     let needs = [Need::Image("btrfs"), Need::LoopDevice, Need::Fuse];
-    trials.add("a device with no room below btrfs gives no figure", &needs, || goes_bad("btrfs", Errno::NOSPC));
+    trials.add("a full device below btrfs gives no result", &needs, || goes_bad("btrfs", Errno::NOSPC));
     let needs = [Need::Image("ext4"), Need::LoopDevice];
-    trials.add("a device that is detached stays as long as it is mounted", &needs, detached);
+    trials.add("a detached device remains while it is mounted", &needs, detached);
 }
 
 const SYNCED: [&str; 2] = ["write,size=64KiB,sync=fsync", "mmap,size=64KiB,sync=fsync"];

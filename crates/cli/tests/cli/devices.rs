@@ -13,21 +13,17 @@ const SIZE: u64 = 64 << 20;
 
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::LoopDevice];
-    trials.add("suite direct runs on a loop device and what it wrote is on it", &needs, on_a_device);
-    trials.add("a device that is not named twice is refused", &needs, not_named);
+    trials.add("suite direct writes to a loop device", &needs, on_a_device);
+    trials.add("a device named once is refused", &needs, not_named);
     trials.add("a device with a filesystem needs --destroy-data, a mounted one is refused", &needs, with_data);
     let ext4 = [Need::Image("ext4")];
     trials.add("--dry-run of a device in use shows the plan and the refusal", &ext4, dry_run);
-    trials.add(
-        "a device below a mounted loop device is refused, and what is mounted stays whole",
-        &ext4,
-        below,
-    );
-    trials.add("a loop device over the file of a mounted one is refused, and that stays whole", &ext4, beside);
-    trials.add("a run is resumed on a device only while nobody has put data there", &needs, resumed);
-    trials.add("cases that need a file of their own are refused on a device", &needs, files);
+    trials.add("a device below a mounted loop device is refused and unchanged", &ext4, below);
+    trials.add("a second loop device over a mounted image is refused and unchanged", &ext4, beside);
+    trials.add("a run is not resumed on a device with new data", &needs, resumed);
+    trials.add("cases that need a new file are refused on a device", &needs, files);
     trials.add("sectors of 4096 bytes are respected", &needs, sectors);
-    trials.add("--destroy goes with a device only", &[Need::Filesystem(Kind::Tmpfs)], || {
+    trials.add("--destroy is refused without a device", &[Need::Filesystem(Kind::Tmpfs)], || {
         let target = directory_on(Kind::Tmpfs);
         refused(&[target.path().to_str().context("UTF-8")?, "--destroy", "/dev/null"], 2, "name the device")
     });

@@ -8,8 +8,8 @@ use writebench_testkit::{Program, Trials};
 use crate::{commands_of, program};
 
 pub(crate) fn add(trials: &mut Trials) {
-    trials.add("docs/reference/commands.md is what the program prints", &[], commands);
-    trials.add("docs/reference/exit-codes.md lists the codes that --help lists", &[], exit_codes);
+    trials.add("docs/commands.md matches the program's output", &[], commands);
+    trials.add("docs/exit-codes.md lists the codes that --help lists", &[], exit_codes);
 }
 
 fn documents() -> PathBuf {

@@ -11,13 +11,13 @@ use crate::program;
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = Need::Filesystem(Kind::Tmpfs);
     let python = [tmpfs, Need::Program("python3")];
-    trials.add("exports: Python's csv and json read what is in the database", &python, python_reads);
+    trials.add("exports: Python reads CSV and JSON with the database's results", &python, python_reads);
     let jq = [tmpfs, Need::Program("jq")];
-    trials.add("exports: jq makes the tables that docs/reference/json.md shows", &jq, jq_reads);
-    trials.add("exports: lines come while the run goes on", &[tmpfs], lines_come);
-    trials.add("exports: a run from elsewhere is the same in another database", &[tmpfs], imported);
+    trials.add("exports: jq makes the tables that docs/json.md shows", &jq, jq_reads);
+    trials.add("exports: jsonl lines are written during the run", &[tmpfs], lines_come);
+    trials.add("exports: an imported run equals its original", &[tmpfs], imported);
     trials.add("exports: every refusal is one line", &[tmpfs], refusals);
-    trials.add("show: sorted, and the first rows only, while exports stay whole", &[tmpfs], arranged);
+    trials.add("show: --sort and --top change tables but not exports", &[tmpfs], arranged);
 }
 
 const CASES: [&str; 8] = [

@@ -13,10 +13,10 @@ use crate::{outcomes, program};
 
 pub(crate) fn add(trials: &mut Trials) {
     let fuse = [Need::Fuse];
-    trials.add("faults: EIO at each operation of each method, without page cache", &fuse, || {
+    trials.add("faults: EIO fails each operation of each method without page cache", &fuse, || {
         at_each_operation(Caching::None, |_| Errno::IO)
     });
-    trials.add("faults: each errno in turn at each operation, through the page cache", &fuse, || {
+    trials.add("faults: each errno fails each operation through the page cache", &fuse, || {
         at_each_operation(Caching::WriteThrough, |number| ERRNOS[number % ERRNOS.len()])
     });
 }

@@ -32,9 +32,9 @@ pub(crate) fn add(trials: &mut Trials) {
     for (kind, mkfs) in KINDS {
         let server = kind.starts_with("fuse:").then_some(Need::Bindfs);
         let mut needs: Vec<_> = [Need::Image(mkfs)].into_iter().chain(server).collect();
-        trials.add(format!("fs: {kind} holds what was written, by every method"), &needs, || holds(kind));
+        trials.add(format!("fs: {kind} keeps the data of every method"), &needs, || holds(kind));
         needs.push(Need::Strace);
-        trials.add(format!("fs: on {kind} cases ask the kernel for what they say"), &needs, || keeps(kind));
+        trials.add(format!("fs: cases make their calls on {kind}"), &needs, || keeps(kind));
     }
     for (files, is_sharded) in [("whole files", false), ("shards of files", true)] {
         let needs = [Need::Image("ext4"), Need::Program("glusterfsd")];
@@ -42,20 +42,20 @@ pub(crate) fn add(trials: &mut Trials) {
         trials.add(name, &needs, move || gluster_holds(is_sharded));
     }
     let both = [Need::Image("ext4"), Need::Image("xfs"), Need::Filesystem(Kind::Ext4)];
-    trials.add("fs: one table has the made filesystems, and one line the missing ones", &both, one_table);
-    trials.add("fs: one that turns out too small is a column, and the others go on", &both, too_small);
-    trials.add("fs: options are in effect and in the record", &both, options);
-    trials.add("fs: a suite without a size takes the largest that its budget pays for", &both, sized);
-    trials.add("fs: an image is held against the directory that it is in", &both, image_share);
+    trials.add("fs: a missing filesystem is reported with its reason", &both, one_table);
+    trials.add("fs: a filesystem that is too small does not stop the others", &both, too_small);
+    trials.add("fs: options are applied and recorded", &both, options);
+    trials.add("fs: a suite without a size takes the largest within its budget", &both, sized);
+    trials.add("fs: a filesystem is compared with the directory of its image", &both, image_share);
     let with_btrfs = [&both[..], &[Need::Image("btrfs")]].concat();
-    trials.add("fs: images have no names, and loop devices go past the page cache", &with_btrfs, images);
+    trials.add("fs: images have no names, and loop devices bypass the page cache", &with_btrfs, images);
     trials.add("fs: a dry run makes nothing", &both, dry_run);
-    trials.add("fs: a run that is over cannot go on", &both, no_resume);
+    trials.add("fs: a run is not resumed", &both, no_resume);
     trials.add("fs: every refusal is one line", &both, refusals);
-    trials.add("fs: without root it says so in a line", &both, unprivileged);
+    trials.add("fs: a run without root is refused in one line", &both, unprivileged);
     let all = [&both[..], &[Need::Bindfs]].concat();
     for (ending, code) in [("the end", 0), ("INT", 130), ("TERM", 130), ("KILL", -1), ("an error", 1)] {
-        trials.add(format!("fs: after {ending} nothing stays"), &all, move || ends(ending, code));
+        trials.add(format!("fs: {ending} leaves nothing behind"), &all, move || ends(ending, code));
     }
 }
 

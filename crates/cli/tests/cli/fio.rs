@@ -23,9 +23,9 @@ pub(crate) fn add(trials: &mut Trials) {
         });
     }
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("fio: what has no job is said, counted and listed", &tmpfs, left_out);
+    trials.add("fio: cases without a job are counted and listed", &tmpfs, left_out);
     let needs = [Need::Program("fio"), Need::Filesystem(Kind::Tmpfs)];
-    trials.add("fio: writebench hands over data about as fast", &needs, about_as_fast);
+    trials.add("fio: writebench writes about as fast", &needs, about_as_fast);
 }
 
 const CASES: &[&str] = &[

@@ -14,16 +14,12 @@ const ONLY_ITS_LOCK: &str = " and wrote 32 B.";
 
 pub(crate) fn add(trials: &mut Trials) {
     trials.add(
-        "64 GiB on a tmpfs of 16 MiB: a length is set, blocks and data are refused",
+        "64 GiB on a tmpfs of 16 MiB get a length, but neither blocks nor data",
         &[Need::Root],
         on_tmpfs,
     );
     let image = [Need::Image("ext4")];
-    trials.add(
-        "64 GiB on ext4 in a sparse image: reserved and set, and next to nothing written",
-        &image,
-        on_ext4,
-    );
+    trials.add("64 GiB on ext4 in a sparse image are allocated almost without writing", &image, on_ext4);
 }
 
 const HOLE: &str = "allocate,size=64GiB,call=ftruncate";

@@ -13,12 +13,12 @@ use crate::outcomes::case;
 
 pub(crate) fn add(trials: &mut Trials) {
     let fuse = [Need::Fuse];
-    trials.add("faults: a delay is measured, and no fault", &fuse, delay);
-    trials.add("faults: a hang in the kernel costs one case, and keeps nobody", &fuse, hang);
-    trials.add("faults: the file of a sample that hung is removed once its call has ended", &fuse, hung_file);
-    trials.add("faults: a file that cannot be removed is said, and removed by the next run", &fuse, stays);
-    trials.add("faults: no thread writes when the sample is over", &fuse, threads_end);
-    trials.add("faults: data that is lost at write-back is said, with the error", &fuse, lost_at_write_back);
+    trials.add("faults: a delay is measured without a fault", &fuse, delay);
+    trials.add("faults: a hang in the kernel costs one case and blocks nothing", &fuse, hang);
+    trials.add("faults: the file of a hung sample is removed after its call", &fuse, hung_file);
+    trials.add("faults: a file that cannot be removed is reported, and removed by the next run", &fuse, stays);
+    trials.add("faults: no thread writes after its sample", &fuse, threads_end);
+    trials.add("faults: data lost at write-back is reported with the error", &fuse, lost_at_write_back);
 }
 
 fn delay() -> Result<()> {

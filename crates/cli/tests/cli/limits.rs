@@ -8,16 +8,14 @@ const DEVICE_BYTES_PER_S: u64 = 40 << 20;
 
 pub(crate) fn add(trials: &mut Trials) {
     let throttled = [Need::LoopDevice, Need::Throttle, Need::Image("ext4")];
-    trials.add(
-        "a write that outlasts its device's speed is a burst, and where it fell is said",
-        &throttled,
-        || on_a_slow_device("burst", Some(DEVICE_BYTES_PER_S / 8)),
-    );
+    trials.add("a burst is reported with the point where the speed fell", &throttled, || {
+        on_a_slow_device("burst", Some(DEVICE_BYTES_PER_S / 8))
+    });
     trials.add("a write at the speed of its device is steady", &throttled, || on_a_slow_device("steady", None));
-    trials.add("what is handed over in one call, or soon, has no course", &[], no_course);
-    trials.add("shares are of limits measured in the same run", &[Need::Filesystem(Kind::Tmpfs)], shares);
+    trials.add("short writes and single calls have no timeline", &[], no_course);
+    trials.add("percentages refer to limits of the same run", &[Need::Filesystem(Kind::Tmpfs)], shares);
     trials.add(
-        "a target in memory has no limit of a device, and says why",
+        "a target in memory reports why it has no device limit",
         &[Need::Filesystem(Kind::Tmpfs)],
         || {
             let (program, target) = (program()?, directory_on(Kind::Tmpfs));
@@ -29,7 +27,7 @@ pub(crate) fn add(trials: &mut Trials) {
             Ok(())
         },
     );
-    trials.add("--no-limits measures none", &[], || {
+    trials.add("--no-limits skips the limits", &[], || {
         let (program, target) = (program()?, tempfile::tempdir()?);
         let arguments = ["--case", "write,size=1MiB", "--samples", "1", "--no-limits"];
         let document = program.run(target.path(), &arguments, 0)?;
@@ -40,7 +38,7 @@ pub(crate) fn add(trials: &mut Trials) {
         );
         Ok(())
     });
-    trials.add("bytes that the samples need are not spent on the device's limit", &[], || {
+    trials.add("the device's limit does not use bytes of samples", &[], || {
         let (program, target) = (program()?, tempfile::tempdir()?);
         let arguments = [
             "--case",
@@ -58,7 +56,7 @@ pub(crate) fn add(trials: &mut Trials) {
         ensure!(document["run"]["status"] == "complete", "{}", document["run"]);
         Ok(())
     });
-    trials.add("a run that is resumed keeps the limits that it began with", &[], || {
+    trials.add("a resumed run keeps its limits", &[], || {
         let (program, target) = (program()?, tempfile::tempdir()?);
         let arguments = ["--case", "write,size=1MiB", "--samples", "2", "--max-bytes", "2MiB"];
         let before = program.run(target.path(), &arguments, 0)?;

@@ -15,16 +15,12 @@ use writebench_testkit::{
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add(
-        "load: a million samples in a database: show and compare take as long as among twenty thousand",
+        "load: show and compare take as long with a million samples as with twenty thousand",
         &[],
         million_samples,
     );
-    trials.add(
-        "load: ten thousand cases in a run: show and compare take not much more than ten times as long as a thousand",
-        &[],
-        many_cases,
-    );
-    trials.add("load: ten thousand cases in a run: its supervisor holds less than 100 MB", &tmpfs, supervisor);
+    trials.add("load: show and compare scale linearly up to ten thousand cases", &[], many_cases);
+    trials.add("load: a supervisor of ten thousand cases uses less than 100 MB", &tmpfs, supervisor);
 }
 
 const TURNS: usize = 5;

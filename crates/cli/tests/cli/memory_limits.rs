@@ -15,21 +15,17 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::MemoryGroup, Need::Root, Need::Filesystem(Kind::Ext4), Need::Program("fallocate")];
-    trials.add(
-        "a source beyond the memory of its control group is refused, and a smaller one is not",
-        &needs,
-        planned,
-    );
+    trials.add("a source larger than the control group's memory is refused", &needs, planned);
     let memory = [Need::MemoryGroup, Need::Root, Need::Filesystem(Kind::Ext4), Need::Filesystem(Kind::Tmpfs)];
     for kind in [Kind::Ext4, Kind::Tmpfs] {
         trials.add(
-            format!("what fits a control group's memory by the plan fits with the warm-up, on {}", kind.name()),
+            format!("accepted sizes fit into a control group's memory, on {}", kind.name()),
             &memory,
             move || fits(kind),
         );
     }
-    trials.add("memory that a worker itself does not fit into is refused", &memory, no_room_for_a_worker);
-    trials.add("a worker that the kernel kills for want of memory costs its case at most", &needs, killed);
+    trials.add("a control group too small for a worker is refused", &memory, no_room_for_a_worker);
+    trials.add("a worker killed for lack of memory costs at most its case", &needs, killed);
 }
 
 fn text(path: &Path) -> Result<&str> {

@@ -11,7 +11,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("mpi: MPI-IO writes every byte, each rank alone or all together", &mpi, every_byte);
     let strace = [mpi[0], mpi[1], Need::Strace];
     trials.add("mpi: MPI-IO makes the calls that a case names", &strace, calls);
-    trials.add("mpi: MPI-IO does not wait for a rank that failed", &strace, one_fails);
+    trials.add("mpi: MPI-IO does not wait for a failed rank", &strace, one_fails);
     trials.add("mpi: outside MPI, MPI-IO is not supported", &[mpi[1]], outside);
 }
 

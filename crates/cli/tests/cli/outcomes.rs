@@ -14,34 +14,30 @@ use crate::program;
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add(
-        "an allocation that does not fit has no bandwidth",
+        "an allocation that does not fit has no throughput",
         &[Need::Image("ext4")],
         allocation_too_large,
     );
     trials.add("a file cut behind a mapping costs one case (SIGBUS)", &tmpfs, sigbus);
     trials.add("a hang costs one case", &tmpfs, hang);
-    trials.add("a killed worker costs one sample, and its case goes on", &tmpfs, killed);
+    trials.add("a killed worker costs one sample", &tmpfs, killed);
     trials.add("writes beyond the file size limit cost their case", &tmpfs, file_size_limit);
     trials.add("the limit on bytes is kept", &tmpfs, max_bytes);
     trials.add(
-        "a limit on time cuts slow records, and says how far they came",
+        "a limit on time cuts slow records, and reports their number",
         &[Need::Filesystem(Kind::Ext4)],
         cut,
     );
-    trials.add("where io_uring is forbidden it is unsupported, with the errno", &[Need::Strace], forbidden);
+    trials.add("a forbidden io_uring is unsupported, with the errno", &[Need::Strace], forbidden);
     trials.add(
-        "a filesystem without O_DIRECT is told from one that pretends",
+        "a filesystem without O_DIRECT differs from one that pretends",
         &[Need::Image("ext4")],
         no_direct,
     );
-    trials.add("a misaligned direct write says what would fit", &[Need::Image("ext4")], misaligned);
-    trials.add("a file without checksums is unsupported on other filesystems than btrfs", &tmpfs, unchecked);
-    trials.add("the limit on time is kept and said", &tmpfs, budget);
-    trials.add(
-        "a sample begins only where the ones before it leave time for it, in runs and searches",
-        &[Need::Fuse],
-        overrun,
-    );
+    trials.add("a misaligned direct write reports the alignment", &[Need::Image("ext4")], misaligned);
+    trials.add("files without checksums are unsupported outside btrfs", &tmpfs, unchecked);
+    trials.add("the limit on time is kept and reported", &tmpfs, budget);
+    trials.add("samples begin only if the budget has time for them", &[Need::Fuse], overrun);
 }
 
 /// Like a sandbox, which refuses the system call.

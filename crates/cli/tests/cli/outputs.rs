@@ -17,31 +17,23 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add(
-        "outputs: a device is refused, and a filesystem on it stays as it is",
-        &[Need::Image("ext4")],
-        device,
-    );
-    trials.add("outputs: the database is not written over, by none of its names", &tmpfs, database);
-    trials.add("outputs: a file that the command reads is not written over", &tmpfs, inputs);
-    trials.add("outputs: the workspace of a run is no place for one", &tmpfs, workspace);
+    trials.add("outputs: a device is refused and unchanged", &[Need::Image("ext4")], device);
+    trials.add("outputs: the database is not overwritten under any name", &tmpfs, database);
+    trials.add("outputs: an input file is not overwritten", &tmpfs, inputs);
+    trials.add("outputs: the directory of a run is refused", &tmpfs, workspace);
     trials.add("outputs: two exports to one file, or to standard output, are refused", &tmpfs, twice);
-    trials.add("outputs: a page is the old one or the new one whenever its writer is killed", &tmpfs, killed);
-    trials.add("outputs: what was there stays whole where a new file has no room", &[Need::Root], full);
+    trials.add("outputs: a killed writer leaves the old page or the new one", &tmpfs, killed);
+    trials.add("outputs: a full disk keeps the old file", &[Need::Root], full);
     trials.add("outputs: the directory of a renamed file is synced", &[Need::Strace, tmpfs[0]], renamed);
-    trials.add("outputs: a file keeps its mode and owner, and a new one has the usual", &[Need::Root], mode);
-    trials.add("outputs: a link is refused, and said where it leads", &tmpfs, link);
+    trials.add("outputs: a file keeps its mode and owner", &[Need::Root], mode);
+    trials.add("outputs: a link is refused with its destination", &tmpfs, link);
     let planting = [Need::Root, Need::Program("setpriv")];
-    trials.add("outputs: a pipe that a stranger planted is refused", &[Need::Root], planted_pipe);
-    trials.add("outputs: a link that is planted in mid-run leads nowhere", &planting, planted);
-    trials.add("outputs: a directory that is swapped in mid-run leads nowhere", &planting, swapped);
+    trials.add("outputs: a planted pipe is refused", &[Need::Root], planted_pipe);
+    trials.add("outputs: a link planted during a run is not followed", &planting, planted);
+    trials.add("outputs: a directory swapped during a run is not used", &planting, swapped);
+    trials.add("outputs: jsonl replaces an older file, and spares its other names", &tmpfs, streamed);
     trials.add(
-        "outputs: jsonl takes the place of an older file, and writes into no other name of it",
-        &tmpfs,
-        streamed,
-    );
-    trials.add(
-        "outputs: a directory's files of others are refused, or replaced with --force",
+        "outputs: foreign files in a directory are refused, or replaced with --force",
         &tmpfs,
         directories,
     );

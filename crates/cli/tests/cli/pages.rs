@@ -8,8 +8,8 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = Need::Filesystem(Kind::Tmpfs);
-    trials.add("report: a page of the newest run, of labels, and of exports", &[tmpfs], pages);
-    trials.add("report: what cannot be had is one line, and leaves no file", &[tmpfs], refusals);
+    trials.add("report: a page shows the newest run, labels, or exports", &[tmpfs], pages);
+    trials.add("report: every refusal is one line, and leaves no file", &[tmpfs], refusals);
     trials.add("report: a run can end with its page", &[tmpfs], page_of_a_run);
 }
 

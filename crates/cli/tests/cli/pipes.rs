@@ -13,18 +13,18 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("pipes: a reader gets what a file would have, by each name of a pipe", &tmpfs, named_pipes);
-    trials.add("pipes: what the shell redirected is added to", &tmpfs, redirected);
+    trials.add("pipes: a pipe gets the same as a file, under each name", &tmpfs, named_pipes);
+    trials.add("pipes: redirected files are appended to", &tmpfs, redirected);
     for signal in ["INT", "TERM"] {
         trials.add(format!("pipes: SIG{signal} ends a program that waits for a reader"), &tmpfs, move || {
             no_reader(signal)
         });
     }
-    trials.add("pipes: a reader that reads nothing keeps no run from its end", &tmpfs, idle_reader);
-    trials.add("standard output that is full costs neither the run nor its exports", &tmpfs, full);
-    trials.add("an export to standard output is what a file would have, byte by byte", &tmpfs, bytes);
+    trials.add("pipes: an idle reader does not block the end of a run", &tmpfs, idle_reader);
+    trials.add("a full standard output costs neither the run nor its exports", &tmpfs, full);
+    trials.add("an export to standard output equals that to a file", &tmpfs, bytes);
     let terminal = [Need::Filesystem(Kind::Tmpfs), Need::Program("setsid")];
-    trials.add("a terminal obeys nothing that an imported run says", &terminal, foreign_text);
+    trials.add("imported runs send no escape sequences to a terminal", &terminal, foreign_text);
 }
 
 fn text(path: &Path) -> Result<&str> {

@@ -12,13 +12,13 @@ use crate::program;
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::LoopDevice, Need::Program("setpriv")];
     trials.add("a suite runs as nobody", &needs, suite_as_nobody);
-    trials.add("what needs root says so to nobody", &needs, needs_root);
+    trials.add("commands that need root refuse nobody", &needs, needs_root);
     trials.add(
-        "a directory that only the user's own group may write is safe for a database",
+        "a directory that is writable for the user's private group is safe for a database",
         &needs,
         own_group,
     );
-    trials.add("what nobody may not pin is refused before it is measured", &needs, locked_memory);
+    trials.add("memory that nobody may not pin is refused before measuring", &needs, locked_memory);
     trials.add("a worker keeps only the rights that it needs", &[Need::Root], kept_rights);
 }
 

@@ -11,8 +11,8 @@ pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::ProcessGroup, Need::Root, Need::Filesystem(Kind::Tmpfs)];
     trials.add("a run with few threads ends with an error or an outcome", &needs, runs);
     trials.add("a run with few threads in a terminal ends with an error or an outcome", &needs, in_a_terminal);
-    trials.add("a small stack is raised where it may be, and refused in one line elsewhere", &[], small_stacks);
-    trials.add("runs are not compared where no thread can be started, and that is an error", &needs, compared);
+    trials.add("a small stack is raised, or refused in one line", &[], small_stacks);
+    trials.add("compare fails if no thread can be started", &needs, compared);
 }
 
 /// From the program and one target helper to a case with four threads.

@@ -11,19 +11,19 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("a program that leaves a writer behind has it killed, and is disturbed", &tmpfs, || {
+    trials.add("a writer left behind by a program is killed, and disturbs the sample", &tmpfs, || {
         in_each_way(leaves_behind)
     });
-    trials.add("a program dies with its worker, and all that it started", &tmpfs, || {
+    trials.add("a program and its children die with the worker", &tmpfs, || {
         in_each_way(|writer| dies_with(writer, |run| worker(run).context("a worker")))
     });
-    trials.add("a program dies with its guard, and all that it started", &tmpfs, || {
+    trials.add("a program and its children die with the guard", &tmpfs, || {
         in_each_way(|writer| dies_with(writer, guard))
     });
-    trials.add("a program dies with the supervisor, and all that it started", &tmpfs, || {
+    trials.add("a program and its children die with the supervisor", &tmpfs, || {
         in_each_way(dies_with_the_supervisor)
     });
-    trials.add("a program has only the descriptors that it is promised", &tmpfs, descriptors);
+    trials.add("a program inherits only the promised descriptors", &tmpfs, descriptors);
 }
 
 /// A child, a new session, and an orphan, each of which writes to `"$0"`.

@@ -9,19 +9,15 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let ext4 = [Need::Filesystem(Kind::Ext4)];
-    trials.add(
-        "a program stands beside cases, in the same rounds, and its content is read back",
-        &ext4,
-        beside,
-    );
-    trials.add("a program that writes another content or size fails, and says which", &ext4, wrong);
-    trials.add("a program that makes its own data is held to its size alone", &ext4, of_its_own);
+    trials.add("a program is measured in the rounds of cases, and read back", &ext4, beside);
+    trials.add("wrong content or size of a program is reported", &ext4, wrong);
+    trials.add("a program with its own data is checked for size only", &ext4, of_its_own);
     trials.add("a program's own phases replace the time from its start to its end", &ext4, phases);
-    trials.add("a program that fails costs its case, with its last words", &ext4, failing);
+    trials.add("a failing program costs its case, and its last output is shown", &ext4, failing);
     trials.add("a program that hangs is killed at the deadline, and leaves no process", &ext4, hanging);
-    trials.add("a program promises what it is said to: durable, or a copy", &ext4, contracts);
-    trials.add("a run with programs goes on only with the same programs, named again", &ext4, resumed);
-    trials.add("command lines that cannot be meant are refused", &[], refused);
+    trials.add("a program has the contract of its options: durable, or a copy", &ext4, contracts);
+    trials.add("a run with programs is resumed only with the same programs", &ext4, resumed);
+    trials.add("impossible command lines are refused", &[], refused);
     let needs = [Need::Filesystem(Kind::Ext4), Need::Program("cc")];
     trials.add("printed code is a program that reports its phases", &needs, of_code);
 }

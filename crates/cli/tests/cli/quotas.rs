@@ -11,7 +11,7 @@ use crate::program;
 pub(crate) fn add(trials: &mut Trials) {
     // btrfs applies quotas to root, without other kernel features.
     let needs = [Need::Image("btrfs"), Need::Program("btrfs")];
-    trials.add("a quota that is used up costs what does not fit, by its call", &needs, used_up);
+    trials.add("an exhausted quota costs the cases that do not fit", &needs, used_up);
 }
 
 fn limited(image: &Image, bytes: u64) -> Result<PathBuf> {

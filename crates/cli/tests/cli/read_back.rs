@@ -16,7 +16,7 @@ pub(crate) fn add(trials: &mut Trials) {
         lost_writes,
     );
     let below_ext4 = [Need::Image("ext4"), Need::LoopDevice, Need::Fuse];
-    trials.add("a device that flips bits below ext4 fails a durable case, and only that", &below_ext4, flipped);
+    trials.add("flipped bits below ext4 fail durable cases only", &below_ext4, flipped);
     trials.add(
         "later samples are read back in part, durable ones from the device",
         &[Need::Filesystem(Kind::Ext4)],

@@ -7,10 +7,12 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let ext4 = Need::Filesystem(Kind::Ext4);
-    trials.add("the tables have the columns that the documents explain", &[ext4], words);
-    trials.add("README: its example has the lines of an answer", &[ext4], example);
-    trials.add("README: nothing of a run stays in its directory", &[ext4], traces);
-    trials.add("README: it is short", &[], lines);
+    trials.add("README: each command of the table works", &[ext4, Need::Root], commands);
+    trials.add("README: it names suites that the program lists", &[], suites);
+    trials.add("README: the tables contain the explained words", &[ext4], words);
+    trials.add("README: the example has the lines of an answer", &[ext4], example);
+    trials.add("README: a run leaves nothing in its directory", &[ext4], traces);
+    trials.add("README: it is short, and its links work", &[], links);
 }
 
 fn root() -> &'static Path {

@@ -15,14 +15,14 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let (ext4, root) = ([Need::Image("ext4")], [Need::Root]);
-    trials.add("a filesystem that fills up costs what no longer fits, by its call", &ext4, fills_up);
+    trials.add("a full filesystem costs the cases that do not fit", &ext4, fills_up);
     for kind in ["ext4", "btrfs"] {
         let needs = [Need::Image(kind), Need::Root];
-        trials.add(format!("{kind} on a disk that is full gives no figure"), &needs, move || full_below(kind));
+        trials.add(format!("{kind} on a full disk gives no result"), &needs, move || full_below(kind));
     }
-    trials.add("a target that becomes read-only is said, and tidied up later", &ext4, read_only);
-    trials.add("a target directory that is removed ends nothing but the run", &root, removed);
-    trials.add("a target that is unmounted lazily keeps the run, and nothing of it stays", &ext4, unmounted);
+    trials.add("a target that becomes read-only is reported, and cleaned up later", &ext4, read_only);
+    trials.add("a removed target directory ends only the run", &root, removed);
+    trials.add("a lazily unmounted target keeps the run, and is left clean", &ext4, unmounted);
 }
 
 /// A background run that continues until a fault.

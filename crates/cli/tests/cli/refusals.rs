@@ -92,14 +92,14 @@ pub(crate) fn add(trials: &mut Trials) {
         let name = format!("refused with exit code {code}: {}", arguments.join(" "));
         trials.add(name, &[Need::Filesystem(Kind::Tmpfs)], move || refused(arguments, *code, texts));
     }
-    trials.add("nothing to do shows the help", &[], || {
+    trials.add("a call without arguments shows the help", &[], || {
         let ended = program()?.call(&[])?;
         ensure!(ended.code == Some(2) && ended.stderr.contains("Commands:"), "{ended:?}");
         Ok(())
     });
-    trials.add("a target in the place of a command is told from a command that is mistyped", &[], no_command);
-    trials.add("a kind that is mistyped is named as it is meant", &[Need::Root], no_kind);
-    trials.add("standard output that is full is said of help, too", &[], || {
+    trials.add("a wrong command gets the right one", &[], no_command);
+    trials.add("a mistyped filesystem gets the right one", &[Need::Root], no_kind);
+    trials.add("help reports a full standard output", &[], || {
         let command =
             program()?.command(&["help"]).stdout(File::options().write(true).open("/dev/full")?).output()?;
         let stderr = String::from_utf8_lossy(&command.stderr);
@@ -109,7 +109,7 @@ pub(crate) fn add(trials: &mut Trials) {
     });
     trials.add("help shows the help of the program, and of each command", &[], help);
     trials.add("a missing directory is named", &[], || target_refused("/no/such/target", "No such file"));
-    trials.add("a file is no target", &[], || {
+    trials.add("a file is refused as a target", &[], || {
         target_refused("/proc/version", "neither a directory nor a block device")
     });
     trials.add(
@@ -125,9 +125,9 @@ pub(crate) fn add(trials: &mut Trials) {
         one_line(&ended.stderr)
     });
     trials.add("a read-only target ends with one line", &[Need::Image("ext4")], read_only);
-    trials.add("a database that is none is named", &[Need::Filesystem(Kind::Tmpfs)], broken_database);
+    trials.add("a file that is not a database is named", &[Need::Filesystem(Kind::Tmpfs)], broken_database);
     trials.add(
-        "a database of a newer version is not touched",
+        "a database of a newer version is not changed",
         &[Need::Filesystem(Kind::Tmpfs)],
         newer_database,
     );

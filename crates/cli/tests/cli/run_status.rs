@@ -11,17 +11,9 @@ use crate::strangers::sqlite;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("a run that was killed is interrupted, and one beside it still running", &tmpfs, killed);
-    trials.add(
-        "a run whose results could not be printed is complete, and says so by its exit code",
-        &tmpfs,
-        full,
-    );
-    trials.add(
-        "a run that has all of its samples, and not its copy, is resumed for the copy alone",
-        &tmpfs,
-        copy,
-    );
+    trials.add("a killed run has the status interrupted, and a live one running", &tmpfs, killed);
+    trials.add("a run without printed results is complete, with an exit code", &tmpfs, full);
+    trials.add("a run with all samples is resumed for its copy", &tmpfs, copy);
 }
 
 fn text(path: &Path) -> Result<&str> {

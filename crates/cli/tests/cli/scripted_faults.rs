@@ -112,7 +112,7 @@ fn claims() -> Vec<(&'static str, Vec<Row>)> {
             [DURABLE, URING, MAPPED].map(row).into()
         }),
         (
-            "what the filesystem has no room for is said where it was asked for",
+            "a full filesystem is reported by the call that needed space",
             vec![
                 row(FALLOCATE, &[fails(Fallocate, full)], "prepare: fallocate 28"),
                 row(FALLOCATE, &[fails(Fallocate, Errno::OPNOTSUPP)], "prepare: fallocate 95"),
@@ -124,7 +124,7 @@ fn claims() -> Vec<(&'static str, Vec<Row>)> {
             ],
         ),
         (
-            "an error of a later write-back comes out at fsync or close",
+            "a write-back error appears at fsync or close",
             vec![
                 row(DURABLE, &[fails(Write, lost)], "sync: fsync 5").cached(Caching::WriteBack),
                 row(WRITE, &[fails(Write, lost)], "close: close 5").cached(Caching::WriteBack),
@@ -132,7 +132,7 @@ fn claims() -> Vec<(&'static str, Vec<Row>)> {
         ),
         // After an error, the engine only closes and removes.
         (
-            "of several in a sample the first is its outcome",
+            "the first of several faults is the outcome",
             vec![
                 row(DURABLE, &[at_write(lost), fsync, flush, unlink], "write: write 5 at 4096").meets(2),
                 row(DURABLE, &[fsync, flush, unlink], "sync: fsync 28").meets(2),
@@ -144,7 +144,7 @@ fn claims() -> Vec<(&'static str, Vec<Row>)> {
             ],
         ),
         (
-            "the source of a copy is named, with the offset that cannot be read",
+            "an unreadable source is named with its offset",
             vec![
                 cold("read-write", "write: read 5 at 8192"),
                 cold("splice", "write: splice 5 at 8192"),
@@ -162,7 +162,7 @@ fn claims() -> Vec<(&'static str, Vec<Row>)> {
             ],
         ),
         (
-            "a file to be copied that cannot be made costs what copies it",
+            "a source that cannot be made costs the cases that copy it",
             vec![
                 row(COPY, &[fails_each(Create, full)], "settle: open 28").about("copied"),
                 row(COPY, &[fails_each(Write, full)], "settle: write 28 at 0").about("copied"),
@@ -173,7 +173,7 @@ fn claims() -> Vec<(&'static str, Vec<Row>)> {
         ("old content that cannot be made costs its case", old_content()),
         ("direct I/O says where it failed", direct()),
         (
-            "of several threads the one that failed is named, with its file",
+            "a failed thread is named with its file",
             vec![
                 row(FILES, &[fails(Create, lost)], "open: open 5").about("sample-2"),
                 row(FILES, &[fails_at(Write, 8192, lost)], "write: write 5 at 8192").about("sample-2"),

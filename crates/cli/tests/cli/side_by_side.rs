@@ -11,14 +11,14 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let both = [Need::Filesystem(Kind::Tmpfs), Need::Filesystem(Kind::Ext4)];
-    trials.add("side by side: every case on every target, in the same rounds", &both, same_rounds);
-    trials.add("side by side: one table, compared with the first", &both, one_table);
-    trials.add("side by side: each target copies a file of its own", &both, copies);
-    trials.add("side by side: a part of the run is shown and compared", &both, parts);
+    trials.add("side by side: targets share the rounds", &both, same_rounds);
+    trials.add("side by side: one table compares targets with the first", &both, one_table);
+    trials.add("side by side: each target has its own source", &both, copies);
+    trials.add("side by side: RUN@TARGET is shown and compared", &both, parts);
     trials.add("side by side: a run is resumed on all targets", &both, resumed);
-    trials.add("side by side: nothing stays behind in any target", &both, killed);
-    trials.add("side by side: a dry run counts the bytes of all", &both, dry_run);
-    trials.add("side by side: what cannot be a target is refused", &both, refusals);
+    trials.add("side by side: a killed run leaves nothing in any target", &both, killed);
+    trials.add("side by side: a dry run counts the bytes of all targets", &both, dry_run);
+    trials.add("side by side: unsuitable targets are refused", &both, refusals);
 }
 
 struct Two {

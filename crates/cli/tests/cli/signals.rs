@@ -23,19 +23,15 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("SIGINT waits for a slow call to end, and cleans up", &fuse, slow_call);
     trials.add("SIGINT ends a run whose sample hangs in the kernel", &fuse, || hung(1));
     trials.add("SIGINT ends a run that hangs in the kernel while limits are measured", &fuse, hung_limit);
-    trials.add("a second SIGINT ends a run at once, and the next one tidies up", &fuse, || hung(2));
-    trials.add("after kill -9 the next run removes what was left, and only that", &tmpfs, leftovers);
-    trials.add("what a killed run left is removed by a run with another database", &tmpfs, other_database);
-    trials.add(
-        "too few descriptors leave nothing behind that a later run does not remove",
-        &tmpfs,
-        descriptors,
-    );
-    trials.add("what a run left half made is removed by a run with another database", &tmpfs, half_made);
-    trials.add("a run that was killed is resumed, its samples untouched", &tmpfs, resumed);
+    trials.add("a second SIGINT ends a run at once, and the next run cleans up", &fuse, || hung(2));
+    trials.add("the next run after kill -9 removes the leftovers only", &tmpfs, leftovers);
+    trials.add("a run with another database removes leftovers of a killed run", &tmpfs, other_database);
+    trials.add("a run without descriptors leaves only files that the next run removes", &tmpfs, descriptors);
+    trials.add("a run with another database removes half-made directories", &tmpfs, half_made);
+    trials.add("a killed run is resumed with its samples", &tmpfs, resumed);
     trials.add("nohup protects a run", &tmpfs, nohup);
-    trials.add("a run that is under way is not resumed", &tmpfs, under_way);
-    trials.add("two runs at once do not disturb each other's files", &tmpfs, two_at_once);
+    trials.add("a live run is not resumed", &tmpfs, under_way);
+    trials.add("simultaneous runs keep each other's files", &tmpfs, two_at_once);
 }
 
 const CASES: [&str; 6] = ["--case", "write,size=2MiB", "--case", "pwrite,size=2MiB", "--samples", "40"];

@@ -13,14 +13,10 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let bindfs = [Need::Bindfs];
+    trials.add("silent: a target without a first answer is reported in one line", &bindfs, from_the_start);
+    trials.add("silent: SIGINT ends the wait for a first answer", &bindfs, first_answer);
     trials.add(
-        "silent: a target that does not answer from the start is said in one line",
-        &bindfs,
-        from_the_start,
-    );
-    trials.add("silent: SIGINT ends a program that waits for its target's first answer", &bindfs, first_answer);
-    trials.add(
-        "silent: a target that stops in mid-run costs its samples, and is tidied up later",
+        "silent: a target that stops during a run costs its samples, and is cleaned up later",
         &bindfs,
         || in_mid_run(None),
     );
@@ -30,12 +26,8 @@ pub(crate) fn add(trials: &mut Trials) {
     }
     trials.add("silent: the supervisor makes no call on its target", &[Need::Strace], no_call);
     trials.add("silent: a target that stops during the removal costs the removal", &[Need::Fuse], removal);
-    trials.add("silent: what an earlier run left does not hold up a run elsewhere", &bindfs, elsewhere);
-    trials.add(
-        "a filesystem that keeps removed files while they are open loses no result",
-        &bindfs,
-        kept_files,
-    );
+    trials.add("silent: leftovers on a silent target do not delay a run elsewhere", &bindfs, elsewhere);
+    trials.add("a filesystem that keeps removed open files loses no result", &bindfs, kept_files);
 }
 
 const CASE: [&str; 3] = ["--case", "write,size=64KiB", "--no-limits"];

@@ -16,9 +16,9 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("names of 70,000 characters in databases are refused, and listed", &tmpfs, long_in_database);
     trials.add("20,000 targets are refused with little memory", &tmpfs, many_targets);
     trials.add("eight million intervals in a timeline are refused with little memory", &tmpfs, long_timeline);
-    trials.add("a target that a document has twice is refused", &tmpfs, same_target);
+    trials.add("a document with a target twice is refused", &tmpfs, same_target);
     trials.add("a thousand targets are shown, in a terminal as well", &tmpfs, thousand_targets);
-    trials.add("a document that does not end is refused", &[], endless);
+    trials.add("an endless document is refused", &[], endless);
 }
 
 fn text(path: &Path) -> Result<&str> {

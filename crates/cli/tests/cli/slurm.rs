@@ -20,7 +20,7 @@ pub(crate) fn add(trials: &mut Trials) {
         Need::Filesystem(Kind::Tmpfs),
     ];
     trials.add(
-        "mpi: srun starts the ranks of one run, and a job that ends in time is tidied up",
+        "mpi: srun starts the ranks of one run, and its time limit leaves nothing behind",
         &slurm,
         steps,
     );

@@ -11,11 +11,15 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let image = [Need::Image("ext4")];
-    trials.add("--reserve says how much stays free, 5 % if it does not", &image, reserve);
-    trials.add("inodes have a reserve, too", &image, inodes);
-    trials.add("a file that is copied counts beside its copy", &image, copied);
-    trials.add("images leave their place its reserve", &image, images);
-    trials.add("a target that others fill ends the run at its reserve, with its samples", &image, filled);
+    trials.add("--reserve keeps space free, 5 % by default", &image, reserve);
+    trials.add("--reserve keeps inodes free", &image, inodes);
+    trials.add("the space for a copy includes its source", &image, copied);
+    trials.add("images keep the reserve of their directory", &image, images);
+    trials.add(
+        "a target filled by other programs ends the run at its reserve, with its samples",
+        &image,
+        filled,
+    );
 }
 
 fn text(path: &Path) -> Result<&str> {

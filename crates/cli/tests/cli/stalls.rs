@@ -14,14 +14,14 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = Need::Filesystem(Kind::Tmpfs);
-    trials.add("a sample whose worker was stopped is disturbed, and taken again", &[tmpfs], stopped);
+    trials.add("a stopped worker disturbs a sample, which is repeated", &[tmpfs], stopped);
     trials.add(
-        "a sample whose control group was frozen is disturbed, and taken again",
+        "a frozen control group disturbs a sample, which is repeated",
         &[tmpfs, Need::Root, Need::Freezer],
         frozen,
     );
     trials.add(
-        "a sample whose supervisor was stopped for a moment is disturbed, and taken again",
+        "a stopped supervisor disturbs a sample, which is repeated",
         &[tmpfs],
         supervisor_stopped_briefly,
     );
@@ -31,15 +31,11 @@ pub(crate) fn add(trials: &mut Trials) {
         all_frozen,
     );
     trials.add(
-        "samples under a limit on CPU time are disturbed, also where it is set around their group",
+        "a limit on CPU time disturbs samples, also on an outer control group",
         &[tmpfs, Need::Root, Need::CpuLimit],
         limited,
     );
-    trials.add(
-        "a supervisor that was stopped beyond a deadline blames no case",
-        &[Need::Fuse],
-        supervisor_stopped,
-    );
+    trials.add("a supervisor stopped beyond a deadline fails no case", &[Need::Fuse], supervisor_stopped);
 }
 
 /// A million calls take long on any machine.

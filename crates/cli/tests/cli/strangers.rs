@@ -15,22 +15,18 @@ const RUN: [&str; 5] = ["--case", "write,size=1MiB", "--samples", "1", "--no-lim
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("a target that is a link is the directory that it leads to", &tmpfs, linked_target);
-    trials.add("a target that is a pipe or a device of characters is refused at once", &tmpfs, no_directory);
-    trials.add("a target that is swapped for a link in mid-run loses nothing of theirs", &tmpfs, swapped);
-    trials.add("directories that were planted under our name stay as they are", &tmpfs, planted);
-    trials.add(
-        "a database that is a link is refused, and nothing made where it leads",
-        &tmpfs,
-        linked_database,
-    );
-    trials.add("a database that is a pipe, a device or a directory is refused at once", &tmpfs, no_file);
+    trials.add("a link to a directory is a valid target", &tmpfs, linked_target);
+    trials.add("a pipe or a character device is refused as a target", &tmpfs, no_directory);
+    trials.add("a target swapped for a link loses no files of other users", &tmpfs, swapped);
+    trials.add("planted directories with a run's name are not removed", &tmpfs, planted);
+    trials.add("a link is refused as a database, and its destination is not made", &tmpfs, linked_database);
+    trials.add("a pipe, a device or a directory is refused as a database", &tmpfs, no_file);
     trials.add("a database of a stranger runs no triggers and shows no views", &tmpfs, triggers);
     trials.add("a database with broken pages ends with one line", &tmpfs, broken_pages);
-    trials.add("documents of strangers are one line, or shown as text only", &tmpfs, documents);
-    trials.add("a run that was imported is never resumed", &tmpfs, imported);
-    trials.add("a run of a database that leaves a copy is resumed only with its name", &tmpfs, named_again);
-    trials.add("a path with what a terminal would obey is shown without it", &tmpfs, escapes);
+    trials.add("documents of strangers are refused in one line, or shown as text", &tmpfs, documents);
+    trials.add("an imported run is not resumed", &tmpfs, imported);
+    trials.add("a run with a copy is resumed only with --to", &tmpfs, named_again);
+    trials.add("a path with escape sequences is shown as text", &tmpfs, escapes);
 }
 
 fn text(path: &Path) -> Result<&str> {

@@ -8,12 +8,8 @@ use crate::program;
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a reader of jsonl that stops reading does not end the run", &tmpfs, reader_is_gone);
-    trials.add("jsonl that can be written no more costs no sample", &[Need::Root], file_is_full);
-    trials.add(
-        "jsonl that cannot be written at all is said before anything is measured",
-        &[Need::Root],
-        never_written,
-    );
+    trials.add("a failing jsonl stream costs no sample", &[Need::Root], file_is_full);
+    trials.add("a jsonl stream that cannot begin is reported before measuring", &[Need::Root], never_written);
 }
 
 const CASE: [&str; 5] = ["--case", "write,size=64KiB", "--samples", "24", "--no-limits"];

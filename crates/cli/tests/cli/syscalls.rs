@@ -17,13 +17,13 @@ pub(crate) fn add(trials: &mut Trials) {
         // Only tmpfs makes huge pages for a written file.
         let kind = if case.contains("huge=collapse") { Kind::Tmpfs } else { Kind::Ext4 };
         let needs = [Need::Strace, Need::Filesystem(kind)];
-        trials.add(format!("{case} asks the kernel for what it says"), &needs, move || {
+        trials.add(format!("{case} makes its calls"), &needs, move || {
             keeps(case, calls, directory_on(kind).path())
         });
     }
     for (case, calls) in CLONES {
         let needs = [Need::Strace, Need::Image("xfs")];
-        trials.add(format!("{case} asks the kernel for what it says"), &needs, move || {
+        trials.add(format!("{case} makes its calls"), &needs, move || {
             keeps(case, calls, &Image::mount("xfs", 512 << 20)?.path())
         });
     }
@@ -33,7 +33,7 @@ pub(crate) fn add(trials: &mut Trials) {
     }
     let name = "a case that makes nothing durable flushes the device less often than one that syncs once";
     trials.add(name, &[Need::Image("ext4")], flushes_less_without_sync);
-    trials.add("every method has such a promise", &[], || {
+    trials.add("every method has a promise of its calls", &[], || {
         let methods = program()?.call(&["list", "methods"])?.stdout;
         for method in methods.lines().filter(|line| !line.starts_with(' ')) {
             let name = method.split(' ').next().context("a name")?;

@@ -7,8 +7,8 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Filesystem(Kind::Tmpfs), Need::Program("setsid")];
-    trials.add("a terminal that is made narrow and wide again has no half lines", &needs, resized);
-    trials.add("the table is for the width that the terminal has at the end", &needs, width_at_the_end);
+    trials.add("a resized terminal has no partial lines", &needs, resized);
+    trials.add("the table has the terminal's width at the end", &needs, width_at_the_end);
 }
 
 const WIDE: u16 = 160;

@@ -53,14 +53,14 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_behind_is_known_too() {
+    fn a_late_clock_has_a_negative_offset() {
         let offset = ClockOffset::from_round_trips(&[[5000, 1010, 5020]]);
         assert_eq!(offset.ahead_ns, -4000);
         assert_eq!(offset.own_time(1010), 5010);
     }
 
     #[test]
-    fn drift_makes_less_sure() {
+    fn drift_widens_the_error() {
         let at = |ahead_ns| ClockOffset { ahead_ns, uncertainty_ns: 10 };
         assert_eq!(ClockOffset::between(at(100), at(140)), ClockOffset { ahead_ns: 120, uncertainty_ns: 30 });
     }

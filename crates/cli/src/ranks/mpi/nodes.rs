@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn each_rank_reads_back_what_another_node_has_written() {
+    fn each_rank_reads_back_data_of_another_node() {
         assert_eq!(verified(&["a", "a", "b", "b"]), [2, 3, 0, 1]);
         for hosts in [&["a", "b", "a", "b", "c"][..], &["a", "a", "b", "c", "c"], &["a", "b", "c"]] {
             for (rank, verified) in (0u32..).zip(verified(hosts)) {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_each_rank_has_written_is_read_back_by_one() {
+    fn one_rank_reads_back_the_data_of_each() {
         for hosts in [&["a"][..], &["a", "b", "b", "b"], &["a", "a", "b"], &["a", "b", "a", "b", "c"]] {
             let mut verified = verified(hosts);
             verified.sort_unstable();

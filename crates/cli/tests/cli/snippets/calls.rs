@@ -18,7 +18,7 @@ pub(crate) fn add(trials: &mut Trials) {
         let place = if on_image { Need::Image("xfs") } else { Need::Filesystem(kind) };
         let needs = [&needs(language, promise.0)[..], &[Need::Strace, place]].concat();
         let (case, calls) = (case.clone(), promise.1);
-        let name = format!("snippets: {}: the calls of {}", language.name(), promise.0);
+        let name = format!("snippets: {}: the code makes the calls of {}", language.name(), promise.0);
         if streams(&case) {
             let (case, name) = (case.clone(), format!("{name}, for a producer"));
             let call = move || keeps(&case, language, calls, directory_on(kind).path(), &["--stream"]);

@@ -15,14 +15,14 @@ use super::grid::{CONTENT, case, in_all_languages, streams};
 pub(crate) fn add(trials: &mut Trials) {
     for (language, name) in in_all_languages(CONTENT.iter().copied()) {
         let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
-        trials.add(format!("snippets: {}: the content of {name}", language.name()), &needs, move || {
+        trials.add(format!("snippets: {}: {name} writes the content", language.name()), &needs, move || {
             is_whole(name, language, &[], directory_on(Kind::Ext4).path())
         });
     }
     let producers = CONTENT.iter().copied().filter(|name| case(name).is_ok_and(|case| streams(&case)));
     for (language, name) in in_all_languages(producers) {
         let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
-        let title = format!("snippets: {}: the content of {name}, from a producer", language.name());
+        let title = format!("snippets: {}: {name} writes the content of a producer", language.name());
         trials.add(title, &needs, move || {
             is_whole(name, language, &["--stream"], directory_on(Kind::Ext4).path())
         });

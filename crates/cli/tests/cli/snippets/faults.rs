@@ -141,7 +141,7 @@ const FAULTS: &[(&str, Faults)] = &[
 pub(crate) fn add(trials: &mut Trials) {
     for (language, &(name, faults)) in in_all_languages(FAULTS) {
         let needs = [&needs(language, name)[..], &[Need::Fuse]].concat();
-        let title = format!("snippets: {}: {name} when its calls fail or are short", language.name());
+        let title = format!("snippets: {}: {name} handles failed and short calls", language.name());
         if case(name).is_ok_and(|case| streams(&case)) {
             let title = format!("{title}, from a producer");
             trials.add(title, &needs, move || meet(name, language, faults, &["--stream"]));

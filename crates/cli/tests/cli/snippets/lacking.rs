@@ -27,13 +27,13 @@ const OF_RINGS: [(&str, &str); 4] = [
 pub(crate) fn add(trials: &mut Trials) {
     for (language, (kind, name)) in in_all_languages(ON_IMAGES) {
         let needs = [&needs(language, name)[..], &[Need::Image(kind)]].concat();
-        let title = format!("snippets: {}: the content of {name} on {kind}", language.name());
+        let title = format!("snippets: {}: {name} writes the content on {kind}", language.name());
         trials
             .add(title, &needs, move || is_whole(name, language, &[], &Image::mount(kind, 512 << 20)?.path()));
     }
     for (language, (name, sync)) in in_all_languages(OF_RINGS) {
         let needs = [&needs(language, name)[..], &[Need::Strace, Need::Filesystem(Kind::Ext4)]].concat();
-        let title = format!("snippets: {}: {name} where io_uring is forbidden", language.name());
+        let title = format!("snippets: {}: {name} works without io_uring", language.name());
         trials.add(title, &needs, move || does_without_ring(name, language, sync));
     }
 }

@@ -11,20 +11,18 @@ use writebench_testkit::{Need, Trials, python_with, rust_libraries};
 use super::grid::{CONTENT, case, promises};
 
 pub(crate) fn add(trials: &mut Trials) {
-    let title = "snippets: python: all code is as ruff formats it, and ruff has no complaint";
+    let title = "snippets: python: ruff accepts all code";
     trials.add(title, &[Need::Python("ruff")], ruff);
-    let title = "snippets: rust: all code is as rustfmt formats it";
+    let title = "snippets: rust: rustfmt accepts all code";
     trials.add(title, &[Need::Program("rustfmt")], rustfmt);
-    let title = "snippets: rust: clippy has no complaint about any program";
+    let title = "snippets: rust: clippy accepts all programs";
     trials.add(title, &[Need::Program("cargo"), Need::Program("clippy-driver")], clippy);
     let formatter = [Need::Python("clang_format")];
-    trials.add("snippets: c: all code is as clang-format formats it", &formatter, || {
-        clang_format(Language::C, "p.c")
-    });
-    trials.add("snippets: cpp: all code is as clang-format formats it", &formatter, || {
+    trials.add("snippets: c: clang-format accepts all code", &formatter, || clang_format(Language::C, "p.c"));
+    trials.add("snippets: cpp: clang-format accepts all code", &formatter, || {
         clang_format(Language::Cpp, "p.cpp")
     });
-    trials.add("snippets: node: all code can be parsed", &[Need::Program("node")], node);
+    trials.add("snippets: node: all code parses", &[Need::Program("node")], node);
     let title = "snippets: go: all code is as gofmt formats it, and go vet has no complaint";
     trials.add(title, &[Need::Program("go"), Need::Program("gofmt")], gofmt);
 }

@@ -10,15 +10,15 @@ use super::grid::CONTENT;
 use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
-    let name = "snippets: every method has code in C, or says why it has none anywhere";
+    let name = "snippets: every method has code in C, or a reason against it";
     trials.add(name, &[], every_method);
     let name = "snippets: each value of each axis changes the code, is refused, or belongs to the caller";
     trials.add(name, &[], every_value);
-    trials.add("snippets: a case without code names the nearest that has some", &[], nearest);
+    trials.add("snippets: a case without code names the nearest with code", &[], nearest);
     let needs = [Need::Filesystem(Kind::Ext4)];
-    trials.add("snippets: a refusal says what the nearest case costs, by the rounds of a run", &needs, cost);
+    trials.add("snippets: a refusal reports the cost of the nearest case", &needs, cost);
     trials.add("snippets: no line is longer than 120 columns, and none ends with a space", &[], lines);
-    trials.add("snippets: --atomic says what an error of the last sync leaves", &[], || {
+    trials.add("snippets: --atomic explains an error of the last sync", &[], || {
         for &language in Language::ALL {
             let durable = text("write,sync=fsync", language, &["--atomic"])?.map_err(anyhow::Error::msg)?;
             ensure!(durable.contains("power loss"), "{durable}");
@@ -27,12 +27,12 @@ pub(crate) fn add(trials: &mut Trials) {
         }
         Ok(())
     });
-    trials.add("snippets: a name that is no case is a mistake", &[], || {
+    trials.add("snippets: an invalid case is refused", &[], || {
         let ended = program()?.call(&["code", "wriet", "--lang", "c"])?;
         ensure!(ended.code == Some(2) && ended.stderr.contains("Did you mean"), "{}", ended.stderr);
         Ok(())
     });
-    trials.add("snippets: without a case and without a search, the mistake is said", &[], || {
+    trials.add("snippets: a call without a case needs a search", &[], || {
         let ended = program()?.call(&["code", "--lang", "c"])?;
         ensure!(ended.code == Some(2) && ended.stderr.contains("writebench advise"), "{}", ended.stderr);
         Ok(())
