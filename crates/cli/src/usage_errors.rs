@@ -16,7 +16,8 @@ pub(crate) fn one_line(error: &clap::Error, interface: &Command, words: &[OsStri
     let meant = suggestion(error, &path, words).or_else(|| similar(error));
     let meant = meant.map_or(String::new(), |meant| format!(" Did you mean {meant}?"));
     let names: Vec<&str> = path.iter().map(|command| command.get_name()).collect();
-    let line = format!("{cause}.{meant} See {} --help", names.join(" "));
+    let end = if cause.ends_with('?') { "" } else { "." };
+    let line = format!("{cause}{end}{meant} See {} --help", names.join(" "));
     line.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 

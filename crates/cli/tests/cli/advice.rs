@@ -233,7 +233,7 @@ fn dry_run() -> Result<()> {
     ensure!(ended.code == Some(0) && last.ends_with("Nothing was written."), "{ended:?}");
     ensure!(ended.stdout.lines().next() == Some("read-write,size=256MiB"), "the baseline comes first");
     ensure!(
-        last.contains("screening with 4 MiB and 32 MiB, finals with 256 MiB; at most 50 GiB in 60s"),
+        last.contains("screening with 4 MiB and 32 MiB, finals with 256 MiB, at most 50 GiB in 60s"),
         "{last}"
     );
     ensure!(entries(target.path()).is_empty());
@@ -249,7 +249,7 @@ fn dry_run() -> Result<()> {
     let large = ["advise", target_text, "--for", "stream", "--size", "4GiB", "--reserve", "0", "--dry-run"];
     let ended = program.call(&large)?;
     let last = ended.stdout.lines().last().context("a line")?;
-    ensure!(last.contains("finals with 4 GiB; at most 64 GiB in 60s. At 1 GB/s, 60s pays for "), "{ended:?}");
+    ensure!(last.contains("finals with 4 GiB, at most 64 GiB in 60s. At 1 GB/s, 60s pays for "), "{ended:?}");
     ensure!(last.contains("With 4 GiB a search takes about 16m: --budget 16m, and writes "), "{last}");
     let agreed = program.call(&[&large[..], &["--yes"]].concat())?;
     ensure!(!agreed.stdout.contains("at most 64 GiB"), "{agreed:?}");
@@ -299,15 +299,15 @@ fn refusals() -> Result<()> {
     let target = directory_on(Kind::Tmpfs);
     let target_text = target.path().to_str().context("UTF-8")?;
     let refused: &[(&[&str], &str)] = &[
-        (&["--for", "stream", "--for", "larger-than-memory"], "give one --for"),
+        (&["--for", "stream", "--for", "larger-than-memory"], "Give one --for"),
         (&["--for", "speed"], "stream"),
-        (&["--for", "stream", "--record", "4KiB"], "--record goes with --for records"),
-        (&["--for", "records", "--record", "1GiB", "--size", "4MiB"], "a file of 4MiB has no room for one"),
+        (&["--for", "stream", "--record", "4KiB"], "--record needs --for records"),
+        (&["--for", "records", "--record", "1GiB", "--size", "4MiB"], "does not fit into a file of 4MiB"),
         (&["--for", "stream", "--size", "0"], "size"),
-        (&["--for", "copy", "--data-from", "aligned"], "a copy has its data in a file"),
+        (&["--for", "copy", "--data-from", "aligned"], "does not apply to a copy"),
         (&["--for", "stream", "--data-from", "page"], "expected any, aligned, huge-pages or producer"),
         (&["--for", "stream", "--set", "threads=1,2"], "--set threads: a search takes one value"),
-        (&["--for", "stream", "--set", "size=1MiB"], "has --size and --record"),
+        (&["--for", "stream", "--set", "size=1MiB"], "Use --size and --record"),
         (&["--for", "stream", "--size", "1MiB", "--data-from", "huge-pages"], "smaller than a huge page"),
         (&["--for", "stream", "--budget", "0s"], "longer than nothing"),
         (&["--for", "stream", "--size", "1000000GiB"], "free"),
@@ -337,7 +337,7 @@ fn not_resumed() -> Result<()> {
     let program = program()?;
     advise(&program, &["--for", "stream", "--size", "4MiB", "--budget", "1s", "--export=json=-", "-q"])?;
     let ended = program.call(&["run", "--resume=1"])?;
-    ensure!(ended.code == Some(2) && ended.stderr.contains("start it again"), "{ended:?}");
+    ensure!(ended.code == Some(2) && ended.stderr.contains("Start it again"), "{ended:?}");
     Ok(())
 }
 

@@ -58,7 +58,7 @@ fn said() -> Result<()> {
     let arguments = [&arguments[..], &["--samples", "2", "--no-limits"]].concat();
     let before = program.call(&[&arguments[..], &["--dry-run"]].concat())?;
     ensure!(before.stdout.contains("8 MiB to be written"), "{before:?}");
-    ensure!(before.stdout.contains("Up to 4 MiB more are files to be copied"), "{before:?}");
+    ensure!(before.stdout.contains("Up to 4 MiB more are sources of copies"), "{before:?}");
     let ended = program.call(&arguments)?;
     let expected = "1 case × 2 samples: about 12 MiB to write, 1 s on a fast disk";
     ensure!(ended.stderr.contains(expected), "{ended:?}");

@@ -54,7 +54,7 @@ fn set_back() -> Result<()> {
     }
     let killed = rows(&program, "1")?;
     let resumed = called(&program, &clock, &["run", "--resume"])?;
-    ensure!(resumed.code == Some(0) && resumed.stderr.contains("left by a run that was killed"), "{resumed:?}");
+    ensure!(resumed.code == Some(0) && resumed.stderr.contains("left by a killed run"), "{resumed:?}");
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
     let whole = rows(&program, "1")?;
     ensure!(killed.iter().all(|row| whole.contains(row)), "a sample changed: {killed:?} {whole:?}");

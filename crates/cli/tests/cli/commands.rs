@@ -187,6 +187,11 @@ fn dry_run() -> Result<()> {
         ended.stdout.contains("6 GiB to be written (2 GiB in a round), at most 1 GiB at once"),
         "{ended:?}"
     );
+    let large = program.call(&["run", path, "--case", "write,size=1TB", "--dry-run"])?;
+    ensure!(
+        large.code == Some(0) && large.stderr.contains("The run would be refused: not enough"),
+        "{large:?}"
+    );
     ensure!(
         writebench_testkit::entries(target.path()).is_empty()
             && writebench_testkit::entries(program.home()).is_empty()

@@ -98,6 +98,7 @@ fn show_by_label() -> Result<()> {
     ensure!(call(&program, &["show", "mine"], 0)?.stdout.contains("run 2"));
     ensure!(call(&program, &["show", "1"], 0)?.stdout.contains("run 1"));
     refused(&program, &["show", "yours"], 2, "no run has the label 'yours'")?;
+    refused(&program, &["show", "last"], 2, "The newest run is 3")?;
     refused(&program, &["show", "a.json"], 2, "is a file")
 }
 

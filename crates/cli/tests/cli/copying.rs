@@ -130,7 +130,7 @@ fn logs() -> Result<()> {
     let output =
         command.stdin(File::open(&from)?).stdout(File::create(directory.path().join("Y"))?).output()?;
     let text = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.code() == Some(2) && text.contains("leave TARGET out"), "{text}");
+    ensure!(output.status.code() == Some(2) && text.contains("Leave out TARGET"), "{text}");
     Ok(())
 }
 
@@ -161,8 +161,8 @@ fn refused() -> Result<()> {
         (vec!["--from", &empty], "empty"),
         (vec!["--from", from, "--to", same], "the same file"),
         (vec!["--from", from, "--to", "/no/such/Y"], "No such file"),
-        (vec!["--from", from, "--size", "3000002"], "--size 3000002 asks for more"),
-        (vec!["--from", from, "--to", "Y", "--size", "1MiB"], "leave --size out"),
+        (vec!["--from", from, "--size", "3000002"], "--size 3000002 is more than"),
+        (vec!["--from", from, "--to", "Y", "--size", "1MiB"], "Leave out --size"),
         (vec!["--from", from, "--suite", "write"], "no selected case copies"),
         (vec!["--to", "Y"], "--from"),
         (vec!["--from", &fifo], "not a regular file"),
@@ -325,7 +325,7 @@ fn killed() -> Result<()> {
     let runs = program.call(&["runs"])?.stdout;
     ensure!(!runs.contains("complete"), "{runs}");
     let ended = program.call(&["run", "--resume", "--from", from_text, "--to", to_text])?;
-    ensure!(ended.code == Some(0) && ended.stderr.contains("is a copy, compared byte by byte"), "{ended:?}");
+    ensure!(ended.code == Some(0) && ended.stderr.contains("is a copy, verified byte by byte"), "{ended:?}");
     ensure!(to.metadata()?.len() == 512 << 20 && entries(directory.path()).len() == 2);
     ensure!(program.call(&["runs"])?.stdout.contains("complete"));
     Ok(())

@@ -60,7 +60,7 @@ fn recorded(program: &Program) -> Result<Vec<Value>> {
     Ok(document["cases"][0]["samples"].as_array().context("samples")?.clone())
 }
 
-const WAITING: &str = "Waiting for the database";
+const WAITING: &str = "Another program has locked the database";
 
 fn locked() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));

@@ -143,7 +143,10 @@ fn made() -> Result<()> {
     // One missing directory is made, a path of several is taken for a typing error.
     let deeper = program.home().join("no/such/wb.db");
     let ended = of_shell(&["--db", text(&deeper)?])?;
-    ensure!(ended.code == Some(2) && ended.stderr.contains("make that, or name another"), "{ended:?}");
+    ensure!(
+        ended.code == Some(2) && ended.stderr.contains("Make that directory, or name another"),
+        "{ended:?}"
+    );
     ensure!(!program.home().join("no").exists() && entries(target.path()).is_empty());
     Ok(())
 }

@@ -366,7 +366,7 @@ fn no_resume() -> Result<()> {
     for arguments in [&["run", "--resume=1"][..], &["run", "--resume"][..]] {
         let refused = made.program.call(arguments)?;
         ensure!(refused.code == Some(2), "{refused:?}");
-        let why = ["made its filesystems itself", "no unfinished run"];
+        let why = ["made filesystems that no longer exist", "no unfinished run"];
         ensure!(why.iter().any(|why| refused.stderr.contains(why)), "{refused:?}");
     }
     Ok(())
@@ -377,12 +377,12 @@ fn refusals() -> Result<()> {
     for (more, code, expected) in [
         (&["--on", "ext4,ext4"][..], 2, "is given twice"),
         (&["--on", "overlay"], 2, "on which filesystem?"),
-        (&["--on", "EXT4"], 2, "is not a kind of filesystem"),
-        (&["--on", "overlay:fuse:ext4"], 2, "is not a kind of filesystem"),
-        (&["--on", "ext4", "--mount-options", "xfs=noatime"], 2, "not among the kinds"),
+        (&["--on", "EXT4"], 2, "is no kind of filesystem"),
+        (&["--on", "overlay:fuse:ext4"], 2, "is no kind of filesystem"),
+        (&["--on", "ext4", "--mount-options", "xfs=noatime"], 2, "the run does not make this kind"),
         (&["--on", "ext4", "--mount-options", "noatime"], 2, "expected KIND=OPTIONS"),
-        (&["--on", "tmpfs", "--mkfs-options", "tmpfs=-q"], 2, "no mkfs makes it"),
-        (&["--on", "ext4", "--max-bytes", "1MiB"], 2, "the images alone are"),
+        (&["--on", "tmpfs", "--mkfs-options", "tmpfs=-q"], 2, "has no mkfs"),
+        (&["--on", "ext4", "--max-bytes", "1MiB"], 2, "is less than the images"),
         (&["--on", "ext4", "--size", "1TiB"], 3, "not enough memory"),
         (&["/nowhere", "--on", "ext4"], 2, "/nowhere"),
     ] {

@@ -53,7 +53,8 @@ fn hang() -> Result<()> {
     target.faulty.abort();
     ensure!(ended?.code() == Some(0), "{next:?}");
     let said = String::from_utf8(next.wait_with_output()?.stderr)?;
-    let process = said.split_once("stays: process ").and_then(|(_, rest)| rest.split_once(" has it open"));
+    let process =
+        said.split_once("is not removed: process ").and_then(|(_, rest)| rest.split_once(" has it open"));
     let process = format!("/proc/{}", process.with_context(|| format!("it waits in the kernel: {said}"))?.0);
     wait_for("its end", || (!Path::new(&process).exists()).then_some(()))
 }
@@ -96,7 +97,7 @@ fn stays() -> Result<()> {
     ensure!(entries(target.faulty.path()).len() == 1, "or this test shows nothing");
     target.faulty.follow(&[]);
     let next = target.program.call(&run)?;
-    ensure!(next.code == Some(0) && next.stderr.contains("left by a run that was killed"), "{next:?}");
+    ensure!(next.code == Some(0) && next.stderr.contains("left by a killed run"), "{next:?}");
     ensure!(entries(target.faulty.path()).is_empty(), "{:?}", entries(target.faulty.path()));
     Ok(())
 }

@@ -175,7 +175,7 @@ fn mistakes() -> Result<()> {
     let alone = program.call(&["run", target_text, "--case", "pwrite,size=1MiB,ranks=2"])?;
     ensure!(alone.code == Some(2) && alone.stderr.contains("mpirun -n 2"), "{alone:?}");
     let device = ["run", "/dev/vda", "--suite", "direct", "--destroy", "/dev/vda"];
-    refused(&device, "a device is of one node")?;
+    refused(&device, "a device belongs to one node")?;
     let scaling = program.call(&["run", target_text, "--suite", "cluster", "--scaling"])?;
     ensure!(scaling.code == Some(2) && scaling.stderr.contains("mpirun -n 4"), "{scaling:?}");
     let shown = mpirun(&program, &[all(3)], &["list", "suites"]).output()?;
@@ -195,7 +195,7 @@ fn blind() -> Result<()> {
     let text = String::from_utf8_lossy(&output.stderr);
     ensure!(!output.status.success(), "{text}");
     ensure!(
-        text.contains("rank 2 on n2: does not see") && text.contains("is it a shared filesystem?"),
+        text.contains("rank 2 on n2: does not see") && text.contains("Is it a shared filesystem?"),
         "{text}"
     );
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
@@ -311,7 +311,7 @@ fn killed_rank() -> Result<()> {
     nobody_works_in(target.path())?;
     let fewer = mpirun(&program, &[all(2)], &["run", "--resume"]).output()?;
     let said = String::from_utf8_lossy(&fewer.stderr).into_owned();
-    ensure!(fewer.status.code() == Some(2) && said.contains("has 3 ranks, and there are fewer"), "{said}");
+    ensure!(fewer.status.code() == Some(2) && said.contains("needs 3 ranks, and there are fewer"), "{said}");
     // The run resumes with as many ranks, on other nodes.
     let nodes = [all(2), RankGroup { ranks: 1, node: "n2", around: &[] }];
     let output = mpirun(&program, &nodes, &["run", "--resume", "--budget", "2s", "--yes"]).output()?;

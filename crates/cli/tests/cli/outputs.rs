@@ -104,7 +104,7 @@ fn device() -> Result<()> {
     all_refused(
         &program,
         device.path(),
-        "neither a regular file nor a pipe; name another file, or - for standard",
+        "neither a regular file nor a pipe. Name another file, or - for standard",
     )?;
     all_refused(&program, Path::new("/dev/full"), "neither a regular file nor a pipe")?;
     call(Command::new("blockdev").arg("--flushbufs").arg(device.path()))?;
@@ -143,7 +143,7 @@ fn inputs() -> Result<()> {
     std::fs::hard_link(&run, &other)?;
     let before = std::fs::read(&run)?;
     for name in [&run, &other] {
-        let why = "this is a run that is read, which would be lost";
+        let why = "this is an input file, which would be lost";
         refused(&program, &["report", text(&run)?, "-o", text(name)?], why)?;
         refused(&program, &["compare", "1", text(&run)?, "--export", &export("json", name)], why)?;
     }
@@ -153,7 +153,7 @@ fn inputs() -> Result<()> {
     let words =
         ["run", "--case", "read-write", "--from", text(&source)?, "--to", text(&copy)?, "--samples", "1"];
     let with = |path: &Path| -> [String; 2] { ["--export".to_owned(), export("json", path)] };
-    for (path, why) in [(&source, "this is the file that is copied"), (&copy, "this is the copy")] {
+    for (path, why) in [(&source, "this is the source of the copy"), (&copy, "this is the copy")] {
         let more = with(path);
         refused(&program, &[&words[..], &[&more[0], &more[1]]].concat(), why)?;
     }

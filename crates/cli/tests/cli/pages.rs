@@ -68,7 +68,7 @@ fn refusals() -> Result<()> {
         (&["nobody"], "a.html", "nobody", 2),
         (&["no/such.json"], "a.html", "no/such.json", 2),
         (&["1@ext4"], "a.html", "ext4", 2),
-        (&["1"], "no/such/a.html", "no directory", 2),
+        (&["1"], "no/such/a.html", "not a directory", 2),
         (&["1"], ".", "directory", 2),
     ] {
         let file = format!("{home}/{file}");

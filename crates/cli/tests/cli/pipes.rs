@@ -128,7 +128,7 @@ fn no_reader(name: &str) -> Result<()> {
         wait_for("it to wait for a reader", || {
             std::fs::read_to_string(&said)
                 .ok()
-                .filter(|said| said.contains("Waiting for somebody to open"))
+                .filter(|said| said.contains("Waiting for a reader of"))
                 .map(|_| ())
         })?;
         signal(&child, name)?;

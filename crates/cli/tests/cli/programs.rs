@@ -174,7 +174,7 @@ fn refused() -> Result<()> {
     let program = program()?;
     for (words, why) in [
         (&["--command", "cp x y"][..], "put {file} in the place"),
-        (&["--command", "cp 'x {file}"], "is a quote open?"),
+        (&["--command", "cp 'x {file}"], "Is a quote open?"),
         (&["--command", "cp x {file}", "--copies"], "put {source} in the place"),
         (&["--case", "program"], "--command 'PROGRAM {file}'"),
         (&["--bytes", "1MiB"], "--command"),

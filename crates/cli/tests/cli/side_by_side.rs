@@ -122,7 +122,7 @@ fn parts() -> Result<()> {
     let same = two.call(&["compare", &a, &a], 2)?.stderr;
     ensure!(same.contains("are the same run"), "{same}");
     let none = two.call(&["show", "1@nowhere"], 2)?.stderr;
-    ensure!(none.contains("no figures on 'nowhere'") && none.contains(text(two.a.path())?), "{none}");
+    ensure!(none.contains("no results on 'nowhere'") && none.contains(text(two.a.path())?), "{none}");
     two.program.run(two.a.path(), &CASES, 0)?;
     let uneven = two.call(&["compare", "1", "2"], 2)?.stderr;
     ensure!(uneven.contains("name one of them behind the run, as in …@"), "{uneven}");

@@ -133,7 +133,7 @@ fn hung_in((target, mut child): (FaultyTarget, Child), signals: usize) -> Result
     wait_for("the worker's end", || (!Path::new(&format!("/proc/{worker}")).exists()).then_some(()))?;
     let path = target.faulty.path().to_str().context("UTF-8")?;
     let next = target.program.call(&["run", path, "--case", SLOW, "--samples", "1", "--no-limits"])?;
-    ensure!(next.code == Some(0) && next.stderr.contains("left by a run that was killed"), "{next:?}");
+    ensure!(next.code == Some(0) && next.stderr.contains("left by a killed run"), "{next:?}");
     ensure!(entries(target.faulty.path()).is_empty(), "{:?}", entries(target.faulty.path()));
     Ok(())
 }
@@ -158,7 +158,7 @@ fn leftovers() -> Result<()> {
     ensure!(entries(target.path()).len() == 2, "ours was left, or this test shows nothing");
     let path = target.path().to_str().context("UTF-8")?;
     let ended = program.call(&["run", path, "--case", "write,size=1MiB", "--samples", "1"])?;
-    ensure!(ended.code == Some(0) && ended.stderr.contains("left by a run that was killed"), "{ended:?}");
+    ensure!(ended.code == Some(0) && ended.stderr.contains("left by a killed run"), "{ended:?}");
     ensure!(entries(target.path()) == [theirs.clone()], "ours is gone and theirs is not");
     ensure!(std::fs::read_to_string(theirs.join("sample"))? == "precious");
     Ok(())
@@ -172,7 +172,7 @@ fn other_database() -> Result<()> {
     ensure!(entries(target.path()).len() == 1, "nothing was left, or this test shows nothing");
     let path = target.path().to_str().context("UTF-8")?;
     let ended = other.call(&["run", path, "--case", "write,size=1MiB", "--samples", "1"])?;
-    ensure!(ended.code == Some(0) && ended.stderr.contains("left by a run that was killed"), "{ended:?}");
+    ensure!(ended.code == Some(0) && ended.stderr.contains("left by a killed run"), "{ended:?}");
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
     Ok(())
 }
@@ -219,7 +219,7 @@ fn half_made() -> Result<()> {
     std::fs::create_dir(&short)?;
     let path = target.path().to_str().context("UTF-8")?;
     let ended = program.call(&["run", path, "--case", "write,size=4KiB", "--samples", "1", "--no-limits"])?;
-    let removed = ended.stderr.matches("left by a run that was killed").count();
+    let removed = ended.stderr.matches("left by a killed run").count();
     ensure!(ended.code == Some(0) && removed == 4, "{ended:?}");
     let mut left = entries(target.path());
     left.sort();

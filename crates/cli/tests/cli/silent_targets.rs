@@ -76,7 +76,7 @@ fn in_mid_run(signal: Option<&str>) -> Result<()> {
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     ensure!(output.status.code() == Some(if signal.is_some() { 130 } else { 4 }), "{output:?}");
     ensure!(stdout.contains("write,size=64KiB"), "there is no table: {output:?}");
-    ensure!(stderr.contains("stays: "), "{output:?}");
+    ensure!(stderr.contains("is not removed: "), "{output:?}");
     ensure!(entries(target.below()).len() == 1, "{:?}", entries(target.below()));
     target.go_on()?;
     let next = || {
@@ -97,7 +97,7 @@ fn removal() -> Result<()> {
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     ensure!(output.status.code() == Some(0) && stdout.contains("write,size=64KiB"), "{output:?}");
     ensure!(
-        stderr.contains("stays: ") && stderr.contains("removing the run's directory had no end"),
+        stderr.contains("is not removed: ") && stderr.contains("removing the run's directory had no end"),
         "{output:?}"
     );
     let runs = target.program.call(&["runs"])?.stdout;

@@ -24,7 +24,7 @@ fn reader_is_gone() -> Result<()> {
     ensure!(first.starts_with('{'), "{first}");
     let stderr = String::from_utf8_lossy(&output.stderr);
     ensure!(
-        output.status.code() == Some(0) && stderr.contains("Nobody reads the jsonl any more"),
+        output.status.code() == Some(0) && stderr.contains("The reader of the jsonl has stopped"),
         "{output:?}"
     );
     ensure!(entries(target.path()).is_empty(), "something was left behind");
@@ -38,7 +38,7 @@ fn file_is_full() -> Result<()> {
     let path = target.path().to_str().context("UTF-8")?;
     let ended = program.call(&[&["run", path, "--export", &export], &CASE[..]].concat())?;
     ensure!(ended.code == Some(1), "{ended:?}");
-    ensure!(ended.stderr.contains("No space left on device (28). The run goes on."), "{ended:?}");
+    ensure!(ended.stderr.contains("No space left on device (28). The run continues."), "{ended:?}");
     ensure!(ended.stderr.contains("writebench: cannot write jsonl; the samples"), "{ended:?}");
     all_samples(&program)
 }

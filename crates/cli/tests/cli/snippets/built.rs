@@ -50,7 +50,7 @@ impl Built {
         let text = match text(case, language, &[&["--main"], more].concat())? {
             Ok(text) => text,
             Err(refusal) => {
-                ensure!(refusal.contains("; the nearest in"), "{refusal}");
+                ensure!(refusal.contains(". The nearest in"), "{refusal}");
                 return Ok(None);
             }
         };
