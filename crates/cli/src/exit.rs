@@ -54,7 +54,7 @@ pub(crate) fn exit_error(exit: Exit, message: String) -> anyhow::Error {
     ExitError { exit, message }.into()
 }
 
-/// Names the limits that starting a thread may exceed.
+/// Names possible limits on threads.
 pub(crate) fn thread_error(purpose: &str, error: &io::Error) -> anyhow::Error {
     let why = Failure::io_message(error);
     anyhow::anyhow!("start a thread {purpose}: {why}. See pids.max of the control group, and ulimit -u")

@@ -27,7 +27,7 @@ pub(crate) struct CopyArguments {
     to: Option<PathBuf>,
 }
 
-/// A source that the user gave, and perhaps a destination.
+/// The user's source, and perhaps a destination.
 pub(crate) struct FileCopy {
     pub source: CopySource,
     to: Option<CopyDestination>,

@@ -70,7 +70,7 @@ const MEANT: &[(&str, &str)] = &[
     ("o-sync", "sync=o-sync"),
 ];
 
-/// The first meaning of the word that fits.
+/// The first fitting meaning.
 pub(crate) fn meant(word: &str, fits: impl Fn(&str) -> bool) -> Option<&'static str> {
     let word = word.to_lowercase().replace('_', "-");
     MEANT.iter().find(|(theirs, ours)| *theirs == word && fits(ours)).map(|(_, ours)| *ours)
@@ -91,7 +91,7 @@ pub(crate) fn case(name: &str) -> Option<String> {
     with_method.into_iter().find(|case| *case != name && Case::parse(case).is_ok())
 }
 
-/// The option for one of another program, of a command that `has` some.
+/// The counterpart of another program's option, if the command `has` it.
 pub(crate) fn option(word: &str, value: Option<&str>, has: &dyn Fn(&str) -> bool) -> Option<String> {
     let name = word.trim_start_matches('-');
     match meant(word, |ours| ours.strip_prefix("--").is_some_and(has)) {
@@ -111,7 +111,7 @@ pub(crate) fn option(word: &str, value: Option<&str>, has: &dyn Fn(&str) -> bool
     }
 }
 
-/// The export for a value that is a format or a file.
+/// The value is a format or a file.
 fn export(value: Option<&str>) -> String {
     let Some(value) = value else { return "--export json=-".to_owned() };
     let of_file = || Path::new(value).extension()?.to_str().and_then(format_named);

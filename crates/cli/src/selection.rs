@@ -1,4 +1,4 @@
-//! From `--suite`, `--case` and the values that replace a suite's own, to cases.
+//! From `--suite`, `--case` and overrides to cases.
 
 use std::collections::HashSet;
 
@@ -42,7 +42,7 @@ pub(crate) struct SelectionArguments {
     pub data: Option<Data>,
 }
 
-/// Assumed for a filesystem that does not exist yet. Suites may count in blocks.
+/// Assumed for filesystems before they exist. Suites may count in blocks.
 pub(crate) const USUAL_BLOCK_BYTES: u64 = 4096;
 
 /// The default suite with `--from`.
@@ -216,7 +216,7 @@ fn with_size_per_rank(row: SelectedCase) -> Result<SelectedCase> {
     Ok(SelectedCase { case: row.case.with(Axis::Size, &size)?, ..row })
 }
 
-/// The named case, with overrides on the axes that its name leaves out.
+/// The named case, with overrides on its other axes.
 fn named_cases(name: &str, overrides: &Overrides) -> Result<Vec<Case>> {
     let method = Case::parse(name.split(',').next().unwrap_or_default()).map(|case| case.method());
     let is_left_out = |axis: Axis| {
@@ -331,7 +331,7 @@ pub(crate) fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
     })?;
     let values: Vec<String> = values.split(',').map(str::to_owned).collect();
     for value in &values {
-        // Contradictions show when cases are made; a value that the axis does not have shows here.
+        // Unknown values fail here, contradictions in the cases.
         writebench_model::Axes::defaults(writebench_model::Prepare::Create)
             .set(axis, value)
             .map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! The parser's errors in one line, with the command line that was probably meant.
+//! The parser's errors in one line, with the intended command line.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -98,7 +98,7 @@ fn suggestion(error: &clap::Error, path: &[&Command], words: &[OsString]) -> Opt
     }
 }
 
-/// The value that the words give to an option unknown to clap.
+/// The value of an option unknown to clap.
 fn value_of<'w>(option: &str, words: &'w [OsString]) -> Option<&'w str> {
     let mut words = words.iter().filter_map(|word| word.to_str());
     let word = words.find(|word| word.split('=').next() == Some(option))?;
@@ -106,7 +106,7 @@ fn value_of<'w>(option: &str, words: &'w [OsString]) -> Option<&'w str> {
     word.split_once('=').map_or_else(next, |(_, value)| Some(value))
 }
 
-/// The program, and the commands that the words name, from the outermost.
+/// The program, then the named commands, from the outermost.
 fn named_commands<'c>(interface: &'c Command, words: &[OsString]) -> Vec<&'c Command> {
     let mut path = vec![interface];
     for word in words {

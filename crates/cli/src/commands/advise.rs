@@ -238,7 +238,7 @@ impl AdviseCommand {
         self.set.iter().cloned().chain(data_from).collect()
     }
 
-    /// For larger-than-memory, 1.5 times the memory that the run may use.
+    /// For larger-than-memory, 1.5 times the memory available to the run.
     fn size_bytes(&self, goal: Goal, target: &TargetRecord) -> Result<Option<Bytes>> {
         if goal != Goal::LargerThanMemory {
             return Ok(self.size);
@@ -249,7 +249,7 @@ impl AdviseCommand {
         let least = Bytes((bytes / 2 * 3).next_multiple_of(1 << 20) + (1 << 20));
         match self.size {
             Some(size) if size.0 < least.0 => Err(usage!(
-                "--size must be at least {least}, 1.5 times the memory that the run may use. To give it less memory: \
+                "--size must be at least {least}, 1.5 times the memory available to the run. To give it less memory: \
                  systemd-run --scope -p MemoryMax=1G writebench advise …"
             )),
             size => Ok(Some(size.unwrap_or(least))),

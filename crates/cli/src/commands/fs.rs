@@ -14,7 +14,7 @@ use writebench_store::Store;
 
 use self::images::Images;
 use self::requests::{kind_options, requests, suggestion};
-use crate::arguments::{HOW_CAREFUL, WHERE};
+use crate::arguments::{HOW_CAREFUL, WHAT, WHERE};
 use crate::database;
 use crate::exit::Exit;
 use crate::export::Export;
@@ -38,7 +38,7 @@ pub(crate) struct FsCommand {
     /// Make these filesystems, and compare all with the first: ext4, ext4-no-journal, ext3, ext2, xfs, btrfs,
     /// btrfs-no-checksums, btrfs-raid0, tmpfs, tmpfs-huge, overlay:KIND, fuse:KIND (bindfs), or any with an mkfs.KIND.
     /// `overlay` and `fuse` alone use each of the others [default: all of these, with overlay and fuse on ext4]
-    #[arg(long, value_name = "KIND", value_delimiter = ',', help_heading = WHERE)]
+    #[arg(long, value_name = "KIND", value_delimiter = ',', help_heading = WHAT)]
     on: Vec<String>,
     /// Make the images in this directory, as files without names, which are always removed
     #[arg(long, value_name = "DIR", default_value = "/dev/shm", value_hint = ValueHint::DirPath, help_heading = WHERE)]
@@ -183,7 +183,7 @@ impl FsCommand {
         run.missing = made.missing;
         let cases = selection::different_cases(&run.cases, 1)?;
         let targets = check_and_claim(targets, &cases, (None, measuring.reserve), false, output)?;
-        // Without --yes, a run that chooses its size takes one that needs no consent.
+        // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
         let size = self.largest_size(&selected).map(|largest| (largest, false));
         let sized = AdaptiveCases::for_run(&selected.rows, size, &run, unasked)?;
@@ -216,7 +216,7 @@ impl RequestedFilesystems {
     }
 }
 
-/// Makes all filesystems that this machine supports. None after a signal.
+/// Makes all supported filesystems. None after a signal.
 fn make_all(
     filesystems: &mut Filesystems,
     requests: &[FilesystemRequest],

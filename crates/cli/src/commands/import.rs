@@ -13,7 +13,7 @@ use crate::named_runs::exported;
 /// Import exported runs into the database, also from other machines
 #[derive(Args)]
 pub(crate) struct ImportCommand {
-    /// JSON exports (`--export json=FILE`). A run that the database has already is refused
+    /// JSON exports (`--export json=FILE`). A run already in the database is refused
     #[arg(value_name = "FILE.json", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
 }

@@ -67,7 +67,7 @@ const RUN_EXAMPLES: &str = "Examples:
   writebench run /data --suite durable --record 512         the price of durable records
   writebench run /dev/sdX --suite direct --destroy /dev/sdX everything on sdX is lost";
 
-/// Limits of a run that answers all goals.
+/// Limits of a run of all goals.
 const GOALS_BUDGET: Duration = Duration::from_secs(45);
 const GOALS_MAX_BYTES: u64 = 20 << 30;
 
@@ -124,7 +124,7 @@ impl RunCommand {
             limits: !measuring.no_limits,
             ..Cost::new(&cases, &run.settings, spaces.collect())
         };
-        // Without --yes, a run that chooses its size takes one that needs no consent.
+        // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
         let size = largest.map(|largest| (largest, false));
         let fixed = || selected.rows.iter().map(|row| (row.case.axes().size_bytes, true)).max();
@@ -190,7 +190,7 @@ impl RunCommand {
         fewer.chain((all > 1).then_some(all)).collect()
     }
 
-    /// The source that the user gave, by name or as `<X >Y`.
+    /// The user's source, by name or as `<X >Y`.
     fn find_copy(&self) -> Result<Option<FileCopy>> {
         let limit = self.measuring.timeout;
         let named = self.copying.find(limit)?;

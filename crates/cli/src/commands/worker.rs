@@ -24,7 +24,7 @@ struct WorkerArguments {
     /// Device and inode of each directory, to detect a replaced one.
     #[arg(long, num_args = 2)]
     identity: Vec<u64>,
-    /// A descriptor that holds the device exclusively.
+    /// An exclusive descriptor of the device.
     #[arg(long, conflicts_with = "directory")]
     device: Option<u32>,
     #[arg(long, requires = "copy_identity")]

@@ -27,7 +27,7 @@ pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<File> {
     File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
 }
 
-/// A directory that is held open, and so cannot be replaced by another or by a link.
+/// Held open, and so safe from replacement.
 pub(super) struct Directory(File);
 
 impl Directory {
@@ -87,7 +87,7 @@ impl Directory {
         open(&self.at(name), flags | OFlags::NOFOLLOW | OFlags::NONBLOCK)
     }
 
-    /// Removes leftovers of killed writers of that name, or of any. A leftover that cannot be removed is harmless.
+    /// Removes leftovers of killed writers of that name, or of any. Remaining leftovers are harmless.
     pub(super) fn sweep(&self, name: Option<&OsStr>) {
         let entries = self.path().read_dir().into_iter().flatten().flatten();
         for entry in entries.filter(|entry| is_temporary(&entry.file_name(), name)) {

@@ -41,7 +41,7 @@ enum Sink {
     File(Directory, OsString),
     /// Standard output or standard error, by another name than `-`.
     Standard(File),
-    /// An `O_PATH` descriptor of a pipe, or of a file that the caller has opened under a number.
+    /// An `O_PATH` descriptor of a pipe, or of the caller's open file.
     Pipe(File),
     /// `-`, in place of the tables.
     Results,
@@ -203,7 +203,7 @@ fn named_sink(named: &OutputPath) -> Result<Sink> {
     Ok(Sink::File(directory, name))
 }
 
-/// A file that the shell has opened, such as `/dev/stdout` or `/dev/fd/63`.
+/// A file opened by the shell, such as `/dev/stdout` or `/dev/fd/63`.
 fn opened_by_caller(named: &OutputPath, number: u32) -> Result<Sink> {
     let found = named.call("open", open(Path::new(&format!("/proc/self/fd/{number}")), OFlags::PATH))?;
     let metadata = named.call("stat", found.metadata())?;

@@ -12,7 +12,7 @@ const LEAST_BYTES: u64 = 64 << 10;
 const PASSES: [u64; 4] = [64, 32, 8, 4];
 const MOST_FIRST_PASS_BYTES: u64 = 1 << 20;
 
-/// The cases of a run that chooses its file size, at all sizes.
+/// The cases of a run with an adaptive size, at all sizes.
 pub(crate) struct AdaptiveCases {
     pub cases: Vec<Case>,
     /// The rows of each size.

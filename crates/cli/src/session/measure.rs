@@ -166,7 +166,7 @@ impl Session<'_> {
         let waited = writebench_probe::cpu_wait().zip(waited).map(|(now, then)| now.saturating_sub(then));
         self.cpu_wait_ppm = waited.map(|waited| ppm(waited, samples_began.elapsed()));
         let end = end?;
-        // A limit that a sample exceeded was measured at a bad time.
+        // An exceeded limit was measured at a bad time.
         if let Some(hardware) = hardware.as_mut().filter(|_| is_exceeded) {
             for _ in 0..MORE_LIMITS {
                 hardware.measure_memory(Workers::new(&worker, stop(), &mut self.lost_workers))?;

@@ -1,4 +1,4 @@
-//! The options for measuring that commands share, and the settings that a run records.
+//! Shared options for measuring, and the recorded settings.
 
 use std::time::Duration;
 

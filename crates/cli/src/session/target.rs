@@ -187,7 +187,7 @@ impl Target {
             path: self.inspection.path.clone(),
             device_number: device.or_else(|| making.and_then(device_below)),
             reserve: self.reserve(reserve),
-            // A sync of a FUSE filesystem does not reach the files that its server writes.
+            // A sync of a FUSE filesystem does not reach its server's files.
             sync_all: making
                 .is_some_and(|making| making.kind.parse().is_ok_and(|kind: FilesystemKind| kind.has_server())),
         };
