@@ -173,9 +173,9 @@ fn resumed() -> Result<()> {
 fn refused() -> Result<()> {
     let program = program()?;
     for (words, why) in [
-        (&["--command", "cp x y"][..], "put {file} in the place"),
+        (&["--command", "cp x y"][..], "Write {file} in its place"),
         (&["--command", "cp 'x {file}"], "Is a quote open?"),
-        (&["--command", "cp x {file}", "--copies"], "put {source} in the place"),
+        (&["--command", "cp x {file}", "--copies"], "Write {source} in its place"),
         (&["--case", "program"], "--command 'PROGRAM {file}'"),
         (&["--bytes", "1MiB"], "--command"),
     ] {

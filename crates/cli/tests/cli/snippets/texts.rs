@@ -137,7 +137,7 @@ fn cost() -> Result<()> {
     let ended = program.call(&[&run[..], &cases].concat())?;
     ensure!(ended.code == Some(0), "{}", ended.stderr);
     let ended = program.call(&["code", "mmap", "--lang", "node"])?;
-    let says = "the nearest in Node.js: writebench code pwrite --lang node (";
+    let says = "The nearest in Node.js: writebench code pwrite --lang node (";
     ensure!(ended.code == Some(2) && ended.stderr.contains(says), "{}", ended.stderr);
     ensure!(ended.stderr.contains("times as fast in the rounds of run 1)"), "{}", ended.stderr);
     Ok(())
