@@ -328,7 +328,7 @@ fn no_time_for_large() -> Result<()> {
     let output = command.arg(target.path()).output()?;
     let stderr = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.code() == Some(2) && stderr.lines().count() == 1, "{stderr}");
-    ensure!(stderr.contains("more than any disk takes in 100ms: --budget 1m is enough"), "{stderr}");
+    ensure!(stderr.contains("more than any disk takes in 100ms. --budget 1m is enough"), "{stderr}");
     ensure!(entries(target.path()).is_empty());
     Ok(())
 }

@@ -118,8 +118,7 @@ fn misaligned() -> Result<()> {
     let document = program.run(&point, &["--case", name, "--samples", "1", "--yes"], 4);
     writebench_testkit::call(std::process::Command::new("umount").arg(&point))?;
     let reason = case(&document?, name)?["reason"].clone();
-    let expected =
-        "write: Invalid argument: direct I/O here needs multiples of 4096 bytes in the file and 512 in memory (22)";
+    let expected = "write: Invalid argument: direct I/O here needs multiples of 4096 bytes in the file and 512 in memory (22)";
     ensure!(reason.as_str().is_some_and(|reason| reason.starts_with(expected)), "{reason}");
     Ok(())
 }
