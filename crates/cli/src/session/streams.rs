@@ -15,7 +15,7 @@ pub(super) struct Streams<'o> {
     failed: Option<io::Error>,
 }
 
-const WHAT_FAILED: &str = "cannot write jsonl. The samples are in the database";
+const WHAT_FAILED: &str = "cannot write jsonl, though the samples are in the database";
 
 impl<'o> Streams<'o> {
     pub(super) fn none(output: &'o Output) -> Self {

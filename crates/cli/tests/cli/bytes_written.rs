@@ -126,7 +126,7 @@ fn asks() -> Result<()> {
     let many = ["run", path, "--case", "write,size=32MiB", "--samples", "5", "--no-limits"];
     let ended = program.call(&many)?;
     ensure!(ended.code == Some(2) && ended.stderr.lines().count() == 1, "{ended:?}");
-    for text in ["about 160 MiB", "a quarter of the 4", "--yes", "--max-bytes"] {
+    for text in ["about 160 MiB", "a quarter of the free 4", "--yes", "--max-bytes"] {
         ensure!(ended.stderr.contains(text), "{text} in {ended:?}");
     }
     ensure!(entries(program.home()).is_empty() && entries(&target).is_empty(), "something was made");

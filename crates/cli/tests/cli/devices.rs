@@ -25,7 +25,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("sectors of 4096 bytes are respected", &needs, sectors);
     trials.add("--destroy is refused without a device", &[Need::Filesystem(Kind::Tmpfs)], || {
         let target = directory_on(Kind::Tmpfs);
-        refused(&[target.path().to_str().context("UTF-8")?, "--destroy", "/dev/null"], 2, "name the device")
+        refused(&[target.path().to_str().context("UTF-8")?, "--destroy", "/dev/null"], 2, "Give the device")
     });
 }
 
@@ -104,7 +104,7 @@ fn not_named() -> Result<()> {
     let (node, other) = (text(device.path())?, text(other.path())?);
     refused(&[node, "--suite", "direct"], 3, &format!("add --destroy {node}"))?;
     refused(&[node, "--suite", "direct"], 3, "loop")?;
-    refused(&[node, "--suite", "direct"], 3, "64 MiB): what is on it would be lost")?;
+    refused(&[node, "--suite", "direct"], 3, "64 MiB), whose content would be lost")?;
     refused(&[node, "--suite", "direct", "--destroy", other], 3, "does not name the target")?;
     let image = std::fs::read(device.image())?;
     ensure!(image.iter().all(|byte| *byte == 0), "something was written");

@@ -162,7 +162,7 @@ fn resumed() -> Result<()> {
     let ended = program.call(&start)?;
     ensure!(ended.code == Some(0), "{ended:?}");
     let ended = program.call(&["run", "--resume"])?;
-    ensure!(ended.code == Some(2) && ended.stderr.contains("if it shall, add --command"), "{ended:?}");
+    ensure!(ended.code == Some(2) && ended.stderr.contains("pass its programs again: --command"), "{ended:?}");
     let ended = program.call(&["run", "--resume", "--command", "cp {source} {file}"])?;
     ensure!(ended.code == Some(2), "{ended:?}");
     let ended = program.call(&["run", "--resume", "--command", COPY, "--max-bytes", "1GiB"])?;

@@ -241,7 +241,7 @@ fn named_again() -> Result<()> {
     send(child.id(), Signal::INT)?;
     ensure!(child.wait_with_output()?.status.code() == Some(130) && !copy.exists());
     let resume = ["run", "--resume", "--budget", "1s"];
-    let again = format!("if it shall, add --from {} --to {}", source.display(), copy.display());
+    let again = format!("pass its files again: --from {} --to {}", source.display(), copy.display());
     one_line(&program.call(&resume)?, &[2], &again)?;
     let (from, to) = (["--from", text(&source)?], ["--to", text(&copy)?]);
     one_line(&program.call(&[&resume[..], &to].concat())?, &[2], &again)?;
