@@ -1,4 +1,4 @@
-//! The exit codes of `docs/exit-codes.md`.
+//! The exit codes of `docs/reference/exit-codes.md`.
 
 use std::io;
 use std::process::ExitCode;

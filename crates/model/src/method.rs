@@ -97,7 +97,7 @@ pub struct MethodCard {
     /// At the end, or by write-through.
     pub syncs: &'static [SyncCall],
     pub syncs_on_the_way: &'static [SyncCall],
-    /// A programmer's effort in points: a judgement, which `docs/advise.md` shows.
+    /// A programmer's effort in points: a judgement, which `docs/explanation/answers.md` shows.
     pub effort: u32,
     /// The reason if fio has no such engine.
     pub fio: Result<FioEngine, &'static str>,

@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(merged(5, &reports).disturbed.unwrap(), "rank 1 on n0: stopped");
     }
 
-    /// Prints the numbers in docs/cluster.md: `cargo test --release -p writebench-runner ten_thousand --
+    /// Prints the numbers in docs/how-to/cluster.md: `cargo test --release -p writebench-runner ten_thousand --
     /// --nocapture`.
     #[test]
     #[expect(clippy::print_stdout, reason = "figures for the documentation")]

@@ -8,8 +8,8 @@ use writebench_testkit::{Program, Trials};
 use crate::{commands_of, program};
 
 pub(crate) fn add(trials: &mut Trials) {
-    trials.add("docs/commands.md matches the program's output", &[], commands);
-    trials.add("docs/exit-codes.md lists the codes that --help lists", &[], exit_codes);
+    trials.add("docs/reference/commands.md matches the program's output", &[], commands);
+    trials.add("docs/reference/exit-codes.md lists the codes that --help lists", &[], exit_codes);
 }
 
 fn documents() -> PathBuf {
@@ -17,9 +17,8 @@ fn documents() -> PathBuf {
 }
 
 fn commands() -> Result<()> {
-    let mut text = String::from(
-        "# Commands\n\nWhat the program itself says. Made by `UPDATE_DOCS=1 cargo test -p writebench --test cli docs`.\n",
-    );
+    let mut text =
+        String::from("# Commands\n\nPrinted by `UPDATE_DOCS=1 cargo test -p writebench --test cli docs`.\n");
     let program = program()?;
     for (title, arguments) in calls(&program)? {
         let line = arguments.join(" ");

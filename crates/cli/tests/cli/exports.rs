@@ -13,7 +13,7 @@ pub(crate) fn add(trials: &mut Trials) {
     let python = [tmpfs, Need::Program("python3")];
     trials.add("exports: Python reads CSV and JSON with the database's results", &python, python_reads);
     let jq = [tmpfs, Need::Program("jq")];
-    trials.add("exports: jq makes the tables that docs/json.md shows", &jq, jq_reads);
+    trials.add("exports: jq makes the tables that docs/reference/json.md shows", &jq, jq_reads);
     trials.add("exports: jsonl lines are written during the run", &[tmpfs], lines_come);
     trials.add("exports: an imported run equals its original", &[tmpfs], imported);
     trials.add("exports: every refusal is one line", &[tmpfs], refusals);

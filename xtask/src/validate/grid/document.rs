@@ -14,7 +14,7 @@ const MOST_CASES: usize = 8;
 const MOST_THREADS: u32 = 4;
 
 pub(super) fn paths() -> [PathBuf; 2] {
-    ["crates/model/portfolio.toml", "docs/portfolio.md"].map(|path| root().join(path))
+    ["crates/model/portfolio.toml", "docs/explanation/portfolio.md"].map(|path| root().join(path))
 }
 
 /// The texts of [`paths`]. A goal without results keeps its cases.

@@ -183,7 +183,7 @@ struct Searches {
 }
 
 /// `change` alters each space first.
-#[expect(clippy::print_stdout, reason = "the figures of docs/advise.md")]
+#[expect(clippy::print_stdout, reason = "the figures of docs/explanation/answers.md")]
 fn ten_searches(change: impl Fn(&mut World)) -> Searches {
     let mut searches = Searches::default();
     for seed in 0..10 {
