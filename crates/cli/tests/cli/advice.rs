@@ -182,7 +182,7 @@ fn smaller() -> Result<()> {
     let baseline = document["advice"]["baseline"].as_str().context("a baseline")?;
     ensure!(baseline == "write,size=16MiB" || baseline == "write,size=8MiB", "{}", document["advice"]);
     let sentences = document["conclusions"].to_string();
-    ensure!(sentences.contains(" and not with 256 MiB: "), "{sentences}");
+    ensure!(sentences.contains(", not with 256 MiB. "), "{sentences}");
     Ok(())
 }
 

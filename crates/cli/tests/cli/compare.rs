@@ -165,12 +165,14 @@ fn changed_environment() -> Result<()> {
     other["run"]["version"] = "9.9.9".into();
     let other = file(&program, "other.json", &other)?;
     let shown = call(&program, &["compare", "1", text(&other)?], 0)?.stdout;
-    for text in ["this changed too", "kernel", "Linux 9.99", "mount options", "→ rw,nosuch", "→ 9.9.9"] {
+    for text in
+        ["Other changes, possible reasons", "kernel", "Linux 9.99", "mount options", "→ rw,nosuch", "→ 9.9.9"]
+    {
         ensure!(shown.contains(text), "'{text}' in {shown}");
     }
     let same = file(&program, "same.json", &altered(&document, 1.0)?)?;
     let shown = call(&program, &["compare", "1", text(&same)?], 0)?.stdout;
-    ensure!(!shown.contains("this changed too"), "{shown}");
+    ensure!(!shown.contains("Other changes, possible reasons"), "{shown}");
     Ok(())
 }
 
@@ -208,7 +210,7 @@ fn unequal_contracts() -> Result<()> {
     let mut other = altered(&measured(&program, &[])?, 1.0)?;
     other["cases"][0]["contract"]["durability"] = "durable".into();
     let other = file(&program, "other.json", &other)?;
-    let what = "not the same work in run 1 and";
+    let what = "is different work in run 1 and";
     refused(&program, &["compare", "1", text(&other)?], 2, what)?;
     refused(&program, &["compare", "1", text(&other)?], 2, "durability: cached → durable")
 }

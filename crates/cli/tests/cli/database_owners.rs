@@ -110,7 +110,7 @@ fn beside() -> Result<()> {
     for mode in [0o666, 0o664] {
         std::fs::set_permissions(&database, Permissions::from_mode(mode))?;
         for ended in both(&program, &database, target.path())? {
-            refused(&ended, "wb.db can be written by other users; `chmod go-w`")?;
+            refused(&ended, "wb.db can be written by other users: `chmod go-w`")?;
         }
     }
     std::fs::set_permissions(&database, Permissions::from_mode(0o644))?;

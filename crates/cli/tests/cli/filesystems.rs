@@ -318,7 +318,7 @@ fn image_share() -> Result<()> {
     ensure!(ended.code == Some(0), "{ended:#?}");
     let sentence = ended.stdout.lines().find(|line| line.contains("in an image in")).context("a sentence")?;
     ensure!(
-        sentence.starts_with("ext4 in an image in") && sentence.contains(" times the time of "),
+        sentence.starts_with("ext4 in an image in") && sentence.contains(" times as long as "),
         "{sentence}"
     );
     ensure!(entries(disk.path()).is_empty(), "left behind");
@@ -377,8 +377,8 @@ fn refusals() -> Result<()> {
     for (more, code, expected) in [
         (&["--on", "ext4,ext4"][..], 2, "is given twice"),
         (&["--on", "overlay"], 2, "on which filesystem?"),
-        (&["--on", "EXT4"], 2, "is no kind of filesystem"),
-        (&["--on", "overlay:fuse:ext4"], 2, "is no kind of filesystem"),
+        (&["--on", "EXT4"], 2, "is not a kind of filesystem"),
+        (&["--on", "overlay:fuse:ext4"], 2, "is not a kind of filesystem"),
         (&["--on", "ext4", "--mount-options", "xfs=noatime"], 2, "the run does not make this kind"),
         (&["--on", "ext4", "--mount-options", "noatime"], 2, "expected KIND=OPTIONS"),
         (&["--on", "tmpfs", "--mkfs-options", "tmpfs=-q"], 2, "has no mkfs"),
