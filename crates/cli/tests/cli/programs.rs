@@ -97,7 +97,7 @@ fn phases() -> Result<()> {
         (&phases["open"], &phases["write"], &phases["sync"]) == (&5.into(), &70.into(), &9.into()),
         "{phases}"
     );
-    for (index, reason) in [(1, "99000000000 ns, and ran for"), (2, "'wrote' is no phase")] {
+    for (index, reason) in [(1, "99000000000 ns, but ran for"), (2, "'wrote' is not a phase")] {
         let why = case(&document, index)["reason"].as_str().unwrap_or_default();
         ensure!(why.contains(reason), "{why}");
     }

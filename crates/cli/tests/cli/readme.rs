@@ -30,8 +30,7 @@ fn words() -> Result<()> {
     let cases: Vec<&str> = names.into_iter().flat_map(|name| ["--case", name]).chain(["--yes"]).collect();
     program.run(data.path(), &cases, 4)?;
     let shown = program.call(&["show", "--all"])?.stdout;
-    for words in ["total", "95 %", "interval", "write alone", "limit", "ms:", "CPU ms:", "n", "vs. plain write"]
-    {
+    for words in ["total", "95% CI", "write alone", "limit", "ms:", "CPU ms:", "n", "vs. plain write"] {
         let columns = words.split(' ').count();
         ensure!(
             shown

@@ -46,7 +46,7 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--case", "mmap,size=0"], 2, &["size=0"]),
     (&["--case", "mmap,threads=2,descriptor=per-thread"], 2, &["map=per-thread"]),
     (&["--case", "write,sync=o-dsync/4"], 2, &["writev", "vector=4"]),
-    (&["--case", "fwrite,sync=fsync/1"], 2, &["synced at the end only"]),
+    (&["--case", "fwrite,sync=fsync/1"], 2, &["syncs at the end only"]),
     (&["--case", "write,sync=rwf-dsync"], 2, &["o-dsync"]),
     (&["--case", "pwrite,chunk=1000,cache=direct"], 2, &["chunk=1000", "512 bytes"]),
     (&["--case", "pwrite,size=1000,cache=direct"], 2, &["size=1000", "512 bytes"]),
@@ -249,7 +249,7 @@ fn read_only() -> Result<()> {
     image.remount("ro")?;
     let ended = program.call(&["run", text(&image.path())?, "--case", "write,size=1MiB"])?;
     ensure!(ended.code == Some(1), "{ended:?}");
-    ensure!(ended.stderr.contains("access: Read-only file system (30); give a directory"), "{ended:?}");
+    ensure!(ended.stderr.contains("access: Read-only file system (30). Give a directory"), "{ended:?}");
     ensure!(entries(program.home()).is_empty(), "a run was recorded");
     one_line(&ended.stderr)
 }

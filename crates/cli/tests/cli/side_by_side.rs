@@ -125,7 +125,7 @@ fn parts() -> Result<()> {
     ensure!(none.contains("no results on 'nowhere'") && none.contains(text(two.a.path())?), "{none}");
     two.program.run(two.a.path(), &CASES, 0)?;
     let uneven = two.call(&["compare", "1", "2"], 2)?.stderr;
-    ensure!(uneven.contains("name one of them behind the run, as in …@"), "{uneven}");
+    ensure!(uneven.contains("name one after the run, as in …@"), "{uneven}");
     let even = two.call(&["compare", &a, "2"], 0)?.stdout;
     ensure!(even.contains("inconclusive: one run per side"), "{even}");
     two.run(&CASES, 0)?;

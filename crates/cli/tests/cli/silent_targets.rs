@@ -97,7 +97,7 @@ fn removal() -> Result<()> {
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     ensure!(output.status.code() == Some(0) && stdout.contains("write,size=64KiB"), "{output:?}");
     ensure!(
-        stderr.contains("is not removed: ") && stderr.contains("removing the run's directory had no end"),
+        stderr.contains("is not removed: ") && stderr.contains("removing the run's directory took more than"),
         "{output:?}"
     );
     let runs = target.program.call(&["runs"])?.stdout;

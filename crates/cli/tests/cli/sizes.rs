@@ -132,8 +132,8 @@ fn same_target() -> Result<()> {
     whole["targets"][1] = whole["targets"][0].clone();
     whole["cases"][1] = whole["cases"][0].clone();
     std::fs::write(&file, whole.to_string())?;
-    one_line(&program.call(&["import", text(&file)?])?, 2, "the target '/target/0' twice")?;
-    one_line(&program.call(&["compare", text(&file)?, text(&file)?])?, 2, "the target '/target/0' twice")
+    one_line(&program.call(&["import", text(&file)?])?, 2, "target '/target/0' appears twice")?;
+    one_line(&program.call(&["compare", text(&file)?, text(&file)?])?, 2, "target '/target/0' appears twice")
 }
 
 fn thousand_targets() -> Result<()> {
