@@ -211,7 +211,7 @@ fn a_search_without_a_good_sample_has_a_reason() {
     };
     let not_run = case(Final, "write", None, &[]);
     let sentences = conclusions(vec![died("write,size=16MiB"), died("pwrite,size=16MiB"), not_run.clone()]);
-    let expected = "No advice, as no sample could be taken: 2 of 2 cases failed: write,size=16MiB: worker-died: \
+    let expected = "No advice, because no sample could be taken: 2 of 2 cases failed: write,size=16MiB: worker-died: \
                     SIGKILL (9): killed by another process, or by the kernel for lack of memory, in phase settle, \
                     and 1 more.";
     assert_eq!(sentences, [expected]);
