@@ -107,7 +107,7 @@ fn nearest() -> Result<()> {
     ensure!(ended.stderr.contains("code write --lang go --main --atomic --stream ("), "{}", ended.stderr);
     let ended = program()?.call(&["code", "write,files=per-thread,threads=2", "--lang", "c"])?;
     ensure!(
-        ended.code == Some(2) && ended.stderr.contains("the nearest in C: writebench code"),
+        ended.code == Some(2) && ended.stderr.contains("The nearest in C: writebench code"),
         "{}",
         ended.stderr
     );
