@@ -130,7 +130,7 @@ test('a missing or broken binary is one error with the name of its package', () 
   const aside = `${binary}-aside`;
   fs.renameSync(binary, aside);
   try {
-    assert.match(refused(''), new RegExp(`needs the package ${NAME}-${here().name} on this platform, and it is not installed`));
+    assert.match(refused(''), new RegExp(`needs the package ${NAME}-${here().name} on this platform, which is not installed`));
     fs.cpSync(aside, binary, { recursive: true });
     fs.writeFileSync(path.join(binary, 'direct-io.node'), 'no library');
     const message = refused('');
