@@ -9,7 +9,7 @@ use crate::exit::usage;
 #[derive(Args, Default)]
 #[command(next_help_heading = "Your own programs")]
 pub(crate) struct ProgramArguments {
-    /// Measure your program, started without a shell. {file} stands for the path to write to, {source} for a file with
+    /// Measure your program, started without a shell. {file} is the path to write to, {source} is a file with
     /// the data. It is timed from start to end, or reports its own time (docs/how-to/measure-your-program.md). May be repeated
     #[arg(long, value_name = "COMMAND")]
     command: Vec<String>,
