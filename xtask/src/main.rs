@@ -1,9 +1,10 @@
-//! The project's own tools: `cargo xtask setup|test|tidy|dist|parity|validate`.
+//! The project's own tools: `cargo xtask setup|test|tidy|docs|dist|parity|validate`.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "these are tools of the command line")]
 
 mod command;
 mod dist;
+mod docs;
 mod export;
 mod need;
 mod parity;
@@ -29,7 +30,9 @@ enum Task {
     Test(test::Options),
     /// Check rules of the repository that neither the compiler nor clippy check
     Tidy,
-    /// Make the files of a release: static programs, packages, tarballs of the Node package, sums
+    /// Build the documentation as a website, and check its links. Installs mdBook if it is missing
+    Docs,
+    /// Make the files of a release: static programs, packages, tarballs of the Node package, documentation, sums
     Dist(dist::Options),
     /// Compare writebench with plain C programs of the same work, or with other tools
     Parity(parity::Options),
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Task::Setup => setup::run().map(|()| true),
         Task::Test(options) => test::run(&options),
         Task::Tidy => tidy::run(),
+        Task::Docs => docs::run(),
         Task::Dist(options) => dist::run(&options),
         Task::Parity(options) => parity::run(&options),
         Task::SelfTimed(options) => parity::self_timed::run(&options),

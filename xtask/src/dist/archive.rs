@@ -44,13 +44,14 @@ fn commands(help: &[u8]) -> Vec<String> {
 }
 
 /// The same content gives the same bytes.
-pub(super) fn tarball(target: &Target, tree: &Path, release: &Release) -> Result<PathBuf> {
-    let file = release.tarball(target);
+pub(super) fn tarball(tree: &Path, release: &Release) -> Result<PathBuf> {
+    let name = tree.file_name().context("a named folder")?;
+    let file = release.folder.join(format!("{}.tar.gz", name.display()));
     let mut tar = Command::new("tar");
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]);
     tar.arg(format!("--mtime=@{}", release.epoch_s)).arg("--use-compress-program=gzip -9n");
     tar.arg("--create").arg("--file").arg(&file);
-    tar.arg("--directory").arg(tree.parent().context("a folder above")?).arg(release.stem(target));
+    tar.arg("--directory").arg(tree.parent().context("a folder above")?).arg(name);
     announced(&mut tar)?;
     Ok(file)
 }

@@ -16,6 +16,7 @@ use clap::Args;
 
 use self::release::{Release, TARGETS};
 use crate::command::folder_for;
+use crate::docs;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -42,11 +43,14 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
             reproducible::check(target, &program, &release)?;
         }
         let tree = archive::tree(target, &program, &notices, &release)?;
-        files.push(archive::tarball(target, &tree, &release)?);
+        files.push(archive::tarball(&tree, &release)?);
         files.extend(packages::both(target, &tree, &release)?);
     }
     files.extend(node::tarballs(&release)?);
     files.push(notices::bill_of_materials(&release)?);
+    let site = release.folder.with_file_name(format!("writebench-{}-docs", release.version));
+    docs::build(&site)?;
+    files.push(archive::tarball(&site, &release)?);
     archive::sums(&files, &release)?;
     println!("\n{}", release.folder.display());
     for file in &files {
