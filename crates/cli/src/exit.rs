@@ -17,7 +17,7 @@ pub enum Exit {
     Usage = 2,
     /// An unsafe command line.
     Refused = 3,
-    /// Some cases failed, the others have results.
+    /// Some cases failed. All other cases have results.
     CasesFailed = 4,
     /// A case is slower than `--fail-if-slower` allows.
     Slower = 5,

@@ -72,7 +72,7 @@ impl<'p> Engine<'p> {
         self.rank_sample(target, request, RankRole::ALONE, None).sample
     }
 
-    /// Each rank calls this with its own role, and waits for the others between phases.
+    /// Each rank calls this with its own role, and waits for the other ranks between phases.
     pub fn rank_sample(
         &mut self,
         target: Target<'_>,

@@ -43,7 +43,7 @@ impl Layer {
 const MIB: u64 = 1 << 20;
 
 impl FilesystemKind {
-    /// The others are compared with the first.
+    /// Each later kind is compared with the first.
     #[must_use]
     pub fn defaults() -> Vec<Self> {
         let plain = recipe::defaults().map(|base| Self { layer: None, base: base.to_owned() });

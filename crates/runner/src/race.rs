@@ -2,7 +2,7 @@
 //! the final.
 //!
 //! The limits pay for fewer samples than there are candidates. So a few dissimilar ones are measured first,
-//! and [`writebench_stats::GaussianProcess`] forecasts all others. Every further batch has the candidates
+//! and [`writebench_stats::GaussianProcess`] forecasts the rest. Every further batch has the candidates
 //! that may be the fastest (Srinivas et al., *Gaussian Process Optimization in the Bandit Setting*, ICML
 //! 2010). They are chosen one after the other as if those before were already measured (Desautels et al.,
 //! *Parallelizing Exploration-Exploitation Tradeoffs*, JMLR 2014). The levels of the screening have larger

@@ -1,6 +1,6 @@
 use std::os::fd::BorrowedFd;
 
-/// The number is negative. The system reports others.
+/// The number is negative. The system itself reports any other bad number.
 #[derive(Debug)]
 pub(crate) struct NoSuchFile;
 

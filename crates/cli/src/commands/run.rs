@@ -174,7 +174,7 @@ impl RunCommand {
             selection::rows(selection, self.cold, copied, block_size_bytes, &self.ranks(ranks))?
         };
         if !programs.is_empty() {
-            // Rows with command lines have labels, so all others need one.
+            // Rows with command lines have labels, so the rows of cases need one.
             for row in &mut selected.rows {
                 row.label = row.label.take().or_else(|| Some(row.case.words()));
             }

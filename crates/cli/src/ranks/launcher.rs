@@ -4,7 +4,7 @@ pub(crate) struct LaunchedRank {
     pub size: u32,
 }
 
-/// Environment variables with the rank and the number of ranks: of Open MPI, of PMI (MPICH and others), and of Slurm's
+/// Environment variables with the rank and the number of ranks: of Open MPI, of PMI (such as MPICH), and of Slurm's
 /// steps, which exclude batch scripts.
 const LAUNCHERS: &[(&str, &str)] = &[
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),

@@ -1,7 +1,7 @@
 //! MPI-IO: `MPI_File_write_at`, and with `collective=yes` `MPI_File_write_at_all`, as HDF5 and netCDF write.
 //!
 //! All ranks open, sync and close the file together, and make each collective write together. A failed rank
-//! takes part with no bytes, or the others would wait forever.
+//! takes part with no bytes, or the other ranks would wait forever.
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -93,7 +93,7 @@ impl IoThread for MpiioThread<'_> {
             // Another rank may lack such a file, and would not close it.
             return Ok(());
         }
-        // A rank that could not write still makes the others' calls.
+        // A rank that could not write still makes the calls that the other ranks wait for.
         let synced = if self.region.axes.sync.is_at_end() && !self.has_synced { file.sync() } else { Ok(()) };
         file.close().and(synced)
     }

@@ -21,7 +21,7 @@ pub(super) fn causes(rows: &[ChartCase<'_>]) -> Vec<String> {
     causes.into_iter().filter_map(sentence).collect()
 }
 
-/// Cases with limited time did less work than the others.
+/// Cases with limited time did less work than the other cases.
 pub(super) fn cut_short(rows: &[ChartCase<'_>]) -> Vec<String> {
     let several_targets = targets(rows).len() > 1;
     let is_cut = |row: &&ChartCase<'_>| row.case.estimate.as_ref().is_some_and(|estimate| estimate.cut > 0);

@@ -59,7 +59,7 @@ impl Scale {
         if self.has_break { ZERO_PART } else { 0.0 }
     }
 
-    /// Others are drawn at the end of the axis.
+    /// Values outside are drawn at the end of the axis.
     pub(crate) fn holds(&self, value: f64) -> bool {
         self.range.is_none_or(|(_, top)| value <= top)
     }

@@ -331,7 +331,7 @@ pub(crate) fn without_advice(cases: &[CaseReport]) -> String {
     }
 }
 
-/// The fastest first. Cases of few rounds are left out if others have enough, because only chance makes them as
+/// The fastest first. Cases of few rounds are left out if any case has enough, because only chance makes them as
 /// fast.
 fn ranked(mut cases: Vec<&CaseReport>) -> Vec<&CaseReport> {
     let is_any_sure = cases.iter().any(|case| case.is_ranked() && has_rounds(case));

@@ -32,7 +32,7 @@ pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<ContractAnsw
     if contracts.iter().any(|(_, cases)| is_measured(cases)) {
         contracts.retain(|(_, cases)| is_measured(cases));
     }
-    // Record files are smaller than others, which needs no words.
+    // Files of records are smaller than files of other goals, which needs no words.
     let kind = |contract: &Contract| contract.durable_every_bytes.is_some();
     let differs = |a: &Contract, b: &Contract| kind(a) == kind(b) && a.bytes != b.bytes;
     let several_sizes = contracts.iter().any(|(a, _)| contracts.iter().any(|(b, _)| differs(a, b)));

@@ -13,8 +13,8 @@ pub(crate) fn remarks(run: &RunRecord, answers: &[ContractAnswer], cases: &[Case
     };
     let mut remarks = Vec::new();
     if answers.iter().any(compares_many) {
-        // No correction for many comparisons: with six rounds no case could be different any more. "Faster than
-        // all others" needs none, because every comparison must agree.
+        // No correction for many comparisons: with six rounds no case could be different any more. The
+        // verdict "faster than all" needs none, because every comparison must agree.
         remarks.push(
             "Comparisons with the fastest are at 95 %: expect up to 7 % false 'slower' verdicts.".to_owned(),
         );

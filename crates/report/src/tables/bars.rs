@@ -6,7 +6,7 @@ use crate::tables::metric::Metric;
 pub(crate) struct Bars {
     /// The value of a full bar.
     pub full: String,
-    /// None without a value, or with less work than others.
+    /// None without a value, or with less work than the other rows.
     pub of_rows: Vec<Option<Bar>>,
     /// As of columns: dropped first if the width is short.
     pub rank: u8,

@@ -11,7 +11,7 @@ use writebench_model::{
 
 use self::section::Part;
 
-/// Prefix of the measured sections. Others make and remove files.
+/// Prefix of the measured sections. Sections without it make and remove files.
 pub const WRITES: &str = "writes";
 
 /// fio's file, or the prefix of its files.

@@ -37,7 +37,7 @@ pub struct Faulty {
 impl Faulty {
     /// The script applies to files with that name, from their creation on.
     pub fn mount(watched_name: &str, caching: Caching) -> Result<Self> {
-        /// A waiting request does not block the others.
+        /// A waiting request does not block the next ones.
         const THREADS: usize = 4;
         let point = tempfile::Builder::new().prefix("writebench-faulty-").tempdir()?;
         let shared = Shared::default();

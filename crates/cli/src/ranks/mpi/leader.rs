@@ -1,4 +1,4 @@
-//! The first rank, which coordinates the others.
+//! The first rank, which coordinates all ranks.
 
 use std::collections::HashMap;
 use std::ffi::OsString;

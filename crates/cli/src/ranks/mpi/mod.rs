@@ -25,7 +25,7 @@ enum Message {
     End,
 }
 
-/// Returns the leader in the first rank. In the others it returns none, after the run.
+/// Returns the leader in the first rank. In every later rank it returns none, after the run.
 pub(crate) fn join(launched: LaunchedRank) -> Result<Option<Box<dyn Leader>>> {
     let ranks = communicator::Ranks::join(launched)?;
     if ranks.rank() == 0 {
