@@ -93,7 +93,7 @@ impl IoThread for MpiioThread<'_> {
             // Another rank may lack such a file, and would not close it.
             return Ok(());
         }
-        // A rank that could not write still makes the calls that the other ranks wait for.
+        // A rank that could not write still makes the collective calls of all ranks.
         let synced = if self.region.axes.sync.is_at_end() && !self.has_synced { file.sync() } else { Ok(()) };
         file.close().and(synced)
     }

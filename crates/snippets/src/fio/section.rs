@@ -61,7 +61,7 @@ fn can_be_mapped(parts: &[Part]) -> Result<(), String> {
     Ok(())
 }
 
-/// A thread that ends early must not remove a file that other threads write.
+/// A thread that ends early must not remove the file of threads that still write.
 pub(super) fn removal(file: &str) -> String {
     format!(
         "\n[remove]\nstonewall=1\nioengine=sync\nfilename={file}\nfallocate=none\ndirect=0\nbs=1\nsize=1\nunlink=1\n"

@@ -26,7 +26,7 @@ pub(super) fn spreads<'r>(reports: &[Report], names: &'r [String]) -> Vec<Spread
 }
 
 impl Spread<'_> {
-    /// The choices that matter, and the remaining ones.
+    /// Choices with an effect, and the remaining ones.
     pub(super) fn parts(&self) -> [Vec<&Choice>; 2] {
         // Without shares, all choices are shown.
         let least = self.choices.all[0].share.and(Some(WEIGHT));
