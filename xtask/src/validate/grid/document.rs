@@ -95,7 +95,7 @@ impl<'g> Column<'g> {
             text += &format!("| `{name}` | {effort} | {places} |\n");
         }
         if self.gains.is_empty() {
-            return text + "\nNo environment has figures for this goal yet. These cases were chosen by hand.\n";
+            return text + "\nNo environment has measured this goal yet. These cases were chosen by hand.\n";
         }
         let slower = |regret: f64| format!("({:.1} % slower)", regret * 100.0);
         let far =
