@@ -19,10 +19,9 @@ pub(crate) fn build(book: &Path) -> Result<()> {
     let words = "install mdbook@0.5.4 --locked --quiet --no-default-features --features search --root";
     announced(cargo().args(words.split(' ')).arg(&tools))?;
     announced(Command::new(tools.join("bin/mdbook")).arg("build").arg(root()).arg("--dest-dir").arg(book))?;
-    let mut find = Command::new("find");
     // The server gives 404.html for any address.
-    let pages = printed(find.arg(book).args(["-name", "*.html", "-not", "-name", "404.html"]))?;
-    let broken = pages.lines().map(|page| broken(Path::new(page))).collect::<Result<Vec<_>>>()?.concat();
+    let pages = printed(Command::new("find").arg(book).args(["-name", "*.html", "!", "-name", "404.html"]))?;
+    let broken = pages.lines().map(|page| broken(page.as_ref())).collect::<Result<Vec<_>>>()?.concat();
     ensure!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
     Ok(())
 }

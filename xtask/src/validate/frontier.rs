@@ -182,16 +182,15 @@ fn with_section(head: &str, document: &str, section: &str) -> String {
 
 fn facts_of(export: &Value) -> Result<String> {
     let Environment { cpu, memory, system, .. } = environment(export)?;
-    let of_run =
-        |key: &str, most: usize| export["run"][key].as_str().and_then(|text| text.get(..most.min(text.len())));
+    let [version, started] = ["version", "started"].map(|key| export["run"][key].as_str().unwrap_or("unknown"));
     Ok(format!(
         "{}\n\n{} CPUs, {} of memory, {}. Version {}, {}.",
         cpu.model.as_deref().unwrap_or("unknown"),
         cpu.available,
         Bytes(memory.total_bytes).approximate(),
         system.kernel,
-        of_run("version", 20).unwrap_or("unknown"),
-        of_run("started", "2026-01-01".len()).unwrap_or("unknown"),
+        version,
+        started.split('T').next().unwrap_or(started),
     ))
 }
 
