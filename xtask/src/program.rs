@@ -40,12 +40,6 @@ pub(crate) struct Bench<'b> {
 }
 
 impl Bench<'_> {
-    pub(crate) fn advise(self) -> Command {
-        let mut command = Command::new(self.program);
-        command.arg("advise").arg(self.target);
-        command
-    }
-
     pub(crate) fn run(self, cases: &[Case], samples: u32) -> Command {
         self.run_by(Command::new(self.program), cases, samples)
     }

@@ -1,4 +1,3 @@
-mod advice;
 mod frontier;
 mod grid;
 mod promise;
@@ -8,10 +7,9 @@ use anyhow::Result;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Question {
-    /// Check that a search finds the best candidate, and keeps its promise in a program
-    Advise(advice::Options),
-    /// Check that the first answer is near the best of the grid, the same each time, and minimal
-    Answer(grid::answer::Options),
+    /// Check that a search, or the first answer, is near the best of the grid, the same each time, and minimal.
+    /// Check that a search keeps its promise in a program
+    Advise(grid::answer::Options),
     /// Compare the best methods of five programs with those of writebench, for each contract
     Frontier(frontier::Options),
     /// Measure the cases of each goal in stages, or choose the portfolios from all results
@@ -22,8 +20,7 @@ pub(crate) enum Question {
 
 pub(crate) fn run(question: &Question) -> Result<bool> {
     match question {
-        Question::Advise(options) => advice::run(options),
-        Question::Answer(options) => grid::answer::run(options),
+        Question::Advise(options) => grid::answer::run(options),
         Question::Frontier(options) => frontier::run(options),
         Question::Grid(options) => grid::run(options),
         Question::Soak(options) => soak::run(options),

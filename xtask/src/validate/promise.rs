@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use serde_json::Value;
 use writebench_model::Case;
 use writebench_snippets::{EmitOptions, Language, code};
 use writebench_stats::Interval;
@@ -16,17 +17,16 @@ use crate::program::{Bench, compiled};
 const ROUNDS: u32 = 40;
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Advice {
-    pub(super) recommended: String,
-    pub(super) baseline: String,
+struct Advice {
+    recommended: String,
+    baseline: String,
     /// None if plain write is recommended.
-    pub(super) gain: Option<Gain>,
+    gain: Option<Gain>,
 }
 
 /// A speed over that of plain write.
 #[derive(Debug, Deserialize)]
-pub(super) struct Gain {
-    pub(super) times: f64,
+struct Gain {
     low: f64,
     high: f64,
 }
@@ -38,9 +38,10 @@ impl Gain {
 }
 
 /// Returns the number of gains proven to be below the promised interval.
-pub(super) fn broken(bench: Bench<'_>, advice: &[Advice]) -> Result<u32> {
-    let mut promises = BTreeMap::<(&str, &str), Vec<&Gain>>::new();
-    for Advice { recommended, baseline, gain } in advice {
+pub(super) fn broken(bench: Bench<'_>, searches: &[Value]) -> Result<u32> {
+    let mut promises = BTreeMap::<(String, String), Vec<Gain>>::new();
+    for search in searches {
+        let Advice { recommended, baseline, gain } = Advice::deserialize(&search["advice"])?;
         if let Some(gain) = gain {
             promises.entry((recommended, baseline)).or_default().push(gain);
         }
@@ -48,7 +49,7 @@ pub(super) fn broken(bench: Bench<'_>, advice: &[Advice]) -> Result<u32> {
     println!("gain of the recommended functions as programs over plain write, {ROUNDS} rounds:");
     let (mut count, mut all_broken) = (0, 0);
     for ((recommended, baseline), gains) in promises {
-        let measured = gain(bench, recommended, baseline).context(recommended.to_owned())?;
+        let measured = gain(bench, &recommended, &baseline).context(recommended.clone())?;
         let Interval { estimate, low, high, .. } = measured;
         for promise in gains {
             let is_broken = promise.is_broken(&measured);
@@ -99,7 +100,7 @@ mod tests {
     fn a_gain_proven_to_be_less_breaks_a_promise() {
         let gain =
             |low, high| Interval { estimate: f64::midpoint(low, high), low, high, confidence: 0.95, count: 40 };
-        let promise = Gain { times: 1.5, low: 1.4, high: 1.6 };
+        let promise = Gain { low: 1.4, high: 1.6 };
         assert!(promise.is_broken(&gain(0.8, 0.9)));
         assert!(promise.is_broken(&gain(1.2, 1.3)), "it may still be faster than plain write");
         assert!(!promise.is_broken(&gain(1.2, 1.5)), "not proven");

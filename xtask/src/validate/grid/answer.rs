@@ -1,31 +1,48 @@
-use std::collections::BTreeMap;
+//! Repeats a search, or the first answer. The answers are compared with each other, with simpler cases, and with
+//! the best of the grid.
 
-use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::slice;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use writebench_model::{Axis, Bytes, Case, Goal, Space};
-use writebench_stats::Rounds;
+use writebench_stats::{Interval, Rounds};
 
-use super::choice::Gains;
+use super::choice::{Gains, TOLERANCE};
 use super::stages::{ranked, short_name};
-use super::{Grid, read, write};
+use super::{Grid, goal, read, write};
 use crate::export::{Clock, Measured, measured};
-use crate::program::{Bench, exported};
-use crate::target::Targets;
+use crate::program::{Bench, exported, exported_from};
+use crate::target::{Targets, described};
+use crate::validate::promise;
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
     targets: Targets,
-    /// Name of the environment in `xtask/grid/`
+    /// Goal of the searches [default: the first answer, which has several goals]
+    #[arg(long = "for", value_parser = goal)]
+    goal: Option<Goal>,
+    /// Size of the file [default: that of the search]
     #[arg(long)]
-    name: String,
-    /// Answers for each goal
+    size: Option<Bytes>,
+    /// Time limit of each search, such as 5s [default: that of writebench]
+    #[arg(long)]
+    budget: Option<String>,
+    /// Searches on each target
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
-    times: u32,
-    /// Rounds of the check
+    searches: u32,
+    /// Rounds of the comparison
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(6..))]
     rounds: u32,
+    /// Name of an environment in `xtask/grid/`, to compare with its best cases and to keep the answers
+    #[arg(long)]
+    name: Option<String>,
 }
 
 const BEST: usize = 3;
@@ -43,71 +60,138 @@ pub(super) struct Answer {
     pub(super) steps: BTreeMap<String, f64>,
 }
 
+/// Returns whether at most one of ten searches is proven to be outside the tolerance, and as few promises are
+/// broken. The first answer promises nothing.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    options.targets.each("answer", Bytes(4 << 30), |bench| {
-        let mut grid = read()?.remove(&options.name).context("no such environment in xtask/grid/")?;
-        let exports = (0..options.times).map(|_| exported(bench.advise()));
-        let exports = exports.collect::<Result<Vec<_>>>()?;
-        for &goal in Goal::USUAL {
-            let cases = exports.iter().filter_map(|export| recommended(export, goal).transpose());
-            let cases: Vec<Case> = cases.collect::<Result<_>>()?;
-            if cases.is_empty() {
-                continue;
-            }
-            let answer = check(bench, goal, options.rounds, &cases, &grid)?;
-            println!("{goal}: {answer:?}");
-            grid.answers.insert(goal.name().to_owned(), answer);
-        }
-        write(&options.name, grid)?;
-        Ok(true)
+    /// For a copy of 1 GiB, its source and metadata.
+    const IMAGE_SIZE: Bytes = Bytes(4 << 30);
+    options.targets.each("advice", IMAGE_SIZE, |bench| {
+        println!("\n{}", described(bench.target));
+        options.validate(bench)
     })
 }
 
+impl Options {
+    fn validate(&self, bench: Bench<'_>) -> Result<bool> {
+        let grid = |name| read()?.remove(name).context("no such environment in xtask/grid/");
+        let mut grid = self.name.as_ref().map(grid).transpose()?;
+        // Searches of a user know the earlier ones.
+        let scratch = tempfile::tempdir().context("a folder for the databases")?;
+        let database = |number: u32| if self.goal.is_some() { 1 } else { number }.to_string();
+        let searches = 1..=self.searches;
+        let exports = searches.map(|number| self.search(bench, &scratch.path().join(database(number))));
+        let exports: Vec<Value> = exports.collect::<Result<_>>()?;
+        let mut most_far = 0;
+        for &goal in self.goal.as_ref().map_or(Goal::USUAL, slice::from_ref) {
+            let cases = exports.iter().filter_map(|export| recommended(export, goal).transpose());
+            let cases: Vec<Case> = cases.collect::<Result<_>>()?;
+            ensure!(self.goal.is_none() || cases.len() == exports.len(), "a search ended without advice");
+            if cases.is_empty() {
+                continue;
+            }
+            println!("{goal}: time / time of the fastest, {} rounds", self.rounds);
+            let (answer, far) = self.check(bench, goal, &cases, grid.as_ref())?;
+            println!("{goal}: {answer:?}");
+            most_far = most_far.max(far);
+            grid.as_mut().map(|grid| grid.answers.insert(goal.name().to_owned(), answer));
+        }
+        if let Some((name, grid)) = self.name.as_ref().zip(grid) {
+            write(name, grid)?;
+        }
+        let is_rare = |searches: u32| searches <= self.searches / 10;
+        Ok(self.goal.is_none() || is_rare(promise::broken(bench, &exports)?) && is_rare(most_far))
+    }
+
+    fn search(&self, bench: Bench<'_>, database: &Path) -> Result<Value> {
+        let mut command = Command::new(bench.program);
+        command.arg("advise").arg(bench.target);
+        let options = [
+            ("--for", self.goal.map(|goal| goal.to_string())),
+            ("--size", self.size.map(|size| size.to_string())),
+            ("--budget", self.budget.clone()),
+        ];
+        for (name, value) in options {
+            command.args(value.map(|value| [name.to_owned(), value]).into_iter().flatten());
+        }
+        let start = Instant::now();
+        let export = exported_from(command, database)?;
+        let written = Bytes(export["run"]["written_bytes"].as_u64().unwrap_or(0)).approximate();
+        println!("a search: {:.0} s, {written} written", start.elapsed().as_secs_f64());
+        Ok(export)
+    }
+
+    /// Measures the answers, plain write, the best of the grid, and all cases with one choice less. Also returns
+    /// the number of answers proven to be outside the tolerance.
+    fn check(
+        &self,
+        bench: Bench<'_>,
+        goal: Goal,
+        answers: &[Case],
+        grid: Option<&Grid<Gains>>,
+    ) -> Result<(Answer, u32)> {
+        // A small budget may have allowed only smaller files in the final.
+        let size = self.size.map_or_else(|| answers[0].axes().get(Axis::Size), |size| size.to_string());
+        let space = Space::for_goal(goal, &[(Axis::Size, vec![size.clone()])])?;
+        let sized: Vec<Case> =
+            answers.iter().map(|case| case.with(Axis::Size, &size)).collect::<Result<_, _>>()?;
+        let simpler = sized[0].simplifications(&space.baseline);
+        let best = grid.and_then(|grid| grid.goals.get(goal.name())).map(ranked).unwrap_or_default();
+        let contract = space.baseline.contract();
+        let of_grid = |name: &String| {
+            let is_same = |case: &&Case| short_name(goal, case) == *name && case.contract() == contract;
+            space.others.iter().find(is_same).cloned()
+        };
+        let mut cases = vec![space.baseline.clone()];
+        for case in sized.iter().chain(&simpler).cloned().chain(best.iter().filter_map(of_grid).take(BEST)) {
+            if !cases.contains(&case) {
+                cases.push(case);
+            }
+        }
+        let mut command = bench.run(&cases, self.rounds);
+        command.args(["--no-limits", "--verify", "first"]);
+        let measured = measured(&exported(command)?)?;
+        let found = |wanted: &Case| {
+            let found = measured.iter().find(|measured| measured.case == *wanted);
+            found.with_context(|| format!("{wanted} has no result"))
+        };
+        let plain_ns = found(&space.baseline)?.value_ns;
+        let answers: Vec<&Measured> = sized.iter().map(found).collect::<Result<_>>()?;
+        let fastest = measured.iter().min_by(|a, b| a.value_ns.total_cmp(&b.value_ns));
+        let mut far = 0;
+        for answer in &answers {
+            let ratio = fastest.and_then(|fastest| answer.ratio(fastest, Clock::Total));
+            let Interval { estimate, low, high, .. } = ratio.context("no rounds in common")?;
+            let verdict = match 1.0 + TOLERANCE {
+                most if low > most => "slower by more than 3 %",
+                most if estimate > most => "not distinguishable from 3 %",
+                _ => "within 3 %",
+            };
+            far += u32::from(low > 1.0 + TOLERANCE);
+            println!("  {estimate:.3} [{low:.3}, {high:.3}] {verdict}: {}", answer.case);
+        }
+        let steps = simpler.iter().filter(|case| **case != space.baseline).filter_map(|case| {
+            Some((short_name(goal, case), rounded(found(case).ok()?.value_ns / answers[0].value_ns)))
+        });
+        let answer = Answer {
+            size,
+            cases: sized.iter().map(|case| short_name(goal, case)).collect(),
+            gains: answers.iter().map(|answer| rounded(plain_ns / answer.value_ns)).collect(),
+            regrets: regrets(&measured, &sized)?,
+            steps: steps.collect(),
+        };
+        Ok((answer, far))
+    }
+}
+
+/// Of a search, or of the first answer.
 fn recommended(export: &Value, goal: Goal) -> Result<Option<Case>> {
     let title = Space::for_goal(goal, &[])?.title;
     let cases = export["cases"].as_array().context("an export without cases")?;
     let is_of_goal = |id: &Value| cases.iter().any(|case| case["id"] == *id && case["section"] == *title);
     let findings = export["findings"].as_array().context("an export without findings")?;
-    let id = findings.iter().map(|finding| &finding["case"]).find(|id| is_of_goal(id));
-    Ok(id.and_then(Value::as_str).map(Case::parse).transpose()?)
-}
-
-/// Measures the answers, plain write, the best of the grid, and all cases with one choice less.
-fn check(bench: Bench<'_>, goal: Goal, rounds: u32, answers: &[Case], grid: &Grid<Gains>) -> Result<Answer> {
-    let size = answers[0].axes().get(Axis::Size);
-    let space = Space::for_goal(goal, &[(Axis::Size, vec![size.clone()])])?;
-    let sized: Vec<Case> = answers.iter().map(|case| case.with(Axis::Size, &size)).collect::<Result<_, _>>()?;
-    let simpler = sized[0].simplifications(&space.baseline);
-    let best = grid.goals.get(goal.name()).map(ranked).unwrap_or_default();
-    let contract = space.baseline.contract();
-    let of_grid = |name: &String| {
-        let is_same = |case: &&Case| short_name(goal, case) == *name && case.contract() == contract;
-        space.others.iter().find(is_same).cloned()
-    };
-    let mut cases = vec![space.baseline.clone()];
-    for case in sized.iter().chain(&simpler).cloned().chain(best.iter().filter_map(of_grid).take(BEST)) {
-        if !cases.contains(&case) {
-            cases.push(case);
-        }
-    }
-    let mut command = bench.run(&cases, rounds);
-    command.args(["--no-limits", "--verify", "first"]);
-    let measured = measured(&exported(command)?)?;
-    let time = |wanted: &Case| {
-        let found = measured.iter().find(|measured| measured.case == *wanted);
-        found.map(|measured| measured.value_ns).with_context(|| format!("{wanted} has no result"))
-    };
-    let plain = time(&space.baseline)?;
-    let times: Vec<f64> = sized.iter().map(time).collect::<Result<_>>()?;
-    let steps = simpler.iter().filter(|case| **case != space.baseline);
-    let steps = steps.filter_map(|case| Some((short_name(goal, case), rounded(time(case).ok()? / times[0]))));
-    Ok(Answer {
-        size,
-        cases: sized.iter().map(|case| short_name(goal, case)).collect(),
-        gains: times.iter().map(|time| rounded(plain / time)).collect(),
-        regrets: regrets(&measured, &sized)?,
-        steps: steps.collect(),
-    })
+    let finding = findings.iter().map(|finding| &finding["case"]).find(|id| is_of_goal(id));
+    let id = export["advice"]["recommended"].as_str().or_else(|| finding?.as_str());
+    Ok(id.map(Case::parse).transpose()?)
 }
 
 /// The mean over both halves of the rounds.

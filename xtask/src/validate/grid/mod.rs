@@ -25,7 +25,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     targets: Targets,
     /// Only these goals. May be repeated
-    #[arg(long = "goal", value_parser = |text: &str| Goal::from_name(text).ok_or("no such goal"))]
+    #[arg(long = "goal", value_parser = goal)]
     goals: Vec<Goal>,
     /// Size of the files
     #[arg(long, default_value = "64MiB")]
@@ -39,6 +39,10 @@ pub(crate) struct Options {
     /// Choose the portfolios from `xtask/grid/`, without a measurement
     #[arg(long, conflicts_with = "targets")]
     choose: bool,
+}
+
+fn goal(name: &str) -> Result<Goal, &'static str> {
+    Goal::from_name(name).ok_or("no such goal")
 }
 
 /// A file of `xtask/grid/`.
