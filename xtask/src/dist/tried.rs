@@ -6,55 +6,33 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::has_program;
 
 use super::release::{Release, TARGETS, Target};
 use crate::command::{output, printed, root, succeed};
+use crate::test::run_declared;
 
 const MOST_BYTES: u64 = 12_000_000;
 /// The limit of the median.
 const MOST_START: Duration = Duration::from_millis(5);
-/// LTS versions from the oldest supported one.
-const NODES: [&str; 4] = ["18", "20", "22", "24"];
 
 pub(super) fn all(release: &Release) -> Result<bool> {
-    let of_target = |target: &Target| {
-        (format!("{}: the tarball in an empty root", target.name), empty_root(target, release))
-    };
-    let mut tries: Vec<_> = TARGETS.iter().map(of_target).collect();
-    if let Some(own) = TARGETS.iter().find(|target| target.emulator().is_none()) {
-        tries.push(("the package, on Debian: installed, used and removed".to_owned(), debian(own, release)));
-        tries.push(("the contents of the package for rpm".to_owned(), red_hat(own, release)));
-    }
-    tries.extend(
-        NODES.map(|version| (format!("the Node package, with Node {version}"), node(version, release))),
-    );
-    tries.push(("the sums".to_owned(), sums(release)));
-    tries.push(("the container file, read by hadolint".to_owned(), container_file()));
-    println!();
-    let mut all_good = true;
-    for (name, outcome) in &tries {
-        match outcome {
-            Ok(()) => println!("passed   {name}"),
-            Err(error) => println!("FAILED   {name}: {error:#}"),
-        }
+    let own = TARGETS.iter().find(|target| target.emulator().is_none()).context("no target of this machine")?;
+    let shown = |path: &Path| path.display().to_string();
+    let words = [
+        ("deb", shown(&release.deb(own))),
+        ("rpm", shown(&release.rpm(own))),
+        ("folder", shown(&release.folder)),
+        ("version", release.version.clone()),
+        ("node", format!("node-linux-{}", if own.debian == "amd64" { "x64" } else { "arm64" })),
+    ];
+    let mut all_good = run_declared(include_str!("tried.toml"), words)?;
+    for target in TARGETS {
+        let outcome = empty_root(target, release);
         all_good &= outcome.is_ok();
+        let text = outcome.map_or_else(|error| format!("FAILED: {error:#}"), |()| "passed".to_owned());
+        println!("== {}: the tarball in an empty root {text}", target.name);
     }
     Ok(all_good)
-}
-
-fn needs(program: &str) -> Result<()> {
-    ensure!(has_program(program), "{program} is not installed, so this could not be tried");
-    Ok(())
-}
-
-/// The mounts end with their namespace.
-fn in_root(folder: &Path, words: &str) -> Command {
-    let mounts = "mount -t proc proc \"$0/proc\" && mount --rbind /dev \"$0/dev\" && mount --rbind /sys \"$0/sys\" \
-         && mount -t tmpfs tmpfs \"$0/tmp\"";
-    let mut command = Command::new("unshare");
-    command.args(["--mount", "sh", "-c", &format!("{mounts} && exec chroot \"$0\" {words}")]).arg(folder);
-    command
 }
 
 fn empty_root(target: &Target, release: &Release) -> Result<()> {
@@ -82,7 +60,9 @@ fn empty_root(target: &Target, release: &Release) -> Result<()> {
         "report --output /data/page.html",
         "code --lang c",
     ] {
-        output(&mut in_root(folder.path(), &format!("{inside} {words}"))).context(words)?;
+        let mut command = Command::new("sh");
+        command.arg(root().join("xtask/src/dist/in_root.sh")).arg(folder.path());
+        output(command.args(inside.split(' ').chain(words.split(' ')))).context(words)?;
     }
     let page = fs::metadata(folder.path().join("data/page.html"))?.len();
     ensure!(page > 1 << 20, "the page has {page} bytes");
@@ -109,8 +89,8 @@ impl Emulator {
 
     fn register(target: &Target) -> Result<Self> {
         let emulator = target.emulator().context("no emulator is needed")?;
-        needs(&emulator)?;
-        let path = printed(Command::new("sh").args(["-c", &format!("command -v {emulator}")]))?;
+        let path = printed(Command::new("sh").args(["-c", &format!("command -v {emulator}")]))
+            .with_context(|| format!("{emulator} is not installed"))?;
         if !Path::new(Self::KERNEL).join("register").exists() {
             succeed(Command::new("mount").args(["-t", "binfmt_misc", "binfmt_misc", Self::KERNEL]))?;
         }
@@ -139,77 +119,4 @@ fn started(program: &Path) -> Result<Duration> {
     }
     times.sort();
     Ok(times[times.len() / 2])
-}
-
-fn debian(target: &Target, release: &Release) -> Result<()> {
-    needs("mmdebstrap")?;
-    let folder = tempfile::tempdir()?;
-    let system = folder.path().join("debian");
-    let mut make = Command::new("mmdebstrap");
-    // Mirrors may be older than the validity of their lists.
-    make.arg("--aptopt=Acquire::Check-Valid-Until \"false\"");
-    make.args(["--quiet", "--variant=essential", "--mode=root", "stable"]).arg(&system);
-    output(&mut make)?;
-    fs::copy(release.deb(target), system.join("writebench.deb"))?;
-    fs::create_dir_all(system.join("data"))?;
-    for words in [
-        "dpkg --install /writebench.deb",
-        "writebench --db /data/db run /data --case write,size=1MiB --samples 2 --quiet",
-        "test -f /usr/share/man/man1/writebench-run.1.gz -o -f /usr/share/man/man1/writebench-run.1",
-        "test -f /usr/share/bash-completion/completions/writebench",
-        "test -f /usr/share/doc/writebench/THIRD-PARTY.md -o -f /usr/share/doc/writebench/THIRD-PARTY.md.gz",
-        "dpkg --remove writebench",
-        "test ! -e /usr/bin/writebench",
-    ] {
-        output(&mut in_root(&system, words)).context(words.to_owned())?;
-    }
-    Ok(())
-}
-
-fn red_hat(target: &Target, release: &Release) -> Result<()> {
-    needs("rpm")?;
-    let query =
-        |what: &str| printed(Command::new("rpm").args(["--query", "--package", what]).arg(release.rpm(target)));
-    let files = query("--list")?;
-    for wanted in ["/usr/bin/writebench", "/usr/share/man/man1/writebench-run.1", "THIRD-PARTY.md"] {
-        ensure!(files.contains(wanted), "{wanted} is not in {files}");
-    }
-    let asked = query("--requires")?;
-    let foreign = asked.lines().find(|line| !line.starts_with("rpmlib(") && !line.is_empty());
-    ensure!(foreign.is_none(), "it requires {foreign:?}");
-    Ok(())
-}
-
-/// Only the tarballs are used.
-fn node(version: &str, release: &Release) -> Result<()> {
-    needs("npm")?;
-    let folder = tempfile::tempdir()?;
-    let mut install = Command::new("npm");
-    install.current_dir(folder.path());
-    install.args(["install", "--silent", "--no-audit", "--no-fund", "--omit=optional"]);
-    let processor = if std::env::consts::ARCH == "aarch64" { "arm64" } else { "x64" };
-    install.arg(format!("node-linux-{processor}@{version}"));
-    for kind in ["", "-linux-x64-gnu"] {
-        install.arg(release.folder.join(format!("writebench-direct-io{kind}-{}.tgz", release.version)));
-    }
-    output(&mut install)?;
-    let program = "const io = require('@writebench/direct-io'); const fs = require('node:fs');
-        const block = io.getAlignedBuffer(4096, 4096); block.fill(7);
-        const fd = fs.openSync('written', fs.constants.O_CREAT | fs.constants.O_RDWR | io.O_DIRECT);
-        fs.writeSync(fd, block, 0, 4096, 0); fs.closeSync(fd);
-        console.log(process.versions.node, fs.readFileSync('written').every((byte) => byte === 7));";
-    let node = folder.path().join(format!("node_modules/node-linux-{processor}/bin/node"));
-    let said = printed(Command::new(node).current_dir(folder.path()).args(["-e", program]))?;
-    ensure!(said.starts_with(version) && said.trim().ends_with("true"), "{said}");
-    Ok(())
-}
-
-fn sums(release: &Release) -> Result<()> {
-    let mut check = Command::new("sha256sum");
-    succeed(check.current_dir(&release.folder).args(["--check", "--quiet", "--strict", "SHA256SUMS"]))
-}
-
-fn container_file() -> Result<()> {
-    needs("hadolint")?;
-    succeed(Command::new("hadolint").arg(root().join("Containerfile")))
 }

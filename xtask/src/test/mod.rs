@@ -8,7 +8,8 @@ use anyhow::{Result, bail};
 use clap::Args;
 
 use self::counts::Counts;
-use self::step::{Ending, Record, Step, steps};
+use self::step::{Ending, Record, Step, declared};
+use crate::command::target_directory;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -22,7 +23,7 @@ pub(crate) struct Options {
 
 const REPEATED_LINES: usize = 60;
 
-/// Failures are printed again at the end, because a log may keep only its end. The counts are the last line.
+/// The counts are the last line.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let steps = chosen(steps()?, &options.steps)?;
     if options.list {
@@ -32,21 +33,19 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         return Ok(true);
     }
     let records = run_all(&steps);
-    println!();
-    for record in &records {
-        println!("== {record}");
-    }
     let mut counts = Counts::default();
-    let mut has_failed = false;
-    for Record { step, ending, counts: found, .. } in &records {
-        counts.add(*found);
-        if let Ending::Failed(why) = ending {
-            has_failed = true;
-            println!("\n== {step} FAILED: {}", end_of(why, REPEATED_LINES));
-        }
-    }
+    records.iter().for_each(|record| counts.add(record.counts));
     println!("{counts}");
-    Ok(!has_failed)
+    Ok(!records.iter().any(Record::has_failed))
+}
+
+fn steps() -> Result<Vec<Step>> {
+    declared(include_str!("steps.toml"), [("target", target_directory()?.display().to_string())])
+}
+
+/// Runs steps of another task. Returns whether all have passed.
+pub(crate) fn run_declared<const N: usize>(text: &str, words: [(&str, String); N]) -> Result<bool> {
+    Ok(run_all(&declared(text, words)?).iter().all(|record| record.ending == Ending::Passed))
 }
 
 fn chosen(mut steps: Vec<Step>, names: &[String]) -> Result<Vec<Step>> {
@@ -69,7 +68,8 @@ struct Log {
     changed: Condvar,
 }
 
-/// Steps with `beside` run in a second lane. The records are in the order of the ends.
+/// Steps with `beside` run in a second lane. The records are in the order of the ends. Failures are printed again at
+/// the end, because a log may keep only its end.
 fn run_all(steps: &[Step]) -> Vec<Record> {
     let log = Log::default();
     let (first, rest) = steps.split_at(steps.len().min(1));
@@ -79,7 +79,17 @@ fn run_all(steps: &[Step]) -> Vec<Record> {
         scope.spawn(|| lane(true).for_each(|step| log.run(step, steps)));
         lane(false).for_each(|step| log.run(step, steps));
     });
-    log.ended.into_inner().unwrap_or_else(PoisonError::into_inner)
+    let records = log.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+    println!();
+    for record in &records {
+        println!("== {record}");
+    }
+    for Record { step, ending, .. } in &records {
+        if let Ending::Failed(why) = ending {
+            println!("\n== {step} FAILED: {}", end_of(why, REPEATED_LINES));
+        }
+    }
+    records
 }
 
 impl Log {
@@ -91,8 +101,7 @@ impl Log {
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         let is_early = |ended: &mut Vec<Record>| !step.after.iter().all(|name| has_ended(ended, name));
         let ended = self.changed.wait_while(ended, is_early).unwrap_or_else(PoisonError::into_inner);
-        let failed =
-            |record: &&Record| step.after.contains(&record.step) && matches!(record.ending, Ending::Failed(_));
+        let failed = |record: &&Record| step.after.contains(&record.step) && record.has_failed();
         let failed = ended.iter().find(failed).map(|record| record.step.clone());
         drop(ended);
         let title = format!("\n== {}: {}", step.name, step.run);
@@ -178,16 +187,16 @@ mod tests {
 
     #[test]
     fn every_step_can_be_repeated_by_hand() {
-        let steps = steps().unwrap();
-        for (at, step) in steps.iter().enumerate() {
-            output(std::process::Command::new("sh").args(["-n", "-c", &step.run])).unwrap();
-            assert!(!step.run.contains('{'), "{}: {}", step.name, step.run);
-            assert!(steps[..at].iter().all(|other| other.name != step.name), "{} comes twice", step.name);
-            assert!(
-                step.after.iter().all(|name| steps.iter().any(|other| other.name == *name)),
-                "{}",
-                step.name
-            );
+        let words = ["deb", "rpm", "folder", "version", "node"].map(|name| (name, "x".to_owned()));
+        let tries = declared(include_str!("../dist/tried.toml"), words).unwrap();
+        for steps in [steps().unwrap(), tries] {
+            for (at, step) in steps.iter().enumerate() {
+                let Step { name, run, after, .. } = step;
+                output(std::process::Command::new("sh").args(["-n", "-c", run])).unwrap();
+                assert!(!run.contains('{'), "{name}: {run}");
+                assert!(steps[..at].iter().all(|other| other.name != *name), "{name} comes twice");
+                assert!(after.iter().all(|name| steps.iter().any(|other| other.name == *name)), "{name}");
+            }
         }
     }
 

@@ -8,14 +8,15 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use super::counts::{Counts, pass_on};
-use crate::command::{root, target_directory};
+use crate::command::root;
 use crate::need::is_met;
 
-/// The file explains the fields.
+/// `steps.toml` explains the fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Steps {
     step: Vec<Step>,
+    #[serde(default)]
     words: BTreeMap<String, String>,
 }
 
@@ -34,9 +35,9 @@ pub(super) struct Step {
     pub(super) beside: bool,
 }
 
-pub(super) fn steps() -> Result<Vec<Step>> {
-    let Steps { mut step, mut words } = toml::from_str(include_str!("steps.toml")).context("steps.toml")?;
-    words.insert("target".to_owned(), target_directory()?.display().to_string());
+pub(super) fn declared<const N: usize>(text: &str, more_words: [(&str, String); N]) -> Result<Vec<Step>> {
+    let Steps { mut step, mut words } = toml::from_str(text).context("the declaration of steps")?;
+    words.extend(more_words.map(|(name, word)| (name.to_owned(), word)));
     for text in step.iter_mut().flat_map(|step| std::iter::once(&mut step.run).chain(&mut step.needs)) {
         *text =
             words.iter().fold(text.clone(), |text, (name, word)| text.replace(&format!("{{{name}}}"), word));
@@ -49,6 +50,12 @@ pub(super) struct Record {
     pub(super) ending: Ending,
     pub(super) counts: Counts,
     took: Duration,
+}
+
+impl Record {
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(self.ending, Ending::Failed(_))
+    }
 }
 
 #[derive(Debug, PartialEq)]
