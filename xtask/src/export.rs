@@ -13,9 +13,11 @@ pub(crate) struct Measured {
     pub(crate) samples: Vec<Sample>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Clock {
     /// All phases.
+    #[default]
     Total,
     /// `write` and `sync`.
     Calls,
@@ -36,6 +38,11 @@ pub(crate) fn measured(export: &Value) -> Result<Vec<Measured>> {
         }
     }
     Ok(cases)
+}
+
+pub(crate) fn result<'m>(measured: &'m [Measured], wanted: &Case) -> Result<&'m Measured> {
+    let found = measured.iter().find(|measured| measured.case == *wanted);
+    found.with_context(|| format!("{wanted} has no result"))
 }
 
 /// The environment of the first target.
@@ -61,9 +68,9 @@ impl Measured {
     }
 
     /// The ratio of the times, by the model that writebench uses.
-    pub(crate) fn ratio(&self, other: &Self, clock: Clock) -> Option<Interval> {
+    pub(crate) fn ratio(&self, other: &Self, clock: Clock) -> Result<Interval> {
         let rounds = Rounds::fit(&[self.times(clock), other.times(clock)]);
-        rounds.ratio(0, (&rounds, 1))
+        rounds.ratio(0, (&rounds, 1)).context("no rounds in common")
     }
 }
 
@@ -93,7 +100,7 @@ mod tests {
         let ratio = |clock| one.ratio(&best, clock).unwrap().estimate;
         assert!((ratio(Clock::Total) - 4.0).abs() < 1e-9);
         assert!((ratio(Clock::Calls) - 2.0).abs() < 1e-9);
-        assert!(one.ratio(&case(vec![sample(9, 1, 0)]), Clock::Total).is_none());
+        assert!(one.ratio(&case(vec![sample(9, 1, 0)]), Clock::Total).is_err());
     }
 
     #[test]

@@ -13,10 +13,10 @@ use anyhow::{Context, Result};
 use writebench_model::{Bytes, Cache, Case};
 use writebench_stats::{Interval, as_f64};
 
-use crate::export::without_size;
+use crate::export::{result, without_size};
 use crate::program::{self, Bench};
 use crate::target::{described, is_memory, memory_and_disk};
-use beside::{Beside, Document};
+use beside::{Beside, Column, Document};
 
 /// Below this ratio, one side has avoidable overhead.
 const LEAST_RATIO: f64 = 0.97;
@@ -70,11 +70,12 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         _ => Beside::C,
     };
     let writebench = if let Beside::Ior(_) = beside { program::build_for_ranks()? } else { program::build()? };
-    Comparison { beside, writebench, options }.run(&targets)
+    Comparison { document: beside.document()?, beside, writebench, options }.run(&targets)
 }
 
 struct Comparison<'o> {
     beside: Beside,
+    document: Document,
     writebench: PathBuf,
     options: &'o Options,
 }
@@ -83,14 +84,13 @@ impl Comparison<'_> {
     fn run(&self, targets: &[PathBuf]) -> Result<bool> {
         let (mut has_results, mut is_good) = (false, true);
         let Options { rounds, size, .. } = self.options;
-        let Document { title, option, explanation, .. } = self.beside.document()?;
+        let Document { title, option, explanation, columns, .. } = &self.document;
         println!("# {title}\n\nWritten by `cargo xtask parity{option}`.");
         let size = size.approximate();
         println!("{rounds} rounds, files of {size} or the smaller size of a case, {}.\n", cpu());
         print!("{explanation}");
-        let columns = self.beside.columns();
         for target in targets {
-            let titles: Vec<_> = columns.iter().map(|column| column.title).collect();
+            let titles: Vec<_> = columns.iter().map(|column| column.title.as_str()).collect();
             println!("\n## {}\n\n| case | GB/s | {} |", described(target), titles.join(" | "));
             println!("|---|--:|{}", "--:|".repeat(columns.len()));
             for case in self.cases(target)? {
@@ -123,24 +123,23 @@ impl Comparison<'_> {
     fn row(&self, target: &Path, case: &Case) -> Result<(f64, Vec<Option<Interval>>)> {
         let scratch = tempfile::tempdir().context("a folder for the programs")?;
         let bench = Bench { program: &self.writebench, target };
-        let programs = self.beside.programs(bench, case, scratch.path())?;
-        let lines: Vec<&String> = programs.iter().flatten().collect();
+        let Document { columns, judges_cases, .. } = &self.document;
+        let programs = self.beside.programs(columns, bench, case, scratch.path())?;
+        let mut lines: Vec<&String> = programs.iter().flatten().collect();
+        // Two columns may judge the same program by different clocks.
+        lines.dedup();
         let command = self.beside.start(&self.writebench, case);
         let cases = bench.compare(command, case, self.options.rounds, &lines)?;
-        let own = cases.iter().find(|other| other.case == *case);
-        let own = own.context("the case has no result here")?;
-        let mut ratios = Vec::new();
-        for column in self.beside.columns() {
-            let Some(line) = &programs[column.program] else {
-                ratios.push(None);
-                continue;
-            };
-            let number = programs[..=column.program].iter().flatten().count();
-            let other = cases.iter().find(|other| other.program() == u32::try_from(number).ok());
+        let own = result(&cases, case)?;
+        let ratio = |(column, line): (&Column, &Option<String>)| {
+            let Some(line) = line else { return Ok(None) };
+            let number = (1..).zip(&lines).find_map(|(number, other)| (*other == line).then_some(number));
+            let other = cases.iter().find(|other| other.program() == number);
             let other = other.with_context(|| format!("{line} failed"))?;
-            let (time, faster) = if self.beside.judges_cases() { (other, own) } else { (own, other) };
-            ratios.push(time.ratio(faster, column.clock));
-        }
+            let (time, faster) = if *judges_cases { (other, own) } else { (own, other) };
+            Ok(time.ratio(faster, column.clock).ok())
+        };
+        let ratios = columns.iter().zip(&programs).map(ratio).collect::<Result<_>>()?;
         Ok((as_f64(case.axes().size_bytes) * 1e9 / own.value_ns, ratios))
     }
 }

@@ -58,8 +58,7 @@ impl Bench<'_> {
         rounds: u32,
         programs: &[&String],
     ) -> Result<Vec<Measured>> {
-        let mut command = self.run_by(start, std::slice::from_ref(case), rounds);
-        command.args(["--no-limits", "--verify", "first"]);
+        let mut command = compared(self.run_by(start, std::slice::from_ref(case), rounds));
         let contract = case.contract();
         command.args((contract.start == Start::Existing).then_some("--existing"));
         command.args((contract.durability == Durability::Durable).then_some("--durable"));
@@ -67,6 +66,12 @@ impl Bench<'_> {
         command.args(programs.iter().flat_map(|line| ["--command", line.as_str()]));
         measured(&exported(command)?)
     }
+}
+
+/// The first sample detects the effect of `O_DIRECT`.
+pub(crate) fn compared(mut run: Command) -> Command {
+    run.args(["--no-limits", "--verify", "first"]);
+    run
 }
 
 /// Compiles printed code in a new folder. Returns a command line for `--command`.

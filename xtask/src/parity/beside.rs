@@ -26,24 +26,20 @@ pub(super) enum Beside {
     Ior(PathBuf),
 }
 
+/// A column of ratios.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Column {
-    pub(super) title: &'static str,
-    pub(super) program: usize,
+    pub(super) title: String,
+    /// Whose printed code is the program.
+    language: Option<String>,
+    /// The program's command line.
+    line: Option<String>,
+    #[serde(default)]
     pub(super) clock: Clock,
+    #[serde(default)]
     pub(super) is_judged: bool,
 }
-
-/// Languages without a runtime.
-const JUDGED: [Language; 3] = [Language::C, Language::Cpp, Language::Rust];
-
-/// GNU coreutils 9.1 (strace): `cp --reflink=never` uses `read` and `write` of 128 KiB after
-/// `POSIX_FADV_SEQUENTIAL`. `cp` tries `FICLONE`, then one `copy_file_range`.
-const TOOLS: &[(&str, &str)] = &[
-    ("cp --reflink=never", "cp --reflink=never {source} {file}"),
-    ("cp", "cp {source} {file}"),
-    ("dd bs=1M", "dd bs=1M if={source} of={file} status=none"),
-    ("dd bs=128k", "dd bs=128k if={source} of={file} status=none"),
-];
 
 /// A document of `cases.toml`.
 #[derive(Deserialize)]
@@ -52,6 +48,9 @@ pub(super) struct Document {
     pub(super) title: String,
     pub(super) option: String,
     pub(super) explanation: String,
+    /// The ratio is the case's speed over the program's, or the reverse.
+    pub(super) judges_cases: bool,
+    pub(super) columns: Vec<Column>,
     groups: Vec<Group>,
 }
 
@@ -63,64 +62,41 @@ struct Group {
 }
 
 impl Beside {
-    pub(super) fn columns(&self) -> Vec<Column> {
-        let column = |program, title, is_judged| Column { title, program, clock: Clock::Total, is_judged };
-        match self {
-            Self::C => vec![column(0, "writebench / C", true)],
-            Self::Languages => (0..)
-                .zip(Language::ALL)
-                .map(|(number, language)| column(number, language.title(), JUDGED.contains(language)))
-                .collect(),
-            Self::Tools => (0..).zip(TOOLS).map(|(number, (name, _))| column(number, name, false)).collect(),
-            Self::Fio => vec![Column { clock: Clock::Calls, ..column(0, "writebench / fio", true) }],
-            Self::Ior(_) => vec![
-                column(0, "writebench / IOR", true),
-                Column { clock: Clock::Calls, ..column(0, "writing", false) },
-            ],
-        }
-    }
-
-    /// The ratio is the case's speed over the program's, or the reverse.
-    pub(super) fn judges_cases(&self) -> bool {
-        !matches!(self, Self::Languages | Self::Tools)
-    }
-
     pub(super) fn cases(&self, usual: Bytes, only: &[String]) -> Result<Vec<Case>> {
         let mut cases = Vec::new();
-        for Group { cases: names, at_most_bytes } in self.document()?.groups {
+        let Document { columns, groups, .. } = self.document()?;
+        for Group { cases: names, at_most_bytes } in groups {
             let size = Bytes(usual.0.min(at_most_bytes.unwrap_or(u64::MAX)));
             let is_wanted = |name: &String| only.is_empty() || only.iter().any(|text| name.contains(text));
             for name in names.into_iter().filter(is_wanted) {
                 let case = Case::parse(&name)?.with(Axis::Size, &size.to_string())?;
                 // Printed programs have page-aligned data.
-                let is_aligned =
-                    matches!(self, Self::C | Self::Languages) && case.method().has_axis(Axis::Memory);
+                let is_aligned = columns[0].language.is_some() && case.method().has_axis(Axis::Memory);
                 cases.push(if is_aligned { case.with(Axis::Memory, "page-aligned")? } else { case });
             }
         }
         Ok(cases)
     }
 
-    /// A command line is none if its language does not support the case.
+    /// The command line for each column. It is none if the column's language does not support the case.
     pub(super) fn programs(
         &self,
+        columns: &[Column],
         bench: Bench<'_>,
         case: &Case,
         directory: &Path,
     ) -> Result<Vec<Option<String>>> {
-        let languages: &[Language] = match self {
-            Self::C => &[Language::C],
-            Self::Languages => Language::ALL,
-            Self::Tools => return Ok(TOOLS.iter().map(|(_, line)| Some((*line).to_owned())).collect()),
-            Self::Fio => {
-                let program = SelfTimed::Fio { job: exported_job(bench, case, directory)? };
-                return Ok(vec![Some(program.line(case)?)]);
-            }
-            Self::Ior(ior) => {
-                return Ok(vec![Some(SelfTimed::Ior(Ior::for_case(ior, case)).line(case)?)]);
-            }
+        let self_timed = match self {
+            Self::Fio => Some(SelfTimed::Fio { job: exported_job(bench, case, directory)? }),
+            Self::Ior(ior) => Some(SelfTimed::Ior(Ior::for_case(ior, case))),
+            Self::C | Self::Languages | Self::Tools => None,
         };
-        languages.iter().map(|&language| printed(case, language, directory)).collect()
+        let program = |Column { language, line, .. }: &Column| match (language, line, &self_timed) {
+            (Some(language), ..) => printed(case, language, directory),
+            (_, line, None) => Ok(line.clone()),
+            (.., Some(program)) => program.line(case).map(Some),
+        };
+        columns.iter().map(program).collect()
     }
 
     pub(super) fn start(&self, writebench: &Path, case: &Case) -> Command {
@@ -144,7 +120,9 @@ impl Beside {
     }
 }
 
-fn printed(case: &Case, language: Language, directory: &Path) -> Result<Option<String>> {
+fn printed(case: &Case, language: &str, directory: &Path) -> Result<Option<String>> {
+    let named = |known: &&Language| known.name() == language;
+    let language = *Language::ALL.iter().find(named).with_context(|| language.to_owned())?;
     let frame = EmitOptions { is_program: true, ..EmitOptions::default() };
     let Ok(text) = code(case, language, frame) else { return Ok(None) };
     compiled(&text, language, &directory.join(language.name())).map(Some)
@@ -187,7 +165,7 @@ mod tests {
         let cases = all(&Beside::Ior(PathBuf::new()));
         assert_eq!(cases.len(), 24 + 24 + 16);
         for case in &cases {
-            let options = Ior::for_case(Path::new("ior"), case).options;
+            let options = Ior::for_case(Path::new("ior"), case).words;
             let number = |flag: &str| {
                 let at = options.iter().position(|word| word == flag)?;
                 options[at + 1].parse::<u64>().ok()
@@ -199,8 +177,12 @@ mod tests {
     }
 
     #[test]
-    fn code_with_a_runtime_is_not_judged() {
-        let judged: Vec<_> = Beside::Languages.columns().iter().map(|column| column.is_judged).collect();
-        assert!(judged[0] && !judged[Language::ALL.len() - 1]);
+    fn every_language_has_a_column_and_code_with_a_runtime_is_not_judged() {
+        let columns = Beside::Languages.document().unwrap().columns;
+        let shown = |column: &Column| (column.language.clone(), column.title.clone());
+        let known = Language::ALL.iter().map(|known| (Some(known.name().to_owned()), known.title().to_owned()));
+        assert_eq!(columns.iter().map(shown).collect::<Vec<_>>(), known.collect::<Vec<_>>());
+        let judged = columns.iter().filter(|column| column.is_judged).map(|column| column.title.as_str());
+        assert_eq!(judged.collect::<Vec<_>>(), ["C", "C++", "Rust"]);
     }
 }

@@ -30,10 +30,10 @@ pub(crate) enum SelfTimed {
 /// <https://github.com/hpc/ior>
 #[derive(clap::Args)]
 pub(crate) struct Ior {
-    program: PathBuf,
     ranks: u32,
+    /// The program and its options.
     #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
-    pub(super) options: Vec<String>,
+    pub(super) words: Vec<String>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -67,9 +67,9 @@ impl SelfTimed {
             vec![this, "self-timed".to_owned(), case.axes().size_bytes.to_string(), "{file}".to_owned()];
         match self {
             Self::Fio { job } => words.extend(["fio".to_owned(), job.display().to_string()]),
-            Self::Ior(Ior { program, ranks, options }) => {
-                words.extend(["ior".to_owned(), program.display().to_string(), ranks.to_string()]);
-                words.extend(options.iter().cloned());
+            Self::Ior(ior) => {
+                words.extend(["ior".to_owned(), ior.ranks.to_string()]);
+                words.extend(ior.words.iter().cloned());
             }
         }
         Ok(shlex::try_join(words.iter().map(String::as_str))?)
@@ -82,13 +82,9 @@ fn fio(job: &Path, file: &Path) -> Result<Times> {
     let edited = job.with_extension("edited");
     fs::write(&edited, text.replace("filename=writebench-sample", &format!("filename={name}")))?;
     let mut command = Command::new("fio");
-    command
-        .arg("--output-format=json")
-        .arg("--directory")
-        .arg(file.parent().context("a directory")?)
-        .arg(&edited);
+    command.args(["--output-format=json", "--directory"]).arg(file.parent().context("a directory")?);
     // fio keeps state in its working directory.
-    command.current_dir(job.parent().context("a directory")?);
+    command.arg(&edited).current_dir(job.parent().context("a directory")?);
     let output = output(command.stdin(Stdio::null()))?;
     // fio prints notes before the JSON.
     let start = output.stdout.iter().position(|byte| *byte == b'{').unwrap_or(0);
@@ -149,8 +145,8 @@ impl Ior {
         let axes = case.axes();
         let (ranks, chunk) = (axes.ranks, axes.chunk_size_bytes);
         let share = axes.size_bytes / u64::from(ranks);
-        let mut options = vec!["-t".to_owned(), chunk.to_string()];
-        let mut add = |words: &[&str]| options.extend(words.iter().map(|&word| word.to_owned()));
+        let mut words = vec![program.display().to_string(), "-t".to_owned(), chunk.to_string()];
+        let mut add = |more: &[&str]| words.extend(more.iter().map(|&word| word.to_owned()));
         add(&["-a", if case.method() == Method::Mpiio { "MPIIO" } else { "POSIX" }]);
         match axes.layout {
             FileLayout::Segmented => add(&["-b", &share.to_string()]),
@@ -165,17 +161,17 @@ impl Ior {
         if axes.sync.call == SyncCall::Fsync {
             add(&["-e"]);
         }
-        Self { program: program.to_owned(), ranks, options }
+        Self { ranks, words }
     }
 
     fn measure(&self, file: &Path) -> Result<Times> {
         let summary = tempfile::NamedTempFile::new().context("a file for IOR's summary")?;
-        let mut command = mpirun(self.ranks, &self.program);
+        let (program, options) = self.words.split_first().context("IOR's program")?;
+        let mut command = mpirun(self.ranks, Path::new(program));
         // This process is a rank's child, and IOR has other ranks.
-        command
-            .env_clear()
-            .envs(std::env::vars().filter(|(name, _)| ["PATH", "HOME"].contains(&name.as_str())));
-        command.args(["-w", "-o"]).arg(file).args(&self.options).args(["-O", "summaryFormat=JSON", "-O"]);
+        let kept = std::env::vars().filter(|(name, _)| ["PATH", "HOME"].contains(&name.as_str()));
+        command.env_clear().envs(kept).args(["-w", "-o"]).arg(file).args(options);
+        command.args(["-O", "summaryFormat=JSON", "-O"]);
         command.arg(format!("summaryFile={}", summary.path().display()));
         output(command.stdin(Stdio::null()))?;
         let text = fs::read_to_string(summary.path()).context("IOR's summary")?;

@@ -100,11 +100,8 @@ impl Crate {
         let mut found = Vec::new();
         for (&(from, to), line) in uses {
             if height(from).zip(height(to)).is_some_and(|(from, to)| from < to) {
-                found.push(finding(
-                    self.path(from),
-                    *line,
-                    format!("uses {}, of an upper layer", self.path(to)),
-                ));
+                let what = format!("uses {}, of an upper layer", self.path(to));
+                found.push(finding(self.path(from), *line, what));
             }
         }
         for layer in layers.concat() {
@@ -122,11 +119,8 @@ impl Crate {
             "crate" => Some(rest.to_vec()),
             "self" => Some([module, rest].concat()),
             "super" => {
-                let above = module.split_last()?.1;
-                if rest.first().is_some_and(|word| word == "super") {
-                    return self.absolute(above, rest);
-                }
-                Some([above, rest].concat())
+                let levels = words.iter().take_while(|word| *word == "super").count();
+                Some([&module[..module.len().checked_sub(levels)?], &words[levels..]].concat())
             }
             _ => match self.modules.get(module)?.bindings.get(first) {
                 Some(bound) if bound[0] != *first => self.absolute(module, &[bound, rest].concat()),

@@ -12,7 +12,7 @@ use writebench_model::{Axis, Bytes, Case, CaseError, Environment};
 use writebench_stats::{Interval, as_f64};
 use writebench_testkit::ControlGroup;
 
-use crate::export::{Clock, Measured, environment, measured, without_size};
+use crate::export::{Clock, Measured, environment, measured, result, without_size};
 use crate::program::{Bench, exported};
 use crate::target::{Targets, filesystem, is_memory};
 
@@ -128,18 +128,15 @@ impl Options {
                 facts = Some(facts_of(&export)?);
             }
             let cases = measured(&export)?;
-            let found = |wanted: &Case| {
-                let case = cases.iter().find(|case| case.case == *wanted);
-                case.with_context(|| format!("{wanted} has no result"))
-            };
-            let ours = found(&ours)?;
+            let ours = result(&cases, &ours)?;
             let beside_cp = format!("{}, vs. cp", contract.title);
             for (what, other, wanted) in [
                 (&contract.title, Some(&theirs), contract.wanted.get(&kind)),
                 (&beside_cp, cp.as_ref(), contract.wanted_of_cp.get(&kind)),
             ] {
-                let Some(other) = other.map(found).transpose()? else { continue };
-                let ratio = other.ratio(ours, Clock::Total).context("no rounds in common")?;
+                let Some(other) = other else { continue };
+                let other = result(&cases, other)?;
+                let ratio = other.ratio(ours, Clock::Total)?;
                 good &= wanted.is_none_or(|&wanted| ratio.estimate >= wanted) && ratio.high >= 1.0;
                 let row = row(what, other, ours, &ratio, wanted);
                 print!("{kind}: {row}");

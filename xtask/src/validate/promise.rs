@@ -71,7 +71,7 @@ fn gain(bench: Bench<'_>, recommended: &str, baseline: &str) -> Result<Interval>
     let baseline = Case::parse(baseline)?;
     let cases = bench.compare(Command::new(bench.program), &baseline, ROUNDS, &[&own, &plain])?;
     let program = |number| cases.iter().find(|case| case.program() == Some(number)).context("a program failed");
-    program(2)?.ratio(program(1)?, Clock::Total).context("no rounds in common")
+    program(2)?.ratio(program(1)?, Clock::Total)
 }
 
 fn program_of(name: &str) -> Result<String> {

@@ -16,8 +16,8 @@ use writebench_stats::{Interval, Rounds};
 use super::choice::{Gains, TOLERANCE};
 use super::stages::{ranked, short_name};
 use super::{Grid, goal, read, write};
-use crate::export::{Clock, Measured, measured};
-use crate::program::{Bench, exported, exported_from};
+use crate::export::{Clock, Measured, measured, result};
+use crate::program::{Bench, compared, exported, exported_from};
 use crate::target::{Targets, described};
 use crate::validate::promise;
 
@@ -147,26 +147,21 @@ impl Options {
                 cases.push(case);
             }
         }
-        let mut command = bench.run(&cases, self.rounds);
-        command.args(["--no-limits", "--verify", "first"]);
-        let measured = measured(&exported(command)?)?;
-        let found = |wanted: &Case| {
-            let found = measured.iter().find(|measured| measured.case == *wanted);
-            found.with_context(|| format!("{wanted} has no result"))
-        };
+        let measured = measured(&exported(compared(bench.run(&cases, self.rounds)))?)?;
+        let found = |wanted: &Case| result(&measured, wanted);
         let plain_ns = found(&space.baseline)?.value_ns;
         let answers: Vec<&Measured> = sized.iter().map(found).collect::<Result<_>>()?;
-        let fastest = measured.iter().min_by(|a, b| a.value_ns.total_cmp(&b.value_ns));
+        let fastest = measured.iter().min_by(|a, b| a.value_ns.total_cmp(&b.value_ns)).context("no results")?;
         let mut far = 0;
         for answer in &answers {
-            let ratio = fastest.and_then(|fastest| answer.ratio(fastest, Clock::Total));
-            let Interval { estimate, low, high, .. } = ratio.context("no rounds in common")?;
-            let verdict = match 1.0 + TOLERANCE {
-                most if low > most => "slower by more than 3 %",
-                most if estimate > most => "not distinguishable from 3 %",
+            let Interval { estimate, low, high, .. } = answer.ratio(fastest, Clock::Total)?;
+            let [is_far, may_be_far] = [low, estimate].map(|ratio| ratio > 1.0 + TOLERANCE);
+            let verdict = match (is_far, may_be_far) {
+                (true, _) => "slower by more than 3 %",
+                (_, true) => "not distinguishable from 3 %",
                 _ => "within 3 %",
             };
-            far += u32::from(low > 1.0 + TOLERANCE);
+            far += u32::from(is_far);
             println!("  {estimate:.3} [{low:.3}, {high:.3}] {verdict}: {}", answer.case);
         }
         let steps = simpler.iter().filter(|case| **case != space.baseline).filter_map(|case| {
@@ -216,7 +211,7 @@ fn regrets(measured: &[Measured], answers: &[Case]) -> Result<Vec<f64>> {
     answers.iter().map(regret).collect()
 }
 
-fn rounded(ratio: f64) -> f64 {
+pub(super) fn rounded(ratio: f64) -> f64 {
     (ratio * 1000.0).round() / 1000.0
 }
 

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use writebench_model::{Case, Durability, Goal};
+use writebench_stats::median;
 
 use super::choice::{Gains, TOLERANCE, choose, gain, left_out, regret};
 use super::{Grids, answer};
@@ -103,16 +104,11 @@ impl<'g> Column<'g> {
         if far != "–" {
             text += &format!("\nThey leave a regret in {far}.\n");
         }
-        let mut regrets = left_out(&self.references(), &self.efforts, MOST_CASES);
-        let worst = (0..regrets.len()).max_by(|a, b| regrets[*a].total_cmp(&regrets[*b]));
-        let worst = worst.map_or("", |index| self.names[index]);
-        regrets.sort_by(f64::total_cmp);
-        if let [_, .., last] = regrets[..] {
-            let middle = (regrets[(regrets.len() - 1) / 2] + regrets[regrets.len() / 2]) / 2.0 * 100.0;
-            text += &format!(
-                "\nLeft out: {middle:.1} % in the median, {:.1} % at worst ({worst}).\n",
-                last * 100.0
-            );
+        let regrets = left_out(&self.references(), &self.efforts, MOST_CASES);
+        let worst = self.names.iter().zip(&regrets).max_by(|(_, a), (_, b)| a.total_cmp(b));
+        if let ([_, _, ..], Some(middle), Some((name, most))) = (&regrets[..], median(&regrets), worst) {
+            let [middle, most] = [middle, *most].map(|regret| regret * 100.0);
+            text += &format!("\nLeft out: {middle:.1} % in the median, {most:.1} % at worst ({name}).\n");
         }
         text
     }

@@ -160,11 +160,8 @@ impl Options {
 
 /// Gains with three decimals.
 fn best_first(gains: &Gains) -> toml::Table {
-    let rounded = |name: String| {
-        let gain = (choice::gain(gains, &name) * 1000.0).round() / 1000.0;
-        (name, toml::Value::Float(gain))
-    };
-    ranked(gains).into_iter().map(rounded).collect()
+    let rounded = |name: &String| toml::Value::Float(answer::rounded(choice::gain(gains, name)));
+    ranked(gains).into_iter().map(|name| (name.clone(), rounded(&name))).collect()
 }
 
 #[cfg(test)]

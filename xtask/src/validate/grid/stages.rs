@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::Value;
 use writebench_model::{Case, Content, Goal, Space};
 use writebench_testkit::TestRng;
 
 use super::choice::Gains;
-use crate::export::{measured, without_size};
-use crate::program::{Bench, exported};
+use crate::export::{measured, result, without_size};
+use crate::program::{Bench, compared, exported};
 
 const SEED: u64 = 1;
 
@@ -47,13 +47,9 @@ impl Measurement<'_> {
             is_in(&short_name(self.goal, case)) && case.contract().content != Content::SharedCopy
         });
         let cases: Vec<Case> = [&space.baseline].into_iter().chain(others).cloned().collect();
-        let mut command = self.bench.run(&cases, samples);
-        // The first sample detects the effect of `O_DIRECT`.
-        command.args(["--no-limits", "--verify", "first"]);
-        let export = exported(command)?;
+        let export = exported(compared(self.bench.run(&cases, samples)))?;
         let measured = measured(&export)?;
-        let baseline = measured.iter().find(|case| case.case == space.baseline);
-        let baseline_ns = baseline.context("plain write has no result")?.value_ns;
+        let baseline_ns = result(&measured, &space.baseline)?.value_ns;
         let gains = measured.iter().filter(|case| {
             case.case != space.baseline && case.samples.iter().all(|sample| sample.shares_blocks != Some(true))
         });

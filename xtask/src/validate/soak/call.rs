@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 use writebench_testkit::{Bindfs, DatabaseLock, Program, entries, most_memory_bytes};
 
-use super::fault_injector::{FaultInjector, Injection, Paused};
+use super::fault_injector::{FaultInjector, Injection};
 use super::work::Work;
 
 pub(super) struct Call<'a> {
@@ -33,8 +33,11 @@ pub(super) struct Ended {
     pub(super) status: ExitStatus,
     /// Standard error.
     pub(super) said: String,
-    pub(super) peak: PeakUsage,
+    pub(super) peak: Usage,
 }
+
+/// Descriptors, and MiB of memory.
+pub(super) type Usage = [u64; 2];
 
 pub(super) const OTHERS: &str = "others";
 
@@ -59,20 +62,22 @@ impl Call<'_> {
         if let Some(stdout) = child.stdout.take() {
             BufReader::new(stdout).read_line(&mut String::new())?;
         }
-        let mut peak = PeakUsage::default();
+        let mut peak = Usage::default();
         let status = self.watch(&mut child, &mut peak)?;
         let said = String::from_utf8_lossy(&fs::read(output.path())?).into_owned();
         Ok(Ended { status, said, peak })
     }
 
-    fn watch(&self, child: &mut Child, peak: &mut PeakUsage) -> Result<ExitStatus> {
+    fn watch(&self, child: &mut Child, peak: &mut Usage) -> Result<ExitStatus> {
         let start = Instant::now();
         let mut next = self.injector.after;
         loop {
             if let Some(status) = child.try_wait()? {
                 return Ok(status);
             }
-            peak.look(child.id());
+            let descriptors = entries(Path::new(&format!("/proc/{}/fd", child.id()))).len() as u64;
+            let memory_mib = most_memory_bytes(child.id()).unwrap_or(0) >> 20;
+            *peak = [peak[0].max(descriptors), peak[1].max(memory_mib)];
             if next.is_some_and(|at| start.elapsed() >= at) {
                 next = self.strike(child)?.map(|later| start.elapsed() + later);
             }
@@ -110,8 +115,9 @@ impl Call<'_> {
                 let _ = io::copy(&mut io::repeat(1), &mut file.context("a file to fill the filesystem")?);
             }
             Injection::Silence => self.server.map_or(Ok(()), Bindfs::stop)?,
-            Injection::Pause(who) => {
-                let paused = if who == Paused::Program { Some(child.id()) } else { worker() };
+            Injection::PausedProgram | Injection::PausedWorker => {
+                let is_worker = matches!(self.injector.kind, Injection::PausedWorker);
+                let paused = if is_worker { worker() } else { Some(child.id()) };
                 send(paused, Signal::STOP)?;
                 std::thread::sleep(PAUSE);
                 send(paused, Signal::CONT)?;
@@ -124,20 +130,6 @@ impl Call<'_> {
             _ => {}
         }
         Ok(None)
-    }
-}
-
-#[derive(Debug, Default)]
-pub(super) struct PeakUsage {
-    pub(super) descriptors: u64,
-    pub(super) memory_bytes: u64,
-}
-
-impl PeakUsage {
-    fn look(&mut self, process: u32) {
-        let descriptors = entries(Path::new(&format!("/proc/{process}/fd")));
-        self.descriptors = self.descriptors.max(descriptors.len() as u64);
-        self.memory_bytes = self.memory_bytes.max(most_memory_bytes(process).unwrap_or(0));
     }
 }
 

@@ -32,14 +32,9 @@ pub(super) enum Injection {
     Silence,
     /// The server keeps removed files while they are open.
     KeptFiles,
-    Pause(Paused),
+    PausedProgram,
+    PausedWorker,
     Lock,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Paused {
-    Program,
-    Worker,
 }
 
 const CACHING: &[Caching] = &[Caching::WriteThrough, Caching::None, Caching::WriteBack];
@@ -65,7 +60,8 @@ impl FaultInjector {
             }
             11 | 12 => (Injection::Silence, Some(moment)),
             13 => (Injection::KeptFiles, None),
-            14 => (Injection::Pause(rng.pick(&[Paused::Program, Paused::Worker])), Some(moment)),
+            14 if rng.below(2) == 0 => (Injection::PausedProgram, Some(moment)),
+            14 => (Injection::PausedWorker, Some(moment)),
             15 => (Injection::Lock, Some(moment)),
             _ => {
                 let faults = (0..=rng.below(3)).map(|_| fault(rng)).collect();
@@ -85,7 +81,8 @@ impl FaultInjector {
             Injection::Nothing
             | Injection::ReaderLeaves
             | Injection::KeptFiles
-            | Injection::Pause(_)
+            | Injection::PausedProgram
+            | Injection::PausedWorker
             | Injection::Lock => false,
             Injection::Signal(sent) => code == Some(130) || signal == Some(sent.as_raw()),
             Injection::Workers(_) => code == Some(4) || code == Some(1) && work == Work::Advise,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use writebench_testkit::{Bindfs, Faulty, Mounted, Program, TestRng};
 
-use self::call::{Call, Ended, PeakUsage};
+use self::call::{Call, Ended, Usage};
 use self::fault_injector::{FaultInjector, Injection};
 use self::resource_snapshot::ResourceSnapshot;
 use self::work::Work;
@@ -89,7 +89,7 @@ struct Record {
     // By command, fault and ending.
     tally: BTreeMap<(Work, String, String), usize>,
     complaints: Vec<String>,
-    peak: Vec<(PeakUsage, String)>,
+    peak: Vec<(Usage, String)>,
 }
 
 impl Soak {
@@ -187,8 +187,8 @@ impl Soak {
 }
 
 impl Record {
-    fn complain(&mut self, of: String) {
-        let line = format!("round {}: {of}", self.rounds);
+    fn complain(&mut self, what: String) {
+        let line = format!("round {}: {what}", self.rounds);
         println!("wrong: {line}");
         self.complaints.push(line);
     }
@@ -209,12 +209,10 @@ impl Record {
         for ((work, fault, status), count) in &self.tally {
             println!("{:<12} {fault:<24} {status:<24} {count:>4}", format!("{work:?}"));
         }
-        let most = |figure: fn(&PeakUsage) -> u64| self.peak.iter().max_by_key(|(peak, _)| figure(peak));
-        if let Some((peak, of)) = most(|peak| peak.descriptors) {
-            println!("most descriptors: {}, of {of}", peak.descriptors);
-        }
-        if let Some((peak, of)) = most(|peak| peak.memory_bytes) {
-            println!("most memory: {} MiB, of {of}", peak.memory_bytes >> 20);
+        for (index, what) in ["descriptors", "MiB of memory"].iter().enumerate() {
+            if let Some((peak, call)) = self.peak.iter().max_by_key(|(peak, _)| peak[index]) {
+                println!("at most {} {what}, by {call}", peak[index]);
+            }
         }
     }
 }
