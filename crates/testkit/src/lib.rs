@@ -11,7 +11,6 @@ mod example;
 mod faulty;
 mod gluster;
 mod group;
-mod held_group;
 mod image;
 #[cfg(feature = "cases")]
 mod java;
@@ -37,7 +36,6 @@ pub use directory::{Kind, directory_on};
 pub use example::{example_case, example_pairs, example_run, example_target, recorded, section_of};
 pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};
 pub use gluster::Gluster;
-pub use held_group::HeldGroup;
 pub use image::Image;
 pub use loop_device::{LoopDevice, loop_devices};
 pub use mounted::Mounted;

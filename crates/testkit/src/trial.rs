@@ -9,7 +9,6 @@ use libtest_mimic::{Arguments, Trial};
 use crate::call::has_program;
 use crate::control_group::ControlGroup;
 use crate::directory::Kind;
-use crate::held_group::HeldGroup;
 use crate::python::python_with;
 use crate::{set_clock, throttle};
 
@@ -50,67 +49,53 @@ pub enum Need {
 impl Need {
     #[must_use]
     pub fn missing(self) -> Option<String> {
+        let unless = |there: bool, why: &str| (!there).then(|| why.to_owned());
         match self {
             Self::Filesystem(kind) => {
                 unless(kind.parent().is_some(), &format!("no writable {} here", kind.name()))
             }
-            Self::Root => root_missing(),
-            Self::Image(kind) => program_missing(&format!("mkfs.{kind}")).or_else(loop_device_missing),
-            Self::LoopDevice => loop_device_missing(),
-            Self::Fuse => fuse_missing(),
-            Self::Bindfs => fuse_missing().or_else(|| program_missing("bindfs")),
-            Self::Throttle => {
-                unless(throttle::is_possible(), "no root group of the blkio controller, version 1")
+            Self::Root => unless(rustix::process::geteuid().is_root(), "needs root"),
+            Self::Image(kind) => {
+                program_missing(&format!("mkfs.{kind}")).or_else(|| Self::LoopDevice.missing())
             }
+            Self::LoopDevice => {
+                Self::Root.missing().or_else(|| unless(succeeds("losetup", &["--find"]), "no loop devices"))
+            }
+            Self::Fuse => {
+                unless(Path::new("/dev/fuse").exists(), "no /dev/fuse").or_else(|| Self::Root.missing())
+            }
+            Self::Bindfs => Self::Fuse.missing().or_else(|| program_missing("bindfs")),
+            Self::Throttle => unless(throttle::is_possible(), "no root group of blkio, version 1"),
             Self::MemoryGroup => failed("limit on memory", ControlGroup::with_memory(1 << 30)),
             Self::ProcessGroup => failed("limit on processes", ControlGroup::with_processes(100)),
-            Self::CpuLimit => failed("limit on CPU time", HeldGroup::with_cpu_limit(50)),
-            Self::Freezer => unless(!HeldGroup::freezers().is_empty(), "no control group that can be frozen"),
-            Self::SetClock => {
-                unless(set_clock::library().is_some(), "no libfaketime: `cargo xtask setup` installs it")
+            Self::CpuLimit => failed("limit on CPU time", ControlGroup::with_cpu_limit(50)),
+            Self::Freezer => {
+                unless(!ControlGroup::freezers().is_empty(), "no control group that can be frozen")
             }
-            Self::DeviceMapper => {
-                unless(succeeds("dmsetup", &["version"]), "dmsetup or the kernel's device mapper is missing")
-            }
+            Self::SetClock => unless(set_clock::library().is_some(), "no libfaketime: run `cargo xtask setup`"),
+            Self::DeviceMapper => unless(succeeds("dmsetup", &["version"]), "no dmsetup or device mapper"),
             Self::Strace => {
-                unless(succeeds("strace", &["-o", "/dev/null", "true"]), "strace is missing or may not trace")
+                unless(succeeds("strace", &["-o", "/dev/null", "true"]), "no strace that may trace")
             }
             Self::Python(module) => unless(
                 python_with(module).is_some(),
-                &format!("no python3 with {module}: `cargo xtask setup` installs it"),
+                &format!("no python3 with {module}: run `cargo xtask setup`"),
             ),
-            Self::DirectIoAlignment => unless(
-                std::env::var("DIRECT_IO_UNDER").as_deref() != Ok("qemu"),
-                "qemu leaves the alignment out of statx",
-            ),
+            Self::DirectIoAlignment => {
+                let runner = std::env::var("DIRECT_IO_UNDER");
+                unless(runner.as_deref() != Ok("qemu"), "qemu leaves the alignment out of statx")
+            }
             Self::Program(name) => program_missing(name),
-            Self::NodePackage => unless(
-                node_package().join("direct-io.node").is_file(),
-                "bindings/node is not built: `cargo xtask test node-package` does it",
-            ),
+            Self::NodePackage => {
+                let is_built = node_package().join("direct-io.node").is_file();
+                unless(is_built, "bindings/node is not built: `cargo xtask test node-package` does it")
+            }
         }
     }
 }
 
 fn program_missing(name: &str) -> Option<String> {
-    unless(has_program(name), &format!("{name} is not installed"))
-}
-
-fn root_missing() -> Option<String> {
-    unless(rustix::process::geteuid().is_root(), "needs root")
-}
-
-fn fuse_missing() -> Option<String> {
-    let device = unless(Path::new("/dev/fuse").exists(), "no /dev/fuse");
-    device.or_else(|| unless(rustix::process::geteuid().is_root(), "mounting needs root"))
-}
-
-fn loop_device_missing() -> Option<String> {
-    root_missing().or_else(|| unless(succeeds("losetup", &["--find"]), "no loop devices"))
-}
-
-fn unless(there: bool, why: &str) -> Option<String> {
-    (!there).then(|| why.to_owned())
+    (!has_program(name)).then(|| format!("{name} is not installed"))
 }
 
 fn failed<T>(what: &str, made: Result<T>) -> Option<String> {

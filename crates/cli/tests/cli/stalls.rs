@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 use writebench_testkit::{
-    Caching, Call, HeldGroup, Kind, Need, Program, Trials, What, When, call, directory_on, entries, wait_for,
+    Caching, Call, ControlGroup, Kind, Need, Program, Trials, What, When, call, directory_on, entries, wait_for,
 };
 
 use crate::faults::FaultyTarget;
@@ -115,7 +115,7 @@ fn stopped_for(time: Duration, reason: &str) -> Result<()> {
 }
 
 fn frozen() -> Result<()> {
-    for group in HeldGroup::freezers() {
+    for group in ControlGroup::freezers() {
         in_time(|| {
             let run = Running::begin(LONG, "1")?;
             group.add(run.worker()?)?;
@@ -143,7 +143,7 @@ fn supervisor_stopped_briefly() -> Result<()> {
 }
 
 fn all_frozen() -> Result<()> {
-    for group in HeldGroup::freezers() {
+    for group in ControlGroup::freezers() {
         in_time(|| {
             let run = Running::begin(LONG, "1")?;
             group.add(run.worker()?)?;
@@ -159,7 +159,7 @@ fn all_frozen() -> Result<()> {
 }
 
 fn limited() -> Result<()> {
-    let group = HeldGroup::with_cpu_limit(10)?;
+    let group = ControlGroup::with_cpu_limit(10)?;
     let run = Running::begin("write,size=1MiB,chunk=8,source=chunk", "3")?;
     group.add(run.worker()?)?;
     let samples = run.samples()?;

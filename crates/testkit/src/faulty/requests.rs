@@ -6,16 +6,16 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use fuser::{
-    BsdFileFlags, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig, LockOwner,
-    OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry,
-    ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, FileAttr, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
+    LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty,
+    ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
 use super::Caching;
 use super::script::{Call, What};
-use super::server::{Refusal, Reply, Server};
+use super::server::{Reply, Server, answer};
 use super::tree::{Content, Tree};
 
 /// The kernel does not cache attributes.
@@ -38,20 +38,18 @@ impl Filesystem for Server {
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         let (found, file) = self.named(parent, name);
-        let found = self.admit(file, Call::Lookup, None).and_then(|_| Ok(found?));
-        self.entry(found, reply);
+        self.serve((file, Call::Lookup), None, reply, |tree, _| tree.attributes(found?), entry);
     }
 
     fn getattr(&self, _: &Request, number: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        let admitted = self.admit(self.watched(number), Call::Attributes, None);
-        let changed = admitted.and_then(|what| {
-            let tree = &mut self.shared.lock().tree;
+        let work = |tree: &mut Tree, what| {
             if let Some(What::Size(size)) = what {
                 tree.node(number)?.told_size = Some(size);
             }
-            Ok(cut(what, tree, number)?)
-        });
-        self.attributes(changed, number, reply);
+            cut(what, tree, number)?;
+            tree.attributes(number)
+        };
+        self.serve((self.watched(number), Call::Attributes), None, reply, work, attributes);
     }
 
     fn setattr(
@@ -73,29 +71,28 @@ impl Filesystem for Server {
         reply: ReplyAttr,
     ) {
         let call = if size.is_some() { Call::Truncate } else { Call::Attributes };
-        let changed = self.admit(self.watched(number), call, None).and_then(|_| {
+        let work = |tree: &mut Tree, _| {
             if let Some(size) = size {
-                self.shared.lock().tree.data(number)?.resize(to_size(size), 0);
+                tree.data(number)?.resize(to_size(size), 0);
             }
-            Ok(())
-        });
-        self.attributes(changed, number, reply);
+            tree.attributes(number)
+        };
+        self.serve((self.watched(number), call), None, reply, work, attributes);
     }
 
     fn mkdir(&self, _: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, reply: ReplyEntry) {
-        let made = self.shared.lock().tree.add(parent, name, Content::Directory(BTreeMap::new()), mode);
-        self.entry(made.map_err(Refusal::from), reply);
+        let tree = &mut self.shared.lock().tree;
+        let made = tree.add(parent, name, Content::Directory(BTreeMap::new()), mode);
+        answer(reply, made.and_then(|number| tree.attributes(number)), entry);
     }
 
     fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        let admitted = self.admit(self.named(parent, name).1, Call::Unlink, None);
-        let removed = admitted.and_then(|_| Ok(self.shared.lock().tree.remove(parent, name)?));
-        self.answer(removed, reply, |reply, ()| reply.ok());
+        let file = self.named(parent, name).1;
+        self.serve((file, Call::Unlink), None, reply, |tree, _| tree.remove(parent, name), done);
     }
 
     fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        let removed = self.shared.lock().tree.remove(parent, name);
-        self.answer(removed.map_err(Refusal::from), reply, |reply, ()| reply.ok());
+        answer(reply, self.shared.lock().tree.remove(parent, name), done);
     }
 
     fn rename(
@@ -108,8 +105,7 @@ impl Filesystem for Server {
         _: RenameFlags,
         reply: ReplyEmpty,
     ) {
-        let renamed = self.shared.lock().tree.rename((parent, name), (new_parent, new_name));
-        self.answer(renamed.map_err(Refusal::from), reply, |reply, ()| reply.ok());
+        answer(reply, self.shared.lock().tree.rename((parent, name), (new_parent, new_name)), done);
     }
 
     fn create(
@@ -123,20 +119,21 @@ impl Filesystem for Server {
         reply: ReplyCreate,
     ) {
         let file = (name == self.watched_name).then(|| self.shared.lock().course.begin_file());
-        let made = self.admit(file, Call::Create, None).and_then(|_| {
-            let tree = &mut self.shared.lock().tree;
+        let work = |tree: &mut Tree, _| {
             let number = tree.add(parent, name, Content::File(Vec::new()), mode)?;
             tree.node(number)?.watched = file;
-            Ok(tree.attributes(number)?)
-        });
+            tree.attributes(number)
+        };
         let flags = self.open_flags(file);
-        self.answer(made, reply, |reply, made| reply.created(&NAMES_VALID, &made, GENERATION, HANDLE, flags));
+        self.serve((file, Call::Create), None, reply, work, |reply, made| {
+            reply.created(&NAMES_VALID, &made, GENERATION, HANDLE, flags);
+        });
     }
 
     fn open(&self, _: &Request, number: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         let file = self.watched(number);
-        let admitted = self.admit(file, Call::Open, None);
-        self.answer(admitted, reply, |reply, _| reply.opened(HANDLE, self.open_flags(file)));
+        let flags = self.open_flags(file);
+        self.serve((file, Call::Open), None, reply, |_, _| Ok(()), |reply, ()| reply.opened(HANDLE, flags));
     }
 
     fn read(
@@ -150,9 +147,7 @@ impl Filesystem for Server {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let admitted = self.admit(self.watched(number), Call::Read, Some((offset, size.into())));
-        let read = admitted.and_then(|what| {
-            let tree = &mut self.shared.lock().tree;
+        let work = |tree: &mut Tree, what| {
             cut(what, tree, number)?;
             let data = tree.data(number)?;
             let begin = to_size(offset).min(data.len());
@@ -162,8 +157,9 @@ impl Filesystem for Server {
                 *last ^= 1;
             }
             Ok(found)
-        });
-        self.answer(read, reply, |reply, found| reply.data(&found));
+        };
+        let range = Some((offset, size.into()));
+        self.serve((self.watched(number), Call::Read), range, reply, work, |reply, found| reply.data(&found));
     }
 
     fn write(
@@ -178,14 +174,12 @@ impl Filesystem for Server {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let range = Some((offset, data.len() as u64));
-        let written = self.admit(self.watched(number), Call::Write, range).and_then(|what| {
+        let work = |tree: &mut Tree, what| {
             let taken = match what {
                 Some(What::Short) => &data[..data.len() / 2],
                 Some(What::Nothing) => &[],
                 _ => data,
             };
-            let tree = &mut self.shared.lock().tree;
             cut(what, tree, number)?;
             let file = tree.data(number)?;
             let (begin, end) = (to_size(offset), to_size(offset) + taken.len());
@@ -193,9 +187,10 @@ impl Filesystem for Server {
             if what != Some(What::Lose) {
                 file[begin..end].copy_from_slice(taken);
             }
-            Ok(taken.len())
-        });
-        self.answer(written, reply, |reply, length| reply.written(u32::try_from(length).unwrap_or(u32::MAX)));
+            Ok(u32::try_from(taken.len()).unwrap_or(u32::MAX))
+        };
+        let range = Some((offset, data.len() as u64));
+        self.serve((self.watched(number), Call::Write), range, reply, work, ReplyWrite::written);
     }
 
     fn fallocate(
@@ -208,17 +203,15 @@ impl Filesystem for Server {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        let range = Some((offset, length));
-        let grown = self.admit(self.watched(number), Call::Fallocate, range).and_then(|_| {
+        let work = |tree: &mut Tree, _| {
             if mode.cast_unsigned() != FallocateFlags::empty().bits() {
-                return Err(Errno::OPNOTSUPP.into());
+                return Err(Errno::OPNOTSUPP);
             }
-            let tree = &mut self.shared.lock().tree;
             let data = tree.data(number)?;
             data.resize(data.len().max(to_size(offset.saturating_add(length))), 0);
             Ok(())
-        });
-        self.answer(grown, reply, |reply, ()| reply.ok());
+        };
+        self.serve((self.watched(number), Call::Fallocate), Some((offset, length)), reply, work, done);
     }
 
     fn fsync(&self, _: &Request, number: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
@@ -267,7 +260,7 @@ impl Filesystem for Server {
 
 impl Server {
     fn admit_only(&self, number: INodeNo, call: Call, reply: ReplyEmpty) {
-        self.answer(self.admit(self.watched(number), call, None), reply, |reply, _| reply.ok());
+        self.serve((self.watched(number), call), None, reply, |_, _| Ok(()), done);
     }
 
     /// With its number as a watched file.
@@ -283,18 +276,18 @@ impl Server {
             (Some(_), _) => FopenFlags::empty(),
         }
     }
+}
 
-    fn entry(&self, found: Result<INodeNo, Refusal>, reply: ReplyEntry) {
-        let found = found.and_then(|number| Ok(self.shared.lock().tree.attributes(number)?));
-        self.answer(found, reply, |reply, file| {
-            reply.entry_with_ttls(&ATTRIBUTES_VALID, &NAMES_VALID, &file, GENERATION);
-        });
-    }
+fn entry(reply: ReplyEntry, file: FileAttr) {
+    reply.entry_with_ttls(&ATTRIBUTES_VALID, &NAMES_VALID, &file, GENERATION);
+}
 
-    fn attributes(&self, changed: Result<(), Refusal>, number: INodeNo, reply: ReplyAttr) {
-        let changed = changed.and_then(|()| Ok(self.shared.lock().tree.attributes(number)?));
-        self.answer(changed, reply, |reply, file| reply.attr(&ATTRIBUTES_VALID, &file));
-    }
+fn attributes(reply: ReplyAttr, file: FileAttr) {
+    reply.attr(&ATTRIBUTES_VALID, &file);
+}
+
+fn done(reply: ReplyEmpty, (): ()) {
+    reply.ok();
 }
 
 fn cut(what: Option<What>, tree: &mut Tree, number: INodeNo) -> Result<(), Errno> {

@@ -82,18 +82,6 @@ impl Course {
     }
 }
 
-pub(super) enum Refusal {
-    Error(Errno),
-    /// Until it is released.
-    Silence(usize),
-}
-
-impl From<Errno> for Refusal {
-    fn from(errno: Errno) -> Self {
-        Self::Error(errno)
-    }
-}
-
 pub(super) trait Reply: Send + 'static {
     fn refuse(self, errno: Errno);
 }
@@ -121,34 +109,23 @@ impl Server {
         self.shared.lock().tree.node(number).ok()?.watched
     }
 
-    pub(super) fn admit(
+    /// Does the work unless the script has a fault for the operation. `file` is none if no script applies.
+    pub(super) fn serve<T, R: Reply>(
         &self,
-        file: Option<usize>,
-        call: Call,
+        (file, call): (Option<usize>, Call),
         range: Option<(u64, u64)>,
-    ) -> Result<Option<What>, Refusal> {
-        let Some(file) = file else { return Ok(None) };
+        reply: R,
+        work: impl FnOnce(&mut Tree, Option<What>) -> Result<T, Errno>,
+        accept: impl FnOnce(R, T),
+    ) {
         let (offset, length) = (range.map(|(offset, _)| offset), range.map_or(0, |(_, length)| length));
         let (number, what) = {
             let course = &mut self.shared.lock().course;
-            (course.operations.len(), course.meet(file, call, offset, length))
+            (course.operations.len(), file.and_then(|file| course.meet(file, call, offset, length)))
         };
         match what {
-            Some(What::Fail(errno)) => Err(errno.into()),
-            Some(What::Hang) => Err(Refusal::Silence(number)),
-            Some(What::Delay(time)) => {
-                std::thread::sleep(time);
-                Ok(None)
-            }
-            what => Ok(what),
-        }
-    }
-
-    pub(super) fn answer<T, R: Reply>(&self, result: Result<T, Refusal>, reply: R, yes: impl FnOnce(R, T)) {
-        match result {
-            Ok(value) => yes(reply, value),
-            Err(Refusal::Error(errno)) => reply.refuse(errno),
-            Err(Refusal::Silence(number)) => {
+            Some(What::Fail(errno)) => reply.refuse(errno),
+            Some(What::Hang) => {
                 let mut state = self.shared.lock();
                 // Dropping the reply would answer the request.
                 state.held.push(Box::new(reply));
@@ -157,6 +134,20 @@ impl Server {
                     operation.fault = Some(What::Hang);
                 }
             }
+            _ => {
+                if let Some(What::Delay(time)) = what {
+                    std::thread::sleep(time);
+                }
+                let done = work(&mut self.shared.lock().tree, what);
+                answer(reply, done, accept);
+            }
         }
+    }
+}
+
+pub(super) fn answer<T, R: Reply>(reply: R, done: Result<T, Errno>, accept: impl FnOnce(R, T)) {
+    match done {
+        Ok(value) => accept(reply, value),
+        Err(errno) => reply.refuse(errno),
     }
 }

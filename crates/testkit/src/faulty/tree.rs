@@ -87,7 +87,30 @@ impl Tree {
     }
 
     pub(super) fn attributes(&mut self, number: INodeNo) -> Result<FileAttr, Errno> {
-        Ok(self.node(number)?.attributes(number))
+        let node = self.node(number)?;
+        let size = match &node.content {
+            Content::Directory(_) => 0,
+            Content::File(data) => data.len() as u64,
+        };
+        let size = node.told_size.unwrap_or(size);
+        let time = SystemTime::UNIX_EPOCH;
+        Ok(FileAttr {
+            ino: number,
+            size,
+            blocks: size.div_ceil(512),
+            atime: time,
+            mtime: time,
+            ctime: time,
+            crtime: time,
+            kind: node.kind(),
+            perm: node.permissions,
+            nlink: 1,
+            uid: rustix::process::getuid().as_raw(),
+            gid: rustix::process::getgid().as_raw(),
+            rdev: 0,
+            blksize: 4096,
+            flags: 0,
+        })
     }
 }
 
@@ -100,32 +123,6 @@ impl Node {
         match self.content {
             Content::Directory(_) => FileType::Directory,
             Content::File(_) => FileType::RegularFile,
-        }
-    }
-
-    fn attributes(&self, ino: INodeNo) -> FileAttr {
-        let size = match &self.content {
-            Content::Directory(_) => 0,
-            Content::File(data) => data.len() as u64,
-        };
-        let size = self.told_size.unwrap_or(size);
-        let time = SystemTime::UNIX_EPOCH;
-        FileAttr {
-            ino,
-            size,
-            blocks: size.div_ceil(512),
-            atime: time,
-            mtime: time,
-            ctime: time,
-            crtime: time,
-            kind: self.kind(),
-            perm: self.permissions,
-            nlink: 1,
-            uid: rustix::process::getuid().as_raw(),
-            gid: rustix::process::getgid().as_raw(),
-            rdev: 0,
-            blksize: 4096,
-            flags: 0,
         }
     }
 }

@@ -3,6 +3,8 @@ use std::path::Path;
 use writebench_model::{Goal, Verify};
 use writebench_testkit::TestRng;
 
+use crate::target::is_memory;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Work {
     Run,
@@ -41,9 +43,10 @@ impl Work {
                 format!("fs --on {},{} --images TARGET --max-bytes 4GiB", kinds[first], kinds[second])
             }
             Self::Advise => {
-                // This goal refuses the size below.
-                let is_small = |goal: &Goal| *goal != Goal::LargerThanMemory;
-                let goals: Vec<Goal> = Goal::ALL.iter().copied().filter(is_small).collect();
+                // One goal refuses the size below, and memory is not durable.
+                let in_memory = is_memory(target).unwrap_or(false);
+                let fits = |goal: &Goal| *goal != Goal::LargerThanMemory && !(in_memory && goal.is_durable());
+                let goals: Vec<Goal> = Goal::ALL.iter().copied().filter(fits).collect();
                 format!("advise --for {} --size 2MiB --budget 4s TARGET", rng.pick(&goals))
             }
             Self::Copy => {
