@@ -16,7 +16,7 @@ use napi_derive::napi;
 
 use call::Call;
 use request::Request;
-use sys::external::{self, NotExternal, lend};
+use sys::external::{self, lend};
 
 /// Zero-filled. Node's garbage collector frees it.
 #[napi]
@@ -28,13 +28,7 @@ pub fn get_aligned_buffer(env: &Env, size: u32, alignment: u32) -> Result<Unknow
         };
         Error::new(code, error.to_string())
     })?;
-    lend(env, buffer).map_err(|error| {
-        let code = match error {
-            NotExternal::Forbidden => "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM",
-            NotExternal::Failed(_) => "ERR_BUFFER_NOT_CREATED",
-        };
-        Error::new(code, error.to_string())
-    })
+    lend(env, buffer)
 }
 
 /// Returns false, without an effect, if `is_held` is true or a request may use the buffer.

@@ -46,7 +46,7 @@ impl Request {
             Call::LockVolume(true) => direct_io::lock_volume(file).map(|()| None),
             Call::LockVolume(false) => direct_io::unlock_volume(file).map(|()| None),
         });
-        done.map_err(|_| Failure::bad_descriptor())?.map_err(|error| Failure::new(self.call, &error))
+        done.ok_or_else(Failure::bad_descriptor)?.map_err(|error| Failure::new(self.call, &error))
     }
 }
 

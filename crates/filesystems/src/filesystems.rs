@@ -10,7 +10,7 @@ use crate::image::ImageDirectory;
 use crate::kind::{FilesystemKind, Layer};
 use crate::loop_device::LoopDevice;
 use crate::recipe::Recipe;
-use crate::{bindfs, namespace, program};
+use crate::{namespace, program, server};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilesystemRequest {
@@ -115,7 +115,7 @@ impl Filesystems {
         let layer = order.request.kind.layer;
         if layer == Some(Layer::Fuse) {
             // Before gigabytes are written in vain.
-            program::require(bindfs::PROGRAM, Some(bindfs::PROGRAM))?;
+            program::require(server::PROGRAM, Some(server::PROGRAM))?;
         }
         let base = self.make_base(order)?;
         match layer {
@@ -145,9 +145,9 @@ impl Filesystems {
             loops.try_for_each(LoopDevice::fill_holes)?;
         }
         let source = devices.first().map_or(recipe.family.as_str(), String::as_str);
-        let is_top = order.request.kind.layer.is_none();
-        let options =
-            recipe.mount_options(order.size_bytes, &devices, order.mount_options().filter(|_| is_top));
+        // For a layer they apply to the mount on top.
+        let options = order.request.mount_options.as_deref().filter(|_| order.request.kind.layer.is_none());
+        let options = recipe.mount_options(order.size_bytes, &devices, options);
         self.mount(&recipe.family, source, &options, &mut order.spec)
     }
 
@@ -197,7 +197,7 @@ impl Filesystems {
             let directory = made_directory(&base.join(name))?;
             options.push(format!("{name}dir={}", directory.display()));
         }
-        options.extend(order.mount_options().map(str::to_owned));
+        options.extend(order.request.mount_options.clone());
         require_kernel("overlay")?;
         self.mount("overlay", "overlay", &options.join(","), &mut order.spec)
     }
@@ -206,10 +206,10 @@ impl Filesystems {
         require_kernel("fuse")?;
         let source = made_directory(&base.join("source"))?;
         let point = self.new_point(&order.spec.kind)?;
-        let options = order.mount_options();
-        let (line, server) = bindfs::mount(&source, &point, options, order.interrupted)?;
+        let options = order.request.mount_options.as_deref();
+        let (line, process) = server::mount(&source, &point, options, order.interrupted)?;
         order.spec.commands.push(line);
-        self.stack.push(CleanupAction::Server(server));
+        self.stack.push(CleanupAction::Server(process));
         self.stack.push(CleanupAction::Mount(point.clone()));
         Ok(point)
     }
@@ -226,12 +226,6 @@ struct Order<'a> {
     size_bytes: u64,
     interrupted: &'a dyn Fn() -> bool,
     spec: FilesystemSpec,
-}
-
-impl<'a> Order<'a> {
-    fn mount_options(&self) -> Option<&'a str> {
-        self.request.mount_options.as_deref()
-    }
 }
 
 impl Drop for Filesystems {

@@ -1,7 +1,7 @@
 //! Nameless image files with every block written.
 
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use direct_io::AlignedBuffer;
@@ -92,20 +92,12 @@ impl ImageDirectory {
 pub(crate) struct ImageFile {
     directory: PathBuf,
     size_bytes: u64,
-    file: File,
+    pub(crate) file: File,
     /// The same file past the page cache.
-    direct: Result<File, Errno>,
+    pub(crate) direct: Result<File, Errno>,
 }
 
 impl ImageFile {
-    pub(crate) fn buffered(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
-    }
-
-    pub(crate) fn direct(&self) -> Result<BorrowedFd<'_>, Errno> {
-        self.direct.as_ref().map(AsFd::as_fd).map_err(|&errno| errno)
-    }
-
     /// Otherwise the first write to each block would pay for its allocation during some sample.
     fn fill(&self, start: u64, end: u64, interrupted: &dyn Fn() -> bool) -> Result<(), Error> {
         const CHUNK_BYTES: u64 = 4 << 20;

@@ -10,7 +10,6 @@
 //! `mkfs` and `mount` do not die with a killed caller. Until they end, within seconds, they keep the namespace
 //! and the loop devices.
 
-mod bindfs;
 mod cleanup;
 mod error;
 mod filesystems;
@@ -18,6 +17,7 @@ mod image;
 mod kind;
 mod loop_device;
 mod namespace;
+mod patience;
 mod program;
 mod recipe;
 mod server;

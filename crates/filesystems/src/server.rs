@@ -1,4 +1,4 @@
-//! Programs that serve a filesystem, and die with the thread that started them.
+//! bindfs, which dies with the thread that started it.
 #![expect(unsafe_code, reason = "between fork and exec a child sets the signal for its parent's death")]
 
 use std::io::Read;
@@ -15,25 +15,38 @@ use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 use crate::error::Error;
 use crate::program;
 
+pub(crate) const PROGRAM: &str = "bindfs";
+
+/// `forward-odirect` also opens the file below with `O_DIRECT`. Its number aligns memory, not requests.
+/// `xattr-none` saves a request before each write.
+const OPTIONS: &str = "subtype=bindfs,multithreaded,xattr-none,forward-odirect=4096";
+
+/// libfuse 3 has neither option. `hard_remove` removes an open file without a `.fuse_hidden…`. `big_writes`
+/// allows requests larger than a page.
+const OPTIONS_OF_LIBFUSE_2: &str = "hard_remove,big_writes";
+
 const DOING: &str = "start a filesystem's server";
 
-/// Returns once the program answers at its mount `point`.
+/// Returns the command line and the process, once this answers at the mount `point`.
 pub(crate) fn mount(
-    file: &Path,
-    words: &[String],
+    source: &Path,
     point: &Path,
+    options: Option<&str>,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<(String, Child), Error> {
+    let file = program::require(PROGRAM, Some(PROGRAM))?;
+    let [source, target] = [source, point].map(|path| path.to_string_lossy().into_owned());
+    let words = ["-f".to_owned(), "-o".to_owned(), all_options(&file, options), source, target];
     let device = || rustix::fs::stat(point).map(|stat| stat.st_dev);
     let below = device();
-    let mut command = Command::new(file);
-    command.args(words).env("LC_ALL", "C");
+    let mut command = Command::new(&file);
+    command.args(&words).env("LC_ALL", "C");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     // Only the supervisor may handle Ctrl-C, because it unmounts first.
     command.process_group(0);
     die_with_this_thread(&mut command);
-    let mut child = command.spawn().map_err(|error| Error::call(DOING, "execve", file, error))?;
-    let line = program::line(&file.file_name().unwrap_or_default().to_string_lossy(), words);
+    let mut child = command.spawn().map_err(|error| Error::call(DOING, "execve", &file, error))?;
+    let line = program::line(PROGRAM, &words);
     let error = loop {
         match child.try_wait() {
             Err(error) => break Error::call(DOING, "waitpid", Path::new(&line), error),
@@ -55,6 +68,20 @@ pub(crate) fn mount(
     // A killed server leaves its mount. The first error counts.
     let _ = unmount(point, UnmountFlags::DETACH);
     Err(error)
+}
+
+fn all_options(file: &Path, user: Option<&str>) -> String {
+    let mut options = vec![OPTIONS];
+    if is_on_libfuse_2(file) {
+        options.push(OPTIONS_OF_LIBFUSE_2);
+    }
+    options.extend(user);
+    options.join(",")
+}
+
+fn is_on_libfuse_2(file: &Path) -> bool {
+    let output = Command::new(file).arg("--fuse-version").stdin(Stdio::null()).output();
+    output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("linked version 2."))
 }
 
 fn last_words(child: &mut Child) -> Option<String> {

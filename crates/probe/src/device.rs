@@ -63,6 +63,10 @@ impl BlockDevice {
         self.folder != self.disk
     }
 
+    pub(crate) fn is_partition_of(&self, disk: &Self) -> bool {
+        self.is_partition() && self.disk == disk.folder
+    }
+
     pub(crate) fn size_bytes(&self) -> Result<u64, ProbeError> {
         kernel_file::needed_number(&self.folder.join("size"))
             .map(|sectors| sectors.saturating_mul(SECTOR_BYTES))

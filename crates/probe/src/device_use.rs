@@ -86,23 +86,19 @@ fn uses_in(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
         search.visit(node, &bytes, &[Edge::SameBytes(node.device.name())])?;
     }
     let is_inside = |node: &&&Node| {
-        let disk = stack.nodes.iter().find(|disk| disk.device.folder == node.device.disk);
-        node.device.is_partition() && disk.is_some_and(|disk| bytes.contains(&stack.extent(disk)))
+        let disk = stack.nodes.iter().find(|disk| node.device.is_partition_of(&disk.device));
+        disk.is_some_and(|disk| bytes.contains(&stack.extent(disk)))
     };
     let is_other =
         |node: &&&Node| node.device.disk != target.device.disk && !above.contains(&node.device.number);
     // A claim on a partition blocks a claim on its disk, and the reverse.
     let others: Vec<&Node> = same.iter().filter(is_other).copied().collect();
-    let has_partition = |disk: &Node| {
-        others.iter().any(|node| node.device.is_partition() && node.device.disk == disk.device.folder)
-    };
+    let has_partition = |disk: &Node| others.iter().any(|node| node.device.is_partition_of(&disk.device));
+    let alias =
+        |Node { device, .. }: &Node| DeviceAlias { name: device.name(), number: device.number.to_string() };
     Ok(DeviceUses {
         partitions: same.iter().filter(is_inside).map(|node| node.device.name()).collect(),
-        aliases: others
-            .iter()
-            .filter(|node| !has_partition(node))
-            .map(|node| DeviceAlias { name: node.device.name(), number: node.device.number.to_string() })
-            .collect(),
+        aliases: others.iter().filter(|node| !has_partition(node)).map(|node| alias(node)).collect(),
         uses: search.uses,
     })
 }
@@ -132,26 +128,17 @@ impl HolderSearch<'_> {
         self.seen.push(node.device.number);
         let mounts = self.mounts.iter().filter(|(number, _)| *number == node.device.number);
         let points: Vec<String> = mounts.map(|(_, point)| point.clone()).collect();
-        if !points.is_empty() {
-            self.uses.push(DeviceUse { edges: edges.to_vec(), end: UseEnd::Mounted(points) });
-        }
-        if self.swaps.contains(&node.device.number) {
-            self.uses.push(DeviceUse { edges: edges.to_vec(), end: UseEnd::Swap });
-        }
+        let mounted = (!points.is_empty()).then_some(UseEnd::Mounted(points));
+        let swap = self.swaps.contains(&node.device.number).then_some(UseEnd::Swap);
+        let ends = mounted.into_iter().chain(swap);
+        self.uses.extend(ends.map(|end| DeviceUse { edges: edges.to_vec(), end }));
         let stack = self.stack;
         let above = stack.nodes.iter().filter(|other| stack.extent(other).overlaps(bytes));
-        let partitions = above.clone().filter(|other| {
-            other.device.is_partition()
-                && other.device.disk == node.device.folder
-                && !node.device.is_partition()
-        });
-        for partition in partitions {
+        for partition in above.clone().filter(|other| other.device.is_partition_of(&node.device)) {
             self.visit(partition, bytes, &[edges, &[Edge::Partition(partition.device.name())]].concat())?;
         }
-        for over in above
-            .filter(|other| node.is_below(other) && !self.seen.contains(&other.device.number))
-            .collect::<Vec<_>>()
-        {
+        let unseen = |other: &&Node| node.is_below(other) && !self.seen.contains(&other.device.number);
+        for over in above.filter(unseen).collect::<Vec<_>>() {
             self.visit_stacked(over, bytes, &[edges, &[Edge::Loop(over.device.name())]].concat())?;
         }
         for folder in kernel_file::entries(&node.device.folder.join("holders"))? {

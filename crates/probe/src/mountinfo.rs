@@ -69,27 +69,18 @@ fn parse_line(line: &str) -> Option<Mount> {
 
 /// Space, tab, newline, backslash and hash are a backslash and three octal digits.
 pub(crate) fn unescape(field: &str) -> String {
-    let mut rest = field.as_bytes();
-    let mut bytes = Vec::with_capacity(rest.len());
-    while let [first, tail @ ..] = rest {
-        if let Some((byte, tail)) = octal_escape(rest) {
-            bytes.push(byte);
-            rest = tail;
+    let mut parts = field.as_bytes().split(|byte| *byte == b'\\');
+    let mut bytes = parts.next().unwrap_or_default().to_vec();
+    for part in parts {
+        if let [high @ b'0'..=b'3', middle @ b'0'..=b'7', low @ b'0'..=b'7', rest @ ..] = part {
+            bytes.push((high - b'0') << 6 | (middle - b'0') << 3 | (low - b'0'));
+            bytes.extend(rest);
         } else {
-            bytes.push(*first);
-            rest = tail;
+            bytes.push(b'\\');
+            bytes.extend(part);
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn octal_escape(bytes: &[u8]) -> Option<(u8, &[u8])> {
-    match bytes {
-        [b'\\', high @ b'0'..=b'3', middle @ b'0'..=b'7', low @ b'0'..=b'7', tail @ ..] => {
-            Some(((high - b'0') << 6 | (middle - b'0') << 3 | (low - b'0'), tail))
-        }
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -26,31 +26,16 @@ pub(crate) fn for_target(
     filesystem: DeviceNumber,
     device: Option<&BlockDevice>,
 ) -> BTreeMap<String, String> {
-    let plain = WRITEBACK
-        .map(|name| format!("proc/sys/vm/{name}"))
-        .into_iter()
-        .chain(queue_paths(device))
-        .chain(writeback_limit_paths(filesystem, device))
-        .filter_map(|path| kernel_file::text(&root.join(&path)).map(|value| (path, value)));
-    let chosen = HUGE_PAGES
-        .map(|name| format!("sys/kernel/mm/transparent_hugepage/{name}"))
-        .into_iter()
-        .filter_map(|path| kernel_file::choice(&root.join(&path)).map(|value| (path, value)));
-    plain.chain(chosen).collect()
-}
-
-fn queue_paths(device: Option<&BlockDevice>) -> impl Iterator<Item = String> {
     let disk = device.map(BlockDevice::disk_name);
-    disk.into_iter().flat_map(|disk| QUEUE.map(|name| format!("sys/block/{disk}/queue/{name}")))
-}
-
-/// Dirty pages are counted per disk, across its partitions, or per mount of a network filesystem.
-fn writeback_limit_paths(
-    filesystem: DeviceNumber,
-    device: Option<&BlockDevice>,
-) -> impl Iterator<Item = String> {
-    let disk = device.and_then(BlockDevice::disk_number);
-    [disk, Some(filesystem)].into_iter().flatten().map(|number| format!("sys/class/bdi/{number}/max_ratio"))
+    let queue = disk.iter().flat_map(|disk| QUEUE.map(|name| format!("sys/block/{disk}/queue/{name}")));
+    // Dirty pages are counted per disk, across its partitions, or per mount of a network filesystem.
+    let counted = [device.and_then(BlockDevice::disk_number), Some(filesystem)];
+    let limits = counted.into_iter().flatten().map(|number| format!("sys/class/bdi/{number}/max_ratio"));
+    let plain = WRITEBACK.map(|name| format!("proc/sys/vm/{name}")).into_iter().chain(queue).chain(limits);
+    let plain = plain.map(|path| (kernel_file::text(&root.join(&path)), path));
+    let chosen = HUGE_PAGES.map(|name| format!("sys/kernel/mm/transparent_hugepage/{name}"));
+    let chosen = chosen.map(|path| (kernel_file::choice(&root.join(&path)), path));
+    plain.chain(chosen).filter_map(|(value, path)| Some((path, value?))).collect()
 }
 
 #[cfg(test)]

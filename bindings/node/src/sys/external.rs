@@ -7,18 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use direct_io::AlignedBuffer;
-use napi::{Env, JsValue, Unknown, sys};
+use napi::{Env, Error, JsValue, Unknown, sys};
 
 use super::event_loop;
-
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NotExternal {
-    /// V8's sandbox allows no memory outside of it, as in Electron since 21.
-    #[error("this runtime allows no external buffers, and a copy would not be aligned")]
-    Forbidden,
-    #[error("napi_create_external_buffer failed with status {0}")]
-    Failed(sys::napi_status),
-}
 
 /// Buffers of all threads by address. Node may call `give_back` late: the number distinguishes buffers of the
 /// same address.
@@ -43,7 +34,7 @@ fn free(address: usize, number: usize) {
 }
 
 /// JavaScript's last reference keeps the memory.
-pub(crate) fn lend(env: &Env, mut buffer: AlignedBuffer) -> Result<Unknown<'_>, NotExternal> {
+pub(crate) fn lend(env: &Env, mut buffer: AlignedBuffer) -> Result<Unknown<'_>, Error<&'static str>> {
     let (length, start) = (buffer.len(), buffer.as_mut_ptr());
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     lent().insert(start.addr(), (number, buffer));
@@ -61,16 +52,19 @@ pub(crate) fn lend(env: &Env, mut buffer: AlignedBuffer) -> Result<Unknown<'_>, 
     }
     // JavaScript cannot reach the memory. Node may or may not call `give_back`, as in a worker that ends.
     free(start.addr(), number);
-    match status {
-        sys::Status::napi_no_external_buffers_allowed => Err(NotExternal::Forbidden),
-        status => Err(NotExternal::Failed(status)),
+    // V8's sandbox allows no memory outside of it, as in Electron since 21.
+    if status == sys::Status::napi_no_external_buffers_allowed {
+        let why = "this runtime allows no external buffers, and a copy would not be aligned";
+        return Err(Error::new("ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", why));
     }
+    let why = format!("napi_create_external_buffer failed with status {status}");
+    Err(Error::new("ERR_BUFFER_NOT_CREATED", why))
 }
 
 /// Frees the memory and detaches its `ArrayBuffer`. Returns false, without an effect, if `is_held` is true or
 /// this thread has requests in flight.
 pub(crate) fn release(env: Env, memory: Unknown<'_>, is_held: bool) -> Result<bool, String> {
-    let checked = |status| napi::check_status!(status).map_err(|error: napi::Error| error.to_string());
+    let checked = |status| napi::check_status!(status).map_err(|error: Error| error.to_string());
     let mut start = ptr::null_mut();
     // SAFETY: `env` and the value belong to the current call. Node fails for anything but an `ArrayBuffer`.
     checked(unsafe {

@@ -2,13 +2,13 @@ mod sys;
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use writebench_model::Failure;
 
 use crate::error::Error;
 use crate::image::ImageFile;
+use crate::patience;
 
 /// After a drop it detaches itself as soon as it is neither mounted nor open.
 #[derive(Debug)]
@@ -89,21 +89,15 @@ impl LoopDevice {
         self.image.fill_holes()
     }
 
-    pub(crate) fn detach(self, deadline: Instant) -> Result<(), Error> {
-        const PAUSE: Duration = Duration::from_millis(2);
-        let start = Instant::now();
+    pub(crate) fn detach(self) -> Result<(), Error> {
         let Self { name, backing, device, .. } = self;
         drop(device);
-        loop {
-            // Another process may already have it.
-            if fact(&name, "loop/backing_file").ok().is_none_or(|now| now != backing) {
-                return Ok(());
-            }
-            if Instant::now() >= deadline {
-                return Err(Error::StillAttached { device: name, waited_s: start.elapsed().as_secs() });
-            }
-            std::thread::sleep(PAUSE);
+        // Another process may already have it.
+        let is_detached = || Ok(fact(&name, "loop/backing_file").ok().is_none_or(|now| now != backing));
+        if patience::is_soon(is_detached)? {
+            return Ok(());
         }
+        Err(Error::StillAttached { device: name, waited_s: patience::LIMIT.as_secs() })
     }
 }
 
@@ -114,15 +108,15 @@ fn open(path: &Path) -> Result<File, Error> {
 
 /// Buffered if the image cannot be opened for direct I/O. Returns the reason.
 fn configure(device: &File, image: &ImageFile) -> Result<Option<Errno>, Errno> {
-    let refused = match image.direct() {
+    let refused = match &image.direct {
         Ok(direct) => match sys::configure(device, direct, true) {
             Ok(()) => return Ok(None),
             Err(Errno::INVAL) => Errno::INVAL,
             Err(errno) => return Err(errno),
         },
-        Err(errno) => errno,
+        Err(errno) => *errno,
     };
-    sys::configure(device, image.buffered(), false).map(|()| Some(refused))
+    sys::configure(device, &image.file, false).map(|()| Some(refused))
 }
 
 fn fact(name: &str, of: &str) -> Result<String, Error> {
