@@ -7,7 +7,6 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use writebench_model::{Case, Durability, Start};
 use writebench_snippets::Language;
-use writebench_testkit::Compiled;
 
 use crate::command::{cargo, folder_for, shown, succeed, target_directory};
 use crate::export::{Measured, measured};
@@ -77,8 +76,8 @@ pub(crate) fn compared(mut run: Command) -> Command {
 /// Compiles printed code in a new folder. Returns a command line for `--command`.
 pub(crate) fn compiled(text: &str, language: Language, folder: &Path) -> Result<String> {
     std::fs::create_dir(folder)?;
-    let compiled = Compiled::from_text(text, language, folder)?;
-    Ok(format!("{} {{source}} {{file}}", shlex::try_join(compiled.words.iter().map(String::as_str))?))
+    let words = writebench_testkit::compiled(text, language, folder)?;
+    Ok(format!("{} {{source}} {{file}}", shlex::try_join(words.iter().map(String::as_str))?))
 }
 
 /// The JSON export of a run with a new database. A run with failed cases ends with an error, but exports.

@@ -3,7 +3,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use writebench_model::Bytes;
-use writebench_testkit::{Image, Kind};
+use writebench_testkit::{Image, Kind, LoopDevice};
 
 use crate::command::{folder_for, printed};
 use crate::program::{self, Bench};
@@ -33,7 +33,7 @@ impl Targets {
             }
         }
         for kind in &self.images {
-            let image = Image::mount_for_measurements(kind, image_size.0)?;
+            let image = Image::on(LoopDevice::attach_for_measurements(image_size.0)?, kind)?;
             good &= measure(Bench { program: &program, target: &image.path() })?;
         }
         Ok(good)

@@ -4,11 +4,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
-use rustix::mount::UnmountFlags;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::mounted::device_at;
+use crate::mounted::{abort, device_at, temporary};
 use crate::program::wait_for;
 
 pub struct Bindfs {
@@ -19,9 +18,7 @@ pub struct Bindfs {
 
 impl Bindfs {
     pub fn mount() -> Result<Self> {
-        let temporary =
-            |what: &str| tempfile::Builder::new().prefix(&format!("writebench-bindfs-{what}-")).tempdir();
-        let (below, point) = (temporary("below")?, temporary("point")?);
+        let (below, point) = (temporary("bindfs-below")?, temporary("bindfs-point")?);
         let mut command = Command::new("bindfs");
         command.arg("-f").args([below.path(), point.path()]).stdin(Stdio::null()).stderr(Stdio::null());
         let server = command.spawn().context("start bindfs")?;
@@ -58,8 +55,7 @@ impl Bindfs {
 
 impl Drop for Bindfs {
     fn drop(&mut self) {
-        // The force flag aborts the connection: all waiting requests get an error.
-        let _ = rustix::mount::unmount(self.path(), UnmountFlags::FORCE | UnmountFlags::DETACH);
+        abort(self.path());
         let _ = self.server.kill();
         let _ = self.server.wait();
     }

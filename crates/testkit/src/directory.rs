@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     Tmpfs,
     Ext4,
@@ -13,31 +13,25 @@ impl Kind {
 
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Tmpfs => "tmpfs",
-            Self::Ext4 => "ext4",
-        }
+        self.card().0
     }
 
-    // linux/magic.h
-    fn magic(self) -> u64 {
+    /// The name, the number in linux/magic.h, and a likely place.
+    fn card(self) -> (&'static str, u64, PathBuf) {
         match self {
-            Self::Tmpfs => 0x0102_1994,
-            Self::Ext4 => 0xef53,
+            Self::Tmpfs => ("tmpfs", 0x0102_1994, PathBuf::from("/dev/shm")),
+            Self::Ext4 => ("ext4", 0xef53, build_directory()),
         }
     }
 
     #[must_use]
     pub fn parent(self) -> Option<PathBuf> {
-        let candidates = match self {
-            Self::Tmpfs => vec![PathBuf::from("/dev/shm"), std::env::temp_dir()],
-            Self::Ext4 => vec![build_directory(), PathBuf::from("/var/tmp"), std::env::temp_dir()],
-        };
+        let candidates = [self.card().2, PathBuf::from("/var/tmp"), std::env::temp_dir()];
         candidates.into_iter().find(|path| self.is_at(path) == Ok(true) && tempfile::tempdir_in(path).is_ok())
     }
 
     pub fn is_at(self, path: &Path) -> rustix::io::Result<bool> {
-        Ok(u64::try_from(rustix::fs::statfs(path)?.f_type).is_ok_and(|magic| magic == self.magic()))
+        Ok(u64::try_from(rustix::fs::statfs(path)?.f_type).is_ok_and(|magic| magic == self.card().1))
     }
 }
 

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
-use rustix::mount::{UnmountFlags, unmount};
 use tempfile::TempDir;
 
 use crate::image::Image;
-use crate::mounted::device_at;
+use crate::mounted::{abort, device_at, temporary};
 use crate::program::wait_for;
 
 pub struct Gluster {
@@ -25,9 +24,7 @@ pub struct Gluster {
 impl Gluster {
     /// Both bricks have shards of 4 MiB of each file, or one of them the whole file.
     pub fn mount(is_sharded: bool, brick_bytes: u64) -> Result<Self> {
-        let temporary =
-            |what: &str| tempfile::Builder::new().prefix(&format!("writebench-gluster-{what}-")).tempdir();
-        let (point, folder) = (temporary("point")?, temporary("folder")?);
+        let (point, folder) = (temporary("gluster-point")?, temporary("gluster-folder")?);
         let mut volume = Self { processes: Vec::new(), point, folder, bricks: Vec::new() };
         for number in 0..2 {
             let (image, socket) = (Image::mount("ext4", brick_bytes)?, volume.socket(number));
@@ -67,7 +64,7 @@ impl Gluster {
 
 impl Drop for Gluster {
     fn drop(&mut self) {
-        let _ = unmount(self.point.path(), UnmountFlags::FORCE | UnmountFlags::DETACH);
+        abort(self.path());
         // The client ends before its servers.
         for process in self.processes.iter_mut().rev() {
             let _ = process.kill();

@@ -13,13 +13,10 @@ pub struct Image {
 
 impl Image {
     pub fn mount(kind: &str, size_bytes: u64) -> Result<Self> {
-        let device = LoopDevice::attach(size_bytes)?;
-        Ok(Self { mounted: device.format_and_mount(device.path(), kind)?, device })
+        Self::on(LoopDevice::attach(size_bytes)?, kind)
     }
 
-    /// On a device [for measurements](LoopDevice::attach_for_measurements).
-    pub fn mount_for_measurements(kind: &str, size_bytes: u64) -> Result<Self> {
-        let device = LoopDevice::attach_for_measurements(size_bytes)?;
+    pub fn on(device: LoopDevice, kind: &str) -> Result<Self> {
         Ok(Self { mounted: device.format_and_mount(device.path(), kind)?, device })
     }
 

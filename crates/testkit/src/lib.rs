@@ -47,7 +47,7 @@ pub use python::python_with;
 pub use rustix::io::Errno;
 pub use set_clock::SetClock;
 #[cfg(feature = "cases")]
-pub use snippet::{Compiled, rust_libraries};
+pub use snippet::{compiled, rust_libraries};
 pub use terminal::Terminal;
 pub use test_rng::TestRng;
 pub use throttle::Throttle;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
 use crate::call::call;
-use crate::mounted::Mounted;
+use crate::mounted::{Mounted, temporary};
 use crate::program::entries;
 
 /// Each device's folder in `/sys/block`, and its file.
@@ -51,7 +51,7 @@ impl LoopDevice {
     }
 
     fn with_image(options: &[&str], fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<Self> {
-        let directory = tempfile::Builder::new().prefix("writebench-loop-").tempdir()?;
+        let directory = temporary("loop")?;
         let image = directory.path().join("image");
         fill(&mut File::create(&image)?)?;
         Ok(Self { path: attached(&image, options)?, image, _directory: Some(directory) })

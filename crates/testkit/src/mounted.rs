@@ -3,6 +3,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
+use rustix::mount::UnmountFlags;
 use tempfile::TempDir;
 
 use crate::call::call;
@@ -15,7 +16,7 @@ pub struct Mounted {
 impl Mounted {
     /// With arguments of mount(8).
     pub(crate) fn new(words: &[&str]) -> Result<Self> {
-        let point = tempfile::Builder::new().prefix("writebench-mount-").tempdir()?;
+        let point = temporary("mount")?;
         call(Command::new("mount").args(words).arg(point.path()))?;
         Ok(Self { point })
     }
@@ -34,6 +35,15 @@ impl Mounted {
     pub fn remount(&self, options: &str) -> Result<()> {
         call(Command::new("mount").args(["-o", &format!("remount,{options}")]).arg(self.path()))
     }
+}
+
+pub(crate) fn temporary(what: &str) -> std::io::Result<TempDir> {
+    tempfile::Builder::new().prefix(&format!("writebench-{what}-")).tempdir()
+}
+
+/// Aborts a FUSE connection, so all waiting requests get an error. A busy mount is detached.
+pub(crate) fn abort(point: &Path) {
+    let _ = rustix::mount::unmount(point, UnmountFlags::FORCE | UnmountFlags::DETACH);
 }
 
 pub(crate) fn device_at(path: &Path) -> Option<u64> {

@@ -11,63 +11,50 @@ use crate::java;
 use crate::python::system_python;
 use crate::trial::node_package;
 
-pub struct Compiled {
-    /// Without the files.
-    pub words: Vec<String>,
-}
-
-impl Compiled {
-    /// All warnings are errors.
-    pub fn from_text(text: &str, language: Language, directory: &Path) -> Result<Self> {
-        let source = |name: &str| -> Result<PathBuf> {
-            let path = directory.join(name);
-            std::fs::write(&path, text)?;
-            Ok(path)
-        };
-        let program = directory.join("p");
-        let strict = ["-O2", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-pthread"];
-        let words: Vec<PathBuf> = match language {
-            Language::C | Language::Cpp => {
-                let (compiler, standard, name) = match language {
-                    Language::C => ("cc", "-std=gnu11", "p.c"),
-                    _ => ("c++", "-std=c++17", "p.cpp"),
-                };
-                let mut compiler = Command::new(compiler);
-                compiler.args(strict).arg(standard).arg(source(name)?).arg("-o").arg(&program);
-                call(compiler.arg("-luring"))?;
-                vec![program]
-            }
-            Language::Rust => {
-                let mut compiler = Command::new("rustc");
-                compiler.args(["--edition", "2024", "-C", "opt-level=1", "-D", "warnings"]);
-                compiler.args(rust_libraries()?).arg(source("p.rs")?).arg("-o").arg(&program);
-                call(&mut compiler)?;
-                vec![program]
-            }
-            Language::Go => {
-                let mut compiler = Command::new("go");
-                compiler.args(["build", "-ldflags=-w", "-o"]).arg(&program).arg(source("p.go")?);
-                call(compiler.current_dir(directory).env("GO111MODULE", "off"))?;
-                vec![program]
-            }
-            Language::Java => {
-                let classes = directory.join("classes");
-                let source = source("Main.java")?;
-                let (to, of) = classes.to_str().zip(source.to_str()).context("paths in UTF-8")?;
-                java::compile(&["-Xlint:all", "-Werror", "-d", to, of])?;
-                vec!["java".into(), "-Xshare:auto".into(), "-cp".into(), classes, "Main".into()]
-            }
-            Language::Python => vec![system_python().into(), source("p.py")?],
-            Language::Node => {
-                let modules = directory.join("node_modules/@writebench");
-                std::fs::create_dir_all(&modules)?;
-                std::os::unix::fs::symlink(node_package(), modules.join("direct-io"))?;
-                vec!["node".into(), source("p.js")?]
-            }
-        };
-        let text = |word: PathBuf| word.into_os_string().into_string().ok().context("a path in UTF-8");
-        Ok(Self { words: words.into_iter().map(text).collect::<Result<_>>()? })
-    }
+/// Returns a command line without the files. All warnings are errors.
+pub fn compiled(text: &str, language: Language, directory: &Path) -> Result<Vec<String>> {
+    let source = |name: &str| -> Result<PathBuf> {
+        let path = directory.join(name);
+        std::fs::write(&path, text)?;
+        Ok(path)
+    };
+    let native = |compiler: &str, name: &str, options: &[&str], libraries: &[&str]| -> Result<Vec<PathBuf>> {
+        let (mut command, program) = (Command::new(compiler), directory.join("p"));
+        command.args(options).arg("-o").arg(&program).arg(source(name)?).args(libraries);
+        call(command.current_dir(directory).env("GO111MODULE", "off"))?;
+        Ok(vec![program])
+    };
+    let gcc = |compiler: &str, name: &str, standard: &str| {
+        let strict = ["-O2", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-pthread", standard];
+        native(compiler, name, &strict, &["-luring"])
+    };
+    let words = match language {
+        Language::C => gcc("cc", "p.c", "-std=gnu11")?,
+        Language::Cpp => gcc("c++", "p.cpp", "-std=c++17")?,
+        Language::Rust => {
+            let libraries = rust_libraries()?;
+            let libraries: Vec<&str> = libraries.iter().map(String::as_str).collect();
+            let options = ["--edition", "2024", "-C", "opt-level=1", "-D", "warnings"];
+            native("rustc", "p.rs", &options, &libraries)?
+        }
+        Language::Go => native("go", "p.go", &["build", "-ldflags=-w"], &[])?,
+        Language::Java => {
+            let classes = directory.join("classes");
+            let source = source("Main.java")?;
+            let (to, from) = classes.to_str().zip(source.to_str()).context("paths in UTF-8")?;
+            java::compile(&["-Xlint:all", "-Werror", "-d", to, from])?;
+            vec!["java".into(), "-Xshare:auto".into(), "-cp".into(), classes, "Main".into()]
+        }
+        Language::Python => vec![system_python().into(), source("p.py")?],
+        Language::Node => {
+            let modules = directory.join("node_modules/@writebench");
+            std::fs::create_dir_all(&modules)?;
+            std::os::unix::fs::symlink(node_package(), modules.join("direct-io"))?;
+            vec!["node".into(), source("p.js")?]
+        }
+    };
+    let text = |word: PathBuf| word.into_os_string().into_string().ok().context("a path in UTF-8");
+    words.into_iter().map(text).collect()
 }
 
 /// One build serves parallel compilers, which cargo would serialize.

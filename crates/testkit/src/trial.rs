@@ -1,5 +1,6 @@
 //! A test that cannot run counts as ignored and never as passed.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -12,7 +13,7 @@ use crate::directory::Kind;
 use crate::python::python_with;
 use crate::{set_clock, throttle};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Need {
     Filesystem(Kind),
     Root,
@@ -115,7 +116,7 @@ pub(crate) fn node_package() -> PathBuf {
 pub struct Trials {
     trials: Vec<Trial>,
     /// Most needs start a program, and a thousand tests have the same.
-    looked_up: Vec<(Need, Option<String>)>,
+    looked_up: HashMap<Need, Option<String>>,
 }
 
 impl Trials {
@@ -126,22 +127,14 @@ impl Trials {
         needs: &[Need],
         test: impl FnOnce() -> Result<()> + Send + 'static,
     ) {
-        let missing = needs.iter().find_map(|&need| self.missing(need));
+        let mut missing = |need: &Need| self.looked_up.entry(*need).or_insert_with(|| need.missing()).clone();
+        let missing = needs.iter().find_map(&mut missing);
         let ignored = missing.is_some();
         let mut trial = Trial::test(name, move || test().map_err(|error| format!("{error:#}").into()));
         if let Some(missing) = missing {
             trial = trial.with_kind(format!("skipped: {missing}"));
         }
         self.trials.push(trial.with_ignored_flag(ignored));
-    }
-
-    fn missing(&mut self, need: Need) -> Option<String> {
-        if let Some((_, missing)) = self.looked_up.iter().find(|(known, _)| *known == need) {
-            return missing.clone();
-        }
-        let missing = need.missing();
-        self.looked_up.push((need, missing.clone()));
-        missing
     }
 
     /// At most `threads` run, for tests that measure or mount.

@@ -11,11 +11,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use fuser::{BackgroundSession, Config, MountOption, Session};
-use rustix::mount::UnmountFlags;
 use tempfile::TempDir;
 
 pub use self::script::{Call, Fault, Operation, What, When};
 use self::server::{Server, Shared};
+use crate::mounted::{self, temporary};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caching {
@@ -39,7 +39,7 @@ impl Faulty {
     pub fn mount(watched_name: &str, caching: Caching) -> Result<Self> {
         /// A waiting request does not block the next ones.
         const THREADS: usize = 4;
-        let point = tempfile::Builder::new().prefix("writebench-faulty-").tempdir()?;
+        let point = temporary("faulty")?;
         let shared = Shared::default();
         let mut config = Config::default();
         config.mount_options =
@@ -72,8 +72,7 @@ impl Faulty {
 
     /// The kernel then ends all waiting requests.
     pub fn abort(&self) {
-        // The force flag aborts the connection. A busy mount is detached.
-        let _ = rustix::mount::unmount(self.path(), UnmountFlags::FORCE | UnmountFlags::DETACH);
+        mounted::abort(self.path());
     }
 }
 

@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 use writebench_snippets::{EmitOptions, Language};
-use writebench_testkit::{Compiled, Need};
+use writebench_testkit::{Need, compiled};
 
 use super::grid::case;
 use crate::program;
@@ -34,7 +34,7 @@ fn requires_package(language: Language, name: &str) -> bool {
 
 pub(super) struct Built {
     _directory: TempDir,
-    compiled: Compiled,
+    words: Vec<String>,
 }
 
 /// Or the refusal.
@@ -59,12 +59,12 @@ impl Built {
 
     pub(super) fn from_text(text: &str, language: Language) -> Result<Self> {
         let directory = tempfile::Builder::new().prefix("writebench-snippet-").tempdir()?;
-        let compiled = Compiled::from_text(text, language, directory.path())?;
-        Ok(Self { _directory: directory, compiled })
+        let words = compiled(text, language, directory.path())?;
+        Ok(Self { _directory: directory, words })
     }
 
     pub(super) fn command(&self, directory: &Path, source: &Path, target: &Path) -> Command {
-        let (program, words) = self.compiled.words.split_first().expect("a program");
+        let (program, words) = self.words.split_first().expect("a program");
         let mut command = Command::new(program);
         command.args(words).arg(source).arg(target).current_dir(directory).env("LC_ALL", "C");
         command

@@ -1,4 +1,4 @@
-//! Formatters and linters accept the printed code. [`writebench_testkit::Compiled`] shows compiler warnings.
+//! Formatters and linters accept the printed code. [`writebench_testkit::compiled`] shows compiler warnings.
 
 use std::path::Path;
 use std::process::Command;
