@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use writebench_model::{
-    Axes, Axis, Case, CaseOrigin, CaseRecord, Checksums, Content, Contract, DataMemory, DataSource, Durability,
-    Layout, Method, RecordedCase, RunRecord, RunStatus, Sample, Settings, Start, Suite, TargetRecord,
-    built_in_suites,
+    Axes, Axis, Case, CaseOrigin, CaseRecord, Layout, Method, RecordedCase, RunRecord, RunStatus, Sample,
+    Settings, Suite, TargetRecord, built_in_suites,
 };
 
 const TARGET: &str = "/data/<b>|`x`";
@@ -94,18 +93,7 @@ pub fn example_case(section: &str, name: &str, samples: Vec<Sample>) -> CaseReco
         origin: section_of("write", section),
         label: None,
         case: recorded(name),
-        contract: Contract {
-            content: Content::Random,
-            bytes: 1 << 30,
-            files: 1,
-            start: Start::New,
-            source: DataSource::Memory,
-            memory: DataMemory::Any,
-            zero_percent: 0,
-            checksums: Checksums::Default,
-            durability: Durability::Cached,
-            durable_every_bytes: None,
-        },
+        contract: Case::parse("write,size=1GiB").expect("a case").contract(),
         samples,
     }
 }

@@ -21,7 +21,6 @@ mod python;
 mod set_clock;
 #[cfg(feature = "cases")]
 mod snippet;
-mod terminal;
 mod test_rng;
 mod throttle;
 mod trial;
@@ -40,15 +39,14 @@ pub use image::Image;
 pub use loop_device::{LoopDevice, loop_devices};
 pub use mounted::Mounted;
 pub use program::{
-    Ended, Program, children, descendants, entries, is_alive, kill_run, most_memory_bytes, send, wait_for,
-    worker,
+    Ended, Program, children, descendants, entries, extended, is_alive, kill_run, most_memory_bytes, send,
+    wait_for, worker,
 };
 pub use python::python_with;
 pub use rustix::io::Errno;
 pub use set_clock::SetClock;
 #[cfg(feature = "cases")]
 pub use snippet::{compiled, rust_libraries};
-pub use terminal::Terminal;
 pub use test_rng::TestRng;
 pub use throttle::Throttle;
 pub use trial::{Need, Trials};

@@ -71,7 +71,8 @@ impl Program {
 }
 
 /// `outer` takes another command as its last arguments.
-pub(crate) fn extended(mut outer: Command, command: &Command) -> Command {
+#[must_use]
+pub fn extended(mut outer: Command, command: &Command) -> Command {
     outer.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {

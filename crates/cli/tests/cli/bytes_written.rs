@@ -4,9 +4,10 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Image, Kind, Mounted, Need, Terminal, Trials, directory_on, entries, wait_for};
+use writebench_testkit::{Image, Kind, Mounted, Need, Trials, directory_on, entries, wait_for};
 
 use crate::program;
+use crate::terminal::Terminal;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];

@@ -1,8 +1,9 @@
 use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
-use writebench_testkit::{Ended, Kind, Need, Program, Terminal, Trials, directory_on, send, wait_for};
+use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on, send, wait_for};
 
 use crate::program;
+use crate::terminal::Terminal;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];

@@ -58,6 +58,7 @@ mod strangers;
 mod streams;
 mod suites;
 mod syscalls;
+mod terminal;
 mod terminals;
 
 use std::process::ExitCode;

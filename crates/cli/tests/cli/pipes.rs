@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use writebench_testkit::{Kind, Need, Program, Terminal, Trials, call, directory_on, entries, wait_for};
+use writebench_testkit::{Kind, Need, Program, Trials, call, directory_on, entries, wait_for};
 
 use crate::program;
+use crate::terminal::Terminal;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];

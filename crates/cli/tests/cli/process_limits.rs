@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{ControlGroup, Ended, Kind, Need, Program, Terminal, Trials, directory_on, entries};
+use writebench_testkit::{ControlGroup, Ended, Kind, Need, Program, Trials, directory_on, entries};
 
 use crate::program;
+use crate::terminal::Terminal;
 
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::ProcessGroup, Need::Root, Need::Filesystem(Kind::Tmpfs)];

@@ -1,9 +1,10 @@
 //! A terminal is resized during a run, and sends Ctrl-C.
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Kind, Need, Program, Terminal, Trials, directory_on, entries, wait_for};
+use writebench_testkit::{Kind, Need, Program, Trials, directory_on, entries, wait_for};
 
 use crate::program;
+use crate::terminal::Terminal;
 
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Filesystem(Kind::Tmpfs), Need::Program("setsid")];

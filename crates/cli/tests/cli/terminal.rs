@@ -8,11 +8,10 @@ use std::thread::JoinHandle;
 use anyhow::{Context, Result};
 use rustix::pty::OpenptFlags;
 use rustix::termios::Winsize;
-
-use crate::program::extended;
+use writebench_testkit::extended;
 
 /// A pseudoterminal: the controlling terminal of its program.
-pub struct Terminal {
+pub(crate) struct Terminal {
     master: File,
     child: Child,
     shown: Arc<Mutex<Vec<u8>>>,
@@ -21,7 +20,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// Needs `setsid`.
-    pub fn start(command: &Command, columns: u16) -> Result<Self> {
+    pub(crate) fn start(command: &Command, columns: u16) -> Result<Self> {
         let master = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         rustix::pty::grantpt(&master)?;
         rustix::pty::unlockpt(&master)?;
@@ -48,27 +47,21 @@ impl Terminal {
         Ok(Self { master: master.into(), child, shown, reader: Some(reader) })
     }
 
-    #[must_use]
-    pub fn process(&self) -> u32 {
-        self.child.id()
-    }
-
     /// The kernel sends SIGWINCH.
-    pub fn resize(&self, columns: u16) -> Result<()> {
+    pub(crate) fn resize(&self, columns: u16) -> Result<()> {
         set_columns(&self.master, columns)
     }
 
     /// `\x03` is Ctrl-C.
-    pub fn press(&mut self, keys: &str) -> Result<()> {
+    pub(crate) fn press(&mut self, keys: &str) -> Result<()> {
         Ok(self.master.write_all(keys.as_bytes())?)
     }
 
-    #[must_use]
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         String::from_utf8_lossy(&lock(&self.shown)).into_owned()
     }
 
-    pub fn end(mut self) -> Result<(ExitStatus, String)> {
+    pub(crate) fn end(mut self) -> Result<(ExitStatus, String)> {
         let status = self.child.wait()?;
         let _ = self.reader.take().map(JoinHandle::join);
         Ok((status, self.shown()))
