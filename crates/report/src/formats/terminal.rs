@@ -30,7 +30,7 @@ pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     }
     let goals = goals_text(report, width);
     text += goals.as_deref().unwrap_or_default();
-    let found = [goals.is_none().then(|| report.findings_table()), report.targets_table()];
+    let found = [goals.is_none().then(|| report.findings_table(true)), report.targets_table()];
     for table in found.into_iter().flatten().filter(|table| !table.rows.is_empty()) {
         text += &table_text(table, width).0;
     }
@@ -48,7 +48,7 @@ fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
     if width.is_none() || !report.is_brief() || report.advice.is_some() || compares_targets {
         return None;
     }
-    let table = report.findings_table().without_way().made_visible();
+    let table = report.findings_table(false).made_visible();
     let ways = report.findings.iter().map(|finding| match &finding.target {
         Some(target) => visible(&format!("{target}: {}", finding.way)).into_owned(),
         None => visible(&finding.way).into_owned(),

@@ -10,13 +10,16 @@ use crate::numbers::CaseReport;
 use crate::sentences::answer::plain;
 use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};
-use crate::sentences::number::{GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, TIMES};
+use crate::sentences::number::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, TIMES, or_nothing};
 use crate::sentences::outcomes::failed;
-use crate::sentences::recommended::{has_rounds, recommended};
+use crate::sentences::recommended::{has_rounds, recommended, simpler};
 use crate::sentences::words::{NAMED, counted, list, quoted};
 
 /// Common rounds for an interval.
 const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
+
+const COPIED: &str =
+    "Your data may be anywhere in memory: the time includes its copy to aligned memory, which O_DIRECT needs.";
 
 /// None of fewer than six rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -86,19 +89,19 @@ impl<'c> Search<'c> {
             cases.iter().copied().filter(|case| case.record.origin.is_stage(Stage::Final)).collect();
         let is_baseline =
             |case: &CaseReport| matches!(case.record.origin, CaseOrigin::Search { is_baseline: true, .. });
-        let baseline = finals.iter().copied().find(|case| is_baseline(case));
+        let (baselines, others): (Vec<&CaseReport>, Vec<&CaseReport>) =
+            finals.iter().copied().partition(|case| is_baseline(case));
+        let baseline = baselines.first().copied();
         let measured = baseline.filter(|case| case.is_ranked());
-        let others = finals.iter().copied().filter(|case| !is_baseline(case));
-        let (clones, ways): (Vec<&CaseReport>, Vec<&CaseReport>) =
-            others.partition(|case| case.record.contract.content == Content::SharedCopy);
+        let (clones, ways) =
+            others.into_iter().partition(|case| case.record.contract.content == Content::SharedCopy);
         let (ways, clone) = (ranked(ways), ranked(clones).first().copied());
         // A finalist without a rival has not won.
         let fastest = *ways.first().filter(|_| ways.len() + usize::from(measured.is_some()) > 1)?;
         let gain = |case: &CaseReport| Gain::over(measured?, case);
         let ranked: Vec<&CaseReport> = ways.iter().copied().chain(measured).collect();
         let recommended = recommended(&ranked, is_baseline)?;
-        let others =
-            ways.iter().copied().chain(measured).filter(|case| case.record.case != recommended.record.case);
+        let as_fast = ranked.into_iter().filter(|case| is_near(case, recommended));
         let name = |case: &CaseReport| case.record.case.to_string();
         // Files have several sizes, a candidate has one label.
         let mut tried: HashMap<&str, bool> = HashMap::new();
@@ -112,7 +115,7 @@ impl<'c> Search<'c> {
             baseline: baseline.map(name).unwrap_or_default(),
             fastest: name(fastest),
             fastest_gain: gain(fastest),
-            as_fast: others.filter(|case| is_near(case, recommended)).map(name).collect(),
+            as_fast: as_fast.map(name).collect(),
             clone: clone.map(name),
             clone_gain: clone.and_then(gain),
             tried: tried.len(),
@@ -126,63 +129,54 @@ impl<'c> Search<'c> {
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let known = |case: &'c CaseReport| case.record.case.known();
         let plain = self.baseline.filter(|case| case.is_ranked());
-        let measured = |case: Case| {
-            self.finals.iter().copied().find(|other| known(other) == Some(&case) && other.is_ranked())
-        };
         // Starts with the fastest, whose missing choice contributes least.
-        let simpler = |case: &'c CaseReport| {
-            let simpler =
-                known(case).zip(self.baseline.and_then(known)).map(|(case, plain)| case.simplifications(plain));
-            ranked(simpler.into_iter().flatten().filter_map(measured).filter(|case| has_rounds(case)).collect())
+        let simpler = |case: &CaseReport| {
+            let simpler = self.baseline.map_or(Vec::new(), |plain| simpler(case, plain, &self.finals));
+            ranked(simpler.into_iter().filter(|case| has_rounds(case)).collect())
         };
-        let line = |(goal, way): (&str, String), case: &CaseReport, other: Option<&CaseReport>, how: &str| {
-            let ratio = other.and_then(|other| other.ratio_to(case));
-            let compared = ratio.map_or(NOTHING.to_owned(), |ratio| compared(&ratio).replacen(" ×", how, 1));
-            let finding = Finding::for_case(goal.to_owned(), case, case.estimate.as_ref()?, compared);
-            Some(Finding { way: if way.is_empty() { finding.way } else { way }, ..finding })
-        };
+        let line =
+            |goal: &str, way: Option<String>, case: &CaseReport, other: Option<&CaseReport>, how: &str| {
+                let ratio = other.and_then(|other| other.ratio_to(case));
+                let compared = or_nothing(ratio, |ratio| compared(&ratio).replacen(" ×", how, 1));
+                let finding = Finding::for_case(case, case.estimate.as_ref()?, compared);
+                Some(Finding { goal: goal.to_owned(), way: way.unwrap_or(finding.way), ..finding })
+            };
         let beyond = |case, other| {
             known(case).zip(known(other)).map_or(String::new(), |(case, other)| case.words_beyond(other))
         };
-        let plus = |case, other| format!("+ {}", beyond(case, other));
+        let plus = |case, other| Some(format!("+ {}", beyond(case, other)));
         let mut chain: Vec<&CaseReport> = vec![self.recommended];
         while let Some(next) = chain.last().and_then(|last| simpler(last).first().copied()) {
             chain.push(next);
         }
         chain.extend(plain.filter(|plain| !std::ptr::eq(*plain, self.recommended)));
         chain.reverse();
-        let clone = self.clone.map(|clone| line(("shared blocks", String::new()), clone, plain, " ×"));
-        let step = |(index, case): (usize, &&'c CaseReport)| {
+        let mut lines: Vec<Option<Finding>> = Vec::new();
+        lines.extend(self.clone.map(|clone| line("shared blocks", None, clone, plain, " ×")));
+        for (index, &case) in chain.iter().enumerate() {
             let before = index.checked_sub(1).map(|before| chain[before]);
             let goal = match before {
-                _ if std::ptr::eq(*case, self.recommended) => "recommended",
+                _ if std::ptr::eq(case, self.recommended) => "recommended",
                 None => "plain write",
                 Some(_) => "step",
             };
-            let way = before.map_or(String::new(), |before| plus(case, before));
-            line((goal, way), case, before, if index > 1 { " × more" } else { " ×" })
-        };
-        let is_more = |fastest: &&CaseReport| fastest.time_ns() < self.recommended.time_ns();
-        let fastest = Some(self.fastest).filter(is_more).map(|fastest| {
-            let is_step = known(fastest)
-                .zip(known(self.recommended))
-                .is_some_and(|(fastest, case)| case.is_part_of(fastest));
-            let way = if is_step { plus(fastest, self.recommended) } else { String::new() };
-            line(("fastest", way), fastest, Some(self.recommended), " × more")
-        });
-        let others = simpler(self.recommended)
-            .into_iter()
-            .filter(|case| !chain.iter().any(|step| std::ptr::eq(*step, *case)));
-        let without = others.map(|case| {
-            line(
-                ("", format!("without {}", beyond(self.recommended, case))),
-                case,
-                Some(self.recommended),
-                " × of it",
-            )
-        });
-        let steps = chain.iter().enumerate().map(step);
-        clone.into_iter().chain(steps).chain(fastest).chain(without).flatten().collect()
+            let way = before.and_then(|before| plus(case, before));
+            lines.push(line(goal, way, case, before, if index > 1 { " × more" } else { " ×" }));
+        }
+        let recommended = Some(self.recommended);
+        if self.fastest.time_ns() < self.recommended.time_ns() {
+            let is_step = |(fastest, case): (&Case, &Case)| case.is_part_of(fastest);
+            let is_step = known(self.fastest).zip(known(self.recommended)).is_some_and(is_step);
+            let way = plus(self.fastest, self.recommended).filter(|_| is_step);
+            lines.push(line("fastest", way, self.fastest, recommended, " × more"));
+        }
+        for case in simpler(self.recommended) {
+            if !chain.iter().any(|step| std::ptr::eq(*step, case)) {
+                let way = format!("without {}", beyond(self.recommended, case));
+                lines.push(line("", Some(way), case, recommended, " × of it"));
+            }
+        }
+        lines.into_iter().flatten().collect()
     }
 
     fn is_another_way(&self) -> bool {
@@ -216,12 +210,7 @@ impl<'c> Search<'c> {
         let case = self.recommended.record.case.known()?;
         let needs = match (case.axes().memory, case.staged_bytes() > 0) {
             (DataMemory::Any, false) => return None,
-            (DataMemory::Any, true) => {
-                return Some(
-                    "Your data may be anywhere in memory: the time includes its copy to aligned memory, which O_DIRECT needs."
-                        .to_owned(),
-                );
-            }
+            (DataMemory::Any, true) => return Some(COPIED.to_owned()),
             (DataMemory::PageAligned, _) => "at the start of a page",
             (DataMemory::HugePages, _) => "in huge pages, by madvise(MADV_HUGEPAGE)",
         };
@@ -258,43 +247,35 @@ impl<'c> Search<'c> {
         let Advice { recommended, gain, baseline, fastest, fastest_gain, tried, failed, .. } = &self.advice;
         let plain = self.baseline.map_or("plain write", plain);
         let interval = |gain: &Gain| TIMES.between(gain.low, gain.high);
-        let best = || {
-            let gain = fastest_gain.as_ref().map(|gain| {
+        let (way, why) = match (gain, fastest_gain) {
+            (Some(gain), _) if self.is_another_way() => {
                 let (times, rounds) = (TIMES.text(gain.times), counted(gain.rounds, "round"));
-                format!(", {times} × ({}) in {rounds}", interval(gain))
-            });
-            let failed = match failed {
-                0 => String::new(),
-                failed => format!(", {failed} failed or unsupported"),
-            };
-            format!(
-                "tried {}{failed}, fastest: {fastest}{}",
-                counted(*tried, "candidate"),
-                gain.unwrap_or_default()
-            )
-        };
-        let (way, why) = if self.is_another_way() {
-            let why = match gain {
-                Some(gain) => format!(
-                    ", {} times as fast as {plain} ({baseline}), 95% CI {}, {}",
-                    TIMES.text(gain.times),
-                    interval(gain),
-                    counted(gain.rounds, "round")
-                ),
-                None => {
-                    format!(
-                        ", the simplest of the fastest, without a result of {plain} ({baseline}) for comparison"
-                    )
-                }
-            };
-            (recommended.clone(), why)
-        } else {
-            let why = match fastest_gain {
-                None => format!("No method is proven faster: 95 % needs {ROUNDS} common rounds"),
-                Some(gain) if gain.is_proven => "No method was more than 3 % faster here".to_owned(),
-                Some(_) => "No method was measurably faster here".to_owned(),
-            };
-            (format!("{plain}, {baseline}"), format!(". {why} ({})", best()))
+                let why = format!(
+                    "{times} times as fast as {plain} ({baseline}), 95% CI {}, {rounds}",
+                    interval(gain)
+                );
+                (recommended.clone(), format!(", {why}"))
+            }
+            (None, _) if self.is_another_way() => {
+                let why = format!("without a result of {plain} ({baseline}) for comparison");
+                (recommended.clone(), format!(", the simplest of the fastest, {why}"))
+            }
+            (_, gain) => {
+                let why = match gain {
+                    None => format!("No method is proven faster: 95 % needs {ROUNDS} common rounds"),
+                    Some(gain) if gain.is_proven => "No method was more than 3 % faster here".to_owned(),
+                    Some(_) => "No method was measurably faster here".to_owned(),
+                };
+                let failed =
+                    if *failed == 0 { String::new() } else { format!(", {failed} failed or unsupported") };
+                let gain = gain.as_ref().map_or(String::new(), |gain| {
+                    let (times, rounds) = (TIMES.text(gain.times), counted(gain.rounds, "round"));
+                    format!(", {times} × ({}) in {rounds}", interval(gain))
+                });
+                let tried = counted(*tried, "candidate");
+                let why = format!(". {why} (tried {tried}{failed}, fastest: {fastest}{gain})");
+                (format!("{plain}, {baseline}"), why)
+            }
         };
         let is_cached = self.recommended.record.contract.durability == Durability::Cached;
         let place = if is_cached { " in the page cache" } else { "" };
@@ -314,11 +295,11 @@ impl<'c> Search<'c> {
     }
 }
 
-/// Within 3 %, or not distinguishable.
+/// Another case within 3 %, or not distinguishable.
 fn is_near(case: &CaseReport, other: &CaseReport) -> bool {
     let is_close =
         |ratio: Interval| (ratio.estimate - 1.0).abs() <= CLOSE - 1.0 || !ratio.verdict().is_difference();
-    case.record.case == other.record.case || case.ratio_to(other).is_some_and(is_close)
+    case.record.case != other.record.case && case.ratio_to(other).is_some_and(is_close)
 }
 
 /// Without any value, more time or bytes do not help.

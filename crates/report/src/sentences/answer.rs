@@ -6,8 +6,8 @@ use crate::sentences::finding::{Finding, compared, figure, goal, value_of};
 use crate::sentences::number::{NOTHING, TIMES, range_of, share};
 use crate::sentences::outcomes::case_sentence;
 use crate::sentences::question::question;
-use crate::sentences::recommended::recommended;
-use crate::sentences::words::{NAMED, counted, list};
+use crate::sentences::recommended::{recommended, simpler};
+use crate::sentences::words::{NAMED, capitalised, counted, counted_range, list};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContractAnswer {
@@ -67,85 +67,25 @@ impl ContractAnswer {
         cases.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
         let target = run.targets.iter().find(|target| target.name == cases[0].record.target);
         let target = target.filter(|_| !compares_targets);
-        let name = target.filter(|_| run.is_side_by_side()).map(|target| target.name.clone());
-        let answer = Self {
-            finding: Finding { target: name, ..Finding::none(goal(contract, target), "") },
-            contract: contract.clone(),
-            sentence: format!("{}: ", question(contract, target)),
-            certainty: String::new(),
-        };
         let mut ranked: Vec<&CaseReport> = cases.iter().copied().filter(|case| case.is_ranked()).collect();
         if cases.iter().all(|case| case.record.origin.suite() == GOALS) {
             let recommended = recommended(&ranked, is_baseline);
             // The sort is stable.
             ranked.sort_by_key(|case| recommended.is_none_or(|recommended| !std::ptr::eq(*case, recommended)));
         }
-        match ranked.as_slice() {
+        let (mut finding, sentence, certainty) = match ranked.as_slice() {
             [best, others @ ..] => {
-                answer.ranked(best, others, cases.len(), run.targets.first().filter(|_| compares_targets))
+                let first = run.targets.first().filter(|_| compares_targets);
+                ranked_answer(best, others, cases.len(), first)
             }
-            [] => answer.unranked(&cases),
+            [] => unranked_answer(&cases),
+        };
+        finding.goal = goal(contract, target);
+        if let Some(target) = target.filter(|_| run.is_side_by_side()) {
+            finding.target = Some(target.name.clone());
         }
-    }
-
-    /// `first`: the target of comparison.
-    fn ranked(
-        mut self,
-        best: &CaseReport,
-        others: &[&CaseReport],
-        cases: usize,
-        first: Option<&TargetRecord>,
-    ) -> Self {
-        let Some(estimate) = &best.estimate else { return self };
-        // Another target is another question.
-        let mut beside =
-            others.iter().copied().filter(|case| case.record.target == best.record.target).peekable();
-        let is_plain = is_baseline(best);
-        let is_baseline_of_others = is_plain && beside.peek().is_some();
-        let baseline = beside.find(|case| is_baseline(case)).filter(|_| !is_plain);
-        let times_baseline = baseline.and_then(|baseline| baseline.ratio_to(best));
-        let in_words = match (first, &times_baseline) {
-            (Some(first), _) => beside_first(best, others, &first.name),
-            (None, Some(ratio)) => compared(ratio),
-            (None, None) if is_plain => first_of(best, others),
-            (None, None) => NOTHING.to_owned(),
-        };
-        let target = first.map(|_| best.record.target.clone()).or(self.finding.target);
-        self.finding = Finding { target, ..Finding::for_case(self.finding.goal, best, estimate, in_words) };
-        let worth = worth(best, estimate, is_baseline_of_others, times_baseline);
-        self.sentence += &format!("{}{worth}.", figure_of(best, estimate));
-        self.certainty = match cases {
-            1 => "No other case for comparison.".to_owned(),
-            _ if others.is_empty() => "No other ranked case for comparison.".to_owned(),
-            _ if best.record.origin.suite() == GOALS => steps(best, others),
-            _ => certainty(best, others),
-        };
-        self
-    }
-
-    /// A value without a rank, or a reason.
-    fn unranked(mut self, cases: &[&CaseReport]) -> Self {
-        let Some(&first) = cases.first() else { return self };
-        let Finding { goal, target, .. } = self.finding;
-        if let Some(estimate) = &first.estimate {
-            let why = why_unranked(first, estimate);
-            self.sentence += &format!("{}, without a rank.", figure_of(first, estimate));
-            self.certainty = format!("Not ranked, because {why}.");
-            let finding = match first.breaks_its_promise {
-                true => Finding::none(goal, NOT_DURABLE),
-                false => Finding::for_case(goal, first, estimate, format!("no rank: {why}")),
-            };
-            self.finding = Finding { case: None, target, ..finding };
-            return self;
-        }
-        let why = case_sentence(first);
-        let more = match cases.len() - 1 {
-            0 => String::new(),
-            more => format!(", and {} without a result", counted(more, "more case")),
-        };
-        self.sentence += &format!("no answer. {why}{more}.");
-        self.finding = Finding { target, ..Finding::none(goal, &why) };
-        self
+        let sentence = format!("{}: {sentence}", question(contract, target));
+        Self { contract: contract.clone(), finding, sentence, certainty }
     }
 
     pub(crate) fn text(&self) -> String {
@@ -153,20 +93,67 @@ impl ContractAnswer {
     }
 }
 
+/// Finding, sentence and certainty. `first`: the target of comparison.
+fn ranked_answer(
+    best: &CaseReport,
+    others: &[&CaseReport],
+    cases: usize,
+    first: Option<&TargetRecord>,
+) -> (Finding, String, String) {
+    let Some(estimate) = &best.estimate else { return Default::default() };
+    // Another target is another question.
+    let mut beside = others.iter().copied().filter(|case| case.record.target == best.record.target).peekable();
+    let is_plain = is_baseline(best);
+    let is_baseline_of_others = is_plain && beside.peek().is_some();
+    let baseline = beside.find(|case| is_baseline(case)).filter(|_| !is_plain);
+    let times_baseline = baseline.and_then(|baseline| baseline.ratio_to(best));
+    let in_words = match (first, &times_baseline) {
+        (Some(first), _) => beside_first(best, others, &first.name),
+        (None, Some(ratio)) => compared(ratio),
+        (None, None) if is_plain => first_of(best, others),
+        (None, None) => NOTHING.to_owned(),
+    };
+    let target = first.map(|_| best.record.target.clone());
+    let finding = Finding { target, ..Finding::for_case(best, estimate, in_words) };
+    let worth = worth(best, estimate, is_baseline_of_others, times_baseline);
+    let certainty = match cases {
+        1 => "No other case for comparison.".to_owned(),
+        _ if others.is_empty() => "No other ranked case for comparison.".to_owned(),
+        _ if best.record.origin.suite() == GOALS => steps(best, others),
+        _ => certainty(best, others),
+    };
+    (finding, format!("{}{worth}.", figure_of(best, estimate)), certainty)
+}
+
+/// A value without a rank, or a reason.
+fn unranked_answer(cases: &[&CaseReport]) -> (Finding, String, String) {
+    let first = cases[0];
+    let Some(estimate) = &first.estimate else {
+        let why = case_sentence(first);
+        let more = match cases.len() - 1 {
+            0 => String::new(),
+            more => format!(", and {} without a result", counted(more, "more case")),
+        };
+        return (Finding::none(&why), format!("no answer. {why}{more}."), String::new());
+    };
+    let why = why_unranked(first, estimate);
+    let finding = match first.breaks_its_promise {
+        true => Finding::none(NOT_DURABLE),
+        false => Finding { case: None, ..Finding::for_case(first, estimate, format!("no rank: {why}")) },
+    };
+    let sentence = format!("{}, without a rank.", figure_of(first, estimate));
+    (finding, sentence, format!("Not ranked, because {why}."))
+}
+
 /// Contributions of the recommended case's choices, by the cases that lack one.
 fn steps(best: &CaseReport, others: &[&CaseReport]) -> String {
     let baseline = others.iter().copied().find(|other| is_baseline(other)).unwrap_or(best);
-    let (Some(known), Some(plain)) = (best.record.case.known(), baseline.record.case.known()) else {
-        return String::new();
-    };
-    let without = known.simplifications(plain);
-    let step = |simpler: &writebench_model::Case| {
-        let other = others.iter().find(|other| other.record.case.known() == Some(simpler))?;
+    let step = |other: &CaseReport| {
         let ratio = best.ratio_to(other).filter(Interval::is_sure)?;
         let ends = TIMES.between(ratio.low, ratio.high);
         Some(format!("{} × the speed ({ends}) with {}", TIMES.text(ratio.estimate), other.record.case))
     };
-    let steps: Vec<String> = without.iter().filter_map(step).collect();
+    let steps: Vec<String> = simpler(best, baseline, others).into_iter().filter_map(step).collect();
     if steps.is_empty() {
         return certainty(best, others);
     }
@@ -284,14 +271,14 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
         let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
         (!cases.is_empty()).then(|| format!("{what} {}", list(&names, NAMED)))
     };
-    let (same, unclear) = (with(&[Verdict::Same]), with(&[Verdict::Inconclusive]));
-    let slower = with(&[Verdict::Slower, Verdict::Faster]);
     if sure.is_empty() {
         let other = if let [one] = few.as_slice() { &one.name } else { "any other" };
         return format!("Inconclusive vs. {other}: {}, 95 % needs 6.", rounds(best, &few));
     }
-    let near = [named("same within 5 %:", &same), named("inconclusive:", &unclear)];
-    let mut parts: Vec<String> = near.into_iter().flatten().collect();
+    let same = named("same within 5 %:", &with(&[Verdict::Same]));
+    let mut parts: Vec<String> = same.into_iter().collect();
+    parts.extend(named("inconclusive:", &with(&[Verdict::Inconclusive])));
+    let slower = with(&[Verdict::Slower, Verdict::Faster]);
     if let Some(next) = slower.first() {
         let than = match slower.as_slice() {
             [one] => one.name.clone(),
@@ -302,8 +289,7 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
         parts.push(format!("faster than {than}{by}"));
     }
     parts.extend(named("too few rounds for", &few));
-    let sentence = |part: String| part[..1].to_ascii_uppercase() + &part[1..] + ".";
-    parts.into_iter().map(sentence).collect::<Vec<_>>().join(" ")
+    parts.iter().map(|part| capitalised(part) + ".").collect::<Vec<_>>().join(" ")
 }
 
 /// `: the next, B, takes 1.21 times as long (1.15 – 1.30) in 6 rounds`.
@@ -317,9 +303,7 @@ fn distance(best: &CaseReport, next: &CaseReport, cases: usize) -> String {
 /// `6 rounds`, `5 to 6 rounds`.
 fn rounds(best: &CaseReport, others: &[&CaseReport]) -> String {
     let counts = others.iter().map(|other| other.ratio_to(best).map_or(0, |ratio| ratio.count));
-    let (least, most) =
-        counts.fold((usize::MAX, 0), |(least, most), count| (least.min(count), most.max(count)));
-    if least == most { counted(most, "round") } else { format!("{least} to {}", counted(most, "round")) }
+    counted_range(counts, "round").unwrap_or_default()
 }
 
 #[cfg(test)]

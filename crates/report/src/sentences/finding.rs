@@ -4,7 +4,7 @@ use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::{CaseReport, Estimate, Figure};
 use crate::sentences::number::{
-    GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, Quantity, TIMES, mark, range, share,
+    GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, Quantity, TIMES, mark, or_nothing, range, share,
 };
 use crate::sentences::words::counted;
 
@@ -31,23 +31,23 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(crate) fn none(goal: String, why: &str) -> Self {
-        Self { goal, way: why.to_owned(), compared: NOTHING.to_owned(), ..Self::default() }
+    pub(crate) fn none(why: &str) -> Self {
+        Self { way: why.to_owned(), compared: NOTHING.to_owned(), ..Self::default() }
     }
 
-    pub(crate) fn for_case(goal: String, case: &CaseReport, estimate: &Estimate, compared: String) -> Self {
+    /// Without a goal and target.
+    pub(crate) fn for_case(case: &CaseReport, estimate: &Estimate, compared: String) -> Self {
         let (figure, unit, quantity) = figure(&case.record, estimate);
         Self {
-            goal,
             way: words(&case.record),
             case: Some(case.record.case.to_string()),
-            target: None,
             figure: value_of(estimate, &figure, quantity),
             unit,
             interval: range(&figure, quantity),
             samples: estimate.samples,
             compared,
-            limit: estimate.limit.map_or(NOTHING.to_owned(), |limit| share(limit.share)),
+            limit: or_nothing(estimate.limit, |limit| share(limit.share)),
+            ..Self::default()
         }
     }
 }

@@ -44,9 +44,7 @@ fn bytes_written(report: &Report) -> u64 {
 }
 
 pub fn machine_lines(environment: &Environment, target: &str) -> Lines {
-    let mut lines = system_lines(environment);
-    lines.extend(place_lines(environment, target));
-    lines
+    [system_lines(environment), place_lines(environment, target)].concat()
 }
 
 /// A line for each of several targets.
@@ -86,9 +84,11 @@ fn target_line(target: &TargetRecord) -> String {
 fn making_text(making: &FilesystemSpec) -> String {
     let mut text = String::new();
     if let Some(image) = making.images.first() {
-        let (count, size) = (making.images.len(), size(image.size_bytes));
-        let images =
-            if count == 1 { format!("an image of {size}") } else { format!("{count} images of {size}") };
+        let size = size(image.size_bytes);
+        let images = match making.images.len() {
+            1 => format!("an image of {size}"),
+            count => format!("{count} images of {size}"),
+        };
         let direct = match &image.direct_io_refused {
             _ if image.direct_io => "direct I/O".to_owned(),
             Some(why) => format!("no direct I/O: {why}"),

@@ -31,5 +31,5 @@ pub(crate) use self::outcomes::case_sentence;
 pub use self::report::Report;
 pub(crate) use self::run_names::run_names;
 pub use self::visible::{visible, visible_lines};
-pub(crate) use self::words::{NAMED, list, shared_values, without_values};
+pub(crate) use self::words::{NAMED, counted_range, list, shared_values, without_values};
 pub use self::words::{counted, quoted};

@@ -24,3 +24,15 @@ pub(crate) fn recommended<'c>(
 pub(crate) fn has_rounds(case: &CaseReport) -> bool {
     case.estimate.as_ref().is_some_and(|estimate| estimate.samples >= FEWEST_FOR_INTERVAL as usize)
 }
+
+/// The cases with one choice less, towards the baseline.
+pub(crate) fn simpler<'c>(
+    case: &CaseReport,
+    baseline: &CaseReport,
+    measured: &[&'c CaseReport],
+) -> Vec<&'c CaseReport> {
+    let known = case.record.case.known().zip(baseline.record.case.known());
+    let simpler = known.map_or(Vec::new(), |(case, plain)| case.simplifications(plain));
+    let find = |case: &Case| measured.iter().copied().find(|other| other.record.case.known() == Some(case));
+    simpler.iter().filter_map(find).collect()
+}

@@ -8,6 +8,17 @@ pub fn counted(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
+/// `6 rounds`, `5 to 6 rounds`.
+pub(crate) fn counted_range(numbers: impl Iterator<Item = usize> + Clone, what: &str) -> Option<String> {
+    let (least, most) = (numbers.clone().min()?, numbers.max()?);
+    let least = if least == most { String::new() } else { format!("{least} to ") };
+    Some(least + &counted(most, what))
+}
+
+pub(crate) fn capitalised(text: &str) -> String {
+    text[..1].to_ascii_uppercase() + &text[1..]
+}
+
 /// Counts names after the first `most`.
 pub(crate) fn list<S: Borrow<str>>(names: &[S], most: usize) -> String {
     match names.len().checked_sub(most) {

@@ -1,5 +1,5 @@
 use crate::numbers::{CaseReport, Estimate};
-use crate::tables::metric::Metric;
+use crate::tables::metric::{ELAPSED, Metric};
 
 /// Of one scale from 0.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,24 +20,16 @@ pub(crate) struct Bar {
 
 impl Bars {
     /// None if fewer than two rows are comparable.
-    pub(super) fn for_rows(
-        rows: &[(&CaseReport, &Estimate)],
-        rank: u8,
-        metric: &Metric,
-        is_comparable: fn(&Estimate) -> bool,
-    ) -> Option<Self> {
-        let value = |(_, estimate): &(_, &Estimate)| {
-            let figure = (metric.figure)(estimate).filter(|_| is_comparable(estimate));
-            figure.map(|figure| (figure.value, estimate.only_disturbed))
+    pub(super) fn for_rows(rows: &[(&CaseReport, &Estimate)], rank: u8, metric: &Metric) -> Option<Self> {
+        let is_comparable = |estimate: &Estimate| estimate.cut == 0 || metric.unit != ELAPSED.unit;
+        let value =
+            |estimate: &Estimate| Some((metric.figure)(estimate).filter(|_| is_comparable(estimate))?.value);
+        let full = rows.iter().filter_map(|(_, estimate)| value(estimate)).fold(0.0, f64::max);
+        let bar = |(_, estimate): &(_, &Estimate)| {
+            Some(Bar { share: value(estimate)? / full, only_disturbed: estimate.only_disturbed })
         };
-        let values: Vec<Option<(f64, bool)>> = rows.iter().map(value).collect();
-        let figures = || values.iter().flatten().map(|(value, _)| *value);
-        let full = figures().fold(0.0, f64::max);
-        if figures().count() < 2 || full <= 0.0 {
-            return None;
-        }
-        let bar = |(value, only_disturbed)| Bar { share: value / full, only_disturbed };
-        let of_rows = values.into_iter().map(|value| value.map(bar)).collect();
-        Some(Self { full: metric.text.text(full), of_rows, rank })
+        let of_rows: Vec<Option<Bar>> = rows.iter().map(bar).collect();
+        let is_comparison = full > 0.0 && of_rows.iter().flatten().count() > 1;
+        is_comparison.then(|| Self { full: metric.text.text(full), of_rows, rank })
     }
 }

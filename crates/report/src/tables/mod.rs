@@ -2,7 +2,6 @@
 
 pub(crate) mod bars;
 pub(crate) mod comparison;
-mod cpu_time;
 mod findings;
 mod matrix;
 mod metric;

@@ -2,7 +2,7 @@ use writebench_model::{Limit, LimitKind};
 use writebench_stats::{Stability, as_f64};
 
 use crate::numbers::{CaseReport, limit_kind};
-use crate::sentences::{GIGABYTES_PER_S, counted, seconds_short, share};
+use crate::sentences::{GIGABYTES_PER_S, counted, counted_range, seconds_short, share};
 
 /// Limits behind the shares, and falls of throughput.
 pub(super) fn notes(cases: &[&CaseReport], limits: &[Limit]) -> Vec<String> {
@@ -57,10 +57,8 @@ fn as_gigabytes_per_s(bytes_per_s: u64) -> String {
 
 /// For tables without a column of samples.
 pub(super) fn samples(cases: &[CaseReport]) -> Option<String> {
-    let counts = || cases.iter().filter_map(|case| case.estimate.as_ref()).map(|estimate| estimate.samples);
-    let (least, most) = (counts().min()?, counts().max()?);
-    let range = if least == most { String::new() } else { format!("{least} to ") };
-    Some(format!("n: {range}{} per value", counted(most, "sample")))
+    let counts = cases.iter().filter_map(|case| case.estimate.as_ref()).map(|estimate| estimate.samples);
+    Some(format!("n: {} per value", counted_range(counts, "sample")?))
 }
 
 /// For cells without room for intervals.
@@ -84,10 +82,9 @@ fn fall_note(case: &CaseReport) -> Option<String> {
     let fall = over_time.fall?;
     let (before, after) = (GIGABYTES_PER_S.text(fall.bytes_per_s), GIGABYTES_PER_S.text(fall.then_bytes_per_s));
     let until = seconds_short(fall.until_ns);
-    let samples = if over_time.of == 1 {
-        String::new()
-    } else {
-        format!(" ({} of {} samples)", over_time.samples, over_time.of)
+    let samples = match over_time.of {
+        1 => String::new(),
+        all => format!(" ({} of {all} samples)", over_time.samples),
     };
     Some(format!("{}: burst: {before} GB/s for the first {until} s, then {after} GB/s{samples}", case.name))
 }

@@ -1,12 +1,13 @@
-use writebench_model::Durability;
+use writebench_model::{Axis, Durability};
 
 use crate::numbers::{CaseReport, Estimate, LatencyEstimate, PHASES, PhaseNs, by_rank};
 use crate::sentences::{
-    GIGABYTES_PER_S, microseconds, milliseconds, or_nothing, range, shared_values, verdict_mark, without_values,
+    GIGABYTES_PER_S, NUMBER, microseconds, milliseconds, or_nothing, range, shared_values, verdict_mark,
+    without_values,
 };
 use crate::tables::bars::Bars;
-use crate::tables::metric::{ELAPSED, Metric, RECORDS, THROUGHPUT};
-use crate::tables::table::{self, CASE, INTERVAL, SAMPLES, Table, limit_cell};
+use crate::tables::metric::{ELAPSED, Metric, RECORDS, THROUGHPUT, TIMES};
+use crate::tables::table::{self, CASE, INTERVAL, Table, limit_cell};
 
 type MeasuredCase<'c> = (&'c CaseReport, &'c Estimate);
 
@@ -24,8 +25,12 @@ fn interval(metric: &Metric) -> Cells<'_> {
     figures("", INTERVAL, 0, |estimate| metric.interval(estimate))
 }
 
-fn extremes(metric: &Metric) -> Cells<'_> {
-    figures("", "min – max", 5, |estimate| metric.extremes(estimate))
+fn extremes(metric: &Metric, rank: u8) -> Cells<'_> {
+    figures("", "min – max", rank, |estimate| metric.extremes(estimate))
+}
+
+fn samples<'c>() -> Cells<'c> {
+    figures("", table::SAMPLES, 0, |estimate| estimate.samples.to_string())
 }
 
 fn phases_and_cpu<'c>(rank: u8) -> Vec<Cells<'c>> {
@@ -40,7 +45,7 @@ fn cpu_and_samples<'c>(rank: u8) -> [Cells<'c>; 3] {
     [
         figures("CPU ms:", "user", rank, |estimate| milliseconds(estimate.user_cpu_ns)),
         figures("", "system", rank, |estimate| milliseconds(estimate.system_cpu_ns)),
-        figures("", SAMPLES, 0, |estimate| estimate.samples.to_string()),
+        samples(),
     ]
 }
 
@@ -70,15 +75,14 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
     }
     columns.extend(limit_and_stability(cases, 1));
     columns.extend([
-        extremes(&THROUGHPUT),
+        extremes(&THROUGHPUT, 5),
         figures("write alone", "GB/s", 3, |estimate| {
             GIGABYTES_PER_S.text(estimate.write_alone_bytes_per_s.value)
         }),
         figures("", INTERVAL, 6, |estimate| range(&estimate.write_alone_bytes_per_s, &GIGABYTES_PER_S)),
     ]);
     columns.extend(phases_and_cpu(4));
-    let bars = Bars::for_rows(&measured(cases), 2, &THROUGHPUT, |_| true);
-    Table { bars, ..table(title, cases, columns) }
+    table(title, cases, columns, (2, &THROUGHPUT))
 }
 
 pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
@@ -97,8 +101,7 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
         latency("", "max", |latency| latency.max),
     ]);
     columns.extend(phases_and_cpu(5));
-    let bars = Bars::for_rows(&measured(cases), 1, &RECORDS, |_| true);
-    Table { bars, ..table(title, cases, columns) }
+    table(title, cases, columns, (1, &RECORDS))
 }
 
 /// One contract, with distances from the fastest.
@@ -112,13 +115,12 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
             or_nothing(best.filter(|_| case.is_ranked()), |best| distance(best, case))
         }),
         interval(&ELAPSED),
-        extremes(&ELAPSED),
+        extremes(&ELAPSED, 5),
         figures("", "GB/s", 2, |estimate| GIGABYTES_PER_S.text(estimate.throughput_bytes_per_s.value)),
     ];
     columns.extend(limit_and_stability(&cases, 2));
     columns.extend(cpu_and_samples(5));
-    let bars = Bars::for_rows(&measured(&cases), 1, &ELAPSED, |estimate| estimate.cut == 0);
-    Table { bars, ..table(title, &cases, columns) }
+    table(title, &cases, columns, (1, &ELAPSED))
 }
 
 /// `+ 5.3 %`, with the mark of the verdict before it.
@@ -130,12 +132,44 @@ fn distance(best: &CaseReport, case: &CaseReport) -> String {
     format!("{}+ {percent:.1} %", verdict_mark(case.verdict_to(best)))
 }
 
-pub(super) fn measured<'c>(cases: &[&'c CaseReport]) -> Vec<MeasuredCase<'c>> {
+/// Times by chunk size, without bars: times differ by decades, for which charts have logarithmic axes.
+pub(super) fn cpu_times(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
+    let table = |time: &Metric| {
+        let buffer = |(case, _): &MeasuredCase<'_>| case.record.case.value(Axis::Chunk).unwrap_or_default();
+        let mut columns = vec![
+            Cells::text("buffer", 0, buffer),
+            value(time, ""),
+            interval(time),
+            extremes(time, 2),
+            figures("per call", "ns", 0, |estimate| or_nothing(per_call(estimate, time), |ns| NUMBER.text(ns))),
+            samples(),
+            Cells::text(CASE, 1, |(case, _)| case.record.case.to_string()),
+        ];
+        if cases.iter().any(|case| case.has_limit()) {
+            columns.insert(3, figures("of", "limit", 0, |estimate| limit_cell(Some(estimate))));
+        }
+        Table::with(format!("{title}: {}", time.title), &measured(cases), columns)
+    };
+    TIMES.iter().map(table).collect()
+}
+
+/// Nanoseconds per hand-over.
+fn per_call(estimate: &Estimate, time: &Metric) -> Option<f64> {
+    let calls = estimate.records_per_s.as_ref()?.value * estimate.total_ns.value / 1e9;
+    (calls > 0.0).then_some((time.figure)(estimate)?.value / calls)
+}
+
+fn measured<'c>(cases: &[&'c CaseReport]) -> Vec<MeasuredCase<'c>> {
     cases.iter().filter_map(|case| Some((*case, case.estimate.as_ref()?))).collect()
 }
 
-/// Rows begin with labels, or else with names of cases.
-fn table<'c>(title: &str, cases: &[&'c CaseReport], mut columns: Vec<Cells<'c>>) -> Table {
+/// Rows begin with labels, or else with names of cases. Bars have a rank as columns do.
+fn table<'c>(
+    title: &str,
+    cases: &[&'c CaseReport],
+    mut columns: Vec<Cells<'c>>,
+    (rank, metric): (u8, &Metric),
+) -> Table {
     let labels = cases.iter().any(|case| case.record.label.is_some());
     let label = |(case, _): &MeasuredCase<'_>| case.record.label.clone().unwrap_or_default();
     // Shared values are above the table.
@@ -155,5 +189,6 @@ fn table<'c>(title: &str, cases: &[&'c CaseReport], mut columns: Vec<Cells<'c>>)
     } else {
         columns.insert(0, Cells::text(CASE, 0, name));
     }
-    Table::with(title, &measured(cases), columns)
+    let rows = measured(cases);
+    Table { bars: Bars::for_rows(&rows, rank, metric), ..Table::with(title, &rows, columns) }
 }

@@ -3,7 +3,7 @@ use writebench_model::{Contract, Layout, Outcome, RunRecord, TargetRecord};
 use crate::numbers::{CaseReport, by_contract, distinct, grouped};
 use crate::sentences::{NAMED, Report, case_sentence, list};
 use crate::tables::table::{self, Sentence, Table};
-use crate::tables::{cpu_time, matrix, notes, per_case, side_by_side};
+use crate::tables::{matrix, notes, per_case, side_by_side};
 
 impl Report {
     pub(crate) fn tables(&self) -> Vec<Table> {
@@ -37,7 +37,7 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
         Layout::Ranked => ranked(&title, cases),
         Layout::Records => vec![per_case::records(&title, &all)],
         Layout::Matrix => matrix::throughput(&title, &all),
-        Layout::CpuTime => cpu_time::tables(&title, &all),
+        Layout::CpuTime => per_case::cpu_times(&title, &all),
     };
     if let Some(last) = tables.last_mut() {
         last.notes.extend(section_notes(cases, run));

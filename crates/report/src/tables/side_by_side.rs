@@ -85,7 +85,9 @@ impl<'r> Grid<'r> {
                 ratio_columns.push(columns.len());
                 let ratio = move |ratios: &[Option<Interval>]| ratios[index - 1];
                 columns.push(Cells::figure("vs.", "first", 0, move |(_, ratios)| {
-                    or_nothing(ratio(ratios), with_verdict)
+                    or_nothing(ratio(ratios), |ratio| {
+                        verdict_mark(ratio.verdict()).to_owned() + &TIMES.text(ratio.estimate)
+                    })
                 }));
                 columns.push(Cells::figure("", table::INTERVAL, 2, move |(_, ratios)| {
                     or_nothing(ratio(ratios), |ratio| TIMES.between(ratio.low, ratio.high))
@@ -97,9 +99,7 @@ impl<'r> Grid<'r> {
         }
         let rows: Vec<Compared<'_>> = self.rows.iter().map(|row| (row, row.ratios(metric))).collect();
         let mut table = Table::with(title, &rows, columns);
-        let ratios: Vec<Vec<Option<f64>>> =
-            rows.iter().map(|(_, ratios)| ratios.iter().map(sure).collect()).collect();
-        table.rows.extend(means(&ratios, &ratio_columns, table.columns.len()));
+        table.rows.extend(means(&rows, &ratio_columns, table.columns.len()));
         table
     }
 
@@ -121,14 +121,15 @@ impl<'r> Grid<'r> {
 }
 
 /// Geometric means over rows with a ratio for every target.
-fn means(ratios: &[Vec<Option<f64>>], ratio_columns: &[usize], width: usize) -> Option<Vec<String>> {
-    let whole: Vec<Vec<f64>> =
-        ratios.iter().filter_map(|row| row.iter().copied().collect::<Option<Vec<f64>>>()).collect();
+fn means(rows: &[Compared<'_>], ratio_columns: &[usize], width: usize) -> Option<Vec<String>> {
+    let estimate = |ratio: &Option<Interval>| ratio.map(|ratio| ratio.estimate).filter(|&ratio| ratio > 0.0);
+    let estimates = |(_, ratios): &Compared<'_>| ratios.iter().map(estimate).collect();
+    let whole: Vec<Vec<f64>> = rows.iter().filter_map(estimates).collect();
     if whole.len() < 2 || ratio_columns.is_empty() {
         return None;
     }
     let mut cells = vec![String::new(); width];
-    cells[0] = match whole.len() == ratios.len() {
+    cells[0] = match whole.len() == rows.len() {
         true => "geometric mean".to_owned(),
         false => format!("geometric mean of {}", whole.len()),
     };
@@ -151,11 +152,6 @@ impl GridRow<'_> {
     }
 }
 
-/// A mean must not include unknown ratios.
-fn sure(ratio: &Option<Interval>) -> Option<f64> {
-    ratio.map(|ratio| ratio.estimate).filter(|&estimate| estimate > 0.0)
-}
-
 fn only_chunks_differ(cases: &[&CaseReport]) -> bool {
     let on_first = || cases.iter().filter(|case| case.record.target == cases[0].record.target);
     let others = distinct(on_first(), |case| case.record.case.name_without(&[Axis::Chunk]));
@@ -171,8 +167,4 @@ fn ratio(case: &CaseReport, first: &CaseReport, metric: &Metric) -> Option<Inter
     let ratio =
         ratio_in_rounds((&case.record, value(case)?), (&first.record, value(first)?), metric.of_sample)?;
     (ratio.estimate.is_finite() && ratio.is_sure()).then_some(ratio)
-}
-
-fn with_verdict(ratio: Interval) -> String {
-    verdict_mark(ratio.verdict()).to_owned() + &TIMES.text(ratio.estimate)
 }
