@@ -20,7 +20,7 @@ pub(crate) struct ShowCommand {
     run: Option<RunSelector>,
     /// Sort the rows of each printed table, by the first of several targets. Rows without a result are last [default: the
     /// suite's order, or throughput with --top]
-    #[arg(long, value_name = "BY", value_parser = named_values(Sort::ALL, Sort::name), help_heading = OUTPUT)]
+    #[arg(long, value_name = "BY", value_parser = named_values(&Sort::ALL, Sort::name), help_heading = OUTPUT)]
     sort: Option<Sort>,
     /// Print everything: the machine, all columns, even if they are wider than the terminal, and all conclusions
     #[arg(long, short = 'v', help_heading = OUTPUT)]
@@ -43,7 +43,7 @@ impl ShowCommand {
         output::all_ok(exports.iter().map(|export| export.write(&report, output)))?;
         let report = match (self.sort, self.top) {
             (None, None) => report,
-            (sort, top) => report.arranged(sort.unwrap_or(Sort::Throughput), top.map(|top| top as usize)),
+            (sort, top) => report.arranged(sort.unwrap_or(Sort::ALL[0]), top.map(|top| top as usize)),
         };
         if !exports.iter().any(Export::is_to_stdout) {
             let detail = if self.all { Detail::All } else { Detail::Usual };

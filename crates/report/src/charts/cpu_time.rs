@@ -8,45 +8,31 @@ use super::matrix::chunk_sizes;
 use super::point::{figures_are, line_of, point};
 use super::rows::{ChartCase, grouped};
 use super::{axis, notes};
-use crate::numbers::{Estimate, Figure};
-
-struct Time {
-    label: &'static str,
-    stem: &'static str,
-    figure: fn(&Estimate) -> &Figure,
-}
-
-const TIMES: [Time; 3] = [
-    Time { label: "Elapsed time", stem: "elapsed", figure: |estimate| &estimate.total_ns },
-    Time { label: "User CPU time", stem: "user-cpu", figure: |estimate| &estimate.user_cpu_figure_ns },
-    Time { label: "System CPU time", stem: "system-cpu", figure: |estimate| &estimate.system_cpu_figure_ns },
-];
+use crate::sentences::capitalised;
+use crate::tables::metric::{Metric, TIMES};
 
 /// Cases in one chart differ only in chunk and target. A single target has no chart by target.
 pub(super) fn charts(rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let works = grouped(rows, |row| row.name_without(&[Axis::Chunk]));
-    let several = works.len() > 1;
     let mut charts = Vec::new();
     for (work, rows) in &works {
         let (sizes, targets) = (chunk_sizes(rows), notes::targets(rows));
         for time in &TIMES {
+            let name = time.title.trim_start_matches("total ");
+            let label = capitalised(name);
             let mut draw = |by: &str, places: &str, (kind, x): (ChartKind, XAxis), series: Vec<Series>| {
-                let suffix = if several { format!("-{work}") } else { String::new() };
+                let suffix = if works.len() > 1 { format!("-{work}") } else { String::new() };
                 let chart = Chart {
-                    title: format!("{} by {places}", time.label),
+                    title: format!("{label} by {places}"),
                     subtitle: format!("{work}: {}", figures_are(rows, "lower")),
                     kind,
                     x,
-                    y: YAxis {
-                        label: time.label.to_owned(),
-                        unit: Unit::Seconds,
-                        scale: axis::y_scale(&series),
-                    },
+                    y: YAxis { label: label.clone(), unit: Unit::Seconds, scale: axis::y_scale(&series) },
                     series,
                     notes: [notes::causes(rows), notes::cut_short(rows)].concat(),
                 };
-                let stem = format!("{}-by-{by}{suffix}", time.stem);
-                charts.push(ChartData { family: ChartFamily::CpuTime, stem, chart });
+                let stem = format!("{}-by-{by}{suffix}", name.trim_end_matches(" time"));
+                charts.push((ChartFamily::CpuTime, stem, chart));
             };
             let x = axis::chunks("buffer size", &sizes);
             draw("buffer-size", "buffer size", (ChartKind::Lines, x), by_buffer_size(time, rows));
@@ -60,7 +46,7 @@ pub(super) fn charts(rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     charts
 }
 
-fn by_buffer_size(time: &Time, rows: &[ChartCase<'_>]) -> Vec<Series> {
+fn by_buffer_size(time: &Metric, rows: &[ChartCase<'_>]) -> Vec<Series> {
     let line = |(target, rows): (&str, Vec<ChartCase<'_>>)| {
         let point = |row: &ChartCase<'_>| Some(time_point(time, as_f64(row.chunk_bytes()?), row));
         line_of(target.to_owned(), rows.iter().map(point))
@@ -68,7 +54,7 @@ fn by_buffer_size(time: &Time, rows: &[ChartCase<'_>]) -> Vec<Series> {
     grouped(rows, |row| row.target).into_iter().map(line).collect()
 }
 
-fn by_target(time: &Time, rows: &[ChartCase<'_>], targets: &[&str], sizes: &[u64]) -> Vec<Series> {
+fn by_target(time: &Metric, rows: &[ChartCase<'_>], targets: &[&str], sizes: &[u64]) -> Vec<Series> {
     let group = |&size: &u64| {
         let points = (0u32..).zip(targets).filter_map(|(index, target)| {
             let row = rows.iter().find(|row| row.target == *target && row.chunk_bytes() == Some(size))?;
@@ -79,6 +65,6 @@ fn by_target(time: &Time, rows: &[ChartCase<'_>], targets: &[&str], sizes: &[u64
     sizes.iter().map(group).collect()
 }
 
-fn time_point(time: &Time, x: f64, row: &ChartCase<'_>) -> Point {
-    point(x, row, row.whole_estimate().map(time.figure), 1e9)
+fn time_point(time: &Metric, x: f64, row: &ChartCase<'_>) -> Point {
+    point(x, row, row.whole_estimate().and_then(time.figure), 1e9)
 }

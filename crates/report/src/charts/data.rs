@@ -1,5 +1,7 @@
 use serde::Serialize;
 
+use crate::numbers::least_and_most;
+
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct NamedChart {
     /// Unique in the report: lower-case letters, digits and dashes.
@@ -10,12 +12,8 @@ pub(crate) struct NamedChart {
     pub chart: Chart,
 }
 
-#[derive(Clone)]
-pub(super) struct ChartData {
-    pub family: ChartFamily,
-    pub stem: String,
-    pub chart: Chart,
-}
+/// The second is the end of the file's name.
+pub(super) type ChartData = (ChartFamily, String, Chart);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -126,10 +124,10 @@ pub(crate) enum YScale {
 impl YScale {
     /// Logarithmic from a tenfold range on.
     pub(crate) fn for_values(values: impl Iterator<Item = f64>) -> Self {
-        let positive = values.filter(|&value| value > 0.0);
-        let (min, max) =
-            positive.fold((f64::INFINITY, 0.0_f64), |(min, max), value| (min.min(value), max.max(value)));
-        if max > 10.0 * min { Self::Log10 } else { Self::Linear }
+        match least_and_most(values.filter(|&value| value > 0.0)) {
+            Some((least, most)) if most > 10.0 * least => Self::Log10,
+            _ => Self::Linear,
+        }
     }
 }
 

@@ -4,25 +4,25 @@ use super::data::{Chart, ChartKind, Interval, Point, Series, Unit, YAxis, YScale
 use super::point::point;
 use super::rows::ChartCase;
 use super::{axis, contracts, names, notes};
-use crate::numbers::{LatencyCurve, LatencyPlace};
+use crate::numbers::LatencyCurve;
 
 /// A table is enough for fewer.
 const FEWEST_CALLS: u64 = 20;
 
-fn curve<'r>(row: &ChartCase<'r>) -> Option<&'r LatencyCurve> {
-    let curve = row.case.estimate.as_ref()?.latency_curve.as_ref()?;
-    (curve.count >= FEWEST_CALLS).then_some(curve)
+/// With the number of calls.
+fn curve<'r>(row: &ChartCase<'r>) -> Option<(ChartCase<'r>, u64, &'r LatencyCurve)> {
+    let estimate = row.case.estimate.as_ref()?;
+    let count = estimate.latency_ns.filter(|latency| latency.count >= FEWEST_CALLS)?.count;
+    Some((*row, count, estimate.latency_curve.as_ref()?))
 }
 
 pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
-    let told: Vec<(ChartCase<'_>, &LatencyCurve)> =
-        rows.iter().filter_map(|row| Some((*row, curve(row)?))).collect();
-    let most = told.iter().map(|(_, curve)| curve.count).max()?;
-    let drawn: Vec<ChartCase<'_>> = told.iter().map(|(row, _)| *row).collect();
+    let told: Vec<_> = rows.iter().filter_map(curve).collect();
+    let most = told.iter().map(|(_, count, _)| *count).max()?;
+    let drawn: Vec<ChartCase<'_>> = told.iter().map(|(row, ..)| *row).collect();
     let (names, common) = names::of_cases(&drawn);
     let lines = told.iter().zip(names);
-    let series: Vec<Series> =
-        lines.map(|((row, curve), name)| Series { name, points: points(row, curve) }).collect();
+    let series = lines.map(|((row, _, curve), name)| Series { name, points: points(row, curve) }).collect();
     Some(Chart {
         title: format!("Latency of calls, {target}"),
         subtitle: format!(
@@ -39,9 +39,9 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
 }
 
 fn points(row: &ChartCase<'_>, curve: &LatencyCurve) -> Vec<Point> {
-    let place = |place: &LatencyPlace| {
-        let [low, median, high] = place.ns.map(|ns| as_f64(ns) / 1e9);
-        Point { figure: Some(Interval { value: median, low, high }), ..point(place.quantile, row, None, 1.0) }
+    let place = |(quantile, ns): &(f64, [u64; 3])| {
+        let [low, median, high] = ns.map(|ns| as_f64(ns) / 1e9);
+        Point { figure: Some(Interval { value: median, low, high }), ..point(*quantile, row, None, 1.0) }
     };
-    curve.places.iter().map(place).collect()
+    curve.iter().map(place).collect()
 }

@@ -17,11 +17,10 @@ pub(super) fn charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
         if sizes.len() < FEWEST_SIZES {
             return None;
         }
-        let title = format!("Throughput by chunk size, {}", on.target);
         let (subject, x) = (format!("{section}. {contract}"), axis::chunks("chunk size", &sizes));
-        let chart = throughput_lines(title, &subject, x, &on.rows, lines(&on.rows), |row| row.chunk_bytes());
-        let stem = format!("throughput-by-chunk-size{}", on.suffix);
-        Some(ChartData { family: ChartFamily::ThroughputByChunk, stem, chart })
+        let lines = lines(&on.rows);
+        let (stem, chart) = throughput_lines("chunk size", &subject, x, &on, lines, |row| row.chunk_bytes());
+        Some((ChartFamily::ThroughputByChunk, stem, chart))
     };
     each_contract(rows, contracts::by_chunk, contracts::promise).into_iter().filter_map(chart).collect()
 }

@@ -1,7 +1,7 @@
 use writebench_stats::{CONFIDENCE, as_f64};
 
 use super::data::{Chart, ChartKind, Interval, Point, Series, Unit, XAxis, YAxis};
-use super::rows::ChartCase;
+use super::rows::{ChartCase, OfTarget};
 use super::{axis, names, notes};
 use crate::numbers::Figure;
 
@@ -32,29 +32,31 @@ pub(super) fn line_of(name: String, points: impl Iterator<Item = Option<Point>>)
     Series { name, points }
 }
 
+/// Throughput by `what`, a line for each of `lines`.
 pub(super) fn throughput_lines(
-    title: String,
-    of_what: &str,
+    what: &str,
+    subject: &str,
     x: XAxis,
-    rows: &[ChartCase<'_>],
+    on: &OfTarget<'_>,
     lines: Vec<(String, Vec<ChartCase<'_>>)>,
     place: impl Fn(&ChartCase<'_>) -> Option<u64>,
-) -> Chart {
+) -> (String, Chart) {
     let series = lines.into_iter().map(|(name, rows)| {
         let point = |row: &ChartCase<'_>| Some(throughput_point(as_f64(place(row)?), row));
         line_of(name, rows.iter().map(point))
     });
     let mut series: Vec<Series> = series.collect();
     let common = names::shorten_series(&mut series);
-    Chart {
-        title,
-        subtitle: format!("{of_what}{common}: {}", figures_are(rows, "higher")),
+    let chart = Chart {
+        title: format!("Throughput by {what}, {}", on.target),
+        subtitle: format!("{subject}{common}: {}", figures_are(&on.rows, "higher")),
         kind: ChartKind::Lines,
         x,
         y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
         series,
-        notes: notes::causes(rows),
-    }
+        notes: notes::causes(&on.rows),
+    };
+    (format!("throughput-by-{what}{}", on.suffix), chart)
 }
 
 /// Such as `values with 95% CI, lower is better`.

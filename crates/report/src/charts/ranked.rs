@@ -15,7 +15,7 @@ pub(super) fn charts(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
             return None;
         }
         let chart = chart(format!("{title}, {}", on.target), &contract.to_string(), &on.rows, &drawn);
-        Some(ChartData { family: ChartFamily::Ranked, stem: format!("elapsed-ranked{}", on.suffix), chart })
+        Some((ChartFamily::Ranked, format!("elapsed-ranked{}", on.suffix), chart))
     };
     each_contract(rows, |row| row.case.record.contract.clone(), durability)
         .into_iter()

@@ -47,10 +47,7 @@ pub(super) struct OfTarget<'r> {
 }
 
 pub(super) fn each_target<'r>(rows: &[ChartCase<'r>]) -> Vec<OfTarget<'r>> {
-    let targets = grouped(rows, |row| row.target);
-    let several = targets.len() > 1;
-    let suffix = |target: &str| if several { format!("-{target}") } else { String::new() };
-    targets.into_iter().map(|(target, rows)| OfTarget { target, rows, suffix: suffix(target) }).collect()
+    each_contract(rows, |_| (), |_| String::new()).into_iter().map(|(_, on)| on).collect()
 }
 
 /// Only these are comparable. `name` is the contract's part of a chart's name.
@@ -59,13 +56,16 @@ pub(super) fn each_contract<'r, K: Clone + Eq + Hash>(
     contract: impl Fn(&ChartCase<'r>) -> K,
     name: impl Fn(&ChartCase<'r>) -> String,
 ) -> Vec<(K, OfTarget<'r>)> {
+    let end = |is_needed: bool, name: String| if is_needed { format!("-{name}") } else { String::new() };
+    let targets = grouped(rows, |row| row.target);
     let mut parts = Vec::new();
-    for OfTarget { target, rows, suffix } in each_target(rows) {
-        let contracts = grouped(&rows, &contract);
+    for (target, rows) in &targets {
+        let suffix = end(targets.len() > 1, (*target).to_owned());
+        let contracts = grouped(rows, &contract);
         let several = contracts.len() > 1;
         parts.extend(contracts.into_iter().map(|(contract, rows)| {
-            let end = if several { format!("-{}", name(&rows[0])) } else { String::new() };
-            (contract, OfTarget { target, suffix: format!("{suffix}{end}"), rows })
+            let suffix = format!("{suffix}{}", end(several, name(&rows[0])));
+            (contract, OfTarget { target, suffix, rows })
         }));
     }
     parts

@@ -1,4 +1,5 @@
 use super::data::{Chart, ChartKind, Tick, Unit, YScale};
+use crate::numbers::least_and_most;
 use crate::sentences::NUMBER;
 
 /// The share of a logarithmic axis below its break, for zeros.
@@ -42,11 +43,9 @@ impl Scale {
     }
 
     pub(crate) fn new(unit: Unit, scale: YScale, values: &[f64]) -> Self {
-        let positive = || values.iter().copied().filter(|&value| value > 0.0);
-        let max = positive().fold(0.0, f64::max);
-        let min = positive().fold(f64::INFINITY, f64::min);
         let is_log = scale == YScale::Log10;
-        let range = (max > 0.0).then(|| if is_log { log_range(min, max) } else { (0.0, linear_top(max)) });
+        let range = least_and_most(values.iter().copied().filter(|&value| value > 0.0));
+        let range = range.map(|(min, max)| if is_log { log_range(min, max) } else { (0.0, linear_top(max)) });
         Self { unit, scale, range, has_break: is_log && values.iter().any(|&value| value <= 0.0) }
     }
 
@@ -80,16 +79,16 @@ impl Scale {
     pub(crate) fn ticks(&self) -> Vec<ScaleTick> {
         let zero = ScaleTick { part: self.part(0.0), text: Some("0".to_owned()) };
         let Some((bottom, top)) = self.range else { return vec![zero] };
-        let is_log = self.scale == YScale::Log10;
         let tick = |value: f64, text| ScaleTick { part: self.part(value), text };
-        let text =
-            |value: f64| tick_text(value, factor(if is_log { value } else { top }, self.unit), self.unit);
-        let mut labelled = if is_log { log_values(bottom, top) } else { steps(bottom, top) };
-        labelled.retain(|&value| value > 0.0);
-        let mut ticks: Vec<ScaleTick> = (!is_log || self.has_break).then_some(zero).into_iter().collect();
-        ticks.extend(labelled.iter().map(|&value| tick(value, Some(text(value)))));
+        if self.scale == YScale::Linear {
+            let ticks = round_ticks(top, self.unit).into_iter();
+            return ticks.map(|Tick { at, text }| tick(at, Some(text))).collect();
+        }
+        let labelled = log_values(bottom, top);
+        let mut ticks: Vec<ScaleTick> = self.has_break.then_some(zero).into_iter().collect();
+        ticks.extend(labelled.iter().map(|&value| tick(value, Some(tick_text(value, value, self.unit)))));
         // More lines would be a grey area.
-        if is_log && (top / bottom).log10() <= 6.0 {
+        if (top / bottom).log10() <= 6.0 {
             let between = mantissas(bottom, top, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
             let is_new = |value: &f64| labelled.iter().all(|other| (value / other - 1.0).abs() > 1e-9);
             ticks.extend(between.into_iter().filter(is_new).map(|value| tick(value, None)));
@@ -151,8 +150,9 @@ fn step(range: f64) -> f64 {
     mantissa.unwrap_or(10.0) * power
 }
 
+/// From 0, with the unit of the largest value.
 pub(super) fn round_ticks(max: f64, unit: Unit) -> Vec<Tick> {
-    let text = |at: f64| if at > 0.0 { tick_text(at, factor(max, unit), unit) } else { "0".to_owned() };
+    let text = |at: f64| if at > 0.0 { tick_text(at, max, unit) } else { "0".to_owned() };
     let places = if max > 0.0 { steps(0.0, max) } else { vec![0.0] };
     places.into_iter().map(|at| Tick { at, text: text(at) }).collect()
 }
@@ -179,7 +179,7 @@ const ROUND: [&[f64]; 3] = [&[1.0], &[1.0, 2.0, 5.0], &[1.0, 2.0, 3.0, 5.0, 7.0]
 /// Labels for any range, the roundest first: readers of a page change the ends of axes.
 pub(crate) fn round_values(unit: Unit) -> [Vec<(f64, String)>; 3] {
     let (least, most) = if unit == Unit::Seconds { (1e-9, 1e4) } else { (1.0, 1e12) };
-    let named = |value: f64| (value, tick_text(value, factor(value, unit), unit));
+    let named = |value: f64| (value, tick_text(value, value, unit));
     ROUND.map(|of| mantissas(least, most, of).into_iter().map(named).collect())
 }
 
@@ -211,7 +211,9 @@ pub(crate) fn prefixed(value: f64, unit: Unit) -> String {
     format!("{} {prefix}", NUMBER.text(value / factor))
 }
 
-fn tick_text(value: f64, (factor, prefix): (f64, &str), unit: Unit) -> String {
+/// With the prefix for `like`.
+fn tick_text(value: f64, like: f64, unit: Unit) -> String {
+    let (factor, prefix) = factor(like, unit);
     let number = format!("{:.3}", value / factor);
     format!("{} {prefix}{}", number.trim_end_matches('0').trim_end_matches('.'), symbol(unit))
 }

@@ -6,7 +6,7 @@ use super::data::{Chart, ChartData, ChartFamily, NamedChart};
 use super::rows::{ChartCase, OfTarget, each_target, grouped};
 use super::{cpu_time, latency, matrix, over_time, phases, ranked, writers};
 use crate::numbers::CaseReport;
-use crate::sentences::{Report, run_names};
+use crate::sentences::{Report, free_name, run_names};
 
 /// In the order of the first run's tables. With several runs, targets are `RUN · TARGET`.
 pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
@@ -47,11 +47,9 @@ pub(super) fn of_rows(rows: &[ChartCase<'_>]) -> Vec<NamedChart> {
     for ((suite, section), rows) in &sections {
         let several = sections.iter().filter(|((other, _), _)| other == suite).count() > 1;
         let head = if several { format!("{suite}-{section}") } else { (*suite).to_owned() };
-        for ChartData { family, stem, chart } in section_charts(section, rows) {
+        for (family, stem, chart) in section_charts(section, rows) {
             let stem = slug(&format!("{head}-{stem}"));
-            let numbered = (2..).map(|number| format!("{stem}-{number}"));
-            let mut file_stems = std::iter::once(stem.clone()).chain(numbered);
-            let file_stem = file_stems.find(|stem| names.insert(stem.clone())).unwrap_or_default();
+            let file_stem = free_name(&stem, &mut names);
             let (suite, section) = ((*suite).to_owned(), (*section).to_owned());
             charts.push(NamedChart { file_stem, suite, section, family, chart });
         }
@@ -63,8 +61,7 @@ pub(super) fn of_rows(rows: &[ChartCase<'_>]) -> Vec<NamedChart> {
 fn section_charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let on_each_target = |family, stem: &str, chart: fn(&str, &str, &[ChartCase<'_>]) -> Option<Chart>| {
         let drawn = |on: OfTarget<'_>| {
-            let chart = chart(section, on.target, &on.rows)?;
-            Some(ChartData { family, stem: format!("{stem}{}", on.suffix), chart })
+            Some((family, format!("{stem}{}", on.suffix), chart(section, on.target, &on.rows)?))
         };
         each_target(rows).into_iter().filter_map(drawn).collect::<Vec<_>>()
     };

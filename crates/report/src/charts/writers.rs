@@ -47,13 +47,11 @@ impl Writers {
         let long = lines.into_iter().filter(|(_, rows)| places(rows, count).len() >= FEWEST_COUNTS);
         let long: Vec<ChartCase<'_>> = long.flat_map(|(_, rows)| rows).collect();
         let chart = |(contract, on): (Contract, OfTarget<'_>)| {
-            let title = format!("Throughput by {}, {}", self.words, on.target);
             let subject = format!("{section}. {contract}{}", self.remarks(&on.rows, grows));
             let x = axis::counts(self.words, &places(&on.rows, count));
             let lines = grouped(&on.rows, |row| self.name(row, grows));
-            let chart = throughput_lines(title, &subject, x, &on.rows, lines, count);
-            let stem = format!("throughput-by-{}{}", self.words, on.suffix);
-            ChartData { family: self.family, stem, chart }
+            let (stem, chart) = throughput_lines(self.words, &subject, x, &on, lines, count);
+            (self.family, stem, chart)
         };
         let parts = each_contract(&long, |row| self.contract(row, grows), contracts::promise);
         parts.into_iter().map(chart).collect()

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use writebench_model::RunRecord;
 use writebench_stats::Verdict;
 
-use super::lines::{fitting, folded};
+use super::lines::folded;
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
-use super::terminal::{Detail, styled};
+use super::terminal::{Detail, styled, table_text};
 use super::width::{display_width, padded};
 use crate::numbers::{CaseOn, ComparedRun, Comparison, Side};
 use crate::sentences::comparison::{NAMED_RUNS, counts, left_out, notes, side_line};
@@ -32,15 +32,12 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
     for (letter, side) in [("A", &comparison.a), ("B", &comparison.b)] {
         text += &format!("{QUIET}{letter}{QUIET:#}  {}\n", visible(&side_line(side)));
     }
-    text += "\n";
     let is_long = comparison.cases.len() > FEW && !is_all && !comparison.is_of_single_runs();
     let rows = || comparison.cases.iter().filter(|case| !is_long || case.verdict.is_difference());
-    let table = table(rows(), comparison).made_visible();
-    let mut is_cut = false;
+    let (table, is_cut) = table_text(table(rows(), comparison), width);
+    text += &table;
     if rows().next().is_some() {
-        let fitted = fitting(&table, width);
-        is_cut = fitted.is_cut;
-        text += &format!("{}\n\n", fitted.lines.join("\n"));
+        text += "\n";
     }
     for (side, cases) in [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)] {
         if !cases.is_empty() {

@@ -11,7 +11,7 @@ use writebench_snippets::fio::{self, Job};
 
 use super::rendered::{Files, MARK};
 use crate::numbers::{CaseReport, Figure, PHASES, distinct};
-use crate::sentences::{GIGABYTES_PER_S, Report, counted, milliseconds, range};
+use crate::sentences::{GIGABYTES_PER_S, Report, counted, free_name, milliseconds, range};
 
 /// Lists all cases, with reasons for missing jobs.
 pub(super) const README: &str = "README";
@@ -55,17 +55,12 @@ fn unknown(case: &RecordedCase) -> String {
     }
 }
 
-/// Unique also on a filesystem that ignores case.
 fn file_name(case: &str, taken: &mut HashSet<String>) -> String {
     const MOST: usize = 200;
     let plain =
         |letter: char| if letter.is_ascii_alphanumeric() || "=,@-".contains(letter) { letter } else { '-' };
     let stem: String = case.replace(" on ", "@").chars().map(plain).take(MOST).collect();
-    let stem = stem.trim_matches('-');
-    let mut names =
-        std::iter::once(format!("{stem}.fio")).chain((2..).map(|number| format!("{stem}-{number}.fio")));
-    let free = names.find(|name| taken.insert(name.to_lowercase()));
-    free.unwrap_or_default()
+    free_name(stem.trim_matches('-'), taken) + ".fio"
 }
 
 fn readme(report: &Report, jobs: &[String], left_out: &[String]) -> String {
@@ -83,10 +78,9 @@ fn readme(report: &Report, jobs: &[String], left_out: &[String]) -> String {
 }
 
 fn text(report: &Report, case: &CaseReport, name: &str, job: &Job) -> String {
-    let mut text: String =
-        head(report, case, name, job).iter().map(|line| format!("# {}\n", one_line(line))).collect();
-    text += GLOBAL;
-    text + &job.sections
+    let head = head(report, case, name, job);
+    let head: String = head.iter().map(|line| format!("# {}\n", one_line(line))).collect();
+    head + GLOBAL + &job.sections
 }
 
 /// Differences from fio's defaults: no changes of the page cache, page-aligned memory.

@@ -27,20 +27,17 @@ pub(super) fn render(report: &Report) -> String {
             });
             text += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
         }
-        let mut lines =
-            table.notes.iter().chain(table.sentences.iter().map(|sentence| &sentence.text)).peekable();
-        if lines.peek().is_some() && !text.ends_with("\n\n") {
+        let sentences = table.sentences.iter().map(|sentence| &sentence.text);
+        let lines: String = table.notes.iter().chain(sentences).map(|line| item(line)).collect();
+        if !lines.is_empty() && !text.ends_with("\n\n") {
             text += "\n";
         }
-        text.extend(lines.map(|line| item(line)));
+        text += &lines;
     }
     let checks = report.smallest_difference.iter().chain(&report.read_back);
-    let mut sentences = report.conclusions.iter().chain(checks).chain(&report.warnings).peekable();
-    if sentences.peek().is_some() {
-        text += "\n";
-    }
-    text.extend(sentences.map(|sentence| item(sentence)));
-    text
+    let sentences = report.conclusions.iter().chain(checks).chain(&report.warnings);
+    let sentences: String = sentences.map(|sentence| item(sentence)).collect();
+    text + if sentences.is_empty() { "" } else { "\n" } + &sentences
 }
 
 fn item(text: &str) -> String {

@@ -34,9 +34,10 @@ pub(super) const OF_SERIES: [Colour; 7] = [
 ];
 
 /// The plasma colours, without those that are invisible on white or black.
-const LIGHT_RAMP: [[u8; 3]; 5] = [[13, 8, 135], [99, 0, 167], [166, 32, 152], [213, 84, 110], [237, 124, 74]];
-const DARK_RAMP: [[u8; 3]; 5] =
-    [[150, 70, 220], [205, 74, 150], [240, 112, 92], [253, 172, 51], [240, 249, 33]];
+const PLASMA: Colour<[[u8; 3]; 5]> = Colour {
+    light: [[13, 8, 135], [99, 0, 167], [166, 32, 152], [213, 84, 110], [237, 124, 74]],
+    dark: [[150, 70, 220], [205, 74, 150], [240, 112, 92], [253, 172, 51], [240, 249, 33]],
+};
 
 /// Prepare, open, write, sync, close. The longest phases, write and sync, differ the most.
 const OF_PHASES: [Colour; 5] = [OF_SERIES[2], OF_SERIES[3], OF_SERIES[0], OF_SERIES[1], OF_SERIES[6]];
@@ -48,9 +49,10 @@ const ON_STRONG: &str = "#ffffff";
 /// Eyes cannot distinguish more.
 pub(super) const HEAT_STEPS: usize = 33;
 
-const LIGHT_HEAT: [[u8; 3]; 5] =
-    [[238, 243, 250], [183, 211, 238], [106, 167, 216], [42, 116, 184], [12, 63, 122]];
-const DARK_HEAT: [[u8; 3]; 5] = [[22, 36, 56], [31, 74, 122], [47, 127, 184], [111, 191, 220], [213, 242, 247]];
+const HEAT: Colour<[[u8; 3]; 5]> = Colour {
+    light: [[238, 243, 250], [183, 211, 238], [106, 167, 216], [42, 116, 184], [12, 63, 122]],
+    dark: [[22, 36, 56], [31, 74, 122], [47, 127, 184], [111, 191, 220], [213, 242, 247]],
+};
 
 /// In the order of series. See [`heat`] for heat maps.
 pub(super) fn colours(chart: &Chart) -> Vec<Colour<String>> {
@@ -63,7 +65,7 @@ pub(super) fn colour(chart: &Chart, index: usize) -> Colour<String> {
         // Series are sizes: colours show their order.
         ChartKind::Groups | ChartKind::HeatMap => {
             let last = chart.series.len().saturating_sub(1).max(1);
-            return Colour { light: mixed(&LIGHT_RAMP, index, last), dark: mixed(&DARK_RAMP, index, last) };
+            return mixed(&PLASMA, index, last);
         }
         _ => &OF_SERIES[..],
     };
@@ -73,11 +75,7 @@ pub(super) fn colour(chart: &Chart, index: usize) -> Colour<String> {
 
 /// From the least to the most, which contrasts most with the paper.
 pub(super) fn heat() -> [Colour<String>; HEAT_STEPS] {
-    let last = HEAT_STEPS - 1;
-    std::array::from_fn(|step| Colour {
-        light: mixed(&LIGHT_HEAT, step, last),
-        dark: mixed(&DARK_HEAT, step, last),
-    })
+    std::array::from_fn(|step| mixed(&HEAT, step, HEAT_STEPS - 1))
 }
 
 /// Legible on a heat map's colour. The class is for dark screens.
@@ -104,15 +102,16 @@ pub(super) fn class(colour: &Colour<String>) -> String {
 }
 
 /// `index` of `last` steps on a ramp.
-fn mixed(ramp: &[[u8; 3]; 5], index: usize, last: usize) -> String {
-    let steps = ramp.len() - 1;
-    let (from, rest) = ((index * steps / last).min(steps - 1), index * steps);
-    let behind = rest - from * last;
-    let channel = |channel: usize| {
-        let (a, b) = (usize::from(ramp[from][channel]), usize::from(ramp[from + 1][channel]));
-        (a * (last - behind) + b * behind) / last
+fn mixed(ramp: &Colour<[[u8; 3]; 5]>, index: usize, last: usize) -> Colour<String> {
+    let steps = ramp.light.len() - 1;
+    let from = (index * steps / last).min(steps - 1);
+    let behind = index * steps - from * last;
+    let mixed = |ramp: &[[u8; 3]; 5]| {
+        let mix = |(a, b): (&u8, &u8)| (usize::from(*a) * (last - behind) + usize::from(*b) * behind) / last;
+        let channels = ramp[from].iter().zip(&ramp[from + 1]).map(mix);
+        channels.fold("#".to_owned(), |text, channel| text + &format!("{channel:02x}"))
     };
-    format!("#{:02x}{:02x}{:02x}", channel(0), channel(1), channel(2))
+    Colour { light: mixed(&ramp.light), dark: mixed(&ramp.dark) }
 }
 
 /// Paper is always white.

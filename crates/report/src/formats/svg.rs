@@ -9,8 +9,6 @@ mod heat_map;
 mod legend;
 mod marker;
 mod plot;
-mod rows;
-mod stacked;
 mod words;
 
 use std::path::Path;
@@ -58,25 +56,24 @@ pub(super) fn render(chart: &Chart) -> String {
         parts.push(text(MARGIN, y, 12.5, QUIET, &line, &[]));
         y += 17.0;
     }
-    let (drawn, bottom) = match chart.kind {
+    let (drawn, mut bottom) = match chart.kind {
         ChartKind::Lines | ChartKind::Groups => plot::draw(chart, y),
         ChartKind::Bars => bars::draw(chart, y),
         ChartKind::HeatMap => heat_map::draw(chart, y),
-        ChartKind::Stacked => stacked::draw(chart, y),
+        ChartKind::Stacked => bars::draw_stacked(chart, y),
     };
     parts.extend(drawn);
-    y = bottom;
     if matches!(chart.kind, ChartKind::Lines | ChartKind::Groups | ChartKind::Stacked) {
-        let (drawn, bottom) = legend::draw(chart, y + 8.0);
-        parts.extend(drawn);
-        y = bottom;
+        let legend;
+        (legend, bottom) = legend::draw(chart, bottom + 8.0);
+        parts.extend(legend);
     }
     let notes = marks(chart).into_iter().chain(left_out).chain(chart.notes.iter().cloned());
-    for (index, line) in notes.collect::<Vec<_>>().iter().flat_map(|note| wrapped(note, 12.0)).enumerate() {
-        y += if index == 0 { 22.0 } else { 16.0 };
-        parts.push(text(MARGIN, y, 12.0, QUIET, &line, &[]));
+    for (index, line) in notes.flat_map(|note| wrapped(&note, 12.0)).enumerate() {
+        bottom += if index == 0 { 22.0 } else { 16.0 };
+        parts.push(text(MARGIN, bottom, 12.0, QUIET, &line, &[]));
     }
-    document(chart, y + MARGIN, parts)
+    document(chart, bottom + MARGIN, parts)
 }
 
 /// The elements that fit, and a sentence about the rest.

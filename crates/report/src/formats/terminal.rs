@@ -4,6 +4,7 @@ use super::lines::{fitting, folded, with_text_below};
 pub use super::styles::STYLES;
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use super::width::{display_width, padded};
+use crate::sentences::finding::Finding;
 use crate::sentences::{Report, counted, missing, one_line, run_lines, visible};
 use crate::tables::table::{self, Table};
 
@@ -49,11 +50,11 @@ fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
         return None;
     }
     let table = report.findings_table(false).made_visible();
-    let ways = report.findings.iter().map(|finding| match &finding.target {
-        Some(target) => visible(&format!("{target}: {}", finding.way)).into_owned(),
-        None => visible(&finding.way).into_owned(),
-    });
-    let ways: Vec<String> = ways.collect();
+    let way = |finding: &Finding| {
+        let target = finding.target.as_ref().map_or(String::new(), |target| format!("{target}: "));
+        visible(&(target + &finding.way)).into_owned()
+    };
+    let ways: Vec<String> = report.findings.iter().map(way).collect();
     Some(format!("\n{}\n", with_text_below(&table, &ways, width)?.join("\n")))
 }
 
@@ -83,9 +84,8 @@ fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, S
         said.extend(report.conclusions.iter().map(plain));
     } else if shows_tables {
         let certain = report.answers.iter().filter(|answer| !answer.certainty.is_empty());
-        said.extend(
-            certain.map(|answer| (Style::new(), format!("{}: {}", answer.finding.goal, answer.certainty))),
-        );
+        let certain = certain.map(|answer| format!("{}: {}", answer.finding.goal, answer.certainty));
+        said.extend(certain.map(|line| plain(&line)));
         said.extend(report.remarks.iter().map(plain));
         said.extend(report.read_back.iter().map(|line| (QUIET, line.clone())));
     }

@@ -43,7 +43,7 @@ pub struct Estimate {
     pub latency_ns: Option<LatencyEstimate>,
     /// For charts.
     #[serde(skip)]
-    pub latency_curve: Option<LatencyCurve>,
+    pub(crate) latency_curve: Option<LatencyCurve>,
     /// None without a sample of enough time and calls.
     pub over_time: Option<OverTime>,
     /// None if not measured.
@@ -145,9 +145,7 @@ impl Figure {
     pub(crate) fn from_values(values: &[f64]) -> Option<Self> {
         let interval = writebench_stats::median_interval(values, CONFIDENCE)?;
         let (mean, sd) = writebench_stats::mean_and_sd(values)?;
-        let (min, max) = values
-            .iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), &value| (min.min(value), max.max(value)));
+        let (min, max) = least_and_most(values.iter().copied())?;
         let end = |end: f64| (interval.confidence >= CONFIDENCE).then_some(end);
         let (low, high) = (end(interval.low), end(interval.high));
         Some(Self { value: interval.estimate, low, high, min, max, mean, sd })
@@ -169,6 +167,12 @@ impl Figure {
     pub(crate) fn half_width(&self) -> Option<f64> {
         self.low.zip(self.high).map(|(low, high)| (high - low) / 2.0 / self.value)
     }
+}
+
+/// None without values.
+pub(crate) fn least_and_most(mut values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let first = values.next()?;
+    Some(values.fold((first, first), |(least, most), value| (least.min(value), most.max(value))))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a median of u64s")]

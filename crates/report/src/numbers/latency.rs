@@ -32,21 +32,9 @@ const MOST_HISTOGRAM_BYTES: u64 = 1 << 20;
 
 const MOST_DURATIONS: usize = 1 << 24;
 
-/// A distribution at even distances on an axis that expands rare durations.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LatencyCurve {
-    pub count: u64,
-    /// At most forty, in order. The last is the longest.
-    pub places: Vec<LatencyPlace>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LatencyPlace {
-    /// The share of durations that were not longer.
-    pub quantile: f64,
-    /// The least of single samples, of all together, and the greatest.
-    pub ns: [u64; 3],
-}
+/// At most forty quantiles, at even distances on an axis that expands rare durations. Each has the least duration
+/// of single samples, that of all together, and the greatest. The last is the longest call.
+pub(crate) type LatencyCurve = Vec<(f64, [u64; 3])>;
 
 /// None if a histogram is missing or unreadable, all are empty, or they exceed any real case.
 pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCurve)> {
@@ -57,31 +45,20 @@ pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCu
         left = left.checked_sub(durations.0.len())?;
         each.push(durations);
     }
-    let all = Durations::together(&each).filter(|all| all.count() > 0)?;
+    each.retain(|durations| durations.count() > 0);
+    let all = Durations::together(&each)?;
     let at = |quantile: f64| all.longest_of(quantile);
-    let estimate = LatencyEstimate {
-        count: all.count(),
-        p50: at(0.5),
-        p90: at(0.9),
-        p99: at(0.99),
-        p99_9: at(0.999),
-        max: at(1.0),
-    };
-    let place = |(quantile, looked_up): (f64, f64)| {
-        let of_each = || {
-            each.iter()
-                .filter(|durations| durations.count() > 0)
-                .map(|durations| durations.longest_of(looked_up))
-        };
-        let of_all = at(looked_up);
-        let ns = [of_each().min().unwrap_or(of_all), of_all, of_each().max().unwrap_or(of_all)];
-        LatencyPlace { quantile, ns }
-    };
     let count = all.count();
-    let longest = (place_of_longest(count), 1.0);
-    let places =
-        quantiles(count).into_iter().map(|quantile| (quantile, quantile)).chain([longest]).map(place).collect();
-    Some((estimate, LatencyCurve { count, places }))
+    let estimate =
+        LatencyEstimate { count, p50: at(0.5), p90: at(0.9), p99: at(0.99), p99_9: at(0.999), max: at(1.0) };
+    let place = |quantile: f64, looked_up: f64| {
+        let of_each = || each.iter().map(|durations| durations.longest_of(looked_up));
+        Some((quantile, [of_each().min()?, at(looked_up), of_each().max()?]))
+    };
+    let mut curve: LatencyCurve =
+        quantiles(count).into_iter().filter_map(|place_of| place(place_of, place_of)).collect();
+    curve.extend(place(place_of_longest(count), 1.0));
+    Some((estimate, curve))
 }
 
 /// Distinct durations with cumulative counts. A histogram takes a quarter of a megabyte, mostly zeros.
@@ -214,10 +191,9 @@ mod tests {
         let at = |quantile| histogram.value_at_quantile(quantile);
         assert_eq!((estimate.count, estimate.max), (2000, histogram.max()));
         assert_eq!([estimate.p50, estimate.p90, estimate.p99, estimate.p99_9], [0.5, 0.9, 0.99, 0.999].map(at));
-        for place in &curve.places[1..curve.places.len() - 1] {
-            let [low, of_all, high] = place.ns;
-            assert_eq!(of_all, at(place.quantile), "{}", place.quantile);
-            assert!(low <= of_all && of_all <= high, "{place:?}");
+        for &(quantile, [low, of_all, high]) in &curve[1..curve.len() - 1] {
+            assert_eq!(of_all, at(quantile), "{quantile}");
+            assert!(low <= of_all && of_all <= high, "{low} {of_all} {high}");
         }
     }
 
@@ -226,7 +202,7 @@ mod tests {
         let samples = [sample(&[]), sample(&[5])];
         let (estimate, curve) = latency(&samples.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!((estimate.count, estimate.p50, estimate.max), (1, 5, 5));
-        assert!(curve.places.iter().all(|place| place.ns == [5; 3]), "{curve:?}");
+        assert!(curve.iter().all(|(_, ns)| *ns == [5; 3]), "{curve:?}");
         assert_eq!(latency(&[]), None);
     }
 

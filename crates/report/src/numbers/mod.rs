@@ -16,8 +16,8 @@ pub(crate) use self::case::{CaseReport, across_targets, by_contract, by_rank, ca
 pub(crate) use self::choices::{Choice, Choices};
 pub(crate) use self::comparison::ComparedCase;
 pub use self::comparison::{Comparison, ObservationUnit};
-pub(crate) use self::estimate::{Estimate, Figure, PHASES, PhaseNs};
-pub(crate) use self::latency::{LatencyCurve, LatencyEstimate, LatencyPlace};
+pub(crate) use self::estimate::{Estimate, Figure, PHASES, PhaseNs, least_and_most};
+pub(crate) use self::latency::{LatencyCurve, LatencyEstimate};
 pub(crate) use self::over_time::{Fall, OverTime, rates};
 pub(crate) use self::reached::{Reached, limit_kind};
 pub(crate) use self::rounds::{geometric_mean, ratio_in_rounds, total};

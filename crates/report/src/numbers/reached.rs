@@ -26,17 +26,14 @@ pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
     if contract.durability != Durability::Cached {
         return Some((LimitKind::DeviceWrite, 1));
     }
-    let threads = axes.map_or(1, |axes| axes.threads);
-    match contract.source {
-        DataSource::Memory | DataSource::WarmFile
-            if axes.is_some_and(|axes| axes.store == Store::Nontemporal) =>
-        {
-            Some((LimitKind::MemoryCopyNonTemporal, threads))
-        }
-        DataSource::Memory | DataSource::WarmFile => Some((LimitKind::MemoryCopy, threads)),
-        DataSource::Chunk => Some((LimitKind::MemoryCopyOneChunk, threads)),
-        DataSource::ColdFile => None,
-    }
+    let is_non_temporal = axes.is_some_and(|axes| axes.store == Store::Nontemporal);
+    let kind = match contract.source {
+        DataSource::ColdFile => return None,
+        DataSource::Chunk => LimitKind::MemoryCopyOneChunk,
+        DataSource::Memory | DataSource::WarmFile if is_non_temporal => LimitKind::MemoryCopyNonTemporal,
+        DataSource::Memory | DataSource::WarmFile => LimitKind::MemoryCopy,
+    };
+    Some((kind, axes.map_or(1, |axes| axes.threads)))
 }
 
 impl Reached {

@@ -1,45 +1,36 @@
+use std::cmp::Ordering;
+
 use writebench_stats::as_f64;
 
 use crate::numbers::{CaseReport, Estimate, across_targets};
 use crate::sentences::report::Report;
 use crate::sentences::words::counted;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
-    Throughput,
-    /// Bytes over the time of phase write.
-    WriteAlone,
-    /// Another order than throughput if sizes differ.
-    Elapsed,
-    /// User plus system time.
-    Cpu,
-    /// Interval width over the median.
-    Precision,
-    Case,
+#[derive(Clone, Copy)]
+pub struct Sort {
+    name: &'static str,
+    /// Sorts upwards. Without it, the name of the case decides.
+    key: Option<fn(&Estimate) -> f64>,
 }
 
 impl Sort {
     /// In the order of the help.
-    pub const ALL: &[Self] =
-        &[Self::Throughput, Self::WriteAlone, Self::Elapsed, Self::Cpu, Self::Precision, Self::Case];
+    pub const ALL: [Self; 6] = [
+        Self { name: "throughput", key: Some(|estimate| -estimate.throughput_bytes_per_s.value) },
+        // Bytes over the time of phase write.
+        Self { name: "write-alone", key: Some(|estimate| -estimate.write_alone_bytes_per_s.value) },
+        // Another order than throughput if sizes differ.
+        Self { name: "elapsed", key: Some(|estimate| estimate.total_ns.value) },
+        Self { name: "cpu", key: Some(|estimate| as_f64(estimate.user_cpu_ns + estimate.system_cpu_ns)) },
+        Self {
+            name: "precision",
+            key: Some(|estimate| estimate.total_ns.half_width().unwrap_or(f64::INFINITY)),
+        },
+        Self { name: "case", key: None },
+    ];
 
     pub fn name(self) -> &'static str {
-        self.name_and_key().0
-    }
-
-    /// The key sorts upwards.
-    fn name_and_key(self) -> (&'static str, fn(&Estimate) -> f64) {
-        match self {
-            Self::Throughput => ("throughput", |estimate| -estimate.throughput_bytes_per_s.value),
-            Self::WriteAlone => ("write-alone", |estimate| -estimate.write_alone_bytes_per_s.value),
-            Self::Elapsed => ("elapsed", |estimate| estimate.total_ns.value),
-            Self::Cpu => ("cpu", |estimate| as_f64(estimate.user_cpu_ns + estimate.system_cpu_ns)),
-            Self::Precision => {
-                ("precision", |estimate| estimate.total_ns.half_width().unwrap_or(f64::INFINITY))
-            }
-            // The name alone decides.
-            Self::Case => ("case", |_| 0.0),
-        }
+        self.name
     }
 }
 
@@ -66,12 +57,12 @@ impl Report {
 }
 
 fn sort_rows(rows: &mut [Vec<CaseReport>], sort: Sort) {
-    let (_, key) = sort.name_and_key();
-    let key = |row: &Vec<CaseReport>| row[0].estimate.as_ref().map(key);
-    rows.sort_by(|a, b| match (key(a), key(b)) {
-        (Some(key_a), Some(key_b)) if sort != Sort::Case => key_a.total_cmp(&key_b),
-        (Some(_), None) => std::cmp::Ordering::Less,
-        (None, Some(_)) => std::cmp::Ordering::Greater,
+    let value =
+        |row: &Vec<CaseReport>| row[0].estimate.as_ref().map(|estimate| sort.key.map(|key| key(estimate)));
+    rows.sort_by(|a, b| match (value(a), value(b)) {
+        (Some(Some(a)), Some(Some(b))) => a.total_cmp(&b),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
         _ => a[0].record.case.name().cmp(b[0].record.case.name()),
     });
 }
@@ -114,15 +105,15 @@ mod tests {
                 RunRecord { cases: cases.clone(), targets: targets.clone(), ..example_run() },
             )
         };
-        let sorted = report().arranged(Sort::Throughput, None);
+        let sorted = report().arranged(Sort::ALL[0], None);
         assert_eq!(names(&sorted), ["fast@x", "fast@y", "slow@x", "slow@y", "none@x", "none@y"]);
         assert_eq!(sorted.conclusions, report().conclusions);
-        let top = report().arranged(Sort::Elapsed, Some(1));
+        let top = report().arranged(Sort::ALL[2], Some(1));
         assert_eq!(names(&top), ["fast@x", "fast@y"]);
         assert_eq!(top.warnings.last().unwrap(), "2 rows not shown, but in all sentences.");
-        let by_name = report().arranged(Sort::Case, None);
+        let by_name = report().arranged(Sort::ALL[5], None);
         assert_eq!(names(&by_name)[..2], ["fast@x", "fast@y"]);
-        assert_eq!(report().arranged(Sort::Case, Some(9)).warnings, report().warnings);
+        assert_eq!(report().arranged(Sort::ALL[5], Some(9)).warnings, report().warnings);
     }
 
     #[test]

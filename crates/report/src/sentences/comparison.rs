@@ -30,32 +30,37 @@ pub(crate) fn left_out(comparison: &Comparison) -> Vec<String> {
     grouped(of_cases, |(_, why, runs)| (runs.clone(), *why)).into_iter().map(line).collect()
 }
 
-/// Also the reason for a missing verdict.
-pub(crate) fn verdict(case: &ComparedCase, comparison: &Comparison) -> String {
-    let name = case.verdict.name();
+/// A missing verdict, the unit, and the least number for 95 %.
+fn words(comparison: &Comparison) -> (&'static str, String, Option<&'static str>) {
     match comparison.unit {
-        _ if case.speed_ratio.is_sure() => name.to_owned(),
-        ObservationUnit::Round => format!("{name}: too few rounds"),
-        ObservationUnit::Run if comparison.is_of_single_runs() => format!("{name}: one run per side"),
-        ObservationUnit::Run => format!("{name}: too few runs"),
+        ObservationUnit::Round => (
+            "too few rounds",
+            "Both sides are from one run, compared round by round.".to_owned(),
+            Some("95 % needs at least 6 rounds."),
+        ),
+        ObservationUnit::Run if comparison.is_of_single_runs() => (
+            "one run per side",
+            format!("Two single runs also differ by drift between them. {FOUR_RUNS}: compare 1,3,5,7 2,4,6,8."),
+            None,
+        ),
+        ObservationUnit::Run => (
+            "too few runs",
+            "The unit is the run: runs differ by more than their samples do.".to_owned(),
+            Some("95 % needs at least 4 runs per side, or 3 and 5, or 2 and 8."),
+        ),
     }
 }
 
+/// Also the reason for a missing verdict.
+pub(crate) fn verdict(case: &ComparedCase, comparison: &Comparison) -> String {
+    let name = case.verdict.name();
+    if case.speed_ratio.is_sure() { name.to_owned() } else { format!("{name}: {}", words(comparison).0) }
+}
+
 pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
-    let mut notes = Vec::new();
-    notes.push(match comparison.unit {
-        ObservationUnit::Round => "Both sides are from one run, compared round by round.".to_owned(),
-        ObservationUnit::Run if comparison.is_of_single_runs() => {
-            format!("Two single runs also differ by drift between them. {FOUR_RUNS}: compare 1,3,5,7 2,4,6,8.")
-        }
-        ObservationUnit::Run => "The unit is the run: runs differ by more than their samples do.".to_owned(),
-    });
-    if comparison.too_few() > 0 && !comparison.is_of_single_runs() {
-        notes.push(match comparison.unit {
-            ObservationUnit::Round => "95 % needs at least 6 rounds.".to_owned(),
-            ObservationUnit::Run => "95 % needs at least 4 runs per side, or 3 and 5, or 2 and 8.".to_owned(),
-        });
-    }
+    let (_, unit, needed) = words(comparison);
+    let mut notes = vec![unit];
+    notes.extend(needed.filter(|_| comparison.too_few() > 0).map(str::to_owned));
     let told = comparison.count(Verdict::Faster) + comparison.count(Verdict::Slower);
     if told > 0 && comparison.cases.len() > 1 {
         notes.push(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use writebench_model::{Image, RunRecord, TargetRecord};
 use writebench_stats::Interval;
 
-use crate::numbers::{CaseReport, geometric_mean};
+use crate::numbers::{CaseReport, geometric_mean, least_and_most};
 use crate::sentences::words::counted;
 
 /// For each filesystem in an image on a measured filesystem of the same kind.
@@ -42,9 +42,9 @@ fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, cases: &[C
     let without = ranked(plain);
     let ratio = |(name, with): (&str, &CaseReport)| with.ratio_to(without.get(name)?).filter(Interval::is_sure);
     let ratios: Vec<Interval> = ranked(made).into_iter().filter_map(ratio).collect();
-    let estimates = || ratios.iter().map(|ratio| ratio.estimate);
-    let (least, most) = (estimates().reduce(f64::min)?, estimates().reduce(f64::max)?);
-    let mean = geometric_mean(&estimates().collect::<Vec<_>>());
+    let estimates: Vec<f64> = ratios.iter().map(|ratio| ratio.estimate).collect();
+    let (least, most) = least_and_most(estimates.iter().copied())?;
+    let mean = geometric_mean(&estimates);
     let is_told = ratios.iter().any(|ratio| ratio.verdict().is_difference());
     let share = match is_told {
         true if mean > 1.0 => format!("{:.0} % for image and loop device", (1.0 - 1.0 / mean) * 100.0),

@@ -4,7 +4,6 @@ pub(crate) mod advice;
 pub(crate) mod answer;
 pub(crate) mod arranged;
 pub(crate) mod changes;
-mod choices;
 pub(crate) mod code;
 pub(crate) mod comparison;
 pub(crate) mod finding;
@@ -31,5 +30,7 @@ pub(crate) use self::outcomes::case_sentence;
 pub use self::report::Report;
 pub(crate) use self::run_names::run_names;
 pub use self::visible::{visible, visible_lines};
-pub(crate) use self::words::{NAMED, counted_range, list, shared_values, without_values};
+pub(crate) use self::words::{
+    NAMED, capitalised, counted_range, free_name, list, shared_values, without_values,
+};
 pub use self::words::{counted, quoted};

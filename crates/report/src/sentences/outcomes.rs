@@ -2,10 +2,8 @@ use crate::numbers::CaseReport;
 use crate::sentences::words::counted;
 
 pub(crate) fn case_sentence(case: &CaseReport) -> String {
-    let good = case
-        .estimate
-        .as_ref()
-        .map_or(String::new(), |estimate| format!(" (after {})", counted(estimate.samples, "good sample")));
+    let samples = case.estimate.as_ref().map(|estimate| counted(estimate.samples, "good sample"));
+    let good = samples.map_or(String::new(), |samples| format!(" (after {samples})"));
     format!("{}: {}{good}", case.name, case.cause().unwrap_or_default())
 }
 

@@ -1,11 +1,9 @@
 //! Slow ranks, and the certainty of their clocks.
 
-use std::collections::BTreeMap;
-
 use writebench_model::{Cluster, Node, Phase, RankName, Sample, Spread};
 use writebench_stats::as_f64;
 
-use crate::numbers::CaseReport;
+use crate::numbers::{CaseReport, grouped};
 use crate::sentences::number::{NUMBER, microseconds};
 use crate::sentences::words::{NAMED, counted, list};
 
@@ -30,13 +28,10 @@ fn node_list(nodes: &[Node]) -> String {
 /// On ranks slow in most samples of a case, uncertain clocks, and exchanged nodes.
 pub(crate) fn warnings(cluster: Option<&Cluster>, cases: &[&CaseReport]) -> Vec<String> {
     let mut warnings: Vec<String> = stragglers(cases);
-    let earlier = cluster.map_or(&[][..], |cluster| cluster.earlier_nodes.as_slice());
-    warnings.extend(
-        earlier
-            .iter()
-            .map(|nodes| node_list(nodes))
-            .map(|nodes| format!("Earlier samples are from other nodes, before the run was resumed: {nodes}.")),
-    );
+    let earlier = cluster.into_iter().flat_map(|cluster| &cluster.earlier_nodes);
+    warnings.extend(earlier.map(|nodes| {
+        format!("Earlier samples are from other nodes, before the run was resumed: {}.", node_list(nodes))
+    }));
     let unsure: Vec<u64> = cases.iter().flat_map(|case| case.good_samples()).filter_map(doubt_ns).collect();
     if let Some(&worst) = unsure.iter().max() {
         let (apart, samples) = (microseconds(worst), counted(unsure.len(), "sample"));
@@ -56,32 +51,24 @@ fn doubt_ns(sample: &Sample) -> Option<u64> {
 
 fn stragglers(cases: &[&CaseReport]) -> Vec<String> {
     // Multiples of the median time, the slowest first.
-    let mut found: Vec<(f64, String)> = Vec::new();
-    for case in cases {
-        let good: Vec<&Sample> = case.good_samples().collect();
-        let mut slow: BTreeMap<&RankName, Vec<f64>> = BTreeMap::new();
-        for (rank, times) in good.iter().filter_map(|sample| straggler(sample)) {
-            slow.entry(rank).or_default().push(times);
-        }
-        let most = slow.into_iter().max_by_key(|(_, times)| times.len());
-        let Some((rank, mut times)) = most.filter(|(_, times)| times.len() > 1 && 2 * times.len() > good.len())
-        else {
-            continue;
-        };
-        times.sort_by(f64::total_cmp);
-        let median = times[times.len() / 2];
-        let rounds = format!("{} of {}", times.len(), counted(good.len(), "round"));
-        let text =
-            format!("Straggler {rank}: {} × the median in {rounds} of {}.", NUMBER.text(median), case.name);
-        found.push((median, text));
-    }
+    let mut found: Vec<(f64, String)> = cases.iter().filter_map(|case| often_slow(case)).collect();
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let more = found.len().saturating_sub(NAMED);
-    let mut sentences: Vec<String> = found.into_iter().take(NAMED).map(|(_, text)| text).collect();
-    if more > 0 {
-        sentences.push(format!("Stragglers in {}.", counted(more, "more case")));
-    }
-    sentences
+    let sentences = found.into_iter().take(NAMED).map(|(_, text)| text);
+    sentences.chain((more > 0).then(|| format!("Stragglers in {}.", counted(more, "more case")))).collect()
+}
+
+/// The rank that is slow in most rounds.
+fn often_slow(case: &CaseReport) -> Option<(f64, String)> {
+    let good: Vec<&Sample> = case.good_samples().collect();
+    let slow = grouped(good.iter().filter_map(|sample| straggler(sample)), |(rank, _)| *rank).into_iter();
+    let (rank, times) = slow.max_by_key(|(rank, times)| (times.len(), *rank))?;
+    let mut times: Vec<f64> = times.into_iter().map(|(_, times)| times).collect();
+    times.sort_by(f64::total_cmp);
+    let median = times[times.len() / 2];
+    let rounds = format!("{} of {}", times.len(), counted(good.len(), "round"));
+    let text = format!("Straggler {rank}: {} × the median in {rounds} of {}.", NUMBER.text(median), case.name);
+    (times.len() > 1 && 2 * times.len() > good.len()).then_some((median, text))
 }
 
 /// In the longest phase, with its multiple of the median.

@@ -1,4 +1,5 @@
 use std::borrow::Borrow;
+use std::collections::HashSet;
 
 /// More names are counted.
 pub(crate) const NAMED: usize = 3;
@@ -25,6 +26,13 @@ pub(crate) fn list<S: Borrow<str>>(names: &[S], most: usize) -> String {
         None | Some(0) => names.join(", "),
         Some(more) => format!("{} and {more} more", names[..most].join(", ")),
     }
+}
+
+/// Numbered if taken. Unique also on a filesystem that ignores case.
+pub(crate) fn free_name(name: &str, taken: &mut HashSet<String>) -> String {
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| taken.insert(name.to_lowercase())).unwrap_or_default()
 }
 
 /// Values in all of these names.

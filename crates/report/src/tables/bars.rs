@@ -6,16 +6,10 @@ use crate::tables::metric::{ELAPSED, Metric};
 pub(crate) struct Bars {
     /// The value of a full bar.
     pub full: String,
-    /// None without a value, or with less work than the other rows.
-    pub of_rows: Vec<Option<Bar>>,
+    /// A share, and whether every sample was disturbed. None without a value, or with less work than other rows.
+    pub of_rows: Vec<Option<(f64, bool)>>,
     /// As of columns: dropped first if the width is short.
     pub rank: u8,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Bar {
-    pub share: f64,
-    pub only_disturbed: bool,
 }
 
 impl Bars {
@@ -25,10 +19,8 @@ impl Bars {
         let value =
             |estimate: &Estimate| Some((metric.figure)(estimate).filter(|_| is_comparable(estimate))?.value);
         let full = rows.iter().filter_map(|(_, estimate)| value(estimate)).fold(0.0, f64::max);
-        let bar = |(_, estimate): &(_, &Estimate)| {
-            Some(Bar { share: value(estimate)? / full, only_disturbed: estimate.only_disturbed })
-        };
-        let of_rows: Vec<Option<Bar>> = rows.iter().map(bar).collect();
+        let bar = |(_, estimate): &(_, &Estimate)| Some((value(estimate)? / full, estimate.only_disturbed));
+        let of_rows: Vec<_> = rows.iter().map(bar).collect();
         let is_comparison = full > 0.0 && of_rows.iter().flatten().count() > 1;
         is_comparison.then(|| Self { full: metric.text.text(full), of_rows, rank })
     }

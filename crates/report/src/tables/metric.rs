@@ -7,7 +7,7 @@ use crate::sentences::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, Quantity, mark, or
 type FigureOf = fn(&Estimate) -> Option<&Figure>;
 
 #[derive(Clone, Copy)]
-pub(super) struct Metric {
+pub(crate) struct Metric {
     pub title: &'static str,
     pub unit: &'static str,
     pub figure: FigureOf,
@@ -16,24 +16,24 @@ pub(super) struct Metric {
     pub of_sample: fn(&Sample) -> f64,
 }
 
-pub(super) const THROUGHPUT: Metric = Metric {
+pub(crate) const THROUGHPUT: Metric = Metric {
     title: "total throughput",
     unit: "GB/s",
     figure: |estimate| Some(&estimate.throughput_bytes_per_s),
     text: &GIGABYTES_PER_S,
     of_sample: speed,
 };
-pub(super) const RECORDS: Metric = Metric {
+pub(crate) const RECORDS: Metric = Metric {
     title: "records per second, total",
     unit: "records/s",
     figure: |estimate| estimate.records_per_s.as_ref(),
     text: &NUMBER,
     of_sample: speed,
 };
-pub(super) const ELAPSED: Metric = TIMES[0];
+pub(crate) const ELAPSED: Metric = TIMES[0];
 
 /// Of [`Layout::CpuTime`].
-pub(super) const TIMES: [Metric; 3] = [
+pub(crate) const TIMES: [Metric; 3] = [
     time("total elapsed time", |estimate| Some(&estimate.total_ns), total),
     time("user CPU time", |estimate| Some(&estimate.user_cpu_figure_ns), |sample| as_f64(sample.user_cpu_ns)),
     time(
@@ -51,7 +51,7 @@ fn speed(sample: &Sample) -> f64 {
     as_f64(sample.bytes.max(1)) / total(sample)
 }
 
-pub(super) fn shown(layout: Layout) -> &'static [Metric] {
+pub(crate) fn shown(layout: Layout) -> &'static [Metric] {
     match layout {
         Layout::CpuTime => &TIMES,
         Layout::Records => &[RECORDS],
@@ -60,16 +60,16 @@ pub(super) fn shown(layout: Layout) -> &'static [Metric] {
 }
 
 impl Metric {
-    pub(super) fn value(&self, estimate: &Estimate) -> String {
+    pub(crate) fn value(&self, estimate: &Estimate) -> String {
         or_nothing((self.figure)(estimate), |figure| mark(estimate, self.text.text(figure.value)))
     }
 
-    pub(super) fn interval(&self, estimate: &Estimate) -> String {
+    pub(crate) fn interval(&self, estimate: &Estimate) -> String {
         or_nothing((self.figure)(estimate), |figure| range(figure, self.text))
     }
 
     /// `least – most` of all samples.
-    pub(super) fn extremes(&self, estimate: &Estimate) -> String {
+    pub(crate) fn extremes(&self, estimate: &Estimate) -> String {
         or_nothing((self.figure)(estimate), |figure| self.text.between(figure.min, figure.max))
     }
 }

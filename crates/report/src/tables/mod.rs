@@ -4,7 +4,7 @@ pub(crate) mod bars;
 pub(crate) mod comparison;
 mod findings;
 mod matrix;
-mod metric;
+pub(crate) mod metric;
 mod notes;
 mod per_case;
 pub(crate) mod sections;

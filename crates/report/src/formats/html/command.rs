@@ -4,15 +4,14 @@ use crate::sentences::quoted;
 
 /// Without the case, such as `writebench run /data`. The user must add the permission to destroy a device.
 pub(super) fn again(run: &RunRecord, target: &TargetRecord) -> String {
-    let mut words = vec!["writebench".to_owned()];
-    match &target.making {
-        Some(making) => words.extend(make(making)),
-        None => words.extend(["run".to_owned(), quoted(&target.path)]),
-    }
+    let mut command = match &target.making {
+        Some(making) => make(making),
+        None => format!("writebench run {}", quoted(&target.path)),
+    };
     if let Some(from) = &run.settings.copy_from {
-        words.extend(["--from".to_owned(), quoted(from)]);
+        command += &format!(" --from {}", quoted(from));
     }
-    words.join(" ")
+    command
 }
 
 /// None for cases other than user programs.
@@ -26,20 +25,20 @@ pub(super) fn of_program(case: &CaseRecord) -> Option<String> {
     Some(format!("--command {} --bytes {size}{durable}{existing}{copies}", quoted(command)))
 }
 
-fn make(making: &FilesystemSpec) -> Vec<String> {
-    let mut words = vec!["fs".to_owned(), "--on".to_owned(), quoted(&making.kind)];
-    if let Some(image) = making.images.first() {
-        words.extend(["--images".to_owned(), quoted(&image.directory)]);
+fn make(making: &FilesystemSpec) -> String {
+    let FilesystemSpec { kind, images, mkfs_options, mount_options, .. } = making;
+    let mut command = format!("writebench fs --on {}", quoted(kind));
+    if let Some(image) = images.first() {
+        command += &format!(" --images {}", quoted(&image.directory));
     }
-    if !making.mkfs_options.is_empty() {
-        let given: Vec<String> = making.mkfs_options.iter().map(|word| quoted(word)).collect();
-        let options = format!("{}={}", making.kind, given.join(" "));
-        words.extend(["--mkfs-options".to_owned(), quoted(&options)]);
+    if !mkfs_options.is_empty() {
+        let options: Vec<String> = mkfs_options.iter().map(|word| quoted(word)).collect();
+        command += &format!(" --mkfs-options {}", quoted(&format!("{kind}={}", options.join(" "))));
     }
-    if let Some(options) = &making.mount_options {
-        words.extend(["--mount-options".to_owned(), quoted(&format!("{}={options}", making.kind))]);
+    if let Some(options) = mount_options {
+        command += &format!(" --mount-options {}", quoted(&format!("{kind}={options}")));
     }
-    words
+    command
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::data::sections;
 use super::highlight::highlighted;
 use crate::charts::NamedChart;
 use crate::numbers::{distinct, grouped};
-use crate::sentences::{Report, codes, counted, run_lines};
+use crate::sentences::{Report, codes, counted};
 use crate::tables::sections::section_notes;
 
 pub(super) struct Run<'r> {
@@ -15,16 +15,11 @@ pub(super) struct Run<'r> {
     pub report: &'r Report,
     /// Findings outside the folded part.
     pub at_once: usize,
-    /// Of the method and of its comparison.
-    pub headings: (&'static str, String),
     pub code: Option<Code>,
-    pub lines: Vec<(&'static str, String)>,
 }
 
-pub(super) struct Code {
-    pub case: String,
-    pub texts: Vec<(&'static str, String)>,
-}
+/// A case, and its code in each language.
+type Code = (String, Vec<(&'static str, String)>);
 
 pub(super) struct Suite<'r> {
     pub number: usize,
@@ -79,8 +74,7 @@ pub(super) fn runs<'r>(reports: &'r [Report], names: &'r [String]) -> Vec<Run<'r
     let run = |(report, name): (&'r Report, &'r String)| {
         // Other finalists have no goal, and long names.
         let named = report.findings.iter().take_while(|finding| !finding.goal.is_empty()).count();
-        let (at_once, code, lines) = (most.min(named.max(1)), code(report), run_lines(&report.run));
-        Run { name, report, at_once, headings: report.headings(), code, lines }
+        Run { name, report, at_once: most.min(named.max(1)), code: code(report) }
     };
     reports.iter().zip(names).map(run).collect()
 }
@@ -88,7 +82,7 @@ pub(super) fn runs<'r>(reports: &'r [Report], names: &'r [String]) -> Vec<Run<'r
 fn code(report: &Report) -> Option<Code> {
     let case = report.advice.as_ref()?.recommended_case(&report.cases)?;
     let highlighted = |(language, text): (Language, String)| (language.title(), highlighted(&text, language));
-    Some(Code { case: case.to_string(), texts: codes(case).into_iter().map(highlighted).collect() })
+    Some((case.to_string(), codes(case).into_iter().map(highlighted).collect()))
 }
 
 pub(super) fn suites<'r>(

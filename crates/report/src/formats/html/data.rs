@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use writebench_model::{Axis, CaseRecord, Content, RunRecord, Sample, TargetRecord};
+use writebench_model::{Axis, Bytes, CaseRecord, Content, Contract, RunRecord, Sample, TargetRecord};
 use writebench_stats::as_f64;
 
 use super::command::{again, of_program};
-use super::goals::{Goal, Goals};
 use super::short::Short;
 use crate::charts::scale::{ScaleTick, round_values};
 use crate::charts::{NamedChart, Point, Scale, Unit, XScale};
@@ -46,6 +45,12 @@ struct Case {
     samples: BTreeMap<&'static str, Vec<Short>>,
 }
 
+struct Goal<'r> {
+    text: String,
+    contract: &'r Contract,
+    figures: Vec<&'r Figure>,
+}
+
 /// `names` are the runs'. `comparisons` are of the first run with each other.
 pub(super) fn data<'r>(
     reports: &'r [Report],
@@ -53,7 +58,7 @@ pub(super) fn data<'r>(
     charts: &[NamedChart],
     comparisons: &[Result<Comparison, CompareError>],
 ) -> Data<'r> {
-    let mut goals = Goals::default();
+    let mut goals: Vec<Goal<'_>> = Vec::new();
     let sections = sections(reports);
     let numbers: HashMap<(&str, &str), usize> = sections.iter().copied().zip(0..).collect();
     let (mut cases, mut of_others) = (Vec::new(), Vec::new());
@@ -69,10 +74,10 @@ pub(super) fn data<'r>(
             let is_ranked = case.is_ranked() && case.record.contract.content.has_own_bytes();
             let is_other = is_ranked && others.contains(&number);
             let has_goal = is_ranked && Report::is_finalist(case);
-            let goal = has_goal.then(|| goals.number(case, &report.run.targets[target]));
+            let goal = has_goal.then(|| goal_number(&mut goals, case, &report.run.targets[target]));
             let figure = case.estimate.as_ref().map(|estimate| &estimate.throughput_bytes_per_s);
             match goal {
-                Some(goal) => goals.all[goal].figures.extend(figure),
+                Some(goal) => goals[goal].figures.extend(figure),
                 None => of_others.extend(figure.filter(|_| is_other)),
             }
             let facts = facts(case, [run, target, section], goal, is_other);
@@ -83,8 +88,8 @@ pub(super) fn data<'r>(
     let others = comparisons.iter().zip(1..);
     Data {
         runs: reports.iter().zip(names).map(|(report, name)| run_data(&report.run, name)).collect(),
-        overview: overview(&goals.all, of_others),
-        goals: goals.all.iter().map(goal_data).collect(),
+        overview: overview(&goals, of_others),
+        goals: goals.iter().map(goal_data).collect(),
         cases,
         charts: charts.iter().map(|named| drawn(named, &numbers)).collect(),
         comparisons: others.map(|(of_b, b)| Some(compared(b, of_b.as_ref().ok()?, &rows))).collect(),
@@ -93,6 +98,16 @@ pub(super) fn data<'r>(
         colours: palette::OF_SERIES.map(|colour| [colour.light, colour.dark]).to_vec(),
         sections,
     }
+}
+
+fn goal_number<'r>(goals: &mut Vec<Goal<'r>>, case: &'r CaseReport, target: &TargetRecord) -> usize {
+    let contract = &case.record.contract;
+    goals.iter().position(|goal| goal.contract == contract).unwrap_or_else(|| {
+        let goal = finding::goal(contract, Some(target));
+        let text = format!("{goal}, {}", Bytes(contract.bytes).in_words());
+        goals.push(Goal { text, contract, figures: Vec::new() });
+        goals.len() - 1
+    })
 }
 
 /// Candidates outside the final, each where it was measured last.

@@ -4,7 +4,6 @@
 mod command;
 mod content;
 mod data;
-mod goals;
 mod highlight;
 mod short;
 mod spread;

@@ -1,7 +1,9 @@
+use writebench_model::Bytes;
+
 use crate::charts::scale::ScaleTick;
 use crate::charts::{Scale, Unit, YScale, value_text};
-use crate::numbers::{Choice, Choices};
-use crate::sentences::Report;
+use crate::numbers::{Choice, Choices, least_and_most};
+use crate::sentences::{MILLISECONDS, Report, counted, share};
 
 /// The least distance of labels on a phone, as a part of the scale.
 const APART: f64 = 0.16;
@@ -26,6 +28,13 @@ pub(super) fn spreads<'r>(reports: &[Report], names: &'r [String]) -> Vec<Spread
 }
 
 impl Spread<'_> {
+    pub(super) fn introduction(&self) -> String {
+        let Choices { times_ns, bytes, .. } = &self.choices;
+        let (least, most) = least_and_most(times_ns.iter().copied()).unwrap_or_default();
+        let (candidates, bytes) = (counted(times_ns.len(), "candidate"), Bytes(*bytes).approximate());
+        format!("{candidates} wrote {bytes} in {} ms.", MILLISECONDS.between(least, most).replace('–', "to"))
+    }
+
     /// Choices with an effect, and the remaining ones.
     pub(super) fn parts(&self) -> [Vec<&Choice>; 2] {
         // Without shares, all choices are shown.
@@ -48,6 +57,11 @@ impl Spread<'_> {
         };
         self.scale.ticks().into_iter().filter_map(label).collect()
     }
+}
+
+pub(super) fn weight(choice: &Choice) -> String {
+    let weight = |explained| format!("{} of the spread", share(explained));
+    choice.share.map_or("too few candidates".to_owned(), weight)
 }
 
 pub(super) fn time(ns: f64) -> String {

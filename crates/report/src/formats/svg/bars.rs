@@ -1,19 +1,31 @@
-//! Bars, with a strip of dots for samples below each.
+//! Horizontal bars in rows: whole ones with a strip of dots for samples below each, and ones of parts.
 
 use std::collections::HashSet;
 
 use svg::Node;
 use svg::node::element::Element;
+use writebench_stats::as_f64;
 
 use super::element::*;
 use super::legend::series_group;
-use super::rows::{Rows, SIZE};
-use super::words::figure_text;
+use super::words::{axis_title, figure_text};
+use crate::charts::scale::stacked;
 use crate::charts::{Chart, Dot, Interval, Point, Scale, value_text};
 use crate::sentences::counted;
 
+const SIZE: f64 = 12.5;
+
+/// Wider names are cut.
+const NAME_LIMIT: f64 = 400.0;
+
+/// Space for the value after a bar.
+const FIGURE_WIDTH: f64 = 76.0;
+
 const ROW_HEIGHT: f64 = 24.0;
 const BAR_HEIGHT: f64 = 14.0;
+
+/// Of bars of parts.
+const STACKED_HEIGHTS: (f64, f64) = (22.0, 15.0);
 
 /// A separate strip: dots cover neither the bar's end nor its interval.
 const STRIP_HEIGHT: f64 = 7.0;
@@ -36,14 +48,40 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
             parts.extend(has_dots.then(|| dots_of(chart, index, point, &rows, y + STRIP_BELOW)));
             let Some(figure) = &point.figure else { continue };
             parts.push(bar(chart, index, point, figure, &rows, y));
-            let tilde = if point.only_disturbed { "~" } else { "" };
-            let words = format!("{tilde}{}", value_text(figure.value, chart.y.unit));
             let end = rows.x(figure.value).max(rows.x(figure.high));
-            parts.push(text(end + 7.0, y + 4.5, SIZE, STRONG, &words, &[]));
+            parts.push(rows.value(end, point.x, figure.value, point.only_disturbed));
         }
     }
-    parts.extend(rows.names());
-    (parts, rows.end())
+    rows.finish(parts)
+}
+
+/// Bars of parts.
+pub(super) fn draw_stacked(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
+    let (row_height, height) = STACKED_HEIGHTS;
+    let rows = Rows::for_chart(chart, top, row_height, 0.0);
+    let mut parts = rows.grid();
+    for (at, whole) in stacked(chart) {
+        let y = rows.y(at);
+        let mut begin = 0.0;
+        let (mut is_empty, mut only_disturbed) = (true, false);
+        for (index, series) in chart.series.iter().enumerate() {
+            for point in series.points.iter().filter(|point| point.x.total_cmp(&at).is_eq()) {
+                only_disturbed |= point.only_disturbed;
+                let Some(figure) = &point.figure else { continue };
+                let (from, to) = (rows.x(begin), rows.x(begin + figure.value));
+                (begin, is_empty) = (begin + figure.value, false);
+                let words = format!("{}, {}: {}", point.case, series.name, figure_text(chart, figure));
+                let mut part = titled(series_group(chart, index), &words);
+                part.append(rect((from, y - height / 2.0), (to - from, height), &[("stroke", "none")]));
+                parts.push(part);
+            }
+        }
+        parts.push(match is_empty {
+            true => text(rows.left + 7.0, y + 4.5, SIZE, QUIET, "no result", &[]),
+            false => rows.value(rows.x(whole), at, whole, only_disturbed),
+        });
+    }
+    rows.finish(parts)
 }
 
 fn dots(chart: &Chart) -> impl Iterator<Item = &Dot> {
@@ -118,4 +156,72 @@ fn bar(chart: &Chart, index: usize, point: &Point, figure: &Interval, rows: &Row
         group.append(path(&format!("{}Z", through(corners)), &[]));
     }
     group
+}
+
+struct Rows<'c> {
+    chart: &'c Chart,
+    scale: Scale,
+    left: f64,
+    right: f64,
+    top: f64,
+    row_height: f64,
+    room_below: f64,
+}
+
+impl<'c> Rows<'c> {
+    /// `room_below`: space below the bar and name.
+    fn for_chart(chart: &'c Chart, top: f64, row_height: f64, room_below: f64) -> Self {
+        let names = chart.x.ticks.iter().map(|tick| shortened(&tick.text, SIZE, NAME_LIMIT));
+        let left = MARGIN + widest(names, SIZE) + 8.0;
+        let right = WIDTH - MARGIN - FIGURE_WIDTH;
+        Self { chart, scale: Scale::for_chart(chart), left, right, top: top + 6.0, row_height, room_below }
+    }
+
+    fn x(&self, value: f64) -> f64 {
+        self.x_of_part(self.scale.part(value))
+    }
+
+    fn x_of_part(&self, part: f64) -> f64 {
+        self.left + (self.right - self.left) * part
+    }
+
+    fn y(&self, at: f64) -> f64 {
+        self.top + at * self.row_height + (self.row_height - self.room_below) / 2.0
+    }
+
+    fn bottom(&self) -> f64 {
+        self.top + as_f64(self.chart.x.ticks.len() as u64) * self.row_height
+    }
+
+    fn grid(&self) -> Vec<Element> {
+        let bottom = self.bottom();
+        let mut parts = Vec::new();
+        for tick in self.scale.ticks() {
+            let x = self.x_of_part(tick.part);
+            parts.push(line((x, self.top), (x, bottom + 4.0), &GRID));
+            if let Some(words) = &tick.text {
+                parts.push(text(x, bottom + 19.0, 12.0, QUIET, words, &MIDDLE));
+            }
+        }
+        let title = axis_title(self.chart);
+        parts.push(text((self.left + self.right) / 2.0, bottom + 38.0, 12.0, STRONG, &title, &MIDDLE));
+        parts
+    }
+
+    /// After its bar.
+    fn value(&self, end: f64, at: f64, value: f64, only_disturbed: bool) -> Element {
+        let tilde = if only_disturbed { "~" } else { "" };
+        let words = format!("{tilde}{}", value_text(value, self.chart.y.unit));
+        text(end + 7.0, self.y(at) + 4.5, SIZE, STRONG, &words, &[])
+    }
+
+    /// Adds the names. Elements and their lower end, with the axis.
+    fn finish(&self, mut parts: Vec<Element>) -> (Vec<Element>, f64) {
+        parts.extend(
+            self.chart.x.ticks.iter().map(|tick| {
+                name_before((self.left - 8.0, self.y(tick.at) + 4.5), SIZE, &tick.text, NAME_LIMIT)
+            }),
+        );
+        (parts, self.bottom() + 46.0)
+    }
 }

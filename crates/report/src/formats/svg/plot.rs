@@ -10,6 +10,7 @@ use super::marker;
 use super::words::{axis_title, figure_text, place_text};
 use crate::charts::{Chart, ChartKind, Interval, Point, Scale, Tick, XScale, value_text};
 use crate::formats::palette;
+use crate::numbers::least_and_most;
 
 const HEIGHT: f64 = 400.0;
 const SIZE: f64 = 12.0;
@@ -298,7 +299,6 @@ fn evenly(scale: XScale, at: f64) -> f64 {
 
 /// Of places with a name or a value.
 fn ends(chart: &Chart) -> (f64, f64) {
-    let points = chart.points().map(|point| point.x);
-    let places = chart.x.ticks.iter().map(|tick| tick.at).chain(points).map(|at| evenly(chart.x.scale, at));
-    places.fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), place| (first.min(place), last.max(place)))
+    let places = chart.x.ticks.iter().map(|tick| tick.at).chain(chart.points().map(|point| point.x));
+    least_and_most(places.map(|at| evenly(chart.x.scale, at))).unwrap_or_default()
 }
