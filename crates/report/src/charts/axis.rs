@@ -29,15 +29,11 @@ pub(super) fn seconds(label: &str, seconds: f64) -> XAxis {
 pub(super) fn percentiles(label: &str, count: u64) -> XAxis {
     let tick = |at: f64, text: String| Tick { at, text };
     let mut ticks = vec![tick(0.0, "0 %".to_owned()), tick(0.5, "50 %".to_owned())];
-    let mut rest = 10_u64;
-    for nines in 1_usize.. {
-        if rest > count {
-            break;
-        }
+    let rests = std::iter::successors(Some(10_u64), |rest| rest.checked_mul(10));
+    ticks.extend(rests.take_while(|&rest| rest <= count).enumerate().map(|(nines, rest)| {
         let at = 1.0 - 1.0 / as_f64(rest);
-        ticks.push(tick(at, format!("{:.*} %", nines.saturating_sub(2), at * 100.0)));
-        rest = rest.saturating_mul(10);
-    }
+        tick(at, format!("{:.*} %", nines.saturating_sub(1), at * 100.0))
+    }));
     XAxis { label: label.to_owned(), scale: XScale::Percentile, ticks }
 }
 

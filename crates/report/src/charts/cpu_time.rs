@@ -4,9 +4,8 @@ use writebench_model::{Axis, Bytes};
 use writebench_stats::as_f64;
 
 use super::data::{Chart, ChartData, ChartFamily, ChartKind, Point, Series, Unit, XAxis, YAxis};
-use super::matrix::chunk_sizes;
 use super::point::{figures_are, line_of, point};
-use super::rows::{ChartCase, grouped};
+use super::rows::{ChartCase, grouped, places};
 use super::{axis, notes};
 use crate::sentences::capitalised;
 use crate::tables::metric::{Metric, TIMES};
@@ -16,7 +15,7 @@ pub(super) fn charts(rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let works = grouped(rows, |row| row.name_without(&[Axis::Chunk]));
     let mut charts = Vec::new();
     for (work, rows) in &works {
-        let (sizes, targets) = (chunk_sizes(rows), notes::targets(rows));
+        let (sizes, targets) = (places(rows, ChartCase::chunk_bytes), notes::targets(rows));
         for time in &TIMES {
             let name = time.title.trim_start_matches("total ");
             let label = capitalised(name);

@@ -4,20 +4,18 @@ mod axis;
 mod contracts;
 mod cpu_time;
 pub(crate) mod data;
+mod elapsed;
 mod latency;
-mod matrix;
 mod names;
 mod notes;
 mod over_time;
-mod phases;
 mod point;
-mod ranked;
 mod rows;
 pub(crate) mod scale;
 pub(crate) mod sections;
 #[cfg(test)]
 pub(crate) mod tests;
-mod writers;
+mod throughput;
 
 pub(crate) use data::*;
 pub(crate) use scale::{Scale, value_text};

@@ -1,8 +1,7 @@
-use writebench_stats::{CONFIDENCE, as_f64};
+use writebench_stats::CONFIDENCE;
 
-use super::data::{Chart, ChartKind, Interval, Point, Series, Unit, XAxis, YAxis};
-use super::rows::{ChartCase, OfTarget};
-use super::{axis, names, notes};
+use super::data::{Interval, Point, Series};
+use super::rows::ChartCase;
 use crate::numbers::Figure;
 
 /// `per`: units of the value in one unit of the chart.
@@ -21,42 +20,11 @@ pub(super) fn point(x: f64, row: &ChartCase<'_>, figure: Option<&Figure>, per: f
     }
 }
 
-pub(super) fn throughput_point(x: f64, row: &ChartCase<'_>) -> Point {
-    point(x, row, row.case.estimate.as_ref().map(|estimate| &estimate.throughput_bytes_per_s), 1.0)
-}
-
 /// In the order of places. Rows without a place are left out.
 pub(super) fn line_of(name: String, points: impl Iterator<Item = Option<Point>>) -> Series {
     let mut points: Vec<Point> = points.flatten().collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     Series { name, points }
-}
-
-/// Throughput by `what`, a line for each of `lines`.
-pub(super) fn throughput_lines(
-    what: &str,
-    subject: &str,
-    x: XAxis,
-    on: &OfTarget<'_>,
-    lines: Vec<(String, Vec<ChartCase<'_>>)>,
-    place: impl Fn(&ChartCase<'_>) -> Option<u64>,
-) -> (String, Chart) {
-    let series = lines.into_iter().map(|(name, rows)| {
-        let point = |row: &ChartCase<'_>| Some(throughput_point(as_f64(place(row)?), row));
-        line_of(name, rows.iter().map(point))
-    });
-    let mut series: Vec<Series> = series.collect();
-    let common = names::shorten_series(&mut series);
-    let chart = Chart {
-        title: format!("Throughput by {what}, {}", on.target),
-        subtitle: format!("{subject}{common}: {}", figures_are(&on.rows, "higher")),
-        kind: ChartKind::Lines,
-        x,
-        y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
-        series,
-        notes: notes::causes(&on.rows),
-    };
-    (format!("throughput-by-{what}{}", on.suffix), chart)
 }
 
 /// Such as `values with 95% CI, lower is better`.

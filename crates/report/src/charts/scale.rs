@@ -186,14 +186,10 @@ pub(crate) fn round_values(unit: Unit) -> [Vec<(f64, String)>; 3] {
 /// `of` times powers of ten.
 fn mantissas(bottom: f64, top: f64, of: &[f64]) -> Vec<f64> {
     let powers = std::iter::successors(Some(bottom.log10().floor()), |power| Some(power + 1.0))
-        .take_while(|power| *power <= top.log10() + 1.0)
-        // Division by a power of ten is exact, unlike multiplication by a negative one.
-        .map(|power| {
-            move |mantissa: f64| {
-                if power < 0.0 { mantissa / 10.0_f64.powf(-power) } else { mantissa * 10.0_f64.powf(power) }
-            }
-        });
-    let values = powers.flat_map(|times| of.iter().map(move |&mantissa| times(mantissa)));
+        .take_while(|power| *power <= top.log10() + 1.0);
+    // The nearest number to the decimal text.
+    let value = |power: f64, mantissa: &f64| format!("{mantissa}e{power}").parse().ok();
+    let values = powers.flat_map(|power| of.iter().filter_map(move |mantissa| value(power, mantissa)));
     values.filter(|&value| value >= bottom * 0.999_999 && value <= top * 1.000_001).collect()
 }
 

@@ -4,7 +4,7 @@ use writebench_model::{CaseOrigin, Layout};
 
 use super::data::{Chart, ChartData, ChartFamily, NamedChart};
 use super::rows::{ChartCase, OfTarget, each_target, grouped};
-use super::{cpu_time, latency, matrix, over_time, phases, ranked, writers};
+use super::{cpu_time, elapsed, latency, over_time, throughput};
 use crate::numbers::CaseReport;
 use crate::sentences::{Report, free_name, run_names};
 
@@ -67,20 +67,21 @@ fn section_charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     };
     let origin = rows.first().map(|row| &row.case.record.origin);
     let mut charts = match origin.map_or(Layout::Phases, CaseOrigin::layout) {
-        _ if origin.is_some_and(CaseOrigin::is_search) => ranked::charts("Methods, from the fastest", rows),
+        _ if origin.is_some_and(CaseOrigin::is_search) => elapsed::ranked("Methods, from the fastest", rows),
         Layout::CpuTime => cpu_time::charts(rows),
-        Layout::Ranked => ranked::charts(&format!("{section}, from the fastest"), rows),
+        Layout::Ranked => elapsed::ranked(&format!("{section}, from the fastest"), rows),
         Layout::Matrix => {
-            let flags = on_each_target(ChartFamily::Flags, "throughput-by-chunk-and-flags", matrix::heat_map);
-            [flags, matrix::charts(section, rows)].concat()
+            let flags =
+                on_each_target(ChartFamily::Flags, "throughput-by-chunk-and-flags", throughput::heat_map);
+            [flags, throughput::by_chunk(section, rows)].concat()
         }
         // Sections about chunk sizes without labels are drawn by method.
-        Layout::Phases => matrix::charts(section, rows),
+        Layout::Phases => throughput::by_chunk(section, rows),
         Layout::Records => Vec::new(),
     };
-    charts.extend(writers::charts(section, rows));
+    charts.extend(throughput::by_writers(section, rows));
     charts.extend(on_each_target(ChartFamily::Latency, "latency", latency::chart));
-    charts.extend(on_each_target(ChartFamily::Phases, "phases", phases::chart));
+    charts.extend(on_each_target(ChartFamily::Phases, "phases", elapsed::phases));
     charts.extend(on_each_target(ChartFamily::OverTime, "over-time", over_time::chart));
     charts
 }

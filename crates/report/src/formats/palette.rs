@@ -86,13 +86,12 @@ pub(super) fn ink_on(colour: &Colour<String>) -> [(&'static str, &'static str); 
 
 /// The higher contrast by the luminance of WCAG.
 fn ink(colour: &str) -> &'static str {
-    let channel = |from: usize| {
-        let share =
-            colour.get(from..from + 2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).unwrap_or(0);
-        let share = f64::from(share) / 255.0;
+    let rgb = u32::from_str_radix(colour.trim_start_matches('#'), 16).unwrap_or_default();
+    let channel = |shift: u32| {
+        let share = f64::from((rgb >> shift) & 0xff) / 255.0;
         if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
     };
-    let luminance = 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
+    let luminance = 0.2126 * channel(16) + 0.7152 * channel(8) + 0.0722 * channel(0);
     if luminance > 0.179 { ON_FAINT } else { ON_STRONG }
 }
 

@@ -280,33 +280,32 @@ fn place(scale: XScale, at: f64) -> Short {
     }
 }
 
-/// By case and target, and by case alone.
-fn rows(reports: &[Report]) -> Vec<HashMap<(&str, &str), usize>> {
-    let mut numbers = 0..;
-    let mut all = Vec::new();
-    for report in reports {
-        let mut of_run = HashMap::new();
-        for (CaseReport { record, .. }, number) in report.cases.iter().zip(&mut numbers) {
+/// By run, case and target, and by run and case alone.
+type Rows<'r> = HashMap<(usize, &'r str, &'r str), usize>;
+
+fn rows(reports: &[Report]) -> Rows<'_> {
+    let cases =
+        reports.iter().zip(0..).flat_map(|(report, run)| report.cases.iter().map(move |case| (run, case)));
+    let mut rows = HashMap::new();
+    for (row, (run, CaseReport { record, .. })) in cases.enumerate() {
+        for target in [record.target.as_str(), ""] {
             // A case may be in several tables.
-            of_run.entry((record.case.name(), record.target.as_str())).or_insert(number);
-            of_run.entry((record.case.name(), "")).or_insert(number);
+            rows.entry((run, record.case.name(), target)).or_insert(row);
         }
-        all.push(of_run);
     }
-    all
+    rows
 }
 
-fn compared(of_b: usize, comparison: &Comparison, rows: &[HashMap<(&str, &str), usize>]) -> Value {
+fn compared(of_b: usize, comparison: &Comparison, rows: &Rows<'_>) -> Value {
     let case = |sample: &ComparedCase| {
-        let key = (sample.case.case.as_str(), sample.case.target.as_deref().unwrap_or_default());
-        let [a, b, ratio] =
-            [sample.a_bytes_per_s, sample.b_bytes_per_s, sample.speed_ratio.estimate].map(Short);
+        let target = sample.case.target.as_deref().unwrap_or_default();
+        let row = |run: usize| rows[&(run, sample.case.case.as_str(), target)];
         json!({
             // Rows of A and B.
-            "rows": [rows[0][&key], rows[of_b][&key]],
-            "bytes_per_s": [a, b],
+            "rows": [row(0), row(of_b)],
+            "bytes_per_s": [Short(sample.a_bytes_per_s), Short(sample.b_bytes_per_s)],
             // Two single runs prove no difference: no interval and no verdict.
-            "ratio": ratio,
+            "ratio": Short(sample.speed_ratio.estimate),
         })
     };
     json!({ "a": 0, "b": of_b, "cases": comparison.cases.iter().map(case).collect::<Vec<_>>() })

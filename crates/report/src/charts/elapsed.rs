@@ -1,20 +1,22 @@
+//! Elapsed times: ranked, and median times of phases as parts of a bar.
+
 use writebench_model::{Contract, Sample};
 use writebench_stats::as_f64;
 
 use super::data::{Chart, ChartData, ChartFamily, ChartKind, Dot, Point, Series, Unit, YAxis, YScale};
 use super::point::{figures_are, point};
 use super::rows::{ChartCase, OfTarget, each_contract};
-use super::{axis, names, notes};
-use crate::numbers::by_rank;
+use super::{axis, contracts, names, notes};
+use crate::numbers::{Figure, PHASES, by_rank};
 
-pub(super) fn charts(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
+pub(super) fn ranked(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let durability = |row: &ChartCase<'_>| row.case.record.contract.durability.to_string();
     let chart = |(contract, on): (Contract, OfTarget<'_>)| {
         let drawn = by_time(&on.rows);
         if drawn.len() < 2 {
             return None;
         }
-        let chart = chart(format!("{title}, {}", on.target), &contract.to_string(), &on.rows, &drawn);
+        let chart = ranking(format!("{title}, {}", on.target), &contract.to_string(), &on.rows, &drawn);
         Some((ChartFamily::Ranked, format!("elapsed-ranked{}", on.suffix), chart))
     };
     each_contract(rows, |row| row.case.record.contract.clone(), durability)
@@ -33,7 +35,7 @@ fn by_time<'r>(rows: &[ChartCase<'r>]) -> Vec<ChartCase<'r>> {
     drawn
 }
 
-fn chart(title: String, contract: &str, rows: &[ChartCase<'_>], drawn: &[ChartCase<'_>]) -> Chart {
+fn ranking(title: String, contract: &str, rows: &[ChartCase<'_>], drawn: &[ChartCase<'_>]) -> Chart {
     let (names, common) = names::of_cases(drawn);
     let points = (0u32..).zip(drawn).map(|(index, row)| {
         let figure = row.case.estimate.as_ref().map(|estimate| &estimate.total_ns);
@@ -58,4 +60,33 @@ fn dots(row: &ChartCase<'_>) -> Vec<Dot> {
         is_disturbed: sample.disturbed.is_some(),
     };
     row.case.good_samples().map(dot).collect()
+}
+
+/// None without a value for the whole work.
+pub(super) fn phases(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
+    rows.iter().find_map(ChartCase::whole_estimate)?;
+    let (names, common) = names::of_cases(rows);
+    // All charts have the same series for the same colours.
+    let series = PHASES.into_iter().map(|(name, ns)| {
+        let points = (0u32..).zip(rows).map(|(index, row)| {
+            let usable = row.whole_estimate().map_or(Vec::new(), |_| Sample::usable(&row.case.record.samples));
+            let times = usable.iter().map(|sample| as_f64(ns(&sample.phases_ns)));
+            let figure = Figure::from_values(&times.collect::<Vec<f64>>());
+            point(f64::from(index), row, figure.as_ref(), 1e9)
+        });
+        Series { name: name.to_owned(), points: points.collect() }
+    });
+    Some(Chart {
+        title: format!("Time by phase, {target}"),
+        subtitle: format!(
+            "{section}{common}: medians of phases. Their sum can differ from the median of the whole.{}",
+            contracts::caution(rows)
+        ),
+        kind: ChartKind::Stacked,
+        x: axis::categories("case", names.into_iter()),
+        // Parts of a bar are lengths.
+        y: YAxis { label: "Elapsed time".to_owned(), unit: Unit::Seconds, scale: YScale::Linear },
+        series: series.collect(),
+        notes: [notes::causes(rows), notes::cut_short(rows)].concat(),
+    })
 }

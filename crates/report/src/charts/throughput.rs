@@ -1,0 +1,195 @@
+//! Throughput by chunk size, as lines or as a heat map of flags, and by threads or ranks.
+
+use writebench_model::{Axes, Axis, Contract, Files};
+use writebench_stats::as_f64;
+
+use super::data::{Chart, ChartData, ChartFamily, ChartKind, Point, Series, Unit, XAxis, YAxis};
+use super::point::{figures_are, line_of, point};
+use super::rows::{ChartCase, OfTarget, each_contract, grouped, places};
+use super::{axis, contracts, names, notes};
+
+/// A table is enough for fewer.
+const FEWEST: usize = 3;
+
+/// Only cases of one target and contract are comparable.
+pub(super) fn by_chunk(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
+    let chart = |(contract, on): (String, OfTarget<'_>)| {
+        let sizes = places(&on.rows, ChartCase::chunk_bytes);
+        if sizes.len() < FEWEST {
+            return None;
+        }
+        let (subject, x) = (format!("{section}. {contract}"), axis::chunks("chunk size", &sizes));
+        let lines = lines(&on.rows);
+        let (stem, chart) = throughput_lines("chunk size", &subject, x, &on, lines, |row| row.chunk_bytes());
+        Some((ChartFamily::ThroughputByChunk, stem, chart))
+    };
+    each_contract(rows, contracts::by_chunk, contracts::promise).into_iter().filter_map(chart).collect()
+}
+
+/// By label, or by case without chunk if cases differ in more than label and chunk.
+fn lines<'r>(rows: &[ChartCase<'r>]) -> Vec<(String, Vec<ChartCase<'r>>)> {
+    let case = |row: &ChartCase<'_>| row.name_without(&[Axis::Chunk]);
+    let name = |row: &ChartCase<'_>| row.case.record.label.clone().unwrap_or_else(|| case(row));
+    let place = |row: &ChartCase<'_>| (name(row), row.chunk_bytes());
+    let is_unique = grouped(rows, place).iter().all(|(_, rows)| rows.len() == 1);
+    grouped(rows, |row| if is_unique { name(row) } else { case(row) })
+}
+
+/// The costs of flags, including those of a stronger contract. None for a single size.
+pub(super) fn heat_map(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
+    let sizes = places(rows, ChartCase::chunk_bytes);
+    if sizes.len() < 2 {
+        return None;
+    }
+    let columns = axis::chunks("chunk size", &sizes).ticks.into_iter().map(|tick| tick.text);
+    let lines = lines(rows).into_iter().map(|(name, rows)| {
+        let columns = (0u32..).zip(&sizes);
+        let cells = columns.filter_map(|(column, size)| {
+            let row = rows.iter().find(|row| row.chunk_bytes() == Some(*size))?;
+            Some(throughput_point(f64::from(column), row))
+        });
+        Series { name, points: cells.collect::<Vec<Point>>() }
+    });
+    let mut series: Vec<Series> = lines.collect();
+    let common = names::shorten_series(&mut series);
+    Some(Chart {
+        title: format!("Throughput by chunk size and flags, {target}"),
+        subtitle: format!(
+            "{section}{common}. Medians, higher is better. Colours compare cells, not contracts.{}",
+            contracts::caution(rows)
+        ),
+        kind: ChartKind::HeatMap,
+        x: axis::categories("chunk size", columns),
+        y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
+        series,
+        notes: notes::causes(rows),
+    })
+}
+
+fn throughput_point(x: f64, row: &ChartCase<'_>) -> Point {
+    point(x, row, row.case.estimate.as_ref().map(|estimate| &estimate.throughput_bytes_per_s), 1.0)
+}
+
+/// Throughput by `what`, a line for each of `lines`.
+fn throughput_lines(
+    what: &str,
+    subject: &str,
+    x: XAxis,
+    on: &OfTarget<'_>,
+    lines: Vec<(String, Vec<ChartCase<'_>>)>,
+    place: impl Fn(&ChartCase<'_>) -> Option<u64>,
+) -> (String, Chart) {
+    let series = lines.into_iter().map(|(name, rows)| {
+        let point = |row: &ChartCase<'_>| Some(throughput_point(as_f64(place(row)?), row));
+        line_of(name, rows.iter().map(point))
+    });
+    let mut series: Vec<Series> = series.collect();
+    let common = names::shorten_series(&mut series);
+    let chart = Chart {
+        title: format!("Throughput by {what}, {}", on.target),
+        subtitle: format!("{subject}{common}: {}", figures_are(&on.rows, "higher")),
+        kind: ChartKind::Lines,
+        x,
+        y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
+        series,
+        notes: notes::causes(&on.rows),
+    };
+    (format!("throughput-by-{what}{}", on.suffix), chart)
+}
+
+struct Writers {
+    axis: Axis,
+    words: &'static str,
+    count: fn(&Axes) -> u32,
+    /// The value of axis `files` for one file per writer.
+    own_files: Files,
+    family: ChartFamily,
+}
+
+const THREADS: Writers = Writers {
+    axis: Axis::Threads,
+    words: "threads",
+    count: |axes| axes.threads,
+    own_files: Files::PerThread,
+    family: ChartFamily::ThroughputByThreads,
+};
+const RANKS: Writers = Writers {
+    axis: Axis::Ranks,
+    words: "ranks",
+    count: |axes| axes.ranks,
+    own_files: Files::PerRank,
+    family: ChartFamily::ThroughputByRanks,
+};
+
+/// With a file per writer, the number of files is the axis, for comparison with one file for all.
+pub(super) fn by_writers(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
+    [THREADS, RANKS].iter().flat_map(|writers| writers.charts(section, rows)).collect()
+}
+
+impl Writers {
+    fn charts(&self, section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
+        let grows = self.size_grows(rows);
+        let count = |row: &ChartCase<'_>| self.number(row);
+        let lines = grouped(rows, |row| (row.target, self.name(row, grows)));
+        let long = lines.into_iter().filter(|(_, rows)| places(rows, count).len() >= FEWEST);
+        let long: Vec<ChartCase<'_>> = long.flat_map(|(_, rows)| rows).collect();
+        let chart = |(contract, on): (Contract, OfTarget<'_>)| {
+            let subject = format!("{section}. {contract}{}", self.remarks(&on.rows, grows));
+            let x = axis::counts(self.words, &places(&on.rows, count));
+            let lines = grouped(&on.rows, |row| self.name(row, grows));
+            let (stem, chart) = throughput_lines(self.words, &subject, x, &on, lines, count);
+            (self.family, stem, chart)
+        };
+        let parts = each_contract(&long, |row| self.contract(row, grows), contracts::promise);
+        parts.into_iter().map(chart).collect()
+    }
+
+    fn number(&self, row: &ChartCase<'_>) -> Option<u64> {
+        row.own_axes(self.axis).map(|axes| (self.count)(axes).into())
+    }
+
+    /// Sizes are per writer.
+    fn size_grows(&self, rows: &[ChartCase<'_>]) -> bool {
+        let sizes = |row: &ChartCase<'_>| {
+            let bytes = row.case.record.contract.bytes;
+            self.number(row).map(|number| (bytes, bytes.checked_rem(number), bytes.checked_div(number)))
+        };
+        let all: Vec<_> = rows.iter().filter_map(sizes).collect();
+        all.iter().all(|(_, rest, share)| *rest == Some(0) && *share == all[0].2)
+            && all.iter().any(|(bytes, ..)| *bytes != all[0].0)
+    }
+
+    fn name(&self, row: &ChartCase<'_>, grows: bool) -> String {
+        let axes = [self.axis, Axis::Size];
+        row.name_without(if grows { &axes } else { &axes[..1] })
+    }
+
+    fn has_own_files(&self, row: &ChartCase<'_>) -> bool {
+        row.own_axes(Axis::Files).is_some_and(|axes| axes.files == self.own_files)
+    }
+
+    /// Without the number of the writers' files, and with the size per writer if sizes grow.
+    fn contract(&self, row: &ChartCase<'_>, grows: bool) -> Contract {
+        let mut contract = row.case.record.contract.clone();
+        let number = self.number(row).unwrap_or(1);
+        if self.has_own_files(row) && number == u64::from(contract.files) {
+            contract.files = 1;
+        }
+        if grows {
+            contract.bytes /= number.max(1);
+        }
+        contract
+    }
+
+    fn remarks(&self, rows: &[ChartCase<'_>], grows: bool) -> String {
+        let one = self.words.trim_end_matches('s');
+        let mut remarks = String::new();
+        if grows {
+            remarks += &format!(", size per {one}");
+        }
+        if rows.iter().any(|row| self.has_own_files(row)) {
+            remarks += &format!(", one file or a file per {one}");
+        }
+        remarks
+    }
+}
