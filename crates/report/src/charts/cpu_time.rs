@@ -6,7 +6,7 @@ use writebench_stats::as_f64;
 use super::data::{Chart, ChartData, ChartFamily, ChartKind, Point, Series, Unit, XAxis, YAxis};
 use super::point::{figures_are, line_of, point};
 use super::rows::{ChartCase, grouped, places};
-use super::{axis, notes};
+use super::{axis, words};
 use crate::sentences::capitalised;
 use crate::tables::metric::{Metric, TIMES};
 
@@ -15,7 +15,7 @@ pub(super) fn charts(rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let works = grouped(rows, |row| row.name_without(&[Axis::Chunk]));
     let mut charts = Vec::new();
     for (work, rows) in &works {
-        let (sizes, targets) = (places(rows, ChartCase::chunk_bytes), notes::targets(rows));
+        let (sizes, targets) = (places(rows, ChartCase::chunk_bytes), words::targets(rows));
         for time in &TIMES {
             let name = time.title.trim_start_matches("total ");
             let label = capitalised(name);
@@ -28,7 +28,7 @@ pub(super) fn charts(rows: &[ChartCase<'_>]) -> Vec<ChartData> {
                     x,
                     y: YAxis { label: label.clone(), unit: Unit::Seconds, scale: axis::y_scale(&series) },
                     series,
-                    notes: [notes::causes(rows), notes::cut_short(rows)].concat(),
+                    notes: [words::causes(rows), words::cut_short(rows)].concat(),
                 };
                 let stem = format!("{}-by-{by}{suffix}", name.trim_end_matches(" time"));
                 charts.push((ChartFamily::CpuTime, stem, chart));

@@ -6,7 +6,7 @@ use writebench_stats::as_f64;
 use super::data::{Chart, ChartData, ChartFamily, ChartKind, Dot, Point, Series, Unit, YAxis, YScale};
 use super::point::{figures_are, point};
 use super::rows::{ChartCase, OfTarget, each_contract};
-use super::{axis, contracts, names, notes};
+use super::{axis, words};
 use crate::numbers::{Figure, PHASES, by_rank};
 
 pub(super) fn ranked(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
@@ -36,7 +36,7 @@ fn by_time<'r>(rows: &[ChartCase<'r>]) -> Vec<ChartCase<'r>> {
 }
 
 fn ranking(title: String, contract: &str, rows: &[ChartCase<'_>], drawn: &[ChartCase<'_>]) -> Chart {
-    let (names, common) = names::of_cases(drawn);
+    let (names, common) = words::names_of_cases(drawn);
     let points = (0u32..).zip(drawn).map(|(index, row)| {
         let figure = row.case.estimate.as_ref().map(|estimate| &estimate.total_ns);
         Point { dots: dots(row), ..point(f64::from(index), row, figure, 1e9) }
@@ -49,7 +49,7 @@ fn ranking(title: String, contract: &str, rows: &[ChartCase<'_>], drawn: &[Chart
         // Bars are compared by length, so they begin at 0.
         y: YAxis { label: "Elapsed time".to_owned(), unit: Unit::Seconds, scale: YScale::Linear },
         series: vec![Series { name: "elapsed time".to_owned(), points: points.collect() }],
-        notes: [notes::causes(rows), notes::cut_short(rows)].concat(),
+        notes: [words::causes(rows), words::cut_short(rows)].concat(),
     }
 }
 
@@ -65,7 +65,7 @@ fn dots(row: &ChartCase<'_>) -> Vec<Dot> {
 /// None without a value for the whole work.
 pub(super) fn phases(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
     rows.iter().find_map(ChartCase::whole_estimate)?;
-    let (names, common) = names::of_cases(rows);
+    let (names, common) = words::names_of_cases(rows);
     // All charts have the same series for the same colours.
     let series = PHASES.into_iter().map(|(name, ns)| {
         let points = (0u32..).zip(rows).map(|(index, row)| {
@@ -80,13 +80,13 @@ pub(super) fn phases(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opt
         title: format!("Time by phase, {target}"),
         subtitle: format!(
             "{section}{common}: medians of phases. Their sum can differ from the median of the whole.{}",
-            contracts::caution(rows)
+            words::caution(rows)
         ),
         kind: ChartKind::Stacked,
         x: axis::categories("case", names.into_iter()),
         // Parts of a bar are lengths.
         y: YAxis { label: "Elapsed time".to_owned(), unit: Unit::Seconds, scale: YScale::Linear },
         series: series.collect(),
-        notes: [notes::causes(rows), notes::cut_short(rows)].concat(),
+        notes: [words::causes(rows), words::cut_short(rows)].concat(),
     })
 }

@@ -3,7 +3,7 @@ use writebench_stats::as_f64;
 use super::data::{Chart, ChartKind, Interval, Point, Series, Unit, YAxis, YScale};
 use super::point::point;
 use super::rows::ChartCase;
-use super::{axis, contracts, names, notes};
+use super::{axis, words};
 use crate::numbers::LatencyCurve;
 
 /// A table is enough for fewer.
@@ -20,7 +20,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
     let told: Vec<_> = rows.iter().filter_map(curve).collect();
     let most = told.iter().map(|(_, count, _)| *count).max()?;
     let drawn: Vec<ChartCase<'_>> = told.iter().map(|(row, ..)| *row).collect();
-    let (names, common) = names::of_cases(&drawn);
+    let (names, common) = words::names_of_cases(&drawn);
     let lines = told.iter().zip(names);
     let series = lines.map(|((row, _, curve), name)| Series { name, points: points(row, curve) }).collect();
     Some(Chart {
@@ -28,13 +28,13 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
         subtitle: format!(
             "{section}{common}: cumulative share of calls over all samples, with bands from the lowest to the highest \
              sample. The last point is the longest call. Lower is better.{}",
-            contracts::caution(&drawn)
+            words::caution(&drawn)
         ),
         kind: ChartKind::Lines,
         x: axis::percentiles("share of calls", most),
         y: YAxis { label: "Time of a call".to_owned(), unit: Unit::Seconds, scale: YScale::Log10 },
         series,
-        notes: notes::causes(rows),
+        notes: words::causes(rows),
     })
 }
 

@@ -1,13 +1,10 @@
 //! Charts as plain data, which SVG files and the page draw.
 
 mod axis;
-mod contracts;
 mod cpu_time;
 pub(crate) mod data;
 mod elapsed;
 mod latency;
-mod names;
-mod notes;
 mod over_time;
 mod point;
 mod rows;
@@ -16,6 +13,7 @@ pub(crate) mod sections;
 #[cfg(test)]
 pub(crate) mod tests;
 mod throughput;
+mod words;
 
 pub(crate) use data::*;
 pub(crate) use scale::{Scale, value_text};

@@ -6,7 +6,7 @@ use writebench_stats::as_f64;
 use super::data::{Chart, ChartKind, Interval, Point, Series, Unit, YAxis};
 use super::point::point;
 use super::rows::ChartCase;
-use super::{axis, contracts, names};
+use super::{axis, words};
 use crate::numbers::{grouped, rates};
 
 type TypicalSample<'r> = (ChartCase<'r>, &'r Sample, &'r Timeline);
@@ -28,7 +28,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
         |(.., timeline): &TypicalSample<'_>| as_f64(timeline.interval_ns) * as_f64(timeline.bytes.len() as u64);
     let longest_ns = drawn.iter().map(ns).reduce(f64::max)?;
     let rows: Vec<ChartCase<'_>> = drawn.iter().map(|(row, ..)| *row).collect();
-    let (names, common) = names::of_cases(&rows);
+    let (names, common) = words::names_of_cases(&rows);
     let lines = drawn.iter().zip(&names);
     let series: Vec<Series> = lines
         .map(|((row, _, timeline), name)| Series { name: name.clone(), points: points(row, timeline) })
@@ -37,7 +37,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
         title: format!("Throughput over time, {target}"),
         subtitle: format!(
             "{section}{common}: one sample of each case during its writes, higher is better.{}",
-            contracts::caution(&rows)
+            words::caution(&rows)
         ),
         kind: ChartKind::Lines,
         x: axis::seconds("since the first call", longest_ns / 1e9),

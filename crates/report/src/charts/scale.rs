@@ -19,13 +19,8 @@ pub(crate) struct Scale {
     pub has_break: bool,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ScaleTick {
-    /// From 0 to 1, upwards.
-    pub part: f64,
-    /// None for lines between labels.
-    pub text: Option<String>,
-}
+/// A place from 0 to 1, upwards. Lines between labels have no text.
+pub(crate) type ScaleTick = (f64, Option<String>);
 
 impl Scale {
     pub(crate) fn for_chart(chart: &Chart) -> Self {
@@ -77,9 +72,9 @@ impl Scale {
     }
 
     pub(crate) fn ticks(&self) -> Vec<ScaleTick> {
-        let zero = ScaleTick { part: self.part(0.0), text: Some("0".to_owned()) };
+        let zero = (self.part(0.0), Some("0".to_owned()));
         let Some((bottom, top)) = self.range else { return vec![zero] };
-        let tick = |value: f64, text| ScaleTick { part: self.part(value), text };
+        let tick = |value: f64, text| (self.part(value), text);
         if self.scale == YScale::Linear {
             let ticks = round_ticks(top, self.unit).into_iter();
             return ticks.map(|Tick { at, text }| tick(at, Some(text))).collect();
@@ -240,7 +235,7 @@ mod tests {
     }
 
     fn texts(scale: &Scale) -> Vec<String> {
-        scale.ticks().into_iter().filter_map(|tick| tick.text).collect()
+        scale.ticks().into_iter().filter_map(|(_, text)| text).collect()
     }
 
     #[test]

@@ -6,7 +6,7 @@ use writebench_stats::as_f64;
 use super::data::{Chart, ChartData, ChartFamily, ChartKind, Point, Series, Unit, XAxis, YAxis};
 use super::point::{figures_are, line_of, point};
 use super::rows::{ChartCase, OfTarget, each_contract, grouped, places};
-use super::{axis, contracts, names, notes};
+use super::{axis, words};
 
 /// A table is enough for fewer.
 const FEWEST: usize = 3;
@@ -23,7 +23,7 @@ pub(super) fn by_chunk(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> 
         let (stem, chart) = throughput_lines("chunk size", &subject, x, &on, lines, |row| row.chunk_bytes());
         Some((ChartFamily::ThroughputByChunk, stem, chart))
     };
-    each_contract(rows, contracts::by_chunk, contracts::promise).into_iter().filter_map(chart).collect()
+    each_contract(rows, words::by_chunk, words::promise).into_iter().filter_map(chart).collect()
 }
 
 /// By label, or by case without chunk if cases differ in more than label and chunk.
@@ -51,18 +51,18 @@ pub(super) fn heat_map(section: &str, target: &str, rows: &[ChartCase<'_>]) -> O
         Series { name, points: cells.collect::<Vec<Point>>() }
     });
     let mut series: Vec<Series> = lines.collect();
-    let common = names::shorten_series(&mut series);
+    let common = words::shorten_series(&mut series);
     Some(Chart {
         title: format!("Throughput by chunk size and flags, {target}"),
         subtitle: format!(
             "{section}{common}. Medians, higher is better. Colours compare cells, not contracts.{}",
-            contracts::caution(rows)
+            words::caution(rows)
         ),
         kind: ChartKind::HeatMap,
         x: axis::categories("chunk size", columns),
         y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
         series,
-        notes: notes::causes(rows),
+        notes: words::causes(rows),
     })
 }
 
@@ -84,7 +84,7 @@ fn throughput_lines(
         line_of(name, rows.iter().map(point))
     });
     let mut series: Vec<Series> = series.collect();
-    let common = names::shorten_series(&mut series);
+    let common = words::shorten_series(&mut series);
     let chart = Chart {
         title: format!("Throughput by {what}, {}", on.target),
         subtitle: format!("{subject}{common}: {}", figures_are(&on.rows, "higher")),
@@ -92,7 +92,7 @@ fn throughput_lines(
         x,
         y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
         series,
-        notes: notes::causes(&on.rows),
+        notes: words::causes(&on.rows),
     };
     (format!("throughput-by-{what}{}", on.suffix), chart)
 }
@@ -140,7 +140,7 @@ impl Writers {
             let (stem, chart) = throughput_lines(self.words, &subject, x, &on, lines, count);
             (self.family, stem, chart)
         };
-        let parts = each_contract(&long, |row| self.contract(row, grows), contracts::promise);
+        let parts = each_contract(&long, |row| self.contract(row, grows), words::promise);
         parts.into_iter().map(chart).collect()
     }
 

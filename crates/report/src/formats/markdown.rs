@@ -27,7 +27,7 @@ pub(super) fn render(report: &Report) -> String {
             });
             text += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
         }
-        let sentences = table.sentences.iter().map(|sentence| &sentence.text);
+        let sentences = table.sentences.iter().map(|(_, text)| text);
         let lines: String = table.notes.iter().chain(sentences).map(|line| item(line)).collect();
         if !lines.is_empty() && !text.ends_with("\n\n") {
             text += "\n";

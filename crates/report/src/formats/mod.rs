@@ -1,6 +1,5 @@
 //! A file per format. `html` renders several reports in one page.
 
-mod bar;
 pub mod comparison;
 mod csv;
 mod fio;

@@ -7,7 +7,6 @@ mod bars;
 mod element;
 mod heat_map;
 mod legend;
-mod marker;
 mod plot;
 mod words;
 

@@ -126,8 +126,8 @@ pub(crate) fn table_text(table: Table, width: Option<usize>) -> (String, bool) {
     for note in &table.notes {
         text += &styled(QUIET, note, width);
     }
-    for sentence in &table.sentences {
-        text += &styled(if sentence.is_fault { FAULT } else { WARNING }, &sentence.text, width);
+    for (is_fault, sentence) in &table.sentences {
+        text += &styled(if *is_fault { FAULT } else { WARNING }, sentence, width);
     }
     (text, is_cut)
 }

@@ -8,19 +8,16 @@ mod latency;
 mod over_time;
 mod reached;
 mod rounds;
-mod sides;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::case::{CaseReport, across_targets, by_contract, by_rank, cases};
 pub(crate) use self::choices::{Choice, Choices};
-pub(crate) use self::comparison::ComparedCase;
-pub use self::comparison::{Comparison, ObservationUnit};
+pub(crate) use self::comparison::{CaseOn, CompareError, ComparedCase};
+pub use self::comparison::{ComparedRun, Comparison, ObservationUnit, Side};
 pub(crate) use self::estimate::{Estimate, Figure, PHASES, PhaseNs, least_and_most};
 pub(crate) use self::latency::{LatencyCurve, LatencyEstimate};
 pub(crate) use self::over_time::{Fall, OverTime, rates};
 pub(crate) use self::reached::{Reached, limit_kind};
 pub(crate) use self::rounds::{geometric_mean, ratio_in_rounds, total};
-pub(crate) use self::sides::{CaseOn, CompareError};
-pub use self::sides::{ComparedRun, Side};
 pub(crate) use writebench_stats::{distinct, grouped};

@@ -11,8 +11,8 @@ use crate::sentences::answer::plain;
 use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};
 use crate::sentences::number::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, TIMES, or_nothing};
-use crate::sentences::outcomes::failed;
 use crate::sentences::recommended::{has_rounds, recommended, simpler};
+use crate::sentences::warning::failed;
 use crate::sentences::words::{NAMED, counted, list, quoted};
 
 /// Common rounds for an interval.

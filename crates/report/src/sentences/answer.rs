@@ -4,9 +4,9 @@ use writebench_stats::{Interval, Verdict, grouped};
 use crate::numbers::{CaseReport, Estimate, by_contract, distinct};
 use crate::sentences::finding::{Finding, compared, figure, goal, value_of};
 use crate::sentences::number::{NOTHING, TIMES, range_of, share};
-use crate::sentences::outcomes::case_sentence;
 use crate::sentences::question::question;
 use crate::sentences::recommended::{recommended, simpler};
+use crate::sentences::warning::case_sentence;
 use crate::sentences::words::{NAMED, capitalised, counted, counted_range, list};
 
 #[derive(Debug, Clone, PartialEq)]

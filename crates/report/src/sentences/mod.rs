@@ -10,7 +10,6 @@ pub(crate) mod finding;
 mod image_share;
 pub(crate) mod machine;
 pub(crate) mod number;
-pub(crate) mod outcomes;
 mod question;
 mod ranks;
 mod recommended;
@@ -26,10 +25,10 @@ pub(crate) use self::changes::Change;
 pub(crate) use self::code::codes;
 pub(crate) use self::machine::{missing, one_line, run_lines};
 pub(crate) use self::number::*;
-pub(crate) use self::outcomes::case_sentence;
 pub use self::report::Report;
 pub(crate) use self::run_names::run_names;
 pub use self::visible::{visible, visible_lines};
+pub(crate) use self::warning::case_sentence;
 pub(crate) use self::words::{
     NAMED, capitalised, counted_range, free_name, list, shared_values, without_values,
 };

@@ -1,6 +1,5 @@
 //! The third layer, next to charts: rows and columns for the terminal and Markdown.
 
-pub(crate) mod bars;
 pub(crate) mod comparison;
 mod findings;
 mod matrix;

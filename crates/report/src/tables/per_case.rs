@@ -5,8 +5,7 @@ use crate::sentences::{
     GIGABYTES_PER_S, NUMBER, microseconds, milliseconds, or_nothing, range, shared_values, verdict_mark,
     without_values,
 };
-use crate::tables::bars::Bars;
-use crate::tables::metric::{ELAPSED, Metric, RECORDS, THROUGHPUT, TIMES};
+use crate::tables::metric::{Bars, ELAPSED, Metric, RECORDS, THROUGHPUT, TIMES};
 use crate::tables::table::{self, CASE, INTERVAL, Table, limit_cell};
 
 type MeasuredCase<'c> = (&'c CaseReport, &'c Estimate);

@@ -2,7 +2,7 @@ use writebench_model::{Contract, Layout, Outcome, RunRecord, TargetRecord};
 
 use crate::numbers::{CaseReport, by_contract, distinct, grouped};
 use crate::sentences::{NAMED, Report, case_sentence, list};
-use crate::tables::table::{self, Sentence, Table};
+use crate::tables::table::{self, Table};
 use crate::tables::{matrix, notes, per_case, side_by_side};
 
 impl Report {
@@ -79,12 +79,12 @@ fn ranked(title: &str, cases: &[CaseReport]) -> Vec<Table> {
 }
 
 /// Cases with the same cause share one.
-fn sentences(cases: &[CaseReport]) -> Vec<Sentence> {
+fn sentences(cases: &[CaseReport]) -> Vec<(bool, String)> {
     let mut sentences = Vec::new();
     for (cause, cases) in grouped(cases, |case| case.cause()) {
         let Some(cause) = cause else { continue };
         let is_fault = cases[0].outcome().is_some_and(Outcome::is_fault);
-        let mut say = |text| sentences.push(Sentence { is_fault, text });
+        let mut say = |text| sentences.push((is_fault, text));
         if cases.len() <= NAMED {
             cases.iter().for_each(|case| say(case_sentence(case)));
         } else {

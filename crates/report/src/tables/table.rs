@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use crate::numbers::Estimate;
 pub(crate) use crate::sentences::NOTHING;
 use crate::sentences::{or_nothing, share, visible};
-use crate::tables::bars::Bars;
+use crate::tables::metric::Bars;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
@@ -11,7 +11,8 @@ pub(crate) struct Table {
     pub columns: Vec<Column>,
     /// With a text for every column.
     pub rows: Vec<Vec<String>>,
-    pub sentences: Vec<Sentence>,
+    /// On cases without a value or with a loss. The first is true of a fault, not a property of the target.
+    pub sentences: Vec<(bool, String)>,
     pub notes: Vec<String>,
     /// Only in a terminal.
     pub bars: Option<Bars>,
@@ -35,14 +36,6 @@ pub(crate) struct Column {
     pub wraps: bool,
 }
 
-/// On cases without a value or with a loss.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sentence {
-    /// A fault, not a property of the target.
-    pub is_fault: bool,
-    pub text: String,
-}
-
 impl Table {
     pub(crate) fn from_rows(title: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<String>>) -> Self {
         Self { title: title.into(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
@@ -56,7 +49,7 @@ impl Table {
     /// Safe for a terminal.
     pub(crate) fn made_visible(mut self) -> Self {
         let columns = self.columns.iter_mut().flat_map(|column| [&mut column.group, &mut column.heading]);
-        let sentences = self.sentences.iter_mut().map(|sentence| &mut sentence.text);
+        let sentences = self.sentences.iter_mut().map(|(_, text)| text);
         let texts = columns.chain(self.rows.iter_mut().flatten()).chain(&mut self.notes).chain(sentences);
         for text in texts.chain([&mut self.title]) {
             // Almost all text is safe: copies are rare.

@@ -9,7 +9,7 @@ use writebench_stats::as_f64;
 
 use super::command::{again, of_program};
 use super::short::Short;
-use crate::charts::scale::{ScaleTick, round_values};
+use crate::charts::scale::round_values;
 use crate::charts::{NamedChart, Point, Scale, Unit, XScale};
 use crate::formats::palette;
 use crate::numbers::{
@@ -132,7 +132,7 @@ fn overview(goals: &[Goal<'_>], others: Vec<&Figure>) -> Value {
         figures = shared().flat_map(|goal| &goal.figures).copied().collect();
     }
     let scale = bars(&figures, 1.0);
-    let tick = |tick: ScaleTick| (Short(tick.part * 100.0), Short(tick.part * scale.top() / 1e9));
+    let tick = |(part, _)| (Short(part * 100.0), Short(part * scale.top() / 1e9));
     json!({ "end": Short(scale.top()), "ticks": scale.ticks().into_iter().map(tick).collect::<Vec<_>>() })
 }
 

@@ -1,6 +1,5 @@
 use writebench_model::Bytes;
 
-use crate::charts::scale::ScaleTick;
 use crate::charts::{Scale, Unit, YScale, value_text};
 use crate::numbers::{Choice, Choices, least_and_most};
 use crate::sentences::{MILLISECONDS, Report, counted, share};
@@ -50,7 +49,7 @@ impl Spread<'_> {
     /// Without those that would touch the one before or leave the picture.
     pub(super) fn labels(&self) -> Vec<(String, String)> {
         let mut free_from = 0.0;
-        let label = |ScaleTick { part, text }: ScaleTick| {
+        let label = |(part, text): (f64, Option<String>)| {
             let text = text.filter(|_| part >= free_from && part <= 1.0 - APART / 2.0)?;
             free_from = part + APART;
             Some((percent(part), text))

@@ -196,11 +196,11 @@ impl<'c> Rows<'c> {
     fn grid(&self) -> Vec<Element> {
         let bottom = self.bottom();
         let mut parts = Vec::new();
-        for tick in self.scale.ticks() {
-            let x = self.x_of_part(tick.part);
+        for (part, text_of_tick) in self.scale.ticks() {
+            let x = self.x_of_part(part);
             parts.push(line((x, self.top), (x, bottom + 4.0), &GRID));
-            if let Some(words) = &tick.text {
-                parts.push(text(x, bottom + 19.0, 12.0, QUIET, words, &MIDDLE));
+            if let Some(words) = text_of_tick {
+                parts.push(text(x, bottom + 19.0, 12.0, QUIET, &words, &MIDDLE));
             }
         }
         let title = axis_title(self.chart);

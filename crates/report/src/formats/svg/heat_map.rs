@@ -111,7 +111,8 @@ impl<'c> HeatMap<'c> {
             places.zip(&self.colours).map(|(x, colour)| filled((x, top), (width + 0.4, KEY.1), colour)),
         );
         let mut free_from = f64::NEG_INFINITY;
-        for (part, words) in self.scale.ticks().into_iter().filter_map(|tick| Some((tick.part, tick.text?))) {
+        for (part, words) in self.scale.ticks() {
+            let Some(words) = words else { continue };
             let (x, half) = (left + KEY.0 * part, self::width(&words, 11.0) / 2.0);
             parts.push(line((x, top + KEY.1), (x, top + KEY.1 + 4.0), &AXIS));
             if x - half >= free_from {

@@ -5,8 +5,7 @@ use svg::node::element::Element;
 use writebench_stats::as_f64;
 
 use super::element::*;
-use super::legend::series_group;
-use super::marker;
+use super::legend::{marker, ring, series_group, stroke};
 use super::words::{axis_title, figure_text, place_text};
 use crate::charts::{Chart, ChartKind, Interval, Point, Scale, Tick, XScale, value_text};
 use crate::formats::palette;
@@ -50,7 +49,7 @@ struct Plot<'c> {
 /// Elements and their lower end.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let scale = Scale::for_chart(chart);
-    let texts = scale.ticks().into_iter().filter_map(|tick| tick.text);
+    let texts = scale.ticks().into_iter().filter_map(|(_, text)| text);
     let top = top + 30.0;
     let (left, right, bottom) = (MARGIN + widest(texts, SIZE) + 8.0, WIDTH - MARGIN, top + HEIGHT);
     let mut plot = Plot { chart, scale, left, right, top, bottom, ends: ends(chart) };
@@ -124,13 +123,13 @@ impl Plot<'_> {
 
     fn y_axis(&self) -> Vec<Element> {
         let mut parts = Vec::new();
-        for tick in self.scale.ticks() {
-            let y = self.bottom - (self.bottom - self.top) * tick.part;
-            let faint = if tick.text.is_some() { "1" } else { "0.5" };
+        for (part, words) in self.scale.ticks() {
+            let y = self.bottom - (self.bottom - self.top) * part;
+            let faint = if words.is_some() { "1" } else { "0.5" };
             let style = [&GRID[..], &[("stroke-width", faint)]].concat();
             parts.push(line((self.left, y), (self.right, y), &style));
-            if let Some(words) = &tick.text {
-                parts.push(text(self.left - 7.0, y + 4.0, SIZE, QUIET, words, &END));
+            if let Some(words) = words {
+                parts.push(text(self.left - 7.0, y + 4.0, SIZE, QUIET, &words, &END));
             }
         }
         if self.scale.has_break {
@@ -213,7 +212,7 @@ impl Plot<'_> {
     fn line_of(&self, index: usize) -> Element {
         let mut group = series_group(self.chart, index);
         for stretch in self.stretches(index).filter(|stretch| stretch.len() > 1) {
-            let style = [marker::stroke(index, "1.8"), vec![("fill", "none")]].concat();
+            let style = [stroke(index, "1.8"), vec![("fill", "none")]].concat();
             let corners = stretch.iter().map(|(x, figure)| (*x, self.y(figure.value)));
             group.append(path(&through(corners), &style));
         }
@@ -280,9 +279,9 @@ impl Plot<'_> {
         };
         group = titled(group, &format!("{name}, {}{place}: {figures}", point.case));
         let place = (x, self.y(figure.value));
-        group.append(marker::marker(index, place, radius));
+        group.append(marker(index, place, radius));
         if point.only_disturbed {
-            group.append(marker::ring(place));
+            group.append(ring(place));
         }
         group
     }

@@ -1,4 +1,4 @@
-use writebench_model::{CaseRecord, Durability, Outcome, RunRecord, Sample};
+use writebench_model::{Durability, Outcome, Sample};
 use writebench_testkit::{example_case, example_run, example_target};
 
 use super::*;

@@ -11,8 +11,7 @@ use writebench_testkit::{example_case, example_run};
 use crate::numbers::case::{CaseReport, cases};
 use writebench_stats::Verdict;
 
-use crate::numbers::comparison::Comparison;
-use crate::numbers::sides::{ComparedRun, Side};
+use crate::numbers::comparison::{ComparedRun, Comparison, Side};
 
 /// Parsed once for thousands of experiments.
 static CASE: LazyLock<CaseRecord> = LazyLock::new(|| example_case("noise", "write", Vec::new()));
