@@ -12,7 +12,7 @@ use crate::tables::metric::{Metric, TIMES};
 
 /// Cases in one chart differ only in chunk and target. A single target has no chart by target.
 pub(super) fn charts(rows: &[ChartCase<'_>]) -> Vec<ChartData> {
-    let works = grouped(rows, |row| row.name_without(&[Axis::Chunk]));
+    let works = grouped(rows, |row| row.case.record.case.name_without(&[Axis::Chunk]));
     let mut charts = Vec::new();
     for (work, rows) in &works {
         let (sizes, targets) = (places(rows, ChartCase::chunk_bytes), words::targets(rows));

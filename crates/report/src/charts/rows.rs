@@ -19,11 +19,6 @@ impl<'r> ChartCase<'r> {
         known.map(Case::axes)
     }
 
-    /// The common name of a line's points along these axes.
-    pub(super) fn name_without(&self, axes: &[Axis]) -> String {
-        self.case.record.case.name_without(axes)
-    }
-
     /// A whole range counts as the file's size.
     pub(super) fn chunk_bytes(&self) -> Option<u64> {
         let bytes = match self.own_axes(Axis::Chunk)?.chunk_size_bytes {

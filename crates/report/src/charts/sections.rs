@@ -22,12 +22,11 @@ pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
     let rows = cases.iter().map(|(number, (_, target, case))| ChartCase { number: *number, target, case });
     let rows: Vec<ChartCase<'_>> = rows.collect();
     let mut charts = of_rows(&rows);
-    let missing = reports.iter().zip(&prefixes).flat_map(|(report, prefix)| {
-        report.run.missing.iter().map(move |target| format!("{prefix}{}: {}", target.name, target.why))
-    });
-    let missing: Vec<String> = missing.collect();
-    for chart in &mut charts {
-        chart.chart.notes.extend_from_slice(&missing);
+    for (report, prefix) in reports.iter().zip(&prefixes) {
+        let missing =
+            report.run.missing.iter().map(|target| format!("{prefix}{}: {}", target.name, target.why));
+        let missing: Vec<String> = missing.collect();
+        charts.iter_mut().for_each(|chart| chart.chart.notes.extend_from_slice(&missing));
     }
     charts
 }

@@ -28,7 +28,7 @@ pub(super) fn by_chunk(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> 
 
 /// By label, or by case without chunk if cases differ in more than label and chunk.
 fn lines<'r>(rows: &[ChartCase<'r>]) -> Vec<(String, Vec<ChartCase<'r>>)> {
-    let case = |row: &ChartCase<'_>| row.name_without(&[Axis::Chunk]);
+    let case = |row: &ChartCase<'_>| row.case.record.case.name_without(&[Axis::Chunk]);
     let name = |row: &ChartCase<'_>| row.case.record.label.clone().unwrap_or_else(|| case(row));
     let place = |row: &ChartCase<'_>| (name(row), row.chunk_bytes());
     let is_unique = grouped(rows, place).iter().all(|(_, rows)| rows.len() == 1);
@@ -161,7 +161,7 @@ impl Writers {
 
     fn name(&self, row: &ChartCase<'_>, grows: bool) -> String {
         let axes = [self.axis, Axis::Size];
-        row.name_without(if grows { &axes } else { &axes[..1] })
+        row.case.record.case.name_without(if grows { &axes } else { &axes[..1] })
     }
 
     fn has_own_files(&self, row: &ChartCase<'_>) -> bool {

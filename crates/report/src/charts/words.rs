@@ -67,31 +67,33 @@ pub(super) fn caution(rows: &[ChartCase<'_>]) -> String {
 }
 
 pub(super) fn causes(rows: &[ChartCase<'_>]) -> Vec<String> {
-    let several_targets = targets(rows).len() > 1;
     let causes = grouped(rows, |row| {
         let samples = row.case.estimate.as_ref().map(|estimate| estimate.samples);
         Some((row.target, row.case.cause()?, samples))
     });
-    let sentence = |(key, rows): (Option<_>, Vec<ChartCase<'_>>)| {
+    let sentence = |(key, of_cause): (Option<_>, Vec<ChartCase<'_>>)| {
         let (target, cause, samples): (&str, String, Option<usize>) = key?;
         // Such a case may still have good samples.
         let figure = samples.map_or("No result".to_owned(), |samples| {
             format!("A result of {} only", counted(samples, "sample"))
         });
-        let place = if several_targets { format!(" on {target}") } else { String::new() };
-        Some(format!("{figure} for {}{place}: {cause}", listed(&rows)))
+        Some(format!("{figure} for {}{}: {cause}", listed(&of_cause), place(target, rows)))
     };
     causes.into_iter().filter_map(sentence).collect()
 }
 
+/// The target, if there are several.
+fn place(target: &str, rows: &[ChartCase<'_>]) -> String {
+    if targets(rows).len() > 1 { format!(" on {target}") } else { String::new() }
+}
+
 /// Cases with limited time did less work than the other cases.
 pub(super) fn cut_short(rows: &[ChartCase<'_>]) -> Vec<String> {
-    let several_targets = targets(rows).len() > 1;
     let is_cut = |row: &&ChartCase<'_>| row.case.estimate.as_ref().is_some_and(|estimate| estimate.cut > 0);
     let cut: Vec<ChartCase<'_>> = rows.iter().filter(is_cut).copied().collect();
-    let sentences = |(target, rows): (&str, Vec<ChartCase<'_>>)| {
-        let place = if several_targets { format!(" on {target}") } else { String::new() };
-        let together = if rows.len() > NAMED { rows.len() } else { 1 };
+    let sentences = |(target, of_target): (&str, Vec<ChartCase<'_>>)| {
+        let place = place(target, rows);
+        let together = if of_target.len() > NAMED { of_target.len() } else { 1 };
         let sentence = |rows: &[ChartCase<'_>]| {
             let bytes = places(rows, |row| row.case.estimate.as_ref().map(|estimate| estimate.bytes));
             let text = |bytes: &u64| Bytes(*bytes).approximate();
@@ -99,7 +101,7 @@ pub(super) fn cut_short(rows: &[ChartCase<'_>]) -> Vec<String> {
             let most = bytes[1..].last().map_or(String::new(), |most| format!(" to {}", text(most)));
             format!("No time for {}{place}: cut short after {least}{most}", listed(rows))
         };
-        rows.chunks(together).map(sentence).collect::<Vec<_>>()
+        of_target.chunks(together).map(sentence).collect::<Vec<_>>()
     };
     grouped(&cut, |row| row.target).into_iter().flat_map(sentences).collect()
 }

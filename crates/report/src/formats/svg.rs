@@ -79,21 +79,20 @@ pub(super) fn render(chart: &Chart) -> String {
 fn limited(chart: &Chart) -> (Chart, Option<String>) {
     let (bars, lines) = (chart.x.ticks.len(), chart.series.len());
     let mut fitting = chart.clone();
+    let left_out = |shown: usize, all: usize, what: &str| {
+        Some(format!("The first {shown} of {all} {what}. The other {} do not fit.", all - shown))
+    };
     if chart.kind == ChartKind::Stacked && bars > MOST_BARS {
         let end = chart.x.ticks[MOST_BARS].at;
         fitting.x.ticks.truncate(MOST_BARS);
         fitting.series.iter_mut().for_each(|series| series.points.retain(|point| point.x < end));
-        return (fitting, Some(left_out(MOST_BARS, bars, "cases")));
+        return (fitting, left_out(MOST_BARS, bars, "cases"));
     }
     if matches!(chart.x.scale, XScale::Linear | XScale::Percentile) && lines > MOST_LINES {
         fitting.series.truncate(MOST_LINES);
-        return (fitting, Some(left_out(MOST_LINES, lines, "lines")));
+        return (fitting, left_out(MOST_LINES, lines, "lines"));
     }
     (fitting, None)
-}
-
-fn left_out(shown: usize, of: usize, what: &str) -> String {
-    format!("The first {shown} of {of} {what}. The other {} do not fit.", of - shown)
 }
 
 fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {

@@ -33,12 +33,9 @@ impl Report {
                 or_nothing(Some(finding.samples).filter(|&samples| samples > 0), |samples| samples.to_string())
             }),
             Cells::words(&beside, |finding| finding.compared.clone()),
+            Cells::figure("of", "limit", 2, |finding| finding.limit.clone()).if_any(),
             Cells::text(table::CASE, 3, |finding| finding.case.clone().unwrap_or_default()),
         ]);
-        if findings.iter().any(|finding| !matches!(finding.limit.as_str(), "" | NOTHING)) {
-            let limit = Cells::figure("of", "limit", 2, |finding| finding.limit.clone());
-            columns.insert(columns.len() - 1, limit);
-        }
         Table::with("", findings, columns)
     }
 

@@ -3,23 +3,25 @@
 use writebench_model::Axis;
 
 use crate::numbers::{CaseReport, grouped};
-use crate::sentences::{GIGABYTES_PER_S, mark};
+use crate::sentences::or_nothing;
+use crate::tables::metric::THROUGHPUT;
 use crate::tables::per_case;
-use crate::tables::table::{Column, NOTHING, Table, limit_cell};
+use crate::tables::table::{Column, Table, limit_cell};
 
 /// For each size of the file. Rows are cases if they differ in more than label and chunk.
 pub(super) fn throughput(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     let mut tables = Vec::new();
     for (size, cases_of_size) in grouped(cases.iter().copied(), |case| axis(case, Axis::Size)) {
         let title_of_size = format!("{title}, {size}");
+        let cell =
+            |case: &CaseReport| or_nothing(case.estimate.as_ref(), |estimate| THROUGHPUT.value(estimate));
         let Some(throughput) = table(&title_of_size, "GB/s, total", &cases_of_size, cell) else {
             return vec![per_case::phases(title, cases)];
         };
         tables.push(throughput);
         if cases_of_size.iter().any(|case| case.has_limit()) {
             let title = format!("{title_of_size}: of the limit");
-            let of_limit = |case: &CaseReport| limit_cell(case.estimate.as_ref());
-            tables.extend(table(&title, "of limit", &cases_of_size, of_limit));
+            tables.extend(table(&title, "of limit", &cases_of_size, |case| limit_cell(case.estimate.as_ref())));
         }
     }
     tables
@@ -47,9 +49,4 @@ fn table(title: &str, heading: &str, cases: &[&CaseReport], cell: fn(&CaseReport
         rows.push(row);
     }
     Some(Table::from_rows(title, columns, rows))
-}
-
-fn cell(case: &CaseReport) -> String {
-    let Some(estimate) = &case.estimate else { return NOTHING.to_owned() };
-    mark(estimate, GIGABYTES_PER_S.text(estimate.throughput_bytes_per_s.value))
 }

@@ -63,14 +63,11 @@ pub(super) fn samples(cases: &[CaseReport]) -> Option<String> {
 
 /// For cells without room for intervals.
 pub(super) fn intervals(cases: &[CaseReport]) -> Option<String> {
-    let half_width = |case: &'_ CaseReport| {
-        let width = case.estimate.as_ref()?.throughput_bytes_per_s.half_width()?;
-        Some((case.name.clone(), width))
-    };
-    let mut widths: Vec<(String, f64)> = cases.iter().filter_map(half_width).collect();
-    widths.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let (_, middle) = widths.get(widths.len() / 2)?;
-    let (name, most) = widths.last()?;
+    let half_width = |case: &CaseReport| case.estimate.as_ref()?.throughput_bytes_per_s.half_width();
+    let widths = cases.iter().filter_map(|case| Some((&case.name, half_width(case)?)));
+    let mut widths: Vec<(&String, f64)> = widths.collect();
+    widths.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    let ((_, middle), (name, most)) = (widths.get(widths.len() / 2)?, widths.last()?);
     let [middle, most] = [*middle, *most].map(share);
     Some(format!("95% CI: median ± {middle}, widest ± {most} ({name}). All: `show --sort case`"))
 }

@@ -48,20 +48,14 @@ fn cpu_and_samples<'c>(rank: u8) -> [Cells<'c>; 3] {
     ]
 }
 
-/// Columns exist if a case has them. Stability is dropped before the limit.
-fn limit_and_stability<'c>(cases: &[&'c CaseReport], rank: u8) -> Vec<Cells<'c>> {
-    let any = |has: fn(&Estimate) -> bool| cases.iter().any(|case| case.estimate.as_ref().is_some_and(has));
-    let mut columns = Vec::new();
-    if any(|estimate| estimate.limit.is_some()) {
-        columns.push(figures("of", "limit", rank, |estimate| limit_cell(Some(estimate))));
-    }
-    if any(|estimate| estimate.over_time.is_some()) {
-        let stability = |estimate: &Estimate| {
-            or_nothing(estimate.over_time, |over_time| over_time.stability.name().to_owned())
-        };
-        columns.push(figures("over", "time", rank + 2, stability));
-    }
-    columns
+fn limit<'c>(rank: u8) -> Cells<'c> {
+    figures("of", "limit", rank, |estimate| limit_cell(Some(estimate))).if_any()
+}
+
+fn stability<'c>(rank: u8) -> Cells<'c> {
+    let stability =
+        |estimate: &Estimate| or_nothing(estimate.over_time, |over_time| over_time.stability.name().to_owned());
+    figures("over", "time", rank, stability).if_any()
 }
 
 pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
@@ -72,8 +66,9 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
             or_nothing(every_bytes, |_| RECORDS.value(estimate))
         }));
     }
-    columns.extend(limit_and_stability(cases, 1));
     columns.extend([
+        limit(1),
+        stability(3),
         extremes(&THROUGHPUT, 5),
         figures("write alone", "GB/s", 3, |estimate| {
             GIGABYTES_PER_S.text(estimate.write_alone_bytes_per_s.value)
@@ -90,15 +85,18 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
             or_nothing(estimate.latency_ns.as_ref(), |latency| microseconds(value(latency)))
         })
     }
-    let mut columns = vec![value(&RECORDS, "total"), interval(&RECORDS), value(&ELAPSED, "")];
-    columns.extend(limit_and_stability(cases, 3));
-    columns.extend([
+    let mut columns = vec![
+        value(&RECORDS, "total"),
+        interval(&RECORDS),
+        value(&ELAPSED, ""),
+        limit(3),
+        stability(5),
         latency("µs/call:", "p50", |latency| latency.p50),
         latency("", "p90", |latency| latency.p90),
         latency("", "p99", |latency| latency.p99),
         latency("", "p99.9", |latency| latency.p99_9),
         latency("", "max", |latency| latency.max),
-    ]);
+    ];
     columns.extend(phases_and_cpu(5));
     table(title, cases, columns, (1, &RECORDS))
 }
@@ -116,8 +114,9 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
         interval(&ELAPSED),
         extremes(&ELAPSED, 5),
         figures("", "GB/s", 2, |estimate| GIGABYTES_PER_S.text(estimate.throughput_bytes_per_s.value)),
+        limit(2),
+        stability(4),
     ];
-    columns.extend(limit_and_stability(&cases, 2));
     columns.extend(cpu_and_samples(5));
     table(title, &cases, columns, (1, &ELAPSED))
 }
@@ -135,18 +134,16 @@ fn distance(best: &CaseReport, case: &CaseReport) -> String {
 pub(super) fn cpu_times(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     let table = |time: &Metric| {
         let buffer = |(case, _): &MeasuredCase<'_>| case.record.case.value(Axis::Chunk).unwrap_or_default();
-        let mut columns = vec![
+        let columns = vec![
             Cells::text("buffer", 0, buffer),
             value(time, ""),
             interval(time),
+            limit(0),
             extremes(time, 2),
             figures("per call", "ns", 0, |estimate| or_nothing(per_call(estimate, time), |ns| NUMBER.text(ns))),
             samples(),
             Cells::text(CASE, 1, |(case, _)| case.record.case.to_string()),
         ];
-        if cases.iter().any(|case| case.has_limit()) {
-            columns.insert(3, figures("of", "limit", 0, |estimate| limit_cell(Some(estimate))));
-        }
         Table::with(format!("{title}: {}", time.title), &measured(cases), columns)
     };
     TIMES.iter().map(table).collect()

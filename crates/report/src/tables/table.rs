@@ -42,6 +42,10 @@ impl Table {
     }
 
     pub(super) fn with<R>(title: impl Into<String>, rows: &[R], columns: Vec<Cells<'_, R>>) -> Self {
+        let has_value =
+            |column: &Cells<'_, R>| rows.iter().any(|row| !matches!((column.cell)(row).as_str(), "" | NOTHING));
+        let columns = columns.into_iter().filter(|column| !column.is_optional || has_value(column));
+        let columns: Vec<Cells<'_, R>> = columns.collect();
         let rows = rows.iter().map(|row| columns.iter().map(|column| (column.cell)(row)).collect()).collect();
         Self::from_rows(title, columns.into_iter().map(|column| column.column).collect(), rows)
     }
@@ -68,19 +72,29 @@ pub(crate) fn limit_cell(estimate: Option<&Estimate>) -> String {
 pub(super) struct Cells<'c, R> {
     column: Column,
     cell: Box<dyn Fn(&R) -> String + 'c>,
+    is_optional: bool,
 }
 
 impl<'c, R> Cells<'c, R> {
+    fn new(column: Column, cell: impl Fn(&R) -> String + 'c) -> Self {
+        Self { column, cell: Box::new(cell), is_optional: false }
+    }
+
     pub(super) fn figure(group: &str, heading: &str, rank: u8, cell: impl Fn(&R) -> String + 'c) -> Self {
-        Self { column: Column::figure(group, heading, rank), cell: Box::new(cell) }
+        Self::new(Column::figure(group, heading, rank), cell)
     }
 
     pub(super) fn text(heading: &str, rank: u8, cell: impl Fn(&R) -> String + 'c) -> Self {
-        Self { column: Column::text(heading, rank), cell: Box::new(cell) }
+        Self::new(Column::text(heading, rank), cell)
     }
 
     pub(super) fn words(heading: &str, cell: impl Fn(&R) -> String + 'c) -> Self {
-        Self { column: Column { wraps: true, ..Column::text(heading, 0) }, cell: Box::new(cell) }
+        Self::new(Column { wraps: true, ..Column::text(heading, 0) }, cell)
+    }
+
+    /// Left out if no row has a value.
+    pub(super) fn if_any(self) -> Self {
+        Self { is_optional: true, ..self }
     }
 }
 
