@@ -1,6 +1,6 @@
 //! Throughput by chunk size, as lines or as a heat map of flags, and by threads or ranks.
 
-use writebench_model::{Axes, Axis, Contract, Files};
+use writebench_model::{Axis, Contract, Files};
 use writebench_stats::as_f64;
 
 use super::data::{Chart, ChartData, ChartFamily, ChartKind, Point, Series, Unit, XAxis, YAxis};
@@ -99,69 +99,58 @@ fn throughput_lines(
 
 struct Writers {
     axis: Axis,
-    words: &'static str,
-    count: fn(&Axes) -> u32,
     /// The value of axis `files` for one file per writer.
     own_files: Files,
     family: ChartFamily,
+    /// Sizes are per writer.
+    grows: bool,
 }
-
-const THREADS: Writers = Writers {
-    axis: Axis::Threads,
-    words: "threads",
-    count: |axes| axes.threads,
-    own_files: Files::PerThread,
-    family: ChartFamily::ThroughputByThreads,
-};
-const RANKS: Writers = Writers {
-    axis: Axis::Ranks,
-    words: "ranks",
-    count: |axes| axes.ranks,
-    own_files: Files::PerRank,
-    family: ChartFamily::ThroughputByRanks,
-};
 
 /// With a file per writer, the number of files is the axis, for comparison with one file for all.
 pub(super) fn by_writers(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
-    [THREADS, RANKS].iter().flat_map(|writers| writers.charts(section, rows)).collect()
+    let threads = (Axis::Threads, Files::PerThread, ChartFamily::ThroughputByThreads);
+    let ranks = (Axis::Ranks, Files::PerRank, ChartFamily::ThroughputByRanks);
+    let charts = |(axis, own_files, family)| {
+        Writers { axis, own_files, family, grows: size_grows(axis, rows) }.charts(section, rows)
+    };
+    [threads, ranks].into_iter().flat_map(charts).collect()
+}
+
+fn number(axis: Axis, row: &ChartCase<'_>) -> Option<u64> {
+    row.own_axes(axis)?.get(axis).parse().ok()
+}
+
+fn size_grows(axis: Axis, rows: &[ChartCase<'_>]) -> bool {
+    let sizes = |row: &ChartCase<'_>| {
+        let (bytes, number) = (row.case.record.contract.bytes, number(axis, row)?);
+        Some((bytes, bytes.checked_rem(number), bytes.checked_div(number)))
+    };
+    let all: Vec<_> = rows.iter().filter_map(sizes).collect();
+    all.iter().all(|(_, rest, share)| *rest == Some(0) && *share == all[0].2)
+        && all.iter().any(|(bytes, ..)| *bytes != all[0].0)
 }
 
 impl Writers {
     fn charts(&self, section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
-        let grows = self.size_grows(rows);
-        let count = |row: &ChartCase<'_>| self.number(row);
-        let lines = grouped(rows, |row| (row.target, self.name(row, grows)));
+        let what = self.axis.name();
+        let count = |row: &ChartCase<'_>| number(self.axis, row);
+        let lines = grouped(rows, |row| (row.target, self.name(row)));
         let long = lines.into_iter().filter(|(_, rows)| places(rows, count).len() >= FEWEST);
         let long: Vec<ChartCase<'_>> = long.flat_map(|(_, rows)| rows).collect();
         let chart = |(contract, on): (Contract, OfTarget<'_>)| {
-            let subject = format!("{section}. {contract}{}", self.remarks(&on.rows, grows));
-            let x = axis::counts(self.words, &places(&on.rows, count));
-            let lines = grouped(&on.rows, |row| self.name(row, grows));
-            let (stem, chart) = throughput_lines(self.words, &subject, x, &on, lines, count);
+            let subject = format!("{section}. {contract}{}", self.remarks(&on.rows));
+            let x = axis::counts(what, &places(&on.rows, count));
+            let lines = grouped(&on.rows, |row| self.name(row));
+            let (stem, chart) = throughput_lines(what, &subject, x, &on, lines, count);
             (self.family, stem, chart)
         };
-        let parts = each_contract(&long, |row| self.contract(row, grows), words::promise);
+        let parts = each_contract(&long, |row| self.contract(row), words::promise);
         parts.into_iter().map(chart).collect()
     }
 
-    fn number(&self, row: &ChartCase<'_>) -> Option<u64> {
-        row.own_axes(self.axis).map(|axes| (self.count)(axes).into())
-    }
-
-    /// Sizes are per writer.
-    fn size_grows(&self, rows: &[ChartCase<'_>]) -> bool {
-        let sizes = |row: &ChartCase<'_>| {
-            let bytes = row.case.record.contract.bytes;
-            self.number(row).map(|number| (bytes, bytes.checked_rem(number), bytes.checked_div(number)))
-        };
-        let all: Vec<_> = rows.iter().filter_map(sizes).collect();
-        all.iter().all(|(_, rest, share)| *rest == Some(0) && *share == all[0].2)
-            && all.iter().any(|(bytes, ..)| *bytes != all[0].0)
-    }
-
-    fn name(&self, row: &ChartCase<'_>, grows: bool) -> String {
+    fn name(&self, row: &ChartCase<'_>) -> String {
         let axes = [self.axis, Axis::Size];
-        row.case.record.case.name_without(if grows { &axes } else { &axes[..1] })
+        row.case.record.case.name_without(if self.grows { &axes } else { &axes[..1] })
     }
 
     fn has_own_files(&self, row: &ChartCase<'_>) -> bool {
@@ -169,22 +158,22 @@ impl Writers {
     }
 
     /// Without the number of the writers' files, and with the size per writer if sizes grow.
-    fn contract(&self, row: &ChartCase<'_>, grows: bool) -> Contract {
+    fn contract(&self, row: &ChartCase<'_>) -> Contract {
         let mut contract = row.case.record.contract.clone();
-        let number = self.number(row).unwrap_or(1);
+        let number = number(self.axis, row).unwrap_or(1);
         if self.has_own_files(row) && number == u64::from(contract.files) {
             contract.files = 1;
         }
-        if grows {
+        if self.grows {
             contract.bytes /= number.max(1);
         }
         contract
     }
 
-    fn remarks(&self, rows: &[ChartCase<'_>], grows: bool) -> String {
-        let one = self.words.trim_end_matches('s');
+    fn remarks(&self, rows: &[ChartCase<'_>]) -> String {
+        let one = self.axis.name().trim_end_matches('s');
         let mut remarks = String::new();
-        if grows {
+        if self.grows {
             remarks += &format!(", size per {one}");
         }
         if rows.iter().any(|row| self.has_own_files(row)) {

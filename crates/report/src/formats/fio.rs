@@ -39,9 +39,7 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
 }
 
 fn job_on(report: &Report, case: &CaseReport) -> Result<Job, String> {
-    let is_device =
-        case.target(&report.run).is_some_and(|target| target.environment.filesystem.is_block_device());
-    if is_device {
+    if case.target(&report.run).is_some_and(|target| target.environment.filesystem.is_block_device()) {
         return Err("fio would overwrite the device without asking".to_owned());
     }
     let recorded = &case.record.case;

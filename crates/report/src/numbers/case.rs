@@ -52,10 +52,7 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
 
 /// A case that joined a contest was recorded last, but belongs in its table.
 fn tables_together(rows: Vec<CaseRecord>) -> Vec<CaseRecord> {
-    let table = |row: &CaseRecord| {
-        let (suite, section) = row.origin.table();
-        (suite.to_owned(), section.to_owned())
-    };
+    let table = |row: &CaseRecord| (row.origin.suite().to_owned(), row.origin.section().to_owned());
     grouped(rows, table).into_iter().flat_map(|(_, rows)| rows).collect()
 }
 
@@ -160,9 +157,8 @@ impl CaseReport {
 
     /// The key of the ranking, infinite without a value.
     pub(crate) fn time_ns(&self) -> f64 {
-        let modelled = self.modelled.as_ref().and_then(Modelled::value_ns);
         let measured = || self.estimate.as_ref().map(|estimate| estimate.total_ns.value);
-        modelled.or_else(measured).unwrap_or(f64::INFINITY)
+        self.modelled.as_ref().and_then(Modelled::value_ns).or_else(measured).unwrap_or(f64::INFINITY)
     }
 }
 

@@ -3,7 +3,7 @@ use std::fmt;
 
 use serde::Serialize;
 use writebench_model::{CaseRecord, Contract, RunRecord};
-use writebench_stats::{CONFIDENCE, Interval, Verdict, distinct};
+use writebench_stats::{CONFIDENCE, Interval, Verdict, distinct, independent_ratio, median};
 
 use crate::numbers::case::{CaseReport, cases};
 
@@ -117,9 +117,10 @@ impl Comparison {
         if common.is_empty() {
             return Err(CompareError::NothingInCommon { a: a.name, b: b.name });
         }
-        let is_of_one_run =
-            matches!((a.runs.as_slice(), b.runs.as_slice()), ([a], [b]) if a.run.id == b.run.id);
-        let unit = if is_of_one_run { ObservationUnit::Round } else { ObservationUnit::Run };
+        let unit = match (a.runs.as_slice(), b.runs.as_slice()) {
+            ([a], [b]) if a.run.id == b.run.id => ObservationUnit::Round,
+            _ => ObservationUnit::Run,
+        };
         let (cases_of_a, cases_of_b) = (take_cases(&mut a, with_target), take_cases(&mut b, with_target));
         let mut left_out = Vec::new();
         let mut cases = Vec::new();
@@ -263,27 +264,25 @@ fn with_rank<'r>(runs: &'r Cases, case: &CaseOn, left_out: &mut Vec<LeftOut>) ->
 fn compared(case: CaseOn, unit: ObservationUnit, a: &[&CaseReport], b: &[&CaseReport]) -> Option<ComparedCase> {
     let times = |side: &[&CaseReport]| side.iter().map(|case| case.time_ns()).collect::<Vec<f64>>();
     let bytes_per_s = |side: &[&CaseReport]| {
-        let estimates = side.iter().filter_map(|case| case.estimate.as_ref());
-        writebench_stats::median(
-            &estimates.map(|estimate| estimate.throughput_bytes_per_s.value).collect::<Vec<f64>>(),
-        )
+        let value = |case: &&CaseReport| Some(case.estimate.as_ref()?.throughput_bytes_per_s.value);
+        median(&side.iter().filter_map(value).collect::<Vec<f64>>())
     };
     let (times_of_a, times_of_b) = (times(a), times(b));
-    let ratio = writebench_stats::median(&times_of_a)? / writebench_stats::median(&times_of_b)?;
+    let ratio = median(&times_of_a)? / median(&times_of_b)?;
     let speed_ratio = match unit {
         ObservationUnit::Round => a.first()?.ratio_to(b.first()?)?,
-        ObservationUnit::Run => {
-            writebench_stats::independent_ratio(&times_of_a, &times_of_b, CONFIDENCE)?.around(ratio)
-        }
+        ObservationUnit::Run => independent_ratio(&times_of_a, &times_of_b, CONFIDENCE)?.around(ratio),
     };
-    let count =
-        |side: &[&CaseReport]| if unit == ObservationUnit::Round { speed_ratio.count } else { side.len() };
+    let [a_count, b_count] = match unit {
+        ObservationUnit::Round => [speed_ratio.count; 2],
+        ObservationUnit::Run => [a.len(), b.len()],
+    };
     Some(ComparedCase {
         case,
         a_bytes_per_s: bytes_per_s(a)?,
         b_bytes_per_s: bytes_per_s(b)?,
-        a_count: count(a),
-        b_count: count(b),
+        a_count,
+        b_count,
         verdict: verdict(&speed_ratio, Verdict::MARGIN),
         speed_ratio,
     })

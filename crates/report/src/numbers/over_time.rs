@@ -45,10 +45,7 @@ impl OverTime {
     pub(crate) fn from_samples(samples: &[&Sample]) -> Option<Self> {
         let all: Vec<_> = samples.iter().filter_map(|sample| stability(sample)).collect();
         let count = |wanted| all.iter().filter(|(stability, _)| *stability == wanted).count();
-        let stability = all
-            .iter()
-            .map(|(stability, _)| *stability)
-            .max_by_key(|&stability| (count(stability), stability))?;
+        let (stability, _) = *all.iter().max_by_key(|(stability, _)| (count(*stability), *stability))?;
         let falls: Vec<Fall> = all.iter().filter_map(|(_, fall)| *fall).collect();
         let median =
             |value: fn(&Fall) -> f64| writebench_stats::median(&falls.iter().map(value).collect::<Vec<f64>>());

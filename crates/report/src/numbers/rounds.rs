@@ -67,8 +67,7 @@ pub(crate) fn ratio_in_rounds(
     of_sample: fn(&Sample) -> f64,
 ) -> Option<Interval> {
     let by_round = |case: &CaseRecord| -> HashMap<u32, f64> {
-        let usable = Sample::usable(&case.samples).into_iter();
-        usable.map(|sample| (sample.round, of_sample(sample))).collect()
+        Sample::usable(&case.samples).iter().map(|sample| (sample.round, of_sample(sample))).collect()
     };
     let over = |own: f64, other: f64| if own == other { 1.0 } else { own / other };
     let others = by_round(other.0);

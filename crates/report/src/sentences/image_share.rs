@@ -45,8 +45,7 @@ fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, cases: &[C
     let estimates: Vec<f64> = ratios.iter().map(|ratio| ratio.estimate).collect();
     let (least, most) = least_and_most(estimates.iter().copied())?;
     let mean = geometric_mean(&estimates);
-    let is_told = ratios.iter().any(|ratio| ratio.verdict().is_difference());
-    let share = match is_told {
+    let share = match ratios.iter().any(|ratio| ratio.verdict().is_difference()) {
         true if mean > 1.0 => format!("{:.0} % for image and loop device", (1.0 - 1.0 / mean) * 100.0),
         true => "no measurable cost of image and loop device".to_owned(),
         false => "no difference in any case".to_owned(),

@@ -22,14 +22,9 @@ fn rounded(value: f64) -> f64 {
         return value;
     }
     let digits = 4.0 - value.abs().log10().floor();
-    // Division by a power of ten is exact, unlike multiplication by a negative one.
-    if digits >= 0.0 {
-        let power = 10.0_f64.powf(digits);
-        (value * power).round() / power
-    } else {
-        let power = 10.0_f64.powf(-digits);
-        (value / power).round() * power
-    }
+    // A power of ten is exact, unlike a negative one. One of these is 1.
+    let [up, down] = [digits, -digits].map(|digits| 10.0_f64.powf(digits.max(0.0)));
+    (value * up / down).round() / up * down
 }
 
 #[cfg(test)]

@@ -66,27 +66,15 @@ pub(super) fn series_group(chart: &Chart, index: usize) -> Element {
 /// Dash and gap. Five of them and seven colours repeat after 35 series.
 const DASHES: [&str; 5] = ["", "7 3", "2 3", "10 3 2 3", "14 5"];
 
-/// On the unit circle's square. The circle has no corners.
-const CORNERS: [&[(f64, f64)]; 6] = [
-    &[],
-    &[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)],
-    &[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)],
-    &[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)],
-    &[(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)],
-    &[
-        (-0.4, -1.2),
-        (0.4, -1.2),
-        (0.4, -0.4),
-        (1.2, -0.4),
-        (1.2, 0.4),
-        (0.4, 0.4),
-        (0.4, 1.2),
-        (-0.4, 1.2),
-        (-0.4, 0.4),
-        (-1.2, 0.4),
-        (-1.2, -0.4),
-        (-0.4, -0.4),
-    ],
+/// The first corners and the number of quarter turns of a mark, on the unit circle's square. The circle has no
+/// corners.
+const CORNERS: [(&[(f64, f64)], usize); 6] = [
+    (&[], 0),
+    (&[(-0.88, -0.88)], 4),
+    (&[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)], 1),
+    (&[(0.0, -1.25)], 4),
+    (&[(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)], 1),
+    (&[(-0.4, -1.2), (0.4, -1.2), (0.4, -0.4)], 4),
 ];
 
 /// Solid for the first series.
@@ -98,7 +86,7 @@ pub(super) fn stroke(index: usize, width: &'static str) -> Vec<(&'static str, &'
 
 /// Hollow from the seventh series, filled again from the thirteenth.
 pub(super) fn marker(index: usize, (x, y): (f64, f64), radius: f64) -> Element {
-    let corners = CORNERS[index % CORNERS.len()];
+    let (corners, turns) = CORNERS[index % CORNERS.len()];
     let is_hollow = (index / CORNERS.len()) % 2 == 1;
     let fill: &[(&str, &str)] = if is_hollow {
         &[("class", "wb-paper"), ("fill", palette::PAPER.light), ("stroke-width", "1.5")]
@@ -108,7 +96,9 @@ pub(super) fn marker(index: usize, (x, y): (f64, f64), radius: f64) -> Element {
     if corners.is_empty() {
         return circle((x, y), radius, fill);
     }
-    let corners = corners.iter().map(|(dx, dy)| (x + dx * radius, y + dy * radius));
+    let turned =
+        |turns: usize| corners.iter().map(move |corner| (0..turns).fold(*corner, |(dx, dy), _| (-dy, dx)));
+    let corners = (0..turns).flat_map(turned).map(|(dx, dy)| (x + dx * radius, y + dy * radius));
     path(&format!("{}Z", through(corners)), fill)
 }
 
