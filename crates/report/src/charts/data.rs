@@ -151,11 +151,8 @@ pub(crate) struct Point {
     pub dots: Vec<Dot>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Dot {
-    pub value: f64,
-    pub is_disturbed: bool,
-}
+/// A value, and whether it was disturbed.
+pub(crate) type Dot = (f64, bool);
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Interval {

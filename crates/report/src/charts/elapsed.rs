@@ -7,7 +7,7 @@ use super::data::{Chart, ChartData, ChartFamily, ChartKind, Dot, Point, Series, 
 use super::point::{figures_are, point};
 use super::rows::{ChartCase, OfTarget, each_contract};
 use super::{axis, words};
-use crate::numbers::{Figure, PHASES, by_rank};
+use crate::numbers::{Figure, PHASES, by_rank, total};
 
 pub(super) fn ranked(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let durability = |row: &ChartCase<'_>| row.case.record.contract.durability.to_string();
@@ -55,10 +55,7 @@ fn ranking(title: String, contract: &str, rows: &[ChartCase<'_>], drawn: &[Chart
 
 /// Good samples, including disturbed ones outside the value.
 fn dots(row: &ChartCase<'_>) -> Vec<Dot> {
-    let dot = |sample: &Sample| Dot {
-        value: as_f64(sample.phases_ns.total()) / 1e9,
-        is_disturbed: sample.disturbed.is_some(),
-    };
+    let dot = |sample: &Sample| (total(sample) / 1e9, sample.disturbed.is_some());
     row.case.good_samples().map(dot).collect()
 }
 

@@ -109,7 +109,7 @@ fn values(chart: &Chart) -> Vec<f64> {
         ChartKind::Stacked => stacked(chart).into_iter().map(|(_, whole)| whole).collect(),
         ChartKind::Lines | ChartKind::Groups | ChartKind::Bars => {
             let of_figures = figures.flat_map(|figure| [figure.low, figure.value, figure.high]);
-            of_figures.chain(chart.points().flat_map(|point| &point.dots).map(|dot| dot.value)).collect()
+            of_figures.chain(chart.points().flat_map(|point| &point.dots).map(|(value, _)| *value)).collect()
         }
     }
 }

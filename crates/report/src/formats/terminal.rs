@@ -45,8 +45,7 @@ pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
 
 /// Recommended methods have separate lines, because they may be long.
 fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
-    let compares_targets = report.run.is_side_by_side() && !report.is_for_each_target();
-    if width.is_none() || !report.is_brief() || report.advice.is_some() || compares_targets {
+    if width.is_none() || !report.is_brief() || report.advice.is_some() || report.compares_targets() {
         return None;
     }
     let table = report.findings_table(false).made_visible();

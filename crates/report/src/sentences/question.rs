@@ -37,13 +37,14 @@ fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
     let into = if !contract.content.is_data() { "for" } else { "into" };
     // A made filesystem's path is gone. A directory's name is its path.
     let on = target.map_or(String::new(), |target| format!(" on {}", target.name));
-    match (contract.files, contract.start) {
-        (1, Start::New) => format!("{into} a new file{on}"),
-        // These writes determine the size of folios, and so the cost of overwrites.
-        (1, Start::Existing) => format!("{into} an existing file{on}, filled by writes of 1 MiB"),
-        (files, Start::Existing) => format!("{into} {files} existing files{on}, filled by writes of 1 MiB"),
-        (files, Start::New) => format!("{into} {files} new files{on}"),
-    }
+    let files = match (contract.files, contract.start) {
+        (1, Start::New) => "a new file".to_owned(),
+        (1, Start::Existing) => "an existing file".to_owned(),
+        (files, start) => format!("{files} {start} files"),
+    };
+    // These writes determine the size of folios, and so the cost of overwrites.
+    let filled = if contract.start == Start::Existing { ", filled by writes of 1 MiB" } else { "" };
+    format!("{into} {files}{on}{filled}")
 }
 
 #[cfg(test)]

@@ -80,15 +80,15 @@ impl Report {
         !self.is_arranged && origins.all(|origin| origin.is_search() || origin.suite() == GOALS)
     }
 
-    pub(crate) fn is_for_each_target(&self) -> bool {
-        are_for_each_target(&self.run, &self.cases)
+    /// Not with an answer for each target.
+    pub(crate) fn compares_targets(&self) -> bool {
+        self.run.is_side_by_side() && !are_for_each_target(&self.run, &self.cases)
     }
 
     pub(crate) fn headings(&self) -> (&'static str, String) {
         let found = if self.is_brief() { "recommended" } else { "fastest" };
         let found = if self.advice.is_some() { "method" } else { found };
-        let compares_targets = self.run.is_side_by_side() && !self.is_for_each_target();
-        let first = self.run.targets.first().filter(|_| self.advice.is_none() && compares_targets);
+        let first = self.run.targets.first().filter(|_| self.advice.is_none() && self.compares_targets());
         (found, first.map_or("vs. plain write".to_owned(), |first| format!("vs. {}", first.name)))
     }
 

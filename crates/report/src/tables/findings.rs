@@ -46,7 +46,7 @@ impl Report {
     /// The fastest method of each goal on each target.
     pub(crate) fn targets_table(&self) -> Option<Table> {
         let run = &self.run;
-        if !run.is_side_by_side() || self.is_for_each_target() {
+        if !self.compares_targets() {
             return None;
         }
         let heading = |finding: &Finding| {

@@ -109,11 +109,13 @@ fn every_good_sample_of_a_ranked_case_is_a_dot() {
     let chart = only(&copies(&["splice", "sendfile"]), ChartFamily::Ranked);
     let points = &chart.series[0].points;
     assert_eq!(points[0].dots.len(), 6);
-    let disturbed: Vec<usize> =
-        points.iter().map(|point| point.dots.iter().filter(|dot| dot.is_disturbed).count()).collect();
+    let disturbed: Vec<usize> = points
+        .iter()
+        .map(|point| point.dots.iter().filter(|(_, is_disturbed)| *is_disturbed).count())
+        .collect();
     assert_eq!(disturbed, [0, 6]);
     let figure = points[0].figure.unwrap();
-    assert!(points[0].dots.iter().any(|dot| dot.value <= figure.value));
+    assert!(points[0].dots.iter().any(|(value, _)| *value <= figure.value));
     assert_eq!(serde_json::to_value(&points[0]).unwrap().get("dots"), None);
 }
 

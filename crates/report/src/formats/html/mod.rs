@@ -47,8 +47,6 @@ struct Page<'r> {
     spreads: Vec<Spread<'r>>,
     warnings: usize,
     troubled: usize,
-    style: &'static str,
-    plotly: &'static str,
     script: String,
     data: String,
     /// For the content security policy.
@@ -60,8 +58,12 @@ struct Page<'r> {
 pub fn render(reports: &[Report]) -> String {
     let names = run_names(reports);
     let charts = charts::charts(reports);
-    let comparisons: Vec<Result<Comparison, CompareError>> =
-        (1..reports.len()).map(|b| comparison(reports, &names, b)).collect();
+    let side = |index: usize| {
+        let (name, run) = (names[index].clone(), reports[index].whole_run());
+        Side { name: name.clone(), runs: vec![ComparedRun { name, run }] }
+    };
+    let comparison = |b: usize| Comparison::from_sides(side(0), side(b));
+    let comparisons: Vec<_> = (1..reports.len()).map(comparison).collect();
     let data =
         serde_json::to_string(&data(reports, &names, &charts, &comparisons)).expect("every key is a text");
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
@@ -74,22 +76,12 @@ pub fn render(reports: &[Report]) -> String {
         warnings: reports.iter().map(|report| report.warnings.len()).sum(),
         troubled: reports.iter().flat_map(|report| &report.cases).filter(|case| !case.is_ok()).count(),
         comparisons,
-        style: STYLE,
-        plotly: PLOTLY,
         script_hashes: [PLOTLY, &script].map(hash).join(" "),
         script,
         // The same in a JSON string, and cannot end an element.
         data: data.replace('<', "\\u003c"),
     };
     page.render().expect("the page is written to memory")
-}
-
-fn comparison(reports: &[Report], names: &[String], b: usize) -> Result<Comparison, CompareError> {
-    let side = |index: usize| {
-        let (name, run) = (names[index].clone(), reports[index].whole_run());
-        Side { name: name.clone(), runs: vec![ComparedRun { name, run }] }
-    };
-    Comparison::from_sides(side(0), side(b))
 }
 
 fn hash(script: &str) -> String {

@@ -91,10 +91,11 @@ fn dots(chart: &Chart) -> impl Iterator<Item = &Dot> {
 pub(super) fn marks(chart: &Chart, scale: &Scale) -> Vec<String> {
     let mut marks = Vec::new();
     if dots(chart).next().is_some() {
-        let cross = if dots(chart).any(|dot| dot.is_disturbed) { ", cross: a disturbed sample" } else { "" };
+        let cross =
+            if dots(chart).any(|(_, is_disturbed)| *is_disturbed) { ", cross: a disturbed sample" } else { "" };
         marks.push(format!("Dot below a bar: a sample{cross}."));
     }
-    let beyond = dots(chart).filter(|dot| !scale.holds(dot.value)).count();
+    let beyond = dots(chart).filter(|(value, _)| !scale.holds(*value)).count();
     if beyond > 0 {
         marks.push(format!("Outside the picture: {}.", counted(beyond, "sample")));
     }
@@ -108,13 +109,14 @@ fn dots_of(chart: &Chart, index: usize, point: &Point, rows: &Rows<'_>, top: f64
     let are_many = dots(chart).count() > MANY_DOTS;
     let mut met = HashSet::new();
     let (mut calm, mut disturbed) = (String::new(), String::new());
-    for (number, dot) in (0u32..).zip(&point.dots).filter(|(_, dot)| rows.scale.holds(dot.value)) {
-        let (x, y) = (rows.x(dot.value), top + (f64::from(number) * GOLDEN).fract() * STRIP_HEIGHT);
-        let pixel = (px(x.round()), px(y.round()), dot.is_disturbed);
+    let shown = (0u32..).zip(&point.dots).filter(|(_, (value, _))| rows.scale.holds(*value));
+    for (number, &(value, is_disturbed)) in shown {
+        let (x, y) = (rows.x(value), top + (f64::from(number) * GOLDEN).fract() * STRIP_HEIGHT);
+        let pixel = (px(x.round()), px(y.round()), is_disturbed);
         if are_many && !met.insert(pixel) {
             continue;
         }
-        if dot.is_disturbed {
+        if is_disturbed {
             disturbed += &format!("M{},{}l4,4m0,-4l-4,4", px(x - 2.0), px(y - 2.0));
         } else {
             // A zero-length line with round ends.
