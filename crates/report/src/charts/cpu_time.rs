@@ -8,7 +8,7 @@ use super::point::{figures_are, line_of, point};
 use super::rows::{ChartCase, grouped, places};
 use super::{axis, words};
 use crate::sentences::capitalised;
-use crate::tables::metric::{Metric, TIMES};
+use crate::sentences::metric::{Metric, TIMES};
 
 /// Cases in one chart differ only in chunk and target. A single target has no chart by target.
 pub(super) fn charts(rows: &[ChartCase<'_>]) -> Vec<ChartData> {

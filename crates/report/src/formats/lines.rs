@@ -1,7 +1,6 @@
 use super::styles::QUIET;
 use super::width::{display_width, padded};
-use crate::tables::metric::Bars;
-use crate::tables::table::{self, Column, Table};
+use crate::tables::table::{self, Bars, Column, Table};
 
 /// Cells of the shortest and the longest bar.
 const LEAST_BAR: usize = 8;

@@ -2,8 +2,9 @@ use writebench_model::{Axes, Axis, Bytes, Contract, GOALS, Prepare, RunRecord, S
 use writebench_stats::{Interval, Verdict, grouped};
 
 use crate::numbers::{CaseReport, Estimate, by_contract, distinct};
-use crate::sentences::finding::{Finding, compared, figure, goal, value_of};
-use crate::sentences::number::{NOTHING, TIMES, range_of, share};
+use crate::sentences::finding::{Finding, compared, goal};
+use crate::sentences::metric::Metric;
+use crate::sentences::number::{NOTHING, TIMES, or_nothing, share};
 use crate::sentences::question::question;
 use crate::sentences::recommended::{recommended, simpler};
 use crate::sentences::warning::case_sentence;
@@ -214,10 +215,10 @@ pub(crate) fn plain(case: &CaseReport) -> &'static str {
 
 /// `write,size=1MiB at 4.70 GB/s (4.51 – 4.83)`.
 fn figure_of(case: &CaseReport, estimate: &Estimate) -> String {
-    let (figure, unit, quantity) = figure(&case.record, estimate);
-    let at = if unit == "ms" { "in" } else { "at" };
-    let value = value_of(estimate, &figure, quantity);
-    format!("{} {at} {value} {unit} ({})", case.name, range_of(estimate, &figure, quantity))
+    let metric = Metric::for_case(&case.record, estimate);
+    let at = if metric.unit == "ms" { "in" } else { "at" };
+    let (value, interval) = (metric.value(estimate), metric.interval_or_samples(estimate));
+    format!("{} {at} {value} {} ({interval})", case.name, metric.unit)
 }
 
 /// Plain write is the fastest.
@@ -237,12 +238,10 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
 
 /// The same case on the first target.
 fn beside_first(best: &CaseReport, others: &[&CaseReport], first: &str) -> String {
-    if best.record.target == first {
-        return NOTHING.to_owned();
-    }
     let same = |other: &&&CaseReport| other.record.target == first && other.record.case == best.record.case;
-    let ratio = others.iter().find(same).and_then(|same| same.ratio_to(best));
-    ratio.map_or(NOTHING.to_owned(), |ratio| compared(&ratio))
+    let same = others.iter().find(same).filter(|_| best.record.target != first);
+    let ratio = same.and_then(|same| same.ratio_to(best));
+    or_nothing(ratio, |ratio| compared(&ratio))
 }
 
 /// For a rank that no method on this filesystem can have.

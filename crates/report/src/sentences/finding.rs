@@ -2,10 +2,9 @@ use serde::Serialize;
 use writebench_model::{CaseRecord, Content, Contract, DataSource, Durability, Start, TargetRecord};
 use writebench_stats::{Interval, Verdict};
 
-use crate::numbers::{CaseReport, Estimate, Figure};
-use crate::sentences::number::{
-    GIGABYTES_PER_S, MILLISECONDS, NOTHING, NUMBER, Quantity, TIMES, mark, or_nothing, range, share,
-};
+use crate::numbers::{CaseReport, Estimate};
+use crate::sentences::metric::Metric;
+use crate::sentences::number::{NOTHING, TIMES, or_nothing, share};
 use crate::sentences::words::counted;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -37,13 +36,13 @@ impl Finding {
 
     /// Without a goal and target.
     pub(crate) fn for_case(case: &CaseReport, estimate: &Estimate, compared: String) -> Self {
-        let (figure, unit, quantity) = figure(&case.record, estimate);
+        let metric = Metric::for_case(&case.record, estimate);
         Self {
             way: words(&case.record),
             case: Some(case.record.case.to_string()),
-            figure: value_of(estimate, &figure, quantity),
-            unit,
-            interval: range(&figure, quantity),
+            figure: metric.value(estimate),
+            unit: metric.unit,
+            interval: metric.interval(estimate),
             samples: estimate.samples,
             compared,
             limit: or_nothing(estimate.limit, |limit| share(limit.share)),
@@ -58,22 +57,6 @@ pub(crate) fn words(case: &CaseRecord) -> String {
         return format!("your program: {command}");
     }
     case.case.known().map_or_else(|| case.case.to_string(), writebench_model::Case::words)
-}
-
-/// The contract's value, its unit and format.
-pub(crate) fn figure(case: &CaseRecord, estimate: &Estimate) -> (Figure, &'static str, &'static Quantity) {
-    let contract = &case.contract;
-    match estimate.records_per_s {
-        // Durable records count per second, calls without data by time.
-        Some(per_s) if contract.durable_every_bytes.is_some() => (per_s, "records/s", &NUMBER),
-        _ if !contract.content.has_own_bytes() => (estimate.total_ns, "ms", &MILLISECONDS),
-        _ => (estimate.throughput_bytes_per_s, "GB/s", &GIGABYTES_PER_S),
-    }
-}
-
-/// Marked if every sample was disturbed.
-pub(crate) fn value_of(estimate: &Estimate, figure: &Figure, quantity: &Quantity) -> String {
-    mark(estimate, quantity.text(figure.value))
 }
 
 /// Too few rounds have no number.

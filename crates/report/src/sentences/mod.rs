@@ -9,6 +9,7 @@ pub(crate) mod comparison;
 pub(crate) mod finding;
 mod image_share;
 pub(crate) mod machine;
+pub(crate) mod metric;
 pub(crate) mod number;
 mod question;
 mod ranks;

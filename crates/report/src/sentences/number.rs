@@ -64,17 +64,6 @@ pub(crate) fn range(figure: &Figure, quantity: &Quantity) -> String {
     }
 }
 
-/// Also the number of samples of a range.
-pub(crate) fn range_of(estimate: &Estimate, figure: &Figure, quantity: &Quantity) -> String {
-    match estimate.samples {
-        1 => "one sample".to_owned(),
-        few if figure.low.is_none() => {
-            format!("{} … {}, {few} samples", quantity.text(figure.min), quantity.text(figure.max))
-        }
-        _ => range(figure, quantity),
-    }
-}
-
 pub(crate) const NOTHING: &str = "–";
 
 pub(crate) fn or_nothing<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {

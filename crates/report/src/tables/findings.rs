@@ -1,7 +1,8 @@
 //! The first screen: a line per goal, and with several targets a table of targets.
 
 use crate::numbers::{CaseReport, distinct};
-use crate::sentences::finding::{Finding, IN_PAGE_CACHE, figure, value_of};
+use crate::sentences::finding::{Finding, IN_PAGE_CACHE};
+use crate::sentences::metric::Metric;
 use crate::sentences::{NOTHING, Report, or_nothing};
 use crate::tables::table::{self, Column, Table};
 
@@ -61,11 +62,10 @@ impl Report {
             let cases = self.cases.iter().filter(of_goal);
             let best = cases.min_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
             or_nothing(best.and_then(|case| Some((case, case.estimate.as_ref()?))), |(case, estimate)| {
-                let (figure, _, quantity) = figure(&case.record, estimate);
-                if case.breaks_its_promise {
-                    return "not durable".to_owned();
+                match case.breaks_its_promise {
+                    true => "not durable".to_owned(),
+                    false => Metric::for_case(&case.record, estimate).value(estimate),
                 }
-                value_of(estimate, &figure, quantity)
             })
         };
         let columns = [Column::text("", 0)].into_iter().chain(self.findings.iter().map(heading)).collect();

@@ -3,8 +3,8 @@
 use writebench_model::Axis;
 
 use crate::numbers::{CaseReport, grouped};
+use crate::sentences::metric::THROUGHPUT;
 use crate::sentences::or_nothing;
-use crate::tables::metric::THROUGHPUT;
 use crate::tables::per_case;
 use crate::tables::table::{Column, Table, limit_cell};
 

@@ -3,7 +3,6 @@
 pub(crate) mod comparison;
 mod findings;
 mod matrix;
-pub(crate) mod metric;
 mod notes;
 mod per_case;
 pub(crate) mod sections;

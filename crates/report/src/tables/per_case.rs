@@ -1,12 +1,12 @@
 use writebench_model::{Axis, Durability};
 
 use crate::numbers::{CaseReport, Estimate, LatencyEstimate, PHASES, PhaseNs, by_rank};
+use crate::sentences::metric::{ELAPSED, Metric, RECORDS, THROUGHPUT, TIMES};
 use crate::sentences::{
     GIGABYTES_PER_S, NUMBER, microseconds, milliseconds, or_nothing, range, shared_values, verdict_mark,
     without_values,
 };
-use crate::tables::metric::{Bars, ELAPSED, Metric, RECORDS, THROUGHPUT, TIMES};
-use crate::tables::table::{self, CASE, INTERVAL, Table, limit_cell};
+use crate::tables::table::{self, Bars, CASE, INTERVAL, Table, limit_cell};
 
 type MeasuredCase<'c> = (&'c CaseReport, &'c Estimate);
 

@@ -4,13 +4,17 @@ use writebench_model::{Axis, CaseRecord, Layout, RunRecord, TargetRecord};
 use writebench_stats::Interval;
 
 use crate::numbers::{CaseReport, Estimate, across_targets, distinct, geometric_mean, ratio_in_rounds};
+use crate::sentences::metric::{self, Metric, RECORDS, THROUGHPUT};
 use crate::sentences::{TIMES, or_nothing, verdict_mark};
-use crate::tables::metric::{Metric, shown};
 use crate::tables::table::{self, Column, Table, limit_cell};
 
 pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &RunRecord) -> Vec<Table> {
     let grid = Grid::from_cases(cases, run);
-    let shown = shown(layout);
+    let shown: &[Metric] = match layout {
+        Layout::CpuTime => &metric::TIMES,
+        Layout::Records => &[RECORDS],
+        Layout::Phases | Layout::Ranked | Layout::Matrix => &[THROUGHPUT],
+    };
     let title_of = |metric: &Metric| format!("{title}: {}", metric.title);
     let mut tables: Vec<Table> = shown.iter().map(|metric| grid.table(&title_of(metric), metric)).collect();
     if let (Some(table), [first, _, ..]) = (tables.last_mut(), run.targets.as_slice()) {

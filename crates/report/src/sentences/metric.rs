@@ -1,8 +1,8 @@
-use writebench_model::{Layout, Sample};
+use writebench_model::{CaseRecord, Sample};
 use writebench_stats::as_f64;
 
-use crate::numbers::{CaseReport, Estimate, Figure, total};
-use crate::sentences::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, Quantity, mark, or_nothing, range};
+use crate::numbers::{Estimate, Figure, total};
+use crate::sentences::number::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, Quantity, mark, or_nothing, range};
 
 type FigureOf = fn(&Estimate) -> Option<&Figure>;
 
@@ -32,7 +32,7 @@ pub(crate) const RECORDS: Metric = Metric {
 };
 pub(crate) const ELAPSED: Metric = TIMES[0];
 
-/// Of [`Layout::CpuTime`].
+/// Of layout `cpu-time`.
 pub(crate) const TIMES: [Metric; 3] = [
     time("total elapsed time", |estimate| Some(&estimate.total_ns), total),
     time("user CPU time", |estimate| Some(&estimate.user_cpu_figure_ns), |sample| as_f64(sample.user_cpu_ns)),
@@ -51,15 +51,16 @@ fn speed(sample: &Sample) -> f64 {
     as_f64(sample.bytes.max(1)) / total(sample)
 }
 
-pub(crate) fn shown(layout: Layout) -> &'static [Metric] {
-    match layout {
-        Layout::CpuTime => &TIMES,
-        Layout::Records => &[RECORDS],
-        Layout::Phases | Layout::Ranked | Layout::Matrix => &[THROUGHPUT],
-    }
-}
-
 impl Metric {
+    /// The contract's. Durable records count per second, calls without data by time.
+    pub(crate) fn for_case(case: &CaseRecord, estimate: &Estimate) -> &'static Self {
+        match case.contract.durable_every_bytes.and(estimate.records_per_s) {
+            Some(_) => &RECORDS,
+            None if !case.contract.content.has_own_bytes() => &ELAPSED,
+            None => &THROUGHPUT,
+        }
+    }
+
     pub(crate) fn value(&self, estimate: &Estimate) -> String {
         or_nothing((self.figure)(estimate), |figure| mark(estimate, self.text.text(figure.value)))
     }
@@ -68,33 +69,19 @@ impl Metric {
         or_nothing((self.figure)(estimate), |figure| range(figure, self.text))
     }
 
+    /// Also the number of samples of a range.
+    pub(crate) fn interval_or_samples(&self, estimate: &Estimate) -> String {
+        match ((self.figure)(estimate), estimate.samples) {
+            (_, 1) => "one sample".to_owned(),
+            (Some(Figure { low: None, min, max, .. }), few) => {
+                format!("{} … {}, {few} samples", self.text.text(*min), self.text.text(*max))
+            }
+            _ => self.interval(estimate),
+        }
+    }
+
     /// `least – most` of all samples.
     pub(crate) fn extremes(&self, estimate: &Estimate) -> String {
         or_nothing((self.figure)(estimate), |figure| self.text.between(figure.min, figure.max))
-    }
-}
-
-/// Of one scale from 0.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Bars {
-    /// The value of a full bar.
-    pub full: String,
-    /// A share, and whether every sample was disturbed. None without a value, or with less work than other rows.
-    pub of_rows: Vec<Option<(f64, bool)>>,
-    /// As of columns: dropped first if the width is short.
-    pub rank: u8,
-}
-
-impl Bars {
-    /// None if fewer than two rows are comparable.
-    pub(super) fn for_rows(rows: &[(&CaseReport, &Estimate)], rank: u8, metric: &Metric) -> Option<Self> {
-        let is_comparable = |estimate: &Estimate| estimate.cut == 0 || metric.unit != ELAPSED.unit;
-        let value =
-            |estimate: &Estimate| Some((metric.figure)(estimate).filter(|_| is_comparable(estimate))?.value);
-        let full = rows.iter().filter_map(|(_, estimate)| value(estimate)).fold(0.0, f64::max);
-        let bar = |(_, estimate): &(_, &Estimate)| Some((value(estimate)? / full, estimate.only_disturbed));
-        let of_rows: Vec<_> = rows.iter().map(bar).collect();
-        let is_comparison = full > 0.0 && of_rows.iter().flatten().count() > 1;
-        is_comparison.then(|| Self { full: metric.text.text(full), of_rows, rank })
     }
 }
