@@ -27,12 +27,12 @@ pub(super) fn seconds(label: &str, seconds: f64) -> XAxis {
 }
 
 pub(super) fn percentiles(label: &str, count: u64) -> XAxis {
-    let tick = |at: f64, text: String| Tick { at, text };
+    let tick = |share: f64, text: String| Tick { at: nines(share), text };
     let mut ticks = vec![tick(0.0, "0 %".to_owned()), tick(0.5, "50 %".to_owned())];
     let rests = std::iter::successors(Some(10_u64), |rest| rest.checked_mul(10));
-    ticks.extend(rests.take_while(|&rest| rest <= count).enumerate().map(|(nines, rest)| {
-        let at = 1.0 - 1.0 / as_f64(rest);
-        tick(at, format!("{:.*} %", nines.saturating_sub(1), at * 100.0))
+    ticks.extend(rests.take_while(|&rest| rest <= count).enumerate().map(|(digits, rest)| {
+        let share = 1.0 - 1.0 / as_f64(rest);
+        tick(share, format!("{:.*} %", digits.saturating_sub(1), share * 100.0))
     }));
     XAxis { label: label.to_owned(), scale: XScale::Percentile, ticks }
 }
@@ -40,4 +40,9 @@ pub(super) fn percentiles(label: &str, count: u64) -> XAxis {
 pub(super) fn y_scale(series: &[Series]) -> YScale {
     let figures = series.iter().flat_map(|series| &series.points).filter_map(|point| point.figure);
     YScale::for_values(figures.map(|figure| figure.value))
+}
+
+/// The place of a share on the axis.
+pub(super) fn nines(share: f64) -> f64 {
+    -(1.0 - share).log10()
 }

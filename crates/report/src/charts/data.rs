@@ -86,7 +86,7 @@ pub(crate) enum XScale {
     /// Seconds.
     Linear,
     /// Shares of calls, at equal distances for each tenfold rarer rest: `q` is at log10(1 / (1 - q)), as in
-    /// HdrHistogram's plots. The longest of `n` calls is at 1 - 1 / (2 n), because 1 has no place.
+    /// HdrHistogram's plots. The longest of `n` calls has the share 1 - 1 / (2 n), because 1 has no place.
     Percentile,
     /// Words, numbered from 0.
     Categories,

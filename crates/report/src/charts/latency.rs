@@ -41,7 +41,10 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
 fn points(row: &ChartCase<'_>, curve: &LatencyCurve) -> Vec<Point> {
     let place = |(quantile, ns): &(f64, [u64; 3])| {
         let [low, median, high] = ns.map(|ns| as_f64(ns) / 1e9);
-        Point { figure: Some(Interval { value: median, low, high }), ..point(*quantile, row, None, 1.0) }
+        Point {
+            figure: Some(Interval { value: median, low, high }),
+            ..point(axis::nines(*quantile), row, None, 1.0)
+        }
     };
     curve.iter().map(place).collect()
 }

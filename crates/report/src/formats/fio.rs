@@ -9,7 +9,7 @@ use std::path::Path;
 use writebench_model::{Axis, RecordedCase};
 use writebench_snippets::fio::{self, Job};
 
-use super::rendered::{Files, MARK};
+use super::{Files, MARK};
 use crate::numbers::{CaseReport, Figure, PHASES, distinct};
 use crate::sentences::{GIGABYTES_PER_S, Report, counted, free_name, milliseconds, range};
 

@@ -9,7 +9,6 @@ pub mod jsonl;
 mod lines;
 mod markdown;
 mod palette;
-mod rendered;
 mod styles;
 mod svg;
 pub mod terminal;
@@ -17,7 +16,6 @@ mod width;
 
 use std::path::Path;
 
-pub use self::rendered::{Files, MARK, has_mark};
 pub use self::width::{display_width, padded};
 use crate::numbers::Comparison;
 use crate::sentences::Report;
@@ -49,6 +47,22 @@ pub struct RenderDirectory {
     pub always: &'static [&'static str],
     /// The path is only shown.
     pub files: fn(&Report, &Path) -> Files,
+}
+
+#[derive(Debug)]
+pub struct Files {
+    /// Names and texts.
+    pub files: Vec<(String, String)>,
+    /// On missing files.
+    pub note: Option<String>,
+}
+
+/// Marks the first line of each file: later exports replace only marked files.
+pub const MARK: &str = "made by writebench";
+
+pub fn has_mark(beginning: &[u8]) -> bool {
+    let first_line = beginning.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    first_line.windows(MARK.len()).any(|part| part == MARK.as_bytes())
 }
 
 /// In the order of the help.

@@ -10,27 +10,23 @@ pub(super) struct Colour<T = &'static str> {
     pub dark: T,
 }
 
-const fn pair(light: &'static str, dark: &'static str) -> Colour {
-    Colour { light, dark }
-}
-
-pub(super) const PAPER: Colour = pair("#ffffff", "#0d1117");
-pub(super) const INK: Colour = pair("#1f2328", "#e6edf3");
-pub(super) const QUIET: Colour = pair("#59636e", "#9aa5b1");
-pub(super) const GRID: Colour = pair("#dfe3e8", "#2b323b");
-pub(super) const AXIS: Colour = pair("#8b949e", "#6e7681");
-pub(super) const STRIPE: Colour = pair("#f4f6f8", "#161b22");
+pub(super) const PAPER: Colour = Colour { light: "#ffffff", dark: "#0d1117" };
+pub(super) const INK: Colour = Colour { light: "#1f2328", dark: "#e6edf3" };
+pub(super) const QUIET: Colour = Colour { light: "#59636e", dark: "#9aa5b1" };
+pub(super) const GRID: Colour = Colour { light: "#dfe3e8", dark: "#2b323b" };
+pub(super) const AXIS: Colour = Colour { light: "#8b949e", dark: "#6e7681" };
+pub(super) const STRIPE: Colour = Colour { light: "#f4f6f8", dark: "#161b22" };
 
 /// Okabe and Ito's colours, for any colour vision. On white, three are darker and the faint yellow is missing.
 /// On black, all are lighter.
 pub(super) const OF_SERIES: [Colour; 7] = [
-    pair("#0072b2", "#4aa8e8"),
-    pair("#d55e00", "#ff8a3d"),
-    pair("#009e73", "#2ec99b"),
-    pair("#b8578f", "#e79ac5"),
-    pair("#b57a00", "#f0b93a"),
-    pair("#3d93c9", "#8fd3f7"),
-    pair("#3b4148", "#dce3ea"),
+    Colour { light: "#0072b2", dark: "#4aa8e8" },
+    Colour { light: "#d55e00", dark: "#ff8a3d" },
+    Colour { light: "#009e73", dark: "#2ec99b" },
+    Colour { light: "#b8578f", dark: "#e79ac5" },
+    Colour { light: "#b57a00", dark: "#f0b93a" },
+    Colour { light: "#3d93c9", dark: "#8fd3f7" },
+    Colour { light: "#3b4148", dark: "#dce3ea" },
 ];
 
 /// The plasma colours, without those that are invisible on white or black.

@@ -17,8 +17,7 @@ use svg::node::element::Element;
 
 use self::element::{MARGIN, QUIET, STRONG, WIDTH, element, text, wrapped};
 use self::words::description;
-use super::palette;
-use super::rendered::{Files, MARK};
+use super::{Files, MARK, palette};
 use crate::charts::{self, Chart, ChartKind, Point, Scale, XScale};
 use crate::sentences::Report;
 

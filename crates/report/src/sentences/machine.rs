@@ -1,4 +1,6 @@
-use writebench_model::{Bytes, Device, Environment, Filesystem, FilesystemSpec, RunRecord, TargetRecord};
+use writebench_model::{
+    Bytes, Device, Environment, Filesystem, FilesystemSpec, Image, RunRecord, TargetRecord,
+};
 
 use crate::numbers::{CaseReport, distinct};
 use crate::sentences::ranks::cluster_line;
@@ -82,8 +84,7 @@ fn target_line(target: &TargetRecord) -> String {
 
 /// ` · an image of 520 MiB in /data (ext4), direct I/O · mkfs -b 1024`.
 fn making_text(making: &FilesystemSpec) -> String {
-    let mut text = String::new();
-    if let Some(image) = making.images.first() {
+    let image = |image: &Image| {
         let size = size(image.size_bytes);
         let images = match making.images.len() {
             1 => format!("an image of {size}"),
@@ -94,15 +95,13 @@ fn making_text(making: &FilesystemSpec) -> String {
             Some(why) => format!("no direct I/O: {why}"),
             None => "no direct I/O".to_owned(),
         };
-        text += &format!(" · {images} in {} ({}), {direct}", image.directory, image.directory_filesystem);
-    }
-    if !making.mkfs_options.is_empty() {
-        text += &format!(" · mkfs {}", making.mkfs_options.join(" "));
-    }
-    if let Some(options) = &making.mount_options {
-        text += &format!(" · mount -o {options}");
-    }
-    text
+        format!("{images} in {} ({}), {direct}", image.directory, image.directory_filesystem)
+    };
+    let options = making.mkfs_options.join(" ");
+    let mkfs = (!options.is_empty()).then(|| format!("mkfs {options}"));
+    let mount = making.mount_options.as_ref().map(|options| format!("mount -o {options}"));
+    let parts = making.images.first().map(image).into_iter().chain(mkfs).chain(mount);
+    parts.map(|part| format!(" · {part}")).collect()
 }
 
 fn system_lines(environment: &Environment) -> Lines {

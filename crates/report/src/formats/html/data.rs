@@ -10,7 +10,7 @@ use writebench_stats::as_f64;
 use super::command::{again, of_program};
 use super::short::Short;
 use crate::charts::scale::round_values;
-use crate::charts::{NamedChart, Point, Scale, Unit, XScale};
+use crate::charts::{NamedChart, Point, Scale, Unit};
 use crate::formats::palette;
 use crate::numbers::{
     CaseReport, CompareError, ComparedCase, Comparison, Estimate, Figure, PHASES, distinct, grouped,
@@ -250,11 +250,11 @@ fn samples(case: &CaseReport) -> BTreeMap<&'static str, Vec<Short>> {
 fn drawn(named: &NamedChart, numbers: &HashMap<(&str, &str), usize>) -> Value {
     let chart = &named.chart;
     let series = chart.series.iter().zip(palette::colours(chart)).map(|(series, colour)| {
-        let points: Vec<Vec<Value>> = series.points.iter().map(|one| point(chart.x.scale, one)).collect();
+        let points: Vec<Vec<Value>> = series.points.iter().map(point).collect();
         // For light and dark screens.
         json!({ "name": series.name, "colours": [colour.light, colour.dark], "points": points })
     });
-    let ticks = chart.x.ticks.iter().map(|tick| (place(chart.x.scale, tick.at), tick.text.as_str()));
+    let ticks = chart.x.ticks.iter().map(|tick| (Short(tick.at), tick.text.as_str()));
     json!({
         "section": numbers[&(named.suite.as_str(), named.section.as_str())],
         "of": named.family,
@@ -266,18 +266,10 @@ fn drawn(named: &NamedChart, numbers: &HashMap<(&str, &str), usize>) -> Value {
 }
 
 /// Place, row, median and ends of the interval. Without a value only the first two.
-fn point(scale: XScale, point: &Point) -> Vec<Value> {
+fn point(point: &Point) -> Vec<Value> {
     let figure = point.figure.into_iter().flat_map(|figure| [figure.value, figure.low, figure.high]);
-    let place = [json!(place(scale, point.x)), json!(point.row)];
+    let place = [json!(Short(point.x)), json!(point.row)];
     place.into_iter().chain(figure.map(|value| json!(Short(value)))).collect()
-}
-
-/// Rounding would lose the nines of percentiles.
-fn place(scale: XScale, at: f64) -> Short {
-    match scale {
-        XScale::Percentile => Short(-(1.0 - at).log10()),
-        _ => Short(at),
-    }
 }
 
 /// By run, case and target, and by run and case alone.

@@ -291,8 +291,7 @@ impl Plot<'_> {
 fn evenly(scale: XScale, at: f64) -> f64 {
     match scale {
         XScale::Log2 => at.log2(),
-        XScale::Percentile => -(1.0 - at).log10(),
-        XScale::Linear | XScale::Categories => at,
+        XScale::Linear | XScale::Percentile | XScale::Categories => at,
     }
 }
 

@@ -27,9 +27,8 @@ pub(super) fn place_text(chart: &Chart, at: f64) -> String {
         (None, XScale::Linear) => value_text(at, Unit::Seconds),
         (None, XScale::Percentile) => {
             // Enough digits to distinguish neighbours.
-            let digits =
-                [0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6, 1e-7].iter().filter(|rest| 1.0 - at < **rest).count();
-            format!("{:.*} %", digits + 1, at * 100.0)
+            let digits = (1u8..=7).filter(|&nines| at > nines.into()).count();
+            format!("{:.*} %", digits + 1, (1.0 - 10.0_f64.powf(-at)) * 100.0)
         }
         (None, XScale::Log2 | XScale::Categories) => at.to_string(),
     }
