@@ -211,7 +211,7 @@ function draw(plot) {
     if (row !== null && row !== undefined) copyCommand(cases[row]);
   });
   if (made.more) {
-    plot.after(element("p", { class: "quiet more-of-it" }, `${counted(made.more, `more ${made.what ?? "case"}`)} not drawn. Filters select others.`));
+    plot.after(element("p", { class: "quiet more-of-it" }, `${counted(made.more, `more ${made.what ?? "case"}`)} not drawn. Filters select other cases.`));
   }
 }
 

@@ -137,7 +137,7 @@ function otherBody(end) {
   const names = [...new Set(all.map(place))];
   const rows = names.map((name) => {
     const entries = all.filter((entry) => place(entry) === name);
-    return strip(entries, `${entries.length.toLocaleString("en")} others`, end);
+    return strip(entries, `${entries.length.toLocaleString("en")} candidates`, end);
   });
   return rows.length === 0 ? [] : [element("tbody", {}, goalRow("Candidates outside the final"), ...rows)];
 }

@@ -384,7 +384,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.equal(await page.locator(".overview:not(.choices) .bar").count(), finalists);
       assert.ok(finalists > 1 && others > 30, `${finalists} finalists, ${others} others`);
       const strip = page.locator(".strip");
-      assert.match(await strip.locator("th").textContent(), new RegExp(`^${others} others$`));
+      assert.match(await strip.locator("th").textContent(), new RegExp(`^${others} candidates$`));
       const marks = await strip.locator("path").evaluateAll((paths) => paths.map((path) => [path.getAttribute("d").match(/M/g).length, path.style.getPropertyValue("--light")]));
       assert.equal(marks.reduce((sum, [count]) => sum + count, 0), others);
       assert.equal(new Set(marks.map(([, colour]) => colour)).size, 2, "of one sample and of two");

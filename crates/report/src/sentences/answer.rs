@@ -231,7 +231,7 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
         _ if verdicts.contains(&Verdict::Faster) => "none 3 % faster".to_owned(),
         most if !ratios.iter().any(Interval::is_sure) => format!("inconclusive ({})", counted(most, "round")),
         _ if verdicts.iter().all(|verdict| verdict.is_difference()) => "fastest".to_owned(),
-        _ if verdicts.contains(&Verdict::Inconclusive) => "inconclusive vs. others".to_owned(),
+        _ if verdicts.contains(&Verdict::Inconclusive) => "inconclusive vs. other cases".to_owned(),
         _ => "none faster".to_owned(),
     }
 }
@@ -281,7 +281,7 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
     if let Some(next) = slower.first() {
         let than = match slower.as_slice() {
             [one] => one.name.clone(),
-            all if all.len() == others.len() => "all others".to_owned(),
+            all if all.len() == others.len() => "all other cases".to_owned(),
             many => format!("the other {}", many.len()),
         };
         let by = if parts.is_empty() { distance(best, next, slower.len()) } else { String::new() };

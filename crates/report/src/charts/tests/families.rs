@@ -129,7 +129,10 @@ fn latencies_reach_from_the_shortest_to_the_longest_call() {
     let points = &chart.series[0].points;
     assert!((10..=40).contains(&points.len()), "{}", points.len());
     assert!(points.is_sorted_by(|a, b| a.x < b.x));
-    let figure = |x: f64| points.iter().find(|point| (point.x - x).abs() < 1e-9).unwrap().figure.unwrap();
+    let figure = |share: f64| {
+        let at = crate::charts::axis::nines(share);
+        points.iter().find(|point| (point.x - at).abs() < 1e-9).unwrap().figure.unwrap()
+    };
     for point in points {
         let Interval { value: median, low, high } = point.figure.unwrap();
         assert!(low <= median && median <= high, "{point:?}");
