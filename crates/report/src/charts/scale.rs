@@ -95,10 +95,9 @@ impl Scale {
 /// One wide interval must not shorten all bars.
 fn cut(values: &mut [f64], bars: impl Iterator<Item = f64>) {
     let longest = bars.fold(0.0, f64::max);
-    values
-        .iter_mut()
-        .filter(|value| longest > 0.0 && **value > BARS_CUT * longest)
-        .for_each(|value| *value = BARS_CUT * longest);
+    if longest > 0.0 {
+        values.iter_mut().for_each(|value| *value = value.min(BARS_CUT * longest));
+    }
 }
 
 fn values(chart: &Chart) -> Vec<f64> {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use writebench_model::{Axis, RecordedCase};
-use writebench_snippets::fio::{self, Job};
+use writebench_snippets::fio::{self, Job, WRITES};
 
 use super::{Files, MARK};
 use crate::numbers::{CaseReport, Figure, PHASES, distinct};
@@ -106,11 +106,9 @@ fn head(report: &Report, case: &CaseReport, name: &str, job: &Job) -> Vec<String
     lines.extend([
         format!("Run it in directory DIR: fio --directory=DIR {name}"),
         format!(
-            "Compare fio's results of sections {}-…. Its clock starts after the file's preparation and stops before close:",
-            fio::WRITES
+            "Compare fio's results of sections {WRITES}-…. Its clock starts after the file's preparation and stops before close:"
         ),
-        "bw= includes open, write and sync, latencies include write and sync."
-            .to_owned(),
+        "bw= includes open, write and sync, latencies include write and sync.".to_owned(),
         "fio removes the file at the end. After an interruption, remove writebench-sample* first.".to_owned(),
     ]);
     if !job.differences.is_empty() {
@@ -129,17 +127,13 @@ fn figures(case: &CaseReport) -> Vec<String> {
         format!("{what} {} GB/s ({})", GIGABYTES_PER_S.text(figure.value), range(figure, &GIGABYTES_PER_S))
     };
     let phases = PHASES.map(|(name, ns)| format!("{name} {}", milliseconds(ns(&estimate.phases_ns))));
+    let total = figure("total", &estimate.throughput_bytes_per_s);
+    let write_alone = figure("write alone", &estimate.write_alone_bytes_per_s);
+    let samples = counted(estimate.samples, "sample");
+    let interval = if estimate.total_ns.low.is_some() { "95% CI" } else { "their range" };
     let mut lines = vec![
-        format!(
-            "{}, {}",
-            figure("total", &estimate.throughput_bytes_per_s),
-            figure("write alone", &estimate.write_alone_bytes_per_s)
-        ),
-        format!(
-            "values from {}, with {} (GB = 10^9 bytes)",
-            counted(estimate.samples, "sample"),
-            if estimate.total_ns.low.is_some() { "95% CI" } else { "their range" }
-        ),
+        format!("{total}, {write_alone}"),
+        format!("values from {samples}, with {interval} (GB = 10^9 bytes)"),
         format!("phases in ms: {}", phases.join(", ")),
     ];
     if estimate.cut > 0 {
@@ -154,10 +148,7 @@ fn figures(case: &CaseReport) -> Vec<String> {
 /// fio reads at most 4095 bytes as a line, and the rest as the next one.
 fn one_line(text: &str) -> String {
     const MOST: usize = 900;
-    let mut line: String =
-        text.chars().take(MOST).map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect();
-    if text.chars().nth(MOST).is_some() {
-        line.push('…');
-    }
-    line
+    let shown = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+    let line: String = text.chars().take(MOST).map(shown).collect();
+    if text.chars().nth(MOST).is_some() { line + "…" } else { line }
 }

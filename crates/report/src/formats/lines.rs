@@ -62,11 +62,8 @@ fn longest_word(table: &Table, index: usize) -> usize {
 
 fn in_lines(row: &[String], widths: &[usize], table: &Table) -> Vec<Vec<String>> {
     let cell = |(index, text): (usize, &String)| -> Vec<String> {
-        if table.columns[index].wraps {
-            folded(text, widths[index], 0).lines().map(str::to_owned).collect()
-        } else {
-            vec![text.clone()]
-        }
+        let width = if table.columns[index].wraps { widths[index] } else { usize::MAX };
+        folded(text, width, 0).lines().map(str::to_owned).collect()
     };
     let cells: Vec<Vec<String>> = row.iter().enumerate().map(cell).collect();
     let height = cells.iter().map(Vec::len).max().unwrap_or(0);
@@ -136,10 +133,8 @@ fn named_above(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
 }
 
 fn parts(table: &Table, width: Option<usize>) -> WrappedTable {
-    let mut shown = columns_up_to(table, 0);
-    shown.retain(|&index| index > 0);
-    let mut parts: Vec<String> = Vec::new();
-    let mut rest = shown.as_slice();
+    let shown = columns_up_to(table, 0);
+    let (mut parts, mut rest): (Vec<String>, _) = (Vec::new(), &shown[1..]);
     while !rest.is_empty() {
         let mut all = column_width(table, 0);
         let fits = |&&index: &&usize| {
@@ -147,15 +142,11 @@ fn parts(table: &Table, width: Option<usize>) -> WrappedTable {
             width.is_none_or(|width| all <= width)
         };
         // A single column is shown even if too wide.
-        let most = rest.iter().take_while(fits).count().max(1);
-        let (now, later) = rest.split_at(most);
-        if !parts.is_empty() {
-            parts.push(String::new());
-        }
+        let (now, later) = rest.split_at(rest.iter().take_while(fits).count().max(1));
+        parts.extend((!parts.is_empty()).then(String::new));
         parts.extend(lines(table, &[&[0], now].concat()));
         rest = later;
     }
-    shown.insert(0, 0);
     let is_cut = shown.len() < table.columns.len() || table.bars.is_some();
     WrappedTable { lines: parts, shown, is_cut }
 }

@@ -57,13 +57,9 @@ pub(super) fn extent(reports: &[Report]) -> String {
 }
 
 pub(super) fn title(reports: &[Report], names: &[String]) -> String {
-    match reports {
-        [one] => {
-            let targets: Vec<&str> = one.run.targets.iter().map(|target| target.name.as_str()).collect();
-            format!("{} on {}", names[0], targets.join(", "))
-        }
-        _ => names.join(" and "),
-    }
+    let [one] = reports else { return names.join(" and ") };
+    let targets: Vec<&str> = one.run.targets.iter().map(|target| target.name.as_str()).collect();
+    format!("{} on {}", names[0], targets.join(", "))
 }
 
 /// Answers before the fold, for a chart on the first screen.

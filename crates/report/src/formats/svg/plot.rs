@@ -154,15 +154,14 @@ impl Plot<'_> {
             let x = self.x(tick.at);
             if self.chart.x.scale != XScale::Categories {
                 parts.push(line((x, self.bottom), (x, self.bottom + 5.0), &AXIS));
-            }
-            // Some of such close numbers are enough.
-            let is_crowded = x - last_x < 14.0 && self.chart.x.scale != XScale::Categories;
-            if is_crowded {
-                continue;
+                // Some of such close numbers are enough.
+                if x - last_x < 14.0 {
+                    continue;
+                }
             }
             last_x = x;
-            let words = shortened(&tick.text, SIZE, TURNED_LIMIT);
-            let words = if is_turned { words } else { tick.text.clone() };
+            let limit = if is_turned { TURNED_LIMIT } else { f64::INFINITY };
+            let words = shortened(&tick.text, SIZE, limit);
             let y = self.bottom + if is_turned { 15.0 } else { 20.0 };
             let turn = format!("rotate(-40 {} {})", px(x + 3.0), px(y));
             let turned = [("text-anchor", "end"), ("transform", turn.as_str())];
@@ -267,17 +266,15 @@ impl Plot<'_> {
         let mut group = Element::new("g");
         let Some(figure) = &point.figure else { return group };
         let name = &self.chart.series[index].name;
-        let place = match self.chart.x.scale {
+        let (value, place) = (figure_text(self.chart, figure), place_text(self.chart, point.x));
+        let words = match self.chart.x.scale {
             // The case's name includes the place.
-            XScale::Log2 | XScale::Categories => String::new(),
-            XScale::Linear | XScale::Percentile => format!(" at {}", place_text(self.chart, point.x)),
-        };
-        let figures = match self.chart.x.scale {
+            XScale::Log2 | XScale::Categories => format!(": {value}"),
+            XScale::Percentile => format!(" at {place}: {value}"),
             // A moment of one sample has no interval.
-            XScale::Linear => value_text(figure.value, self.chart.y.unit),
-            _ => figure_text(self.chart, figure),
+            XScale::Linear => format!(" at {place}: {}", value_text(figure.value, self.chart.y.unit)),
         };
-        group = titled(group, &format!("{name}, {}{place}: {figures}", point.case));
+        group = titled(group, &format!("{name}, {}{words}", point.case));
         let place = (x, self.y(figure.value));
         group.append(marker(index, place, radius));
         if point.only_disturbed {
