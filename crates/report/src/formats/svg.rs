@@ -18,7 +18,7 @@ use svg::node::element::Element;
 use self::element::{MARGIN, QUIET, STRONG, WIDTH, element, text, wrapped};
 use self::words::description;
 use super::{Files, MARK, palette};
-use crate::charts::{self, Chart, ChartKind, Point, Scale, XScale};
+use crate::charts::{self, Chart, ChartKind, NamedChart, Point, Scale, XScale};
 use crate::sentences::Report;
 
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
@@ -31,10 +31,9 @@ const MOST_LINES: usize = 12;
 
 /// Replaces files of other runs with the same names.
 pub(super) fn files(report: &Report, directory: &Path) -> Files {
-    let files: Vec<(String, String)> = charts::charts(std::slice::from_ref(report))
-        .iter()
-        .map(|named| (format!("{}.svg", named.file_stem), render(&named.chart)))
-        .collect();
+    let charts = charts::charts(std::slice::from_ref(report));
+    let file = |named: &NamedChart| (format!("{}.svg", named.file_stem), render(&named.chart));
+    let files: Vec<_> = charts.iter().map(file).collect();
     let none = || format!("No chart for {}: no case has a result for its whole work.", directory.display());
     let note = files.is_empty().then(none);
     Files { files, note }
@@ -126,9 +125,8 @@ fn marks(chart: &Chart) -> Vec<String> {
         marks.extend(bars::marks(chart, &scale));
     }
     let is_beyond = |point: &Point| point.figure.is_some_and(|figure| !scale.holds(figure.high));
-    if matches!(chart.kind, ChartKind::Lines | ChartKind::Groups | ChartKind::Bars)
-        && chart.points().any(is_beyond)
-    {
+    let has_intervals = matches!(chart.kind, ChartKind::Lines | ChartKind::Groups | ChartKind::Bars);
+    if has_intervals && chart.points().any(is_beyond) {
         marks.push("Arrow: the interval ends outside the picture.".to_owned());
     }
     if chart.points().any(|point| point.only_disturbed && point.figure.is_some()) {

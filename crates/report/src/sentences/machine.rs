@@ -38,11 +38,9 @@ fn filesystem(environment: &Environment) -> String {
 
 /// As recorded, or by the samples alone.
 fn bytes_written(report: &Report) -> u64 {
-    if let Some(bytes) = report.run.written_bytes {
-        return bytes;
-    }
-    let different = distinct(report.cases.iter(), |case| (&case.record.target, case.record.case.name()));
-    different.into_iter().map(|case| case.record.sample_bytes()).fold(0, u64::saturating_add)
+    let different = || distinct(&report.cases, |case| (&case.record.target, case.record.case.name()));
+    let bytes = || different().into_iter().map(|case| case.record.sample_bytes()).fold(0, u64::saturating_add);
+    report.run.written_bytes.unwrap_or_else(bytes)
 }
 
 pub fn machine_lines(environment: &Environment, target: &str) -> Lines {

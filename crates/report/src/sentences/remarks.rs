@@ -57,16 +57,13 @@ fn differences(cases: Vec<&CaseReport>) -> Vec<f64> {
 /// Good samples with written data: how much was compared, and where it was read from.
 pub(crate) fn read_back(cases: &[CaseReport]) -> Option<String> {
     // A case may be in several tables, with the same samples.
-    let with_data =
-        distinct(cases, |case| &case.name).into_iter().filter(|case| case.record.contract.content.is_data());
+    let cases = distinct(cases, |case| &case.name).into_iter();
+    let with_data = cases.filter(|case| case.record.contract.content.is_data());
     let samples = with_data.flat_map(|case| case.good_samples());
     let all: Vec<Option<ReadBack>> = samples.map(|sample| sample.read_back).collect();
-    if all.is_empty() {
-        return None;
-    }
     let compared: Vec<ReadBack> = all.iter().flatten().copied().collect();
     if compared.is_empty() {
-        return Some("Read back: no sample, only sizes of files.".to_owned());
+        return (!all.is_empty()).then(|| "Read back: no sample, only sizes of files.".to_owned());
     }
     let of_extent = |extent| compared.iter().filter(|read| read.extent == extent).count();
     let from = |from| compared.iter().filter(|read| read.from == from).count();

@@ -25,11 +25,9 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
             counted(lowest.samples, "sample"),
         ));
     }
-    let (all, disturbed): (usize, usize) = (
-        cases.iter().map(|case| case.good_samples().count()).sum(),
-        estimates().map(|estimate| estimate.disturbed).sum(),
-    );
+    let disturbed: usize = estimates().map(|estimate| estimate.disturbed).sum();
     if disturbed > 0 {
+        let all = cases.iter().map(|case| case.good_samples().count()).sum();
         let were = if disturbed == 1 { "was" } else { "were" };
         warnings.push(format!("{disturbed} of {} {were} disturbed and left out.", counted(all, "sample")));
     }
@@ -37,14 +35,10 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
         let count = estimates().filter(is_one).count();
         (count > 0).then(|| format!("{} {what}", counted(count, "case")))
     };
-    warnings.extend(those(
-        |estimate| estimate.only_disturbed,
-        "with only disturbed samples, marked ~ and not ranked.",
-    ));
-    warnings.extend(those(
-        |estimate| estimate.cut > 0,
-        "cut short by the budget, compared by rate, with the written bytes in brackets.",
-    ));
+    let only_disturbed = "with only disturbed samples, marked ~ and not ranked.";
+    warnings.extend(those(|estimate| estimate.only_disturbed, only_disturbed));
+    let cut = "cut short by the budget, compared by rate, with the written bytes in brackets.";
+    warnings.extend(those(|estimate| estimate.cut > 0, cut));
     warnings.extend(ranks::warnings(run.cluster.as_ref(), &cases));
     warnings.extend(imprecise(run, &cases));
     warnings.extend(busy_cpus(run, &cases));

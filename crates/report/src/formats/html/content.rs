@@ -106,19 +106,16 @@ pub(super) fn suites<'r>(
 
 fn heading(suite: &str, reports: &[Report]) -> (String, String) {
     let mut origins = reports.iter().flat_map(|report| &report.cases).map(|case| &case.record.origin);
-    match origins.find(|origin| origin.suite() == suite) {
-        Some(CaseOrigin::Search { .. }) => {
-            ("Search for advice".to_owned(), "The fastest method for a goal".to_owned())
-        }
-        Some(origin) if origin.suite() == GOALS => {
-            ("Goals".to_owned(), "The fastest method for each goal".to_owned())
-        }
-        Some(CaseOrigin::Named) => ("Named cases".to_owned(), String::new()),
+    let (title, summary) = match origins.find(|origin| origin.suite() == suite) {
+        Some(CaseOrigin::Search { .. }) => ("Search for advice", "The fastest method for a goal"),
+        Some(origin) if origin.suite() == GOALS => ("Goals", "The fastest method for each goal"),
+        Some(CaseOrigin::Named) => ("Named cases", ""),
         _ => match writebench_model::suite_named(suite) {
-            Ok(known) => (known.title, known.summary),
-            Err(_) => (suite.to_owned(), String::new()),
+            Ok(known) => return (known.title, known.summary),
+            Err(_) => (suite, ""),
         },
-    }
+    };
+    (title.to_owned(), summary.to_owned())
 }
 
 fn charts_of<'r>(

@@ -55,12 +55,8 @@ fn item(chart: &Chart, index: usize, name: &str, (x, y): (f64, f64)) -> Element 
 
 pub(super) fn series_group(chart: &Chart, index: usize) -> Element {
     let colour = palette::colour(chart, index);
-    let mut group = Element::new("g");
-    group.assign("class", palette::class(&colour));
-    group.assign("fill", colour.light.as_str());
-    group.assign("stroke", colour.light);
-    group.assign("stroke-width", px(1.2));
-    group
+    let (class, light) = (palette::class(&colour), colour.light.as_str());
+    element("g", &[("class", &class), ("fill", light), ("stroke", light), ("stroke-width", "1.2")], Vec::new())
 }
 
 /// Dash and gap. Five of them and seven colours repeat after 35 series.
