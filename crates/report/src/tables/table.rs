@@ -113,7 +113,7 @@ impl Column {
 pub(crate) struct Bars {
     /// The value of a full bar.
     pub full: String,
-    /// A share, and whether every sample was disturbed. None without a value, or with less work than others.
+    /// A share, and whether every sample was disturbed. None without a value, or with less work than other rows.
     pub of_rows: Vec<Option<(f64, bool)>>,
     /// As of columns: dropped first if the width is short.
     pub rank: u8,
