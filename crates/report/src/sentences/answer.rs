@@ -231,7 +231,7 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
         _ if verdicts.contains(&Verdict::Faster) => "none 3 % faster".to_owned(),
         most if !ratios.iter().any(Interval::is_sure) => format!("inconclusive ({})", counted(most, "round")),
         _ if verdicts.iter().all(|verdict| verdict.is_difference()) => "fastest".to_owned(),
-        _ if verdicts.contains(&Verdict::Inconclusive) => "inconclusive vs. other cases".to_owned(),
+        _ if verdicts.contains(&Verdict::Inconclusive) => "inconclusive".to_owned(),
         _ => "none faster".to_owned(),
     }
 }
