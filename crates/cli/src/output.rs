@@ -1,5 +1,6 @@
 //! Results are printed on stdout, all else on stderr.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ pub(crate) struct Output {
     choice: anstream::ColorChoice,
     quiet: bool,
     // Set if standard output is the destination of a copy.
-    results_on_stderr: bool,
+    results_on_stderr: Cell<bool>,
     // Set if a launcher reads and prints both outputs.
     is_relayed: bool,
 }
@@ -27,17 +28,17 @@ impl Output {
             ColorChoice::Always => anstream::ColorChoice::AlwaysAnsi,
             ColorChoice::Never => anstream::ColorChoice::Never,
         };
-        Self { choice, quiet, results_on_stderr: false, is_relayed }
+        Self { choice, quiet, results_on_stderr: Cell::new(false), is_relayed }
     }
 
-    pub(crate) fn with_results_on_stderr(&self) -> Self {
-        Self { results_on_stderr: true, ..*self }
+    pub(crate) fn print_results_on_stderr(&self) {
+        self.results_on_stderr.set(true);
     }
 
     /// Prints results with their styles. Foreign text in them must be [`visible`].
     pub(crate) fn results(&self, styled: &str) -> Result<()> {
         let styled = &own_styles_only(styled);
-        if self.results_on_stderr {
+        if self.results_on_stderr.get() {
             return self.print(AutoStream::new(io::stderr(), self.choice), styled);
         }
         self.print(AutoStream::new(io::stdout(), self.choice), styled)?;
@@ -54,11 +55,11 @@ impl Output {
 
     /// A writer of exports to standard output. Each write must hold whole characters.
     pub(crate) fn exporter(&self) -> Box<dyn Write> {
-        if self.results_on_stderr { exporter(io::stderr()) } else { exporter(io::stdout()) }
+        if self.results_on_stderr.get() { exporter(io::stderr()) } else { exporter(io::stdout()) }
     }
 
     fn print(&self, mut to: impl Write, text: &str) -> Result<()> {
-        let stream = if self.results_on_stderr { "standard error" } else { "standard output" };
+        let stream = if self.results_on_stderr.get() { "standard error" } else { "standard output" };
         printed(to.write_all(text.as_bytes()).and_then(|()| to.flush()), stream)
     }
 
@@ -81,7 +82,7 @@ impl Output {
 
     /// None if the results are not shown in a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
-        let size = if self.results_on_stderr {
+        let size = if self.results_on_stderr.get() {
             terminal_size::terminal_size_of(io::stderr())
         } else {
             terminal_size::terminal_size_of(io::stdout())

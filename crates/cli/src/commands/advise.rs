@@ -26,7 +26,7 @@ use crate::global::Global;
 use crate::output_file::ProtectedPaths;
 use crate::selection::SelectionArguments;
 use crate::session::{
-    Configuration, MeasuringArguments, Session, Target, Workspaces, most_unasked_bytes, new_run, seed,
+    MeasuringArguments, ScheduledCases, Session, Target, Workspaces, most_unasked_bytes, new_run, seed,
 };
 use crate::{database, selection};
 
@@ -221,15 +221,10 @@ impl AdviseCommand {
         output.note(&candidates.affordable_size());
         let CandidateSet { cases, candidates, baseline, mut limits, deferred, .. } = candidates;
         limits.max_bytes = limits.max_bytes.saturating_sub(limit_bytes).saturating_sub(direct_check_bytes);
-        let leader = &global.leader;
-        let workspaces = Workspaces { store: &store, run: number, targets, limit: None, output, leader };
-        let configuration = Configuration {
-            schedule: Box::new(Race::new(candidates, baseline, cases.clone(), limits)),
-            deferred,
-            limits_for,
-            ..Configuration::new(settings, cases, None)
-        };
-        Session::new(workspaces, run, configuration).measure(&exports)
+        let workspaces = Workspaces { store: &store, run: number, targets, limit: None, global };
+        let schedule = Box::new(Race::new(candidates, baseline, cases.clone(), limits));
+        let plan = ScheduledCases { cases, deferred, schedule };
+        Session::new(workspaces, run, settings, plan, None, limits_for).measure(&exports)
     }
 
     fn fixed(&self) -> Vec<(Axis, Vec<String>)> {

@@ -23,8 +23,8 @@ use crate::output::{self, Output};
 use crate::output_file::ProtectedPaths;
 use crate::selection::{self, Selection, SelectionArguments, USUAL_BLOCK_BYTES};
 use crate::session::{
-    AdaptiveCases, Configuration, Cost, MeasuringArguments, Session, Target, Workspaces, check_and_claim,
-    largest_block, least_free_bytes, most_unasked_bytes, new_run,
+    Cost, MeasuringArguments, ScheduledCases, Session, Target, Workspaces, check_and_claim, largest_block,
+    least_free_bytes, most_unasked_bytes, new_run, smallest_cases,
 };
 use crate::signals::{is_stopped, stop_on_signals};
 
@@ -100,7 +100,7 @@ impl FsCommand {
             return Ok(Exit::Ok);
         }
         images.check(measuring.max_bytes)?;
-        let smallest = largest.map(|largest| AdaptiveCases::smallest(&selected.rows, largest));
+        let smallest = largest.map(|largest| smallest_cases(&selected.rows, largest));
         let least = Cost { cases: smallest.as_ref().unwrap_or(&cases), ..cost.clone() };
         least.check_max_bytes(0)?;
         // Images in memory do not wear a disk. Their space is checked as memory.
@@ -116,7 +116,7 @@ impl FsCommand {
         output.note(&cost.line()?);
         let made = make_all(&mut filesystems, &requests, images.content_bytes, output);
         let result = made.and_then(|made| match made {
-            Some(made) => self.measure(store, &exports, targets, made, (free, output)),
+            Some(made) => self.measure(store, &exports, targets, made, (free, global)),
             None => Ok(Exit::Interrupted),
         });
         output::after_tidying(result, filesystems.remove().map_err(Into::into))
@@ -159,8 +159,9 @@ impl FsCommand {
         exports: &[Export],
         mut targets: Vec<Target>,
         mut made: RequestedFilesystems,
-        (free, output): (Option<u64>, &Output),
+        (free, global): (Option<u64>, &Global),
     ) -> Result<Exit> {
+        let output = &global.output;
         let block_bytes = largest_block(&made.targets);
         let rows = if made.targets.is_empty() { Vec::new() } else { self.rows(block_bytes)?.rows };
         let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
@@ -186,19 +187,18 @@ impl FsCommand {
         // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
         let size = self.largest_size(&selected).map(|largest| (largest, false));
-        let sized = AdaptiveCases::for_run(&selected.rows, size, &run, unasked)?;
+        let sized = ScheduledCases::with_adaptive_size(&selected.rows, size, &run, unasked)?;
         if sized.is_some() {
             run.cases.clear();
         }
         let number = store.begin_run(&run)?;
-        let (limit, leader) = (measuring.timeout, &None);
-        let workspaces = Workspaces { store: &store, run: number, targets, limit, output, leader };
-        let configuration = Configuration {
-            limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
-            image_bytes: made.bytes_written,
-            ..Configuration::new(run.settings.clone(), cases, None)
-        };
-        Session::new(workspaces, run, configuration.with_adaptive_size(sized)).measure(exports)
+        let workspaces = Workspaces { store: &store, run: number, targets, limit: measuring.timeout, global };
+        let settings = run.settings.clone();
+        let limits_for = if measuring.no_limits { Vec::new() } else { cases.clone() };
+        let plan = sized.unwrap_or_else(|| ScheduledCases::in_rounds(cases, &settings));
+        let mut session = Session::new(workspaces, run, settings, plan, None, limits_for);
+        session.written.add(made.bytes_written);
+        session.measure(exports)
     }
 }
 

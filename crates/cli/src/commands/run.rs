@@ -17,8 +17,9 @@ use crate::output_file::ProtectedPaths;
 use crate::programs::ProgramArguments;
 use crate::selection::{self, SAMPLES, Selection, SelectionArguments};
 use crate::session::{
-    AdaptiveCases, Configuration, Cost, DestroyArguments, MeasuringArguments, Session, Target, VERSION,
-    Workspaces, check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run,
+    Cost, DestroyArguments, MeasuringArguments, ScheduledCases, Session, Target, VERSION, Workspaces,
+    check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run, shrink_to_fit,
+    smallest_cases,
 };
 
 /// Measure methods of writing. Without a suite or case, find the fastest method for each goal in under a minute
@@ -89,9 +90,10 @@ impl RunCommand {
         self.check_options(global.ranks())?;
         let copied = self.find_copy()?;
         let exports = measuring.exports.find(protected(copied.as_ref(), db)?)?;
-        let on_stderr = global.output.with_results_on_stderr();
-        let takes_stdout = copied.as_ref().is_some_and(FileCopy::takes_stdout);
-        let output = if takes_stdout { &on_stderr } else { &global.output };
+        let output = &global.output;
+        if copied.as_ref().is_some_and(FileCopy::takes_stdout) {
+            output.print_results_on_stderr();
+        }
         let targets = self.find_targets(copied.as_ref())?;
         let answers_goals = self.selection.is_empty() && self.programs.is_empty() && copied.is_none();
         let records: Vec<TargetRecord> = targets.iter().map(Target::record).collect();
@@ -106,7 +108,7 @@ impl RunCommand {
         let largest = self.selection.adaptive_size(&selected.rows).filter(|_| may_shrink);
         let space_left = least_free_bytes(targets.iter().map(Target::space));
         let largest = match largest.filter(|_| answers_goals) {
-            Some(largest) => Some(AdaptiveCases::shrink_to_fit(&mut selected.rows, largest, space_left)),
+            Some(largest) => Some(shrink_to_fit(&mut selected.rows, largest, space_left)),
             None => largest,
         };
         let free = free_disk_bytes(&targets);
@@ -129,8 +131,8 @@ impl RunCommand {
         let size = largest.map(|largest| (largest, false));
         let fixed = || selected.rows.iter().map(|row| (row.case.axes().size_bytes, true)).max();
         let size = size.or_else(|| fixed().filter(|_| answers_goals));
-        let sized = AdaptiveCases::for_run(&selected.rows, size, &run, unasked)?;
-        let smallest = largest.map(|largest| AdaptiveCases::smallest(&selected.rows, largest));
+        let sized = ScheduledCases::with_adaptive_size(&selected.rows, size, &run, unasked)?;
+        let smallest = largest.map(|largest| smallest_cases(&selected.rows, largest));
         let least = Cost { cases: smallest.as_ref().unwrap_or(&cases), ..cost.clone() };
         least.check_max_bytes(0)?;
         if measuring.dry_run {
@@ -145,18 +147,17 @@ impl RunCommand {
         least.ask(self.yes, free)?;
         let line = cost.line()?;
         let mut store = database::open(db)?;
-        let limits_for = if measuring.no_limits { Vec::new() } else { cases.clone() };
         let run = if sized.is_some() { RunRecord { cases: Vec::new(), ..run } } else { run };
         let number = store.begin_run(&run)?;
         if answers_goals && !keeps_data {
             output.note("Left out the durable goals: memory does not survive power loss.");
         }
         output.note(&line);
-        let (limit, leader) = (measuring.timeout, &global.leader);
-        let workspaces = Workspaces { store: &store, run: number, targets, limit, output, leader };
+        let workspaces = Workspaces { store: &store, run: number, targets, limit: measuring.timeout, global };
         let settings = run.settings.clone();
-        let configuration = Configuration { limits_for, ..Configuration::new(settings, cases, copied) };
-        Session::new(workspaces, run, configuration.with_adaptive_size(sized)).measure(&exports)
+        let limits_for = if measuring.no_limits { Vec::new() } else { cases.clone() };
+        let plan = sized.unwrap_or_else(|| ScheduledCases::in_rounds(cases, &settings));
+        Session::new(workspaces, run, settings, plan, copied, limits_for).measure(&exports)
     }
 
     fn selected(
@@ -307,10 +308,10 @@ impl RunCommand {
             run.cluster = Some(now);
         }
         store.record(number, &RunEvent::Status(RunStatus::Running))?;
-        let (limit, leader) = (measuring.timeout, &global.leader);
-        let workspaces = Workspaces { store: &store, run: number, targets, limit, output, leader };
+        let workspaces = Workspaces { store: &store, run: number, targets, limit, global };
         // The first part of the run has measured the limits.
-        Session::new(workspaces, run, Configuration::new(settings, cases, copied)).measure(&exports)
+        let plan = ScheduledCases::in_rounds(cases, &settings);
+        Session::new(workspaces, run, settings, plan, copied, Vec::new()).measure(&exports)
     }
 }
 

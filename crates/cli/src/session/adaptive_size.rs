@@ -1,8 +1,9 @@
 use anyhow::Result;
-use writebench_model::{Axis, Bytes, Case, CaseRecord, GOALS, RunRecord, SelectedCase, Settings};
-use writebench_runner::{AdaptiveSize, Contest, OfSize, Schedule};
+use writebench_model::{Axis, Bytes, Case, GOALS, RunRecord, SelectedCase, Settings};
+use writebench_runner::{AdaptiveSize, Contest, OfSize};
 use writebench_stats::distinct;
 
+use super::scheduled::ScheduledCases;
 use crate::exit::usage;
 use crate::selection;
 
@@ -12,18 +13,10 @@ const LEAST_BYTES: u64 = 64 << 10;
 const PASSES: [u64; 4] = [64, 32, 8, 4];
 const MOST_FIRST_PASS_BYTES: u64 = 1 << 20;
 
-/// The cases of a run with an adaptive size, at all sizes.
-pub(crate) struct AdaptiveCases {
-    pub cases: Vec<Case>,
-    /// The rows of each size.
-    pub deferred: Vec<Vec<CaseRecord>>,
-    pub schedule: Box<dyn Schedule>,
-}
-
-impl AdaptiveCases {
+impl ScheduledCases {
     /// `size` is the largest of the rows, and whether it is fixed. The run takes the largest size whose rounds all fit into
     /// the limits. `unasked` limits the bytes of a run without --max-bytes.
-    pub(crate) fn for_run(
+    pub(crate) fn with_adaptive_size(
         rows: &[SelectedCase],
         size: Option<(u64, bool)>,
         run: &RunRecord,
@@ -56,28 +49,25 @@ impl AdaptiveCases {
         let schedule = Box::new(AdaptiveSize::new(passes, of_sizes, settings));
         Ok(Some(Self { cases: all, deferred, schedule }))
     }
+}
 
-    /// Halves the size until the files of a sample fit into the free space. Returns that size.
-    pub(crate) fn shrink_to_fit(rows: &mut Vec<SelectedCase>, largest: u64, free: Option<u64>) -> u64 {
-        /// A sample's file, a source, and space that is freed with a delay.
-        const FILES: u64 = 4;
-        for size in sizes(largest).into_iter().filter(|&size| size * FILES <= free.unwrap_or(u64::MAX)) {
-            if let Some(smaller) = with_size(rows, largest, size) {
-                *rows = smaller;
-                return size;
-            }
+/// Halves the size until the files of a sample fit into the free space. Returns that size.
+pub(crate) fn shrink_to_fit(rows: &mut Vec<SelectedCase>, largest: u64, free: Option<u64>) -> u64 {
+    /// A sample's file, a source, and space that is freed with a delay.
+    const FILES: u64 = 4;
+    for size in sizes(largest).into_iter().filter(|&size| size * FILES <= free.unwrap_or(u64::MAX)) {
+        if let Some(smaller) = with_size(rows, largest, size) {
+            *rows = smaller;
+            return size;
         }
-        largest
     }
+    largest
+}
 
-    pub(crate) fn smallest(rows: &[SelectedCase], largest: u64) -> Vec<Case> {
-        let rows = sizes(largest)
-            .into_iter()
-            .rev()
-            .find_map(|size| with_size(rows, largest, size))
-            .unwrap_or_default();
-        distinct(rows.into_iter().map(|row| row.case), Clone::clone)
-    }
+pub(crate) fn smallest_cases(rows: &[SelectedCase], largest: u64) -> Vec<Case> {
+    let rows =
+        sizes(largest).into_iter().rev().find_map(|size| with_size(rows, largest, size)).unwrap_or_default();
+    distinct(rows.into_iter().map(|row| row.case), Clone::clone)
 }
 
 fn sizes(largest: u64) -> Vec<u64> {

@@ -3,25 +3,64 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use writebench_model::{Bytes, Case, CaseRecord, RunEvent, RunStatus, Settings, distinct_rows};
+use writebench_model::{Bytes, Case, CaseRecord, RunEvent, RunRecord, RunStatus, Settings, distinct_rows};
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
-use writebench_runner::{Coordinator, End, Hardware, Plan, PlannedCase, SampleSummary, WorkerCommand, Workers};
+use writebench_runner::{
+    Coordinator, End, Hardware, LostWorkers, Plan, PlannedCase, SampleSummary, WorkerCommand, Workers, Written,
+};
 
-use super::configuration::Session;
 use super::progress;
-use super::streams::Streams;
+use super::recorder::Recorder;
+use super::scheduled::ScheduledCases;
 use super::workspaces::Workspaces;
 use crate::database;
 use crate::exit::Exit;
 use crate::export::{self, Export};
+use crate::file_copy::FileCopy;
 use crate::output;
 use crate::signals::{is_stopped, stop, stop_on_signals};
 
 /// Extra measurements of the limits if a sample exceeded them.
 const MORE_LIMITS: usize = 2;
 
-impl Session<'_> {
+/// A run whose options a command has validated.
+pub(crate) struct Session<'s> {
+    workspaces: Workspaces<'s>,
+    /// With the rest of the budget.
+    settings: Settings,
+    plan: ScheduledCases,
+    copied: Option<FileCopy>,
+    /// Cases whose hardware limits are measured.
+    limits_for: Vec<Case>,
+    recorder: Recorder<'s>,
+    pub written: Written,
+    /// See [`RunRecord::cpu_wait_ppm`].
+    cpu_wait_ppm: Option<u32>,
+    lost_workers: LostWorkers,
+}
+
+impl<'s> Session<'s> {
+    /// `run` has the earlier samples of a resumed run.
+    pub(crate) fn new(
+        workspaces: Workspaces<'s>,
+        run: RunRecord,
+        settings: Settings,
+        plan: ScheduledCases,
+        copied: Option<FileCopy>,
+        limits_for: Vec<Case>,
+    ) -> Self {
+        let recorder = Recorder::new(&workspaces, run);
+        let run = recorder.run.so_far();
+        let mut written = Written::new(settings.max_bytes, copied.is_some());
+        written.add(copied.as_ref().map_or(0, FileCopy::copy_bytes));
+        // The supervisor counts the bytes of earlier samples.
+        let of_samples = run.cases.iter().map(CaseRecord::sample_bytes).fold(0, u64::saturating_add);
+        written.add(run.written_bytes.unwrap_or(0).saturating_sub(of_samples));
+        let (cpu_wait_ppm, lost_workers) = (None, LostWorkers::default());
+        Self { workspaces, settings, plan, copied, limits_for, recorder, written, cpu_wait_ppm, lost_workers }
+    }
+
     pub(crate) fn measure(mut self, exports: &[Export]) -> Result<Exit> {
         stop_on_signals()?;
         self.workspaces.remove_leftovers()?;
@@ -31,15 +70,13 @@ impl Session<'_> {
     }
 
     fn run(&mut self, exports: &[Export]) -> Result<Exit> {
-        let Workspaces { store, run: number, output, .. } = self.workspaces;
+        let Workspaces { store, run: number, global, .. } = self.workspaces;
+        let output = &global.output;
         let shows_tables = !exports.iter().any(Export::is_to_stdout);
-        match Streams::begin(exports, number, self.recorder.run().so_far(), output) {
-            Ok(streams) => self.recorder.streams = streams,
-            Err(error) => {
-                let status = RunEvent::Status(self.unfinished());
-                store.unless_stopped(stop(), || store.record(number, &status))?;
-                return self.interrupted(error);
-            }
+        if let Err(error) = self.recorder.begin_streams(exports) {
+            let status = RunEvent::Status(self.unfinished());
+            store.unless_stopped(stop(), || store.record(number, &status))?;
+            return self.interrupted(error);
         }
         let began = Instant::now();
         let end = match self.supervise(began) {
@@ -58,7 +95,7 @@ impl Session<'_> {
             (End::Stopped, Ok(_)) => RunStatus::Interrupted,
         };
         let recorded = self.recorder.finish(status, self.totals());
-        let report = Report::from_run(Some(number), self.recorder.finished());
+        let report = Report::from_run(Some(number), self.recorder.run.finish());
         let text = shows_tables.then(|| formats::terminal::report(&report, Detail::Usual, output.width()));
         let printed = text.map_or(Ok(()), |text| output.results(&text));
         let streamed = self.recorder.streams.end();
@@ -104,7 +141,7 @@ impl Session<'_> {
 
     /// Makes the final copy, also after a limit.
     fn copy(&mut self, end: End) -> Result<Option<PathBuf>> {
-        let Some(copied) = self.config.copied.as_ref().filter(|_| end != End::Stopped) else {
+        let Some(copied) = self.copied.as_ref().filter(|_| end != End::Stopped) else {
             return Ok(None);
         };
         let helper = self.workspaces.targets.first_mut().and_then(|target| target.helper.as_mut());
@@ -112,30 +149,30 @@ impl Session<'_> {
     }
 
     fn supervise(&mut self, began: Instant) -> Result<End> {
-        let output = self.workspaces.output;
+        let Workspaces { global, .. } = self.workspaces;
         self.workspaces.make(&mut self.written)?;
-        let worker = self.workspaces.worker(self.config.copied.as_ref().map(|copied| &copied.source))?;
-        let mut leader = self.workspaces.leader.as_ref().map(RefCell::borrow_mut);
+        let worker = self.workspaces.worker(self.copied.as_ref().map(|copied| &copied.source))?;
+        let mut leader = global.leader.as_ref().map(RefCell::borrow_mut);
         if let Some(leader) = &mut leader {
             leader.work_in(&self.workspaces.directories())?;
         }
         let mut hardware = self.hardware()?;
         self.measure_limits(hardware.as_mut(), &worker)?;
-        let bar = progress::bar(output)?;
+        let bar = progress::bar(&global.output)?;
         let (waited, samples_began) = (writebench_probe::cpu_wait(), Instant::now());
         // The second measurement of the limits takes as long as the first.
         let set_aside = hardware.as_ref().map_or(0, Hardware::time_ns) / 2;
         let set_aside = Duration::from_nanos(set_aside);
         let plan = Plan { began, set_aside, ..self.plan() };
-        let divides_time = !self.config.deferred.is_empty();
-        let budget_ns = self.recorder.run().so_far().settings.budget_ns.filter(|_| divides_time);
+        let divides_time = !self.plan.deferred.is_empty();
+        let budget_ns = self.recorder.run.so_far().settings.budget_ns.filter(|_| divides_time);
         let left = |budget_ns| Duration::from_nanos(budget_ns).saturating_sub(began.elapsed() + set_aside);
         let coordinator = leader.as_mut().map(|leader| -> &mut dyn Coordinator { &mut ***leader });
         let workers = Workers::new(&worker, stop(), &mut self.lost_workers).leading(coordinator);
         let mut is_exceeded = false;
         let written = &mut self.written;
-        let (recorder, schedule) = (&mut self.recorder, &mut *self.config.schedule);
-        let (deferred, settings) = (&mut self.config.deferred, &self.config.settings);
+        let (recorder, schedule) = (&mut self.recorder, &mut *self.plan.schedule);
+        let (deferred, settings) = (&mut self.plan.deferred, &self.settings);
         let end = writebench_runner::supervise(plan, schedule, workers, written, &mut |event| {
             match event {
                 RunEvent::Started { target, case, left: samples, written } => {
@@ -143,10 +180,10 @@ impl Session<'_> {
                     if let Some(group) = deferred.iter().position(|rows| rows.iter().any(has_case)) {
                         let rows = deferred.swap_remove(group);
                         if settings.search_bytes.is_none() {
-                            bar.suspend(|| output.note(&size_line(&rows, settings, written)));
+                            bar.suspend(|| global.output.note(&size_line(&rows, settings, written)));
                         }
                         rows.into_iter().try_for_each(|row| recorder.record(RunEvent::Case(row.into())))?;
-                    } else if let Some(row) = recorder.run().row_of_contest(target, &case) {
+                    } else if let Some(row) = recorder.run.row_of_contest(target, &case) {
                         recorder.record(RunEvent::Case(row.into()))?;
                     }
                     progress::started(&bar, &case, samples, budget_ns.map(left));
@@ -177,12 +214,12 @@ impl Session<'_> {
     }
 
     fn hardware(&mut self) -> Result<Option<Hardware>> {
-        if self.config.limits_for.is_empty() {
+        if self.limits_for.is_empty() {
             return Ok(None);
         }
         let spaces: Vec<_> = self.workspaces.targets.iter().map(|target| target.space).collect();
-        let settings = Settings { max_bytes: self.written.left_bytes(), ..self.config.settings.clone() };
-        let hardware = Hardware::for_cases(&self.config.limits_for, &settings, &spaces)?;
+        let settings = Settings { max_bytes: self.written.left_bytes(), ..self.settings.clone() };
+        let hardware = Hardware::for_cases(&self.limits_for, &settings, &spaces)?;
         self.written.add(hardware.bytes());
         Ok(Some(hardware))
     }
@@ -198,9 +235,9 @@ impl Session<'_> {
 
     /// Every case on every target, with its earlier samples. Moves the cases, of which there may be ten thousand.
     fn plan(&mut self) -> Plan {
-        let run = self.recorder.run();
+        let run = &self.recorder.run;
         let (mut planned, mut taken, mut probes_ns) = (Vec::new(), Vec::new(), Vec::new());
-        for case in std::mem::take(&mut self.config.cases) {
+        for case in std::mem::take(&mut self.plan.cases) {
             let recorded = case.clone().into();
             for target in 0..run.so_far().targets.len() {
                 planned.push(PlannedCase { target, case: case.clone() });
@@ -210,7 +247,7 @@ impl Session<'_> {
             }
         }
         let targets = self.workspaces.targets.iter().map(|target| target.planned.clone()).collect();
-        let settings = self.config.settings.clone();
+        let settings = self.settings.clone();
         let (began, set_aside) = (Instant::now(), Duration::ZERO);
         Plan { cases: planned, taken, probes_ns, settings, targets, began, set_aside }
     }

@@ -11,6 +11,7 @@ use writebench_store::{Store, StoreError};
 
 use super::streams::Streams;
 use super::workspaces::Workspaces;
+use crate::export::Export;
 use crate::output::Output;
 use crate::signals::{self, is_stopped};
 
@@ -24,8 +25,8 @@ pub(super) struct Recorder<'r> {
     store: &'r Store,
     number: i64,
     output: &'r Output,
-    run: FoldedRun,
-    pub streams: Streams<'r>,
+    pub run: FoldedRun,
+    pub streams: Streams,
     /// Events that are not in the database yet.
     waiting: VecDeque<RunEvent>,
     /// The turn of the next sample.
@@ -37,15 +38,15 @@ pub(super) struct Recorder<'r> {
 }
 
 impl<'r> Recorder<'r> {
-    pub(super) fn new(&Workspaces { store, run: number, output, .. }: &Workspaces<'r>, run: RunRecord) -> Self {
+    pub(super) fn new(&Workspaces { store, run: number, global, .. }: &Workspaces<'r>, run: RunRecord) -> Self {
         let turns = run.cases.iter().flat_map(|row| &row.samples).filter_map(|sample| sample.turn);
         Self {
             turn: turns.max().map_or(0, |last| last.saturating_add(1)),
             store,
             number,
-            output,
+            output: &global.output,
             run: FoldedRun::new(run),
-            streams: Streams::none(output),
+            streams: Streams::default(),
             waiting: VecDeque::new(),
             locked_since: None,
             is_announced: false,
@@ -53,12 +54,9 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    pub(super) fn run(&self) -> &FoldedRun {
-        &self.run
-    }
-
-    pub(super) fn finished(&mut self) -> RunRecord {
-        self.run.finish()
+    pub(super) fn begin_streams(&mut self, exports: &[Export]) -> Result<()> {
+        self.streams = Streams::begin(exports, self.number, self.run.so_far(), self.output)?;
+        Ok(())
     }
 
     /// Ignores samples of cases without a row, which serve to estimate the time.
@@ -75,7 +73,7 @@ impl<'r> Recorder<'r> {
     }
 
     fn keep(&mut self, event: RunEvent) {
-        self.streams.write(self.run.so_far(), &event);
+        self.streams.write(self.run.so_far(), &event, self.output);
         if self.gone.is_none() {
             self.waiting.push_back(event.clone());
         }

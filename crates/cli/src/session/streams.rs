@@ -8,35 +8,31 @@ use crate::export::Export;
 use crate::output::Output;
 
 /// Exports that are written during the run. A failed stream does not end the run, whose samples are in the database.
-pub(super) struct Streams<'o> {
+#[derive(Default)]
+pub(super) struct Streams {
     open: Vec<Box<dyn Write>>,
-    output: &'o Output,
     /// The first error.
     failed: Option<io::Error>,
 }
 
 const WHAT_FAILED: &str = "cannot write jsonl, though the samples are in the database";
 
-impl<'o> Streams<'o> {
-    pub(super) fn none(output: &'o Output) -> Self {
-        Self { open: Vec::new(), output, failed: None }
-    }
-
+impl Streams {
     /// Opens the streams and writes the first line. Waits for the reader of a pipe until a signal.
-    pub(super) fn begin(exports: &[Export], number: i64, run: &RunRecord, output: &'o Output) -> Result<Self> {
+    pub(super) fn begin(exports: &[Export], number: i64, run: &RunRecord, output: &Output) -> Result<Self> {
         let beginning = jsonl::begin(Some(number), run);
         let opened = exports.iter().map(|export| export.stream(&beginning, output));
         let opened = opened.collect::<Result<Vec<_>>>().context(WHAT_FAILED)?;
-        Ok(Self { open: opened.into_iter().flatten().collect(), output, failed: None })
+        Ok(Self { open: opened.into_iter().flatten().collect(), failed: None })
     }
 
     /// Flushes every line.
-    pub(super) fn write(&mut self, run: &RunRecord, event: &RunEvent) {
+    pub(super) fn write(&mut self, run: &RunRecord, event: &RunEvent, output: &Output) {
         if self.open.is_empty() {
             return;
         }
         let Some(line) = jsonl::line(run, event) else { return };
-        let (output, failed) = (self.output, &mut self.failed);
+        let failed = &mut self.failed;
         self.open.retain_mut(|stream| {
             let Err(error) = stream.write_all(line.as_bytes()).and_then(|()| stream.flush()) else {
                 return true;

@@ -10,8 +10,8 @@ use writebench_runner::{
 use writebench_store::{Store, StoreError, WorkspaceRecord};
 
 use super::target::AcquiredTarget;
+use crate::global::Global;
 use crate::output::{self, Output};
-use crate::ranks::OptionalLeader;
 use crate::{processes, signals};
 
 /// A run's targets, and its directories in them.
@@ -22,8 +22,7 @@ pub(crate) struct Workspaces<'s> {
     pub targets: Vec<AcquiredTarget>,
     /// The user's timeout for answers of a target.
     pub limit: Option<Duration>,
-    pub output: &'s Output,
-    pub leader: &'s OptionalLeader,
+    pub global: &'s Global,
 }
 
 impl<'s> Workspaces<'s> {
@@ -62,7 +61,7 @@ impl<'s> Workspaces<'s> {
         // Killed workers that have not ended.
         let workers: Vec<u32> =
             writebench_runner::children().into_iter().filter(|child| !helpers.contains(child)).collect();
-        let (store, output, deadline) = (self.store, self.output, self.deadline());
+        let (store, output, deadline) = (self.store, &self.global.output, self.deadline());
         let removed = self.targets.iter_mut().enumerate().filter_map(|(number, target)| {
             let helper = target.helper.as_mut()?;
             // Removing another target's directory takes time, in which workers may end.
@@ -88,14 +87,16 @@ impl<'s> Workspaces<'s> {
         for target in self.targets.iter().filter(|target| target.helper.is_some()) {
             match stale.leftovers_in(&target.planned.path, signals::stop()) {
                 Ok(found) => paths.extend(found.into_iter().filter(is_unknown)),
-                Err(error) => self.output.note(&format!("Cannot look for leftovers of killed runs: {error}")),
+                Err(error) => {
+                    self.global.output.note(&format!("Cannot look for leftovers of killed runs: {error}"))
+                }
             }
         }
         let deadline = Deadline::until(TIMEOUT, signals::stop());
         for path in paths {
             let shown = path.display();
             let remains = |why: &str| {
-                self.output.note(&format!("{shown}, left by an ended run, is not removed: {why}"));
+                self.global.output.note(&format!("{shown}, left by an ended run, is not removed: {why}"));
             };
             match stale.remove(&path, deadline) {
                 // An unmounted disk may still have the directory.
@@ -110,10 +111,12 @@ impl<'s> Workspaces<'s> {
                 ),
                 Ok(Leftover::NotThere) => forget(self.store, &path)?,
                 Ok(Leftover::Removed) => {
-                    self.output.note(&format!("Removed {shown}, left by a killed run."));
+                    self.global.output.note(&format!("Removed {shown}, left by a killed run."));
                     forget(self.store, &path)?;
                 }
-                Err(error) => self.output.note(&format!("Cannot remove leftovers of a killed run: {error}")),
+                Err(error) => {
+                    self.global.output.note(&format!("Cannot remove leftovers of a killed run: {error}"))
+                }
             }
         }
         Ok(())
@@ -131,7 +134,7 @@ impl<'s> Workspaces<'s> {
     pub(crate) fn worker(&self, copy_from: Option<&CopySource>) -> Result<WorkerCommand> {
         let workspaces = self.helpers().filter_map(TargetHelper::workspace);
         let directories = workspaces.map(|workspace| (workspace.path.as_os_str(), workspace.identity));
-        let mut worker = processes::worker(directories, self.leader.is_some())?;
+        let mut worker = processes::worker(directories, self.global.leader.is_some())?;
         for device in self.targets.iter().filter_map(|target| target.device.as_ref()) {
             worker.arguments.extend(["--device".into(), device.as_fd().as_raw_fd().to_string().into()]);
         }
