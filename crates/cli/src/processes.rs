@@ -1,7 +1,8 @@
-use std::ffi::OsStr;
+use std::os::fd::RawFd;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
 use writebench_runner::WorkerCommand;
 
 /// A hidden command.
@@ -10,16 +11,18 @@ pub(crate) const TARGET_HELPER: &str = "target-helper";
 /// A hidden command.
 pub(crate) const WORKER: &str = "worker";
 
-/// Directories have their device and inode.
-pub(crate) fn worker<'d>(
-    directories: impl Iterator<Item = (&'d OsStr, [u64; 2])>,
-    has_barrier: bool,
-) -> Result<WorkerCommand> {
-    let mut arguments = vec![WORKER.into()];
-    for (directory, identity) in directories {
-        arguments.extend(["--directory".into(), directory.to_os_string(), "--identity".into()]);
-        arguments.extend(identity.map(|number| number.to_string().into()));
-    }
+/// The argument of a worker, as JSON. Files are paths as text, with device and inode to detect a replaced one.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct WorkerPlan {
+    /// In the order of the run's targets.
+    pub directories: Vec<(String, [u64; 2])>,
+    /// An exclusive descriptor of the device.
+    pub device: Option<RawFd>,
+    pub copy_from: Option<(String, [u64; 2])>,
+}
+
+pub(crate) fn worker(plan: &WorkerPlan, has_barrier: bool) -> Result<WorkerCommand> {
+    let arguments = vec![WORKER.into(), serde_json::to_string(plan)?.into()];
     Ok(WorkerCommand { program: this_program()?, arguments, has_barrier })
 }
 

@@ -1,26 +1,17 @@
-use std::ffi::OsString;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use rustix::fs::{Mode, OFlags};
 use writebench_engine::{Engine, RankBarrier, Target};
 use writebench_model::protocol::{
     InsufficientSpace, PhaseTimestamps, RankSample, RankSampleRequest, SampleRequest,
 };
-use writebench_model::{Failure, Outcome, Phase, Sample};
+use writebench_model::{Failure, Outcome, Phase, Sample, path_from_text};
 use writebench_runner::RunnerError;
 
-pub(crate) enum OpenTarget {
-    Directory(OwnedFd),
-    Device(OwnedFd),
-}
-
-pub(crate) fn numbered(targets: &[OpenTarget], number: usize) -> Result<Target<'_>, RunnerError> {
-    match targets.get(number) {
-        Some(OpenTarget::Directory(directory)) => Ok(Target::Directory(directory.as_fd())),
-        Some(OpenTarget::Device(device)) => Ok(Target::Device(device.as_fd())),
-        None => Err(RunnerError::Protocol(format!("there is no target {number}"))),
-    }
+pub(crate) fn numbered<'t>(targets: &[Target<'t>], number: usize) -> Result<Target<'t>, RunnerError> {
+    let none = || RunnerError::Protocol(format!("there is no target {number}"));
+    targets.get(number).copied().ok_or_else(none)
 }
 
 pub(crate) fn run_sample(
@@ -83,21 +74,15 @@ fn make_room(target: Target<'_>, request: &SampleRequest) -> Result<Result<(), O
 }
 
 /// Device and inode of each directory detect a replaced one.
-pub(crate) fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<OpenTarget>> {
-    let (identities, []) = identities.as_chunks::<2>() else { bail!("an identity has two parts") };
-    if paths.is_empty() || paths.len() != identities.len() {
-        bail!("{} directories with {} identities", paths.len(), identities.len());
-    }
-    paths.iter().zip(identities).map(|(path, identity)| open_directory(path, *identity)).collect()
-}
-
-fn open_directory(path: &OsString, identity: [u64; 2]) -> Result<OpenTarget> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory =
-        rustix::fs::open(&**path, flags, Mode::empty()).with_context(|| format!("open {}", path.display()))?;
-    let stat = rustix::fs::fstat(&directory)?;
-    if identity != [stat.st_dev, stat.st_ino] {
-        bail!("{} is another directory now", path.display());
-    }
-    Ok(OpenTarget::Directory(directory))
+pub(crate) fn open_directories(directories: &[(String, [u64; 2])]) -> Result<Vec<OwnedFd>> {
+    let open = |(path, identity): &(String, [u64; 2])| {
+        let path = path_from_text(path);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(&path, flags, Mode::empty())
+            .with_context(|| format!("open {}", path.display()))?;
+        let stat = rustix::fs::fstat(&directory)?;
+        ensure!(*identity == [stat.st_dev, stat.st_ino], "{} is another directory now", path.display());
+        Ok(directory)
+    };
+    directories.iter().map(open).collect()
 }

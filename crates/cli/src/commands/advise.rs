@@ -127,7 +127,7 @@ impl AdviseCommand {
         let output = &global.output;
         let budget = self.budget.unwrap_or(SEARCH_BUDGET);
         let exports = self.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
-        let found = Target::find(self.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
+        let found = Target::find(self.target.as_deref().unwrap_or(Path::new(".")), None, None, self.reserve)?;
         let target = found.record();
         let size = self.size_bytes(goal, &target)?;
         let ranks = global.ranks();
@@ -161,7 +161,7 @@ impl AdviseCommand {
                  stream"
             ));
         }
-        found.check(std::slice::from_ref(&space.baseline), None, self.reserve, &[])?;
+        found.check(std::slice::from_ref(&space.baseline), None, &[])?;
         let limits = (budget, self.max_bytes);
         let mut candidates = CandidateSet::for_target(goal, &space, &target, limits);
         if let Some(why) = candidates.left_out.first() {
@@ -200,7 +200,7 @@ impl AdviseCommand {
         }
         settings.max_bytes = Some(limits.max_bytes);
         let run = RunRecord { cluster: global.cluster(), ..new_run(None, settings, &[], vec![target]) };
-        let targets = vec![found.claim(false, self.reserve, output)?];
+        let targets = vec![found.claim(false, output)?];
         let mut store = database::open(global.db.as_deref())?;
         if let Some((search, names)) = earlier_finalists(&store, &run.targets[0], &space.baseline)? {
             let count = candidates.mark_finalists(&names);

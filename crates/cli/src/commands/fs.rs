@@ -78,7 +78,7 @@ impl FsCommand {
         // In the private namespace, the same paths may name other files. So exports and targets are found first.
         let exports = measuring.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
         let requests = requests(&self.on, &self.mkfs_options, &self.mount_options)?;
-        let targets = Target::find_different(&self.target, measuring.timeout)?;
+        let targets = Target::find_different(&self.target, measuring.timeout, measuring.reserve)?;
         let selected = self.rows(USUAL_BLOCK_BYTES)?;
         selected.notes.iter().for_each(|note| output.note(note));
         let largest = self.largest_size(&selected);
@@ -167,7 +167,7 @@ impl FsCommand {
         let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
         let there_before = targets.len();
         for target in std::mem::take(&mut made.targets) {
-            match target.check(&cases, None, self.measuring.reserve, &[]) {
+            match target.check(&cases, None, &[]) {
                 Ok(()) => targets.push(target),
                 // The kind or its options leave too little space for the cases.
                 Err(error) => made.add_missing(target.record().name, error.to_string(), output),
@@ -183,7 +183,7 @@ impl FsCommand {
         let mut run = new_run(measuring.label.clone(), settings, &selected.rows, records);
         run.missing = made.missing;
         let cases = selection::different_cases(&run.cases, 1)?;
-        let targets = check_and_claim(targets, &cases, (None, measuring.reserve), false, output)?;
+        let targets = check_and_claim(targets, &cases, None, false, output)?;
         // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
         let size = self.largest_size(&selected).map(|largest| (largest, false));

@@ -138,12 +138,11 @@ impl RunCommand {
         if measuring.dry_run {
             output.results(&cost.dry_run()?)?;
             targets.iter().try_for_each(|target| target.check_claim(self.device.destroy_data))?;
-            let check = |target: &Target| target.check(&cases, copy_bytes, measuring.reserve, &targets);
+            let check = |target: &Target| target.check(&cases, copy_bytes, &targets);
             output.note_refusal(targets.iter().try_for_each(check));
             return Ok(Exit::Ok);
         }
-        let needs = (copy_bytes, measuring.reserve);
-        let targets = check_and_claim(targets, &cases, needs, self.device.destroy_data, output)?;
+        let targets = check_and_claim(targets, &cases, copy_bytes, self.device.destroy_data, output)?;
         least.ask(self.yes, free)?;
         let line = cost.line()?;
         let mut store = database::open(db)?;
@@ -210,12 +209,13 @@ impl RunCommand {
 
     fn find_targets(&self, copied: Option<&FileCopy>) -> Result<Vec<Target>> {
         let (destroy, limit) = (self.device.destroy.as_deref(), self.measuring.timeout);
+        let reserve = self.measuring.reserve;
         let one = match (copied.and_then(FileCopy::target), self.target.as_slice()) {
             (Some(target), _) => target,
             (None, []) => Path::new("."),
             (None, [target]) => target,
             (None, targets) => match destroy {
-                None => return Target::find_different(targets, limit),
+                None => return Target::find_different(targets, limit, reserve),
                 Some(device) => {
                     return Err(usage!(
                         "--destroy {}: a device is measured alone. Give it as the only TARGET",
@@ -224,7 +224,7 @@ impl RunCommand {
                 }
             },
         };
-        Ok(vec![Target::find(one, destroy, limit)?])
+        Ok(vec![Target::find(one, destroy, limit, reserve)?])
     }
 
     fn check_options(&self, ranks: u32) -> Result<()> {
@@ -258,7 +258,9 @@ impl RunCommand {
         let copied = self.copying.find_again(&run.settings, limit)?;
         let exports = measuring.exports.find(protected(copied.as_ref(), global.db.as_deref())?)?;
         let destroy = self.device.destroy.as_deref();
-        let find = |target: &TargetRecord| Target::find(&path_from_text(&target.path), destroy, limit);
+        let find = |target: &TargetRecord| {
+            Target::find(&path_from_text(&target.path), destroy, limit, measuring.reserve)
+        };
         let targets = run.targets.iter().map(find).collect::<Result<Vec<Target>>>()?;
         let is_as_before = |(now, then): (&Target, &TargetRecord)| {
             lasting_facts(&now.environment) == lasting_facts(&then.environment)
@@ -285,15 +287,15 @@ impl RunCommand {
                 copied.source.path.display()
             ));
         }
-        let needs = (copied.as_ref().map(FileCopy::copy_bytes), measuring.reserve);
+        let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
         let free = free_disk_bytes(&targets);
-        let targets = check_and_claim(targets, &cases, needs, self.device.destroy_data, output)?;
+        let targets = check_and_claim(targets, &cases, copy_bytes, self.device.destroy_data, output)?;
         let least_taken = run.cases.iter().map(|row| row.samples.len()).min().unwrap_or(0);
         let samples = run.settings.samples.saturating_sub(u32::try_from(least_taken).unwrap_or(u32::MAX));
         if samples > 0 {
             let left = Settings { samples, ..settings.clone() };
             let names = run.targets.iter().map(|target| (target.name.clone(), None));
-            let copy_bytes = copied.as_ref().map_or(0, FileCopy::copy_bytes);
+            let copy_bytes = copy_bytes.unwrap_or(0);
             let cost = Cost { copy_bytes, ..Cost::new(&cases, &left, names.collect()) };
             cost.check_max_bytes(settings.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
             cost.ask(self.yes, free)?;

@@ -1,39 +1,28 @@
 use std::ffi::OsString;
 use std::io::Write;
-use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::os::fd::{AsFd, OwnedFd, RawFd};
 
 use anyhow::{Context, Result};
 use clap::Parser;
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
-use writebench_engine::{Engine, RankBarrier};
-use writebench_model::Phase;
+use writebench_engine::{Engine, RankBarrier, Target};
 use writebench_model::protocol::WorkerRequest;
+use writebench_model::{Phase, path_from_text};
 use writebench_runner::{BarrierClient, ProgressRecord, RunnerError, respond, serve_requests};
 
 use crate::exit::Exit;
-use crate::sampling::{OpenTarget, numbered, open_directories, run_rank_sample, run_sample};
+use crate::processes::WorkerPlan;
+use crate::sampling::{numbered, open_directories, run_rank_sample, run_sample};
 use crate::signals::obey_supervisor_only;
 
 #[derive(Parser)]
 struct WorkerArguments {
-    /// In the order of the run's targets.
-    #[arg(long, requires = "identity")]
-    directory: Vec<OsString>,
-    /// Device and inode of each directory, to detect a replaced one.
-    #[arg(long, num_args = 2)]
-    identity: Vec<u64>,
-    /// An exclusive descriptor of the device.
-    #[arg(long, conflicts_with = "directory")]
-    device: Option<u32>,
-    #[arg(long, requires = "copy_identity")]
-    copy_from: Option<OsString>,
-    #[arg(long, num_args = 2)]
-    copy_identity: Vec<u64>,
+    /// A [`WorkerPlan`].
+    plan: String,
     /// The descriptor for waiting on other ranks.
     #[arg(long)]
-    barrier: Option<u32>,
+    barrier: Option<i32>,
     /// The descriptor of the progress record.
     progress: u32,
 }
@@ -50,18 +39,18 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     obey_supervisor_only()?;
     // When memory runs out, the kernel must kill this process rather than a database. A sandbox may have no /proc.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-    let targets = match arguments.device {
-        Some(device) => vec![OpenTarget::Device(inherited(device)?)],
-        None => open_directories(&arguments.directory, &arguments.identity)?,
+    let plan: WorkerPlan = serde_json::from_str(&arguments.plan)?;
+    let descriptors = match plan.device {
+        Some(device) => vec![inherited(device)?],
+        None => open_directories(&plan.directories)?,
     };
-    let copy_from = match (&arguments.copy_from, arguments.copy_identity.as_slice()) {
-        (Some(name), &[device, inode]) => {
-            Some(writebench_runner::open_source(Path::new(name), [device, inode])?.into())
-        }
-        _ => None,
-    };
+    let kind = if plan.device.is_some() { Target::Device } else { Target::Directory };
+    let targets: Vec<Target<'_>> = descriptors.iter().map(|descriptor| kind(descriptor.as_fd())).collect();
+    let open = |(name, identity): (String, _)| writebench_runner::open_source(&path_from_text(&name), identity);
+    let copy_from = plan.copy_from.map(open).transpose()?.map(Into::into);
     let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
-    let mut barrier = arguments.barrier.map(inherited_barrier).transpose()?;
+    let barrier = arguments.barrier.map(BarrierClient::inherited).transpose();
+    let mut barrier = barrier.context("wait for the other ranks")?.map(SocketBarrier);
     // Before threads start, which inherit the capabilities.
     drop_privileges().context("capset, to drop root's capabilities")?;
     let enter = |phase| progress.enter(phase);
@@ -98,13 +87,8 @@ impl RankBarrier for SocketBarrier {
     }
 }
 
-fn inherited_barrier(number: u32) -> Result<SocketBarrier> {
-    let number = i32::try_from(number).context("the descriptor of the other ranks")?;
-    BarrierClient::inherited(number).map(SocketBarrier).context("wait for the other ranks")
-}
-
 /// Reopens an inherited descriptor, for an open file description that other processes do not share.
-fn inherited(number: u32) -> Result<OwnedFd> {
+fn inherited(number: RawFd) -> Result<OwnedFd> {
     let path = format!("/proc/self/fd/{number}");
     rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
         .with_context(|| format!("open {path}"))

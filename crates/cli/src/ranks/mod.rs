@@ -7,7 +7,6 @@ mod mpi;
 mod without_mpi;
 
 use std::cell::RefCell;
-use std::path::PathBuf;
 
 use anyhow::Result;
 use writebench_model::Cluster;
@@ -24,7 +23,7 @@ pub(crate) trait Leader: Coordinator {
     fn cluster(&self) -> Cluster;
 
     /// Waits until all ranks see the run's directories, to take samples there.
-    fn work_in(&mut self, directories: &[PathBuf]) -> Result<()>;
+    fn work_in(&mut self, directories: Vec<String>) -> Result<()>;
 }
 
 /// None in a run of one rank.

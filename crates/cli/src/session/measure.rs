@@ -13,6 +13,7 @@ use writebench_runner::{
 use super::progress;
 use super::recorder::Recorder;
 use super::scheduled::ScheduledCases;
+use super::target::Target;
 use super::workspaces::Workspaces;
 use crate::database;
 use crate::exit::Exit;
@@ -154,7 +155,7 @@ impl<'s> Session<'s> {
         let worker = self.workspaces.worker(self.copied.as_ref().map(|copied| &copied.source))?;
         let mut leader = global.leader.as_ref().map(RefCell::borrow_mut);
         if let Some(leader) = &mut leader {
-            leader.work_in(&self.workspaces.directories())?;
+            leader.work_in(self.workspaces.directories().map(|(path, _)| path).collect())?;
         }
         let mut hardware = self.hardware()?;
         self.measure_limits(hardware.as_mut(), &worker)?;
@@ -217,7 +218,7 @@ impl<'s> Session<'s> {
         if self.limits_for.is_empty() {
             return Ok(None);
         }
-        let spaces: Vec<_> = self.workspaces.targets.iter().map(|target| target.space).collect();
+        let spaces: Vec<_> = self.workspaces.targets.iter().map(Target::space).collect();
         let settings = Settings { max_bytes: self.written.left_bytes(), ..self.settings.clone() };
         let hardware = Hardware::for_cases(&self.limits_for, &settings, &spaces)?;
         self.written.add(hardware.bytes());
@@ -246,7 +247,7 @@ impl<'s> Session<'s> {
                 probes_ns.extend(before.iter().flat_map(|sample| sample.probe_ns));
             }
         }
-        let targets = self.workspaces.targets.iter().map(|target| target.planned.clone()).collect();
+        let targets = self.workspaces.targets.iter().map(Target::planned).collect();
         let settings = self.settings.clone();
         let (began, set_aside) = (Instant::now(), Duration::ZERO);
         Plan { cases: planned, taken, probes_ns, settings, targets, began, set_aside }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use clap::{Args, ValueHint};
 use writebench_filesystems::FilesystemKind;
 use writebench_model::{Case, Environment, Failure, FilesystemSpec, Reserve, TargetRecord, path_text};
@@ -30,32 +30,27 @@ pub(crate) struct DestroyArguments {
 pub(crate) struct Target {
     inspection: Inspection,
     pub environment: Environment,
-    /// Holds a directory open. None for a block device.
-    helper: Option<Box<TargetHelper>>,
-    /// Set for a filesystem that the run made.
-    made: Option<(String, FilesystemSpec)>,
+    reserve: Reserve,
+    /// Holds a directory open, and makes all calls in it except those of samples. None for a block device.
+    pub helper: Option<Box<TargetHelper>>,
+    /// Set for a filesystem that the run made. No later run can find leftovers there.
+    pub made: Option<(String, FilesystemSpec)>,
+    /// Claimed for this run, as its only target.
+    pub device: Option<ClaimedDevice>,
 }
 
 fn no_target(named: &Path) -> anyhow::Error {
     usage!("target {} is neither a directory nor a block device. Give one of these", named.display())
 }
 
-/// A target locked for this run.
-pub(crate) struct AcquiredTarget {
-    pub planned: PlannedTarget,
-    /// The first measurement of the free space. None for a device.
-    pub space: Option<Space>,
-    /// The run made the filesystem, so no later run can find leftovers.
-    pub is_made: bool,
-    /// Makes all calls in a directory except those of samples.
-    pub helper: Option<Box<TargetHelper>>,
-    /// A device, which has no helper, is the only target of its run.
-    pub device: Option<ClaimedDevice>,
-}
-
 impl Target {
-    pub(crate) fn find(path: &Path, destroy: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
-        let target = Self::inspect_fit(path, limit)?;
+    pub(crate) fn find(
+        path: &Path,
+        destroy: Option<&Path>,
+        limit: Option<Duration>,
+        reserve: Reserve,
+    ) -> Result<Self> {
+        let target = Self::inspect_fit(path, limit, reserve)?;
         match destroy {
             _ if target.helper.is_none() => check_destroy_option(path, target.path(), destroy)?,
             Some(device) => {
@@ -71,10 +66,14 @@ impl Target {
     }
 
     /// Several targets must be different directories.
-    pub(crate) fn find_different(paths: &[PathBuf], limit: Option<Duration>) -> Result<Vec<Self>> {
+    pub(crate) fn find_different(
+        paths: &[PathBuf],
+        limit: Option<Duration>,
+        reserve: Reserve,
+    ) -> Result<Vec<Self>> {
         let mut targets: Vec<Self> = Vec::new();
         for path in paths {
-            let target = Self::inspect_fit(path, limit)?;
+            let target = Self::inspect_fit(path, limit, reserve)?;
             if target.helper.is_none() {
                 let path = path.display();
                 return Err(usage!(
@@ -97,14 +96,16 @@ impl Target {
         Err(anyhow!("target {}: access: {why}. Give a directory that you can write to", self.path().display()))
     }
 
+    /// A filesystem made by the run needs no reserve.
     pub(crate) fn find_made(root: &Path, name: String, making: FilesystemSpec) -> Result<Self> {
-        Ok(Self { made: Some((name, making)), ..Self::find(root, None, None)? })
+        Ok(Self { made: Some((name, making)), ..Self::find(root, None, None, Reserve::NONE)? })
     }
 
     /// Refuses a file, which `probe` accepts.
-    fn inspect_fit(path: &Path, limit: Option<Duration>) -> Result<Self> {
+    fn inspect_fit(path: &Path, limit: Option<Duration>, reserve: Reserve) -> Result<Self> {
         let target = Self::inspect(path, limit)?;
-        if target.inspection.kind == TargetKind::Other { Err(no_target(path)) } else { Ok(target) }
+        ensure!(target.inspection.kind != TargetKind::Other, no_target(path));
+        Ok(Self { reserve, ..target })
     }
 
     pub(crate) fn inspect(path: &Path, limit: Option<Duration>) -> Result<Self> {
@@ -119,7 +120,7 @@ impl Target {
         })?;
         let environment = inspection.environment.take().ok_or_else(|| no_target(path))?;
         let helper = (inspection.kind == TargetKind::Directory).then(|| Box::new(helper));
-        Ok(Self { inspection, environment, helper, made: None })
+        Ok(Self { inspection, environment, reserve: Reserve::NONE, helper, made: None, device: None })
     }
 
     pub(crate) fn record(&self) -> TargetRecord {
@@ -143,20 +144,9 @@ impl Target {
         self.inspection.space.filter(|_| self.helper.is_some())
     }
 
-    /// A filesystem made by the run needs no reserve.
-    fn reserve(&self, asked: Reserve) -> Reserve {
-        if self.made.is_some() { Reserve::NONE } else { asked }
-    }
-
     /// Checks space, sectors and memory for the cases. Sources of copies exist at the same time on those of `all` that
     /// share the filesystem, unless the user gave one, whose copy takes `copy_bytes`.
-    pub(crate) fn check(
-        &self,
-        cases: &[Case],
-        copy_bytes: Option<u64>,
-        reserve: Reserve,
-        all: &[Self],
-    ) -> Result<()> {
+    pub(crate) fn check(&self, cases: &[Case], copy_bytes: Option<u64>, all: &[Self]) -> Result<()> {
         let copied =
             cases.iter().filter(|case| case.method().has_source_file()).map(|case| case.axes().size_bytes);
         let shares = |other: &&Self| other.inspection.filesystem_number == self.inspection.filesystem_number;
@@ -164,9 +154,7 @@ impl Target {
         let beside_bytes = copy_bytes.unwrap_or_else(|| copied.max().unwrap_or(0).saturating_mul(sharing));
         let (path, total_bytes) = (self.path(), self.environment.filesystem.total_bytes);
         match self.space() {
-            Some(space) => {
-                writebench_runner::check_space(path, &space, cases, beside_bytes, self.reserve(reserve))?;
-            }
+            Some(space) => writebench_runner::check_space(path, &space, cases, beside_bytes, self.reserve)?,
             None => writebench_runner::check_device(path, total_bytes, cases)?,
         }
         writebench_runner::check_sectors(&self.environment, cases)?;
@@ -180,23 +168,26 @@ impl Target {
         }
     }
 
-    pub(crate) fn claim(self, destroy_data: bool, reserve: Reserve, output: &Output) -> Result<AcquiredTarget> {
+    pub(crate) fn claim(mut self, destroy_data: bool, output: &Output) -> Result<Self> {
+        if self.helper.is_none() {
+            let device = claim_device(self.path(), destroy_data)?;
+            output.note(&format!("Overwriting {}.", writebench_runner::device_description(device.facts())));
+            self.device = Some(device);
+        }
+        Ok(self)
+    }
+
+    pub(crate) fn planned(&self) -> PlannedTarget {
         let device = self.environment.device.as_ref().map(|device| device.number.clone());
         let making = self.made.as_ref().map(|(_, making)| making);
-        let planned = PlannedTarget {
-            path: self.inspection.path.clone(),
+        let kind = making.and_then(|making| making.kind.parse::<FilesystemKind>().ok());
+        PlannedTarget {
+            path: self.path().to_path_buf(),
             device_number: device.or_else(|| making.and_then(device_below)),
-            reserve: self.reserve(reserve),
+            reserve: self.reserve,
             // A sync of a FUSE filesystem does not reach its server's files.
-            sync_all: making
-                .is_some_and(|making| making.kind.parse().is_ok_and(|kind: FilesystemKind| kind.has_server())),
-        };
-        let (space, is_made) = (self.space(), self.made.is_some());
-        let device = self.helper.is_none().then(|| claim_device(self.path(), destroy_data)).transpose()?;
-        if let Some(device) = &device {
-            output.note(&format!("Overwriting {}.", writebench_runner::device_description(device.facts())));
+            sync_all: kind.is_some_and(|kind| kind.has_server()),
         }
-        Ok(AcquiredTarget { planned, space, is_made, helper: self.helper, device })
     }
 }
 
@@ -204,14 +195,13 @@ impl Target {
 pub(crate) fn check_and_claim(
     targets: Vec<Target>,
     cases: &[Case],
-    (copy_bytes, reserve): (Option<u64>, Reserve),
+    copy_bytes: Option<u64>,
     destroy_data: bool,
     output: &Output,
-) -> Result<Vec<AcquiredTarget>> {
-    for target in targets.iter().filter(|target| target.made.is_none()) {
-        target.check(cases, copy_bytes, reserve, &targets)?;
-    }
-    targets.into_iter().map(|target| target.claim(destroy_data, reserve, output)).collect()
+) -> Result<Vec<Target>> {
+    let found = targets.iter().filter(|target| target.made.is_none());
+    found.map(|target| target.check(cases, copy_bytes, &targets)).collect::<Result<()>>()?;
+    targets.into_iter().map(|target| target.claim(destroy_data, output)).collect()
 }
 
 /// A multiple of the largest block is a multiple of all block sizes, which are powers of two.

@@ -3,15 +3,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
+use writebench_model::path_text;
 use writebench_runner::{
     CopySource, Deadline, Leftover, LostWorkers, RunnerError, StaleWorkspaces, TIMEOUT, TargetHelper,
     WorkerCommand, Written, workspace_path,
 };
 use writebench_store::{Store, StoreError, WorkspaceRecord};
 
-use super::target::AcquiredTarget;
+use super::target::Target;
 use crate::global::Global;
 use crate::output::{self, Output};
+use crate::processes::WorkerPlan;
 use crate::{processes, signals};
 
 /// A run's targets, and its directories in them.
@@ -19,7 +21,7 @@ pub(crate) struct Workspaces<'s> {
     /// Records each directory before it is made, until it is certainly removed.
     pub store: &'s Store,
     pub run: i64,
-    pub targets: Vec<AcquiredTarget>,
+    pub targets: Vec<Target>,
     /// The user's timeout for answers of a target.
     pub limit: Option<Duration>,
     pub global: &'s Global,
@@ -33,11 +35,11 @@ impl<'s> Workspaces<'s> {
     pub(crate) fn make(&mut self, written: &mut Written) -> Result<()> {
         let (store, run, deadline) = (self.store, self.run, self.deadline());
         for target in &mut self.targets {
-            let Some(helper) = &mut target.helper else { continue };
             let id = uuid::Uuid::new_v4().simple().to_string();
-            let path = workspace_path(&target.planned.path, &id);
+            let path = workspace_path(target.path(), &id);
+            let Some(helper) = &mut target.helper else { continue };
             // Directories on the run's filesystems are removed with them.
-            let record = (!target.is_made).then_some(WorkspaceRecord { path, run });
+            let record = target.made.is_none().then_some(WorkspaceRecord { path, run });
             // Recorded first: a later run must find the directory even if this one is killed here.
             if let Some(record) = &record {
                 store.unless_stopped(signals::stop(), || store.add_workspace(record))?;
@@ -85,7 +87,7 @@ impl<'s> Workspaces<'s> {
         }
         let is_unknown = |path: &PathBuf| recorded.iter().all(|left| left.path != *path);
         for target in self.targets.iter().filter(|target| target.helper.is_some()) {
-            match stale.leftovers_in(&target.planned.path, signals::stop()) {
+            match stale.leftovers_in(target.path(), signals::stop()) {
                 Ok(found) => paths.extend(found.into_iter().filter(is_unknown)),
                 Err(error) => {
                     self.global.output.note(&format!("Cannot look for leftovers of killed runs: {error}"))
@@ -126,23 +128,20 @@ impl<'s> Workspaces<'s> {
         self.targets.iter().filter_map(|target| target.helper.as_deref())
     }
 
-    pub(crate) fn directories(&self) -> Vec<PathBuf> {
+    /// Paths as text, with device and inode.
+    pub(crate) fn directories(&self) -> impl Iterator<Item = (String, [u64; 2])> {
         let workspaces = self.helpers().filter_map(TargetHelper::workspace);
-        workspaces.map(|workspace| workspace.path.clone()).collect()
+        workspaces.map(|workspace| (path_text(&workspace.path), workspace.identity))
     }
 
     pub(crate) fn worker(&self, copy_from: Option<&CopySource>) -> Result<WorkerCommand> {
-        let workspaces = self.helpers().filter_map(TargetHelper::workspace);
-        let directories = workspaces.map(|workspace| (workspace.path.as_os_str(), workspace.identity));
-        let mut worker = processes::worker(directories, self.global.leader.is_some())?;
-        for device in self.targets.iter().filter_map(|target| target.device.as_ref()) {
-            worker.arguments.extend(["--device".into(), device.as_fd().as_raw_fd().to_string().into()]);
-        }
-        if let Some(CopySource { name, identity, .. }) = copy_from {
-            worker.arguments.extend(["--copy-from".into(), name.into(), "--copy-identity".into()]);
-            worker.arguments.extend(identity.map(|number| number.to_string().into()));
-        }
-        Ok(worker)
+        let device = self.targets.iter().find_map(|target| target.device.as_ref());
+        let plan = WorkerPlan {
+            directories: self.directories().collect(),
+            device: device.map(|device| device.as_fd().as_raw_fd()),
+            copy_from: copy_from.map(|source| (path_text(&source.name), source.identity)),
+        };
+        processes::worker(&plan, self.global.leader.is_some())
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use mpi::collective::SystemOperation;
-use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
 use mpi::request::{Request, Scope};
 use mpi::topology::{Color, SimpleCommunicator};
@@ -19,8 +18,6 @@ use crate::exit::Exit;
 use crate::ranks::LaunchedRank;
 use crate::signals::{is_stopped, stop_on_signals};
 
-/// The longest host name of gethostname(2), with its terminator.
-const HOST_BYTES: usize = 65;
 /// Simulates several nodes on one machine, for tests.
 const NODE: &str = "WRITEBENCH_NODE";
 /// The time for stopping ranks to reach the next barrier.
@@ -60,13 +57,13 @@ impl Ranks {
         stop_on_signals()?;
         // Sleeps of microseconds last no longer.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-        Ok(Self {
-            groups: HashMap::new(),
-            group_size: launched.size,
-            nodes: nodes(&world),
-            world,
-            _universe: universe,
-        })
+        let (groups, nodes) = (HashMap::new(), Nodes::new(Vec::new()));
+        let mut ranks = Self { groups, group_size: launched.size, nodes, world, _universe: universe };
+        ranks.join_group(launched.size);
+        let uname = || rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let hosts = ranks.gather(&std::env::var(NODE).unwrap_or_else(|_| uname())).join("\n");
+        ranks.nodes = Nodes::new(ranks.broadcast(&hosts).lines().map(str::to_owned).collect());
+        Ok(ranks)
     }
 
     pub(super) fn rank(&self) -> u32 {
@@ -77,26 +74,16 @@ impl Ranks {
         number(self.world.size())
     }
 
-    /// Of the first rank, to all.
-    pub(super) fn send(&self, text: &str) {
-        self.broadcast(text.as_bytes().to_vec());
-    }
-
-    pub(super) fn receive(&self) -> String {
-        String::from_utf8_lossy(&self.broadcast(Vec::new())).into_owned()
-    }
-
-    /// Sends the first rank's bytes to all.
-    fn broadcast(&self, mut bytes: Vec<u8>) -> Vec<u8> {
+    /// Sends the first rank's text to all.
+    pub(super) fn broadcast(&self, own: &str) -> String {
         let root = self.world.process_at_rank(0);
+        let mut bytes = own.as_bytes().to_vec();
         let mut length = bytes.len() as u64;
         // A non-blocking collective call does not match a blocking one.
-        mpi::request::scope(|scope| {
-            complete(root.immediate_broadcast_into(scope, &mut length), false);
-        });
+        mpi::request::scope(|scope| complete(root.immediate_broadcast_into(scope, &mut length), false));
         bytes.resize(usize::try_from(length).unwrap_or(0), 0);
         root.broadcast_into(&mut bytes[..]);
-        bytes
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// Forms a group of the first ranks. A collective call. Returns whether this rank is a member.
@@ -127,32 +114,12 @@ impl Ranks {
     pub(super) fn gather(&self, own: &str) -> Vec<String> {
         self.wait_for_group(true);
         let Some(group) = self.group() else { return Vec::new() };
-        let root = group.process_at_rank(0);
-        // For MPI, the address of an empty buffer may be special.
-        let own = &format!("{own}\n");
-        let own_length = i32::try_from(own.len()).unwrap_or(i32::MAX);
         if group.rank() > 0 {
-            root.gather_into(&own_length);
-            root.gather_varcount_into(own.as_bytes());
+            group.process_at_rank(0).send(own.as_bytes());
             return Vec::new();
         }
-        let ranks = self.group_size as usize;
-        let mut lengths = vec![0i32; ranks];
-        root.gather_into_root(&own_length, &mut lengths[..]);
-        let ends = lengths.iter().scan(0i32, |end, length| {
-            *end = end.saturating_add(*length);
-            Some(*end)
-        });
-        let starts: Vec<i32> = std::iter::once(0).chain(ends).collect();
-        let position = |start: i32| usize::try_from(start).unwrap_or(0);
-        let mut all = vec![0u8; starts.last().map_or(0, |&end| position(end))];
-        let mut parts = PartitionMut::new(&mut all[..], lengths, &starts[..ranks]);
-        root.gather_varcount_into_root(own.as_bytes(), &mut parts);
-        let text = |range: &[i32]| {
-            let text = &all[position(range[0])..position(range[1])];
-            String::from_utf8_lossy(text).trim_end_matches('\n').to_owned()
-        };
-        starts.windows(2).map(text).collect()
+        let from = |rank| String::from_utf8_lossy(&group.process_at_rank(rank).receive_vec().0).into_owned();
+        std::iter::once(own.to_owned()).chain((1..group.size()).map(from)).collect()
     }
 
     /// Compares the clocks of all nodes with the first rank's. Returns the offset of each other node by its first rank.
@@ -215,18 +182,6 @@ fn complete<'a, D: ?Sized, S: Scope<'a>>(mut request: Request<'a, D, S>, gives_u
             }
         }
     }
-}
-
-fn nodes(world: &SimpleCommunicator) -> Nodes {
-    let host = std::env::var(NODE)
-        .unwrap_or_else(|_| rustix::system::uname().nodename().to_string_lossy().into_owned());
-    let mut own = [0u8; HOST_BYTES];
-    let length = host.len().min(HOST_BYTES);
-    own[..length].copy_from_slice(&host.as_bytes()[..length]);
-    let mut all = vec![0u8; HOST_BYTES * world.size().unsigned_abs() as usize];
-    world.all_gather_into(&own[..], &mut all[..]);
-    let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned();
-    Nodes::new(all.chunks(HOST_BYTES).map(name).collect())
 }
 
 fn number(rank: i32) -> u32 {

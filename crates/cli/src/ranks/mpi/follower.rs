@@ -1,18 +1,19 @@
 //! All ranks except the first.
 
-use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use writebench_model::path_from_text;
 use writebench_runner::{LostWorkers, Report, WorkerCommand, Workers};
 
 use super::Message;
 use super::communicator::Ranks;
 use super::in_process::{InProcess, SampleRanks, identity};
 use crate::output::print_error;
+use crate::processes::WorkerPlan;
 use crate::{processes, signals};
 
 /// Nodes cache directories for seconds, and see new ones late.
@@ -25,7 +26,7 @@ pub(super) fn follow(ranks: Ranks) {
     loop {
         message = match message {
             Ok(Message::WorkIn(directories)) => {
-                let seen = wait_for_all(&directories);
+                let seen = wait_for_all(directories);
                 let ranks = &mut group.ranks;
                 let why = seen.as_ref().err().map(|error| format!("{}: {error:#}", name(ranks)));
                 ranks.join_group(ranks.size());
@@ -56,7 +57,7 @@ fn name(ranks: &Ranks) -> String {
 }
 
 fn receive(ranks: &Ranks) -> io::Result<Message> {
-    Ok(serde_json::from_str(&ranks.receive())?)
+    Ok(serde_json::from_str(&ranks.broadcast(""))?)
 }
 
 fn take_shares(
@@ -84,14 +85,16 @@ fn take_shares(
 }
 
 /// A worker and an engine in this process, once the directories are visible.
-fn wait_for_all(directories: &[OsString]) -> Result<(WorkerCommand, InProcess)> {
-    let see = |directory: &OsString| {
-        wait_for(Path::new(directory)).with_context(|| format!("does not see {}", directory.display()))
+fn wait_for_all(directories: Vec<String>) -> Result<(WorkerCommand, InProcess)> {
+    let see = |directory: String| {
+        let path = path_from_text(&directory);
+        let seen = wait_for(&path).with_context(|| format!("does not see {}", path.display()));
+        Ok((directory, seen?))
     };
-    let identities = directories.iter().map(see).collect::<Result<Vec<_>>>()?;
-    let all = directories.iter().map(OsString::as_os_str).zip(identities.iter().copied());
-    let command = processes::worker(all, true)?;
-    Ok((command, InProcess::new(directories, &identities)?))
+    let directories = directories.into_iter().map(see).collect::<Result<Vec<_>>>()?;
+    let in_process = InProcess::new(&directories)?;
+    let plan = WorkerPlan { directories, ..WorkerPlan::default() };
+    Ok((processes::worker(&plan, true)?, in_process))
 }
 
 /// Device and inode. A silent filesystem does not block.

@@ -1,30 +1,27 @@
 //! Samples taken in a rank's process, because a worker cannot call MPI.
 
-use std::ffi::OsString;
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::Result;
-use writebench_engine::Engine;
+use writebench_engine::{Engine, Target};
 use writebench_model::protocol::{InsufficientSpace, RankSample, RankSampleRequest};
 use writebench_runner::{Communicator, RunnerError};
 
 use super::communicator::Ranks;
-use crate::sampling::{OpenTarget, numbered, open_directories, run_rank_sample};
+use crate::sampling::{numbered, open_directories, run_rank_sample};
 
 pub(super) struct InProcess {
-    targets: Vec<OpenTarget>,
+    directories: Vec<OwnedFd>,
     engine: Engine<'static>,
 }
 
 impl InProcess {
-    pub(super) fn new(directories: &[OsString], identities: &[[u64; 2]]) -> Result<Self> {
+    pub(super) fn new(directories: &[(String, [u64; 2])]) -> Result<Self> {
         let available = || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
-        Ok(Self {
-            targets: open_directories(directories, identities.as_flattened())?,
-            engine: Engine::new(None, available, &|_| {}),
-        })
+        Ok(Self { directories: open_directories(directories)?, engine: Engine::new(None, available, &|_| {}) })
     }
 }
 
@@ -44,8 +41,10 @@ impl Communicator for SampleRanks {
         request: RankSampleRequest,
     ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
         let none = || RunnerError::Protocol("a sample before its directories".to_owned());
-        let InProcess { targets, engine } = self.in_process.as_mut().ok_or_else(none)?;
-        let target = numbered(targets, request.sample.target)?;
+        let InProcess { directories, engine } = self.in_process.as_mut().ok_or_else(none)?;
+        let targets: Vec<_> =
+            directories.iter().map(|directory| Target::Directory(directory.as_fd())).collect();
+        let target = numbered(&targets, request.sample.target)?;
         Ok(run_rank_sample(engine, target, &request, &mut self.ranks, &|_| {}))
     }
 }

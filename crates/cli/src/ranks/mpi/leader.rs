@@ -1,13 +1,11 @@
 //! The first rank, which coordinates all ranks.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use writebench_model::protocol::RankRole;
-use writebench_model::{Cluster, RankName};
+use writebench_model::{Cluster, RankName, path_from_text};
 use writebench_runner::{Communicator, Coordinator, Report, Share};
 
 use super::Message;
@@ -31,7 +29,7 @@ impl MpiLeader {
     }
 
     fn broadcast(&self, message: &Message) -> io::Result<()> {
-        self.group.ranks.send(&serde_json::to_string(message)?);
+        self.group.ranks.broadcast(&serde_json::to_string(message)?);
         Ok(())
     }
 
@@ -86,16 +84,15 @@ impl Leader for MpiLeader {
         }
     }
 
-    fn work_in(&mut self, directories: &[PathBuf]) -> Result<()> {
-        let directories: Vec<OsString> = directories.iter().map(|path| path.clone().into_os_string()).collect();
+    fn work_in(&mut self, directories: Vec<String>) -> Result<()> {
         self.broadcast(&Message::WorkIn(directories.clone()))?;
         self.group.ranks.join_group(self.group.ranks.size());
         let blind: Vec<String> =
             self.group.ranks.gather("").into_iter().filter(|why| !why.is_empty()).collect();
         if blind.is_empty() {
-            let identity = |path: &OsString| identity(Path::new(path));
-            let identities = directories.iter().map(identity).collect::<io::Result<Vec<_>>>()?;
-            self.group.in_process = Some(InProcess::new(&directories, &identities)?);
+            let identified = |path: String| identity(&path_from_text(&path)).map(|identity| (path, identity));
+            let directories = directories.into_iter().map(identified).collect::<io::Result<Vec<_>>>()?;
+            self.group.in_process = Some(InProcess::new(&directories)?);
             return Ok(());
         }
         let more = blind.len().saturating_sub(NAMED);

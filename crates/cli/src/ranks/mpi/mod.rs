@@ -7,8 +7,6 @@ mod in_process;
 mod leader;
 mod nodes;
 
-use std::ffi::OsString;
-
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use writebench_runner::Share;
@@ -20,7 +18,8 @@ use super::{LaunchedRank, Leader};
 /// From the first rank.
 #[derive(Serialize, Deserialize)]
 enum Message {
-    WorkIn(Vec<OsString>),
+    /// Paths as text.
+    WorkIn(Vec<String>),
     RunSample(Box<Share>),
     End,
 }
