@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use etcetera::BaseStrategy;
 use writebench_model::Failure;
+use writebench_report::quoted;
 use writebench_store::Store;
 
 use crate::exit::usage;
@@ -61,26 +62,16 @@ pub(crate) fn open_existing(named: Option<&Path>) -> Result<Store> {
 /// None if nothing is at the path.
 pub(crate) fn open_if_there(path: &Path) -> Result<Option<Store>> {
     // A dangling link is refused like all links.
-    if !path.exists() && !path.is_symlink() {
-        return Ok(None);
-    }
-    Ok(Some(Store::open_to_read(path)?))
-}
-
-/// Empty for the default database.
-fn db_option(store: &Store) -> String {
-    let is_default = default_path().is_ok_and(|path| path == store.path());
-    if is_default {
-        String::new()
-    } else {
-        format!(" --db {}", writebench_report::quoted(&store.path().to_string_lossy()))
-    }
+    let is_there = path.exists() || path.is_symlink();
+    Ok(is_there.then(|| Store::open_to_read(path)).transpose()?)
 }
 
 pub(crate) fn next_commands(store: &Store, number: i64, target: Option<&str>) -> String {
-    let run =
-        target.map_or(number.to_string(), |target| writebench_report::quoted(&format!("{number}@{target}")));
-    let database = db_option(store);
+    let run = target.map_or(number.to_string(), |target| quoted(&format!("{number}@{target}")));
+    let database = match default_path() {
+        Ok(path) if path == store.path() => String::new(),
+        _ => format!(" --db {}", quoted(&store.path().to_string_lossy())),
+    };
     format!(
         "More: writebench{database} show {run} --all · a page: writebench{database} report {run} -o report.html"
     )

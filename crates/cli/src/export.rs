@@ -13,6 +13,7 @@ use writebench_report::{Comparison, Report};
 
 use crate::arguments::OUTPUT;
 use crate::exit::usage;
+use crate::meant::format_named;
 use crate::output::{self, Output};
 use crate::output_file::{OutputDirectory, OutputFile, ProtectedPaths};
 
@@ -76,8 +77,7 @@ impl FromStr for ExportArgument {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, file) = text.split_once('=').ok_or("expected FORMAT=FILE, such as json=results.json")?;
-        let format = FORMATS.iter().find(|format| format.name == name || format.alias == Some(name));
-        let format = format.ok_or_else(|| {
+        let format = format_named(name).ok_or_else(|| {
             let meant = did_you_mean(name, FORMATS.iter().map(|format| format.name));
             format!("unknown format '{name}': expected one of {}{meant}", names(|_| true))
         })?;
@@ -166,10 +166,8 @@ impl Export {
 
     /// None if the export is written after the run.
     pub(crate) fn stream(&self, beginning: &str, output: &Output) -> Result<Option<Box<dyn Write>>> {
-        match self {
-            Self::File { is_streamed: true, to, .. } => to.stream(beginning, output).map(Some),
-            _ => Ok(None),
-        }
+        let Self::File { is_streamed: true, to, .. } = self else { return Ok(None) };
+        to.stream(beginning, output).map(Some)
     }
 
     /// Waits for the reader of a pipe until a signal.

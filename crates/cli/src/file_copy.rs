@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueHint};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -113,12 +113,8 @@ impl FileCopy {
 
     fn new(source: CopySource, to: Option<CopyDestination>, redirections: Vec<OwnedFd>) -> Result<Self> {
         let refuse = |why: &str| usage!("{}: {why}", source.path.display());
-        if !source.is_regular {
-            return Err(refuse("not a regular file. Name one"));
-        }
-        if source.size_bytes == 0 {
-            return Err(refuse("the file is empty. Name one with content"));
-        }
+        ensure!(source.is_regular, refuse("not a regular file. Name one"));
+        ensure!(source.size_bytes > 0, refuse("the file is empty. Name one with content"));
         Ok(Self { source, to, _redirections: redirections })
     }
 
@@ -153,16 +149,13 @@ impl FileCopy {
 
     /// Checks that the source has this size at least, or exactly for a final copy.
     pub(crate) fn check_size(&self, size: Bytes) -> Result<()> {
-        let length = Bytes(self.source.size_bytes);
-        if size.0 > length.0 {
-            let from = self.source.path.display();
-            return Err(usage!(
-                "--size {size} is more than {from} has: {length}. Give a smaller one, or leave it out"
-            ));
-        }
-        if size.0 != length.0 && self.to.is_some() {
-            return Err(usage!("--to copies the whole file, {length}. Leave out --size"));
-        }
+        let (length, from) = (Bytes(self.source.size_bytes), self.source.path.display());
+        ensure!(
+            size.0 <= length.0,
+            usage!("--size {size} is more than {from} has: {length}. Give a smaller one, or leave it out")
+        );
+        let is_whole = size.0 == length.0 || self.to.is_none();
+        ensure!(is_whole, usage!("--to copies the whole file, {length}. Leave out --size"));
         Ok(())
     }
 
@@ -197,31 +190,24 @@ fn copy_destination(
     if let Some(recorded) = recorded.filter(|&recorded| recorded != destination.path) {
         return Err(refuse(&format!("the run copies to {}", recorded.display())));
     }
-    match &destination.existing {
-        Existing::Nothing => {}
+    let why = match &destination.existing {
         Existing::Link { to } => {
             let (named, to) = (named.display(), to.display());
             return Err(refused!(
                 "--to {named} is a symbolic link to {to}, perhaps another user's. Name that file itself"
             ));
         }
-        Existing::Descriptor { .. } | Existing::Other => {
-            return Err(refuse("not a regular file. Name one, or a new file"));
-        }
+        Existing::Descriptor { .. } | Existing::Other => "not a regular file. Name one, or a new file",
         Existing::File { identity, .. } if *identity == source.identity => {
-            return Err(refuse("the same file as --from. Name another"));
+            "the same file as --from. Name another"
         }
         Existing::File { size_bytes, .. } if recorded.is_some() && *size_bytes > 0 => {
-            return Err(refuse(
-                "the file has content now, which a resumed run does not overwrite. Remove it first",
-            ));
+            "the file has content now, which a resumed run does not overwrite. Remove it first"
         }
-        Existing::File { is_writable: false, .. } => {
-            return Err(refuse(&Failure::io_message(&Errno::ACCESS.into())));
-        }
-        Existing::File { .. } => {}
-    }
-    Ok(destination)
+        Existing::File { is_writable: false, .. } => &Failure::io_message(&Errno::ACCESS.into()),
+        Existing::Nothing | Existing::File { .. } => return Ok(destination),
+    };
+    Err(refuse(why))
 }
 
 fn option_error(option: &str, path: &Path, error: RunnerError) -> anyhow::Error {

@@ -96,7 +96,7 @@ fn export_to(format: &Format) -> String {
     format!("--export {}={to}", format.name)
 }
 
-fn format_named(name: &str) -> Option<&'static Format> {
+pub(crate) fn format_named(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name || format.alias == Some(name))
 }
 

@@ -12,6 +12,8 @@ use writebench_model::Failure;
 use writebench_report::formats::terminal::STYLES;
 use writebench_report::{visible, visible_lines};
 
+use crate::exit::Exit;
+
 pub(crate) struct Output {
     choice: anstream::ColorChoice,
     quiet: bool,
@@ -35,17 +37,18 @@ impl Output {
         self.results_on_stderr.set(true);
     }
 
-    /// Prints results with their styles. Foreign text in them must be [`visible`].
-    pub(crate) fn results(&self, styled: &str) -> Result<()> {
+    /// Prints results with their styles, as the end of a command. Foreign text in them must be [`visible`].
+    pub(crate) fn results(&self, styled: &str) -> Result<Exit> {
         let styled = &own_styles_only(styled);
         if self.results_on_stderr.get() {
-            return self.print(AutoStream::new(io::stderr(), self.choice), styled);
+            self.print(AutoStream::new(io::stderr(), self.choice), styled)?;
+        } else {
+            self.print(AutoStream::new(io::stdout(), self.choice), styled)?;
+            if self.is_relayed {
+                wait_until_read(io::stdout());
+            }
         }
-        self.print(AutoStream::new(io::stdout(), self.choice), styled)?;
-        if self.is_relayed {
-            wait_until_read(io::stdout());
-        }
-        Ok(())
+        Ok(Exit::Ok)
     }
 
     /// Prints the bytes of an export. A terminal gets escape sequences as text.
@@ -82,12 +85,9 @@ impl Output {
 
     /// None if the results are not shown in a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
-        let size = if self.results_on_stderr.get() {
-            terminal_size::terminal_size_of(io::stderr())
-        } else {
-            terminal_size::terminal_size_of(io::stdout())
-        };
-        size.map(|(width, _)| usize::from(width.0))
+        let (stdout, stderr) = (io::stdout(), io::stderr());
+        let to = if self.results_on_stderr.get() { stderr.as_fd() } else { stdout.as_fd() };
+        terminal_size::terminal_size_of(to).map(|(width, _)| usize::from(width.0))
     }
 }
 
@@ -101,12 +101,13 @@ pub(crate) fn all_ok(results: impl IntoIterator<Item = Result<()>>) -> Result<()
 
 /// If work and tidying both failed, the error of tidying is printed.
 pub(crate) fn after_tidying<T>(result: Result<T>, tidied: Result<()>) -> Result<T> {
-    match tidied {
-        Err(left) if result.is_ok() => return Err(left),
-        Err(left) => print_error(&left),
-        Ok(()) => {}
+    match result {
+        Ok(value) => tidied.map(|()| value),
+        Err(error) => {
+            tidied.err().iter().for_each(print_error);
+            Err(error)
+        }
     }
-    result
 }
 
 pub(crate) fn print_error(error: &anyhow::Error) {
@@ -162,17 +163,13 @@ fn own_styles_only(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\u{1b}') {
-        kept.push_str(&visible_lines(&rest[..at]));
-        rest = &rest[at..];
-        let length = own.iter().find(|style| rest.starts_with(style.as_str())).map(String::len);
-        match length {
-            Some(length) => kept.push_str(&rest[..length]),
-            None => kept.push_str(&visible(&rest[..1])),
-        }
-        rest = &rest[length.unwrap_or(1)..];
+        let style = own.iter().find(|style| rest[at..].starts_with(style.as_str()));
+        let foreign = if style.is_some() { at } else { at + 1 };
+        kept += &visible_lines(&rest[..foreign]);
+        kept += style.map_or("", String::as_str);
+        rest = &rest[foreign + style.map_or(0, String::len)..];
     }
-    kept.push_str(&visible_lines(rest));
-    kept
+    kept + &visible_lines(rest)
 }
 
 #[cfg(test)]

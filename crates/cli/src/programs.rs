@@ -1,6 +1,6 @@
 //! `--command`: the user's programs as cases.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Args;
 use writebench_model::{Axis, Bytes, Case, CaseOrigin, SelectedCase, Settings};
 
@@ -43,14 +43,12 @@ impl ProgramArguments {
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words
             .ok_or_else(|| usage!("--command '{command}' cannot be split into words. Is a quote open?"))?;
-        let has = |mark: &str| words.iter().any(|word| word.contains(mark));
-        if !has(FILE) {
-            return Err(usage!("--command '{command}' lacks the path of its file. Write {FILE} in its place"));
-        }
-        if self.copies && !has(SOURCE) {
-            return Err(usage!(
-                "--command '{command}' lacks the path of its source. Write {SOURCE} in its place"
-            ));
+        for (mark, role) in [(FILE, "file"), (SOURCE, "source")].into_iter().take(1 + usize::from(self.copies))
+        {
+            ensure!(
+                words.iter().any(|word| word.contains(mark)),
+                usage!("--command '{command}' lacks the path of its {role}. Write {mark} in its place")
+            );
         }
         Ok(words)
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
@@ -100,9 +100,10 @@ impl AdviseCommand {
     }
 
     fn answer(&self, goals: &[Goal], global: &Global) -> Result<Exit> {
-        if goals.contains(&Goal::LargerThanMemory) {
-            return Err(usage!("larger-than-memory cannot be combined with other goals. Give one --for"));
-        }
+        ensure!(
+            !goals.contains(&Goal::LargerThanMemory),
+            usage!("larger-than-memory cannot be combined with other goals. Give one --for")
+        );
         let selection = SelectionArguments {
             goals: goals.to_vec(),
             size: self.size.into_iter().collect(),
@@ -120,7 +121,7 @@ impl AdviseCommand {
             ..MeasuringArguments::default()
         };
         let target = self.target.iter().cloned().collect();
-        RunCommand::for_goals(target, selection, measuring, self.yes).run(global)
+        RunCommand { target, selection, measuring, yes: self.yes, ..RunCommand::default() }.run(global)
     }
 
     fn search(&self, goal: Goal, global: &Global) -> Result<Exit> {
@@ -151,9 +152,7 @@ impl AdviseCommand {
         if self.data_from != ANYWHERE && space.baseline.method().copies() {
             return Err(usage!("--data-from does not apply to a copy, whose data is in a file. Leave it out"));
         }
-        if self.size.is_some_and(|size| size.0 == 0) {
-            return Err(usage!("--size is 0. Give a size with something to write"));
-        }
+        ensure!(self.size != Some(Bytes(0)), usage!("--size is 0. Give a size with something to write"));
         if space.baseline.contract().durability == Durability::Durable && !target.keeps_data() {
             let (path, kind) = (&target.path, &target.environment.filesystem.kind);
             return Err(usage!(
@@ -180,8 +179,7 @@ impl AdviseCommand {
             candidates.check_budget()?;
         }
         if self.dry_run {
-            output.results(&candidates.dry_run())?;
-            return Ok(Exit::Ok);
+            return output.results(&candidates.dry_run());
         }
         let mut settings = Settings {
             samples: selection::SAMPLES,
@@ -289,6 +287,7 @@ impl CandidateSet {
         (budget, max_bytes): (Duration, Option<Bytes>),
     ) -> Self {
         let direct_check_bytes = total_direct_check_bytes(space.cases());
+        let check = Bytes(direct_check_bytes).approximate();
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
         let (screening_bytes, final_bytes) = file_sizes(goal, space);
         let mut set = Self::default();
@@ -297,17 +296,14 @@ impl CandidateSet {
         for case in space.cases() {
             let is_baseline = *case == space.baseline;
             let one = std::slice::from_ref(case);
-            if case.axes().cache == Cache::Direct && !checks_direct {
-                let check = Bytes(direct_check_bytes).approximate();
-                set.left_out.push(format!(
-                    "{case}: --max-bytes leaves no room for the {check} that show whether O_DIRECT bypasses the page cache"
-                ));
-                continue;
-            }
+            let unchecked = (case.axes().cache == Cache::Direct && !checks_direct).then(|| format!(
+                "{case}: --max-bytes leaves no room for the {check} that show whether O_DIRECT bypasses the page cache"
+            ));
             let fits = writebench_runner::check_sectors(environment, one)
                 .and_then(|()| writebench_runner::check_memory(environment, one, 0));
-            if let (Err(error), false) = (fits, is_baseline) {
-                set.left_out.push(error.to_string());
+            // The baseline was checked before.
+            if let Some(why) = unchecked.or_else(|| Some(fits.err()?.to_string())) {
+                set.left_out.push(why);
                 continue;
             }
             let real = set.add(case.clone(), Stage::Final, is_baseline, target);
@@ -341,13 +337,9 @@ impl CandidateSet {
 
     /// Takes names without a size. Returns the number of marked candidates.
     fn mark_finalists(&mut self, names: &HashSet<String>) -> usize {
-        let mut count = 0;
-        for candidate in &mut self.candidates {
-            let was_finalist = names.contains(&name_without_size(&self.cases[candidate.finals[0]]));
-            candidate.was_finalist |= was_finalist;
-            count += usize::from(was_finalist);
-        }
-        count
+        let cases = &self.cases;
+        let is_named = |one: &&mut Candidate| names.contains(&name_without_size(&cases[one.finals[0]]));
+        self.candidates.iter_mut().filter(is_named).map(|candidate| candidate.was_finalist = true).count()
     }
 
     /// The default of --max-bytes, before the limit of 64 GiB.

@@ -46,10 +46,7 @@ impl CodeCommand {
         })?;
         let frame = EmitOptions { is_program: self.main, is_atomic: self.atomic, is_stream: self.stream };
         match code(&case, self.language, frame) {
-            Ok(text) => {
-                global.output.results(&text)?;
-                Ok(Exit::Ok)
-            }
+            Ok(text) => global.output.results(&text),
             Err(refusal) => Err(self.refused(&case, &refusal, global)),
         }
     }

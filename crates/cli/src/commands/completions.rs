@@ -15,7 +15,6 @@ impl CompletionsCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut (global.interface)(), "writebench", &mut text);
-        global.output.results(&String::from_utf8_lossy(&text))?;
-        Ok(Exit::Ok)
+        global.output.results(&String::from_utf8_lossy(&text))
     }
 }

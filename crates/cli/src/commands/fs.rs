@@ -4,7 +4,7 @@ mod requests;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueHint};
 use writebench_filesystems::{FilesystemKind, FilesystemRequest, Filesystems};
 use writebench_model::{Bytes, Case, MissingTarget};
@@ -173,9 +173,8 @@ impl FsCommand {
                 Err(error) => made.add_missing(target.record().name, error.to_string(), output),
             }
         }
-        if targets.len() == there_before {
-            return Err(anyhow!("none of the filesystems could be made: {}", reasons(&made.missing)));
-        }
+        let any = targets.len() > there_before;
+        ensure!(any, "none of the filesystems could be made: {}", reasons(&made.missing));
         let selected = self.rows(largest_block(&targets))?;
         let measuring = &self.measuring;
         let settings = measuring.settings(self.budget(targets.len()), selected.samples);
@@ -187,15 +186,11 @@ impl FsCommand {
         // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
         let size = self.largest_size(&selected).map(|largest| (largest, false));
-        let sized = ScheduledCases::with_adaptive_size(&selected.rows, size, &run, unasked)?;
-        if sized.is_some() {
-            run.cases.clear();
-        }
+        let plan = ScheduledCases::for_run(&selected.rows, size, &mut run, &cases, unasked)?;
         let number = store.begin_run(&run)?;
         let workspaces = Workspaces { store: &store, run: number, targets, limit: measuring.timeout, global };
         let settings = run.settings.clone();
-        let limits_for = if measuring.no_limits { Vec::new() } else { cases.clone() };
-        let plan = sized.unwrap_or_else(|| ScheduledCases::in_rounds(cases, &settings));
+        let limits_for = if measuring.no_limits { Vec::new() } else { cases };
         let mut session = Session::new(workspaces, run, settings, plan, None, limits_for);
         session.written.add(made.bytes_written);
         session.measure(exports)

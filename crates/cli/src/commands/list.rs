@@ -39,11 +39,11 @@ impl ListCommand {
             Some(ListTopic::Axes) => axes(),
             Some(ListTopic::Cases { suite }) => cases(suite)?,
         };
-        global.output.results(&text)?;
+        let exit = global.output.results(&text)?;
         if self.what.is_none() {
             global.output.note("More: writebench list methods, axes, cases SUITE");
         }
-        Ok(Exit::Ok)
+        Ok(exit)
     }
 }
 

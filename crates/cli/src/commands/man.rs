@@ -26,7 +26,6 @@ impl ManCommand {
         }
         let mut text = Vec::new();
         clap_mangen::Man::new(command).render(&mut text)?;
-        global.output.results(&String::from_utf8_lossy(&text))?;
-        Ok(Exit::Ok)
+        global.output.results(&String::from_utf8_lossy(&text))
     }
 }

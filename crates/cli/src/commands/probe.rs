@@ -27,8 +27,7 @@ impl ProbeCommand {
             true => serde_json::to_string_pretty(&target.environment).context("cannot write JSON")? + "\n",
             false => text(&target.environment, target.path()),
         };
-        global.output.results(&text)?;
-        Ok(Exit::Ok)
+        global.output.results(&text)
     }
 }
 

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
 use writebench_model::{
     Bytes, Environment, RunEvent, RunRecord, RunStatus, Settings, TargetRecord, path_from_text, path_text,
@@ -29,32 +29,32 @@ pub(crate) struct RunCommand {
     /// Directory to write to, or with --destroy a block device. Your files there are never changed. Several
     /// directories are measured in the same rounds, and compared with the first [default: the current directory]
     #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath)]
-    target: Vec<PathBuf>,
+    pub target: Vec<PathBuf>,
     #[command(flatten)]
-    selection: SelectionArguments,
+    pub selection: SelectionArguments,
     #[command(flatten)]
-    programs: ProgramArguments,
+    pub programs: ProgramArguments,
     #[command(flatten)]
-    copying: CopyArguments,
+    pub copying: CopyArguments,
     /// Evict the source of a copy from the page cache before every sample (axis `origin`)
     #[arg(long, help_heading = WHAT)]
-    cold: bool,
+    pub cold: bool,
     #[command(flatten)]
-    device: DestroyArguments,
+    pub device: DestroyArguments,
     #[command(flatten)]
-    measuring: MeasuringArguments,
+    pub measuring: MeasuringArguments,
     /// Continue the newest unfinished run, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, help_heading = WHAT,
         value_parser = clap::value_parser!(i64).range(1..),
         conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "cold", "samples", "precision", "seed",
             "verify", "label", "dry_run", "target", "scaling"])]
-    resume: Option<Option<i64>>,
+    pub resume: Option<Option<i64>>,
     /// Measure with 1, 2, 4 ... and all ranks of mpirun or srun
     #[arg(long, help_heading = WHAT)]
-    scaling: bool,
+    pub scaling: bool,
     /// Write more than 64 GiB, or a quarter of a disk's free space, without asking
     #[arg(long, short, help_heading = HOW_CAREFUL)]
-    yes: bool,
+    pub yes: bool,
 }
 
 const RUN_EXAMPLES: &str = "Examples:
@@ -73,15 +73,6 @@ const GOALS_BUDGET: Duration = Duration::from_secs(45);
 const GOALS_MAX_BYTES: u64 = 20 << 30;
 
 impl RunCommand {
-    pub(crate) fn for_goals(
-        target: Vec<PathBuf>,
-        selection: SelectionArguments,
-        measuring: MeasuringArguments,
-        yes: bool,
-    ) -> Self {
-        Self { target, selection, measuring, yes, ..Self::default() }
-    }
-
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         if let Some(number) = self.resume {
             return self.resume(number, global);
@@ -107,17 +98,20 @@ impl RunCommand {
         let may_shrink = settings.budget_ns.is_some() && !is_own;
         let largest = self.selection.adaptive_size(&selected.rows).filter(|_| may_shrink);
         let space_left = least_free_bytes(targets.iter().map(Target::space));
-        let largest = match largest.filter(|_| answers_goals) {
-            Some(largest) => Some(shrink_to_fit(&mut selected.rows, largest, space_left)),
-            None => largest,
-        };
+        let shrunk = |largest| shrink_to_fit(&mut selected.rows, largest, space_left);
+        let largest = if answers_goals { largest.map(shrunk) } else { largest };
         let free = free_disk_bytes(&targets);
         if answers_goals && largest.is_some() && settings.max_bytes.is_none() {
             settings.max_bytes = Some(GOALS_MAX_BYTES.min(most_unasked_bytes(free)));
         }
         let run = new_run(measuring.label.clone(), settings, &selected.rows, records);
-        let run = RunRecord { cluster: global.cluster(), ..run };
+        let mut run = RunRecord { cluster: global.cluster(), ..run };
         let cases = selection::different_cases(&run.cases, global.ranks())?;
+        // Without --yes, an adaptive size needs no consent.
+        let unasked = (!self.yes).then(|| most_unasked_bytes(free));
+        let fixed = selected.rows.iter().map(|row| (row.case.axes().size_bytes, true)).max();
+        let size = largest.map(|largest| (largest, false)).or(fixed.filter(|_| answers_goals));
+        let plan = ScheduledCases::for_run(&selected.rows, size, &mut run, &cases, unasked)?;
         let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
         let spaces = targets.iter().map(|target| (path_text(target.path()), target.space()));
         let cost = Cost {
@@ -126,12 +120,6 @@ impl RunCommand {
             limits: !measuring.no_limits,
             ..Cost::new(&cases, &run.settings, spaces.collect())
         };
-        // Without --yes, an adaptive size needs no consent.
-        let unasked = (!self.yes).then(|| most_unasked_bytes(free));
-        let size = largest.map(|largest| (largest, false));
-        let fixed = || selected.rows.iter().map(|row| (row.case.axes().size_bytes, true)).max();
-        let size = size.or_else(|| fixed().filter(|_| answers_goals));
-        let sized = ScheduledCases::with_adaptive_size(&selected.rows, size, &run, unasked)?;
         let smallest = largest.map(|largest| smallest_cases(&selected.rows, largest));
         let least = Cost { cases: smallest.as_ref().unwrap_or(&cases), ..cost.clone() };
         least.check_max_bytes(0)?;
@@ -146,7 +134,6 @@ impl RunCommand {
         least.ask(self.yes, free)?;
         let line = cost.line()?;
         let mut store = database::open(db)?;
-        let run = if sized.is_some() { RunRecord { cases: Vec::new(), ..run } } else { run };
         let number = store.begin_run(&run)?;
         if answers_goals && !keeps_data {
             output.note("Left out the durable goals: memory does not survive power loss.");
@@ -154,8 +141,7 @@ impl RunCommand {
         output.note(&line);
         let workspaces = Workspaces { store: &store, run: number, targets, limit: measuring.timeout, global };
         let settings = run.settings.clone();
-        let limits_for = if measuring.no_limits { Vec::new() } else { cases.clone() };
-        let plan = sized.unwrap_or_else(|| ScheduledCases::in_rounds(cases, &settings));
+        let limits_for = if measuring.no_limits { Vec::new() } else { cases };
         Session::new(workspaces, run, settings, plan, copied, limits_for).measure(&exports)
     }
 
@@ -168,10 +154,9 @@ impl RunCommand {
     ) -> Result<Selection> {
         let (selection, programs) = (&self.selection.for_targets(targets), &self.programs);
         let only_programs = selection.is_empty() && !programs.is_empty();
-        let mut selected = if only_programs {
-            Selection { rows: Vec::new(), notes: Vec::new(), samples: SAMPLES }
-        } else {
-            selection::rows(selection, self.cold, copied, block_size_bytes, &self.ranks(ranks))?
+        let mut selected = match only_programs {
+            true => Selection { rows: Vec::new(), notes: Vec::new(), samples: SAMPLES },
+            false => selection::rows(selection, self.cold, copied, block_size_bytes, &self.ranks(ranks))?,
         };
         if !programs.is_empty() {
             // Rows with command lines have labels, so the rows of cases need one.
@@ -194,16 +179,16 @@ impl RunCommand {
     fn find_copy(&self) -> Result<Option<FileCopy>> {
         let limit = self.measuring.timeout;
         let named = self.copying.find(limit)?;
-        let copies = self.selection.copies_only();
-        if named.is_some() || !copies || self.measuring.dry_run {
+        if named.is_some() || !self.selection.copies_only() || self.measuring.dry_run {
             return Ok(named);
         }
         let copied = FileCopy::redirected(limit)?;
-        if copied.is_some() && !self.target.is_empty() {
-            return Err(usage!(
+        ensure!(
+            copied.is_none() || self.target.is_empty(),
+            usage!(
                 "with <X >Y the target is the directory of Y. Leave out TARGET, or redirect the input (</dev/null)"
-            ));
-        }
+            )
+        );
         Ok(copied)
     }
 
@@ -243,12 +228,8 @@ impl RunCommand {
     fn resume(&self, number: Option<i64>, global: &Global) -> Result<Exit> {
         let (measuring, output) = (&self.measuring, &global.output);
         let store = database::open(global.db.as_deref())?;
-        let number = match number {
-            Some(number) => number,
-            None => store
-                .newest_unfinished_run()?
-                .ok_or_else(|| usage!("there is no unfinished run to resume. `writebench runs` lists all"))?,
-        };
+        let none = || usage!("there is no unfinished run to resume. `writebench runs` lists all");
+        let number = number.map_or_else(|| store.newest_unfinished_run()?.ok_or_else(none), Ok)?;
         let mut run = store.run(number)?;
         if let Some(why) = obstacle_to_resuming(&store, number, &run)? {
             return Err(usage!("run {number} {why}"));
@@ -265,12 +246,13 @@ impl RunCommand {
         let is_as_before = |(now, then): (&Target, &TargetRecord)| {
             lasting_facts(&now.environment) == lasting_facts(&then.environment)
         };
-        if !targets.iter().zip(&run.targets).all(is_as_before) || run.version != VERSION {
-            return Err(usage!(
+        ensure!(
+            run.version == VERSION && targets.iter().zip(&run.targets).all(is_as_before),
+            usage!(
                 "run {number} is from another version of writebench, kernel, filesystem, mount or device, so new samples \
                  would not be comparable. Start a new run"
-            ));
-        }
+            )
+        );
         let given = measuring.settings(None, run.settings.samples);
         let settings = Settings {
             budget_ns: given.budget_ns,

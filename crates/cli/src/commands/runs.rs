@@ -40,14 +40,14 @@ impl RunsCommand {
                     [] => format!("no runs in {}\n", visible(&store.path().to_string_lossy())),
                     runs => list(runs),
                 };
-                global.output.results(&text)?;
+                global.output.results(&text)
             }
             Some(RunsAction::Delete { runs, yes }) => {
                 let count = delete(runs, *yes, global.db.as_deref())?;
                 global.output.note(&format!("Deleted {}.", counted(count, "run")));
+                Ok(Exit::Ok)
             }
         }
-        Ok(Exit::Ok)
     }
 }
 

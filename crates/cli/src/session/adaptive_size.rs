@@ -1,4 +1,4 @@
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use writebench_model::{Axis, Bytes, Case, GOALS, RunRecord, SelectedCase, Settings};
 use writebench_runner::{AdaptiveSize, Contest, OfSize};
 use writebench_stats::distinct;
@@ -16,13 +16,15 @@ const MOST_FIRST_PASS_BYTES: u64 = 1 << 20;
 impl ScheduledCases {
     /// `size` is the largest of the rows, and whether it is fixed. The run takes the largest size whose rounds all fit into
     /// the limits. `unasked` limits the bytes of a run without --max-bytes.
-    pub(crate) fn with_adaptive_size(
+    pub(crate) fn for_run(
         rows: &[SelectedCase],
         size: Option<(u64, bool)>,
-        run: &RunRecord,
+        run: &mut RunRecord,
+        cases: &[Case],
         unasked: Option<u64>,
-    ) -> Result<Option<Self>> {
-        let Some((largest, is_fixed)) = size else { return Ok(None) };
+    ) -> Result<Self> {
+        let Some((largest, is_fixed)) = size else { return Ok(Self::in_rounds(cases.to_vec(), &run.settings)) };
+        run.cases.clear();
         let targets = &run.targets;
         let settings = &Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
         let (mut all, mut deferred) = (Vec::new(), Vec::new());
@@ -43,11 +45,9 @@ impl ScheduledCases {
             }
             of_sizes.push(of_size);
         }
-        if of_sizes.is_empty() {
-            return Err(usage!("no file size fits these cases. Give one with --size"));
-        }
+        ensure!(!of_sizes.is_empty(), usage!("no file size fits these cases. Give one with --size"));
         let schedule = Box::new(AdaptiveSize::new(passes, of_sizes, settings));
-        Ok(Some(Self { cases: all, deferred, schedule }))
+        Ok(Self { cases: all, deferred, schedule })
     }
 }
 

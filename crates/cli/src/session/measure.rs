@@ -98,7 +98,7 @@ impl<'s> Session<'s> {
         let recorded = self.recorder.finish(status, self.totals());
         let report = Report::from_run(Some(number), self.recorder.run.finish());
         let text = shows_tables.then(|| formats::terminal::report(&report, Detail::Usual, output.width()));
-        let printed = text.map_or(Ok(()), |text| output.results(&text));
+        let printed = text.map_or(Ok(()), |text| output.results(&text).map(drop));
         let streamed = self.recorder.streams.end();
         let exported = export::write_all(exports, &report, output);
         match copy {

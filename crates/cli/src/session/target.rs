@@ -74,15 +74,13 @@ impl Target {
         let mut targets: Vec<Self> = Vec::new();
         for path in paths {
             let target = Self::inspect_fit(path, limit, reserve)?;
-            if target.helper.is_none() {
-                let path = path.display();
-                return Err(usage!(
-                    "target {path} is a block device. Measure it alone, or give directories only"
-                ));
-            }
-            if targets.iter().any(|other| other.path() == target.path()) {
-                return Err(usage!("target {} is given twice. Give it once", target.path().display()));
-            }
+            let named = path.display();
+            ensure!(
+                target.helper.is_some(),
+                usage!("target {named} is a block device. Measure it alone, or give directories only")
+            );
+            let is_new = targets.iter().all(|other| other.path() != target.path());
+            ensure!(is_new, usage!("target {} is given twice. Give it once", target.path().display()));
             target.check_writable()?;
             targets.push(target);
         }
@@ -226,11 +224,11 @@ fn check_destroy_option(target: &Path, path: &Path, destroy: Option<&Path>) -> R
         ));
     };
     // By number: one device can have several names.
-    if writebench_probe::block_device(destroy).ok().map(|named| named.number) != Some(facts.number) {
-        return Err(refused!(
-            "--destroy {} does not name the target {target}. Give the same device twice",
-            destroy.display()
-        ));
-    }
+    let is_same = writebench_probe::block_device(destroy).is_ok_and(|named| named.number == facts.number);
+    let destroy = destroy.display();
+    ensure!(
+        is_same,
+        refused!("--destroy {destroy} does not name the target {target}. Give the same device twice")
+    );
     Ok(())
 }

@@ -1,4 +1,4 @@
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use writebench_filesystems::{FilesystemKind, FilesystemRequest, Layer};
 use writebench_model::did_you_mean;
 
@@ -12,9 +12,8 @@ pub(super) fn requests(
     let kinds = if on.is_empty() { FilesystemKind::defaults() } else { kinds(on)? };
     let mut requests: Vec<FilesystemRequest> = Vec::new();
     for kind in kinds {
-        if requests.iter().any(|request| request.kind == kind) {
-            return Err(usage!("--on: {kind} is given twice. Give it once"));
-        }
+        let is_new = requests.iter().all(|request| request.kind != kind);
+        ensure!(is_new, usage!("--on: {kind} is given twice. Give it once"));
         requests.push(FilesystemRequest { kind, mkfs_options: Vec::new(), mount_options: None });
     }
     for (kind, words) in mkfs_options {
@@ -57,11 +56,12 @@ fn kinds(words: &[String]) -> Result<Vec<FilesystemKind>> {
             );
             continue;
         }
-        if others.is_empty() {
-            return Err(usage!(
+        ensure!(
+            !others.is_empty(),
+            usage!(
                 "--on {word}: on which filesystem? Add other kinds, or give {word}:KIND, such as {word}:ext4"
-            ));
-        }
+            )
+        );
         for other in &others {
             let kind = format!("{word}:{other}").parse::<FilesystemKind>();
             kinds.push(kind.map_err(|error| usage!("--on: {error}"))?);
