@@ -74,12 +74,9 @@ impl Directory {
         }
     }
 
-    pub(super) fn check_writable(&self) -> io::Result<()> {
-        Ok(rustix::fs::accessat(&self.0, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
-    }
-
-    pub(super) fn check_file_writable(&self, name: &OsStr) -> io::Result<()> {
-        Ok(rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::EACCESS)?)
+    /// `.` is the directory.
+    pub(super) fn check_access(&self, name: &OsStr, access: Access) -> io::Result<()> {
+        Ok(rustix::fs::accessat(&self.0, name, access, AtFlags::EACCESS)?)
     }
 
     /// Refuses a link, and does not wait for a pipe.
@@ -121,65 +118,49 @@ fn prefix(name: &OsStr) -> OsString {
 /// Whether the entry may be a temporary file for that name, or for any.
 fn is_temporary(entry: &OsStr, name: Option<&OsStr>) -> bool {
     let entry = entry.as_bytes().strip_suffix(SUFFIX.as_bytes());
-    let Some((begins, id)) =
-        entry.and_then(|entry| entry.split_at_checked(entry.len().checked_sub(ID_LENGTH)?))
-    else {
-        return false;
+    let Some((begins, id)) = entry.and_then(<[u8]>::split_last_chunk::<ID_LENGTH>) else { return false };
+    let is_of_name = match name {
+        Some(name) => begins == prefix(name).as_bytes(),
+        None => begins.starts_with(b".") && begins.ends_with(INFIX),
     };
-    let is_of_name = name.map_or_else(
-        || begins.starts_with(b".") && begins.ends_with(INFIX),
-        |name| begins == prefix(name).as_bytes(),
-    );
     is_of_name && id.iter().all(u8::is_ascii_alphanumeric)
 }
 
-/// Removed if dropped before it is published.
-pub(super) struct TemporaryFile<'d> {
-    named: &'d OutputPath,
-    directory: &'d Directory,
-    name: OsString,
-    file: NamedTempFile,
-}
-
-impl<'d> TemporaryFile<'d> {
-    pub(super) fn with(
-        content: &str,
-        named: &'d OutputPath,
-        directory: &'d Directory,
-        name: &OsStr,
-    ) -> Result<Self> {
-        let existing = named.call("stat", directory.inspect(name))?;
+impl OutputPath {
+    /// Writes a temporary file for that name. It is removed if dropped before it is published.
+    pub(super) fn begin(&self, directory: &Directory, name: &OsStr, content: &str) -> Result<NamedTempFile> {
+        let existing = self.call("stat", directory.inspect(name))?;
         // The existing file may have a stricter mode.
         let mode = if existing.is_some() { 0o600 } else { 0o666 };
         let prefix = prefix(name);
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(ID_LENGTH);
         let made = builder.make_in(directory.path(), |path| create_locked(path, mode));
-        let file = named.call("create a temporary file", made)?;
+        let mut file = self.call("create a temporary file", made)?;
         if let Some(existing) = &existing {
-            named.call("keep its mode", become_like(file.as_file(), existing))?;
+            self.call("keep its mode", become_like(file.as_file(), existing))?;
         }
-        named.call("write", file.as_file().write_all(content.as_bytes()))?;
-        named.check_name(directory, name)?;
-        Ok(Self { named, directory, name: name.to_os_string(), file })
+        self.call("write", file.write_all(content.as_bytes()))?;
+        self.check_name(directory, name)?;
+        Ok(file)
     }
 
     /// Renames the file once all data is on the disk.
-    pub(super) fn publish(self) -> Result<()> {
-        self.named.call("fsync", self.file.as_file().sync_all())?;
-        self.publish_open().map(drop)
+    pub(super) fn finish(&self, directory: &Directory, name: &OsStr, file: NamedTempFile) -> Result<()> {
+        self.call("fsync", file.as_file().sync_all())?;
+        self.publish(directory, name, file).map(drop)
     }
 
     /// Renames the file now. Readers see later writes at once.
-    pub(super) fn publish_open(self) -> Result<File> {
-        let file = self.named.call("rename", self.file.persist(self.directory.at(&self.name)))?;
+    pub(super) fn publish(&self, directory: &Directory, name: &OsStr, file: NamedTempFile) -> Result<File> {
+        let file = self.call("rename", file.persist(directory.at(name)))?;
         // Without it, the name is lost at power loss.
-        match File::open(self.directory.path()).and_then(|directory| directory.sync_all()) {
+        match File::open(directory.path()).and_then(|directory| directory.sync_all()) {
             // An unreadable directory, or a filesystem without fsync(2) of directories.
             Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::InvalidInput) => {
                 Ok(file)
             }
-            synced => self.named.call("fsync its directory", synced.map(|()| file)),
+            synced => self.call("fsync its directory", synced.map(|()| file)),
         }
     }
 }
@@ -230,15 +211,16 @@ mod tests {
         let path = folder.path().join("page");
         std::fs::write(&path, "old").unwrap();
         let named = named(&path);
-        let new = TemporaryFile::with("half", &named, &directory, OsStr::new("page")).unwrap();
+        let page = OsStr::new("page");
+        let new = named.begin(&directory, page, "half").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         drop(new);
         assert_eq!(
             (std::fs::read(&path).unwrap(), names(folder.path())),
             (b"old".to_vec(), vec!["page".to_owned()])
         );
-        let new = TemporaryFile::with("whole", &named, &directory, OsStr::new("page")).unwrap();
-        new.publish().unwrap();
+        let new = named.begin(&directory, page, "whole").unwrap();
+        named.finish(&directory, page, new).unwrap();
         assert_eq!(
             (std::fs::read(&path).unwrap(), names(folder.path())),
             (b"whole".to_vec(), vec!["page".to_owned()])
@@ -251,7 +233,7 @@ mod tests {
         let directory = Directory::open(folder.path()).unwrap();
         let page = OsStr::new("page");
         let named = named(&folder.path().join(page));
-        let at_work = TemporaryFile::with("", &named, &directory, page).unwrap();
+        let at_work = named.begin(&directory, page, "").unwrap();
         let left = [".page.writebench-0123abcd.part", ".chart.writebench-0123abcd.part"];
         let others = [".page.writebench-notes.part", "page.writebench-0123abcd.part", ".page.part"];
         for name in left.iter().chain(&others) {
@@ -262,7 +244,7 @@ mod tests {
         assert!(!folder.path().join(left[0]).exists() && folder.path().join(left[1]).exists());
         directory.sweep(None);
         assert_eq!(names(folder.path()).len(), others.len() + 2, "{:?}", names(folder.path()));
-        at_work.publish().unwrap();
+        named.finish(&directory, page, at_work).unwrap();
     }
 
     #[test]
@@ -271,8 +253,8 @@ mod tests {
         let directory = Directory::open(folder.path()).unwrap();
         let name = OsString::from("x".repeat(255));
         let named = named(&folder.path().join(&name));
-        let new = TemporaryFile::with("", &named, &directory, &name).unwrap();
-        let temporary = new.file.path().file_name().unwrap();
+        let new = named.begin(&directory, &name, "").unwrap();
+        let temporary = new.path().file_name().unwrap();
         assert!(is_temporary(temporary, Some(&name)) && is_temporary(temporary, None), "{temporary:?}");
     }
 }

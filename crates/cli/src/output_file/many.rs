@@ -3,11 +3,11 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::rc::Rc;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use rustix::fs::OFlags;
 use writebench_report::formats;
 
-use super::directory::{Directory, TemporaryFile};
+use super::directory::Directory;
 use super::{OutputPath, ProtectedPaths};
 
 /// Replaces only files with the mark of writebench ([`formats::MARK`]), unless `replaces_all`.
@@ -46,7 +46,7 @@ impl OutputDirectory {
             Destination::Existing(named.directory(path)?)
         };
         let (Destination::Existing(written) | Destination::New(written, _)) = &destination;
-        named.call("its directory", written.check_writable())?;
+        named.check_writable(written)?;
         Ok(Self { named, destination, replaces_all })
     }
 
@@ -80,7 +80,8 @@ impl OutputDirectory {
         }
         directory.sweep(None);
         for (name, content) in files {
-            TemporaryFile::with(content, &self.file(name), directory, OsStr::new(name))?.publish()?;
+            let (named, name) = (self.file(name), OsStr::new(name));
+            named.finish(directory, name, named.begin(directory, name, content)?)?;
         }
         Ok(())
     }
@@ -93,14 +94,12 @@ impl OutputDirectory {
     fn check_in(&self, directory: &Directory, name: &str) -> Result<()> {
         let named = self.file(name);
         let existing = named.check_name(directory, OsStr::new(name))?;
-        if existing.is_none() || self.replaces_all {
-            return Ok(());
-        }
-        if !named.call("read", has_mark(directory, name))? {
-            return Err(named.refused(
-                "not made by writebench, whose files have a mark. Name another directory, or add --force",
-            ));
-        }
+        ensure!(
+            existing.is_none() || self.replaces_all || named.call("read", has_mark(directory, name))?,
+            named.refused(
+                "not made by writebench, whose files have a mark. Name another directory, or add --force"
+            )
+        );
         Ok(())
     }
 }
@@ -109,9 +108,7 @@ fn has_mark(directory: &Directory, name: &str) -> io::Result<bool> {
     // Longer than the text before the mark.
     const BEGINNING_BYTES: u64 = 200;
     let mut beginning = Vec::new();
-    directory
-        .open_file(OsStr::new(name), OFlags::empty())?
-        .take(BEGINNING_BYTES)
-        .read_to_end(&mut beginning)?;
+    let file = directory.open_file(OsStr::new(name), OFlags::empty())?;
+    file.take(BEGINNING_BYTES).read_to_end(&mut beginning)?;
     Ok(formats::has_mark(&beginning))
 }

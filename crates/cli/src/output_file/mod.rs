@@ -19,14 +19,14 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use anyhow::{Result, anyhow};
-use rustix::fs::OFlags;
+use anyhow::{Result, anyhow, ensure};
+use rustix::fs::{Access, OFlags};
 use writebench_model::Failure;
 
 pub(crate) use self::many::OutputDirectory;
 pub(crate) use self::protected::ProtectedPaths;
 
-use self::directory::{Directory, TemporaryFile, open};
+use self::directory::{Directory, open};
 use self::pipe::Pipe;
 use crate::exit::{refused, usage};
 use crate::output::Output;
@@ -77,7 +77,10 @@ impl OutputFile {
     /// Waits for the reader of a pipe until a signal.
     pub(crate) fn write(&self, content: &str, output: &Output) -> Result<()> {
         match &self.sink {
-            Sink::File(directory, name) => self.begin(directory, name, content)?.publish(),
+            Sink::File(directory, name) => {
+                directory.sweep(Some(name));
+                self.named.finish(directory, name, self.named.begin(directory, name, content)?)
+            }
             _ => self.stream(content, output).map(drop),
         }
     }
@@ -86,7 +89,9 @@ impl OutputFile {
     pub(crate) fn stream(&self, beginning: &str, output: &Output) -> Result<Box<dyn Write>> {
         let mut opened: Box<dyn Write> = match &self.sink {
             Sink::File(directory, name) => {
-                return Ok(Box::new(self.begin(directory, name, beginning)?.publish_open()?));
+                directory.sweep(Some(name));
+                let file = self.named.begin(directory, name, beginning)?;
+                return Ok(Box::new(self.named.publish(directory, name, file)?));
             }
             Sink::Results => return output.export(beginning).map(|()| output.exporter()),
             Sink::Standard(file) => Box::new(self.named.call("dup", file.try_clone())?),
@@ -101,11 +106,6 @@ impl OutputFile {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(self.named.failed("write", &error)),
             _ => Ok(opened),
         }
-    }
-
-    fn begin<'d>(&'d self, directory: &'d Directory, name: &OsStr, content: &str) -> Result<TemporaryFile<'d>> {
-        directory.sweep(Some(name));
-        TemporaryFile::with(content, &self.named, directory, name)
     }
 }
 
@@ -158,10 +158,14 @@ impl OutputPath {
             }
             _ => usage!("{}: {}: {}", self.option, path.display(), Failure::io_message(&error)),
         })?;
-        if is_in_workspace(&directory.real_path()) {
-            return Err(self.refused("a run works in this directory, and removes it. Name another"));
-        }
+        let is_outside = !is_in_workspace(&directory.real_path());
+        ensure!(is_outside, self.refused("a run works in this directory, and removes it. Name another"));
         Ok(directory)
+    }
+
+    fn check_writable(&self, directory: &Directory) -> Result<()> {
+        let access = Access::WRITE_OK | Access::EXEC_OK;
+        self.call("its directory", directory.check_access(OsStr::new("."), access))
     }
 
     /// Refuses a name that is neither free nor a regular file's.
@@ -173,11 +177,12 @@ impl OutputPath {
             Some(found) if found.is_symlink() => {
                 Err(self.refused_link(&directory.real_path().join(name), "file"))
             }
-            Some(found) if !found.is_file() => {
+            Some(found) if found.is_file() => Ok(Some(found)),
+            Some(_) => {
                 Err(self
                     .refused("neither a regular file nor a pipe. Name another file, or - for standard output"))
             }
-            now => Ok(now),
+            None => Ok(None),
         }
     }
 }
@@ -187,18 +192,19 @@ fn named_sink(named: &OutputPath) -> Result<Sink> {
     if let Ok(found) = directory.open_file(&name, OFlags::PATH)
         && let Some(pipe) = found.metadata().ok().filter(|found| found.file_type().is_fifo())
     {
-        if named.call("stat", directory.may_have_planted(&pipe))? {
-            return Err(named.refused(&format!(
-                "a pipe of another user (uid {}) in a directory with write permission for all. Name another file",
-                pipe.uid()
-            )));
-        }
+        let uid = pipe.uid();
+        ensure!(
+            !named.call("stat", directory.may_have_planted(&pipe))?,
+            named.refused(&format!(
+                "a pipe of another user (uid {uid}) in a directory with write permission for all. Name another file"
+            ))
+        );
         return Ok(Sink::Pipe(found));
     }
     let existing = named.check_name(&directory, &name)?;
-    named.call("its directory", directory.check_writable())?;
+    named.check_writable(&directory)?;
     if existing.is_some() {
-        named.call("access", directory.check_file_writable(&name))?;
+        named.call("access", directory.check_access(&name, Access::WRITE_OK))?;
     }
     Ok(Sink::File(directory, name))
 }
@@ -208,12 +214,8 @@ fn opened_by_caller(named: &OutputPath, number: u32) -> Result<Sink> {
     let found = named.call("open", open(Path::new(&format!("/proc/self/fd/{number}")), OFlags::PATH))?;
     let metadata = named.call("stat", found.metadata())?;
     named.protected.check(named, None, Some(&metadata))?;
-    if metadata.is_dir() {
-        return Err(named.usage(&named.path, "a directory. Name a file"));
-    }
-    if metadata.file_type().is_block_device() {
-        return Err(named.refused("a device. Name a file, or a pipe"));
-    }
+    ensure!(!metadata.is_dir(), named.usage(&named.path, "a directory. Name a file"));
+    ensure!(!metadata.file_type().is_block_device(), named.refused("a device. Name a file, or a pipe"));
     let standard = |fd: BorrowedFd<'_>| named.call("dup", fd.try_clone_to_owned());
     Ok(match number {
         1 => Sink::Standard(standard(io::stdout().as_fd())?.into()),
