@@ -39,17 +39,16 @@ pub(crate) fn open(named: Option<&Path>) -> Result<Store> {
 
 fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> anyhow::Error {
     let above = directory.parent().filter(|above| !above.as_os_str().is_empty());
-    match above.filter(|above| named.is_some() && !above.exists()) {
+    let (above, directory) = (above.filter(|above| named.is_some() && !above.exists()), directory.display());
+    match above.map(Path::display) {
         Some(above) => usage!(
-            "database: cannot make {}, because {} is missing. Make that directory, or name another database with --db",
-            directory.display(),
-            above.display()
+            "database: cannot make {directory}, because {above} is missing. Make that directory, or name another database \
+             with --db"
         ),
-        None => anyhow!(
-            "database: cannot make {}: {}. Name another database with --db",
-            directory.display(),
-            Failure::io_message(error)
-        ),
+        None => {
+            let why = Failure::io_message(error);
+            anyhow!("database: cannot make {directory}: {why}. Name another database with --db")
+        }
     }
 }
 

@@ -89,7 +89,7 @@ fn with_enough_stack() -> Result<Exit> {
     if let Some((_, serve)) = hidden {
         return serve(&mut words);
     }
-    let launched = LaunchedRank::from_environment();
+    let launched = LaunchedRank::from_variables(|name| std::env::var(name).ok());
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         // The first rank reports the error for all. A launcher ends all ranks when one fails.

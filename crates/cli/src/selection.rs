@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Args;
 use writebench_model::{
     Assignment, Axis, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Data, GOALS, Goal, Layout, Method,
@@ -138,9 +138,8 @@ pub(crate) fn rows(
             "no selected case has the axis '{axis}'. `writebench list methods` shows the axes of each method"
         ));
     }
-    if copied.is_some() && !rows.iter().any(|row| row.case.method().copies()) {
-        return Err(usage!("no selected case copies a file. Add --suite copy, or leave out --from"));
-    }
+    let copies = copied.is_none() || rows.iter().any(|row| row.case.method().copies());
+    ensure!(copies, usage!("no selected case copies a file. Add --suite copy, or leave out --from"));
     Ok(Selection { rows, notes, samples })
 }
 
@@ -158,17 +157,12 @@ fn goal_rows(selection: &SelectionArguments, overrides: &Overrides) -> Result<Ve
         if selection.with_and_without_checksums && goal.is_durable() && !is_fixed {
             values.push((Axis::Checksums, Checksums::ALL.iter().map(ToString::to_string).collect()));
         }
-        for values in combinations(only(&values, |_| true)) {
+        for values in combinations(values.iter().map(|(axis, values)| (*axis, values.as_slice()))) {
             let fixed = values.into_iter().map(|(axis, value)| (axis, vec![value.to_owned()]));
             rows.extend(rows_of_goal(goal, fixed.collect())?);
         }
     }
     Ok(rows)
-}
-
-fn only(overrides: &Overrides, is_meant: impl Fn(Axis) -> bool) -> impl Iterator<Item = (Axis, &[String])> {
-    let meant = overrides.iter().filter(move |(axis, _)| is_meant(*axis));
-    meant.map(|(axis, values)| (*axis, values.as_slice()))
 }
 
 /// The baseline of a goal, then its portfolio.
@@ -219,28 +213,26 @@ fn with_size_per_rank(row: SelectedCase) -> Result<SelectedCase> {
 /// The named case, with overrides on its other axes.
 fn named_cases(name: &str, overrides: &Overrides) -> Result<Vec<Case>> {
     let method = Case::parse(name.split(',').next().unwrap_or_default()).map(|case| case.method());
-    let is_left_out = |axis: Axis| {
+    let is_left_out = |(axis, _): &&(Axis, Vec<String>)| {
         let is_named = name.split(',').any(|part| part.split('=').next() == Some(axis.name()));
-        !is_named && method.as_ref().is_ok_and(|method| method.has_axis(axis))
+        !is_named && method.as_ref().is_ok_and(|method| method.has_axis(*axis))
     };
+    let left_out = overrides.iter().filter(is_left_out).map(|(axis, values)| (*axis, values.as_slice()));
     let with = |values: &Vec<Assignment<'_>>| {
         let values = values.iter().map(|(axis, value)| format!(",{axis}={value}"));
         format!("{name}{}", values.collect::<String>())
     };
-    combinations(only(overrides, is_left_out))
-        .iter()
-        .map(with)
-        .map(|name| match Case::parse(&name) {
-            Ok(case) if case.method().is_program() => {
-                Err(usage!("--case {name} needs a program. Give it with --command 'PROGRAM {{file}}' instead"))
-            }
-            Ok(case) => Ok(case),
-            Err(error) => Err(match meant::case(&name) {
-                Some(meant) => usage!("--case {name} is not a case. Did you mean --case {meant}?"),
-                None => usage!("--case {name}: {error}"),
-            }),
-        })
-        .collect()
+    let parse = |name: String| match Case::parse(&name) {
+        Ok(case) if case.method().is_program() => {
+            Err(usage!("--case {name} needs a program. Give it with --command 'PROGRAM {{file}}' instead"))
+        }
+        Ok(case) => Ok(case),
+        Err(error) => Err(match meant::case(&name) {
+            Some(meant) => usage!("--case {name} is not a case. Did you mean --case {meant}?"),
+            None => usage!("--case {name}: {error}"),
+        }),
+    };
+    combinations(left_out).iter().map(with).map(parse).collect()
 }
 
 fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Vec<String>)>> {

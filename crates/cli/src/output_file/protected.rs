@@ -55,21 +55,14 @@ impl ProtectedPaths {
     ) -> Result<()> {
         let path = destination.map(|(directory, name)| directory.real_path().join(name));
         let parent = destination.and_then(|(directory, _)| directory.identity());
-        let refused = self.reason(path.as_deref(), parent, now.map(identity)).map(|why| output.refused(&why));
-        refused.map_or(Ok(()), Err)
+        self.reason(path.as_deref(), parent, now.map(identity)).map_or(Ok(()), |why| Err(output.refused(&why)))
     }
 
     /// Makes no system call on the target, which may hang.
     pub(crate) fn check_copy(&self, destination: &CopyDestination) -> Result<()> {
-        let path = &destination.path;
-        match self.reason(
-            Some(path),
-            destination.directory.map(Into::into),
-            destination.identity().map(Into::into),
-        ) {
-            Some(why) => Err(refused!("--to {}: {why}", path.display())),
-            None => Ok(()),
-        }
+        let (path, parent) = (&destination.path, destination.directory.map(Into::into));
+        let reason = self.reason(Some(path), parent, destination.identity().map(Into::into));
+        reason.map_or(Ok(()), |why| Err(refused!("--to {}: {why}", path.display())))
     }
 
     fn reason(&self, path: Option<&Path>, parent: Option<Identity>, now: Option<Identity>) -> Option<String> {

@@ -14,11 +14,7 @@ const LAUNCHERS: &[(&str, &str)] = &[
 
 impl LaunchedRank {
     /// None if there is one process.
-    pub(crate) fn from_environment() -> Option<Self> {
-        Self::from_variables(|name| std::env::var(name).ok())
-    }
-
-    fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+    pub(crate) fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let number = |name: &str| variable(name)?.parse::<u32>().ok();
         let launched =
             LAUNCHERS.iter().find_map(|(rank, size)| Some(Self { rank: number(rank)?, size: number(size)? }));

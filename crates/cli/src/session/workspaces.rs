@@ -77,6 +77,7 @@ impl<'s> Workspaces<'s> {
     /// Removes leftovers of killed runs: all in the targets, and those in this database elsewhere. Failures are notes.
     pub(crate) fn remove_leftovers(&self) -> Result<()> {
         let mut stale = StaleWorkspaces::new(processes::target_helper()?);
+        let output = &self.global.output;
         let recorded = self.store.workspaces()?;
         let mut paths = Vec::new();
         for left in &recorded {
@@ -89,37 +90,34 @@ impl<'s> Workspaces<'s> {
         for target in self.targets.iter().filter(|target| target.helper.is_some()) {
             match stale.leftovers_in(target.path(), signals::stop()) {
                 Ok(found) => paths.extend(found.into_iter().filter(is_unknown)),
-                Err(error) => {
-                    self.global.output.note(&format!("Cannot look for leftovers of killed runs: {error}"))
-                }
+                Err(error) => output.note(&format!("Cannot look for leftovers of killed runs: {error}")),
             }
         }
         let deadline = Deadline::until(TIMEOUT, signals::stop());
         for path in paths {
             let shown = path.display();
-            let remains = |why: &str| {
-                self.global.output.note(&format!("{shown}, left by an ended run, is not removed: {why}"));
-            };
-            match stale.remove(&path, deadline) {
+            let why = match stale.remove(&path, deadline) {
                 // An unmounted disk may still have the directory.
-                Ok(Leftover::InUse | Leftover::Away) => {}
+                Ok(Leftover::InUse | Leftover::Away) => continue,
                 Ok(Leftover::Held(process)) => {
-                    remains(&format!(
-                        "process {process} has it open. The next run after that process removes it."
-                    ));
+                    &format!("process {process} has it open. The next run after that process removes it.")
                 }
-                Ok(Leftover::KeepsFiles) => remains(
-                    "its filesystem keeps files that were open when they were removed. A later run removes it.",
-                ),
-                Ok(Leftover::NotThere) => forget(self.store, &path)?,
-                Ok(Leftover::Removed) => {
-                    self.global.output.note(&format!("Removed {shown}, left by a killed run."));
+                Ok(Leftover::KeepsFiles) => {
+                    "its filesystem keeps files that were open when they were removed. A later run removes it."
+                }
+                Ok(gone @ (Leftover::NotThere | Leftover::Removed)) => {
+                    if gone == Leftover::Removed {
+                        output.note(&format!("Removed {shown}, left by a killed run."));
+                    }
                     forget(self.store, &path)?;
+                    continue;
                 }
                 Err(error) => {
-                    self.global.output.note(&format!("Cannot remove leftovers of a killed run: {error}"))
+                    output.note(&format!("Cannot remove leftovers of a killed run: {error}"));
+                    continue;
                 }
-            }
+            };
+            output.note(&format!("{shown}, left by an ended run, is not removed: {why}"));
         }
         Ok(())
     }

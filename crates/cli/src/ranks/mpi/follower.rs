@@ -20,68 +20,45 @@ use crate::{processes, signals};
 const SIGHT: Duration = Duration::from_secs(15);
 
 pub(super) fn follow(ranks: Ranks) {
-    let mut group = SampleRanks { ranks, in_process: None };
-    let mut lost_workers = LostWorkers::default();
-    let mut message = receive(&group.ranks);
-    loop {
-        message = match message {
-            Ok(Message::WorkIn(directories)) => {
-                let seen = wait_for_all(directories);
-                let ranks = &mut group.ranks;
-                let why = seen.as_ref().err().map(|error| format!("{}: {error:#}", name(ranks)));
-                ranks.join_group(ranks.size());
-                ranks.gather(&why.unwrap_or_default());
-                match seen {
-                    Ok((command, in_process)) => {
-                        group.in_process = Some(in_process);
-                        take_shares(&mut group, &command, &mut lost_workers)
-                    }
-                    // The first rank ends the run.
-                    Err(_) => receive(ranks),
-                }
-            }
-            Ok(Message::RunSample(_)) => Err(io::Error::other("a sample before its directories")),
-            Ok(Message::End) => return,
-            Err(error) => {
-                let error = anyhow::Error::from(error).context(name(&group.ranks));
-                print_error(&error);
-                // MPI then ends all ranks.
-                std::process::abort();
-            }
-        }
+    let name = ranks.nodes.name(ranks.rank()).to_string();
+    if let Err(error) = take_shares(ranks, &name) {
+        print_error(&error.context(name));
+        // MPI then ends all ranks.
+        std::process::abort();
     }
 }
 
-fn name(ranks: &Ranks) -> String {
-    ranks.nodes.name(ranks.rank()).to_string()
-}
-
-fn receive(ranks: &Ranks) -> io::Result<Message> {
-    Ok(serde_json::from_str(&ranks.broadcast(""))?)
-}
-
-fn take_shares(
-    group: &mut SampleRanks,
-    command: &WorkerCommand,
-    lost_workers: &mut LostWorkers,
-) -> io::Result<Message> {
-    let mut workers = Workers::new(command, signals::stop(), lost_workers);
-    loop {
+fn take_shares(ranks: Ranks, name: &str) -> Result<()> {
+    let Message::WorkIn(directories) = receive(&ranks)? else { return Ok(()) };
+    let mut group = SampleRanks { ranks, in_process: None };
+    let seen = wait_for_all(directories);
+    let why = seen.as_ref().err().map(|error| format!("{name}: {error:#}"));
+    group.ranks.join_group(group.ranks.size());
+    group.ranks.gather(&why.unwrap_or_default());
+    let Ok((command, in_process)) = seen else {
+        // The first rank ends the run.
+        return receive(&group.ranks).map(drop);
+    };
+    group.in_process = Some(in_process);
+    let mut lost_workers = LostWorkers::default();
+    let mut workers = Workers::new(&command, signals::stop(), &mut lost_workers);
+    while let Message::RunSample(share) = receive(&group.ranks)? {
         let ranks = &mut group.ranks;
-        let share = match receive(ranks)? {
-            Message::RunSample(share) => *share,
-            other => return Ok(other),
-        };
         if !ranks.join_group(share.ranks) {
             continue;
         }
         ranks.compare_clocks();
         let rank = ranks.rank();
         let role = (ranks.nodes.name(rank), ranks.nodes.role(rank, share.ranks));
-        let report = Report::for_share(&mut workers, &share, role, group);
+        let report = Report::for_share(&mut workers, &share, role, &mut group);
         group.ranks.gather(&serde_json::to_string(&report)?);
         group.ranks.compare_clocks();
     }
+    Ok(())
+}
+
+fn receive(ranks: &Ranks) -> Result<Message> {
+    Ok(serde_json::from_str(&ranks.broadcast(""))?)
 }
 
 /// A worker and an engine in this process, once the directories are visible.
