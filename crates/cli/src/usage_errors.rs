@@ -45,24 +45,22 @@ fn cause(error: &clap::Error) -> String {
 /// Names that resemble the given one.
 fn similar(error: &clap::Error) -> Option<String> {
     let kinds = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
-    match kinds.into_iter().find_map(|kind| error.get(kind))? {
-        ContextValue::String(name) => Some(format!("'{name}'")),
-        ContextValue::Strings(names) => Some(format!("'{}'", names.join("' or '"))),
-        _ => None,
+    let names = kinds.map(|kind| texts(error, kind)).into_iter().find(|names| !names.is_empty())?;
+    Some(format!("'{}'", names.join("' or '")))
+}
+
+fn texts(error: &clap::Error, kind: ContextKind) -> Vec<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => vec![text],
+        Some(ContextValue::Strings(texts)) => texts.iter().map(String::as_str).collect(),
+        _ => Vec::new(),
     }
 }
 
 /// A command line for mistakes that resemble nothing: words of other programs, or a forgotten word.
 fn suggestion(error: &clap::Error, path: &[&Command], words: &[OsString]) -> Option<String> {
     let command = path.last()?;
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    let strings = |kind| match error.get(kind) {
-        Some(ContextValue::Strings(texts)) => Some(texts.as_slice()),
-        _ => None,
-    };
+    let text = |kind| texts(error, kind).first().copied();
     let argument = |long: &str| command.get_arguments().find(|argument| argument.get_long() == Some(long));
     match error.kind() {
         ErrorKind::UnknownArgument => {
@@ -71,15 +69,15 @@ fn suggestion(error: &clap::Error, path: &[&Command], words: &[OsString]) -> Opt
         }
         ErrorKind::InvalidValue => {
             let option = text(ContextKind::InvalidArg)?.split(' ').next()?;
-            let (value, valid) = (text(ContextKind::InvalidValue)?, strings(ContextKind::ValidValue)?);
+            let (value, valid) = (text(ContextKind::InvalidValue)?, texts(error, ContextKind::ValidValue));
             if value == "all" && option == "--suite" {
                 return Some(format!("{option} {}", valid.join(",")));
             }
-            let ours = meant(value, |ours| valid.iter().any(|valid| valid == ours))?;
+            let ours = meant(value, |ours| valid.contains(&ours))?;
             Some(if option.starts_with('-') { format!("{option} {ours}") } else { format!("'{ours}'") })
         }
         ErrorKind::MissingRequiredArgument => {
-            let missing = strings(ContextKind::InvalidArg)?.first()?.split(' ').next()?;
+            let missing = text(ContextKind::InvalidArg)?.split(' ').next()?;
             let values = argument(missing.strip_prefix("--")?)?.get_possible_values();
             let values: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
             let given: Vec<_> = words.iter().map(|word| quoted(&word.to_string_lossy())).collect();

@@ -10,7 +10,7 @@ use clap::{Args, ValueHint};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
     Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Durability, Goal, Reserve, RunRecord, SelectedCase,
-    Settings, Space, Stage, TargetRecord, nanoseconds,
+    Settings, Space, Stage, TargetRecord,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
@@ -26,7 +26,7 @@ use crate::global::Global;
 use crate::output_file::ProtectedPaths;
 use crate::selection::SelectionArguments;
 use crate::session::{
-    MeasuringArguments, ScheduledCases, Session, Target, Workspaces, most_unasked_bytes, new_run, seed,
+    MeasuringArguments, ScheduledCases, Session, Target, Workspaces, most_unasked_bytes, new_run,
 };
 use crate::{database, selection};
 
@@ -111,7 +111,12 @@ impl AdviseCommand {
             set: self.fixed(),
             ..SelectionArguments::default()
         };
-        let measuring = MeasuringArguments {
+        let (target, measuring) = (self.target.iter().cloned().collect(), self.measuring());
+        RunCommand { target, selection, measuring, yes: self.yes, ..RunCommand::default() }.run(global)
+    }
+
+    fn measuring(&self) -> MeasuringArguments {
+        MeasuringArguments {
             budget: self.budget,
             max_bytes: self.max_bytes,
             reserve: self.reserve,
@@ -119,9 +124,7 @@ impl AdviseCommand {
             dry_run: self.dry_run,
             exports: self.exports.clone(),
             ..MeasuringArguments::default()
-        };
-        let target = self.target.iter().cloned().collect();
-        RunCommand { target, selection, measuring, yes: self.yes, ..RunCommand::default() }.run(global)
+        }
     }
 
     fn search(&self, goal: Goal, global: &Global) -> Result<Exit> {
@@ -133,7 +136,8 @@ impl AdviseCommand {
         let size = self.size_bytes(goal, &target)?;
         let ranks = global.ranks();
         let mut fixed = self.fixed();
-        if let Some((axis, _)) = fixed.iter().find(|(axis, values)| values.len() > 1 || is_option(*axis)) {
+        if let Some((axis, _)) = fixed.iter().find(|(axis, values)| values.len() > 1 || OPTIONS.contains(axis))
+        {
             return Err(usage!(
                 "--set {axis}: a search takes one value per axis. Use --size and --record for theirs"
             ));
@@ -181,14 +185,8 @@ impl AdviseCommand {
         if self.dry_run {
             return output.results(&candidates.dry_run());
         }
-        let mut settings = Settings {
-            samples: selection::SAMPLES,
-            budget_ns: Some(nanoseconds(budget)),
-            max_bytes: asked_bytes,
-            seed: seed(self.seed),
-            search_bytes: Some(real_bytes),
-            ..Settings::default()
-        };
+        let settings = self.measuring().settings(Some(budget), selection::SAMPLES);
+        let mut settings = Settings { search_bytes: Some(real_bytes), ..settings };
         // The race does not count the bytes of hardware limits and of the check of direct I/O.
         let limits_for = cases_for_limits(&space);
         let limit_bytes = Hardware::for_cases(&limits_for, &settings, &[found.space()])?.bytes();
@@ -262,9 +260,8 @@ fn data_from(text: &str) -> Result<(Axis, &'static str), &'static str> {
     }
 }
 
-fn is_option(axis: Axis) -> bool {
-    matches!(axis, Axis::Size | Axis::Chunk | Axis::Ranks)
-}
+/// Set by options.
+const OPTIONS: [Axis; 3] = [Axis::Size, Axis::Chunk, Axis::Ranks];
 
 #[derive(Default)]
 struct CandidateSet {

@@ -328,16 +328,8 @@ fn obstacle_to_resuming(store: &Store, number: i64, run: &RunRecord) -> Result<O
 }
 
 /// Facts that must not change before a run is resumed.
-fn lasting_facts(environment: &Environment) -> impl PartialEq + use<> {
-    let filesystem = &environment.filesystem;
-    (
-        environment.system.clone(),
-        filesystem.kind.clone(),
-        filesystem.source.clone(),
-        filesystem.mount_options.clone(),
-        environment
-            .device
-            .as_ref()
-            .map(|device| (device.model.clone(), device.size_bytes, device.logical_sector_bytes)),
-    )
+fn lasting_facts(environment: &Environment) -> impl PartialEq {
+    let Environment { system, filesystem, device, .. } = environment;
+    let device = device.as_ref().map(|device| (&device.model, device.size_bytes, device.logical_sector_bytes));
+    (system, &filesystem.kind, &filesystem.source, &filesystem.mount_options, device)
 }

@@ -65,17 +65,13 @@ impl MeasuringArguments {
             precision_ppm: self.precision,
             budget_ns: self.budget.or(default_budget).map(nanoseconds),
             max_bytes: self.max_bytes.map(|bytes| bytes.0),
-            seed: seed(self.seed),
+            // Within the 53 bits that every reader of JSON keeps.
+            seed: self.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11),
             verify: self.verify,
             timeout_ns: self.timeout.map(nanoseconds),
             ..Settings::default()
         }
     }
-}
-
-pub(crate) fn seed(asked: Option<u64>) -> u64 {
-    // Within the 53 bits that every reader of JSON keeps.
-    asked.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11)
 }
 
 pub(crate) fn new_run(

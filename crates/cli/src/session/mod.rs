@@ -14,7 +14,7 @@ mod workspaces;
 pub(crate) use self::adaptive_size::{shrink_to_fit, smallest_cases};
 pub(crate) use self::cost::{Cost, least_free_bytes, most_unasked_bytes};
 pub(crate) use self::measure::Session;
-pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run, seed};
+pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run};
 pub(crate) use self::scheduled::ScheduledCases;
 pub(crate) use self::target::{DestroyArguments, Target, check_and_claim, largest_block};
 pub(crate) use self::workspaces::Workspaces;
