@@ -3,9 +3,7 @@ use std::os::fd::OwnedFd;
 use anyhow::{Context, Result, ensure};
 use rustix::fs::{Mode, OFlags};
 use writebench_engine::{Engine, RankBarrier, Target};
-use writebench_model::protocol::{
-    InsufficientSpace, PhaseTimestamps, RankSample, RankSampleRequest, SampleRequest,
-};
+use writebench_model::protocol::{InsufficientSpace, PhaseTimestamps, RankRole, RankSample, SampleRequest};
 use writebench_model::{Failure, Outcome, Phase, Sample, path_from_text};
 use writebench_runner::RunnerError;
 
@@ -14,30 +12,21 @@ pub(crate) fn numbered<'t>(targets: &[Target<'t>], number: usize) -> Result<Targ
     targets.get(number).copied().ok_or_else(none)
 }
 
+/// A sample, or one rank's share of it. The first rank makes room for all ranks before they begin.
 pub(crate) fn run_sample(
     engine: &mut Engine<'_>,
     target: Target<'_>,
     request: &SampleRequest,
-    enter: &dyn Fn(Phase),
-) -> Result<Sample, InsufficientSpace> {
-    enter(Phase::Settle);
-    Ok(match make_room(target, request)? {
-        Ok(()) => engine.sample(target, request),
-        Err(outcome) => Sample::without_figures(request.round, outcome),
-    })
-}
-
-/// One rank's share of a sample. The first rank makes room for all ranks before they begin.
-pub(crate) fn run_rank_sample(
-    engine: &mut Engine<'_>,
-    target: Target<'_>,
-    RankSampleRequest { sample: request, role }: &RankSampleRequest,
-    barrier: &mut dyn RankBarrier,
+    role: RankRole,
+    mut barrier: Option<&mut dyn RankBarrier>,
     enter: &dyn Fn(Phase),
 ) -> Result<RankSample, InsufficientSpace> {
     enter(Phase::Settle);
     let room = if role.rank == 0 { make_room(target, request) } else { Ok(Ok(())) };
-    let all = barrier.wait(matches!(room, Ok(Ok(()))), false);
+    let all = match &mut barrier {
+        Some(barrier) => barrier.wait(matches!(room, Ok(Ok(()))), false),
+        None => Ok(true),
+    };
     let failed = |outcome, is_abandoned| RankSample {
         sample: Sample::without_figures(request.round, outcome),
         timestamps: PhaseTimestamps::default(),
@@ -45,7 +34,7 @@ pub(crate) fn run_rank_sample(
     };
     Ok(match (room?, all) {
         (Err(outcome), _) => failed(outcome, false),
-        (Ok(()), Ok(true)) => engine.rank_sample(target, request, *role, Some(barrier)),
+        (Ok(()), Ok(true)) => engine.rank_sample(target, request, role, barrier),
         (Ok(()), _) => {
             let detail = ": another rank has failed".to_owned();
             failed(Outcome::WorkerDied { phase: Phase::Settle, signal: None, detail }, true)

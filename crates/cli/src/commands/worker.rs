@@ -7,13 +7,13 @@ use clap::Parser;
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
 use writebench_engine::{Engine, RankBarrier, Target};
-use writebench_model::protocol::WorkerRequest;
+use writebench_model::protocol::{RankRole, RankSampleRequest, WorkerRequest};
 use writebench_model::{Phase, path_from_text};
 use writebench_runner::{BarrierClient, ProgressRecord, RunnerError, respond, serve_requests};
 
 use crate::exit::Exit;
 use crate::processes::WorkerPlan;
-use crate::sampling::{numbered, open_directories, run_rank_sample, run_sample};
+use crate::sampling::{numbered, open_directories, run_sample};
 use crate::signals::obey_supervisor_only;
 
 #[derive(Parser)]
@@ -58,18 +58,15 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     let mut engine = Engine::new(copy_from, available, &enter);
     serve_requests(|request| match request {
         WorkerRequest::SampleRequest(request) => respond(request, |request| {
-            Ok(run_sample(&mut engine, numbered(&targets, request.target)?, &request, &enter))
+            let target = numbered(&targets, request.target)?;
+            let sampled = run_sample(&mut engine, target, &request, RankRole::ALONE, None, &enter);
+            Ok(sampled.map(|share| share.sample))
         }),
-        WorkerRequest::RankSampleRequest(request) => respond(request, |request| {
-            let barrier =
-                barrier.as_mut().ok_or_else(|| RunnerError::Protocol("there are no ranks".to_owned()))?;
-            Ok(run_rank_sample(
-                &mut engine,
-                numbered(&targets, request.sample.target)?,
-                &request,
-                barrier,
-                &enter,
-            ))
+        WorkerRequest::RankSampleRequest(request) => respond(request, |RankSampleRequest { sample, role }| {
+            let none = || RunnerError::Protocol("there are no ranks".to_owned());
+            let barrier = barrier.as_mut().ok_or_else(none)?;
+            let target = numbered(&targets, sample.target)?;
+            Ok(run_sample(&mut engine, target, &sample, role, Some(barrier), &enter))
         }),
         WorkerRequest::LimitRequest(request) => respond(request, |request| {
             enter(Phase::Settle);

@@ -48,7 +48,7 @@ impl Ranks {
         let world = universe.world();
         let library = library().unwrap_or_default();
         ensure!(
-            number(world.size()) == launched.size,
+            world.size().unsigned_abs() == launched.size,
             "started as {} ranks, of which its MPI library, {library}, sees {}. Start it by the mpirun of that library, or by \
              srun with its plugin (srun --mpi=list)",
             launched.size,
@@ -67,11 +67,11 @@ impl Ranks {
     }
 
     pub(super) fn rank(&self) -> u32 {
-        number(self.world.rank())
+        self.world.rank().unsigned_abs()
     }
 
     pub(super) fn size(&self) -> u32 {
-        number(self.world.size())
+        self.world.size().unsigned_abs()
     }
 
     /// Sends the first rank's text to all.
@@ -182,8 +182,4 @@ fn complete<'a, D: ?Sized, S: Scope<'a>>(mut request: Request<'a, D, S>, gives_u
             }
         }
     }
-}
-
-fn number(rank: i32) -> u32 {
-    rank.unsigned_abs()
 }

@@ -11,7 +11,7 @@ use writebench_model::protocol::{InsufficientSpace, RankSample, RankSampleReques
 use writebench_runner::{Communicator, RunnerError};
 
 use super::communicator::Ranks;
-use crate::sampling::{numbered, open_directories, run_rank_sample};
+use crate::sampling::{numbered, open_directories, run_sample};
 
 pub(super) struct InProcess {
     directories: Vec<OwnedFd>,
@@ -38,14 +38,14 @@ impl Communicator for SampleRanks {
 
     fn run_sample(
         &mut self,
-        request: RankSampleRequest,
+        RankSampleRequest { sample, role }: RankSampleRequest,
     ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
         let none = || RunnerError::Protocol("a sample before its directories".to_owned());
         let InProcess { directories, engine } = self.in_process.as_mut().ok_or_else(none)?;
         let targets: Vec<_> =
             directories.iter().map(|directory| Target::Directory(directory.as_fd())).collect();
-        let target = numbered(&targets, request.sample.target)?;
-        Ok(run_rank_sample(engine, target, &request, &mut self.ranks, &|_| {}))
+        let target = numbered(&targets, sample.target)?;
+        Ok(run_sample(engine, target, &sample, role, Some(&mut self.ranks), &|_| {}))
     }
 }
 
