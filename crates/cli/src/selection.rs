@@ -158,31 +158,27 @@ fn goal_rows(selection: &SelectionArguments, overrides: &Overrides) -> Result<Ve
             values.push((Axis::Checksums, Checksums::ALL.iter().map(ToString::to_string).collect()));
         }
         for values in combinations(values.iter().map(|(axis, values)| (*axis, values.as_slice()))) {
-            let fixed = values.into_iter().map(|(axis, value)| (axis, vec![value.to_owned()]));
-            rows.extend(rows_of_goal(goal, fixed.collect())?);
+            rows.extend(rows_of_goal(goal, &values)?);
         }
     }
     Ok(rows)
 }
 
 /// The baseline of a goal, then its portfolio.
-fn rows_of_goal(goal: Goal, mut fixed: Vec<(Axis, Vec<String>)>) -> Result<Vec<SelectedCase>> {
-    let value = |fixed: &Overrides, wanted: Axis| {
-        fixed.iter().find(|(axis, _)| *axis == wanted).map(|(_, values)| values[0].clone())
-    };
-    let bytes = |text: String| text.parse::<Bytes>().map(|bytes| bytes.0).map_err(|error| usage!("{error}"));
+fn rows_of_goal(goal: Goal, values: &[Assignment<'_>]) -> Result<Vec<SelectedCase>> {
+    let value = |wanted| values.iter().find(|(axis, _)| *axis == wanted).map(|(_, value)| *value);
+    let mut fixed: Vec<_> = values.iter().map(|(axis, value)| (*axis, vec![(*value).to_owned()])).collect();
+    let bytes = |text: &str| text.parse::<Bytes>().map(|bytes| bytes.0).map_err(|error| usage!("{error}"));
     if goal == Goal::Records
-        && let Some(size) = value(&fixed, Axis::Size)
+        && let Some((_, sizes)) = fixed.iter_mut().find(|(axis, _)| *axis == Axis::Size)
     {
-        let record = value(&fixed, Axis::Chunk).map_or(Ok(USUAL_BLOCK_BYTES), bytes)?.max(1);
-        let size = (bytes(size)? / RECORDS_PART / record * record).max(record);
-        fixed.retain(|(axis, _)| *axis != Axis::Size);
-        fixed.push((Axis::Size, vec![Bytes(size).to_string()]));
+        let record = value(Axis::Chunk).map_or(Ok(USUAL_BLOCK_BYTES), bytes)?.max(1);
+        let size = (bytes(&sizes[0])? / RECORDS_PART / record * record).max(record);
+        *sizes = vec![Bytes(size).to_string()];
     }
     let space = Space::for_goal(goal, &fixed)?;
     // Some baselines have one rank only.
-    let ranks = value(&fixed, Axis::Ranks).unwrap_or_else(|| "1".to_owned());
-    if space.baseline.axes().get(Axis::Ranks) != ranks {
+    if space.baseline.axes().get(Axis::Ranks) != value(Axis::Ranks).unwrap_or("1") {
         return Ok(Vec::new());
     }
     let words = space.baseline.contract().checksums.words();

@@ -9,8 +9,8 @@ use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Durability, Goal, Reserve, RunRecord, SelectedCase,
-    Settings, Space, Stage, TargetRecord,
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Durability, Goal, Reserve, SelectedCase, Settings, Space,
+    Stage, TargetRecord,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
@@ -195,7 +195,7 @@ impl AdviseCommand {
             limits.max_bytes = limits.max_bytes.saturating_add(limit_bytes).min(unasked_bytes);
         }
         settings.max_bytes = Some(limits.max_bytes);
-        let run = RunRecord { cluster: global.cluster(), ..new_run(None, settings, &[], vec![target]) };
+        let run = new_run(global, None, settings, &[], vec![target]);
         let targets = vec![found.claim(false, output)?];
         let mut store = database::open(global.db.as_deref())?;
         if let Some((search, names)) = earlier_finalists(&store, &run.targets[0], &space.baseline)? {

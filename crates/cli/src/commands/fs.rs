@@ -179,7 +179,7 @@ impl FsCommand {
         let measuring = &self.measuring;
         let settings = measuring.settings(self.budget(targets.len()), selected.samples);
         let records = targets.iter().map(Target::record).collect();
-        let mut run = new_run(measuring.label.clone(), settings, &selected.rows, records);
+        let mut run = new_run(global, measuring.label.clone(), settings, &selected.rows, records);
         run.missing = made.missing;
         let cases = selection::different_cases(&run.cases, 1)?;
         let targets = check_and_claim(targets, &cases, None, false, output)?;

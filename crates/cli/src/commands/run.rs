@@ -104,8 +104,7 @@ impl RunCommand {
         if answers_goals && largest.is_some() && settings.max_bytes.is_none() {
             settings.max_bytes = Some(GOALS_MAX_BYTES.min(most_unasked_bytes(free)));
         }
-        let run = new_run(measuring.label.clone(), settings, &selected.rows, records);
-        let mut run = RunRecord { cluster: global.cluster(), ..run };
+        let mut run = new_run(global, measuring.label.clone(), settings, &selected.rows, records);
         let cases = selection::different_cases(&run.cases, global.ranks())?;
         // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
@@ -195,19 +194,17 @@ impl RunCommand {
     fn find_targets(&self, copied: Option<&FileCopy>) -> Result<Vec<Target>> {
         let (destroy, limit) = (self.device.destroy.as_deref(), self.measuring.timeout);
         let reserve = self.measuring.reserve;
-        let one = match (copied.and_then(FileCopy::target), self.target.as_slice()) {
-            (Some(target), _) => target,
-            (None, []) => Path::new("."),
-            (None, [target]) => target,
-            (None, targets) => match destroy {
-                None => return Target::find_different(targets, limit, reserve),
-                Some(device) => {
-                    return Err(usage!(
-                        "--destroy {}: a device is measured alone. Give it as the only TARGET",
-                        device.display()
-                    ));
-                }
-            },
+        let one = match (copied.and_then(FileCopy::target), self.target.as_slice(), destroy) {
+            (Some(target), ..) => target,
+            (None, [], _) => Path::new("."),
+            (None, [target], _) => target,
+            (None, targets, None) => return Target::find_different(targets, limit, reserve),
+            (None, _, Some(device)) => {
+                let device = device.display();
+                return Err(usage!(
+                    "--destroy {device}: a device is measured alone. Give it as the only TARGET"
+                ));
+            }
         };
         Ok(vec![Target::find(one, destroy, limit, reserve)?])
     }
@@ -243,11 +240,9 @@ impl RunCommand {
             Target::find(&path_from_text(&target.path), destroy, limit, measuring.reserve)
         };
         let targets = run.targets.iter().map(find).collect::<Result<Vec<Target>>>()?;
-        let is_as_before = |(now, then): (&Target, &TargetRecord)| {
-            lasting_facts(&now.environment) == lasting_facts(&then.environment)
-        };
+        let then = run.targets.iter().map(|target| lasting_facts(&target.environment));
         ensure!(
-            run.version == VERSION && targets.iter().zip(&run.targets).all(is_as_before),
+            run.version == VERSION && targets.iter().map(|now| lasting_facts(&now.environment)).eq(then),
             usage!(
                 "run {number} is from another version of writebench, kernel, filesystem, mount or device, so new samples \
                  would not be comparable. Start a new run"
@@ -264,10 +259,8 @@ impl RunCommand {
         if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
             && copied.check_size(Bytes(case.axes().size_bytes)).is_err()
         {
-            return Err(usage!(
-                "{} has changed since the run began. Start a new run",
-                copied.source.path.display()
-            ));
+            let path = copied.source.path.display();
+            return Err(usage!("{path} has changed since the run began. Start a new run"));
         }
         let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
         let free = free_disk_bytes(&targets);

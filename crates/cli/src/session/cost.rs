@@ -69,10 +69,8 @@ impl<'r> Cost<'r> {
 
     pub(crate) fn line(&self) -> Result<String> {
         let cases = self.counted_cases();
-        let targets = match self.targets.len() {
-            0 | 1 => String::new(),
-            count => format!(" on {count} targets"),
-        };
+        let count = self.targets.len();
+        let targets = if count > 1 { format!(" on {count} targets") } else { String::new() };
         if self.is_sized {
             let limits = self.limits_text();
             return Ok(format!("{cases}{targets}, with files as large as the limits allow{limits}."));
@@ -159,10 +157,8 @@ impl<'r> Cost<'r> {
 
     /// Sources that the run makes: one for each size.
     fn copied_bytes(&self) -> u64 {
-        let copying = self
-            .cases
-            .iter()
-            .filter(|case| case.method().has_source_file() && self.settings.copy_from.is_none());
+        let is_made = self.settings.copy_from.is_none();
+        let copying = self.cases.iter().filter(|case| is_made && case.method().has_source_file());
         let sizes: BTreeSet<u64> = copying.map(|case| case.axes().size_bytes).collect();
         sizes.into_iter().fold(0, u64::saturating_add)
     }
@@ -180,11 +176,10 @@ impl<'r> Cost<'r> {
 
     /// `, stops after 45 s, stops before 20 GiB are written`.
     fn limits_text(&self) -> String {
-        let most_time =
-            self.settings.budget_ns.map(|budget| format!("stops after {}", rounded(budget as f64 / 1e9)));
-        let before = |most| format!("stops before {} are written", Bytes(most).approximate());
-        let most_bytes = self.settings.max_bytes.map(before);
-        most_time.into_iter().chain(most_bytes).map(|stop| format!(", {stop}")).collect()
+        let Settings { budget_ns, max_bytes, .. } = self.settings;
+        let time = budget_ns.map(|budget| format!(", stops after {}", rounded(budget as f64 / 1e9)));
+        let before = |most| format!(", stops before {} are written", Bytes(most).approximate());
+        time.into_iter().chain(max_bytes.map(before)).collect()
     }
 }
 

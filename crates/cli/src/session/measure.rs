@@ -80,14 +80,12 @@ impl<'s> Session<'s> {
             return self.interrupted(error);
         }
         let began = Instant::now();
-        let end = match self.supervise(began) {
-            Ok(end) => end,
-            Err(error) => {
-                // The first error is more useful than one of recording.
-                let _ = self.recorder.finish(RunStatus::Failed, self.totals());
-                return Err(error);
-            }
-        };
+        let end = self.supervise(began);
+        if end.is_err() {
+            // The first error is more useful than one of recording.
+            let _ = self.recorder.finish(RunStatus::Failed, self.totals());
+        }
+        let end = end?;
         let copy = self.copy(end);
         let status = match (end, &copy) {
             (_, Err(_)) => self.unfinished(),
@@ -142,11 +140,9 @@ impl<'s> Session<'s> {
 
     /// Makes the final copy, also after a limit.
     fn copy(&mut self, end: End) -> Result<Option<PathBuf>> {
-        let Some(copied) = self.copied.as_ref().filter(|_| end != End::Stopped) else {
-            return Ok(None);
-        };
+        let copied = self.copied.as_ref().filter(|_| end != End::Stopped);
         let helper = self.workspaces.targets.first_mut().and_then(|target| target.helper.as_mut());
-        helper.map_or(Ok(None), |helper| copied.finish(helper))
+        copied.zip(helper).map_or(Ok(None), |(copied, helper)| copied.finish(helper))
     }
 
     fn supervise(&mut self, began: Instant) -> Result<End> {
@@ -158,13 +154,12 @@ impl<'s> Session<'s> {
             leader.work_in(self.workspaces.directories().map(|(path, _)| path).collect())?;
         }
         let mut hardware = self.hardware()?;
-        self.measure_limits(hardware.as_mut(), &worker)?;
+        self.measure_limits(&mut hardware, &worker)?;
         let bar = progress::bar(&global.output)?;
         let (waited, samples_began) = (writebench_probe::cpu_wait(), Instant::now());
         // The second measurement of the limits takes as long as the first.
-        let set_aside = hardware.as_ref().map_or(0, Hardware::time_ns) / 2;
-        let set_aside = Duration::from_nanos(set_aside);
-        let plan = Plan { began, set_aside, ..self.plan() };
+        let set_aside = Duration::from_nanos(hardware.time_ns() / 2);
+        let plan = self.plan(began, set_aside);
         let divides_time = !self.plan.deferred.is_empty();
         let budget_ns = self.recorder.run.so_far().settings.budget_ns.filter(|_| divides_time);
         let left = |budget_ns| Duration::from_nanos(budget_ns).saturating_sub(began.elapsed() + set_aside);
@@ -190,9 +185,7 @@ impl<'s> Session<'s> {
                     progress::started(&bar, &case, samples, budget_ns.map(left));
                 }
                 RunEvent::Sample { ref case, ref sample, .. } => {
-                    let hardware = hardware.as_ref().zip(case.known());
-                    is_exceeded |=
-                        hardware.is_some_and(|(hardware, case)| hardware.is_exceeded_by(case, sample));
+                    is_exceeded |= case.known().is_some_and(|case| hardware.is_exceeded_by(case, sample));
                     recorder.record(event)?;
                     bar.inc(1);
                 }
@@ -205,29 +198,26 @@ impl<'s> Session<'s> {
         self.cpu_wait_ppm = waited.map(|waited| ppm(waited, samples_began.elapsed()));
         let end = end?;
         // An exceeded limit was measured at a bad time.
-        if let Some(hardware) = hardware.as_mut().filter(|_| is_exceeded) {
-            for _ in 0..MORE_LIMITS {
-                hardware.measure_memory(Workers::new(&worker, stop(), &mut self.lost_workers))?;
-            }
+        for _ in (0..MORE_LIMITS).filter(|_| is_exceeded) {
+            hardware.measure_memory(Workers::new(&worker, stop(), &mut self.lost_workers))?;
         }
-        self.measure_limits(hardware.as_mut(), &worker)?;
+        self.measure_limits(&mut hardware, &worker)?;
         Ok(end)
     }
 
-    fn hardware(&mut self) -> Result<Option<Hardware>> {
-        if self.limits_for.is_empty() {
-            return Ok(None);
-        }
+    fn hardware(&mut self) -> Result<Hardware> {
         let spaces: Vec<_> = self.workspaces.targets.iter().map(Target::space).collect();
         let settings = Settings { max_bytes: self.written.left_bytes(), ..self.settings.clone() };
         let hardware = Hardware::for_cases(&self.limits_for, &settings, &spaces)?;
         self.written.add(hardware.bytes());
-        Ok(Some(hardware))
+        Ok(hardware)
     }
 
     /// Called before the samples and after them. The best result counts.
-    fn measure_limits(&mut self, hardware: Option<&mut Hardware>, worker: &WorkerCommand) -> Result<()> {
-        let Some(hardware) = hardware else { return Ok(()) };
+    fn measure_limits(&mut self, hardware: &mut Hardware, worker: &WorkerCommand) -> Result<()> {
+        if self.limits_for.is_empty() {
+            return Ok(());
+        }
         hardware.measure(Workers::new(worker, stop(), &mut self.lost_workers))?;
         (0..hardware.target_count()).try_for_each(|target| {
             self.recorder.record(RunEvent::Limits { target, limits: hardware.limits(target) })
@@ -235,7 +225,7 @@ impl<'s> Session<'s> {
     }
 
     /// Every case on every target, with its earlier samples. Moves the cases, of which there may be ten thousand.
-    fn plan(&mut self) -> Plan {
+    fn plan(&mut self, began: Instant, set_aside: Duration) -> Plan {
         let run = &self.recorder.run;
         let (mut planned, mut taken, mut probes_ns) = (Vec::new(), Vec::new(), Vec::new());
         for case in std::mem::take(&mut self.plan.cases) {
@@ -249,7 +239,6 @@ impl<'s> Session<'s> {
         }
         let targets = self.workspaces.targets.iter().map(Target::planned).collect();
         let settings = self.settings.clone();
-        let (began, set_aside) = (Instant::now(), Duration::ZERO);
         Plan { cases: planned, taken, probes_ns, settings, targets, began, set_aside }
     }
 }

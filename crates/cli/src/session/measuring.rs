@@ -9,6 +9,7 @@ use writebench_model::{
 
 use crate::arguments::{HOW_CAREFUL, HOW_LONG, OUTPUT, named_values, positive_duration};
 use crate::export::ExportArguments;
+use crate::global::Global;
 use crate::run_name::label;
 use crate::selection;
 
@@ -75,6 +76,7 @@ impl MeasuringArguments {
 }
 
 pub(crate) fn new_run(
+    global: &Global,
     label: Option<String>,
     settings: Settings,
     rows: &[SelectedCase],
@@ -90,7 +92,7 @@ pub(crate) fn new_run(
         settings,
         cases: selection::records(rows, &targets),
         targets,
-        cluster: None,
+        cluster: global.cluster(),
         written_bytes: None,
         cpu_wait_ppm: None,
         missing: Vec::new(),
