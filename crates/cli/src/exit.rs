@@ -1,7 +1,6 @@
 //! The exit codes of `docs/reference/exit-codes.md`.
 
 use std::io;
-use std::process::ExitCode;
 
 use thiserror::Error;
 use writebench_model::{CaseError, Failure, SuiteError};
@@ -9,7 +8,7 @@ use writebench_runner::RunnerError;
 use writebench_store::StoreError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
+pub(crate) enum Exit {
     Ok = 0,
     /// The target, the database or an export failed.
     Runtime = 1,
@@ -22,12 +21,6 @@ pub enum Exit {
     /// A case is slower than `--fail-if-slower` allows.
     Slower = 5,
     Interrupted = 130,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
 }
 
 /// An error with its exit code.

@@ -77,17 +77,16 @@ const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused 
     Rates are in decimal GB/s.";
 
 fn main() -> ExitCode {
-    end(stack::ensure_enough().and_then(|()| with_enough_stack())).into()
+    ExitCode::from(end(stack::ensure_enough().and_then(|()| with_enough_stack())) as u8)
 }
 
 /// A function, to keep the stack frame of `main` small.
 #[inline(never)]
 fn with_enough_stack() -> Result<Exit> {
     survive_file_size_limit();
-    let mut words = std::env::args_os().skip(1);
-    let hidden = words.next().and_then(|word| HIDDEN.iter().find(|(name, _)| word == *name));
-    if let Some((_, serve)) = hidden {
-        return serve(&mut words);
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some((_, serve)) = HIDDEN.iter().find(|(name, _)| words.first().is_some_and(|word| word == name)) {
+        return serve(&mut words.into_iter().skip(1));
     }
     let launched = LaunchedRank::from_variables(|name| std::env::var(name).ok());
     let arguments = match Arguments::try_parse() {
@@ -97,7 +96,6 @@ fn with_enough_stack() -> Result<Exit> {
         Err(error)
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
-            let words: Vec<OsString> = std::env::args_os().skip(1).collect();
             let line = usage_errors::one_line(&error, &Arguments::command(), &words);
             return Err(usage!("{line}"));
         }

@@ -48,14 +48,10 @@ fn make_room(target: Target<'_>, request: &SampleRequest) -> Result<Result<(), O
     if request.remove_first
         && let Err(errno) = writebench_runner::remove_samples(directory)
     {
-        let failure = Failure {
-            phase: Phase::Settle,
-            call: "unlink".to_owned(),
-            path: None,
-            offset: None,
-            errno: Some(errno.raw_os_error()),
-            message: Failure::errno_message(errno.raw_os_error()),
-        };
+        let (call, errno) = ("unlink".to_owned(), errno.raw_os_error());
+        let message = Failure::errno_message(errno);
+        let failure =
+            Failure { phase: Phase::Settle, call, path: None, offset: None, errno: Some(errno), message };
         return Ok(Err(Outcome::Failed(Box::new(failure))));
     }
     let shortage = writebench_runner::shortage_of_sample(directory, &request.case, request.reserve);

@@ -131,7 +131,8 @@ impl AdviseCommand {
         let output = &global.output;
         let budget = self.budget.unwrap_or(SEARCH_BUDGET);
         let exports = self.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
-        let found = Target::find(self.target.as_deref().unwrap_or(Path::new(".")), None, None, self.reserve)?;
+        let measuring = self.measuring();
+        let found = Target::find(self.target.as_deref().unwrap_or(Path::new(".")), None, &measuring)?;
         let target = found.record();
         let size = self.size_bytes(goal, &target)?;
         let ranks = global.ranks();
@@ -185,7 +186,7 @@ impl AdviseCommand {
         if self.dry_run {
             return output.results(&candidates.dry_run());
         }
-        let settings = self.measuring().settings(Some(budget), selection::SAMPLES);
+        let settings = measuring.settings(Some(budget), selection::SAMPLES);
         let mut settings = Settings { search_bytes: Some(real_bytes), ..settings };
         // The race does not count the bytes of hardware limits and of the check of direct I/O.
         let limits_for = cases_for_limits(&space);

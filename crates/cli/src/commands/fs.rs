@@ -78,7 +78,7 @@ impl FsCommand {
         // In the private namespace, the same paths may name other files. So exports and targets are found first.
         let exports = measuring.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
         let requests = requests(&self.on, &self.mkfs_options, &self.mount_options)?;
-        let targets = Target::find_different(&self.target, measuring.timeout, measuring.reserve)?;
+        let targets = Target::find_different(&self.target, measuring)?;
         let selected = self.rows(USUAL_BLOCK_BYTES)?;
         selected.notes.iter().for_each(|note| output.note(note));
         let largest = self.largest_size(&selected);

@@ -192,13 +192,12 @@ impl RunCommand {
     }
 
     fn find_targets(&self, copied: Option<&FileCopy>) -> Result<Vec<Target>> {
-        let (destroy, limit) = (self.device.destroy.as_deref(), self.measuring.timeout);
-        let reserve = self.measuring.reserve;
+        let (destroy, measuring) = (self.device.destroy.as_deref(), &self.measuring);
         let one = match (copied.and_then(FileCopy::target), self.target.as_slice(), destroy) {
             (Some(target), ..) => target,
             (None, [], _) => Path::new("."),
             (None, [target], _) => target,
-            (None, targets, None) => return Target::find_different(targets, limit, reserve),
+            (None, targets, None) => return Target::find_different(targets, measuring),
             (None, _, Some(device)) => {
                 let device = device.display();
                 return Err(usage!(
@@ -206,7 +205,7 @@ impl RunCommand {
                 ));
             }
         };
-        Ok(vec![Target::find(one, destroy, limit, reserve)?])
+        Ok(vec![Target::find(one, destroy, measuring)?])
     }
 
     fn check_options(&self, ranks: u32) -> Result<()> {
@@ -236,9 +235,7 @@ impl RunCommand {
         let copied = self.copying.find_again(&run.settings, limit)?;
         let exports = measuring.exports.find(protected(copied.as_ref(), global.db.as_deref())?)?;
         let destroy = self.device.destroy.as_deref();
-        let find = |target: &TargetRecord| {
-            Target::find(&path_from_text(&target.path), destroy, limit, measuring.reserve)
-        };
+        let find = |target: &TargetRecord| Target::find(&path_from_text(&target.path), destroy, measuring);
         let targets = run.targets.iter().map(find).collect::<Result<Vec<Target>>>()?;
         let then = run.targets.iter().map(|target| lasting_facts(&target.environment));
         ensure!(

@@ -87,8 +87,7 @@ impl OutputDirectory {
     }
 
     fn file(&self, name: &str) -> OutputPath {
-        let OutputPath { option, path, protected } = &self.named;
-        OutputPath { option, path: path.join(name), protected: protected.clone() }
+        OutputPath { path: self.named.path.join(name), ..self.named.clone() }
     }
 
     fn check_in(&self, directory: &Directory, name: &str) -> Result<()> {

@@ -62,9 +62,8 @@ impl OutputFile {
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (&self.sink, &other.sink) {
             (Sink::Results, Sink::Results) => true,
-            (Sink::File(directory, name), Sink::File(others, other)) => {
-                name == other
-                    && directory.identity().is_some_and(|identity| others.identity() == Some(identity))
+            (Sink::File(own, name), Sink::File(theirs, other)) => {
+                name == other && own.identity() == theirs.identity()
             }
             _ => false,
         }
@@ -110,6 +109,7 @@ impl OutputFile {
 }
 
 /// The name of an output in errors.
+#[derive(Clone)]
 struct OutputPath {
     option: &'static str,
     path: PathBuf,

@@ -51,10 +51,8 @@ impl Pipe {
         if is_stopped() {
             let since = *self.waits_since.get_or_insert_with(Instant::now);
             if since.elapsed() > TIMEOUT {
-                return Err(io::Error::new(
-                    ErrorKind::TimedOut,
-                    "its reader was stuck when the run was interrupted",
-                ));
+                let why = "its reader was stuck when the run was interrupted";
+                return Err(io::Error::new(ErrorKind::TimedOut, why));
             }
         }
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };

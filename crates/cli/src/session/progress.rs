@@ -9,23 +9,17 @@ use writebench_model::Case;
 use crate::exit;
 use crate::output::Output;
 
-/// Hidden unless stderr is a terminal.
+/// Hidden unless stderr is a terminal. Ticks in a thread that ends with the bar. The ticker of indicatif panics if no thread
+/// can be started.
 pub(super) fn bar(output: &Output) -> Result<ProgressBar> {
-    let is_shown = output.shows_progress();
-    let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(Some(0), target);
-    fit(&bar, false);
-    if is_shown {
-        tick_steadily(&bar)?;
+    if !output.shows_progress() {
+        return Ok(ProgressBar::hidden());
     }
-    Ok(bar)
-}
-
-/// Ticks in a thread that ends with the bar. The ticker of indicatif panics if no thread can be started.
-fn tick_steadily(bar: &ProgressBar) -> Result<()> {
-    let bar = bar.downgrade();
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+    fit(&bar, false);
+    let ticked = bar.downgrade();
     let tick = move || {
-        while let Some(bar) = bar.upgrade().filter(|bar| !bar.is_finished()) {
+        while let Some(bar) = ticked.upgrade().filter(|bar| !bar.is_finished()) {
             bar.tick();
             drop(bar);
             std::thread::sleep(Duration::from_millis(500));
@@ -33,7 +27,7 @@ fn tick_steadily(bar: &ProgressBar) -> Result<()> {
     };
     let started = Builder::new().spawn(tick);
     started.map_err(|error| exit::thread_error("for the progress bar, which --quiet turns off", &error))?;
-    Ok(())
+    Ok(bar)
 }
 
 /// `time` is the rest of the budget, for schedules that know only their next round.

@@ -12,6 +12,7 @@ use writebench_runner::{
     ClaimedDevice, Deadline, Inspection, PlannedTarget, RunnerError, TargetHelper, TargetKind, claim_device,
 };
 
+use super::measuring::MeasuringArguments;
 use crate::arguments::WHERE;
 use crate::exit::{refused, usage};
 use crate::output::Output;
@@ -44,13 +45,8 @@ fn no_target(named: &Path) -> anyhow::Error {
 }
 
 impl Target {
-    pub(crate) fn find(
-        path: &Path,
-        destroy: Option<&Path>,
-        limit: Option<Duration>,
-        reserve: Reserve,
-    ) -> Result<Self> {
-        let target = Self::inspect_fit(path, limit, reserve)?;
+    pub(crate) fn find(path: &Path, destroy: Option<&Path>, measuring: &MeasuringArguments) -> Result<Self> {
+        let target = Self::inspect_fit(path, measuring)?;
         match destroy {
             _ if target.helper.is_none() => check_destroy_option(path, target.path(), destroy)?,
             Some(device) => {
@@ -66,14 +62,10 @@ impl Target {
     }
 
     /// Several targets must be different directories.
-    pub(crate) fn find_different(
-        paths: &[PathBuf],
-        limit: Option<Duration>,
-        reserve: Reserve,
-    ) -> Result<Vec<Self>> {
+    pub(crate) fn find_different(paths: &[PathBuf], measuring: &MeasuringArguments) -> Result<Vec<Self>> {
         let mut targets: Vec<Self> = Vec::new();
         for path in paths {
-            let target = Self::inspect_fit(path, limit, reserve)?;
+            let target = Self::inspect_fit(path, measuring)?;
             let named = path.display();
             ensure!(
                 target.helper.is_some(),
@@ -96,14 +88,15 @@ impl Target {
 
     /// A filesystem made by the run needs no reserve.
     pub(crate) fn find_made(root: &Path, name: String, making: FilesystemSpec) -> Result<Self> {
-        Ok(Self { made: Some((name, making)), ..Self::find(root, None, None, Reserve::NONE)? })
+        let measuring = MeasuringArguments { reserve: Reserve::NONE, ..MeasuringArguments::default() };
+        Ok(Self { made: Some((name, making)), ..Self::find(root, None, &measuring)? })
     }
 
     /// Refuses a file, which `probe` accepts.
-    fn inspect_fit(path: &Path, limit: Option<Duration>, reserve: Reserve) -> Result<Self> {
-        let target = Self::inspect(path, limit)?;
+    fn inspect_fit(path: &Path, measuring: &MeasuringArguments) -> Result<Self> {
+        let target = Self::inspect(path, measuring.timeout)?;
         ensure!(target.inspection.kind != TargetKind::Other, no_target(path));
-        Ok(Self { reserve, ..target })
+        Ok(Self { reserve: measuring.reserve, ..target })
     }
 
     pub(crate) fn inspect(path: &Path, limit: Option<Duration>) -> Result<Self> {

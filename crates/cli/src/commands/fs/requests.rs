@@ -26,10 +26,8 @@ pub(super) fn requests(
     }
     for (kind, options) in mount_options {
         let request = request(&mut requests, kind, "--mount-options")?;
-        request.mount_options = Some(match request.mount_options.take() {
-            Some(before) => format!("{before},{options}"),
-            None => options.clone(),
-        });
+        let before = request.mount_options.take().map_or(String::new(), |before| before + ",");
+        request.mount_options = Some(before + options);
     }
     Ok(requests)
 }
