@@ -1,6 +1,6 @@
 use std::io::{self, IsTerminal, Write};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use writebench_report::visible;
 
 use crate::exit::usage;
@@ -11,9 +11,8 @@ pub(crate) fn ask(agreed: bool, would: &str, options: &str) -> Result<()> {
     if agreed {
         return Ok(());
     }
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(usage!("{would}. To agree, {options}"));
-    }
+    let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();
+    ensure!(can_ask, usage!("{would}. To agree, {options}"));
     write!(io::stderr(), "{}. Go on? [y/N] ", visible(would)).context("ask on the terminal")?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).context("read the answer from the terminal")?;

@@ -25,27 +25,20 @@ pub(crate) enum Exit {
 
 /// An error with its exit code.
 #[derive(Debug, Error)]
-#[error("{message}")]
-pub(crate) struct ExitError {
-    pub exit: Exit,
-    pub message: String,
-}
+#[error("{1}")]
+pub(crate) struct ExitError(pub Exit, pub String);
 
 /// Like [`anyhow::anyhow`], with [`Exit::Usage`].
 macro_rules! usage {
-    ($($message:tt)+) => { $crate::exit::exit_error($crate::exit::Exit::Usage, format!($($message)+)) };
+    ($($message:tt)+) => { anyhow::Error::from($crate::exit::ExitError($crate::exit::Exit::Usage, format!($($message)+))) };
 }
 
 /// Like [`anyhow::anyhow`], with [`Exit::Refused`].
 macro_rules! refused {
-    ($($message:tt)+) => { $crate::exit::exit_error($crate::exit::Exit::Refused, format!($($message)+)) };
+    ($($message:tt)+) => { anyhow::Error::from($crate::exit::ExitError($crate::exit::Exit::Refused, format!($($message)+))) };
 }
 
 pub(crate) use {refused, usage};
-
-pub(crate) fn exit_error(exit: Exit, message: String) -> anyhow::Error {
-    ExitError { exit, message }.into()
-}
 
 /// Names possible limits on threads.
 pub(crate) fn thread_error(purpose: &str, error: &io::Error) -> anyhow::Error {
@@ -55,7 +48,7 @@ pub(crate) fn thread_error(purpose: &str, error: &io::Error) -> anyhow::Error {
 
 pub(crate) fn for_error(error: &anyhow::Error) -> Exit {
     if let Some(error) = error.downcast_ref::<ExitError>() {
-        return error.exit;
+        return error.0;
     }
     if error.is::<SuiteError>() || error.is::<CaseError>() {
         return Exit::Usage;

@@ -15,7 +15,7 @@ use crate::arguments::OUTPUT;
 use crate::exit::usage;
 use crate::meant::format_named;
 use crate::output::{self, Output};
-use crate::output_file::{OutputDirectory, OutputFile, ProtectedPaths};
+use crate::output_file::{OutputDirectory, OutputFile, OutputPath, ProtectedPaths};
 
 const OPTION: &str = "--export";
 
@@ -109,7 +109,7 @@ impl ExportArguments {
                     Export::File { render: *render, is_streamed: argument.format.is_streamed, to }
                 }
                 Render::Directory(render) => {
-                    let to = OutputDirectory::find(OPTION, &argument.path, self.force, &protected)?;
+                    let to = OutputDirectory::find(argument.named(&protected), self.force)?;
                     render.always.iter().try_for_each(|name| to.check(name))?;
                     Export::Directory { render, to }
                 }
@@ -137,12 +137,16 @@ impl ComparisonExportArguments {
 }
 
 impl ExportArgument {
+    fn named(&self, protected: &Rc<ProtectedPaths>) -> OutputPath {
+        OutputPath { option: OPTION, path: self.path.clone(), protected: protected.clone() }
+    }
+
     fn find<'e>(
         &self,
         protected: &Rc<ProtectedPaths>,
         mut others: impl Iterator<Item = &'e OutputFile>,
     ) -> Result<OutputFile> {
-        let to = OutputFile::find(OPTION, &self.path, protected)?;
+        let to = OutputFile::find(self.named(protected))?;
         if others.any(|other| to.is_same(other)) {
             let path = self.path.display();
             return Err(usage!("{OPTION}: {path} is given twice. Name a file for each export"));

@@ -3,7 +3,7 @@ use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use writebench_model::{Bytes, Failure, MOST_DOCUMENT_BYTES, RunRecord};
 use writebench_report::ComparedRun;
 
@@ -48,12 +48,9 @@ pub(crate) fn named_runs(names: &[RunSelector], db: Option<&Path>) -> Result<Vec
 pub(crate) fn exported(path: &Path) -> Result<RunRecord> {
     let name = path.display();
     // Pipes such as <(zcat run.json.gz) end. /dev/zero does not.
-    if path
-        .metadata()
-        .is_ok_and(|metadata| metadata.file_type().is_char_device() || metadata.file_type().is_block_device())
-    {
-        return Err(usage!("{name} is a device. Name the file of an export"));
-    }
+    let kind = path.metadata().map(|metadata| metadata.file_type());
+    let is_device = kind.is_ok_and(|kind| kind.is_char_device() || kind.is_block_device());
+    ensure!(!is_device, usage!("{name} is a device. Name the file of an export"));
     let mut text = String::new();
     let read = File::open(path).and_then(|file| file.take(MOST_DOCUMENT_BYTES + 1).read_to_string(&mut text));
     read.map_err(|error| usage!("{name}: {}", Failure::io_message(&error)))?;

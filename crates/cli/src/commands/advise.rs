@@ -166,8 +166,8 @@ impl AdviseCommand {
             ));
         }
         found.check(std::slice::from_ref(&space.baseline), None, &[])?;
-        let limits = (budget, self.max_bytes);
-        let mut candidates = CandidateSet::for_target(goal, &space, &target, limits);
+        let mut candidates = CandidateSet::for_target(goal, &space, &target, self.max_bytes);
+        candidates.limits.budget = budget;
         if let Some(why) = candidates.left_out.first() {
             output.note(&format!("Left out {}: {why}", counted(candidates.left_out.len(), "candidate")));
         }
@@ -278,12 +278,7 @@ struct CandidateSet {
 
 impl CandidateSet {
     /// Leaves out cases that need more memory, or smaller sectors, and direct I/O if the limit does not pay for its check.
-    fn for_target(
-        goal: Goal,
-        space: &Space,
-        target: &TargetRecord,
-        (budget, max_bytes): (Duration, Option<Bytes>),
-    ) -> Self {
+    fn for_target(goal: Goal, space: &Space, target: &TargetRecord, max_bytes: Option<Bytes>) -> Self {
         let direct_check_bytes = total_direct_check_bytes(space.cases());
         let check = Bytes(direct_check_bytes).approximate();
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
@@ -329,7 +324,7 @@ impl CandidateSet {
         for (candidate, values) in set.candidates.iter_mut().zip(coordinates(&kept)) {
             candidate.values = values;
         }
-        set.limits = RaceLimits { budget, screening_bytes, final_bytes, times_written, max_bytes: 0 };
+        set.limits = RaceLimits { screening_bytes, final_bytes, times_written, ..RaceLimits::default() };
         set
     }
 
@@ -337,7 +332,9 @@ impl CandidateSet {
     fn mark_finalists(&mut self, names: &HashSet<String>) -> usize {
         let cases = &self.cases;
         let is_named = |one: &&mut Candidate| names.contains(&name_without_size(&cases[one.finals[0]]));
-        self.candidates.iter_mut().filter(is_named).map(|candidate| candidate.was_finalist = true).count()
+        let mut named: Vec<&mut Candidate> = self.candidates.iter_mut().filter(is_named).collect();
+        named.iter_mut().for_each(|candidate| candidate.was_finalist = true);
+        named.len()
     }
 
     /// The default of --max-bytes, before the limit of 64 GiB.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueHint};
-use writebench_filesystems::{FilesystemKind, FilesystemRequest, Filesystems};
-use writebench_model::{Bytes, Case, MissingTarget};
+use writebench_filesystems::{FilesystemKind, Filesystems};
+use writebench_model::{Bytes, Case, MissingTarget, TargetRecord};
 use writebench_report::visible;
 use writebench_stats::{distinct, grouped};
 use writebench_store::Store;
@@ -82,17 +82,23 @@ impl FsCommand {
         let selected = self.rows(USUAL_BLOCK_BYTES)?;
         selected.notes.iter().for_each(|note| output.note(note));
         let largest = self.largest_size(&selected);
-        let images = Images::plan(&self.images, &requests, &selected.rows)?;
+        let cases = distinct(selected.rows.iter().map(|row| row.case.clone()), Clone::clone);
+        let images = Images::plan(&self.images, &requests, &cases)?;
         let paths: Vec<String> = targets.iter().map(|target| target.path().display().to_string()).collect();
         let names = paths.iter().cloned().chain(requests.iter().map(|request| request.kind.to_string()));
-        let cases = distinct(selected.rows.iter().map(|row| row.case.clone()), Clone::clone);
         // The filesystems do not exist yet, so the images' directory is asked for its space.
         let space = writebench_probe::space(&self.images)?;
         let spaces: Vec<_> = names.map(|name| (name, Some(space))).collect();
         let settings = measuring.settings(self.budget(spaces.len()), selected.samples);
-        let (image_bytes, limits) = (images.bytes, !measuring.no_limits);
-        let is_sized = largest.is_some();
-        let cost = Cost { image_bytes, is_sized, limits, ..Cost::new(&cases, &settings, spaces) };
+        let cost = Cost {
+            cases: &cases,
+            settings: &settings,
+            targets: spaces,
+            copy_bytes: 0,
+            image_bytes: images.bytes,
+            is_sized: largest.is_some(),
+            limits: !measuring.no_limits,
+        };
         if measuring.dry_run {
             let paths: String = paths.iter().map(|path| format!("{}\n", visible(path))).collect();
             output.results(&(paths + &images.text() + &cost.dry_run()?))?;
@@ -114,7 +120,7 @@ impl FsCommand {
         let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
         let mut filesystems = Filesystems::begin(&self.images, measuring.reserve, &needed)?;
         output.note(&cost.line()?);
-        let made = make_all(&mut filesystems, &requests, images.content_bytes, output);
+        let made = make_all(&mut filesystems, &images, output);
         let result = made.and_then(|made| match made {
             Some(made) => self.measure(store, &exports, targets, made, (free, global)),
             None => Ok(Exit::Interrupted),
@@ -158,12 +164,12 @@ impl FsCommand {
         mut store: Store,
         exports: &[Export],
         mut targets: Vec<Target>,
-        mut made: RequestedFilesystems,
+        mut made: Made,
         (free, global): (Option<u64>, &Global),
     ) -> Result<Exit> {
         let output = &global.output;
-        let block_bytes = largest_block(&made.targets);
-        let rows = if made.targets.is_empty() { Vec::new() } else { self.rows(block_bytes)?.rows };
+        let records: Vec<TargetRecord> = made.targets.iter().map(Target::record).collect();
+        let rows = if records.is_empty() { Vec::new() } else { self.rows(largest_block(&records))?.rows };
         let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
         let there_before = targets.len();
         for target in std::mem::take(&mut made.targets) {
@@ -175,10 +181,10 @@ impl FsCommand {
         }
         let any = targets.len() > there_before;
         ensure!(any, "none of the filesystems could be made: {}", reasons(&made.missing));
-        let selected = self.rows(largest_block(&targets))?;
+        let records: Vec<TargetRecord> = targets.iter().map(Target::record).collect();
+        let selected = self.rows(largest_block(&records))?;
         let measuring = &self.measuring;
         let settings = measuring.settings(self.budget(targets.len()), selected.samples);
-        let records = targets.iter().map(Target::record).collect();
         let mut run = new_run(global, measuring.label.clone(), settings, &selected.rows, records);
         run.missing = made.missing;
         let cases = selection::different_cases(&run.cases, 1)?;
@@ -198,13 +204,13 @@ impl FsCommand {
 }
 
 #[derive(Default)]
-struct RequestedFilesystems {
+struct Made {
     targets: Vec<Target>,
     bytes_written: u64,
     missing: Vec<MissingTarget>,
 }
 
-impl RequestedFilesystems {
+impl Made {
     fn add_missing(&mut self, name: String, why: String, output: &Output) {
         output.note(&format!("No {name}: {why}"));
         self.missing.push(MissingTarget { name, why });
@@ -212,19 +218,14 @@ impl RequestedFilesystems {
 }
 
 /// Makes all supported filesystems. None after a signal.
-fn make_all(
-    filesystems: &mut Filesystems,
-    requests: &[FilesystemRequest],
-    content_bytes: u64,
-    output: &Output,
-) -> Result<Option<RequestedFilesystems>> {
-    let mut all = RequestedFilesystems::default();
-    for request in requests {
+fn make_all(filesystems: &mut Filesystems, images: &Images<'_>, output: &Output) -> Result<Option<Made>> {
+    let mut all = Made::default();
+    for request in images.requests {
         let name = request.kind.to_string();
         if is_stopped() {
             return Ok(None);
         }
-        match filesystems.make(request, content_bytes, &is_stopped) {
+        match filesystems.make(request, images.content_bytes, &is_stopped) {
             Ok(made) => {
                 output.note(&format!("Made {name}: {}", made.spec.commands.join(" && ")));
                 all.targets.push(Target::find_made(&made.path, name, made.spec)?);

@@ -8,7 +8,7 @@ use crate::database;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::named_runs::{named_runs, protected};
-use crate::output_file::OutputFile;
+use crate::output_file::{OutputFile, OutputPath};
 use crate::run_name::RunSelector;
 use clap::{Args, ValueHint};
 
@@ -39,7 +39,8 @@ impl ReportCommand {
         } else {
             self.runs.clone()
         };
-        let to = OutputFile::find("--output", &self.output, &Rc::new(protected(names.iter(), db)))?;
+        let protected = Rc::new(protected(names.iter(), db));
+        let to = OutputFile::find(OutputPath { option: "--output", path: self.output.clone(), protected })?;
         let runs = named_runs(&names, db)?.into_iter();
         let reports: Vec<Report> = runs.map(|(number, named)| Report::from_run(number, named.run)).collect();
         let page = formats::html::render(&reports);

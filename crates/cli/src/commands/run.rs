@@ -89,7 +89,7 @@ impl RunCommand {
         let answers_goals = self.selection.is_empty() && self.programs.is_empty() && copied.is_none();
         let records: Vec<TargetRecord> = targets.iter().map(Target::record).collect();
         let keeps_data = records.iter().any(TargetRecord::keeps_data);
-        let mut selected = self.selected(copied.as_ref(), largest_block(&targets), global.ranks(), &records)?;
+        let mut selected = self.selected(copied.as_ref(), &records, global.ranks())?;
         selected.notes.iter().for_each(|note| output.note(note));
         let mut settings = measuring.settings(answers_goals.then_some(GOALS_BUDGET), selected.samples);
         copied.iter().for_each(|copied| copied.record(&mut settings));
@@ -114,10 +114,13 @@ impl RunCommand {
         let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
         let spaces = targets.iter().map(|target| (path_text(target.path()), target.space()));
         let cost = Cost {
+            cases: &cases,
+            settings: &run.settings,
+            targets: spaces.collect(),
             copy_bytes: copy_bytes.unwrap_or(0),
+            image_bytes: 0,
             is_sized: largest.is_some(),
             limits: !measuring.no_limits,
-            ..Cost::new(&cases, &run.settings, spaces.collect())
         };
         let smallest = largest.map(|largest| smallest_cases(&selected.rows, largest));
         let least = Cost { cases: smallest.as_ref().unwrap_or(&cases), ..cost.clone() };
@@ -144,18 +147,12 @@ impl RunCommand {
         Session::new(workspaces, run, settings, plan, copied, limits_for).measure(&exports)
     }
 
-    fn selected(
-        &self,
-        copied: Option<&FileCopy>,
-        block_size_bytes: u64,
-        ranks: u32,
-        targets: &[TargetRecord],
-    ) -> Result<Selection> {
+    fn selected(&self, copied: Option<&FileCopy>, targets: &[TargetRecord], ranks: u32) -> Result<Selection> {
         let (selection, programs) = (&self.selection.for_targets(targets), &self.programs);
         let only_programs = selection.is_empty() && !programs.is_empty();
         let mut selected = match only_programs {
             true => Selection { rows: Vec::new(), notes: Vec::new(), samples: SAMPLES },
-            false => selection::rows(selection, self.cold, copied, block_size_bytes, &self.ranks(ranks))?,
+            false => selection::rows(selection, self.cold, copied, largest_block(targets), &self.ranks(ranks))?,
         };
         if !programs.is_empty() {
             // Rows with command lines have labels, so the rows of cases need one.
@@ -266,9 +263,10 @@ impl RunCommand {
         let samples = run.settings.samples.saturating_sub(u32::try_from(least_taken).unwrap_or(u32::MAX));
         if samples > 0 {
             let left = Settings { samples, ..settings.clone() };
-            let names = run.targets.iter().map(|target| (target.name.clone(), None));
-            let copy_bytes = copy_bytes.unwrap_or(0);
-            let cost = Cost { copy_bytes, ..Cost::new(&cases, &left, names.collect()) };
+            let targets = run.targets.iter().map(|target| (target.name.clone(), None)).collect();
+            let (copy_bytes, image_bytes, is_sized, limits) = (copy_bytes.unwrap_or(0), 0, false, false);
+            let cost =
+                Cost { cases: &cases, settings: &left, targets, copy_bytes, image_bytes, is_sized, limits };
             cost.check_max_bytes(settings.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
             cost.ask(self.yes, free)?;
             output.note(&format!("Resuming, at most {}", cost.line()?));

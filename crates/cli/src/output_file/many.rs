@@ -1,14 +1,13 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
-use std::rc::Rc;
 
 use anyhow::{Result, ensure};
 use rustix::fs::OFlags;
 use writebench_report::formats;
 
+use super::OutputPath;
 use super::directory::Directory;
-use super::{OutputPath, ProtectedPaths};
 
 /// Replaces only files with the mark of writebench ([`formats::MARK`]), unless `replaces_all`.
 pub(crate) struct OutputDirectory {
@@ -25,13 +24,8 @@ enum Destination {
 
 impl OutputDirectory {
     /// Opens the directory, or its parent. Changes nothing.
-    pub(crate) fn find(
-        option: &'static str,
-        path: &Path,
-        replaces_all: bool,
-        protected: &Rc<ProtectedPaths>,
-    ) -> Result<Self> {
-        let named = OutputPath { option, path: path.to_path_buf(), protected: protected.clone() };
+    pub(crate) fn find(named: OutputPath, replaces_all: bool) -> Result<Self> {
+        let path = named.path.as_path();
         let destination = if path.file_name().is_some() {
             let (parent, name) = named.parent()?;
             match named.call("stat", parent.inspect(&name))? {

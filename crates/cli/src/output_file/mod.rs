@@ -48,11 +48,10 @@ enum Sink {
 }
 
 impl OutputFile {
-    /// Opens the directory or the descriptor of the path. Changes nothing. Errors name the `option`.
-    pub(crate) fn find(option: &'static str, path: &Path, protected: &Rc<ProtectedPaths>) -> Result<Self> {
-        let named = OutputPath { option, path: path.to_path_buf(), protected: protected.clone() };
-        let sink = match descriptor(path) {
-            _ if path.as_os_str() == "-" => Sink::Results,
+    /// Opens the directory or the descriptor of the path. Changes nothing.
+    pub(crate) fn find(named: OutputPath) -> Result<Self> {
+        let sink = match descriptor(&named.path) {
+            _ if named.path.as_os_str() == "-" => Sink::Results,
             Some(number) => opened_by_caller(&named, number)?,
             None => named_sink(&named)?,
         };
@@ -110,10 +109,10 @@ impl OutputFile {
 
 /// The name of an output in errors.
 #[derive(Clone)]
-struct OutputPath {
-    option: &'static str,
-    path: PathBuf,
-    protected: Rc<ProtectedPaths>,
+pub(crate) struct OutputPath {
+    pub option: &'static str,
+    pub path: PathBuf,
+    pub protected: Rc<ProtectedPaths>,
 }
 
 impl OutputPath {

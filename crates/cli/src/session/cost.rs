@@ -35,16 +35,7 @@ pub(crate) struct Cost<'r> {
     pub limits: bool,
 }
 
-impl<'r> Cost<'r> {
-    /// The cost of samples only.
-    pub(crate) fn new(
-        cases: &'r [Case],
-        settings: &'r Settings,
-        targets: Vec<(String, Option<Space>)>,
-    ) -> Self {
-        Self { cases, settings, targets, copy_bytes: 0, image_bytes: 0, is_sized: false, limits: false }
-    }
-
+impl Cost<'_> {
     pub(crate) fn dry_run(&self) -> Result<String> {
         let mut text: String = self.cases.iter().map(|case| format!("{case}\n")).collect();
         let targets = self.targets.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" and ");

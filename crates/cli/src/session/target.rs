@@ -196,7 +196,7 @@ pub(crate) fn check_and_claim(
 }
 
 /// A multiple of the largest block is a multiple of all block sizes, which are powers of two.
-pub(crate) fn largest_block(targets: &[Target]) -> u64 {
+pub(crate) fn largest_block(targets: &[TargetRecord]) -> u64 {
     targets.iter().map(|target| target.environment.filesystem.block_size_bytes).max().unwrap_or(1)
 }
 

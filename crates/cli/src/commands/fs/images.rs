@@ -2,14 +2,14 @@ use std::path::Path;
 
 use anyhow::Result;
 use writebench_filesystems::FilesystemRequest;
-use writebench_model::{Bytes, Case, SelectedCase};
+use writebench_model::{Bytes, Case};
 use writebench_report::visible;
 
 use crate::exit::{refused, usage};
 
 pub(super) struct Images<'c> {
     below: &'c Path,
-    requests: &'c [FilesystemRequest],
+    pub requests: &'c [FilesystemRequest],
     /// Of the largest case.
     pub content_bytes: u64,
     pub bytes: u64,
@@ -18,23 +18,17 @@ pub(super) struct Images<'c> {
 }
 
 impl<'c> Images<'c> {
-    pub(super) fn plan(
-        below: &'c Path,
-        requests: &'c [FilesystemRequest],
-        rows: &[SelectedCase],
-    ) -> Result<Self> {
+    pub(super) fn plan(below: &'c Path, requests: &'c [FilesystemRequest], cases: &[Case]) -> Result<Self> {
         // The source of a copy exists at the same time.
         let bytes = |case: &Case| {
             case.axes().size_bytes.saturating_mul(if case.method().has_source_file() { 2 } else { 1 })
         };
-        let content_bytes = rows.iter().map(|row| bytes(&row.case)).max().unwrap_or(0);
+        let content_bytes = cases.iter().map(bytes).max().unwrap_or(0);
         let image_bytes =
             requests.iter().map(|request| request.kind.image_bytes(content_bytes)).fold(0, u64::saturating_add);
         let in_memory = requests.iter().filter(|request| request.kind.is_in_memory()).count() as u64;
-        let filesystem = writebench_probe::environment(below)
-            .map_err(|error| usage!("--images {}: {error}", below.display()))?
-            .filesystem;
-        let are_in_memory = filesystem.is_in_memory();
+        let unknown = |error| usage!("--images {}: {error}", below.display());
+        let are_in_memory = writebench_probe::environment(below).map_err(unknown)?.filesystem.is_in_memory();
         let images_in_memory = if are_in_memory { image_bytes } else { 0 };
         let memory_bytes = in_memory.saturating_mul(content_bytes).saturating_add(images_in_memory);
         Ok(Self { below, requests, content_bytes, bytes: image_bytes, memory_bytes, are_in_memory })

@@ -4,10 +4,12 @@ use writebench_model::did_you_mean;
 
 use crate::exit::usage;
 
+type KindOptions = (FilesystemKind, String);
+
 pub(super) fn requests(
     on: &[String],
-    mkfs_options: &[(FilesystemKind, String)],
-    mount_options: &[(FilesystemKind, String)],
+    mkfs: &[KindOptions],
+    mount: &[KindOptions],
 ) -> Result<Vec<FilesystemRequest>> {
     let kinds = if on.is_empty() { FilesystemKind::defaults() } else { kinds(on)? };
     let mut requests: Vec<FilesystemRequest> = Vec::new();
@@ -16,7 +18,7 @@ pub(super) fn requests(
         ensure!(is_new, usage!("--on: {kind} is given twice. Give it once"));
         requests.push(FilesystemRequest { kind, mkfs_options: Vec::new(), mount_options: None });
     }
-    for (kind, words) in mkfs_options {
+    for (kind, words) in mkfs {
         let words = shlex::split(words)
             .ok_or_else(|| usage!("--mkfs-options {kind}={words}: a quote is open. Close it"))?;
         if kind.is_in_memory() {
@@ -24,7 +26,7 @@ pub(super) fn requests(
         }
         request(&mut requests, kind, "--mkfs-options")?.mkfs_options.extend(words);
     }
-    for (kind, options) in mount_options {
+    for (kind, options) in mount {
         let request = request(&mut requests, kind, "--mount-options")?;
         let before = request.mount_options.take().map_or(String::new(), |before| before + ",");
         request.mount_options = Some(before + options);
@@ -74,7 +76,7 @@ pub(super) fn suggestion(word: &str) -> String {
 }
 
 /// `ext4=noatime`.
-pub(super) fn kind_options(text: &str) -> Result<(FilesystemKind, String), String> {
+pub(super) fn kind_options(text: &str) -> Result<KindOptions, String> {
     let (kind, options) = text.split_once('=').ok_or("expected KIND=OPTIONS, such as ext4=noatime")?;
     Ok((kind.parse().map_err(|error: writebench_filesystems::Error| error.to_string())?, options.to_owned()))
 }
