@@ -78,7 +78,16 @@ impl RunCommand {
             return self.resume(number, global);
         }
         let (measuring, db) = (&self.measuring, global.db.as_deref());
-        self.check_options(global.ranks())?;
+        let ranks = global.ranks();
+        ensure!(
+            !self.scaling || ranks > 1,
+            usage!("--scaling needs several ranks. Start writebench by mpirun -n 4, or srun -n 4")
+        );
+        if let Some(device) = self.device.destroy.as_deref().filter(|_| ranks > 1).map(Path::display) {
+            return Err(usage!(
+                "--destroy {device}: a device belongs to one node. Start writebench without mpirun or srun"
+            ));
+        }
         let copied = self.find_copy()?;
         let exports = measuring.exports.find(protected(copied.as_ref(), db)?)?;
         let output = &global.output;
@@ -89,7 +98,7 @@ impl RunCommand {
         let answers_goals = self.selection.is_empty() && self.programs.is_empty() && copied.is_none();
         let records: Vec<TargetRecord> = targets.iter().map(Target::record).collect();
         let keeps_data = records.iter().any(TargetRecord::keeps_data);
-        let mut selected = self.selected(copied.as_ref(), &records, global.ranks())?;
+        let mut selected = self.selected(copied.as_ref(), &records, ranks)?;
         selected.notes.iter().for_each(|note| output.note(note));
         let mut settings = measuring.settings(answers_goals.then_some(GOALS_BUDGET), selected.samples);
         copied.iter().for_each(|copied| copied.record(&mut settings));
@@ -105,7 +114,7 @@ impl RunCommand {
             settings.max_bytes = Some(GOALS_MAX_BYTES.min(most_unasked_bytes(free)));
         }
         let mut run = new_run(global, measuring.label.clone(), settings, &selected.rows, records);
-        let cases = selection::different_cases(&run.cases, global.ranks())?;
+        let cases = selection::different_cases(&run.cases, ranks)?;
         // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
         let fixed = selected.rows.iter().map(|row| (row.case.axes().size_bytes, true)).max();
@@ -203,19 +212,6 @@ impl RunCommand {
             }
         };
         Ok(vec![Target::find(one, destroy, measuring)?])
-    }
-
-    fn check_options(&self, ranks: u32) -> Result<()> {
-        match &self.device.destroy {
-            _ if self.scaling && ranks == 1 => {
-                Err(usage!("--scaling needs several ranks. Start writebench by mpirun -n 4, or srun -n 4"))
-            }
-            Some(device) if ranks > 1 => Err(usage!(
-                "--destroy {}: a device belongs to one node. Start writebench without mpirun or srun",
-                device.display()
-            )),
-            _ => Ok(()),
-        }
     }
 
     fn resume(&self, number: Option<i64>, global: &Global) -> Result<Exit> {

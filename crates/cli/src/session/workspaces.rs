@@ -12,7 +12,7 @@ use writebench_store::{Store, StoreError, WorkspaceRecord};
 
 use super::target::Target;
 use crate::global::Global;
-use crate::output::{self, Output};
+use crate::output;
 use crate::processes::WorkerPlan;
 use crate::{processes, signals};
 
@@ -63,15 +63,41 @@ impl<'s> Workspaces<'s> {
         // Killed workers that have not ended.
         let workers: Vec<u32> =
             writebench_runner::children().into_iter().filter(|child| !helpers.contains(child)).collect();
-        let (store, output, deadline) = (self.store, &self.global.output, self.deadline());
-        let removed = self.targets.iter_mut().enumerate().filter_map(|(number, target)| {
-            let helper = target.helper.as_mut()?;
+        let targets = std::mem::take(&mut self.targets).into_iter().enumerate();
+        output::all_ok(targets.filter_map(|(number, target)| {
+            let helper = target.helper?;
             // Removing another target's directory takes time, in which workers may end.
             lost_workers.reap();
             let is_held = lost_workers.hangs_in(number) || helper.is_held_by(&workers);
-            Some(remove(helper, is_held, deadline, (store, output)))
-        });
-        output::all_ok(removed)
+            Some(self.remove_from(*helper, is_held))
+        }))
+    }
+
+    fn remove_from(&self, mut helper: TargetHelper, is_held: bool) -> Result<()> {
+        let Some(path) = helper.workspace().map(|workspace| workspace.path.clone()) else { return Ok(()) };
+        let remains = |why: &str| {
+            let path = path.display();
+            self.global.output.note(&format!("{path} is not removed: {why}. A later run removes it."));
+        };
+        if is_held {
+            helper.leave();
+            remains("a worker hangs there and cannot be killed");
+            return Ok(());
+        }
+        match helper.remove(self.deadline()) {
+            Ok(Leftover::KeepsFiles) => {
+                remains("its filesystem keeps files that were open when they were removed");
+            }
+            Ok(_) => {
+                // On a full disk or under a lock the record remains, and the next run forgets it.
+                let _ = forget(self.store, &path);
+            }
+            Err(error @ (RunnerError::Silent { .. } | RunnerError::Interrupted { .. })) => {
+                remains(&error.to_string());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
     }
 
     /// Removes leftovers of killed runs: all in the targets, and those in this database elsewhere. Failures are notes.
@@ -152,33 +178,4 @@ fn is_gone(path: &Path, deadline: Deadline<'_>) -> bool {
 
 fn forget(store: &Store, path: &Path) -> Result<(), StoreError> {
     store.unless_stopped(signals::stop(), || store.forget_workspace(path))
-}
-
-fn remove(
-    helper: &mut TargetHelper,
-    is_held: bool,
-    deadline: Deadline<'_>,
-    (store, output): (&Store, &Output),
-) -> Result<()> {
-    let Some(path) = helper.workspace().map(|workspace| workspace.path.clone()) else { return Ok(()) };
-    let remains = |why: &str| {
-        output.note(&format!("{} is not removed: {why}. A later run removes it.", path.display()));
-    };
-    if is_held {
-        helper.leave();
-        remains("a worker hangs there and cannot be killed");
-        return Ok(());
-    }
-    match helper.remove(deadline) {
-        Ok(Leftover::KeepsFiles) => remains("its filesystem keeps files that were open when they were removed"),
-        Ok(_) => {
-            // On a full disk or under a lock the record remains, and the next run forgets it.
-            let _ = forget(store, &path);
-        }
-        Err(error @ (RunnerError::Silent { .. } | RunnerError::Interrupted { .. })) => {
-            remains(&error.to_string());
-        }
-        Err(error) => return Err(error.into()),
-    }
-    Ok(())
 }

@@ -32,15 +32,6 @@ impl MpiLeader {
         self.group.ranks.broadcast(&serde_json::to_string(message)?);
         Ok(())
     }
-
-    fn offset(&self, rank: u32, after: &HashMap<u32, ClockOffset>) -> ClockOffset {
-        let first = self.group.ranks.nodes.first_beside(rank);
-        match (self.before.get(&first), after.get(&first)) {
-            (Some(before), Some(after)) => ClockOffset::between(*before, *after),
-            // The rank is on the first rank's node.
-            _ => ClockOffset::default(),
-        }
-    }
 }
 
 impl Coordinator for MpiLeader {
@@ -65,7 +56,11 @@ impl Coordinator for MpiLeader {
         let parse = |text: &String| serde_json::from_str::<Report>(text);
         let mut reports = texts.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         for report in &mut reports {
-            let offset = self.offset(report.rank.rank, &after);
+            let first = self.group.ranks.nodes.first_beside(report.rank.rank);
+            let offsets = self.before.get(&first).zip(after.get(&first));
+            // None on the first rank's node.
+            let offset =
+                offsets.map(|(before, after)| ClockOffset::between(*before, *after)).unwrap_or_default();
             report.timestamps = report.timestamps.moved(|time| offset.own_time(time));
             report.clock_uncertainty_ns = offset.uncertainty_ns;
         }
