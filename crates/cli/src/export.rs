@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::str::FromStr;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Args;
 use writebench_model::did_you_mean;
 use writebench_report::formats::{FORMATS, Format, Render, RenderDirectory, Rendering};
@@ -94,7 +94,7 @@ impl FromStr for ExportArgument {
 
 /// Opened before anything is measured: an export must not fail after an hour, and nothing can replace its directory.
 pub(crate) enum Export {
-    File { render: Rendering<Report>, is_streamed: bool, to: OutputFile },
+    File { format: &'static Format, render: Rendering<Report>, to: OutputFile },
     Directory { render: &'static RenderDirectory, to: OutputDirectory },
 }
 
@@ -102,14 +102,18 @@ impl ExportArguments {
     pub(crate) fn find(&self, protected: ProtectedPaths) -> Result<Vec<Export>> {
         let protected = Rc::new(protected);
         let mut exports: Vec<Export> = Vec::new();
-        for argument in &self.export {
-            exports.push(match &argument.format.render {
+        for ExportArgument { format, path } in &self.export {
+            let named = OutputPath { option: OPTION, path: path.clone(), protected: protected.clone() };
+            exports.push(match &format.render {
                 Render::Text(render) => {
-                    let to = argument.find(&protected, exports.iter().filter_map(Export::file))?;
-                    Export::File { render: *render, is_streamed: argument.format.is_streamed, to }
+                    let to = OutputFile::find(named)?;
+                    let is_new = exports.iter().filter_map(Export::file).all(|other| !to.is_same(other));
+                    let path = path.display();
+                    ensure!(is_new, usage!("{OPTION}: {path} is given twice. Name a file for each export"));
+                    Export::File { format, render: *render, to }
                 }
                 Render::Directory(render) => {
-                    let to = OutputDirectory::find(argument.named(&protected), self.force)?;
+                    let to = OutputDirectory::find(named, self.force)?;
                     render.always.iter().try_for_each(|name| to.check(name))?;
                     Export::Directory { render, to }
                 }
@@ -121,37 +125,13 @@ impl ExportArguments {
 
 impl ComparisonExportArguments {
     /// Fails if a comparison has no such format.
-    pub(crate) fn find(&self, protected: ProtectedPaths) -> Result<Vec<(Rendering<Comparison>, OutputFile)>> {
-        let protected = Rc::new(protected);
-        let mut exports: Vec<(Rendering<Comparison>, OutputFile)> = Vec::new();
-        for argument in &self.export {
-            let render = argument.format.compare.ok_or_else(|| {
-                let names = names(|format| format.compare.is_some());
-                usage!("{OPTION}: a comparison can be written as {names} only. Give {names}=FILE")
-            })?;
-            let to = argument.find(&protected, exports.iter().map(|(_, to)| to))?;
-            exports.push((render, to));
-        }
-        Ok(exports)
-    }
-}
-
-impl ExportArgument {
-    fn named(&self, protected: &Rc<ProtectedPaths>) -> OutputPath {
-        OutputPath { option: OPTION, path: self.path.clone(), protected: protected.clone() }
-    }
-
-    fn find<'e>(
-        &self,
-        protected: &Rc<ProtectedPaths>,
-        mut others: impl Iterator<Item = &'e OutputFile>,
-    ) -> Result<OutputFile> {
-        let to = OutputFile::find(self.named(protected))?;
-        if others.any(|other| to.is_same(other)) {
-            let path = self.path.display();
-            return Err(usage!("{OPTION}: {path} is given twice. Name a file for each export"));
-        }
-        Ok(to)
+    pub(crate) fn find(&self, protected: ProtectedPaths) -> Result<Vec<Export>> {
+        let names = names(|format| format.compare.is_some());
+        ensure!(
+            self.export.iter().all(|argument| argument.format.compare.is_some()),
+            usage!("{OPTION}: a comparison can be written as {names} only. Give {names}=FILE")
+        );
+        ExportArguments { export: self.export.clone(), force: false }.find(protected)
     }
 }
 
@@ -170,7 +150,7 @@ impl Export {
 
     /// None if the export is written after the run.
     pub(crate) fn stream(&self, beginning: &str, output: &Output) -> Result<Option<Box<dyn Write>>> {
-        let Self::File { is_streamed: true, to, .. } = self else { return Ok(None) };
+        let Self::File { format: Format { is_streamed: true, .. }, to, .. } = self else { return Ok(None) };
         to.stream(beginning, output).map(Some)
     }
 
@@ -190,8 +170,18 @@ impl Export {
     }
 }
 
+pub(crate) fn write_comparison(exports: &[Export], comparison: &Comparison, output: &Output) -> Result<()> {
+    output::all_ok(exports.iter().map(|export| match export {
+        Export::File { format: Format { compare: Some(render), .. }, to, .. } => {
+            to.write(&render(comparison), output)
+        }
+        _ => Ok(()),
+    }))
+}
+
 /// Except streams. Writes all, even if one fails.
 pub(crate) fn write_all(exports: &[Export], report: &Report, output: &Output) -> Result<()> {
-    let at_the_end = exports.iter().filter(|export| !matches!(export, Export::File { is_streamed: true, .. }));
+    let is_streamed = |export: &&Export| matches!(export, Export::File { format, .. } if format.is_streamed);
+    let at_the_end = exports.iter().filter(|export| !is_streamed(export));
     output::all_ok(at_the_end.map(|export| export.write(report, output)))
 }

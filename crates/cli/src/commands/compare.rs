@@ -6,7 +6,7 @@ use writebench_report::formats::terminal::Detail;
 use writebench_report::{Comparison, FOUR_RUNS, Side, Verdict, counted, formats};
 
 use crate::exit::{self, Exit, usage};
-use crate::export::ComparisonExportArguments;
+use crate::export::{self, ComparisonExportArguments, Export};
 use crate::global::Global;
 use crate::named_runs::{named_runs, protected};
 use crate::output::{self, Output};
@@ -62,8 +62,8 @@ impl CompareCommand {
         }
         let margin = self.as_fast.map_or(Verdict::MARGIN, |percent| percent / 100.0);
         let comparison = comparison.with_margin(margin);
-        output::all_ok(exports.iter().map(|(render, to)| to.write(&render(&comparison), output)))?;
-        if !exports.iter().any(|(_, to)| to.is_for_results()) {
+        export::write_comparison(&exports, &comparison, output)?;
+        if !exports.iter().any(Export::is_to_stdout) {
             let detail = if self.all { Detail::All } else { Detail::Usual };
             output.results(&formats::comparison::terminal(&comparison, detail, output.width()))?;
         }
