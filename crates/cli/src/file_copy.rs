@@ -118,12 +118,15 @@ impl FileCopy {
         Ok(Self { source, to, _redirections: redirections })
     }
 
-    /// Protects both files from outputs. Fails if the copy would replace a protected file.
-    pub(crate) fn protect(&self, protected: ProtectedPaths) -> Result<ProtectedPaths> {
-        let CopySource { path, identity, .. } = &self.source;
-        self.to.iter().try_for_each(|to| protected.check_copy(to))?;
-        let protected = protected.and_found("the source of the copy", path, Some((*identity).into()));
-        let Some(to) = &self.to else { return Ok(protected) };
+    /// Files that no export may replace: the database, the source of the copy, and the copy. Fails if the copy would
+    /// replace another of them.
+    pub(crate) fn protected(copied: Option<&Self>, db: Option<&Path>) -> Result<ProtectedPaths> {
+        let protected = ProtectedPaths::database(db);
+        let Some(Self { source, to, .. }) = copied else { return Ok(protected) };
+        to.iter().try_for_each(|to| protected.check_copy(to))?;
+        let identity = Some(source.identity.into());
+        let protected = protected.and_found("the source of the copy", &source.path, identity);
+        let Some(to) = to else { return Ok(protected) };
         Ok(protected.and_found("the copy", &to.path, to.identity().map(Into::into)))
     }
 

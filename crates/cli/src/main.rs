@@ -83,7 +83,8 @@ fn main() -> ExitCode {
 /// A function, to keep the stack frame of `main` small.
 #[inline(never)]
 fn with_enough_stack() -> Result<Exit> {
-    survive_file_size_limit();
+    // Turns a write beyond `ulimit -f` into an error (EFBIG), where SIGXFSZ would kill the program silently.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     if let Some((_, serve)) = HIDDEN.iter().find(|(name, _)| words.first().is_some_and(|word| word == name)) {
         return serve(&mut words.into_iter().skip(1));
@@ -125,11 +126,6 @@ fn end(result: Result<Exit>) -> Exit {
         output::print_error(&error);
         exit::for_error(&error)
     })
-}
-
-/// Turns a write beyond `ulimit -f` into an error (EFBIG), where SIGXFSZ would kill the program silently.
-fn survive_file_size_limit() {
-    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 #[cfg(test)]

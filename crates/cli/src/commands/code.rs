@@ -45,10 +45,9 @@ impl CodeCommand {
             None => error.into(),
         })?;
         let frame = EmitOptions { is_program: self.main, is_atomic: self.atomic, is_stream: self.stream };
-        match code(&case, self.language, frame) {
-            Ok(text) => global.output.results(&text),
-            Err(refusal) => Err(self.refused(&case, &refusal, global)),
-        }
+        let text =
+            code(&case, self.language, frame).map_err(|refusal| self.refused(&case, &refusal, global))?;
+        global.output.results(&text)
     }
 
     /// Names the nearest case that the language can express, and its cost in a run with both.

@@ -90,15 +90,9 @@ impl FsCommand {
         let space = writebench_probe::space(&self.images)?;
         let spaces: Vec<_> = names.map(|name| (name, Some(space))).collect();
         let settings = measuring.settings(self.budget(spaces.len()), selected.samples);
-        let cost = Cost {
-            cases: &cases,
-            settings: &settings,
-            targets: spaces,
-            copy_bytes: 0,
-            image_bytes: images.bytes,
-            is_sized: largest.is_some(),
-            limits: !measuring.no_limits,
-        };
+        let (settings, copy_bytes, image_bytes) = (&settings, None, images.bytes);
+        let (is_sized, limits) = (largest.is_some(), !measuring.no_limits);
+        let cost = Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits };
         if measuring.dry_run {
             let paths: String = paths.iter().map(|path| format!("{}\n", visible(path))).collect();
             output.results(&(paths + &images.text() + &cost.dry_run()?))?;

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
 use writebench_model::RunRecord;
 use writebench_report::visible;
@@ -24,13 +24,12 @@ impl ImportCommand {
         let runs = self.files.iter().map(|file| exported(file)).collect::<Result<Vec<RunRecord>>>()?;
         let mut store = database::open(global.db.as_deref())?;
         for (index, (run, file)) in runs.iter().zip(&self.files).enumerate() {
-            let before = runs[..index].iter().any(|other| other.id == run.id);
-            if before || store.has_run(&run.id)? {
-                let (file, id) = (file.display(), &run.id);
-                return Err(usage!(
-                    "{file}: the database has the run {id} already. `writebench runs` lists all"
-                ));
-            }
+            let (file, id) = (file.display(), &run.id);
+            let is_new = runs[..index].iter().all(|other| other.id != *id) && !store.has_run(id)?;
+            ensure!(
+                is_new,
+                usage!("{file}: the database has the run {id} already. `writebench runs` lists all")
+            );
         }
         for (number, file) in store.import_runs(&runs)?.into_iter().zip(&self.files) {
             global.output.results(&format!("{} is run {number}\n", visible(&file.to_string_lossy())))?;

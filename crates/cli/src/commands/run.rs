@@ -13,7 +13,6 @@ use crate::database;
 use crate::exit::{Exit, usage};
 use crate::file_copy::{CopyArguments, FileCopy};
 use crate::global::Global;
-use crate::output_file::ProtectedPaths;
 use crate::programs::ProgramArguments;
 use crate::selection::{self, SAMPLES, Selection, SelectionArguments};
 use crate::session::{
@@ -89,7 +88,7 @@ impl RunCommand {
             ));
         }
         let copied = self.find_copy()?;
-        let exports = measuring.exports.find(protected(copied.as_ref(), db)?)?;
+        let exports = measuring.exports.find(FileCopy::protected(copied.as_ref(), db)?)?;
         let output = &global.output;
         if copied.as_ref().is_some_and(FileCopy::takes_stdout) {
             output.print_results_on_stderr();
@@ -121,16 +120,10 @@ impl RunCommand {
         let size = largest.map(|largest| (largest, false)).or(fixed.filter(|_| answers_goals));
         let plan = ScheduledCases::for_run(&selected.rows, size, &mut run, &cases, unasked)?;
         let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
-        let spaces = targets.iter().map(|target| (path_text(target.path()), target.space()));
-        let cost = Cost {
-            cases: &cases,
-            settings: &run.settings,
-            targets: spaces.collect(),
-            copy_bytes: copy_bytes.unwrap_or(0),
-            image_bytes: 0,
-            is_sized: largest.is_some(),
-            limits: !measuring.no_limits,
-        };
+        let spaces = targets.iter().map(|target| (path_text(target.path()), target.space())).collect();
+        let (image_bytes, is_sized, limits) = (0, largest.is_some(), !measuring.no_limits);
+        let settings = &run.settings;
+        let cost = Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits };
         let smallest = largest.map(|largest| smallest_cases(&selected.rows, largest));
         let least = Cost { cases: smallest.as_ref().unwrap_or(&cases), ..cost.clone() };
         least.check_max_bytes(0)?;
@@ -226,7 +219,7 @@ impl RunCommand {
         self.programs.check_again(&run.settings)?;
         let limit = measuring.timeout;
         let copied = self.copying.find_again(&run.settings, limit)?;
-        let exports = measuring.exports.find(protected(copied.as_ref(), global.db.as_deref())?)?;
+        let exports = measuring.exports.find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
         let destroy = self.device.destroy.as_deref();
         let find = |target: &TargetRecord| Target::find(&path_from_text(&target.path), destroy, measuring);
         let targets = run.targets.iter().map(find).collect::<Result<Vec<Target>>>()?;
@@ -259,11 +252,10 @@ impl RunCommand {
         let samples = run.settings.samples.saturating_sub(u32::try_from(least_taken).unwrap_or(u32::MAX));
         if samples > 0 {
             let left = Settings { samples, ..settings.clone() };
-            let targets = run.targets.iter().map(|target| (target.name.clone(), None)).collect();
-            let (copy_bytes, image_bytes, is_sized, limits) = (copy_bytes.unwrap_or(0), 0, false, false);
-            let cost =
-                Cost { cases: &cases, settings: &left, targets, copy_bytes, image_bytes, is_sized, limits };
-            cost.check_max_bytes(settings.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
+            let spaces = run.targets.iter().map(|target| (target.name.clone(), None)).collect();
+            let (settings, image_bytes, is_sized, limits) = (&left, 0, false, false);
+            let cost = Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits };
+            cost.check_max_bytes(left.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
             cost.ask(self.yes, free)?;
             output.note(&format!("Resuming, at most {}", cost.line()?));
         }
@@ -287,11 +279,6 @@ impl RunCommand {
 fn free_disk_bytes(targets: &[Target]) -> Option<u64> {
     let is_disk = |target: &&Target| !target.record().environment.filesystem.is_in_memory();
     least_free_bytes(targets.iter().filter(is_disk).map(Target::space))
-}
-
-/// Files that no export may replace: the database, the source of the copy, and the copy.
-fn protected(copied: Option<&FileCopy>, db: Option<&Path>) -> Result<ProtectedPaths> {
-    copied.into_iter().try_fold(ProtectedPaths::database(db), |protected, copied| copied.protect(protected))
 }
 
 /// Without an obstacle, the run is locked for this process.

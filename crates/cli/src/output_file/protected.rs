@@ -12,9 +12,7 @@ use crate::exit::refused;
 
 /// Files that no output may replace: the sources and databases of a command. Existing files are identified by device and
 /// inode, so under all names, and missing files by their path.
-pub(crate) struct ProtectedPaths {
-    files: Vec<ProtectedFile>,
-}
+pub(crate) struct ProtectedPaths(Vec<ProtectedFile>);
 
 struct ProtectedFile {
     role: &'static str,
@@ -30,20 +28,20 @@ impl ProtectedPaths {
         // Side files are in the directory of the file, not of a link to it.
         let databases = database::paths(named).into_iter().map(|path| path.canonicalize().unwrap_or(path));
         let files = databases.flat_map(|path| writebench_store::files(&path).collect::<Vec<_>>());
-        files.fold(Self { files: Vec::new() }, |protected, file| protected.and("the database", &file))
+        files.fold(Self(Vec::new()), |protected, file| protected.and("the database", &file))
     }
 
     pub(crate) fn and(mut self, role: &'static str, path: &Path) -> Self {
         let real = path.canonicalize().or_else(|_| std::path::absolute(path));
         let real = real.unwrap_or_else(|_| path.to_path_buf());
         let (file, parent) = (identity_at(path), real.parent().and_then(identity_at));
-        self.files.push(ProtectedFile { role, file, path: real, parent });
+        self.0.push(ProtectedFile { role, file, path: real, parent });
         self
     }
 
     /// Adds a file without another system call. `path` has no links, and `file` is none if it does not exist.
     pub(crate) fn and_found(mut self, role: &'static str, path: &Path, file: Option<Identity>) -> Self {
-        self.files.push(ProtectedFile { role, file, path: path.to_path_buf(), parent: None });
+        self.0.push(ProtectedFile { role, file, path: path.to_path_buf(), parent: None });
         self
     }
 
@@ -71,7 +69,7 @@ impl ProtectedPaths {
             let is_there = parent.is_some() && parent == file.parent && name == file.path.file_name();
             is_there || path == Some(&file.path) || now.is_some() && now == file.file
         };
-        let role = self.files.iter().find(is_it)?.role;
+        let role = self.0.iter().find(is_it)?.role;
         Some(format!("this is {role}, which would be lost. Name another file"))
     }
 }

@@ -29,11 +29,9 @@ impl ScheduledCases {
         let settings = &Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
         let (mut all, mut deferred) = (Vec::new(), Vec::new());
         let sizes = if is_fixed { vec![largest] } else { sizes(largest) };
-        let mut passes = Vec::new();
-        for size in pass_sizes(largest, &sizes).into_iter().filter(|_| !is_fixed) {
-            let Some(rows) = with_size(rows, largest, size) else { continue };
-            passes.push(places(size, &rows, targets.len(), &mut all));
-        }
+        let pass_sizes = if is_fixed { Vec::new() } else { pass_sizes(largest, &sizes) };
+        let mut pass = |size| Some(places(size, &with_size(rows, largest, size)?, targets.len(), &mut all));
+        let passes = pass_sizes.into_iter().filter_map(&mut pass).collect();
         let mut of_sizes = Vec::new();
         for size in sizes {
             let Some(rows) = with_size(rows, largest, size) else { continue };

@@ -25,9 +25,10 @@ const PACES: [Pace; 2] = [
 pub(crate) struct Cost<'r> {
     pub cases: &'r [Case],
     pub settings: &'r Settings,
-    pub targets: Vec<(String, Option<Space>)>,
+    /// By target.
+    pub spaces: Vec<(String, Option<Space>)>,
     /// Bytes of the final copy.
-    pub copy_bytes: u64,
+    pub copy_bytes: Option<u64>,
     pub image_bytes: u64,
     /// The run may choose smaller files.
     pub is_sized: bool,
@@ -38,7 +39,7 @@ pub(crate) struct Cost<'r> {
 impl Cost<'_> {
     pub(crate) fn dry_run(&self) -> Result<String> {
         let mut text: String = self.cases.iter().map(|case| format!("{case}\n")).collect();
-        let targets = self.targets.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" and ");
+        let targets = self.spaces.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" and ");
         let most_at_once = self.cases.iter().map(|case| case.axes().size_bytes).max().unwrap_or(0);
         let [all, round, most] =
             [self.sample_bytes(), self.round_bytes(), most_at_once].map(|bytes| Bytes(bytes).approximate());
@@ -60,7 +61,7 @@ impl Cost<'_> {
 
     pub(crate) fn line(&self) -> Result<String> {
         let cases = self.counted_cases();
-        let count = self.targets.len();
+        let count = self.spaces.len();
         let targets = if count > 1 { format!(" on {count} targets") } else { String::new() };
         if self.is_sized {
             let limits = self.limits_text();
@@ -100,8 +101,8 @@ impl Cost<'_> {
         let of_case = |case: &Case| (written.needed_bytes(0, case, reads_back), case.to_string());
         let Some((sample, case)) = self.cases.iter().map(of_case).max() else { return Ok(()) };
         // The lock file of a run's directory is smaller.
-        let locks = (self.targets.len() as u64).saturating_mul(64);
-        let least = [before, sample, self.copy_bytes, self.image_bytes, locks];
+        let locks = (self.spaces.len() as u64).saturating_mul(64);
+        let least = [before, sample, self.copy_bytes.unwrap_or(0), self.image_bytes, locks];
         let least = least.into_iter().fold(0, u64::saturating_add);
         if least <= most {
             return Ok(());
@@ -125,13 +126,13 @@ impl Cost<'_> {
 
     fn round_bytes(&self) -> u64 {
         let of_a_target = self.cases.iter().map(Case::bytes_written).fold(0, u64::saturating_add);
-        of_a_target.saturating_mul(self.targets.len() as u64)
+        of_a_target.saturating_mul(self.spaces.len() as u64)
     }
 
     /// Bytes beyond those of samples, and their purpose.
     fn extra(&self) -> Result<[(&'static str, u64, &'static str); 5]> {
-        let count = self.targets.len() as u64;
-        let spaces: Vec<Option<Space>> = self.targets.iter().map(|(_, space)| *space).collect();
+        let count = self.spaces.len() as u64;
+        let spaces: Vec<Option<Space>> = self.spaces.iter().map(|(_, space)| *space).collect();
         let copied = self.copied_bytes().saturating_mul(count);
         let checked = if self.settings.verify == Verify::Never { &[] } else { self.cases };
         let direct = total_direct_check_bytes(checked).saturating_mul(count);
@@ -140,7 +141,7 @@ impl Cost<'_> {
         Ok([
             ("Up to ", copied, "are sources of copies"),
             ("Up to ", direct, "show whether O_DIRECT bypasses the page cache"),
-            ("", self.copy_bytes, "are the final copy"),
+            ("", self.copy_bytes.unwrap_or(0), "are the final copy"),
             ("", self.image_bytes, "are images, written once"),
             ("Up to ", limits, "show the limits of the device, without --no-limits"),
         ])
@@ -156,7 +157,7 @@ impl Cost<'_> {
 
     /// `4 s on a fast disk, 34 s on a slow one, stops after 20 s`.
     fn time(&self) -> String {
-        let samples = u64::from(self.settings.samples).saturating_mul(self.targets.len() as u64);
+        let samples = u64::from(self.settings.samples).saturating_mul(self.spaces.len() as u64);
         let [quick, slow] = PACES.map(|pace| {
             let round =
                 self.cases.iter().map(|case| pace.time_of(case)).fold(Duration::ZERO, Duration::saturating_add);

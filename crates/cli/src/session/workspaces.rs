@@ -45,10 +45,8 @@ impl<'s> Workspaces<'s> {
                 store.unless_stopped(signals::stop(), || store.add_workspace(record))?;
             }
             if let Err(error) = helper.make(&id, deadline) {
-                if let Some(WorkspaceRecord { path, .. }) = record
-                    && is_gone(&path, deadline)
-                {
-                    forget(store, &path)?;
+                if let Some(record) = record.filter(|record| is_gone(&record.path, deadline)) {
+                    forget(store, &record.path)?;
                 }
                 return Err(error.into());
             }

@@ -27,11 +27,6 @@ impl MpiLeader {
     pub(super) fn new(ranks: Ranks) -> Self {
         Self { group: SampleRanks { ranks, in_process: None }, before: HashMap::new() }
     }
-
-    fn broadcast(&self, message: &Message) -> io::Result<()> {
-        self.group.ranks.broadcast(&serde_json::to_string(message)?);
-        Ok(())
-    }
 }
 
 impl Coordinator for MpiLeader {
@@ -44,7 +39,8 @@ impl Coordinator for MpiLeader {
     }
 
     fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankRole)> {
-        self.broadcast(&Message::RunSample(Box::new(share.clone())))?;
+        let message = Message::RunSample(Box::new(share.clone()));
+        self.group.ranks.broadcast(&serde_json::to_string(&message)?);
         self.group.ranks.join_group(share.ranks);
         self.before = self.group.ranks.compare_clocks();
         Ok((self.group.ranks.nodes.name(0), self.group.ranks.nodes.role(0, share.ranks)))
@@ -80,7 +76,7 @@ impl Leader for MpiLeader {
     }
 
     fn work_in(&mut self, directories: Vec<String>) -> Result<()> {
-        self.broadcast(&Message::WorkIn(directories.clone()))?;
+        self.group.ranks.broadcast(&serde_json::to_string(&Message::WorkIn(directories.clone()))?);
         self.group.ranks.join_group(self.group.ranks.size());
         let blind: Vec<String> =
             self.group.ranks.gather("").into_iter().filter(|why| !why.is_empty()).collect();
@@ -99,6 +95,6 @@ impl Leader for MpiLeader {
 impl Drop for MpiLeader {
     fn drop(&mut self) {
         // The launcher ends unreachable ranks.
-        let _ = self.broadcast(&Message::End);
+        let _ = serde_json::to_string(&Message::End).map(|end| self.group.ranks.broadcast(&end));
     }
 }
