@@ -18,13 +18,10 @@ pub(crate) fn earlier_finalists(
             continue;
         }
         let run = store.run(summary.number)?;
-        let rows = run.cases.iter().filter_map(|row| match row.origin {
-            CaseOrigin::Search { stage: Stage::Final, is_baseline }
-                if row.samples.len() >= SAMPLES as usize =>
-            {
-                Some((row.case.name_without(&[Axis::Size]), is_baseline))
-            }
-            _ => None,
+        let sampled = run.cases.iter().filter(|row| row.samples.len() >= SAMPLES as usize);
+        let rows = sampled.filter_map(|row| {
+            let CaseOrigin::Search { stage: Stage::Final, is_baseline } = row.origin else { return None };
+            Some((row.case.name_without(&[Axis::Size]), is_baseline))
         });
         let (baselines, finalists): (Vec<_>, Vec<_>) = rows.partition(|(_, is_baseline)| *is_baseline);
         if baselines.iter().any(|(name, _)| *name == name_without_size(baseline)) && !finalists.is_empty() {

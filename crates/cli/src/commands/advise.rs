@@ -188,8 +188,11 @@ impl AdviseCommand {
         }
         let settings = measuring.settings(Some(budget), selection::SAMPLES);
         let mut settings = Settings { search_bytes: Some(real_bytes), ..settings };
-        // The race does not count the bytes of hardware limits and of the check of direct I/O.
-        let limits_for = cases_for_limits(&space);
+        // Limits depend on the durability and the number of threads only. The race counts neither their bytes nor those of
+        // the check of direct I/O.
+        let is_as_durable = |case: &&Case| case.contract().durability == space.baseline.contract().durability;
+        let as_durable = distinct(space.cases().filter(is_as_durable), |case| case.axes().threads);
+        let limits_for: Vec<Case> = as_durable.into_iter().cloned().collect();
         let limit_bytes = Hardware::for_cases(&limits_for, &settings, &[found.space()])?.bytes();
         let limits = &mut candidates.limits;
         if asked_bytes.is_none() {
@@ -418,11 +421,4 @@ impl CandidateSet {
         self.cases.push(case);
         self.cases.len() - 1
     }
-}
-
-/// Cases with the durability of plain write, one per number of threads. Limits depend on nothing else.
-fn cases_for_limits(space: &Space) -> Vec<Case> {
-    let durability = space.baseline.contract().durability;
-    let cases = space.cases().filter(|case| case.contract().durability == durability);
-    distinct(cases, |case| case.axes().threads).into_iter().cloned().collect()
 }

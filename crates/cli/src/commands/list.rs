@@ -78,12 +78,11 @@ fn methods() -> String {
 
 fn axes() -> String {
     let defaults = Axes::defaults(Prepare::Create);
-    let mut text = String::new();
-    for &axis in Axis::ALL {
-        text += &format!("{axis:<12}{}\n", axis.summary());
-        text += &format!("            {} (default {})\n", axis.values(), defaults.get(axis));
-    }
-    text
+    let lines = |&axis: &Axis| {
+        let (summary, values, default) = (axis.summary(), axis.values(), defaults.get(axis));
+        format!("{axis:<12}{summary}\n            {values} (default {default})\n")
+    };
+    Axis::ALL.iter().map(lines).collect()
 }
 
 fn cases(name: &str) -> Result<String> {

@@ -34,10 +34,9 @@ const REPORT_EXAMPLES: &str = "Examples:
 impl ReportCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (db, output) = (global.db.as_deref(), &global.output);
-        let names = if self.runs.is_empty() {
-            vec![database::newest(&database::open_existing(db)?)?]
-        } else {
-            self.runs.clone()
+        let names = match self.runs.as_slice() {
+            [] => vec![database::newest(&database::open_existing(db)?)?],
+            names => names.to_vec(),
         };
         let protected = Rc::new(protected(names.iter(), db));
         let to = OutputFile::find(OutputPath { option: "--output", path: self.output.clone(), protected })?;

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Result;
@@ -76,12 +77,11 @@ fn list(runs: &[RunSummary]) -> String {
 /// Returns the number of deleted runs.
 fn delete(names: &[RunName], agreed: bool, db: Option<&Path>) -> Result<usize> {
     let mut store = database::open_existing(db)?;
-    let mut numbers = Vec::new();
+    let mut numbers = BTreeSet::new();
     for name in names {
         numbers.extend(name.numbers(&store)?);
     }
-    numbers.sort_unstable();
-    numbers.dedup();
+    let numbers: Vec<i64> = numbers.into_iter().collect();
     let all = store.runs()?;
     let mut named = Vec::new();
     for &number in &numbers {

@@ -37,7 +37,7 @@ impl OutputDirectory {
             }
         } else {
             // `.` and `..` are never links.
-            Destination::Existing(named.directory(path)?)
+            Destination::Existing(named.outside_runs(path, Directory::open(path))?)
         };
         let (Destination::Existing(written) | Destination::New(written, _)) = &destination;
         named.check_writable(written)?;

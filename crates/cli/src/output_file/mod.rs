@@ -141,15 +141,11 @@ impl OutputPath {
     fn parent(&self) -> Result<(Directory, OsString)> {
         let name = self.path.file_name().ok_or_else(|| self.usage(&self.path, "a directory. Name a file"))?;
         let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let directory = self.directory(parent.unwrap_or(Path::new(".")))?;
-        Ok((directory, name.to_os_string()))
+        let parent = parent.unwrap_or(Path::new("."));
+        Ok((self.outside_runs(parent, Directory::open(parent))?, name.to_os_string()))
     }
 
-    /// An existing directory outside those of runs.
-    fn directory(&self, path: &Path) -> Result<Directory> {
-        self.outside_runs(path, Directory::open(path))
-    }
-
+    /// An existing directory, which is not a run's.
     fn outside_runs(&self, path: &Path, opened: io::Result<Directory>) -> Result<Directory> {
         let directory = opened.map_err(|error| match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => {

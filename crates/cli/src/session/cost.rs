@@ -43,7 +43,7 @@ impl Cost<'_> {
         let most_at_once = self.cases.iter().map(|case| case.axes().size_bytes).max().unwrap_or(0);
         let [all, round, most] =
             [self.sample_bytes(), self.round_bytes(), most_at_once].map(|bytes| Bytes(bytes).approximate());
-        text += &format!("{} × {} into {}: ", self.counted_cases(), self.counted_samples(), visible(&targets));
+        text += &format!("{} into {}: ", self.counts().join(" × "), visible(&targets));
         text += &format!(
             "{all} to be written ({round} in a round), at most {most} at once. Nothing was written.\n"
         );
@@ -60,7 +60,7 @@ impl Cost<'_> {
     }
 
     pub(crate) fn line(&self) -> Result<String> {
-        let cases = self.counted_cases();
+        let [cases, samples] = self.counts();
         let count = self.spaces.len();
         let targets = if count > 1 { format!(" on {count} targets") } else { String::new() };
         if self.is_sized {
@@ -68,15 +68,12 @@ impl Cost<'_> {
             return Ok(format!("{cases}{targets}, with files as large as the limits allow{limits}."));
         }
         let (bytes, time) = (Bytes(self.bytes()?).approximate(), self.time());
-        Ok(format!("{cases} × {}{targets}: about {bytes} to write, {time}.", self.counted_samples()))
+        Ok(format!("{cases} × {samples}{targets}: about {bytes} to write, {time}."))
     }
 
-    fn counted_cases(&self) -> String {
-        counted(self.cases.len(), "case")
-    }
-
-    fn counted_samples(&self) -> String {
-        counted(self.settings.samples as usize, "sample")
+    /// `8 cases`, `6 samples`.
+    fn counts(&self) -> [String; 2] {
+        [counted(self.cases.len(), "case"), counted(self.settings.samples as usize, "sample")]
     }
 
     /// Asks before the run writes much, unless the user agreed or gave a limit.
@@ -108,7 +105,7 @@ impl Cost<'_> {
             return Ok(());
         }
         let least = Bytes(least.next_multiple_of(if least < 1 << 20 { 1 << 10 } else { 1 << 20 }));
-        let (most, cases, round) = (Bytes(most), self.counted_cases(), Bytes(self.round_bytes()).approximate());
+        let ([cases, _], most, round) = (self.counts(), Bytes(most), Bytes(self.round_bytes()).approximate());
         Err(usage!(
             "--max-bytes {most} is too low for any sample. Give at least {least}, for one of {case}. A round of {cases} \
              writes {round}"

@@ -47,15 +47,13 @@ fn no_target(named: &Path) -> anyhow::Error {
 impl Target {
     pub(crate) fn find(path: &Path, destroy: Option<&Path>, measuring: &MeasuringArguments) -> Result<Self> {
         let target = Self::inspect_fit(path, measuring)?;
-        match destroy {
-            _ if target.helper.is_none() => check_destroy_option(path, target.path(), destroy)?,
-            Some(device) => {
-                let (device, path) = (device.display(), target.path().display());
-                return Err(usage!(
-                    "--destroy {device}: the target is the directory {path}. Give the device as TARGET also"
-                ));
-            }
-            None => {}
+        if target.helper.is_none() {
+            check_destroy_option(path, target.path(), destroy)?;
+        } else if let Some(device) = destroy.map(Path::display) {
+            let path = target.path().display();
+            return Err(usage!(
+                "--destroy {device}: the target is the directory {path}. Give the device as TARGET also"
+            ));
         }
         target.check_writable()?;
         Ok(target)
@@ -153,10 +151,10 @@ impl Target {
     }
 
     pub(crate) fn check_claim(&self, destroy_data: bool) -> Result<()> {
-        match self.helper {
-            Some(_) => Ok(()),
-            None => Ok(writebench_runner::check_claim(&self.inspection.path, destroy_data)?),
+        if self.helper.is_none() {
+            writebench_runner::check_claim(self.path(), destroy_data)?;
         }
+        Ok(())
     }
 
     pub(crate) fn claim(mut self, destroy_data: bool, output: &Output) -> Result<Self> {
