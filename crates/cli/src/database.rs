@@ -83,7 +83,6 @@ pub(crate) fn newest(store: &Store) -> Result<RunSelector> {
 }
 
 fn default_path() -> Result<PathBuf> {
-    let directories =
-        etcetera::choose_base_strategy().context("no home directory. Name a database with --db")?;
-    Ok(directories.data_dir().join("writebench").join("writebench.db"))
+    let home = etcetera::choose_base_strategy().context("no home directory. Name a database with --db")?;
+    Ok(home.data_dir().join("writebench").join("writebench.db"))
 }

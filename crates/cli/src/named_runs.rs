@@ -32,14 +32,10 @@ pub(crate) fn named_runs(names: &[RunSelector], db: Option<&Path>) -> Result<Vec
             runs.push((number, ComparedRun { name, run: on.part_of(run)? }));
             Ok(())
         };
-        match (&on.run, &store) {
-            (RunName::File(path), _) => add(None, exported(path)?)?,
-            (name, Some(store)) => {
-                for number in name.numbers(store)? {
-                    add(Some(number), store.run(number)?)?;
-                }
-            }
-            (_, None) => {}
+        if let RunName::File(path) = &on.run {
+            add(None, exported(path)?)?;
+        } else if let Some(store) = &store {
+            on.run.numbers(store)?.into_iter().try_for_each(|number| add(Some(number), store.run(number)?))?;
         }
     }
     Ok(runs)

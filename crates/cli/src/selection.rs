@@ -109,8 +109,7 @@ pub(crate) fn rows(
         rows = goal_rows(selection, &overrides)?;
     }
     let default = (selection.is_empty() && copied.is_some()).then_some(COPY);
-    let suites = selection.suite.iter().map(String::as_str).chain(default);
-    for name in suites {
+    for name in selection.suite.iter().map(String::as_str).chain(default) {
         let suite = suite_named(name)?;
         let overrides = if copies_only(&suite) { &of_copies } else { &overrides };
         let of_suite = suite.rows(overrides, block_size_bytes)?;

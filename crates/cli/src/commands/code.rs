@@ -57,8 +57,7 @@ impl CodeCommand {
         let cost = cost(case, nearest, global)
             .unwrap_or_else(|| format!("for its cost: writebench run --case {case} --case {nearest}"));
         let frame = [(self.main, " --main"), (self.atomic, " --atomic"), (self.stream, " --stream")];
-        let frame: String =
-            frame.iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, option)| *option).collect();
+        let frame: String = frame.iter().filter_map(|(wanted, option)| wanted.then_some(*option)).collect();
         let (title, language) = (self.language.title(), self.language.name());
         usage!("{refusal}. The nearest in {title}: writebench code {name} --lang {language}{frame} ({cost})")
     }

@@ -215,10 +215,10 @@ impl Made {
 fn make_all(filesystems: &mut Filesystems, images: &Images<'_>, output: &Output) -> Result<Option<Made>> {
     let mut all = Made::default();
     for request in images.requests {
-        let name = request.kind.to_string();
         if is_stopped() {
             return Ok(None);
         }
+        let name = request.kind.to_string();
         match filesystems.make(request, images.content_bytes, &is_stopped) {
             Ok(made) => {
                 output.note(&format!("Made {name}: {}", made.spec.commands.join(" && ")));

@@ -51,9 +51,8 @@ fn kinds(words: &[String]) -> Result<Vec<FilesystemKind>> {
     let mut kinds = Vec::new();
     for word in words {
         if Layer::named(word).is_none() {
-            kinds.push(
-                word.parse::<FilesystemKind>().map_err(|error| usage!("--on: {error}{}", suggestion(word)))?,
-            );
+            let kind = word.parse::<FilesystemKind>();
+            kinds.push(kind.map_err(|error| usage!("--on: {error}{}", suggestion(word)))?);
             continue;
         }
         ensure!(
