@@ -188,8 +188,8 @@ pub(crate) fn check_and_claim(
     destroy_data: bool,
     output: &Output,
 ) -> Result<Vec<Target>> {
-    let found = targets.iter().filter(|target| target.made.is_none());
-    found.map(|target| target.check(cases, copy_bytes, &targets)).collect::<Result<()>>()?;
+    let mut found = targets.iter().filter(|target| target.made.is_none());
+    found.try_for_each(|target| target.check(cases, copy_bytes, &targets))?;
     targets.into_iter().map(|target| target.claim(destroy_data, output)).collect()
 }
 
