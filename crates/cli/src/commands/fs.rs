@@ -37,7 +37,7 @@ pub(crate) struct FsCommand {
     target: Vec<PathBuf>,
     /// Make these filesystems, and compare all with the first: ext4, ext4-no-journal, ext3, ext2, xfs, btrfs,
     /// btrfs-no-checksums, btrfs-raid0, tmpfs, tmpfs-huge, overlay:KIND, fuse:KIND (bindfs), or any with an mkfs.KIND.
-    /// `overlay` and `fuse` alone use each of the others [default: all of these, with overlay and fuse on ext4]
+    /// `overlay` and `fuse` alone use each of the other kinds [default: all of these, with overlay and fuse on ext4]
     #[arg(long, value_name = "KIND", value_delimiter = ',', help_heading = WHAT)]
     on: Vec<String>,
     /// Make the images in this directory, as files without names, which are always removed

@@ -30,7 +30,10 @@ fn commands() -> Result<()> {
         std::fs::write(&path, &text)?;
     }
     let written = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    ensure!(written == text, "docs/reference/commands.md is out of date; its second line says how to make it");
+    ensure!(
+        written == text,
+        "docs/reference/commands.md is out of date. Its second line has the command that makes it"
+    );
     Ok(())
 }
 

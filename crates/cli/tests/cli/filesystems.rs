@@ -43,7 +43,7 @@ pub(crate) fn add(trials: &mut Trials) {
     }
     let both = [Need::Image("ext4"), Need::Image("xfs"), Need::Filesystem(Kind::Ext4)];
     trials.add("fs: a missing filesystem is reported with its reason", &both, one_table);
-    trials.add("fs: a filesystem that is too small does not stop the others", &both, too_small);
+    trials.add("fs: a filesystem that is too small does not stop the other filesystems", &both, too_small);
     trials.add("fs: options are applied and recorded", &both, options);
     trials.add("fs: a suite without a size takes the largest within its budget", &both, sized);
     trials.add("fs: a filesystem is compared with the directory of its image", &both, image_share);

@@ -44,7 +44,7 @@ fn hang() -> Result<()> {
     ensure!(found["estimate"].is_null(), "{found}");
     let after = case(&document, AFTER)?["samples"].as_array().context("samples")?.len();
     ensure!(after >= 2, "one of them after the hang");
-    ensure!(entries(target.faulty.path()).len() == 1, "nobody touches what it waits for");
+    ensure!(entries(target.faulty.path()).len() == 1, "no process touches the directory of a waiting worker");
     target.faulty.follow(&[]);
     let path = target.faulty.path().to_str().context("UTF-8")?;
     let mut next = target.program.start(&["run", path, "--case", AFTER, "--samples", "1", "--no-limits"])?;

@@ -117,7 +117,7 @@ fn killed() -> Result<()> {
     let last = wait_for("the worker's end", failed)?;
     let of_small = || SMALL.iter().map(|id| Some(samples(id)?.len())).sum::<Option<usize>>();
     let before = of_small().context("samples")?;
-    wait_for("the others to go on", || (of_small()? > before + 1).then_some(()))?;
+    wait_for("the other cases to go on", || (of_small()? > before + 1).then_some(()))?;
     send(run.id(), Signal::INT)?;
     let output = run.wait_with_output()?;
     ensure!(output.status.code() == Some(130), "{output:?}");

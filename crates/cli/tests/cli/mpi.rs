@@ -228,7 +228,7 @@ fn slow_and_failing() -> Result<()> {
     let failed = case(&document, "pwrite,size=1MiB,ranks=4,sync=fsync")?;
     ensure!(failed["reason"] == "rank 3 on n2: fsync: Input/output error (5)", "{failed}");
     ensure!(failed["estimate"].is_null(), "{failed}");
-    ensure!(case(&document, "pwrite,size=1MiB,ranks=4")?["outcome"] == "ok", "the others go on");
+    ensure!(case(&document, "pwrite,size=1MiB,ranks=4")?["outcome"] == "ok", "the other cases go on");
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
     Ok(())
 }

@@ -168,7 +168,7 @@ fn killed() -> Result<()> {
         ensure!(kill.args([format!("-{signal}"), child.id().to_string()]).status()?.success(), "{kill:?}");
         child.wait_with_output()?;
         if signal == "KILL" {
-            ensure!(entries(two.b.path()).len() == 1, "nobody was left to remove it");
+            ensure!(entries(two.b.path()).len() == 1, "no process was left to remove it");
             two.call(&[&["run", a, b], &CASES[..4], &["--samples", "1"]].concat(), 0)?;
         }
         ensure!(entries(two.a.path()).is_empty() && entries(two.b.path()).is_empty(), "after SIG{signal}");

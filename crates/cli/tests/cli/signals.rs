@@ -126,7 +126,7 @@ fn hung_in((target, mut child): (FaultyTarget, Child), signals: usize) -> Result
     let stderr = String::from_utf8_lossy(&output.stderr);
     ensure!(String::from_utf8_lossy(&output.stdout).contains("interrupted") == (signals == 1), "{output:?}");
     ensure!(stderr.contains("a worker hangs there") == (signals == 1), "{output:?}");
-    ensure!(entries(target.faulty.path()).len() == 1, "nobody touches what it waits for");
+    ensure!(entries(target.faulty.path()).len() == 1, "no process touches the directory of a waiting worker");
     ensure!(target.program.call(&["show"])?.code == Some(0), "the database opens");
     target.faulty.release();
     target.faulty.follow(&[]);
