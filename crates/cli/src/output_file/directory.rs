@@ -136,11 +136,11 @@ impl OutputPath {
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(ID_LENGTH);
         let made = builder.make_in(directory.path(), |path| create_locked(path, mode));
-        let mut file = self.call("create a temporary file", made)?;
+        let file = self.call("create a temporary file", made)?;
         if let Some(existing) = &existing {
             self.call("keep its mode", become_like(file.as_file(), existing))?;
         }
-        self.call("write", file.write_all(content.as_bytes()))?;
+        self.call("write", file.as_file().write_all(content.as_bytes()))?;
         self.check_name(directory, name)?;
         Ok(file)
     }
