@@ -99,13 +99,9 @@ impl CallError {
         self
     }
 
-    pub(crate) fn or_at(mut self, offset: u64) -> Self {
-        self.offset.get_or_insert(offset);
-        self
-    }
-
+    /// Unless the failed call has already named one.
     pub(crate) fn at(mut self, offset: u64) -> Self {
-        self.offset = Some(offset);
+        self.offset.get_or_insert(offset);
         self
     }
 

@@ -48,8 +48,7 @@ impl CopySources {
         };
         file::remove(target, COPIED)?;
         let file = file::create_filled(directory, COPIED, bytes, seed, Checksums::Default)?;
-        let file =
-            file::reopen_to_read(file.as_fd(), Cache::Buffered).map_err(|error| error.with_path(COPIED))?;
+        let file = file::reopen_to_read(file.as_fd(), Cache::Buffered)?;
         self.made.insert(number, OwnSource { file, bytes, seed });
         Ok(())
     }

@@ -70,14 +70,13 @@ fn most_bytes_in_page_cache(
     sync::sync(file.as_fd(), SyncCall::Fsync)?;
     retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, Advice::DontNeed))?;
     let map = Map::reading(file.as_fd(), 0, axes.size_bytes)?;
-    let (written, most_bytes) = most_resident_bytes(&map, || state.write())?;
-    written?;
+    let most_bytes = most_resident_bytes(&map, || state.write())?;
     state.close()?;
-    most_bytes
+    Ok(most_bytes)
 }
 
 /// The most bytes in the page cache, during the work and right after it.
-fn most_resident_bytes<T>(map: &Mapping, work: impl FnOnce() -> T) -> Result<(T, Result<u64, CallError>)> {
+fn most_resident_bytes(map: &Mapping, work: impl FnOnce() -> Result<()>) -> Result<u64> {
     /// Any device takes much longer to write the expected pages.
     const INSPECTION_INTERVAL: Duration = Duration::from_micros(50);
     let (is_done, begun) = (AtomicBool::new(false), Barrier::new(2));
@@ -99,6 +98,6 @@ fn most_resident_bytes<T>(map: &Mapping, work: impl FnOnce() -> T) -> Result<(T,
         let done = work();
         is_done.store(true, Ordering::Release);
         let panicked = |_| Err(CallError::other("mincore", "the observing thread has ended"));
-        Ok((done, observer.join().unwrap_or_else(panicked)))
+        done.and(observer.join().unwrap_or_else(panicked))
     })
 }

@@ -101,10 +101,10 @@ pub(crate) fn open_to_read(target: Target<'_>, name: &str) -> Result<OwnedFd> {
     open_with(target, name, Cache::Buffered, OpenOptions::new().read(true))
 }
 
-/// With its own position and advice.
+/// The source of a copy, with its own position and advice.
 pub(crate) fn reopen_to_read(file: BorrowedFd<'_>, cache: Cache) -> Result<OwnedFd> {
     let options = OpenOptions::new().read(true).direct(cache == Cache::Direct);
-    open_with(Target::Device(file), "", cache, options)
+    open_with(Target::Device(file), COPIED, cache, options)
 }
 
 pub(crate) fn read_exact(
@@ -165,8 +165,5 @@ fn open_with(target: Target<'_>, name: &str, cache: Cache, options: OpenOptions)
         Target::Device(device) => options.open(format!("/proc/self/fd/{}", device.as_raw_fd())),
     };
     let call = if cache == Cache::Direct { OPEN_DIRECT } else { "open".into() };
-    file.map(OwnedFd::from).map_err(|error| {
-        let error = CallError::from_direct_io(call, &error);
-        if name.is_empty() { error } else { error.with_path(name) }
-    })
+    file.map(OwnedFd::from).map_err(|error| CallError::from_direct_io(call, &error).with_path(name))
 }

@@ -3,17 +3,18 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::UsageWho;
 use rustix::io::{Errno, FdFlags};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, set_child_subreaper, waitid};
+use serde::{Deserialize, Serialize};
 use writebench_model::nanoseconds;
 
 use crate::machine::Usage;
@@ -27,14 +28,17 @@ pub const GUARD: &str = "guard";
 const NOTHING: &str = "true";
 const INSPECTION_INTERVAL: Duration = Duration::from_millis(1);
 
+/// The guard's report to the worker.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Ended {
-    pub status: ExitStatus,
+    /// As wait(2) returns it.
+    pub status: i32,
     pub elapsed_ns: u64,
     /// None without the program `true`.
     pub startup_ns: Option<u64>,
     pub usage: Usage,
     /// Killed at the end.
-    pub left: u64,
+    pub left: usize,
 }
 
 /// Waits until all of the program's processes have ended.
@@ -73,19 +77,9 @@ fn read_report(from: &mut UnixStream, mut guard: Child) -> io::Result<Ended> {
     let read = from.read_to_string(&mut text);
     let status = guard.wait()?;
     read?;
-    let mut numbers = text.split_whitespace().map_while(|word| word.parse::<i64>().ok());
-    let mut next = || numbers.next().ok_or_else(|| io::Error::other(format!("its guard ended with {status}")));
-    let errno = i32::try_from(next()?).unwrap_or(0);
-    if errno != 0 {
-        return Err(io::Error::from_raw_os_error(errno));
-    }
-    Ok(Ended {
-        status: ExitStatus::from_raw(i32::try_from(next()?).unwrap_or(-1)),
-        elapsed_ns: next()?.unsigned_abs(),
-        startup_ns: Some(next()?.unsigned_abs()).filter(|&time| time > 0),
-        left: next()?.unsigned_abs(),
-        usage: Usage([next()?, next()?, next()?, next()?]),
-    })
+    let report: Result<Ended, i32> =
+        serde_json::from_str(&text).map_err(|_| io::Error::other(format!("its guard ended with {status}")))?;
+    report.map_err(io::Error::from_raw_os_error)
 }
 
 /// Runs a program for the worker at the other end of standard input. Standard output is the program's error
@@ -106,21 +100,17 @@ pub fn guard(words: &mut dyn Iterator<Item = OsString>) -> io::Result<()> {
         }
     })?;
     // Not every root has `true`.
-    let startup_ns = time_of_nothing().unwrap_or(0);
-    let numbers = match run(words) {
-        Ok((status, elapsed_ns, usage)) => {
-            let left = end_children() as u64;
-            let Usage([user, system, faults, switches]) = usage;
-            let status = status.into_raw();
-            format!("0 {status} {elapsed_ns} {startup_ns} {left} {user} {system} {faults} {switches}")
-        }
-        Err(error) => error.raw_os_error().unwrap_or(libc::EIO).to_string(),
+    let startup_ns = time_of_nothing().ok();
+    let ended = run(words);
+    let left = end_children();
+    let report = match ended {
+        Ok(ended) => Ok(Ended { startup_ns, left, ..ended }),
+        Err(error) => Err(error.raw_os_error().unwrap_or(libc::EIO)),
     };
-    end_children();
-    (&worker).write_all(numbers.as_bytes())
+    Ok(serde_json::to_writer(&worker, &report)?)
 }
 
-fn run(words: &mut dyn Iterator<Item = OsString>) -> io::Result<(ExitStatus, u64, Usage)> {
+fn run(words: &mut dyn Iterator<Item = OsString>) -> io::Result<Ended> {
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words).stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(io::stdout().as_fd().try_clone_to_owned()?);
@@ -128,7 +118,8 @@ fn run(words: &mut dyn Iterator<Item = OsString>) -> io::Result<(ExitStatus, u64
     let start = Instant::now();
     let status = command.spawn()?.wait()?;
     let elapsed_ns = nanoseconds(start.elapsed());
-    Ok((status, elapsed_ns, Usage::read(UsageWho::RUSAGE_CHILDREN).since(before)))
+    let usage = Usage::read(UsageWho::RUSAGE_CHILDREN).since(before);
+    Ok(Ended { status: status.into_raw(), elapsed_ns, startup_ns: None, usage, left: 0 })
 }
 
 fn time_of_nothing() -> io::Result<u64> {

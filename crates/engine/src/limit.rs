@@ -65,13 +65,7 @@ impl Engine<'_> {
             let name = format!(
                 "uring,size={size_text},chunk={chunk},depth={depth},prepare={prepare},cache=direct,memory={memory}"
             );
-            let case = match Case::parse(&name) {
-                Ok(case) => case,
-                Err(error) => {
-                    how = error.to_string();
-                    break;
-                }
-            };
+            let Ok(case) = Case::parse(&name).inspect_err(|error| how = error.to_string()) else { break };
             let bare = SampleRequest::bare(case, &writes.file_stem, writes.data_seed);
             let request = SampleRequest { target: number, settle_limit_ns: nanoseconds(time), ..bare };
             let sample = self.sample(target, &request);

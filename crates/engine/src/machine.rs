@@ -1,10 +1,11 @@
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
+use serde::{Deserialize, Serialize};
 use writebench_model::Sample;
 
 /// User and system CPU time in nanoseconds, page faults and context switches. Kernels with tick accounting
 /// (usually 4 ms) know the sum of both times exactly, and split it by ticks.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Usage(pub [i64; 4]);
 
 impl Usage {

@@ -2,7 +2,9 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 
 use rustix::fs::MemfdFlags;
 use writebench_model::{Case, Failure, Phase, PhasesNs, Sample};
@@ -42,10 +44,11 @@ impl Program<'_> {
         let ended = ended.map_err(|error| CallError::other("exec", cannot(error)))?;
         ended.usage.write(sample);
         sample.startup_ns = ended.startup_ns;
-        if !ended.status.success() {
+        let status = ExitStatus::from_raw(ended.status);
+        if !status.success() {
             let said = last_words(&read_text(&mut words));
             let said = if said.is_empty() { said } else { format!(": {said}") };
-            return Err(CallError::other("program", format!("{program} ended with {}{said}", ended.status)));
+            return Err(CallError::other("program", format!("{program} ended with {status}{said}")));
         }
         sample.phases_ns = phases(&read_text(&mut reported), ended.elapsed_ns)
             .map_err(|why| CallError::other(PHASES_FD, format!("{program}: {why}")))?;

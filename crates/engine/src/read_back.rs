@@ -136,8 +136,8 @@ impl Reader<'_, '_, '_> {
         // If ranks have blocks in turns, the region's are chosen.
         let begin = if region.is_contiguous() { region.file_offset } else { 0 };
         let end = begin + bytes;
-        let original = region.copy_from.map(|source| file::reopen_to_read(source, Cache::Buffered)).transpose();
-        let original = original.map_err(|error| error.with_path(COPIED))?;
+        let original =
+            region.copy_from.map(|source| file::reopen_to_read(source, Cache::Buffered)).transpose()?;
         let ranges: Vec<(u64, u64)> = match selection {
             None => steps(begin, end).collect(),
             Some(selection) => {

@@ -129,8 +129,8 @@ impl Run<'_> {
         let states = thread_state::thread_states(self.target, case, self.names, &regions, limit);
         // A rank that has waited long polls seldom: the second barrier begins the clock for all.
         ranks.wait(Ok(()))?;
-        let program = request.program.as_deref().filter(|_| case.method().is_program());
-        if let Some(words) = program {
+        if case.method().is_program() {
+            let words = request.program.as_deref().unwrap_or_default();
             let name = self.names.first().map(String::as_str).unwrap_or_default();
             let program = Program { words, target: self.target, name, source: copy_from };
             in_phase(progress, Phase::Write, || program.run(case, &mut sample))?;

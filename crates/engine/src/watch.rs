@@ -23,9 +23,8 @@ impl<'s> Watcher<'s> {
             available_memory_bytes: meminfo_bytes("MemAvailable"),
             dirty_bytes: meminfo_bytes("Dirty"),
             writeback_bytes: meminfo_bytes("Writeback"),
-            throttled_ns: None,
             thermal_throttles: thermal_throttles(Path::new(CPUS)),
-            given_back_bytes: None,
+            ..Watch::default()
         };
         Self {
             before,

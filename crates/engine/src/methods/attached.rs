@@ -2,12 +2,11 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use rustix::io::Errno;
 use writebench_model::SyncCall;
 
 use super::IoThread;
 use super::map::Map;
-use crate::call::{CallError, Result};
+use crate::call::Result;
 use crate::records::Records;
 use crate::region::Region;
 use crate::{file, sync};
@@ -70,29 +69,21 @@ where
     F: Fn(&Region<'a>, BorrowedFd<'_>) -> Result<A> + Send,
     W: FnMut(&Region<'a>, &A, BorrowedFd<'_>, &mut Records) -> Result<()> + Send,
 {
-    fn attaches(&self) -> bool {
-        true
-    }
-
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         self.attachment = Some((self.attach)(&self.region, file)?);
         Ok(())
     }
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
-        let attachment = self.attachment.as_ref().ok_or_else(not_attached)?;
+        let Some(attachment) = &self.attachment else { return Ok(()) };
         (self.write)(&self.region, attachment, file, records)
     }
 
     fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
-        self.attachment.as_ref().ok_or_else(not_attached)?.sync(file, call)
+        self.attachment.as_ref().map_or(Ok(()), |attachment| attachment.sync(file, call))
     }
 
     fn detach(&mut self) -> Result<()> {
         self.attachment.take().map_or(Ok(()), Attachment::detach)
     }
-}
-
-fn not_attached() -> CallError {
-    CallError::new("open", Errno::BADF)
 }

@@ -27,7 +27,7 @@ pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd> {
 pub(super) fn open_unadvised(region: &Region<'_>, cache: Cache) -> Result<OwnedFd> {
     let missing = || CallError::other("copy", "the source is missing");
     let source = region.copy_from.ok_or_else(missing)?;
-    file::reopen_to_read(source, cache).map_err(|error| error.with_path(COPIED))
+    file::reopen_to_read(source, cache)
 }
 
 pub(super) fn copying<'a>(
@@ -64,7 +64,7 @@ pub(super) fn move_all(
     let mut at = 0;
     while at < region.range.length {
         let most = to_usize(region.axes.chunk_size_bytes.min(region.range.length - at));
-        match step(most, at).map_err(|error| error.or_at(region.range.offset + at))? {
+        match step(most, at).map_err(|error| error.at(region.range.offset + at))? {
             0 => return Err(ended(call, region.range.offset + at)),
             moved => at += moved as u64,
         }

@@ -26,10 +26,6 @@ struct Stream(NonNull<libc::FILE>);
 unsafe impl Send for Stream {}
 
 impl IoThread for FwriteThread<'_> {
-    fn attaches(&self) -> bool {
-        true
-    }
-
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         // SAFETY: the descriptor is open and the mode is a C string. The stream closes it only in `fclose`,
         // which `close` calls as the descriptor's owner.

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags};
+use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
 use writebench_model::Case;
 
 use super::streaming_copy::StreamingCopy;
@@ -40,7 +40,8 @@ const COLLAPSE: Call = Call {
 };
 
 /// EINVAL from kernels without huge pages.
-const HUGE: Call = Call { name: "madvise(MADV_HUGEPAGE)", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
+pub(crate) const HUGE: Call =
+    Call { name: "madvise(MADV_HUGEPAGE)", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 
 /// include/uapi/asm-generic/mman-common.h.
 const MADV_COLLAPSE: c_int = 25;
@@ -237,8 +238,8 @@ impl Mapping {
         unsafe { self.address.as_ptr().cast::<u8>().add(at) }
     }
 
-    pub(crate) fn allow_huge_pages(&self) -> Result<()> {
-        self.advise_range(HUGE, self.file_offset, self.length as u64, libc::MADV_HUGEPAGE)
+    pub(crate) fn advise(&self, call: impl Into<Call>, advice: c_int) -> Result<()> {
+        self.advise_range(call.into(), self.file_offset, self.length as u64, advice)
     }
 
     fn advise_range(&self, call: Call, from: u64, length: u64, advice: c_int) -> Result<()> {
@@ -250,12 +251,6 @@ impl Mapping {
             libc_result(unsafe { libc::madvise(address.cast(), length, advice) })
         })
         .map_err(|error| error.at(from))
-    }
-
-    pub(crate) fn advise(&self, advice: Advice) -> Result<()> {
-        // SAFETY: the range is mapped, and this advice changes no content.
-        unsafe { rustix::mm::madvise(self.address.as_ptr(), self.length, advice) }
-            .map_err(|errno| CallError::new("madvise", errno))
     }
 
     pub(crate) fn sync_all(&self) -> Result<()> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use writebench_model::{Axes, Files, Huge, MapSharing, Populate};
 
-use super::map::{Map, Mapping};
+use super::map::{HUGE, Map, Mapping};
 use super::streaming_copy::{self, StreamingCopy};
 use super::{IoThread, each};
 use crate::call::{CallError, Result};
@@ -45,7 +45,7 @@ fn map(axes: &Axes, file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Ma
     }
     let map = Mapping::for_huge_pages(file, offset, length)?;
     if axes.huge == Huge::Advise {
-        map.allow_huge_pages()?;
+        map.advise(HUGE, libc::MADV_HUGEPAGE)?;
     }
     Ok(map)
 }

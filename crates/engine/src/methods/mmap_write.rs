@@ -34,8 +34,8 @@ pub(super) fn map_source(region: &Region<'_>) -> Result<Map> {
     // The mapping keeps the file open.
     file::close(source)?;
     if region.axes.advice == Advice::Sequential {
-        map.advise(rustix::mm::Advice::WillNeed)?;
-        map.advise(rustix::mm::Advice::Sequential)?;
+        map.advise("madvise", libc::MADV_WILLNEED)?;
+        map.advise("madvise", libc::MADV_SEQUENTIAL)?;
     }
     Ok(map)
 }

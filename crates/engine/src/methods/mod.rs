@@ -27,7 +27,6 @@ mod mpi_file;
 mod mpiio;
 mod null;
 mod pipeline;
-mod program;
 mod pwrite;
 mod pwritev;
 mod read_mmap;
@@ -43,8 +42,9 @@ mod writev;
 /// A method at work on one region, in the region's own thread. Each function is called once, in this order. A
 /// closure is a method with a loop alone.
 pub(crate) trait IoThread: Send {
+    /// Whether the method needs more than the file.
     fn attaches(&self) -> bool {
-        false
+        true
     }
 
     /// In phase `open`, when the file has its length.
@@ -71,6 +71,10 @@ pub(crate) trait IoThread: Send {
 }
 
 impl<W: FnMut(BorrowedFd<'_>, &mut Records) -> Result<()> + Send> IoThread for W {
+    fn attaches(&self) -> bool {
+        false
+    }
+
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
         self(file, records)
     }
@@ -99,7 +103,8 @@ pub(crate) fn io_threads<'a>(method: Method, regions: &[Region<'a>]) -> Vec<Box<
         Method::Ficlone => each(regions, ficlone::io_thread),
         Method::Allocate => each(regions, allocate::io_thread),
         Method::Null => each(regions, null::io_thread),
-        Method::Program | Method::CopyProgram => each(regions, program::io_thread),
+        // The engine starts the user's program instead.
+        Method::Program | Method::CopyProgram => Vec::new(),
     }
 }
 

@@ -8,7 +8,7 @@ use mpi::ffi;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{AsRaw, Communicator, Group};
 use rustix::io::Errno;
-use writebench_model::{Axes, Files};
+use writebench_model::{Axes, Collective, Files};
 
 use crate::call::{Call, CallError, Result};
 
@@ -80,19 +80,13 @@ type WriteAt = unsafe extern "C" fn(
 ) -> c_int;
 
 impl MpiFile {
-    #[inline]
-    pub(super) fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
-        self.write(ffi::MPI_File_write_at, "MPI_File_write_at", bytes, offset)
-    }
-
-    /// All ranks of the file call this together.
-    #[inline]
-    pub(super) fn write_at_all(&self, bytes: &[u8], offset: u64) -> Result<()> {
-        self.write(ffi::MPI_File_write_at_all, "MPI_File_write_at_all", bytes, offset)
-    }
-
-    #[inline]
-    fn write(&self, write_at: WriteAt, name: &'static str, bytes: &[u8], offset: u64) -> Result<()> {
+    /// If it is collective, all ranks of the file call this together.
+    #[inline(always)]
+    pub(super) fn write_at(&self, collective: Collective, bytes: &[u8], offset: u64) -> Result<()> {
+        let (write_at, name): (WriteAt, _) = match collective {
+            Collective::No => (ffi::MPI_File_write_at, "MPI_File_write_at"),
+            Collective::Yes => (ffi::MPI_File_write_at_all, "MPI_File_write_at_all"),
+        };
         let mut status = MaybeUninit::<ffi::MPI_Status>::zeroed();
         let (position, length) = (ffi::MPI_Offset::try_from(offset), c_int::try_from(bytes.len()));
         let (Ok(position), Ok(length)) = (position, length) else {

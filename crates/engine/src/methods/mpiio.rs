@@ -41,23 +41,19 @@ impl MpiioThread<'_> {
             region,
             |chunk, offset| {
                 calls += 1;
-                file.write_at_all(chunk, offset).map_err(|error| error.at(offset))
+                file.write_at(Collective::Yes, chunk, offset).map_err(|error| error.at(offset))
             },
             |_, _| Ok(()),
         );
         while calls < region.longest_bytes.div_ceil(region.axes.chunk_size_bytes) {
             calls += 1;
-            result = result.and(file.write_at_all(&[], region.file_offset));
+            result = result.and(file.write_at(Collective::Yes, &[], region.file_offset));
         }
         result
     }
 }
 
 impl IoThread for MpiioThread<'_> {
-    fn attaches(&self) -> bool {
-        true
-    }
-
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         let Some(opener) = &self.opener else {
             let why = "MPI-IO works among ranks: start a writebench with the feature mpi by mpirun or srun";
@@ -78,7 +74,9 @@ impl IoThread for MpiioThread<'_> {
             return self.write_together(records);
         }
         let file = self.file()?;
-        let write = |chunk: &[u8], offset| file.write_at(chunk, offset).map_err(|error| error.at(offset));
+        let write = |chunk: &[u8], offset| {
+            file.write_at(Collective::No, chunk, offset).map_err(|error| error.at(offset))
+        };
         records.each(&self.region, write, |_, _| Ok(()))
     }
 

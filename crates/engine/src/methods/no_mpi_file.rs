@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use writebench_model::Axes;
+use writebench_model::{Axes, Collective};
 
 use crate::call::Result;
 
@@ -21,11 +21,7 @@ impl Opener {
 }
 
 impl MpiFile {
-    pub(super) fn write_at(&self, _bytes: &[u8], _offset: u64) -> Result<()> {
-        match *self {}
-    }
-
-    pub(super) fn write_at_all(&self, _bytes: &[u8], _offset: u64) -> Result<()> {
+    pub(super) fn write_at(&self, _collective: Collective, _bytes: &[u8], _offset: u64) -> Result<()> {
         match *self {}
     }
 

@@ -41,10 +41,6 @@ struct UringThread<'a> {
 }
 
 impl IoThread for UringThread<'_> {
-    fn attaches(&self) -> bool {
-        true
-    }
-
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         let axes = self.region.axes;
         let ring = self.ring.insert(RegisteredRing::new(axes)?);

@@ -30,10 +30,6 @@ struct UringCopyThread<'a> {
 }
 
 impl IoThread for UringCopyThread<'_> {
-    fn attaches(&self) -> bool {
-        true
-    }
-
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         let axes = self.region.axes;
         let source = self.source.insert(open_unadvised(&self.region, axes.cache)?);
