@@ -23,7 +23,6 @@ use crate::{ALIGNMENT_MAX_BYTES, ALIGNMENT_MIN_BYTES, Alignment, BufferError};
 /// ```
 pub struct AlignedBuffer {
     memory: Allocation,
-    alignment: usize,
 }
 
 impl AlignedBuffer {
@@ -37,7 +36,7 @@ impl AlignedBuffer {
     pub fn new(size: usize, alignment: usize) -> Result<Self, BufferError> {
         check(size, alignment)?;
         let memory = Allocation::zeroed(size, alignment).ok_or(BufferError::OutOfMemory { size })?;
-        Ok(Self { memory, alignment })
+        Ok(Self { memory })
     }
 
     /// A buffer for direct transfers. `size` is rounded up to a multiple of `offset_bytes`, and `memory_bytes`
@@ -64,7 +63,7 @@ impl AlignedBuffer {
     /// The alignment of the address, in bytes.
     #[must_use]
     pub fn alignment(&self) -> usize {
-        self.alignment
+        self.memory.layout.align()
     }
 }
 
@@ -111,7 +110,7 @@ impl fmt::Debug for AlignedBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AlignedBuffer")
             .field("size", &self.len())
-            .field("alignment", &self.alignment)
+            .field("alignment", &self.alignment())
             .finish_non_exhaustive()
     }
 }

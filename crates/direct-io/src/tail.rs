@@ -3,6 +3,8 @@ use crate::{AlignedBuffer, Alignment, AsFile, Error, sys, write_all_at};
 
 /// For devices and systems that report none.
 const GUESSED: Alignment = Alignment::new(4096, 4096);
+/// Without direct I/O.
+const ANY: Alignment = Alignment::new(1, 1);
 
 /// Writes the last `bytes` of a regular file at `offset`, in bytes, and **ends the file after them**: anything
 /// beyond is cut off.
@@ -34,16 +36,11 @@ pub fn write_tail_at(file: impl AsFile, bytes: &[u8], offset: u64) -> Result<(),
             reason: "only a regular file's end can be set. Write whole sectors to a device",
         });
     }
-    let (whole, rest) = if sys::may_be_direct(file) {
-        let alignment = needed(file).unwrap_or(GUESSED);
-        let unit = usize::try_from(alignment.offset_bytes).unwrap_or(usize::MAX);
-        let (whole, rest) = bytes.split_at(bytes.len() - bytes.len() % unit);
-        (whole, Some((rest, alignment)).filter(|(rest, _)| !rest.is_empty()))
-    } else {
-        (bytes, None)
-    };
+    let alignment = if sys::may_be_direct(file) { needed(file).unwrap_or(GUESSED) } else { ANY };
+    let unit = usize::try_from(alignment.offset_bytes).unwrap_or(usize::MAX);
+    let (whole, rest) = bytes.split_at(bytes.len() - bytes.len() % unit);
     write_all_at(file, whole, offset)?;
-    if let Some((rest, alignment)) = rest {
+    if !rest.is_empty() {
         let mut last = AlignedBuffer::for_alignment(rest.len(), alignment)?;
         last[..rest.len()].copy_from_slice(rest);
         write_all_at(file, &last, offset + whole.len() as u64)?;

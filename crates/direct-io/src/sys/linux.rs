@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::ioctl::{Opcode, opcode};
 
 pub(crate) use super::unix::*;
-use crate::{Alignment, BlockDevice, DirectIo, Error, LoopBacking};
+use crate::{BlockDevice, DirectIo, Error, LoopBacking};
 
 /// linux/fs.h declares it for a `size_t`, but it fills a `u64`.
 const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);
@@ -72,11 +72,9 @@ pub(crate) fn direct(file: BorrowedFd<'_>) -> Result<DirectIo, Error> {
         return Ok(DirectIo::Unknown);
     }
     // "If direct I/O is not supported on this file, the values are 0": statx(2).
-    match (usize::try_from(status.stx_dio_mem_align), u64::from(status.stx_dio_offset_align)) {
-        (Ok(memory_bytes @ 1..), offset_bytes @ 1..) => {
-            Ok(DirectIo::Supported(Alignment { memory_bytes, offset_bytes }))
-        }
-        _ => Ok(DirectIo::Unsupported),
+    match DirectIo::by(Some(status.stx_dio_mem_align.into()), Some(status.stx_dio_offset_align.into())) {
+        DirectIo::Unknown => Ok(DirectIo::Unsupported),
+        supported => Ok(supported),
     }
 }
 

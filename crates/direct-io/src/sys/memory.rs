@@ -4,7 +4,7 @@ use std::slice;
 
 pub(crate) struct Allocation {
     start: NonNull<u8>,
-    layout: Layout,
+    pub(crate) layout: Layout,
 }
 
 impl Allocation {

@@ -9,10 +9,9 @@ use std::ptr;
 
 use windows_sys::Win32::Foundation::ERROR_STOPPED_ON_SYMLINK;
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_ALLOCATION_INFO, FILE_END_OF_FILE_INFO, FILE_FLAG_NO_BUFFERING, FILE_FLAG_OPEN_REPARSE_POINT,
-    FILE_FLAG_WRITE_THROUGH, FILE_INFO_BY_HANDLE_CLASS, FILE_STANDARD_INFO, FILE_STORAGE_INFO,
-    FileAllocationInfo, FileEndOfFileInfo, FileStandardInfo, FileStorageInfo, FlushFileBuffers,
-    GetFileInformationByHandleEx, SetFileInformationByHandle,
+    FILE_ALLOCATION_INFO, FILE_FLAG_NO_BUFFERING, FILE_FLAG_OPEN_REPARSE_POINT, FILE_FLAG_WRITE_THROUGH,
+    FILE_INFO_BY_HANDLE_CLASS, FILE_STANDARD_INFO, FILE_STORAGE_INFO, FileAllocationInfo, FileStandardInfo,
+    FileStorageInfo, GetFileInformationByHandleEx, SetFileInformationByHandle,
 };
 use windows_sys::Win32::System::IO::DeviceIoControl;
 use windows_sys::Win32::System::Ioctl::{
@@ -94,11 +93,7 @@ pub(crate) fn length_bytes(file: BorrowedHandle<'_>) -> Result<Option<u64>, Erro
 pub(crate) const SET_LENGTH: &str = "SetFileInformationByHandle(FileEndOfFileInfo)";
 
 pub(crate) fn set_length(file: BorrowedHandle<'_>, length_bytes: u64) -> Result<(), Error> {
-    let length = i64::try_from(length_bytes)
-        .map_err(|_| Error::call(SET_LENGTH, io::Error::from(io::ErrorKind::FileTooLarge)))?;
-    let wanted = FILE_END_OF_FILE_INFO { EndOfFile: length };
-    // SAFETY: the structure belongs to the class.
-    unsafe { set(file, FileEndOfFileInfo, SET_LENGTH, &wanted) }
+    with_file(file, |file| file.set_len(length_bytes)).map_err(|error| Error::call(SET_LENGTH, error))
 }
 
 /// Always true, because a handle does not report its flags.
@@ -119,13 +114,16 @@ pub(crate) fn device(file: BorrowedHandle<'_>) -> Result<BlockDevice, Error> {
     // SAFETY: the code takes nothing and fills a GET_LENGTH_INFORMATION, which has an integer only.
     let length = unsafe { get::<GET_LENGTH_INFORMATION>(file, IOCTL_DISK_GET_LENGTH_INFO, LENGTH) };
     // Not every driver knows the physical sectors or a serial number.
-    let sectors = sectors(file).ok();
+    let mut sectors = STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR::default();
+    let sectors = property(file, StorageAccessAlignmentProperty, &mut sectors).ok().map(|_| sectors);
+    let mut described = [0u8; 1024];
+    let filled = property(file, StorageDeviceProperty, &mut described).ok();
     let logical = sectors.map_or(geometry.Geometry.BytesPerSector, |sectors| sectors.BytesPerLogicalSector);
     Ok(BlockDevice {
         logical_sector_bytes: Some(logical.into()),
         physical_sector_bytes: sectors.map(|sectors| sectors.BytesPerPhysicalSector.into()),
         capacity_bytes: u64::try_from(length.map_or(geometry.DiskSize, |length| length.Length)).ok(),
-        serial: serial(file).ok().flatten(),
+        serial: filled.and_then(|filled| serial_in(described.get(..filled).unwrap_or(&described))),
     })
 }
 
@@ -184,9 +182,7 @@ pub(crate) fn fdatasync(_: BorrowedHandle<'_>) -> Result<(), Error> {
 }
 
 pub(crate) fn fsync(file: BorrowedHandle<'_>) -> Result<(), Error> {
-    // SAFETY: the handle is open while borrowed.
-    let result = unsafe { FlushFileBuffers(file.as_raw_handle()) };
-    succeeded(result, "FlushFileBuffers")
+    with_file(file, File::sync_all).map_err(|error| Error::call("FlushFileBuffers", error))
 }
 
 /// A smaller size would cut the file.
@@ -197,24 +193,16 @@ pub(crate) fn preallocate(file: BorrowedHandle<'_>, length_bytes: u64) -> Result
     let present = standard_information(file)?;
     if length > present.AllocationSize {
         let wanted = FILE_ALLOCATION_INFO { AllocationSize: length };
-        // SAFETY: the structure belongs to the class.
-        unsafe { set(file, FileAllocationInfo, CALL, &wanted) }?;
+        let (start, size) = (ptr::from_ref(&wanted).cast(), size_of_u32::<FILE_ALLOCATION_INFO>());
+        // SAFETY: the handle is open while borrowed, and the structure belongs to the class.
+        let result =
+            unsafe { SetFileInformationByHandle(file.as_raw_handle(), FileAllocationInfo, start, size) };
+        succeeded(result, CALL)?;
     }
     if length > present.EndOfFile {
         set_length(file, length_bytes)?;
     }
     Ok(())
-}
-
-fn sectors(file: BorrowedHandle<'_>) -> Result<STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR, Error> {
-    let mut sectors = STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR::default();
-    property(file, StorageAccessAlignmentProperty, &mut sectors).map(|_| sectors)
-}
-
-fn serial(file: BorrowedHandle<'_>) -> Result<Option<String>, Error> {
-    let mut answer = [0u8; 1024];
-    let filled = property(file, StorageDeviceProperty, &mut answer)?;
-    Ok(serial_in(answer.get(..filled).unwrap_or(&answer)))
 }
 
 /// The header of a STORAGE_DEVICE_DESCRIPTOR holds the offsets of zero-terminated strings after it.
@@ -301,20 +289,6 @@ unsafe fn information<T: Default>(
     let result =
         unsafe { GetFileInformationByHandleEx(file.as_raw_handle(), class, start, size_of_u32::<T>()) };
     succeeded(result, call).map(|()| information)
-}
-
-/// # Safety
-/// The type belongs to the class.
-unsafe fn set<T>(
-    file: BorrowedHandle<'_>,
-    class: FILE_INFO_BY_HANDLE_CLASS,
-    call: &'static str,
-    information: &T,
-) -> Result<(), Error> {
-    let start = ptr::from_ref(information).cast();
-    // SAFETY: the handle is open while borrowed, and the caller promises the type.
-    let result = unsafe { SetFileInformationByHandle(file.as_raw_handle(), class, start, size_of_u32::<T>()) };
-    succeeded(result, call)
 }
 
 fn succeeded(result: i32, call: &'static str) -> Result<(), Error> {
