@@ -45,48 +45,41 @@ impl OpenOptions {
     }
 
     /// Opens for reading.
-    pub fn read(mut self, read: bool) -> Self {
-        self.read = read;
-        self
+    pub fn read(self, read: bool) -> Self {
+        Self { read, ..self }
     }
 
     /// Opens for writing.
-    pub fn write(mut self, write: bool) -> Self {
-        self.write = write;
-        self
+    pub fn write(self, write: bool) -> Self {
+        Self { write, ..self }
     }
 
     /// Creates the file if it does not exist. Needs `write`.
-    pub fn create(mut self, create: bool) -> Self {
-        self.create = create;
-        self
+    pub fn create(self, create: bool) -> Self {
+        Self { create, ..self }
     }
 
     /// Creates the file, and fails if the name exists, even as a dangling link. Needs `write`.
-    pub fn create_new(mut self, create_new: bool) -> Self {
-        self.create_new = create_new;
-        self
+    pub fn create_new(self, create_new: bool) -> Self {
+        Self { create_new, ..self }
     }
 
     /// Truncates the file to length 0. Needs `write`.
-    pub fn truncate(mut self, truncate: bool) -> Self {
-        self.truncate = truncate;
-        self
+    pub fn truncate(self, truncate: bool) -> Self {
+        Self { truncate, ..self }
     }
 
     /// Fails if the last part of the path is a symbolic link. `O_NOFOLLOW` on Unix (`ELOOP`, on FreeBSD
     /// `EMLINK`). Windows opens the link itself (`FILE_FLAG_OPEN_REPARSE_POINT`), and this crate then refuses
     /// it.
-    pub fn no_follow(mut self, no_follow: bool) -> Self {
-        self.no_follow = no_follow;
-        self
+    pub fn no_follow(self, no_follow: bool) -> Self {
+        Self { no_follow, ..self }
     }
 
     /// The permissions of a new file, less the umask: `0o600` for its owner alone. Not on Windows.
     #[cfg(unix)]
-    pub fn mode(mut self, mode: u32) -> Self {
-        self.mode = Some(mode);
-        self
+    pub fn mode(self, mode: u32) -> Self {
+        Self { mode: Some(mode), ..self }
     }
 
     /// Bypasses the page cache.
@@ -97,15 +90,13 @@ impl OpenOptions {
     /// | FreeBSD | `O_DIRECT` | accepted and ignored |
     /// | macOS | `fcntl(F_NOCACHE)` after opening | caches transfers not aligned to pages, and keeps cached pages |
     /// | Windows | `FILE_FLAG_NO_BUFFERING` | open fails |
-    pub fn direct(mut self, direct: bool) -> Self {
-        self.direct = direct;
-        self
+    pub fn direct(self, direct: bool) -> Self {
+        Self { direct, ..self }
     }
 
     /// Sets the part of a write that is durable when the call returns.
-    pub fn write_through(mut self, write_through: WriteThrough) -> Self {
-        self.write_through = write_through;
-        self
+    pub fn write_through(self, write_through: WriteThrough) -> Self {
+        Self { write_through, ..self }
     }
 
     /// Fails if another process has the file open exclusively, and prevents other exclusive opens.
@@ -120,9 +111,8 @@ impl OpenOptions {
     /// Linux and FreeBSD define `O_EXCL` alone for devices only. A regular file is therefore
     /// [`Error::Unsupported`] there: use [`lock`](crate::lock). The option contradicts `create`, `create_new`
     /// and `truncate`.
-    pub fn exclusive(mut self, exclusive: bool) -> Self {
-        self.exclusive = exclusive;
-        self
+    pub fn exclusive(self, exclusive: bool) -> Self {
+        Self { exclusive, ..self }
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {

@@ -94,15 +94,13 @@ impl CallError {
         self
     }
 
-    pub(crate) fn with_path(mut self, name: &str) -> Self {
-        self.path.get_or_insert_with(|| name.to_owned());
-        self
+    pub(crate) fn with_path(self, name: &str) -> Self {
+        Self { path: self.path.or_else(|| Some(name.to_owned())), ..self }
     }
 
     /// Unless the failed call has already named one.
-    pub(crate) fn at(mut self, offset: u64) -> Self {
-        self.offset.get_or_insert(offset);
-        self
+    pub(crate) fn at(self, offset: u64) -> Self {
+        Self { offset: self.offset.or(Some(offset)), ..self }
     }
 
     pub(crate) fn errno(&self) -> Option<Errno> {

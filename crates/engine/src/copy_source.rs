@@ -58,20 +58,29 @@ impl CopySources {
 /// not comply.
 pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>> {
     let bytes = case.axes().size_bytes;
-    let length = rustix::fs::fstat(file).map_err(|errno| CallError::new("stat", errno))?.st_size;
-    let length = u64::try_from(length).unwrap_or(0);
+    let stat = rustix::fs::fstat(file).map_err(|errno| CallError::new("stat", errno))?;
+    let length = u64::try_from(stat.st_size).unwrap_or(0);
     if length < bytes {
         let message = format!("the source has {length} bytes, but {bytes} are needed");
         return Err(CallError::other("copy from", message));
     }
+    // mincore(2) reports every page as present to other processes.
+    let is_reported = stat.st_uid == rustix::process::geteuid().as_raw() || {
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
+    };
+    let resident_bytes = |file: &OwnedFd| {
+        let there = Map::reading(file.as_fd(), 0, bytes)?.resident_bytes()?;
+        Ok(is_reported.then_some(there.min(bytes)))
+    };
     // A descriptor that has read to the end or twice has another read-ahead state than a new one.
     let file = file::reopen_to_read(file, Cache::Buffered)?;
     if case.axes().origin == Origin::Warm {
-        if resident_bytes(&file, bytes)? == Some(bytes) {
+        if resident_bytes(&file)? == Some(bytes) {
             return Ok(None);
         }
         read_all(&file, bytes)?;
-        let there = resident_bytes(&file, bytes)?.unwrap_or(bytes);
+        let there = resident_bytes(&file)?.unwrap_or(bytes);
         let doubt = || format!("only {there} of the source's {bytes} bytes remained in the page cache");
         return Ok((there < bytes).then(doubt));
     }
@@ -79,23 +88,12 @@ pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>
     sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
     rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)
         .map_err(|errno| CallError::new("posix_fadvise", errno))?;
-    let message = match resident_bytes(&file, bytes)? {
+    let message = match resident_bytes(&file)? {
         Some(0) => return Ok(None),
         Some(there) => format!("{there} of {bytes} bytes remain in the page cache after POSIX_FADV_DONTNEED"),
         None => "mincore reports cached pages only to the file's owner, or with permission to write".to_owned(),
     };
     Err(CallError::unsupported("origin=cold", message))
-}
-
-/// None if mincore(2) reports every page as present to this process.
-fn resident_bytes(file: &OwnedFd, bytes: u64) -> Result<Option<u64>> {
-    let stat = rustix::fs::fstat(file).map_err(|errno| CallError::new("stat", errno))?;
-    let is_owner = stat.st_uid == rustix::process::geteuid().as_raw();
-    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    if !is_owner && rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_err() {
-        return Ok(None);
-    }
-    Map::reading(file.as_fd(), 0, bytes)?.resident_bytes().map(|there| Some(there.min(bytes)))
 }
 
 fn read_all(file: &OwnedFd, bytes: u64) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use direct_io::AlignedBuffer;
-use memmap2::{Advice, MmapMut};
+use memmap2::MmapMut;
 use writebench_model::protocol::{DeviceWrites, LimitRequest, LimitedHardware, MeasuredLimits, SampleRequest};
 use writebench_model::{Bytes, Case, Limit, LimitKind, nanoseconds};
 
@@ -13,6 +13,7 @@ use crate::methods::streaming_copy::{self, StreamingCopy};
 use crate::region::to_usize;
 use crate::run::Engine;
 use crate::threads::{Shared, Step, Threads};
+use crate::warm_memory::fresh_memory;
 
 /// Larger plain copies of the C library bypass the CPU's caches.
 const PIECE_BYTES: usize = 1 << 20;
@@ -164,9 +165,8 @@ struct Copier {
 impl Copier {
     fn new(bytes: usize) -> Option<Self> {
         let mut from = AlignedBuffer::new(bytes, 4096).ok()?;
-        let mut to = MmapMut::map_anon(bytes).ok()?;
-        // The kernel also maps the page cache by huge pages. Kernels without them refuse.
-        let _ = to.advise(Advice::HugePage);
+        // The kernel also maps the page cache by huge pages.
+        let mut to = fresh_memory(bytes, true)?;
         from.fill(1);
         to.fill(2);
         let now = Instant::now();
@@ -198,7 +198,7 @@ fn copy_one_chunk(from: &[u8], to: &mut [u8]) {
 
 fn copy_past_caches(from: &[u8], to: &mut [u8]) {
     if let Some(copy) = StreamingCopy::for_this_cpu() {
-        copy.copy(from, to);
+        copy.run(from, to);
     }
 }
 

@@ -269,6 +269,7 @@ impl Run<'_> {
         mut clock: PhaseClock<'_, '_>,
     ) -> Result<Instant, PhaseError> {
         let axes = self.case.axes();
+        let by = |each: bool, step| if each { threads.together(step) } else { threads.first(step) };
         let own_files = axes.files == Files::PerThread;
         let own_descriptors = axes.descriptor == Descriptor::PerThread;
         let mut so_far = clock.time(Phase::Open, || {
@@ -290,13 +291,7 @@ impl Run<'_> {
         // The first rank gives a shared file its length for all.
         let prepares = axes.prepare.has_step() && (axes.files != Files::Shared || self.role.rank == 0);
         if prepares && so_far.is_ok() {
-            so_far = clock.time(Phase::Prepare, || {
-                if own_files {
-                    threads.together(ThreadState::prepare)
-                } else {
-                    threads.first(ThreadState::prepare)
-                }
-            });
+            so_far = clock.time(Phase::Prepare, || by(own_files, ThreadState::prepare));
         }
         if attaches {
             clock.ranks.wait(so_far)?;
@@ -307,9 +302,7 @@ impl Run<'_> {
         clock.time(Phase::Write, || threads.together(ThreadState::write))?;
         if axes.sync.is_at_end() {
             let each = own_files || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
-            clock.time(Phase::Sync, || {
-                if each { threads.together(ThreadState::sync) } else { threads.first(ThreadState::sync) }
-            })?;
+            clock.time(Phase::Sync, || by(each, ThreadState::sync))?;
         }
         let each = own_files || own_descriptors || attaches;
         clock.time(Phase::Close, || {

@@ -58,11 +58,7 @@ impl ThreadState<'_> {
 
     fn open_with(&mut self, opening: Opening) -> Result<()> {
         self.file = Some(Arc::new(file::open(self.target, self.name, self.case, opening)?));
-        self.seek()
-    }
-
-    /// Only for methods that write at the file's position.
-    fn seek(&mut self) -> Result<()> {
+        // Only for methods that write at the file's position.
         if self.case.method().card().cursor != Cursor::FilePosition || self.region.file_offset == 0 {
             return Ok(());
         }

@@ -115,7 +115,7 @@ pub(crate) fn given_back_bytes() -> Option<u64> {
 }
 
 /// None if there is not enough.
-fn fresh_memory(bytes: usize, huge: bool) -> Option<MmapMut> {
+pub(crate) fn fresh_memory(bytes: usize, huge: bool) -> Option<MmapMut> {
     let memory = MmapMut::map_anon(bytes).ok()?;
     if huge {
         // Kernels without huge pages refuse.

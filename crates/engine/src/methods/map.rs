@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 use std::ops::{Deref, Range};
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
@@ -104,17 +103,12 @@ impl Map {
     /// If the file has lost its pages, SIGBUS ends the worker, and that is the sample's outcome.
     #[inline]
     pub(crate) fn store(&self, offset: u64, bytes: &[u8]) {
-        let to = self.pointer(&self.stores, offset, bytes.len());
-        // SAFETY: `pointer` has checked that this map stores to these mapped bytes. No other map has them, no
-        // other thread has this map, and no reference to them exists.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        self.change(offset, bytes.len(), |to| to.copy_from_slice(bytes));
     }
 
     #[inline]
     pub(crate) fn store_past_caches(&self, copy: StreamingCopy, offset: u64, bytes: &[u8]) {
-        let to = self.pointer(&self.stores, offset, bytes.len());
-        // SAFETY: as for `store`.
-        unsafe { copy.run(bytes, to) };
+        self.change(offset, bytes.len(), |to| copy.run(bytes, to));
     }
 
     /// `offset` is the file's.
@@ -125,10 +119,15 @@ impl Map {
         offset: u64,
         most: usize,
     ) -> rustix::io::Result<usize> {
-        let to = self.pointer(&self.stores, offset, most).cast::<MaybeUninit<u8>>();
-        // SAFETY: as for `store`, and the slice ends with the call.
-        let buffer = unsafe { std::slice::from_raw_parts_mut(to, most) };
-        rustix::io::read(from, buffer).map(|(read, _)| read.len())
+        self.change(offset, most, |to| rustix::io::read(from, to))
+    }
+
+    #[inline]
+    fn change<T>(&self, offset: u64, length: usize, work: impl FnOnce(&mut [u8]) -> T) -> T {
+        let to = self.pointer(&self.stores, offset, length);
+        // SAFETY: `pointer` has checked that this map stores to these mapped bytes. No other map has them, no
+        // other thread has this map, and the only reference to them ends with the work.
+        work(unsafe { std::slice::from_raw_parts_mut(to, length) })
     }
 
     /// Present, and writable for a storing map.

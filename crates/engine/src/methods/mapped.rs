@@ -7,20 +7,11 @@ use writebench_model::{Axes, Files, Huge, MapSharing, Populate};
 
 use super::map::{HUGE, Map, Mapping};
 use super::streaming_copy::{self, StreamingCopy};
-use super::{IoThread, each};
 use crate::call::{CallError, Result};
 use crate::region::Region;
 
 /// Weak, so the last thread to release the common mapping unmaps it in phase close.
 pub(super) type SharedMapping = Arc<Mutex<Weak<Mapping>>>;
-
-pub(super) fn each_mapped<'a, T: IoThread + 'a>(
-    regions: &[Region<'a>],
-    io_thread: impl Fn(Region<'a>, SharedMapping) -> T,
-) -> Vec<Box<dyn IoThread + 'a>> {
-    let shared = SharedMapping::default();
-    each(regions, |region| io_thread(region, shared.clone()))
-}
 
 pub(super) fn map_region(shared: &SharedMapping, region: &Region<'_>, file: BorrowedFd<'_>) -> Result<Map> {
     let mapping = if region.axes.map == MapSharing::Shared && region.axes.files == Files::Shared {

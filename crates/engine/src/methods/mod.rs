@@ -6,7 +6,7 @@ use crate::call::Result;
 use crate::file;
 use crate::records::Records;
 use crate::region::Region;
-use mapped::each_mapped;
+use mapped::SharedMapping;
 
 pub(crate) mod allocate;
 mod attached;
@@ -82,19 +82,20 @@ impl<W: FnMut(BorrowedFd<'_>, &mut Records) -> Result<()> + Send> IoThread for W
 
 /// Before the clock.
 pub(crate) fn io_threads<'a>(method: Method, regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+    let mapping = SharedMapping::default();
     match method {
         Method::Write => each(regions, write::io_thread),
         Method::Pwrite => each(regions, pwrite::io_thread),
         Method::Writev => each(regions, writev::io_thread),
         Method::Pwritev => each(regions, pwritev::io_thread),
         Method::Fwrite => each(regions, fwrite::io_thread),
-        Method::Mmap => each_mapped(regions, mmap::io_thread),
+        Method::Mmap => each(regions, |region| mmap::io_thread(region, mapping.clone())),
         Method::Uring => each(regions, uring::io_thread),
         Method::Mpiio => each(regions, mpiio::io_thread),
         Method::ReadWrite => each(regions, read_write::io_thread),
         Method::MmapWrite => each(regions, mmap_write::io_thread),
-        Method::ReadMmap => each_mapped(regions, read_mmap::io_thread),
-        Method::MmapMmap => each_mapped(regions, mmap_mmap::io_thread),
+        Method::ReadMmap => each(regions, |region| read_mmap::io_thread(region, mapping.clone())),
+        Method::MmapMmap => each(regions, |region| mmap_mmap::io_thread(region, mapping.clone())),
         Method::Pipeline => each(regions, pipeline::io_thread),
         Method::UringCopy => each(regions, uring_copy::io_thread),
         Method::Splice => each(regions, splice::io_thread),
