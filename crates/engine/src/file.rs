@@ -148,9 +148,7 @@ fn access(case: &Case) -> OpenOptions {
     let write_through = match case.axes().sync.call {
         SyncCall::ODsync => WriteThrough::DataSync,
         SyncCall::OSync => WriteThrough::Sync,
-        SyncCall::None | SyncCall::Fsync | SyncCall::Fdatasync | SyncCall::Msync | SyncCall::RwfDsync => {
-            WriteThrough::None
-        }
+        _ => WriteThrough::None,
     };
     OpenOptions::new()
         .read(case.method().card().cursor == Cursor::Mapping)

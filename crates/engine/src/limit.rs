@@ -92,10 +92,11 @@ impl Engine<'_> {
     }
 }
 
-const COPIES: [(LimitKind, Step<Copier>); 3] = [
-    (LimitKind::MemoryCopy, |copier| copier.time(copy_pieces)),
-    (LimitKind::MemoryCopyOneChunk, |copier| copier.time(copy_one_chunk)),
-    (LimitKind::MemoryCopyNonTemporal, |copier| copier.time(copy_past_caches)),
+/// With a part of the sentence.
+const COPIES: [(LimitKind, &str, Step<Copier>); 3] = [
+    (LimitKind::MemoryCopy, "", |copier| copier.time(copy_pieces)),
+    (LimitKind::MemoryCopyOneChunk, ", from 65536 bytes of each", |copier| copier.time(copy_one_chunk)),
+    (LimitKind::MemoryCopyNonTemporal, ", past the caches", |copier| copier.time(copy_past_caches)),
 ];
 
 /// All destinations are touched first. The best of several passes counts.
@@ -104,13 +105,8 @@ fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
     let each = to_usize(bytes / u64::from(threads)).max(1);
     let copied_bytes = each as u64 * u64::from(threads);
     let fastest = fastest(threads, each, time);
-    let limit = |(index, (kind, _))| {
-        let how = format!("best copy of {} by {threads} threads", Bytes(copied_bytes));
-        let how = match kind {
-            LimitKind::MemoryCopyOneChunk => format!("{how}, from {CHUNK_BYTES} bytes of each"),
-            LimitKind::MemoryCopyNonTemporal => format!("{how}, past the caches"),
-            LimitKind::MemoryCopy | LimitKind::DeviceWrite => how,
-        };
+    let limit = |(index, (kind, way, _))| {
+        let how = format!("best copy of {} by {threads} threads{way}", Bytes(copied_bytes));
         let (bytes_per_s, how) = match &fastest {
             _ if is_missing(kind) => (None, streaming_copy::MISSING.to_owned()),
             Err(why) => (None, why.clone()),
@@ -136,7 +132,7 @@ fn fastest(threads: u32, each: usize, time: Duration) -> Result<[Duration; COPIE
             if pass >= 2 && start.elapsed() >= time {
                 break;
             }
-            for ((kind, copy), fastest) in COPIES.into_iter().zip(&mut fastest) {
+            for ((kind, _, copy), fastest) in COPIES.into_iter().zip(&mut fastest) {
                 if is_missing(kind) {
                     continue;
                 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::UsageWho;
 use writebench_model::protocol::{RankRole, RankSample, SampleRequest};
 use writebench_model::{
-    Axes, Cache, Case, Checksums, Descriptor, Failure, Files, MapSharing, Outcome, Phase, PhasesNs, Prepare,
-    Sample, SyncCall, nanoseconds,
+    Axes, Cache, Checksums, Descriptor, Failure, Files, MapSharing, Outcome, Phase, PhasesNs, Prepare, Sample,
+    SyncCall, nanoseconds,
 };
 
 use crate::barrier::{RankBarrier, Ranks};
@@ -39,12 +39,6 @@ pub struct Engine<'p> {
     available_memory: AvailableMemory,
     // Each is tried once.
     uses_page_cache: HashMap<(usize, (Prepare, Checksums)), bool>,
-}
-
-impl Default for Engine<'_> {
-    fn default() -> Self {
-        Self::new(None, || Ok(0), &|_| {})
-    }
 }
 
 impl<'p> Engine<'p> {
@@ -83,7 +77,7 @@ impl<'p> Engine<'p> {
         let mut ranks = Ranks::new(barrier);
         let case = &request.case;
         let names = file::names(&request.file_stem, case, role.rank);
-        let run = Run { target, case, names: &names, request, role };
+        let run = Run { target, names: &names, request, role };
         let mut result = run
             .through_all_phases(self, &mut ranks)
             .map_err(|(phase, error)| error.outcome(phase, names.first().map(String::as_str)));
@@ -105,7 +99,6 @@ impl<'p> Engine<'p> {
 
 struct Run<'r> {
     target: Target<'r>,
-    case: &'r Case,
     names: &'r [String],
     request: &'r SampleRequest,
     role: RankRole,
@@ -114,12 +107,12 @@ struct Run<'r> {
 impl Run<'_> {
     /// The first rank makes and removes shared files for all.
     fn own_names(&self) -> &[String] {
-        let is_shared = self.case.axes().files == Files::Shared;
+        let is_shared = self.request.case.axes().files == Files::Shared;
         if is_shared && self.role.rank > 0 { &[] } else { self.names }
     }
 
     fn through_all_phases(&self, engine: &mut Engine<'_>, ranks: &mut Ranks<'_>) -> Result<Sample, PhaseError> {
-        let (case, request, progress) = (self.case, self.request, engine.progress);
+        let (case, request, progress) = (&self.request.case, self.request, engine.progress);
         let mut sample = Sample::without_figures(request.round, Outcome::Ok);
         ranks.wait(in_phase(progress, Phase::Settle, || self.settle(engine, &mut sample)))?;
         let copy_from = engine.copy_sources.get(case, request.target);
@@ -161,10 +154,10 @@ impl Run<'_> {
     /// ext2 and ext3 in a hole) can be detected only during the write. An unknown path is not a reason to doubt
     /// the sample.
     fn check_direct_path(&self, engine: &mut Engine<'_>) -> Result<()> {
-        let (Target::Directory(directory), 1..) = (self.target, self.case.axes().size_bytes) else {
+        let (Target::Directory(directory), 1..) = (self.target, self.request.case.axes().size_bytes) else {
             return Ok(());
         };
-        let &Axes { prepare, checksums, .. } = self.case.axes();
+        let &Axes { prepare, checksums, .. } = self.request.case.axes();
         let file = (prepare, checksums);
         let Engine { uses_page_cache, source, .. } = engine;
         let find_out = || direct_path::uses_page_cache(directory, self.request, file, source).unwrap_or(false);
@@ -178,7 +171,7 @@ impl Run<'_> {
     }
 
     fn settle(&self, engine: &mut Engine<'_>, sample: &mut Sample) -> Result<()> {
-        let (case, request) = (self.case, self.request);
+        let (case, request) = (&self.request.case, self.request);
         // A leftover file has already failed its own sample.
         for name in self.own_names() {
             file::remove(self.target, name)?;
@@ -232,7 +225,7 @@ impl Run<'_> {
         ranks: &mut Ranks<'_>,
     ) -> Result<AllRecords, PhaseError> {
         let attaches = states.iter().any(ThreadState::attaches);
-        let merged = Records::new(self.case.axes().sync, 0, None);
+        let merged = Records::new(self.request.case.axes().sync, 0, None);
         let mut all = AllRecords { merged, handed_over_bytes: Vec::new(), curves: Vec::new() };
         let states = Shared::new(states);
         std::thread::scope(|scope| {
@@ -268,7 +261,7 @@ impl Run<'_> {
         attaches: bool,
         mut clock: PhaseClock<'_, '_>,
     ) -> Result<Instant, PhaseError> {
-        let axes = self.case.axes();
+        let axes = self.request.case.axes();
         let by = |each: bool, step| if each { threads.together(step) } else { threads.first(step) };
         let own_files = axes.files == Files::PerThread;
         let own_descriptors = axes.descriptor == Descriptor::PerThread;
@@ -312,7 +305,7 @@ impl Run<'_> {
     }
 
     fn verify(&self, regions: &[Region<'_>], handed_over_bytes: Vec<u64>, sample: &mut Sample) -> Result<()> {
-        let (case, request) = (self.case, self.request);
+        let (case, request) = (&self.request.case, self.request);
         let (target, names) = (self.target, self.names);
         let all = Written { target, names, case, regions, handed_over_bytes, is_of_another_rank: false };
         sample.bytes = all.check_sizes()?;

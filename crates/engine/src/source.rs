@@ -31,8 +31,6 @@ struct Content {
 const PAGE_BYTES: usize = 4096;
 /// glibc's malloc begins large memory here in its first page, which direct I/O refuses.
 const MALLOC_BYTES: usize = 16;
-#[expect(clippy::cast_possible_truncation, reason = "2 MiB")]
-const HUGE_PAGE_BYTES: usize = Case::HUGE_PAGE_BYTES as usize;
 const MADVISE: Call = Call { name: "madvise", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 
 impl SourceBuffer {
@@ -50,10 +48,11 @@ impl SourceBuffer {
         if length == 0 {
             return Ok(());
         }
-        let mut mapping = MmapMut::map_anon(length + HUGE_PAGE_BYTES).map_err(|error| {
+        let huge = to_usize(Case::HUGE_PAGE_BYTES);
+        let mut mapping = MmapMut::map_anon(length + huge).map_err(|error| {
             CallError::other("source", format!("{error}: try a smaller size or source=chunk"))
         })?;
-        let border = mapping.as_ptr().align_offset(HUGE_PAGE_BYTES);
+        let border = mapping.as_ptr().align_offset(huge);
         let start = match memory {
             DataMemory::Any => border + MALLOC_BYTES,
             DataMemory::PageAligned | DataMemory::HugePages => border,

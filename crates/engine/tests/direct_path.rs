@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     });
     trials.add("O_DIRECT to a file without checksums is direct", &[Need::Image("btrfs")], || {
         let image = Image::mount("btrfs", 512 << 20)?;
-        let mut engine = Engine::default();
+        let mut engine = Engine::new(None, || Ok(0), &|_| {});
         for checksums in ["default", "no"] {
             for prepare in STATES {
                 let axes = format!(",prepare={prepare},checksums={checksums}");
@@ -96,7 +96,7 @@ fn use_page_cache(directory: &Path) -> Result<[bool; 3]> {
 }
 
 fn sample(directory: &Path, axes: &str) -> Result<Sample> {
-    sample_by(&mut Engine::default(), directory, axes)
+    sample_by(&mut Engine::new(None, || Ok(0), &|_| {}), directory, axes)
 }
 
 fn sample_by(engine: &mut Engine<'_>, directory: &Path, axes: &str) -> Result<Sample> {

@@ -9,8 +9,8 @@ use crate::wrapped::wrapped;
 
 /// A case with the questions that templates ask.
 pub(crate) struct CaseView<'c> {
-    case: &'c Case,
-    options: EmitOptions,
+    pub(crate) case: &'c Case,
+    pub(crate) options: EmitOptions,
 }
 
 /// Of a comment.
@@ -49,12 +49,12 @@ impl<'c> CaseView<'c> {
             (false, _) => "Writes a new file",
         };
         let mut text = format!("{does}: {}.", self.case.words());
-        if self.atomic() {
+        if self.options.is_atomic {
             text += " Until it is complete, it has another name. Then it replaces an old file, with its mode. It also gets \
                      the old owner and group if permitted.";
         }
         // The function makes memory for a stream.
-        if !self.streams()
+        if !self.options.is_stream
             && let Some(needs) = needs(self.case, self.block())
         {
             text += &format!(" {needs}");
@@ -64,30 +64,16 @@ impl<'c> CaseView<'c> {
 
     /// The report of errors, and the file's state after one.
     pub(crate) fn errors(&self, report: &str) -> Vec<String> {
-        let state = match (self.atomic(), self.is_durable()) {
+        let state = match (self.options.is_atomic, self.is_durable()) {
             (true, true) => {
                 "After an error, an old file is unchanged. Only if the sync of the directory failed, the complete new \
                  file is there, and a power loss may bring the old one back: call it again."
             }
             (true, false) => "After an error, an old file is unchanged.",
-            (false, _) if self.removes_on_error() => "After an error, the file is removed.",
+            (false, _) if self.creates_name() => "After an error, the file is removed.",
             (false, _) => "After an error, the file is incomplete.",
         };
         wrapped(format!("{report} {state}").trim_start(), COLUMNS)
-    }
-
-    // The options.
-
-    pub(crate) fn main(&self) -> bool {
-        self.options.is_program
-    }
-
-    pub(crate) fn atomic(&self) -> bool {
-        self.options.is_atomic
-    }
-
-    pub(crate) fn streams(&self) -> bool {
-        self.options.is_stream
     }
 
     /// A stream's function may need the length beforehand.
@@ -134,7 +120,7 @@ impl<'c> CaseView<'c> {
 
     /// None if a chunk is all of a thread's bytes.
     pub(crate) fn chunk(&self) -> Option<String> {
-        (self.axes().chunk_size_bytes != u64::MAX).then(|| number(self.axes().chunk_size_bytes))
+        self.chunk_bytes().map(number)
     }
 
     pub(crate) fn chunk_bytes(&self) -> Option<u64> {
@@ -142,7 +128,7 @@ impl<'c> CaseView<'c> {
     }
 
     pub(crate) fn threads(&self) -> u32 {
-        if self.has(Axis::Threads) { self.axes().threads } else { 1 }
+        self.axes().threads
     }
 
     /// For C and C++: a thread's part is a multiple of this.
@@ -205,24 +191,20 @@ impl<'c> CaseView<'c> {
 
     /// A variable: the name during the writes.
     pub(crate) fn written_name(&self) -> &'static str {
-        if self.atomic() { "name" } else { "path" }
+        if self.options.is_atomic { "name" } else { "path" }
     }
 
     pub(crate) fn overwrites(&self) -> bool {
         self.axes().prepare == Prepare::Overwrite
     }
 
+    /// Only a file that the function made is removed after an error.
     pub(crate) fn creates_name(&self) -> bool {
         !self.axes().prepare.needs_old_content()
     }
 
     pub(crate) fn omits_checksums(&self) -> bool {
         self.has(Axis::Checksums) && self.axes().checksums == Checksums::No && self.creates_name()
-    }
-
-    /// Only a file that the function made is removed.
-    pub(crate) fn removes_on_error(&self) -> bool {
-        self.creates_name()
     }
 
     pub(crate) fn is_direct(&self) -> bool {
@@ -249,13 +231,12 @@ impl<'c> CaseView<'c> {
     /// In huge pages, or copied to a buffer of at least one for direct I/O.
     pub(crate) fn is_in_huge_pages(&self) -> bool {
         let buffer_bytes = self.case.staged_bytes() / u64::from(self.threads());
-        let is_chosen = self.has(Axis::Memory) && self.axes().memory == DataMemory::HugePages;
-        is_chosen || buffer_bytes >= Case::HUGE_PAGE_BYTES
+        self.axes().memory == DataMemory::HugePages || buffer_bytes >= Case::HUGE_PAGE_BYTES
     }
 
     /// For data from a producer or elsewhere.
     pub(crate) fn makes_huge_pages(&self) -> bool {
-        self.is_in_huge_pages() && (self.is_direct() || self.streams() || self.main())
+        self.is_in_huge_pages() && (self.is_direct() || self.options.is_stream || self.options.is_program)
     }
 
     // The file's length and blocks.
@@ -267,14 +248,6 @@ impl<'c> CaseView<'c> {
 
     pub(crate) fn reserves_blocks(&self) -> bool {
         !matches!(self.axes().prepare, Prepare::SetLen | Prepare::Create | Prepare::Truncate)
-    }
-
-    pub(crate) fn is_set_len(&self) -> bool {
-        self.axes().prepare == Prepare::SetLen
-    }
-
-    pub(crate) fn is_posix_fallocate(&self) -> bool {
-        self.axes().prepare == Prepare::PosixFallocate
     }
 
     pub(crate) fn fills_with_zeros(&self) -> bool {

@@ -21,23 +21,18 @@ const POSIX_FALLOCATE: Call =
     Call { name: "posix_fallocate", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 
 pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) -> Result<()> {
-    match call {
-        AllocateCall::Ftruncate => retry("ftruncate", || rustix::fs::ftruncate(file, length)),
-        AllocateCall::Fallocate => fallocate(file, FallocateFlags::empty(), length),
-        AllocateCall::FallocateZeroRange => fallocate(file, FallocateFlags::ZERO_RANGE, length),
-        AllocateCall::FallocateKeepSize => fallocate(file, FallocateFlags::KEEP_SIZE, length),
+    let flags = match call {
+        AllocateCall::Ftruncate => return retry("ftruncate", || rustix::fs::ftruncate(file, length)),
+        AllocateCall::Fallocate => FallocateFlags::empty(),
+        AllocateCall::FallocateZeroRange => FallocateFlags::ZERO_RANGE,
+        AllocateCall::FallocateKeepSize => FallocateFlags::KEEP_SIZE,
         AllocateCall::PosixFallocate => {
             let length = i64::try_from(length).map_err(|_| CallError::new(POSIX_FALLOCATE, Errno::FBIG))?;
             // It returns the error number and leaves errno alone.
-            retry(POSIX_FALLOCATE, || {
-                nix::fcntl::posix_fallocate(file, 0, length)
-                    .map_err(|errno| Errno::from_raw_os_error(errno as i32))
-            })
+            let failed = |errno| Errno::from_raw_os_error(errno as i32);
+            return retry(POSIX_FALLOCATE, || nix::fcntl::posix_fallocate(file, 0, length).map_err(failed));
         }
-    }
-}
-
-fn fallocate(file: BorrowedFd<'_>, flags: FallocateFlags, length: u64) -> Result<()> {
+    };
     retry("fallocate", || rustix::fs::fallocate(file, flags, 0, length))
 }
 

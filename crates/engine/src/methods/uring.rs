@@ -70,7 +70,7 @@ pub(super) struct RegisteredRing {
 impl RegisteredRing {
     /// A linked operation may follow each chunk in flight.
     pub(super) fn new(axes: &Axes) -> Result<Self> {
-        let ring = IoUring::new(axes.depth * 2).map_err(|error| CallError::from_io(IO_URING_SETUP, &error))?;
+        let ring = IoUring::new(axes.depth * 2).map_err(failed(IO_URING_SETUP))?;
         Ok(Self { ring, has_files: false, has_buffers: false })
     }
 
@@ -85,15 +85,14 @@ impl RegisteredRing {
         let iovec =
             |bytes: &[u8]| libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         let buffers: Vec<libc::iovec> = memory.map(iovec).collect();
+        let submitter = self.ring.submitter();
         if has_buffers(registered) && !buffers.is_empty() {
             // SAFETY: as the caller promises.
-            unsafe { self.ring.submitter().register_buffers(&buffers) }
-                .map_err(|error| CallError::from_io("io_uring_register buffers", &error))?;
+            unsafe { submitter.register_buffers(&buffers) }.map_err(failed("io_uring_register buffers"))?;
             self.has_buffers = true;
         }
         if has_files(registered) {
-            let result = self.ring.submitter().register_files(files);
-            result.map_err(|error| CallError::from_io("io_uring_register files", &error))?;
+            submitter.register_files(files).map_err(failed("io_uring_register files"))?;
             self.has_files = true;
         }
         Ok(())
@@ -102,13 +101,12 @@ impl RegisteredRing {
     /// The kernel tears a ring down some time after it is closed, and would hold the file and the pages until
     /// then, outside every phase.
     pub(super) fn unregister(self) -> Result<()> {
+        let submitter = self.ring.submitter();
         if self.has_files {
-            let result = self.ring.submitter().unregister_files();
-            result.map_err(|error| CallError::from_io("io_uring_register unregister files", &error))?;
+            submitter.unregister_files().map_err(failed("io_uring_register unregister files"))?;
         }
         if self.has_buffers {
-            let result = self.ring.submitter().unregister_buffers();
-            result.map_err(|error| CallError::from_io("io_uring_register unregister buffers", &error))?;
+            submitter.unregister_buffers().map_err(failed("io_uring_register unregister buffers"))?;
         }
         Ok(())
     }
@@ -149,7 +147,7 @@ impl Ring for IoUring {
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
                 // Its completions must be taken first: io_uring_enter(2).
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EAGAIN)) => return Ok(()),
-                Err(error) => return Err(CallError::from_io("io_uring_enter", &error)),
+                Err(error) => return Err(failed("io_uring_enter")(error)),
             }
         }
     }
@@ -217,6 +215,10 @@ impl<R: Ring> Drop for Operations<'_, R> {
             while self.completed().is_some() {}
         }
     }
+}
+
+fn failed(call: impl Into<Call>) -> impl FnOnce(std::io::Error) -> CallError {
+    move |error| CallError::from_io(call, &error)
 }
 
 pub(super) fn operation_failed(call: &'static str, result: i32) -> CallError {

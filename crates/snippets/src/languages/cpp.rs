@@ -136,12 +136,8 @@ fn with_cpp_names(code: &str) -> String {
 /// For the templates of C++ only.
 impl CaseView<'_> {
     pub(crate) fn has_memory_cpp(&self) -> bool {
-        let for_its_program = self.main() && !self.copies();
-        for_its_program || self.streams() || self.is_direct() && !self.copies() || self.reads_into_memory_cpp()
-    }
-
-    fn reads_into_memory_cpp(&self) -> bool {
-        self.is(Method::ReadWrite) || self.is(Method::Pipeline) || self.is(Method::UringCopy)
+        let reads = matches!(self.case.method(), Method::ReadWrite | Method::Pipeline | Method::UringCopy);
+        reads || self.options.is_stream || !self.copies() && (self.options.is_program || self.is_direct())
     }
 
     pub(crate) fn knows_size_cpp(&self) -> bool {
@@ -149,7 +145,8 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn looks_at_size_cpp(&self) -> bool {
-        let for_its_program = self.main() && !self.copies() && (!self.streams() || self.expects());
+        let for_its_program =
+            self.options.is_program && !self.copies() && (!self.options.is_stream || self.expects());
         for_its_program || self.knows_size_cpp() || self.maps_target() && self.overwrites()
     }
 
@@ -166,12 +163,11 @@ impl CaseView<'_> {
 
     /// The loop throws. A loop shared with C would return.
     pub(crate) fn loops_throwing_cpp(&self) -> bool {
-        let writes = [Method::Fwrite, Method::Uring, Method::UringCopy].iter().all(|&method| !self.is(method));
-        writes && !self.moves_in_kernel() && !self.maps_target()
+        !self.is(Method::Fwrite) && !self.is_uring() && !self.moves_in_kernel() && !self.maps_target()
     }
 
     pub(crate) fn throws_cpp(&self) -> &'static str {
-        if self.streams() {
+        if self.options.is_stream {
             "Throws std::system_error, or what the producer throws."
         } else {
             "Throws std::system_error."
@@ -181,37 +177,23 @@ impl CaseView<'_> {
     // Names and numbers.
 
     pub(crate) fn path_cpp(&self) -> &'static str {
-        if self.atomic() { "other.c_str()" } else { "path" }
+        if self.options.is_atomic { "other.c_str()" } else { "path" }
     }
 
     pub(crate) fn alignment_cpp(&self) -> &'static str {
         if self.is_in_huge_pages() { "2 << 20" } else { "4096" }
     }
 
-    pub(crate) fn chunk_cpp(&self) -> Option<String> {
-        self.chunk().map(size)
+    /// The type makes room for the shift.
+    pub(crate) fn size_cpp(&self, number: impl AsRef<str>) -> String {
+        match number.as_ref().split_once(" << ") {
+            Some((bytes, shift)) => format!("std::size_t{{{bytes}}} << {shift}"),
+            None => number.as_ref().to_owned(),
+        }
     }
-
-    pub(crate) fn writeback_cpp(&self) -> Option<String> {
-        self.writeback().map(size)
-    }
-
-    pub(crate) fn window_cpp(&self) -> String {
-        if self.prepares_all() { "SIZE_MAX".to_owned() } else { size(self.window()) }
-    }
-
-    // Calls.
 
     pub(crate) fn ring_file_cpp(&self) -> &'static str {
         if self.registers_files() { "0" } else { "fd_" }
-    }
-}
-
-/// The type makes room for the shift.
-fn size(number: String) -> String {
-    match number.split_once(" << ") {
-        Some((bytes, shift)) => format!("std::size_t{{{bytes}}} << {shift}"),
-        None => number,
     }
 }
 

@@ -54,28 +54,23 @@ const PAGE_BYTES: u64 = 4096;
 impl CaseView<'_> {
     // Opening.
 
-    fn access_go(&self) -> String {
-        let flags = self.access_flags().join("|os.").replace("O_CREAT|", "O_CREATE|");
-        format!("os.{flags}{}", self.sync_flags_go())
-    }
-
-    fn access_again_go(&self) -> String {
-        format!("os.{}{}", self.access_flags()[0], self.sync_flags_go())
-    }
-
-    fn sync_flags_go(&self) -> &'static str {
-        match self.sync_flag() {
+    fn access_go(&self, is_first: bool) -> String {
+        let all = self.access_flags();
+        let flags = if is_first { &all } else { &all[..1] };
+        let flags = flags.join("|os.").replace("O_CREAT|", "O_CREATE|");
+        let sync = match self.sync_flag() {
             Some("O_DSYNC") => "|syscall.O_DSYNC",
             Some(_) => "|os.O_SYNC",
             None => "",
-        }
+        };
+        format!("os.{flags}{sync}")
     }
 
     // Durability.
 
     fn calls_fdatasync_go(&self) -> bool {
         // The end of a buffer is written without the flag, that of a stream with it.
-        self.is_fdatasync() || self.is_direct() && self.is_rwf_dsync() && !self.streams()
+        self.is_fdatasync() || self.is_direct() && self.is_rwf_dsync() && !self.options.is_stream
     }
 
     fn sync_go(&self) -> &'static str {
@@ -104,7 +99,7 @@ impl CaseView<'_> {
     }
 
     fn writes_rest_go(&self) -> bool {
-        self.is_direct() && (self.copies() || self.streams())
+        self.is_direct() && (self.copies() || self.options.is_stream)
     }
 
     fn chunk_name_go(&self) -> &'static str {
@@ -173,7 +168,7 @@ impl CaseView<'_> {
     }
 
     fn takes_offset_go(&self) -> bool {
-        let must_know_end = self.streams() && self.expects();
+        let must_know_end = self.options.is_stream && self.expects();
         self.is_positional() || self.is(Method::MmapWrite) || self.writeback().is_some() || must_know_end
     }
 

@@ -74,7 +74,7 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn throws_node(&self) -> &'static str {
-        if self.streams() {
+        if self.options.is_stream {
             "Throws the errors of node:fs, and those of the producer."
         } else {
             "Throws the errors of node:fs."

@@ -31,6 +31,11 @@ fn styled(text: String) -> String {
 
 fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     const NO_RANGE: &str = "Python has no sync_file_range";
+    // The interpreter's lock lets only one thread proceed.
+    let syncs_each = axes.map == MapSharing::PerThread && axes.sync.call == SyncCall::Msync;
+    let waits = matches!(case.method(), Method::Mmap | Method::MmapMmap)
+        || axes.populate != Populate::None
+        || syncs_each;
     Some(match *axes {
         Axes { drop: Drop::Yes, .. } => {
             (Axis::Drop, "it is part of write-behind, and Python has no sync_file_range", "no")
@@ -49,21 +54,13 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
             let why = "Python's mmap chooses the address itself, and huge pages need not fit there";
             (Axis::Huge, why, "advise")
         }
-        Axes { threads, .. } if threads > 1 && threads_wait(case) => (Axis::Threads, WAITS, "1"),
+        Axes { threads: 2.., .. } if waits => {
+            let why =
+                "Python's memory copies, madvise and msync hold its lock: threads would wait for each other";
+            (Axis::Threads, why, "1")
+        }
         _ => return None,
     })
-}
-
-const WAITS: &str =
-    "Python's memory copies, madvise and msync hold its lock: threads would wait for each other";
-
-/// The interpreter's lock lets only one thread proceed.
-fn threads_wait(case: &Case) -> bool {
-    let axes = case.axes();
-    let syncs_each = axes.map == MapSharing::PerThread && axes.sync.call == SyncCall::Msync;
-    let maps = case.method().has_axis(Axis::Populate);
-    matches!(case.method(), Method::Mmap | Method::MmapMmap)
-        || maps && (axes.populate != Populate::None || syncs_each)
 }
 
 impl CaseView<'_> {

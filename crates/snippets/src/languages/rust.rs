@@ -99,22 +99,14 @@ fn imports(names: &UsedNames, library: &[(&str, &[&str])]) -> String {
 const CHAIN_COLUMNS: usize = 60;
 
 impl CaseView<'_> {
-    /// A call moves bytes from one file, and may be interrupted.
-    fn is_moving_rust(&self) -> bool {
-        self.copies() && !self.maps_source() && !self.is(Method::Ficlone)
-    }
-
-    fn is_written_by_std(&self) -> bool {
-        self.is(Method::Write) && !self.has_flags()
-            || self.is(Method::ReadWrite)
-            || self.is(Method::MmapWrite)
-            || self.is(Method::Pipeline)
-    }
-
     /// For a file with `write_all`.
     fn mut_rust(&self) -> &'static str {
-        let by_helper = self.copies() && self.is_direct();
-        if self.is_written_by_std() && !by_helper { "mut " } else { "" }
+        let is_mut = match self.case.method() {
+            Method::Write => !self.has_flags(),
+            Method::ReadWrite | Method::MmapWrite | Method::Pipeline => !self.is_direct(),
+            _ => false,
+        };
+        if is_mut { "mut " } else { "" }
     }
 
     /// Without the access.
@@ -131,7 +123,7 @@ impl CaseView<'_> {
             _ if !is_first => "",
             Opening::Emptied => ".truncate(true)",
             Opening::Kept => "",
-            Opening::New if self.atomic() => ".create_new(true).mode(mode)",
+            Opening::New if self.options.is_atomic => ".create_new(true).mode(mode)",
             Opening::New => ".create_new(true)",
         };
         let path = if is_first { self.written_name() } else { "path" };
@@ -158,25 +150,24 @@ impl CaseView<'_> {
         let has_size = !self.is(Method::Ficlone) || self.reserves() || self.overwrites();
         let arguments = [
             (self.has_own_descriptors(), self.written_name()),
-            (!self.copies() && !self.streams(), "data"),
-            (self.streams(), "source"),
-            (self.streams() && self.expects(), "expected"),
+            (!self.copies() && !self.options.is_stream, "data"),
+            (self.options.is_stream, "source"),
+            (self.options.is_stream && self.expects(), "expected"),
             (self.copies(), "&input"),
             (self.copies() && self.threads() > 1, "source"),
             (self.copies() && has_size, "size"),
         ];
-        let arguments: Vec<_> =
-            arguments.iter().filter(|(is_there, _)| *is_there).map(|(_, argument)| *argument).collect();
-        arguments.join(", ")
+        there(&arguments).join(", ")
     }
 
     /// `chunks(usize::MAX)` is one chunk.
     fn chunk_rust(&self) -> Option<String> {
-        let is_without = self.is_one_call_rust() || self.is(Method::Ficlone);
-        if is_without || self.is_moving_rust() && self.chunk().is_none() {
+        if self.is_one_call_rust() || self.is(Method::Ficlone) {
             return None;
         }
-        Some(self.chunk().unwrap_or_else(|| "usize::MAX; // all of a part in one call".to_owned()))
+        let whole = || "usize::MAX; // all of a part in one call".to_owned();
+        let moves = self.copies() && !self.maps_source();
+        self.chunk().or_else(|| (!moves).then(whole))
     }
 
     fn at_most_rust(&self, bytes: &str) -> String {
@@ -224,7 +215,7 @@ impl CaseView<'_> {
     }
 
     fn size_rust(&self) -> &'static str {
-        if self.streams() { "size" } else { "size as u64" }
+        if self.options.is_stream { "size" } else { "size as u64" }
     }
 
     fn alignment_rust<'s>(&self, least: &'s str) -> &'s str {
@@ -232,8 +223,8 @@ impl CaseView<'_> {
     }
 
     fn has_buffer_rust(&self) -> bool {
-        self.main() && !self.copies()
-            || self.streams()
+        self.options.is_program && !self.copies()
+            || self.options.is_stream
             || self.is_direct() && !self.maps_source()
             || self.is(Method::ReadWrite)
             || self.is(Method::Pipeline)
@@ -314,20 +305,19 @@ impl CaseView<'_> {
         self.maps_target() && !self.has_own_maps()
     }
 
-    fn window_rust(&self) -> String {
-        if self.populates_all() && !self.huge_is_collapse() { "usize::MAX".to_owned() } else { self.window() }
-    }
-
     fn store_rust(&self) -> &'static str {
         if self.is_nontemporal() { "store(to, from)" } else { "to.copy_from_slice(from)" }
     }
 }
 
+fn there<'a>(arguments: &[(bool, &'a str)]) -> Vec<&'a str> {
+    arguments.iter().filter(|(is_there, _)| *is_there).map(|(_, argument)| *argument).collect()
+}
+
 /// One line if rustfmt would leave it.
 fn signature(name: &str, arguments: &[(bool, &str)]) -> String {
     const COLUMNS: usize = 98;
-    let arguments: Vec<_> =
-        arguments.iter().filter(|(is_there, _)| *is_there).map(|(_, argument)| *argument).collect();
+    let arguments = there(arguments);
     match format!("fn {name}({}) -> io::Result<()>", arguments.join(", ")) {
         line if line.len() <= COLUMNS => line,
         _ => format!("fn {name}(\n    {},\n) -> io::Result<()>", arguments.join(",\n    ")),

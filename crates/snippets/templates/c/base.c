@@ -5,22 +5,22 @@
 INCLUDES
 {% include "c_family/streaming_header.h" %}
 {% block declarations %}{% endblock %}
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
 
 // Puts the next bytes of the data into `buffer`: 1 to `size` of them, or 0 at the data's end, or -1 with errno.
 typedef ssize_t producer(void *context, void *buffer, size_t size);
 {%- endif %}
 
-static int open_file(const char *path, int flags{% if case.atomic() %}, mode_t mode{% endif %})
+static int open_file(const char *path, int flags{% if case.options.is_atomic %}, mode_t mode{% endif %})
 {
     int fd;
     do
-        fd = open(path, flags{{ case.open_flags_c() }} | O_CLOEXEC, {% if case.atomic() %}mode{% else %}0666{% endif %});
+        fd = open(path, flags{{ case.open_flags_c() }} | O_CLOEXEC, {% if case.options.is_atomic %}mode{% else %}0666{% endif %});
     while (fd < 0 && errno == EINTR);
 {%- if case.is_direct() %}
     // A filesystem without direct I/O refuses, but has made the file.
     if (fd < 0 && errno == EINVAL)
-        fd = open(path, (flags & ~O_EXCL){{ case.sync_flags_c() }} | O_CLOEXEC, {% if case.atomic() %}mode{% else %}0666{% endif %});
+        fd = open(path, (flags & ~O_EXCL){{ case.sync_flags_c() }} | O_CLOEXEC, {% if case.options.is_atomic %}mode{% else %}0666{% endif %});
 {%- endif %}
     return fd;
 }
@@ -65,7 +65,7 @@ static int sync_directory(const char *path)
 
 {% if case.copies() -%}
 int copy_file(const char *source, const char *path)
-{%- else if case.streams() -%}
+{%- else if case.options.is_stream -%}
 {%- if case.expects() -%}
 // Space for `expected` bytes is prepared. The file ends with the data.
 {% endif -%}
@@ -92,7 +92,7 @@ int write_file(const char *path, const void *data, size_t size)
     }
     size_t size = (size_t)status.st_size;
 {%- endif %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
     // Under another name until it is complete.
     char *name;
     struct timespec now;
@@ -102,21 +102,21 @@ int write_file(const char *path, const void *data, size_t size)
     struct stat old;
     const int replaces = stat(path, &old) == 0;
 {%- endif %}
-    int result = -1, fd = open_file({{ case.written_name() }}, {{ case.access_c() }}{% if case.atomic() %}, replaces ? old.st_mode & 0777 : 0666{% endif %});
+    int result = -1, fd = open_file({{ case.written_name() }}, {{ case.access_c() }}{% if case.options.is_atomic %}, replaces ? old.st_mode & 0777 : 0666{% endif %});
     int error = errno;
     if (fd >= 0) {
 {%- if case.omits_checksums() %}
         omit_checksums(fd);
 {%- endif %}
-        result = {% if case.atomic() %}replaces && keep_mode(fd, &old) != 0 ? -1 : {% endif %}fill({% if case.has_own_descriptors() %}{{ case.written_name() }}, {% endif %}fd, {% if case.copies() %}{% if case.threads() > 1 %}source, {% endif %}input, size
-{%- else if case.streams() %}next, context{% if case.expects() %}, expected{% endif %}
+        result = {% if case.options.is_atomic %}replaces && keep_mode(fd, &old) != 0 ? -1 : {% endif %}fill({% if case.has_own_descriptors() %}{{ case.written_name() }}, {% endif %}fd, {% if case.copies() %}{% if case.threads() > 1 %}source, {% endif %}input, size
+{%- else if case.options.is_stream %}next, context{% if case.expects() %}, expected{% endif %}
 {%- else %}data, size{% endif %});
         error = errno;
         if (close(fd) != 0 && errno != EINTR && result == 0) {
             error = errno; // a late error of the filesystem, such as NFS
             result = -1;
         }
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
         if (result == 0 && (result = rename(name, path)) != 0)
             error = errno;
 {%- endif %}
@@ -124,7 +124,7 @@ int write_file(const char *path, const void *data, size_t size)
         if (result == 0 && (result = sync_directory(path)) != 0)
             error = errno;
 {%- endif %}
-{%- if case.removes_on_error() %}
+{%- if case.creates_name() %}
         if (result != 0)
             unlink({{ case.written_name() }});
 {%- endif %}
@@ -132,14 +132,14 @@ int write_file(const char *path, const void *data, size_t size)
 {%- if case.copies() %}
     close(input);
 {%- endif %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
     free(name);
 {%- endif %}
     errno = error;
     return result;
 }
-{%- if case.main() %}
-{% if case.streams() %}
+{%- if case.options.is_program %}
+{% if case.options.is_stream %}
 {% include "c/main_stream.c" %}
 {% else if !case.copies() %}
 // The content of a file, in memory for O_DIRECT.
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s SOURCE TARGET\n", argv[0]);
         return 2;
     }
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
     struct stat status;
     int source = open(argv[1], O_RDONLY | O_CLOEXEC);
     if (source < 0 || fstat(source, &status) != 0) {
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 {%- endif %}
     int64_t start = now_ns();
     if ({% if case.copies() %}copy_file(argv[1], argv[2])
-{%- else if case.streams() %}write_stream(argv[2], read_source, &source{% if case.expects() %}, (size_t)status.st_size{% endif %})
+{%- else if case.options.is_stream %}write_stream(argv[2], read_source, &source{% if case.expects() %}, (size_t)status.st_size{% endif %})
 {%- else %}write_file(argv[2], data, size){% endif %} != 0) {
         perror(argv[2]);
         return 1;

@@ -84,7 +84,7 @@ static int write_all(int fd, const char *data, size_t size{% if case.is_position
 }
 {%- endif %}
 {%- include "c_family/behind.c" %}
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
 {% include "c/write_stream.c" %}
 {%- else %}
 {% include "c/write_part.c" %}
@@ -95,7 +95,7 @@ static int write_all(int fd, const char *data, size_t size{% if case.is_position
 {%- endif %}
 {% endblock %}
 {% block fill %}
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
 {%- include "c/fill_stream.c" %}
 {%- else %}
 {%- include "c/fill.c" %}

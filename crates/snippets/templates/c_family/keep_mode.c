@@ -1,4 +1,4 @@
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
 
 // Copies the mode of the replaced file, and its owner and group if permitted.
 static int keep_mode(int fd, const struct stat *old)

@@ -1,28 +1,28 @@
 {%- if case.reserves() %}
 
-// Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk fails before any write{% endif %}.
+// Gives the file its {% if case.axes().prepare == Prepare::SetLen %}length{% else %}blocks: a full disk fails before any write{% endif %}.
 static int reserve(int fd, size_t size)
 {
     int result;
-{%- if !case.is_set_len() %}
+{%- if case.axes().prepare != Prepare::SetLen %}
     if (size == 0) // it is refused
         return 0;
 {%- endif %}
     do
-        result = {% if case.is_set_len() %}ftruncate(fd, (off_t)size)
-{%- else if case.is_posix_fallocate() %}posix_fallocate(fd, 0, (off_t)size)
+        result = {% if case.axes().prepare == Prepare::SetLen %}ftruncate(fd, (off_t)size)
+{%- else if case.axes().prepare == Prepare::PosixFallocate %}posix_fallocate(fd, 0, (off_t)size)
 {%- else if case.axes().prepare == Prepare::FallocateKeepSize %}fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size)
 {%- else if case.axes().prepare == Prepare::FallocateZeroRange %}fallocate(fd, FALLOC_FL_ZERO_RANGE, 0, (off_t)size)
 {%- else %}fallocate(fd, 0, 0, (off_t)size){% endif %};
-    while (result {% if case.is_posix_fallocate() %}== EINTR{% else %}!= 0 && errno == EINTR{% endif %});
-{%- if case.is_set_len() %}
+    while (result {% if case.axes().prepare == Prepare::PosixFallocate %}== EINTR{% else %}!= 0 && errno == EINTR{% endif %});
+{%- if case.axes().prepare == Prepare::SetLen %}
     return result;
 {%- else %}
-{%- if case.is_posix_fallocate() %}
+{%- if case.axes().prepare == Prepare::PosixFallocate %}
     if (result != 0)
         errno = result;
 {%- endif %}
-{%- if case.is_posix_fallocate() && case.is_direct() %}
+{%- if case.axes().prepare == Prepare::PosixFallocate && case.is_direct() %}
     // EINVAL: glibc's substitute for it writes single bytes, which O_DIRECT refuses.
     if (result != 0 && (errno == EOPNOTSUPP || errno == EINVAL))
 {%- else %}

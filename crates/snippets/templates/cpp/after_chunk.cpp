@@ -1,5 +1,5 @@
 {%- if let Some(every) = case.sync_every() %}
-        chunks += {% if case.is_vectored() %}count{% else if case.streams() %}length > 0{% else %}1{% endif %};
+        chunks += {% if case.is_vectored() %}count{% else if case.options.is_stream %}length > 0{% else %}1{% endif %};
         if (chunks >= {{ every }}) {
             make_durable(fd);
             chunks = 0;

@@ -3,7 +3,7 @@
 
 INCLUDES
 {% include "c_family/streaming_header.h" %}
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
 
 // Puts the next bytes of the data into `buffer`: returns 1 to `size`, or 0 at the data's end. Throws on an error.
 using Producer = std::function<std::size_t(char *buffer, std::size_t size)>;
@@ -19,15 +19,15 @@ namespace {
 
 class Descriptor {
 public:
-    Descriptor(const char *path, int flags{% if case.atomic() %}, mode_t mode = 0666{% endif %})
+    Descriptor(const char *path, int flags{% if case.options.is_atomic %}, mode_t mode = 0666{% endif %})
     {
         do
-            fd_ = ::open(path, flags | O_CLOEXEC, {% if case.atomic() %}mode{% else %}0666{% endif %});
+            fd_ = ::open(path, flags | O_CLOEXEC, {% if case.options.is_atomic %}mode{% else %}0666{% endif %});
         while (fd_ < 0 && errno == EINTR);
 {%- if case.is_direct() %}
         // A filesystem without direct I/O refuses, but has made the file.
         if (fd_ < 0 && errno == EINVAL && (flags & O_DIRECT))
-            fd_ = ::open(path, (flags & ~(O_DIRECT | O_EXCL)) | O_CLOEXEC, {% if case.atomic() %}mode{% else %}0666{% endif %});
+            fd_ = ::open(path, (flags & ~(O_DIRECT | O_EXCL)) | O_CLOEXEC, {% if case.options.is_atomic %}mode{% else %}0666{% endif %});
 {%- endif %}
 {%- if case.copies() %}
         if (fd_ < 0) {
@@ -59,7 +59,7 @@ public:
 private:
     int fd_ = -1;
 };
-{%- if case.removes_on_error() %}
+{%- if case.creates_name() %}
 
 // The name of a new file, which is removed again unless it is kept.
 class NewName {
@@ -144,7 +144,7 @@ void sync_directory(const char *path)
 
 {% if case.copies() -%}
 void copy_file(const char *source, const char *path)
-{%- else if case.streams() -%}
+{%- else if case.options.is_stream -%}
 {%- if case.expects() -%}
 // Space for `expected` bytes is prepared. The file ends with the data.
 {% endif -%}
@@ -159,30 +159,30 @@ void write_file(const char *path, const void *data, std::size_t size)
     const std::size_t size = size_of(input);
 {%- endif %}
 {%- endif %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
     // Under another name until it is complete.
     const auto now = std::chrono::system_clock::now().time_since_epoch().count();
     const auto other = std::string{path} + '.' + std::to_string(::getpid()) + '.' + std::to_string(now) + ".tmp";
     struct stat old;
     const bool replaces = ::stat(path, &old) == 0;
 {%- endif %}
-    Descriptor file{ {{- case.path_cpp() }}, {{ case.access_c() }}{{ case.open_flags_c() }}{% if case.atomic() %}, replaces ? old.st_mode & 0777 : 0666{% endif %}};
-{%- if case.removes_on_error() %}
+    Descriptor file{ {{- case.path_cpp() }}, {{ case.access_c() }}{{ case.open_flags_c() }}{% if case.options.is_atomic %}, replaces ? old.st_mode & 0777 : 0666{% endif %}};
+{%- if case.creates_name() %}
     NewName name{ {{- case.path_cpp() }}};
 {%- endif %}
 {%- if case.omits_checksums() %}
     omit_checksums(file.get());
 {%- endif %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
     if (replaces && keep_mode(file.get(), &old) != 0)
         fail("fchmod");
 {%- endif %}
 {%- if case.reserves() %}
-    if (reserve(file.get(), {% if case.streams() %}expected{% else %}size{% endif %}) != 0)
-        fail("{% if case.is_set_len() %}ftruncate{% else if case.is_posix_fallocate() %}posix_fallocate{% else %}fallocate{% endif %}");
+    if (reserve(file.get(), {% if case.options.is_stream %}expected{% else %}size{% endif %}) != 0)
+        fail("{% if case.axes().prepare == Prepare::SetLen %}ftruncate{% else if case.axes().prepare == Prepare::PosixFallocate %}posix_fallocate{% else %}fallocate{% endif %}");
 {%- endif %}
 {%- if case.fills_with_zeros() %}
-    if (fill_with_zeros(file.get(), {% if case.streams() %}expected{% else %}size{% endif %}) != 0)
+    if (fill_with_zeros(file.get(), {% if case.options.is_stream %}expected{% else %}size{% endif %}) != 0)
         fail("pwrite or fsync");
 {%- endif %}
 {%- block fill %}{% endblock %}
@@ -197,20 +197,20 @@ void write_file(const char *path, const void *data, std::size_t size)
         fail("{{ case.sync_name() }}");
 {%- endif %}
     file.close();
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
     if (::rename(other.c_str(), path) != 0)
         fail("rename");
     name.keep();
 {%- if case.is_durable() %}
     sync_directory(path);
 {%- endif %}
-{%- else if case.removes_on_error() %}
+{%- else if case.creates_name() %}
 {%- if case.is_durable() %}
     sync_directory(path);
 {%- endif %}
     name.keep();
 {%- endif %}
 }
-{%- if case.main() %}
+{%- if case.options.is_program %}
 {%- include "cpp/main.cpp" %}
 {%- endif %}

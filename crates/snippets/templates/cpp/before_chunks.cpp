@@ -5,5 +5,5 @@
     std::size_t chunks = 0; // since the last sync
 {%- endif %}
 {%- if case.writeback().is_some() %}
-    behind range{ {%- if case.streams() %}0, 0{% else %}static_cast<off_t>(from), static_cast<off_t>(from){% endif %}};
+    behind range{ {%- if case.options.is_stream %}0, 0{% else %}static_cast<off_t>(from), static_cast<off_t>(from){% endif %}};
 {%- endif %}

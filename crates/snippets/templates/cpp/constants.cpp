@@ -1,7 +1,7 @@
 
-{%- if let Some(chunk) = case.chunk_cpp() %}
+{%- if let Some(chunk) = case.chunk() %}
 
-constexpr std::size_t chunk_size = {{ chunk }};
+constexpr std::size_t chunk_size = {{ case.size_cpp(chunk) }};
 {%- endif %}
 {%- if case.is_uring() || case.is(Method::Pipeline) %}
 constexpr std::size_t depth = {{ case.axes().depth }}; // {% include "c_family/depth_words.c" %}
@@ -16,11 +16,11 @@ constexpr std::size_t vector_length = {{ case.axes().vector }}; // chunks per ca
 // With O_DIRECT, addresses, offsets and lengths are multiples of this.
 constexpr std::size_t block_size = {{ case.block() }};
 {%- endif %}
-{%- if let Some(window) = case.writeback_cpp() %}
+{%- if let Some(window) = case.writeback() %}
 // Write-back is this many bytes behind the writer.
-constexpr off_t behind_size = {{ window }};
+constexpr off_t behind_size = {{ case.size_cpp(window) }};
 {%- endif %}
 {%- if case.prepares_windows() %}
-constexpr std::size_t window_size = {{ case.window_cpp() }}; // prepared at a time
+constexpr std::size_t window_size = {% if case.prepares_all() %}SIZE_MAX{% else %}{{ case.size_cpp(case.window()) }}{% endif %}; // prepared at a time
 {%- endif %}
 {%- include "c_family/features.c" %}

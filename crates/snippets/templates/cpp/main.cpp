@@ -1,4 +1,4 @@
-{% if case.streams() %}
+{% if case.options.is_stream %}
 
 // The next bytes of a file, or 0 at its end.
 static std::size_t read_some(const Descriptor &file, char *buffer, std::size_t size)
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     }
     const char *path = argv[{% if case.copies() %}2{% else %}1{% endif %}];
     try {
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
         const Descriptor source{path, O_RDONLY};
         const auto next = [&source](char *buffer, std::size_t size) {
             return read_some(source, buffer, size);
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 {%- endif %}
         const auto start = std::chrono::steady_clock::now();
         {% if case.copies() %}copy_file(argv[1], path)
-{%- else if case.streams() %}write_stream(path, next{% if case.expects() %}, expected{% endif %})
+{%- else if case.options.is_stream %}write_stream(path, next{% if case.expects() %}, expected{% endif %})
 {%- else %}write_file(path, data.get(), size){% endif %};
         const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
         // For `writebench run --command`: the time of the function alone.

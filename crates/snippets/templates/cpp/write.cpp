@@ -13,7 +13,7 @@ void make_durable(int fd)
         fail("{{ case.sync_name() }}");
 }
 {%- endif %}
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
 {%- include "cpp/write_stream.cpp" %}
 {%- else if !case.is_plain_cpp() %}
 
@@ -61,12 +61,12 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
 {%- include "cpp/after_chunks.cpp" %}
 }
 {%- endif %}
-{%- if !case.streams() %}
+{%- if !case.options.is_stream %}
 {%- include "c_family/write_rest.c" %}
 {%- endif %}
 {% endblock %}
 {% block fill %}
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
 {%- include "cpp/fill_stream.cpp" %}
 {%- else %}
 {%- include "cpp/write_fill.cpp" %}

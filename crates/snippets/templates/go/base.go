@@ -18,7 +18,7 @@
 
 BUILD
 
-package {% if case.main() %}main{% else %}fileio{% endif %}
+package {% if case.options.is_program %}main{% else %}fileio{% endif %}
 
 IMPORTS
 
@@ -47,7 +47,7 @@ const windowSize = {% if case.populates_all() && !case.huge_is_collapse() %}math
 {%- endif %}
 
 {% if case.copies() -%}
-// CopyFile copies the file source to {% if case.creates_name() && !case.atomic() %}a new file at {% endif %}path.
+// CopyFile copies the file source to {% if case.creates_name() && !case.options.is_atomic %}a new file at {% endif %}path.
 func CopyFile(source, path string) error {
 	input, err := os.Open(source)
 	if err != nil {
@@ -58,17 +58,17 @@ func CopyFile(source, path string) error {
 	if err != nil {
 		return err
 	}
-{%- else if case.streams() -%}
-// WriteStream writes what source gives, until io.EOF, to {% if case.atomic() %}the{% else if case.creates_name() %}a new{% else %}the existing{% endif %} file at path.
+{%- else if case.options.is_stream -%}
+// WriteStream writes what source gives, until io.EOF, to {% if case.options.is_atomic %}the{% else if case.creates_name() %}a new{% else %}the existing{% endif %} file at path.
 {%- if case.expects() %}
 // Space for the expected bytes is prepared. The file ends with the data.
 {%- endif %}
 func WriteStream(path string, source io.Reader{% if case.expects() %}, expected int64{% endif %}) error {
 {%- else -%}
-// WriteFile writes data to {% if case.atomic() %}the{% else if case.creates_name() %}a new{% else %}the existing{% endif %} file at path.
+// WriteFile writes data to {% if case.options.is_atomic %}the{% else if case.creates_name() %}a new{% else %}the existing{% endif %} file at path.
 func WriteFile(path string, data []byte) error {
 {%- endif %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
 	// Under another name until it is complete.
 	name := fmt.Sprintf("%s.%d.%d.tmp", path, os.Getpid(), time.Now().UnixNano())
 	mode := os.FileMode(0o666)
@@ -78,14 +78,14 @@ func WriteFile(path string, data []byte) error {
 	}
 {%- endif %}
 	file, err := {% if case.is_direct() %}openFile({% else %}os.OpenFile({% endif %}
-{%- if case.atomic() %}name{% else %}path{% endif %}, {{ case.access_go() }}{% if case.atomic() %}, mode){% else if case.is_direct() %}){% else %}, 0o666){% endif %}
+{%- if case.options.is_atomic %}name{% else %}path{% endif %}, {{ case.access_go(true) }}{% if case.options.is_atomic %}, mode){% else if case.is_direct() %}){% else %}, 0o666){% endif %}
 	if err != nil {
 		return err
 	}
 {%- if case.omits_checksums() %}
 	omitChecksums(file)
 {%- endif %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
 	if old != nil {
 		err = keepMode(file, old)
 	}
@@ -99,7 +99,7 @@ func WriteFile(path string, data []byte) error {
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
 	}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
 	if err == nil {
 		err = os.Rename(name, path)
 	}
@@ -109,14 +109,14 @@ func WriteFile(path string, data []byte) error {
 		err = syncDirectory(path)
 	}
 {%- endif %}
-{%- if case.removes_on_error() %}
+{%- if case.creates_name() %}
 	if err != nil {
-		os.Remove({% if case.atomic() %}name{% else %}path{% endif %})
+		os.Remove({% if case.options.is_atomic %}name{% else %}path{% endif %})
 	}
 {%- endif %}
 	return err
 }
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
 
 // keepMode copies the mode of the replaced file, and its owner and group if permitted.
 func keepMode(file *os.File, old os.FileInfo) error {
@@ -145,6 +145,6 @@ func omitChecksums(file *os.File) {
 {%- include "go/open.go" %}
 {%- include "go/reserve.go" %}
 {%- include "go/sync.go" %}
-{%- if case.main() %}
+{%- if case.options.is_program %}
 {% include "go/main.go" %}
 {%- endif %}

@@ -6,19 +6,19 @@
 {%- if case.chunk().is_none() %}
 	chunkSize := max(len(data), 1) // all in one call
 {%- endif %}
-{%- if case.streams() && case.is_in_huge_pages() %}
+{%- if case.options.is_stream && case.is_in_huge_pages() %}
 	buffer, mapping, err := hugePages(chunkSize)
 	if err != nil {
 		return err
 	}
 	defer syscall.Munmap(mapping)
-{%- else if case.streams() && case.is_direct() %}
+{%- else if case.options.is_stream && case.is_direct() %}
 	buffer, err := alignedBuffer(chunkSize)
 	if err != nil {
 		return err
 	}
 	defer syscall.Munmap(buffer)
-{%- else if case.streams() %}
+{%- else if case.options.is_stream %}
 	buffer := make([]byte, chunkSize)
 {%- else if case.is_direct() %}
 	var buffer []byte
@@ -45,7 +45,7 @@
 {%- if case.is_vectored() %}
 	vector := make([]syscall.Iovec, 0, vectorSize)
 	for part := range slices.Chunk(data, vectorSize*chunkSize) {
-{%- else if case.streams() %}
+{%- else if case.options.is_stream %}
 	for isEnd := false; !isEnd; {
 		part, err := nextChunk(source, buffer)
 		if err != nil {
@@ -58,7 +58,7 @@
 {%- else %}
 	for part := range slices.Chunk(data, chunkSize) {
 {%- endif %}
-{%- if case.is_direct() && !case.streams() %}
+{%- if case.is_direct() && !case.options.is_stream %}
 		if buffer != nil {
 			part = buffer[:copy(buffer, part)]
 		}
@@ -95,7 +95,7 @@
 		}
 {%- endif %}
 	}
-{%- if case.streams() && case.expects() %}
+{%- if case.options.is_stream && case.expects() %}
 	// The data may have ended early.
 	if offset < expected {
 {%- if case.is_durable() %}

@@ -1,4 +1,4 @@
-{%- if !case.copies() && !case.streams() %}
+{%- if !case.copies() && !case.options.is_stream %}
 
 // contentOf reads a file into memory for O_DIRECT and huge pages.
 func contentOf(path string) ([]byte, error) {
@@ -35,7 +35,7 @@ func contentOf(path string) ([]byte, error) {
 {%- endif %}
 
 func run(source, target string) error {
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
 	input, err := os.Open(source)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func run(source, target string) error {
 {%- endif %}
 	start := time.Now()
 	if err := {% if case.copies() %}CopyFile(source, target)
-{%- else if case.streams() %}WriteStream(target, input{% if case.expects() %}, status.Size(){% endif %})
+{%- else if case.options.is_stream %}WriteStream(target, input{% if case.expects() %}, status.Size(){% endif %})
 {%- else %}WriteFile(target, data){% endif %}; err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-{%- if case.reserves() && !case.is_set_len() %}
+{%- if case.reserves() && case.axes().prepare != Prepare::SetLen %}
 
 // reserve gives the file its blocks: a full disk fails before any write.
 func reserve(file *os.File, size int) error {
@@ -17,7 +17,7 @@ func reserve(file *os.File, size int) error {
 		case syscall.EINTR:
 			continue
 		case syscall.EOPNOTSUPP:
-{%- if case.is_posix_fallocate() %}
+{%- if case.axes().prepare == Prepare::PosixFallocate %}
 			return touch(file, size)
 {%- else if case.maps_target() %}
 			return file.Truncate(int64(size)) // this filesystem cannot reserve blocks
@@ -28,7 +28,7 @@ func reserve(file *os.File, size int) error {
 		return &os.PathError{Op: "fallocate", Path: file.Name(), Err: err}
 	}
 }
-{%- if case.is_posix_fallocate() %}
+{%- if case.axes().prepare == Prepare::PosixFallocate %}
 
 // touch writes a byte to each block where the filesystem has no call for that, as posix_fallocate(3) does.
 func touch(file *os.File, size int) error {

@@ -1,1 +1,1 @@
-{% if case.copies() %}size{% else if case.streams() %}int(expected){% else %}len(data){% endif %}
+{% if case.copies() %}size{% else if case.options.is_stream %}int(expected){% else %}len(data){% endif %}

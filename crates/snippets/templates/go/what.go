@@ -1,3 +1,3 @@
 {% if case.copies() %}input, int(status.Size())
-{%- else if case.streams() %}source{% if case.expects() %}, expected{% endif %}
+{%- else if case.options.is_stream %}source{% if case.expects() %}, expected{% endif %}
 {%- else %}data{% endif %}

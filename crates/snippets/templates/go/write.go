@@ -1,9 +1,9 @@
 {% extends "go/base.go" %}
 {% block fill %}
 
-func fill(file *os.File, {% if case.streams() %}source io.Reader{% if case.expects() %}, expected int64{% endif %}{% else %}data []byte{% endif %}) error {
+func fill(file *os.File, {% if case.options.is_stream %}source io.Reader{% if case.expects() %}, expected int64{% endif %}{% else %}data []byte{% endif %}) error {
 {%- include "go/prepare.go" %}
-{%- if case.is_direct() && !case.streams() %}
+{%- if case.is_direct() && !case.options.is_stream %}
 	whole := len(data) / blockSize * blockSize
 {%- include "go/run.go" %}
 	// The rest is less than a block: through the page cache.
@@ -18,7 +18,7 @@ func fill(file *os.File, {% if case.streams() %}source io.Reader{% if case.expec
 		return {% if case.calls_fdatasync_go() %}datasync(file){% else %}file.Sync(){% endif %}
 {%- endif %}
 	}
-{%- else if case.has_part_go() && !case.streams() %}
+{%- else if case.has_part_go() && !case.options.is_stream %}
 {%- include "go/run.go" %}
 {%- else %}
 {%- if case.takes_offset_go() && !case.is_single_go() %}
@@ -28,7 +28,7 @@ func fill(file *os.File, {% if case.streams() %}source io.Reader{% if case.expec
 {%- endif %}
 {%- include "go/end.go" %}
 }
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
 
 // nextChunk fills the buffer with the next bytes of the source; there are fewer only at its end. It is not
 // io.ReadFull, which has one error for an end within the buffer and for a source that was cut off itself.

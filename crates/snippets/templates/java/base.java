@@ -7,7 +7,7 @@
 {%- for line in case.errors("An interrupt of the thread is an error, too.") %}
  * {{ line }}
 {%- endfor %}
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
  * The source is a channel that blocks; Channels.newChannel makes one of an InputStream.
 {%- else if !case.copies() && !case.maps_target() %}
  * Hand over a direct buffer: Java copies the data of any other to one first.
@@ -22,8 +22,8 @@
  * Java 17 to 19 call sendfile(2); from Java 20 on, transferTo tries copy_file_range(2) first.
 {%- endif %}
  * To compile it: javac {% include "java/class_name.java" %}.java
-{%- if case.main() %}
- * To run it: java {% if !case.copies() && !case.streams() %}-XX:MaxDirectMemorySize=3g {% endif %}Main SOURCE TARGET
+{%- if case.options.is_program %}
+ * To run it: java {% if !case.copies() && !case.options.is_stream %}-XX:MaxDirectMemorySize=3g {% endif %}Main SOURCE TARGET
 {%- endif %}
  */
 
@@ -47,7 +47,7 @@ final class {% include "java/class_name.java" %} {
     }
 
     private static void copy(Path source, FileChannel input, Path path) throws IOException {
-{%- else if case.streams() %}
+{%- else if case.options.is_stream %}
 {%- if case.expects() %}
     /** Space for the expected bytes is prepared. The file ends with the data. */
 {%- endif %}
@@ -55,7 +55,7 @@ final class {% include "java/class_name.java" %} {
 {%- else %}
     static void writeFile(Path path, ByteBuffer data) throws IOException {
 {%- endif %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
         // Under another name until it is complete.
         String unique = ProcessHandle.current().pid() + "." + System.nanoTime();
         Path name = path.resolveSibling(path.getFileName() + "." + unique + ".tmp");
@@ -66,25 +66,25 @@ final class {% include "java/class_name.java" %} {
             mode = new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(old.permissions())};
         }
 {%- endif %}
-{%- if case.removes_on_error() %}
+{%- if case.creates_name() %}
         FileChannel file = {% include "java/open.java" %};
         try (file) {
 {%- else %}
         try (FileChannel file = {% include "java/open.java" %}) {
 {%- endif %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
             if (old != null)
                 keepMode(name, old);
 {%- endif %}
 {%- block fill %}{% endblock %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
             file.close(); // its late errors come before the name
             Files.move(name, path, ATOMIC_MOVE);
 {%- endif %}
 {%- if case.creates_name() && case.is_durable() %}
             syncDirectory(path);
 {%- endif %}
-{%- if case.removes_on_error() %}
+{%- if case.creates_name() %}
         } catch (Throwable error) {
             remove({{ case.written_name() }}, error);
             throw error;
@@ -109,7 +109,7 @@ final class {% include "java/class_name.java" %} {
         }
     }
 {%- endif %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
 
     /** Copies the mode of the replaced file, and its owner and group if permitted. */
     private static void keepMode(Path path, PosixFileAttributes old) throws IOException {
@@ -159,7 +159,7 @@ final class {% include "java/class_name.java" %} {
         }
     }
 {%- endif %}
-{%- if case.removes_on_error() %}
+{%- if case.creates_name() %}
 
     /** Removes an incomplete file. */
     private static void remove(Path path, Throwable error) {
@@ -170,8 +170,8 @@ final class {% include "java/class_name.java" %} {
         }
     }
 {%- endif %}
-{%- if case.main() %}
-{%- if !case.copies() && !case.streams() %}
+{%- if case.options.is_program %}
+{%- if !case.copies() && !case.options.is_stream %}
 
     /** The content of a file, in memory for O_DIRECT and huge pages. */
     private static ByteBuffer contentOf(Path path) throws IOException {
@@ -199,7 +199,7 @@ final class {% include "java/class_name.java" %} {
         try {
             long start = System.nanoTime();
             copyFile(source, target);
-{%- else if case.streams() %}
+{%- else if case.options.is_stream %}
         Path used = source;
         try (FileChannel input = FileChannel.open(source)) {
             used = target;

@@ -1,1 +1,1 @@
-{% if case.main() %}Main{% else if case.copies() %}CopyFile{% else if case.streams() %}WriteStream{% else %}WriteFile{% endif %}
+{% if case.options.is_program %}Main{% else if case.copies() %}CopyFile{% else if case.options.is_stream %}WriteStream{% else %}WriteFile{% endif %}

@@ -1,3 +1,3 @@
-{% if case.is_direct() %}openDirect({{ case.written_name() }}, Set.of({{ case.options_java() }}){% if case.atomic() %}, mode{% endif %})
-{%- else if case.atomic() %}FileChannel.open(name, Set.of({{ case.options_java() }}), mode)
+{% if case.is_direct() %}openDirect({{ case.written_name() }}, Set.of({{ case.options_java() }}){% if case.options.is_atomic %}, mode{% endif %})
+{%- else if case.options.is_atomic %}FileChannel.open(name, Set.of({{ case.options_java() }}), mode)
 {%- else %}FileChannel.open(path, {{ case.options_java() }}){% endif %}

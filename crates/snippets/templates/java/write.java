@@ -1,6 +1,6 @@
 {% extends "java/base.java" %}
 {% block declarations %}
-{%- if case.streams() && case.chunk_java().is_none() %}
+{%- if case.options.is_stream && case.chunk_java().is_none() %}
     private static final int CHUNK = Integer.MAX_VALUE - 8191; // the most that a buffer holds, in pages
 {%- else if let Some(chunk) = case.chunk_java() %}
     private static final int CHUNK = {{ chunk }};
@@ -10,7 +10,7 @@
 {%- endif %}
 {%- endblock %}
 {% block fill %}
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
 {%- include "java/fill_stream.java" %}
 {%- else %}
 {%- if case.threads() > 1 || case.is_direct() %}
@@ -42,7 +42,7 @@
 {%- endif %}
 {%- endblock %}
 {% block helpers %}
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
 {%- include "java/write_stream.java" %}
 {%- include "java/write_all.java" %}
 {%- include "java/aligned.java" %}

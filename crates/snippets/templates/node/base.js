@@ -1,4 +1,4 @@
-{%- if case.main() %}#!/usr/bin/env node
+{%- if case.options.is_program %}#!/usr/bin/env node
 {% endif -%}
 /* {{ case.name() }}
  *
@@ -9,14 +9,14 @@
 {%- for line in case.errors(case.throws_node()) %}
  * {{ line }}
 {%- endfor %}
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
  * The producer, next(buffer), puts the next bytes of the data into a Uint8Array and returns their number, or 0 at
  * the data's end.
 {%- else if !case.copies() %}
  * The data is a Buffer, or another Uint8Array.
 {%- endif %}
  *
- * Node.js 18 or later, on Linux{% if case.main() %}: node FILE.js SOURCE TARGET{% else %}.{% endif %}
+ * Node.js 18 or later, on Linux{% if case.options.is_program %}: node FILE.js SOURCE TARGET{% else %}.{% endif %}
 {%- if case.is_direct() %}
  * The package @writebench/direct-io, for aligned memory, is in the repository of writebench: bindings/node.
 {%- endif %}
@@ -66,7 +66,7 @@ function quietly(action) {
     // There is an error to be reported already.
   }
 }
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
 
 /** Copies the mode of the replaced file, and its owner and group if permitted. */
 function keepMode(fd, old) {
@@ -146,7 +146,7 @@ function copyFile(source, path) {
     fs.closeSync(original);
   }
 }
-{%- else if case.streams() -%}
+{%- else if case.options.is_stream -%}
 {%- if case.expects() -%}
 /** Space for `expected` bytes is prepared. The file ends with the data. */
 {% endif -%}
@@ -158,8 +158,8 @@ function writeFile(path, data) {
 {%- include "node/run.js" %}
 }
 {%- endif %}
-{%- if case.main() %}
-{%- if !case.copies() && !case.streams() %}
+{%- if case.options.is_program %}
+{%- if !case.copies() && !case.options.is_stream %}
 
 /** The content of a file, in page-aligned memory of WebAssembly. */
 function contentOf(path) {
@@ -191,7 +191,7 @@ function main() {
 {%- if case.copies() %}
     const start = process.hrtime.bigint();
     copyFile(source, target);
-{%- else if case.streams() %}
+{%- else if case.options.is_stream %}
     const original = fs.openSync(source);
 {%- if case.expects() %}
     const { size } = fs.fstatSync(original);

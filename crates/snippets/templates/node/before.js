@@ -1,6 +1,6 @@
-{%- if case.is_set_len() %}
-  fs.ftruncateSync(fd, {% if case.streams() %}expected{% else %}size{% endif %});
+{%- if case.axes().prepare == Prepare::SetLen %}
+  fs.ftruncateSync(fd, {% if case.options.is_stream %}expected{% else %}size{% endif %});
 {%- endif %}
 {%- if case.fills_with_zeros() %}
-  fillWithZeros(fd, {% if case.streams() %}expected{% else %}size{% endif %});
+  fillWithZeros(fd, {% if case.options.is_stream %}expected{% else %}size{% endif %});
 {%- endif %}

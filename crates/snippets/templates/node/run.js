@@ -1,12 +1,12 @@
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
   const name = `${path}.${process.pid}.${process.hrtime.bigint()}.tmp`; // until it is complete
   const old = fs.statSync(path, { throwIfNoEntry: false });
   const mode = old ? old.mode & 0o777 : 0o666;
 {%- endif %}
-  const fd = {% if case.is_direct() %}openFile{% else %}fs.openSync{% endif %}({{ case.written_name() }}, {{ case.access_node() }}{% if case.atomic() %}, mode{% else if !case.is_direct() %}, 0o666{% endif %});
+  const fd = {% if case.is_direct() %}openFile{% else %}fs.openSync{% endif %}({{ case.written_name() }}, {{ case.access_node() }}{% if case.options.is_atomic %}, mode{% else if !case.is_direct() %}, 0o666{% endif %});
 {%- if case.creates_name() %}
   try {
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
     closeAfter(fd, () => {
       if (old) keepMode(fd, old);
       {% include "node/data_call.js" %};
@@ -22,7 +22,7 @@
     quietly(() => fs.unlinkSync({{ case.written_name() }}));
     throw error;
   }
-{%- if case.atomic() && case.is_durable() %}
+{%- if case.options.is_atomic && case.is_durable() %}
   syncDirectory(path);
 {%- endif %}
 {%- else %}

@@ -1,6 +1,6 @@
 {% extends "node/base.js" %}
 {% block data %}
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
 {%- include "node/write_stream.js" %}
 {%- else %}
 

@@ -15,7 +15,7 @@ If the file becomes shorter or its disk full, SIGBUS ends the program
 its blocks with os.posix_fallocate where that matters{% endif %}.
 {%- endif %}
 
-Python 3.10 or later, on Linux{% if case.main() %}: python3 FILE.py SOURCE TARGET{% else %}.{% endif %}
+Python 3.10 or later, on Linux{% if case.options.is_program %}: python3 FILE.py SOURCE TARGET{% else %}.{% endif %}
 """
 
 IMPORTS
@@ -75,7 +75,7 @@ def open_file(path, flags, mode=0o666):
     # A filesystem without direct I/O refuses, but has made the file.
     return os.open(path, flags & ~os.O_EXCL, mode)
 {%- endif %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
 
 
 def keep_mode(fd, old):
@@ -103,7 +103,7 @@ def some(length):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
     return length
 {%- endif %}
-{%- if case.reserves() && !case.is_set_len() %}
+{%- if case.reserves() && case.axes().prepare != Prepare::SetLen %}
 
 
 def reserve(fd, size):
@@ -196,7 +196,7 @@ def copy_file(source, path):
 {%- filter indent(4) %}
 {%- include "python/run.py" %}
 {%- endfilter %}
-{%- else if case.streams() -%}
+{%- else if case.options.is_stream -%}
 def write_stream(path, source{% if case.expects() %}, expected{% endif %}):
     """The source is a binary file, raw or buffered, or another object with `readinto`.
 {%- if case.expects() %}
@@ -211,8 +211,8 @@ def write_file(path, data):
     data = memoryview(data).cast("B")
 {%- include "python/run.py" %}
 {%- endif %}
-{%- if case.main() %}
-{%- if !case.copies() && !case.streams() %}
+{%- if case.options.is_program %}
+{%- if !case.copies() && !case.options.is_stream %}
 
 
 def content_of(path):
@@ -243,7 +243,7 @@ def main():
 {%- if case.copies() %}
         start = time.monotonic_ns()
         copy_file(source, target)
-{%- else if case.streams() %}
+{%- else if case.options.is_stream %}
         with open(source, "rb", buffering=0) as file:
 {%- if case.expects() %}
             size = os.fstat(file.fileno()).st_size

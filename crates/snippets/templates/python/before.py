@@ -1,4 +1,4 @@
-{%- if case.is_set_len() %}
+{%- if case.axes().prepare == Prepare::SetLen %}
     os.ftruncate(fd, {% include "python/size.py" %})
 {%- else if case.reserves() %}
     reserve(fd, {% include "python/size.py" %})

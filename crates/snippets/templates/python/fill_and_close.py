@@ -3,16 +3,16 @@
 {%- if case.omits_checksums() %}
         omit_checksums(fd)
 {%- endif %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
         if old:
             keep_mode(fd, old)
 {%- endif %}
         {% if case.copies() -%}
 copy_data({% if case.threads() > 1 %}{% if case.has_own_descriptors() %}{{ case.written_name() }}, {% endif %}fd, source{% else %}fd{% endif %}, original, size
 {%- else -%}
-write_data({% if case.streams() %}fd, source{% if case.expects() %}, expected{% endif %}
+write_data({% if case.options.is_stream %}fd, source{% if case.expects() %}, expected{% endif %}
 {%- else %}{% if case.has_own_descriptors() %}{{ case.written_name() }}, {% endif %}fd, data{% endif %}
-{%- endif %}{% if case.maps_target() && !case.streams() %}, mappings{% endif %})
+{%- endif %}{% if case.maps_target() && !case.options.is_stream %}, mappings{% endif %})
     finally:
         # This may report a late error of the filesystem, such as NFS.
         os.close(fd)

@@ -1,15 +1,15 @@
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
     name = f"{path}.{os.getpid()}.{time.time_ns()}.tmp"  # until it is complete
     old = os.stat(path) if os.path.exists(path) else None
     mode = old.st_mode & 0o777 if old else 0o666
 {%- endif %}
-    fd = {% if case.is_direct() %}open_file{% else %}os.open{% endif %}({{ case.written_name() }}, {{ case.access_python() }}{% if case.atomic() %}, mode{% else if !case.is_direct() %}, 0o666{% endif %})
+    fd = {% if case.is_direct() %}open_file{% else %}os.open{% endif %}({{ case.written_name() }}, {{ case.access_python() }}{% if case.options.is_atomic %}, mode{% else if !case.is_direct() %}, 0o666{% endif %})
 {%- if case.creates_name() %}
     try:
 {%- filter indent(4) %}
 {%- include "python/fill.py" %}
 {%- endfilter %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
         os.replace(name, path)
 {%- else if case.is_durable() %}
         sync_directory(path)
@@ -18,7 +18,7 @@
         with contextlib.suppress(OSError):
             os.unlink({{ case.written_name() }})
         raise
-{%- if case.atomic() && case.is_durable() %}
+{%- if case.options.is_atomic && case.is_durable() %}
     sync_directory(path)
 {%- endif %}
 {%- else %}

@@ -1,1 +1,1 @@
-{% if case.copies() || case.maps_target() %}size{% else if case.streams() %}expected{% else %}len(data){% endif %}
+{% if case.copies() || case.maps_target() %}size{% else if case.options.is_stream %}expected{% else %}len(data){% endif %}

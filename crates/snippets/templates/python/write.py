@@ -1,6 +1,6 @@
 {% extends "python/base.py" %}
 {% block helpers %}
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
 {%- include "python/write_stream.py" %}
 {%- else %}
 {%- if case.threads() > 1 %}

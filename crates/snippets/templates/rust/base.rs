@@ -33,7 +33,7 @@ const DEPTH: usize = {{ case.axes().depth }}; // buffers in turn
 const VECTOR: usize = {{ case.axes().vector }}; // chunks per call
 {%- endif %}
 {%- if case.prepares_windows() %}
-const WINDOW: usize = {{ case.window_rust() }}; // bytes prepared at a time
+const WINDOW: usize = {% if case.prepares_all() %}usize::MAX{% else %}{{ case.window() }}{% endif %}; // bytes prepared at a time
 {%- endif %}
 {%- if let Some(window) = case.writeback() %}
 /// Write-back is this many bytes behind the writer.
@@ -54,7 +54,7 @@ pub fn copy_file(source: &Path, path: &Path) -> io::Result<()> {
 {%- if !case.is(Method::Ficlone) || case.reserves() || case.overwrites() %}
     let size = usize::try_from(input.metadata()?.len()).map_err(io::Error::other)?;
 {%- endif %}
-{%- else if case.streams() -%}
+{%- else if case.options.is_stream -%}
 {%- if case.expects() -%}
 /// Space for `expected` bytes is prepared. The file ends with the data.
 {% endif -%}
@@ -62,7 +62,7 @@ pub fn write_stream(path: &Path, source: &mut impl Read{% if case.expects() %}, 
 {%- else -%}
 pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
 {%- endif %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
     // Under another name until it is complete.
     let mut name = path.as_os_str().to_owned();
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
@@ -75,30 +75,30 @@ pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
 {%- if case.omits_checksums() %}
     omit_checksums(&file);
 {%- endif %}
-{%- if !case.removes_on_error() %}
+{%- if !case.creates_name() %}
     fill(&file, {{ case.arguments_rust() }}).and_then(|()| close(file))
 {%- else %}
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
     keep_mode(&file, old.as_ref())
         .and_then(|()| fill(&file, {{ case.arguments_rust() }}))
 {%- else %}
     fill(&file, {{ case.arguments_rust() }})
 {%- endif %}
         .and_then(|()| close(file))
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
         .and_then(|()| fs::rename(name, path))
 {%- endif %}
 {%- if case.creates_name() && case.is_durable() %}
         .and_then(|()| sync_directory(path))
 {%- endif %}
-{%- if case.removes_on_error() %}
+{%- if case.creates_name() %}
         .inspect_err(|_| {
             let _ = fs::remove_file({{ case.written_name() }});
         })
 {%- endif %}
 {%- endif %}
 }
-{%- if case.atomic() %}
+{%- if case.options.is_atomic %}
 
 /// Copies the mode of the replaced file, and its owner and group if permitted.
 fn keep_mode(file: &File, old: Option<&fs::Metadata>) -> io::Result<()> {
@@ -147,14 +147,14 @@ fn end_direct(file: &File) -> io::Result<()> {
 {%- block fill %}{% endblock %}
 {%- if case.reserves() %}
 
-/// Gives the file its {% if case.is_set_len() %}length{% else %}blocks: a full disk fails before any write{% endif %}.
-fn reserve(file: &File, size: {% if case.streams() %}u64{% else %}usize{% endif %}) -> io::Result<()> {
+/// Gives the file its {% if case.axes().prepare == Prepare::SetLen %}length{% else %}blocks: a full disk fails before any write{% endif %}.
+fn reserve(file: &File, size: {% if case.options.is_stream %}u64{% else %}usize{% endif %}) -> io::Result<()> {
     if size == 0 {
         return Ok(()); // the call would refuse it
     }
-{%- if case.is_set_len() %}
+{%- if case.axes().prepare == Prepare::SetLen %}
     file.set_len({{ case.size_rust() }})
-{%- else if case.is_posix_fallocate() %}
+{%- else if case.axes().prepare == Prepare::PosixFallocate %}
     loop {
         // SAFETY: the call takes numbers only.
         match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, size as libc::off_t) } {
@@ -185,12 +185,12 @@ fn reserve(file: &File, size: {% if case.streams() %}u64{% else %}usize{% endif 
 {%- if case.fills_with_zeros() %}
 
 /// Writes zeros: overwriting written blocks changes no metadata.
-fn fill_with_zeros(file: &File, size: {% if case.streams() %}u64{% else %}usize{% endif %}) -> io::Result<()> {
+fn fill_with_zeros(file: &File, size: {% if case.options.is_stream %}u64{% else %}usize{% endif %}) -> io::Result<()> {
     #[repr(align(4096))]
     struct Aligned([u8; 64 << 10]);
     static ZEROS: Aligned = Aligned([0; 64 << 10]);
     for at in (0..size).step_by(ZEROS.0.len()) {
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
         let length = (size - at).min(ZEROS.0.len() as u64) as usize;
         file.write_all_at(&ZEROS.0[..length], at)?;
 {%- else %}
@@ -248,7 +248,7 @@ fn sync_directory(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::fsync(directory)?)
 }
 {%- endif %}
-{%- if case.main() %}
+{%- if case.options.is_program %}
 
 fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
@@ -260,7 +260,7 @@ fn main() -> ExitCode {
         eprintln!("{}: {error}", path.display());
         ExitCode::FAILURE
     };
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
     let {% if case.expects() %}(mut input, expected){% else %}mut input{% endif %} = match {% if case.expects() %}open_with_size{% else %}File::open{% endif %}(source) {
         Ok(opened) => opened,
         Err(error) => return failed(source, error),
@@ -274,7 +274,7 @@ fn main() -> ExitCode {
 {%- endif %}
     let start = Instant::now();
     if let Err(error) = {% if case.copies() %}copy_file(source, target)
-{%- else if case.streams() %}write_stream(target, &mut input{% if case.expects() %}, expected{% endif %})
+{%- else if case.options.is_stream %}write_stream(target, &mut input{% if case.expects() %}, expected{% endif %})
 {%- else %}write_file(target, data){% endif %} {
         return failed(target, error);
     }
@@ -292,7 +292,7 @@ fn main() -> ExitCode {
     }
     ExitCode::SUCCESS
 }
-{%- if case.streams() && case.expects() %}
+{%- if case.options.is_stream && case.expects() %}
 
 /// A file and its size.
 fn open_with_size(path: &Path) -> io::Result<(File, u64)> {
@@ -300,7 +300,7 @@ fn open_with_size(path: &Path) -> io::Result<(File, u64)> {
     let size = file.metadata()?.len();
     Ok((file, size))
 }
-{%- else if !case.copies() && !case.streams() %}
+{%- else if !case.copies() && !case.options.is_stream %}
 
 /// The content of a file, in memory for O_DIRECT and huge pages.
 fn content_of<'a>(path: &Path, memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {

@@ -6,7 +6,7 @@ const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 {%- endif %}
 {%- endblock %}
 {% block fill %}
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
 {%- include "rust/fill_stream.rs" %}
 {%- else %}
 
@@ -55,7 +55,7 @@ fn write_part({{ case.mut_rust() }}file: &File, data: &[u8]{% if case.has_offset
 
 /// Writes all bytes: a call may write fewer, and a signal may interrupt it.
 {{ case.write_all_signature_rust() }} {
-{%- if case.streams() %}
+{%- if case.options.is_stream %}
     IoSlice::advance_slices(&mut vector, 0); // a vector of no bytes is empty
 {%- endif %}
     while !vector.is_empty() {
