@@ -82,19 +82,18 @@ pub(crate) fn create_filled(
 ) -> Result<OwnedFd> {
     let options = OpenOptions::new().write(true).create_new(true);
     let file = open_with(Target::Directory(directory), name, Cache::Buffered, options)?;
-    let filled = set_checksums(&file, checksums).and_then(|()| fill(&file, length, seed));
-    filled.map_err(|error| error.with_path(name))?;
+    let fill = || {
+        set_checksums(&file, checksums)?;
+        let mut block = vec![0; 1 << 20];
+        for at in (0..length).step_by(block.len()) {
+            let piece = to_usize(length - at).min(block.len());
+            pattern::fill(seed, at, &mut block[..piece]);
+            hand_over("write", &block[..piece], at, |bytes, _| rustix::io::write(&file, bytes))?;
+        }
+        sync::sync(file.as_fd(), SyncCall::Fsync)
+    };
+    fill().map_err(|error| error.with_path(name))?;
     Ok(file)
-}
-
-fn fill(file: &OwnedFd, length: u64, seed: u64) -> Result<()> {
-    let mut block = vec![0; 1 << 20];
-    for at in (0..length).step_by(block.len()) {
-        let piece = to_usize(length - at).min(block.len());
-        pattern::fill(seed, at, &mut block[..piece]);
-        hand_over("write", &block[..piece], at, |bytes, _| rustix::io::write(file, bytes))?;
-    }
-    sync::sync(file.as_fd(), SyncCall::Fsync)
 }
 
 pub(crate) fn open_to_read(target: Target<'_>, name: &str) -> Result<OwnedFd> {

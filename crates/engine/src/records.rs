@@ -107,9 +107,8 @@ impl Records {
         work: impl FnOnce(&mut Self, &mut S) -> Result<(), Stop>,
     ) -> Result<()> {
         self.begin();
-        match work(self, sync) {
-            Ok(()) | Err(None) => {}
-            Err(Some(error)) => return Err(error),
+        if let Err(Some(error)) = work(self, sync) {
+            return Err(error);
         }
         if self.every.is_some() { self.sync_rest(region, sync) } else { Ok(()) }
     }

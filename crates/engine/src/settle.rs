@@ -2,7 +2,7 @@ use std::os::fd::BorrowedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
+use nix::sys::statfs::{Statfs, TMPFS_MAGIC, fstatfs};
 use writebench_model::{AllocateCall, Axes, Cache, Case, Content, SyncCall};
 
 use crate::call::{Result, retry};
@@ -58,23 +58,17 @@ pub(crate) fn write_out(target: Target<'_>, sync_all: bool) -> Result<()> {
 pub(crate) fn page_cache_bytes(target: Target<'_>, case: &Case) -> u64 {
     let size_bytes = case.axes().size_bytes;
     match (case.contract().content, target) {
-        (Content::Hole | Content::Nothing, _) => 0,
-        (Content::Reserved, Target::Directory(directory))
-            if case.axes().call == AllocateCall::PosixFallocate || is_in_memory(directory) =>
-        {
-            size_bytes.min(free_bytes(directory).unwrap_or(size_bytes))
+        (Content::Hole | Content::Nothing, _) | (Content::Reserved, Target::Device(_)) => 0,
+        (Content::Reserved, Target::Directory(directory)) => {
+            let is_in_memory = |status: Statfs| status.filesystem_type() == TMPFS_MAGIC;
+            if case.axes().call != AllocateCall::PosixFallocate && !fstatfs(directory).is_ok_and(is_in_memory) {
+                return 0;
+            }
+            // A filesystem without a limit has no blocks.
+            let status = rustix::fs::fstatvfs(directory).ok().filter(|status| status.f_blocks > 0);
+            let free_bytes = status.map_or(u64::MAX, |status| status.f_bavail.saturating_mul(status.f_frsize));
+            size_bytes.min(free_bytes)
         }
-        (Content::Reserved, _) => 0,
         _ => size_bytes,
     }
-}
-
-/// None if the filesystem has no limit.
-fn free_bytes(directory: BorrowedFd<'_>) -> Option<u64> {
-    let status = rustix::fs::fstatvfs(directory).ok().filter(|status| status.f_blocks > 0)?;
-    Some(status.f_bavail.saturating_mul(status.f_frsize))
-}
-
-fn is_in_memory(directory: BorrowedFd<'_>) -> bool {
-    fstatfs(directory).is_ok_and(|status| status.filesystem_type() == TMPFS_MAGIC)
 }

@@ -5,7 +5,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use writebench_model::SyncCall;
 
 use super::IoThread;
-use super::map::Map;
+use super::map::{Map, Mapping};
 use crate::call::Result;
 use crate::records::Records;
 use crate::region::Region;
@@ -28,7 +28,7 @@ impl Attachment for OwnedFd {
 
 impl Attachment for Map {
     fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
-        if call == SyncCall::Msync { self.sync_all() } else { sync::sync(file, call) }
+        if call == SyncCall::Msync { Mapping::sync(self, 0, u64::MAX) } else { sync::sync(file, call) }
     }
 
     fn detach(self) -> Result<()> {

@@ -97,7 +97,8 @@ impl Map {
     }
 
     pub(crate) fn unmap(self) -> Result<()> {
-        Arc::into_inner(self.mapping).map_or(Ok(()), Mapping::unmap)
+        let unmapped = Arc::into_inner(self.mapping).map_or(Ok(()), |mut mapping| mapping.release());
+        unmapped.map_err(|errno| CallError::new("munmap", errno))
     }
 
     /// If the file has lost its pages, SIGBUS ends the worker, and that is the sample's outcome.
@@ -193,17 +194,11 @@ impl Mapping {
             let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
             rustix::mm::mmap(start.wrapping_byte_add(begin), length, protection, flags, file, page_offset)
         };
-        match mapped {
-            Ok(address) => {
-                release(0, begin);
-                release(begin + length.next_multiple_of(page_bytes), reserved);
-                Self::at(address, length, page_offset)
-            }
-            Err(errno) => {
-                release(0, reserved);
-                Err(CallError::new(MMAP, errno).at(offset))
-            }
-        }
+        let kept = if mapped.is_ok() { begin..begin + length.next_multiple_of(page_bytes) } else { 0..0 };
+        release(0, kept.start);
+        release(kept.end, reserved);
+        let address = mapped.map_err(|errno| CallError::new(MMAP, errno).at(offset))?;
+        Self::at(address, length, page_offset)
     }
 
     /// A mapping begins at a page.
@@ -252,10 +247,7 @@ impl Mapping {
         .map_err(|error| error.at(from))
     }
 
-    pub(crate) fn sync_all(&self) -> Result<()> {
-        self.sync(self.file_offset, self.file_offset + self.length as u64)
-    }
-
+    /// The mapped part of these bytes of the file.
     pub(crate) fn sync(&self, from: u64, to: u64) -> Result<()> {
         let from = (from - from % rustix::param::page_size() as u64).max(self.file_offset);
         let length = to_usize(to.min(self.file_offset + self.length as u64).saturating_sub(from));
@@ -273,10 +265,6 @@ impl Mapping {
         libc_result(unsafe { libc::mincore(self.address.as_ptr(), self.length, pages.as_mut_ptr()) })
             .map_err(|errno| CallError::new("mincore", errno))?;
         Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64 * page as u64)
-    }
-
-    fn unmap(mut self) -> Result<()> {
-        self.release().map_err(|errno| CallError::new("munmap", errno))
     }
 
     fn release(&mut self) -> rustix::io::Result<()> {
