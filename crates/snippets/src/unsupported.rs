@@ -20,24 +20,18 @@ pub(crate) fn supported(
     language: Language,
     options: EmitOptions,
 ) -> Result<Template, Unsupported> {
-    let (mut why, mut nearest) = (Vec::new(), case.clone());
-    loop {
-        let next = match template_or_obstacle(&nearest, language, options) {
+    let (mut why, mut nearest) = (Vec::new(), Some(Box::new(case.clone())));
+    while let Some(case) = &nearest {
+        match template_or_obstacle(case, language, options) {
             Ok(template) if why.is_empty() => return Ok(template),
-            Ok(_) => Some(Box::new(nearest)),
+            Ok(_) => break,
             Err((reason, next)) => {
                 why.push(reason);
-                match next {
-                    Some(next) if *next != nearest => {
-                        nearest = *next;
-                        continue;
-                    }
-                    _ => None,
-                }
+                nearest = next.filter(|next| next != case);
             }
-        };
-        return Err(Unsupported { why: why.join("; "), nearest: next });
+        }
     }
+    Err(Unsupported { why: why.join("; "), nearest })
 }
 
 fn template_or_obstacle(case: &Case, language: Language, options: EmitOptions) -> Result<Template, Obstacle> {

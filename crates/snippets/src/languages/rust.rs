@@ -19,15 +19,23 @@ templates! {
 pub(crate) static BACKEND: LanguageBackend =
     LanguageBackend { template, unsupported: |_, _| None, complete: with_imports };
 
-/// In the order of imports.
+/// In the order of imports. After `=` are the uses of a trait without its name.
 const STD_NAMES: &[(&str, &[&str])] = &[
     ("std", &["env"]),
     ("std::ffi", &["c_void"]),
     ("std::fs", &["self", "File", "OpenOptions"]),
-    ("std::io", &["self", "IoSlice", "Read", "Seek", "SeekFrom", "Write"]),
+    ("std::io", &["self", "IoSlice", "Read=.read_exact(", "Seek=.seek(", "SeekFrom", "Write=.write_all("]),
     ("std::num", &["NonZeroU64"]),
-    ("std::os::fd", &["AsRawFd", "FromRawFd", "IntoRawFd"]),
-    ("std::os::unix::fs", &["FileExt", "MetadataExt", "OpenOptionsExt", "PermissionsExt"]),
+    ("std::os::fd", &["AsRawFd=.as_raw_fd(", "FromRawFd=File::from_raw_fd(", "IntoRawFd=.into_raw_fd("]),
+    (
+        "std::os::unix::fs",
+        &[
+            "FileExt=.write_all_at(",
+            "MetadataExt=.gid(",
+            "OpenOptionsExt=.custom_flags(|.mode(mode)",
+            "PermissionsExt=fs::Permissions::from_mode(",
+        ],
+    ),
     ("std::path", &["Path", "PathBuf"]),
     ("std::process", &["ExitCode"]),
     ("std::sync::mpsc", &["self", "Receiver", "SyncSender"]),
@@ -38,20 +46,6 @@ const RUSTIX_NAMES: &[(&str, &[&str])] = &[
     ("rustix::io", &["Errno", "ReadWriteFlags", "retry_on_intr"]),
     ("rustix::mm", &["Advice", "MapFlags", "MsyncFlags", "ProtFlags"]),
     ("rustix::pipe", &["PipeFlags", "SpliceFlags"]),
-];
-
-/// Uses of a trait without its name.
-const TRAIT_FUNCTIONS: &[(&str, &[&str])] = &[
-    ("Read", &[".read_exact("]),
-    ("Seek", &[".seek("]),
-    ("Write", &[".write_all("]),
-    ("AsRawFd", &[".as_raw_fd("]),
-    ("FromRawFd", &["File::from_raw_fd("]),
-    ("IntoRawFd", &[".into_raw_fd("]),
-    ("FileExt", &[".write_all_at("]),
-    ("MetadataExt", &[".gid("]),
-    ("OpenOptionsExt", &[".custom_flags(", ".mode(mode)"]),
-    ("PermissionsExt", &["fs::Permissions::from_mode("]),
 ];
 
 /// rustc warns of unused imports.
@@ -73,18 +67,19 @@ fn with_imports(text: String) -> String {
     text.replacen("RUSTIX", &rustix, 1).replacen("IMPORTS", libraries.join("\n").trim_end(), 1)
 }
 
-fn imports(names: &UsedNames, library: &[(&str, &[&str])]) -> String {
+fn imports(names: &UsedNames, library: &[(&str, &[&'static str])]) -> String {
     let mut lines = String::new();
     for (module, all) in library {
         let last = module.rsplit("::").next().unwrap_or_default();
-        let is_used = |name: &&&str| match **name {
-            "self" => names.has(&format!("{last}::")),
-            name => {
-                let functions = TRAIT_FUNCTIONS.iter().find(|(of, _)| *of == name);
-                names.has(name) || functions.is_some_and(|(_, functions)| names.has_any(functions))
-            }
+        let used = |entry: &&'static str| {
+            let (name, functions) = entry.split_once('=').unwrap_or((entry, ""));
+            let is_used = match name {
+                "self" => names.has(&format!("{last}::")),
+                _ => names.has(name) || functions.split_terminator('|').any(|function| names.has(function)),
+            };
+            is_used.then_some(name)
         };
-        let used: Vec<&str> = all.iter().filter(is_used).copied().collect();
+        let used: Vec<&str> = all.iter().filter_map(used).collect();
         lines += &match used[..] {
             [] => continue,
             ["self"] => format!("use {module};\n"),

@@ -10,22 +10,8 @@ fn fill(file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}
         return Ok(()); // a mapping cannot be empty
     }
 {%- include "rust/prepare.rs" %}
-{%- if case.has_own_maps() %}
-    in_parts(file, {% if case.has_own_descriptors() %}path, {% endif %}input, source, size)?;
-{%- else %}
-    let mut map = Map::of_target(file, 0, size)?;
-{%- if case.threads() > 1 %}
-    in_parts(map.bytes_mut(), input, source, size)?;
-{%- else %}
-    copy_into(map.bytes_mut(), input{% if case.maps_source() %}, 0{% endif %})?;
-{%- endif %}
-{%- if case.syncs_at_end() && case.syncs_map() %}
-    map.sync()?;
-{%- endif %}
-{%- endif %}
-{%- include "rust/sync.rs" %}
-    Ok(())
-}
+{%- let all = "input, source, size" %}
+{%- include "rust/fill_map.rs" %}
 {%- endblock %}
 {% block helpers %}
 {%- if case.has_own_maps() %}
@@ -34,9 +20,7 @@ fn fill(file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}
 fn copy_mapped(file: &File, input: &File, from: usize, until: usize) -> io::Result<()> {
     let mut map = Map::of_target(file, from, until - from)?;
     copy_into(map.bytes_mut(), input{% if case.maps_source() %}, from{% endif %})?;
-{%- if case.syncs_at_end() && case.syncs_map() %}
-    map.sync()?;
-{%- endif %}
+{%- include "rust/sync_map.rs" %}
     Ok(())
 }
 {%- endif %}

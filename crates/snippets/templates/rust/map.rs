@@ -13,22 +13,8 @@ fn fill(file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}
         file.set_len(size as u64)?;
     }
 {%- endif %}
-{%- if case.has_own_maps() %}
-    in_parts(file, {% if case.has_own_descriptors() %}path, {% endif %}data)?;
-{%- else %}
-    let mut map = Map::of_target(file, 0, size)?;
-{%- if case.threads() > 1 %}
-    in_parts({% if case.syncs_file_on_the_way() %}file, {% endif %}map.bytes_mut(), data)?;
-{%- else %}
-    write_part({% if case.syncs_file_on_the_way() %}file, {% endif %}map.bytes_mut(), data)?;
-{%- endif %}
-{%- if case.syncs_at_end() && case.syncs_map() %}
-    map.sync()?;
-{%- endif %}
-{%- endif %}
-{%- include "rust/sync.rs" %}
-    Ok(())
-}
+{%- let all = "data" %}
+{%- include "rust/fill_map.rs" %}
 {%- endblock %}
 {% block helpers %}
 {%- if case.has_own_maps() %}
@@ -37,9 +23,7 @@ fn fill(file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}
 fn write_mapped(file: &File, from: usize, data: &[u8]) -> io::Result<()> {
     let mut map = Map::of_target(file, from, data.len())?;
     write_part({% if case.syncs_file_on_the_way() %}file, {% endif %}map.bytes_mut(), data)?;
-{%- if case.syncs_at_end() && case.syncs_map() %}
-    map.sync()?;
-{%- endif %}
+{%- include "rust/sync_map.rs" %}
     Ok(())
 }
 {%- endif %}

@@ -1,3 +1,12 @@
+{%- macro of_file(name, access) -%}
+    fn {{ name }}(file: &File, from: usize, length: usize) -> io::Result<Self> {
+        // SAFETY: the kernel chooses a free place.
+        let address = unsafe {
+            let (access, flags) = ({{ access }}, MapFlags::SHARED);
+            let start = std::ptr::null_mut();
+            rustix::mm::mmap(start, length, access, flags, file, from as u64)?
+        };
+{%- endmacro -%}
 {%- if case.maps_target() || case.maps_source() %}
 
 /// A mapping of a file, until it is dropped.
@@ -12,13 +21,7 @@ struct Map {
 
 impl Map {
 {%- if case.maps_source() %}
-    fn of_source(file: &File, from: usize, length: usize) -> io::Result<Self> {
-        // SAFETY: the kernel chooses a free place.
-        let address = unsafe {
-            let (access, flags) = (ProtFlags::READ, MapFlags::SHARED);
-            let start = std::ptr::null_mut();
-            rustix::mm::mmap(start, length, access, flags, file, from as u64)?
-        };
+    {% call of_file("of_source", "ProtFlags::READ") %}{% endcall %}
 {%- if case.maps_huge() %}
         let around = (address, length);
         Ok(Self {
@@ -71,13 +74,7 @@ impl Map {
         Ok(map)
     }
 {%- else %}
-    fn of_target(file: &File, from: usize, length: usize) -> io::Result<Self> {
-        // SAFETY: the kernel chooses a free place.
-        let address = unsafe {
-            let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
-            let start = std::ptr::null_mut();
-            rustix::mm::mmap(start, length, access, flags, file, from as u64)?
-        };
+    {% call of_file("of_target", "ProtFlags::READ | ProtFlags::WRITE") %}{% endcall %}
         Ok(Self { address, length })
     }
 {%- endif %}
