@@ -6,10 +6,9 @@ use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use writebench_model::{AllocateCall, Cache, SyncCall};
 
-use super::IoThread;
-use crate::call::{Call, CallError, Meaning, Result, hand_over, retry};
-use crate::records::Records;
-use crate::region::{Region, to_usize};
+use super::{IoThread, Records, Region, Result};
+use crate::call::{Call, CallError, Meaning, hand_over, retry};
+use crate::region::to_usize;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     move |file: BorrowedFd<'_>, _: &mut Records| allocate(file, region.axes.call, region.file_length)

@@ -4,11 +4,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use writebench_model::SyncCall;
 
-use super::IoThread;
 use super::map::{Map, Mapping};
-use crate::call::Result;
-use crate::records::Records;
-use crate::region::Region;
+use super::{IoThread, Records, Region, Result};
 use crate::{file, sync};
 
 /// Lives from phase `open` to phase `close`.

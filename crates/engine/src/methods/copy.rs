@@ -2,12 +2,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use writebench_model::{Advice, Cache};
 
-use super::IoThread;
 use super::attached::attached;
-use crate::call::{Call, CallError, Result, retry};
+use super::{IoThread, Records, Region, Result};
+use crate::call::{Call, CallError, retry};
 use crate::file::{self, COPIED};
-use crate::records::Records;
-use crate::region::{Region, to_usize};
+use crate::region::to_usize;
 
 /// With its own position, and advice until it is closed.
 pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd> {

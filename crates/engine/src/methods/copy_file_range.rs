@@ -2,10 +2,9 @@
 
 use rustix::io::Errno;
 
-use super::IoThread;
 use super::copy::in_kernel;
+use super::{IoThread, Region};
 use crate::call::{Call, Meaning};
-use crate::region::Region;
 
 /// For copies between filesystems, or to a special file: copy_file_range(2).
 pub(super) const COPY_FILE_RANGE: Call = Call {

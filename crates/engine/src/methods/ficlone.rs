@@ -5,11 +5,9 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
 
-use super::IoThread;
 use super::copy::copying;
-use crate::call::{Call, Meaning, Result, libc_result, retry};
-use crate::records::Records;
-use crate::region::Region;
+use super::{IoThread, Records, Region, Result};
+use crate::call::{Call, Meaning, libc_result, retry};
 
 /// For filesystems that share no blocks, two filesystems, and ranges that end inside a block:
 /// ioctl_ficlonerange(2).

@@ -5,10 +5,8 @@ use std::ffi::c_void;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
-use super::IoThread;
-use crate::call::{CallError, Result, libc_result};
-use crate::records::Records;
-use crate::region::Region;
+use super::{IoThread, Records, Region, Result};
+use crate::call::{CallError, libc_result};
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     FwriteThread { region, stream: None }

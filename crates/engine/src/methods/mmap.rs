@@ -4,13 +4,10 @@ use std::os::fd::BorrowedFd;
 
 use writebench_model::{Store, SyncCall};
 
-use super::IoThread;
 use super::attached::attached;
 use super::map::Map;
 use super::mapped::{SharedMapping, map_region, prepare, streaming_copy, window_bytes};
-use crate::call::Result;
-use crate::records::Records;
-use crate::region::Region;
+use super::{IoThread, Records, Region, Result};
 
 pub(super) fn io_thread(region: Region<'_>, shared: SharedMapping) -> impl IoThread {
     attached(region, move |region, file| map_region(&shared, region, file), write)

@@ -4,15 +4,12 @@ use std::os::fd::BorrowedFd;
 
 use writebench_model::Store;
 
-use super::IoThread;
 use super::attached::attached;
 use super::copy::move_all;
 use super::map::Map;
 use super::mapped::{SharedMapping, map_region, prepare_from, streaming_copy};
 use super::mmap_write::{map_source, populate_source};
-use crate::call::Result;
-use crate::records::Records;
-use crate::region::Region;
+use super::{IoThread, Records, Region, Result};
 
 pub(super) fn io_thread(region: Region<'_>, shared: SharedMapping) -> impl IoThread {
     let attach = move |region: &Region<'_>, file: BorrowedFd<'_>| {

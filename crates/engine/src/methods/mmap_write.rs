@@ -4,13 +4,12 @@ use std::os::fd::AsFd;
 
 use writebench_model::{Advice, Cache, Populate};
 
-use super::IoThread;
 use super::attached::attached;
 use super::copy::{move_all, open_unadvised};
 use super::map::Map;
-use crate::call::{Result, retry};
+use super::{IoThread, Region, Result};
+use crate::call::retry;
 use crate::file::{self, COPIED};
-use crate::region::Region;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     attached(

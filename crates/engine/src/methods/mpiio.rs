@@ -8,11 +8,9 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use writebench_model::{Collective, SyncCall};
 
-use super::IoThread;
 use super::mpi_file::{MpiFile, Opener};
-use crate::call::{CallError, Result};
-use crate::records::Records;
-use crate::region::Region;
+use super::{IoThread, Records, Region, Result};
+use crate::call::CallError;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     let opener = Opener::for_axes(region.axes);

@@ -3,10 +3,8 @@
 use std::hint::black_box;
 use std::os::fd::BorrowedFd;
 
-use super::IoThread;
+use super::{IoThread, Records, Region};
 use crate::call::hand_over;
-use crate::records::Records;
-use crate::region::Region;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     move |_: BorrowedFd<'_>, records: &mut Records| {

@@ -5,13 +5,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use direct_io::AlignedBuffer;
 
-use super::IoThread;
 use super::copy::{copying, move_all};
 use super::read_write::{buffers, no_buffer};
-use crate::call::{CallError, Result, hand_over, retry};
+use super::{IoThread, Records, Region, Result};
+use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
-use crate::records::Records;
-use crate::region::{Region, to_usize};
+use crate::region::to_usize;
 use crate::threads::start_thread;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {

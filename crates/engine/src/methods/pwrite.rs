@@ -3,11 +3,9 @@
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
-use super::IoThread;
 use super::writev::flags;
+use super::{IoThread, Records, Region};
 use crate::call::hand_over;
-use crate::records::Records;
-use crate::region::Region;
 use crate::staging::Staging;
 use crate::sync;
 

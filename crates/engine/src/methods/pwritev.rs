@@ -1,8 +1,7 @@
 //! `pwritev(2)`: several buffers in one call, at a given offset.
 
-use super::IoThread;
 use super::writev::vector_thread;
-use crate::region::Region;
+use super::{IoThread, Region};
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     vector_thread(

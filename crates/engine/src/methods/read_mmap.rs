@@ -2,14 +2,12 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::IoThread;
 use super::attached::attached;
 use super::copy::{move_all, open_source};
 use super::map::Map;
 use super::mapped::{SharedMapping, map_region, prepare_from};
-use crate::call::{Result, retry};
-use crate::records::Records;
-use crate::region::Region;
+use super::{IoThread, Records, Region, Result};
+use crate::call::retry;
 
 pub(super) fn io_thread(region: Region<'_>, shared: SharedMapping) -> impl IoThread {
     let attach = move |region: &Region<'_>, file: BorrowedFd<'_>| {

@@ -1,10 +1,9 @@
 use direct_io::AlignedBuffer;
 
-use super::IoThread;
 use super::copy::{copying, move_all};
+use super::{IoThread, Region};
 use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
-use crate::region::Region;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     let mut buffer = buffer(&region);

@@ -5,13 +5,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::pipe::SpliceFlags;
 
-use super::IoThread;
 use super::attached::attached;
 use super::copy::{ended, move_all, open_source};
-use crate::call::{Call, Meaning, Result, retry};
+use super::{IoThread, Records, Region, Result};
+use crate::call::{Call, Meaning, retry};
 use crate::file::COPIED;
-use crate::records::Records;
-use crate::region::{Region, to_usize};
+use crate::region::to_usize;
 
 /// EPERM for more pipe memory than a user may have: pipe(7).
 pub(super) const SET_PIPE_SIZE: Call = Call {

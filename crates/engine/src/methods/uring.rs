@@ -11,10 +11,9 @@ use rustix::io::Errno;
 use writebench_model::{Axes, Registered};
 
 use self::queue::Queue;
-use super::IoThread;
-use crate::call::{Call, CallError, Meaning, Result};
-use crate::records::Records;
-use crate::region::{Region, to_usize};
+use super::{IoThread, Records, Region, Result};
+use crate::call::{Call, CallError, Meaning};
+use crate::region::to_usize;
 use crate::staging::Staging;
 
 /// EPERM if the kernel or a sandbox forbids io_uring: io_uring_setup(2).

@@ -6,16 +6,15 @@ use direct_io::AlignedBuffer;
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{IoUring, opcode};
 
-use super::IoThread;
 use super::copy::{ended, open_unadvised};
 use super::read_write::{buffers, no_buffer};
 use super::uring::{
     MOST_BYTES, Operations, RegisteredRing, entry_file, has_buffers, operation_failed, user_data,
 };
-use crate::call::{Result, wrote_nothing};
+use super::{IoThread, Records, Region, Result};
+use crate::call::wrote_nothing;
 use crate::file::{self, COPIED};
-use crate::records::Records;
-use crate::region::{Region, to_usize};
+use crate::region::to_usize;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     UringCopyThread { region, buffers: buffers(&region), source: None, ring: None }

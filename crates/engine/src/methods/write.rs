@@ -2,10 +2,8 @@
 
 use std::os::fd::BorrowedFd;
 
-use super::IoThread;
+use super::{IoThread, Records, Region};
 use crate::call::hand_over;
-use crate::records::Records;
-use crate::region::Region;
 use crate::staging::Staging;
 use crate::sync;
 

@@ -6,10 +6,8 @@ use std::os::fd::BorrowedFd;
 use rustix::io::ReadWriteFlags;
 use writebench_model::{Axes, Cache, SyncCall};
 
-use super::IoThread;
-use crate::call::{CallError, Result, hand_over_vector};
-use crate::records::Records;
-use crate::region::Region;
+use super::{IoThread, Records, Region, Result};
+use crate::call::{CallError, hand_over_vector};
 use crate::staging::Staging;
 use crate::sync;
 
