@@ -12,21 +12,16 @@ pub(crate) type Result<T, E = CallError> = std::result::Result<T, E>;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call {
     pub name: &'static str,
-    /// By default EOPNOTSUPP and ENOSYS mean "not supported".
-    pub meanings: &'static [(Errno, Meaning)],
-}
-
-#[derive(Debug)]
-pub(crate) enum Meaning {
-    Unsupported,
-    /// A setting of the machine forbids the call. The worker has given up the privileges to override it.
-    Forbidden(&'static str),
-    Limited(&'static str),
+    /// Errors that mean "not supported", as do EOPNOTSUPP and ENOSYS. If a setting of the machine forbids the
+    /// call, the worker has given up the privileges to override it.
+    pub lacks: &'static [Errno],
+    /// What to do about an error.
+    pub advice: &'static [(Errno, &'static str)],
 }
 
 impl From<&'static str> for Call {
     fn from(name: &'static str) -> Self {
-        Self { name, meanings: &[] }
+        Self { name, lacks: &[], advice: &[] }
     }
 }
 
@@ -46,17 +41,12 @@ pub(crate) type PhaseError = (Phase, CallError);
 impl CallError {
     pub(crate) fn new(call: impl Into<Call>, errno: Errno) -> Self {
         let call = call.into();
-        let meaning = call.meanings.iter().find(|(number, _)| *number == errno).map(|(_, meaning)| meaning);
-        let (is_unsupported, setting) = match meaning {
-            // fallocate(2) returns the first, a missing call the second.
-            None => (matches!(errno, Errno::OPNOTSUPP | Errno::NOSYS), None),
-            Some(Meaning::Unsupported) => (true, None),
-            Some(Meaning::Forbidden(setting)) => (true, Some(setting)),
-            Some(Meaning::Limited(setting)) => (false, Some(setting)),
-        };
+        // fallocate(2) returns the first, a missing call the second.
+        let is_unsupported = [Errno::OPNOTSUPP, Errno::NOSYS].contains(&errno) || call.lacks.contains(&errno);
         let number = errno.raw_os_error();
-        let setting = setting.map(|setting| format!(": {setting}")).unwrap_or_default();
-        let error = Self::other(call, Failure::errno_message(number) + &setting);
+        let advice = call.advice.iter().find(|(of, _)| *of == errno);
+        let advice = advice.map(|(_, advice)| format!(": {advice}")).unwrap_or_default();
+        let error = Self::other(call, Failure::errno_message(number) + &advice);
         Self { errno: Some(number), is_unsupported, ..error }
     }
 

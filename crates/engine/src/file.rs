@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, IFlags};
 use rustix::io::{Errno, retry_on_intr};
 use writebench_model::{Cache, Case, Checksums, Cursor, Files, Opening, SyncCall};
 
-use crate::call::{Call, CallError, Meaning, Result, hand_over, retry};
+use crate::call::{Call, CallError, Result, hand_over, retry};
 use crate::region::to_usize;
 use crate::{pattern, sync};
 
@@ -23,8 +23,7 @@ pub enum Target<'t> {
 pub(crate) const COPIED: &str = "copied";
 
 /// EINVAL from a filesystem without direct I/O: open(2).
-pub(crate) const OPEN_DIRECT: Call =
-    Call { name: "open with O_DIRECT", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
+pub(crate) const OPEN_DIRECT: Call = Call { name: "open with O_DIRECT", lacks: &[Errno::INVAL], advice: &[] };
 
 /// The common name, one per thread, or the rank's own.
 pub(crate) fn names(stem: &str, case: &Case, rank: u32) -> Vec<String> {

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
@@ -52,11 +52,16 @@ pub(crate) fn run_guarded(words: &[OsString], phases: BorrowedFd<'_>, errors: Ow
     let mut command = Command::new("/proc/self/exe");
     command.arg(GUARD).args(words).env(PHASES_FD, phases.as_raw_fd().to_string());
     // The guard must outlive the worker's group, which is killed as a whole.
-    let guard = command.stdin(OwnedFd::from(guards)).stdout(errors).process_group(0).spawn()?;
+    let mut guard = command.stdin(OwnedFd::from(guards)).stdout(errors).process_group(0).spawn()?;
     drop(command);
-    let ended = read_report(&mut own, guard);
+    let mut text = String::new();
+    let read = own.read_to_string(&mut text);
+    let status = guard.wait();
     end_children();
-    ended
+    let (status, _) = (status?, read?);
+    let report: Result<Ended, i32> =
+        serde_json::from_str(&text).map_err(|_| io::Error::other(format!("its guard ended with {status}")))?;
+    report.map_err(io::Error::from_raw_os_error)
 }
 
 /// The user's programs must not inherit the worker's descriptors.
@@ -70,16 +75,6 @@ fn keep_inherited_descriptors() -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn read_report(from: &mut UnixStream, mut guard: Child) -> io::Result<Ended> {
-    let mut text = String::new();
-    let read = from.read_to_string(&mut text);
-    let status = guard.wait()?;
-    read?;
-    let report: Result<Ended, i32> =
-        serde_json::from_str(&text).map_err(|_| io::Error::other(format!("its guard ended with {status}")))?;
-    report.map_err(io::Error::from_raw_os_error)
 }
 
 /// Runs a program for the worker at the other end of standard input. Standard output is the program's error

@@ -131,15 +131,15 @@ impl Run<'_> {
             in_phase(progress, Phase::Verify, || self.verify(&regions, vec![sample.bytes], &mut sample))?;
             return Ok(sample);
         }
-        let records = self.timed_phases(states, progress, &mut sample, ranks)?;
+        let (records, curves, handed_over_bytes) = self.timed_phases(states, progress, &mut sample, ranks)?;
         note_end(watcher, &mut engine.memory, &mut sample);
-        sample.latency = records.merged.latency().map(Box::new);
+        sample.latency = records.latency().map(Box::new);
         let hand_overs = timeline::hand_overs(case, &regions);
-        let timeline = timeline::timeline(&records.curves, sample.phases_ns.write, hand_overs);
+        let timeline = timeline::timeline(&curves, sample.phases_ns.write, hand_overs);
         sample.timeline = timeline.map(Box::new);
 
         let mut verified =
-            in_phase(progress, Phase::Verify, || self.verify(&regions, records.handed_over_bytes, &mut sample));
+            in_phase(progress, Phase::Verify, || self.verify(&regions, handed_over_bytes, &mut sample));
         let checks_path =
             request.read_back.is_some() && case.axes().cache == Cache::Direct && self.role.rank == 0;
         if checks_path && verified.is_ok() {
@@ -216,17 +216,18 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Otherwise the C library would flush an open stream at exit, into any file with the same number.
+    /// Returns the records of all threads together, then each thread's curve and bytes. All threads close their
+    /// files: otherwise the C library would flush an open stream at exit, into any file with the same number.
     fn timed_phases(
         &self,
         states: Vec<ThreadState<'_>>,
         progress: &dyn Fn(Phase),
         sample: &mut Sample,
         ranks: &mut Ranks<'_>,
-    ) -> Result<AllRecords, PhaseError> {
+    ) -> Result<(Records, Vec<ProgressCurve>, Vec<u64>), PhaseError> {
         let attaches = states.iter().any(ThreadState::attaches);
-        let merged = Records::new(self.request.case.axes().sync, 0, None);
-        let mut all = AllRecords { merged, handed_over_bytes: Vec::new(), curves: Vec::new() };
+        let mut records = Records::new(self.request.case.axes().sync, 0, None);
+        let (mut curves, mut handed_over_bytes) = (Vec::new(), Vec::new());
         let states = Shared::new(states);
         std::thread::scope(|scope| {
             let threads = match Threads::start(scope, &states) {
@@ -240,10 +241,10 @@ impl Run<'_> {
             // The result is decided, and an error must not keep the next thread from closing.
             let _ = threads.in_turn(|state| {
                 let (bytes, write_ns) = (state.records.handed_over_bytes, sample.phases_ns.write);
-                all.handed_over_bytes.push(bytes);
-                all.merged.merge(&state.records);
+                handed_over_bytes.push(bytes);
+                records.merge(&state.records);
                 match &result {
-                    Ok(began) => all.curves.push(state.records.sampler.curve(*began, write_ns, bytes)),
+                    Ok(began) => curves.push(state.records.sampler.curve(*began, write_ns, bytes)),
                     Err(_) => drop(state.close()),
                 }
                 Ok(())
@@ -251,7 +252,7 @@ impl Run<'_> {
             // A rank syncs right after its write, as programs do.
             ranks.wait(result)
         })?;
-        Ok(all)
+        Ok((records, curves, handed_over_bytes))
     }
 
     /// Returns the start of phase write.
@@ -359,12 +360,6 @@ fn in_phase<T>(
 ) -> Result<T, PhaseError> {
     progress(phase);
     work().map_err(|error| (phase, error))
-}
-
-struct AllRecords {
-    merged: Records,
-    handed_over_bytes: Vec<u64>,
-    curves: Vec<ProgressCurve>,
 }
 
 /// The kernel reports a failed write-back once.

@@ -6,7 +6,7 @@ use memmap2::{Advice, MmapMut};
 use rustix::io::Errno;
 use writebench_model::{Bytes, Case, Data, DataMemory, Source};
 
-use crate::call::{Call, CallError, Meaning, Result};
+use crate::call::{Call, CallError, Result};
 use crate::region::to_usize;
 use crate::{pattern, region};
 
@@ -31,7 +31,7 @@ struct Content {
 const PAGE_BYTES: usize = 4096;
 /// glibc's malloc begins large memory here in its first page, which direct I/O refuses.
 const MALLOC_BYTES: usize = 16;
-const MADVISE: Call = Call { name: "madvise", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
+const MADVISE: Call = Call { name: "madvise", lacks: &[Errno::INVAL], advice: &[] };
 
 impl SourceBuffer {
     pub(crate) fn make(&mut self, case: &Case, rank: u32, seed: u64) -> Result<()> {

@@ -87,11 +87,8 @@ impl ThreadState<'_> {
         self.on_file(|state, file| {
             let result = state.thread.write(file, &mut state.records);
             state.records.behind = None;
-            if axes.cache == Cache::Direct {
-                result.map_err(|error| error.with_alignment(file))
-            } else {
-                result
-            }
+            let is_direct = axes.cache == Cache::Direct;
+            result.map_err(|error| if is_direct { error.with_alignment(file) } else { error })
         })
     }
 

@@ -5,12 +5,13 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use rustix::io::Errno;
 
-use crate::call::{Call, CallError, Meaning, Result};
+use crate::call::{Call, CallError, Result};
 
 /// EAGAIN at a limit on threads: pthread_create(3).
 const PTHREAD_CREATE: Call = Call {
     name: "pthread_create",
-    meanings: &[(Errno::AGAIN, Meaning::Limited("see pids.max of the control group, and ulimit -u"))],
+    lacks: &[],
+    advice: &[(Errno::AGAIN, "see pids.max of the control group, and ulimit -u")],
 };
 
 pub(crate) type Step<S> = fn(&mut S) -> Result<()>;

@@ -68,11 +68,8 @@ impl ProgressSampler {
     fn take(&mut self, at: Instant, bytes: u64) {
         self.readings.push((at, bytes));
         if self.readings.len() >= MOST_READINGS {
-            let mut is_second = true;
-            self.readings.retain(|_| {
-                is_second = !is_second;
-                is_second
-            });
+            let mut is_second = [false, true].into_iter().cycle();
+            self.readings.retain(|_| is_second.next() == Some(true));
             self.interval *= 2;
         }
     }

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use writebench_model::{AllocateCall, Cache, SyncCall};
 
 use super::{IoThread, Records, Region, Result};
-use crate::call::{Call, CallError, Meaning, hand_over, retry};
+use crate::call::{Call, CallError, hand_over, retry};
 use crate::region::to_usize;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
@@ -16,8 +16,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
 
 /// EINVAL from a filesystem without fallocate under O_DIRECT: the C library then writes a byte into each block
 /// (posix_fallocate(3)).
-const POSIX_FALLOCATE: Call =
-    Call { name: "posix_fallocate", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
+const POSIX_FALLOCATE: Call = Call { name: "posix_fallocate", lacks: &[Errno::INVAL], advice: &[] };
 
 pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) -> Result<()> {
     let flags = match call {

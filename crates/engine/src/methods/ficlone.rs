@@ -7,18 +7,12 @@ use rustix::io::Errno;
 
 use super::copy::copying;
 use super::{IoThread, Records, Region, Result};
-use crate::call::{Call, Meaning, libc_result, retry};
+use crate::call::{Call, libc_result, retry};
 
 /// For filesystems that share no blocks, two filesystems, and ranges that end inside a block:
 /// ioctl_ficlonerange(2).
-pub(super) const FICLONERANGE: Call = Call {
-    name: "ioctl(FICLONERANGE)",
-    meanings: &[
-        (Errno::XDEV, Meaning::Unsupported),
-        (Errno::INVAL, Meaning::Unsupported),
-        (Errno::NOTTY, Meaning::Unsupported),
-    ],
-};
+pub(super) const FICLONERANGE: Call =
+    Call { name: "ioctl(FICLONERANGE)", lacks: &[Errno::XDEV, Errno::INVAL, Errno::NOTTY], advice: &[] };
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     copying(region, clone_range)

@@ -13,34 +13,28 @@ use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
 use writebench_model::Case;
 
 use super::streaming_copy::StreamingCopy;
-use crate::call::{Call, CallError, Meaning, Result, libc_result, retry};
+use crate::call::{Call, CallError, Result, libc_result, retry};
 use crate::region::to_usize;
 
 /// ENODEV from a filesystem that cannot map files: mmap(2).
-pub(crate) const MMAP: Call = Call { name: "mmap", meanings: &[(Errno::NODEV, Meaning::Unsupported)] };
+pub(crate) const MMAP: Call = Call { name: "mmap", lacks: &[Errno::NODEV], advice: &[] };
 
 /// EINVAL before Linux 5.14. EFAULT if an access would raise SIGBUS: madvise(2).
 const POPULATE: Call = Call {
     name: "madvise(MADV_POPULATE)",
-    meanings: &[
-        (Errno::INVAL, Meaning::Unsupported),
-        (Errno::FAULT, Meaning::Limited("an access would raise SIGBUS: check the free space")),
-    ],
+    lacks: &[Errno::INVAL],
+    advice: &[(Errno::FAULT, "an access would raise SIGBUS: check the free space")],
 };
 
 /// EINVAL before Linux 6.1, and on filesystems without huge pages for written files.
 const COLLAPSE: Call = Call {
     name: "madvise(MADV_COLLAPSE)",
-    meanings: &[
-        (Errno::INVAL, Meaning::Unsupported),
-        (Errno::NOMEM, Meaning::Limited("no huge page is free")),
-        (Errno::AGAIN, Meaning::Limited("a page was in use: try again")),
-    ],
+    lacks: &[Errno::INVAL],
+    advice: &[(Errno::NOMEM, "no huge page is free"), (Errno::AGAIN, "a page was in use: try again")],
 };
 
 /// EINVAL from kernels without huge pages.
-pub(crate) const HUGE: Call =
-    Call { name: "madvise(MADV_HUGEPAGE)", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
+pub(crate) const HUGE: Call = Call { name: "madvise(MADV_HUGEPAGE)", lacks: &[Errno::INVAL], advice: &[] };
 
 /// include/uapi/asm-generic/mman-common.h.
 const MADV_COLLAPSE: c_int = 25;

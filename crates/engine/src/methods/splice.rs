@@ -8,14 +8,15 @@ use rustix::pipe::SpliceFlags;
 use super::attached::attached;
 use super::copy::{ended, move_all, open_source};
 use super::{IoThread, Records, Region, Result};
-use crate::call::{Call, Meaning, retry};
+use crate::call::{Call, retry};
 use crate::file::COPIED;
 use crate::region::to_usize;
 
 /// EPERM for more pipe memory than a user may have: pipe(7).
 pub(super) const SET_PIPE_SIZE: Call = Call {
     name: "fcntl(F_SETPIPE_SZ)",
-    meanings: &[(Errno::PERM, Meaning::Forbidden("see fs.pipe-max-size and fs.pipe-user-pages-soft"))],
+    lacks: &[Errno::PERM],
+    advice: &[(Errno::PERM, "see fs.pipe-max-size and fs.pipe-user-pages-soft")],
 };
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {

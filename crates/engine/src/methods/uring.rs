@@ -12,14 +12,15 @@ use writebench_model::{Axes, Registered};
 
 use self::queue::Queue;
 use super::{IoThread, Records, Region, Result};
-use crate::call::{Call, CallError, Meaning};
+use crate::call::{Call, CallError};
 use crate::region::to_usize;
 use crate::staging::Staging;
 
 /// EPERM if the kernel or a sandbox forbids io_uring: io_uring_setup(2).
 pub(super) const IO_URING_SETUP: Call = Call {
     name: "io_uring_setup",
-    meanings: &[(Errno::PERM, Meaning::Forbidden("see kernel.io_uring_disabled and kernel.io_uring_group"))],
+    lacks: &[Errno::PERM],
+    advice: &[(Errno::PERM, "see kernel.io_uring_disabled and kernel.io_uring_group")],
 };
 
 /// write(2). The kernel cuts a longer operation silently, and would run a linked one before the rest is moved.

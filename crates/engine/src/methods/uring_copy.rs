@@ -99,10 +99,7 @@ impl Queue<'_, '_> {
             }
             self.operations.wait()?;
             while let Some((index, kind, result)) = self.operations.completed() {
-                match kind {
-                    READ => self.complete_read(index, result)?,
-                    _ => self.complete_write(index, result, records)?,
-                }
+                self.complete(index, kind, result, records)?;
             }
         }
         records.handed_over_bytes += length;
@@ -142,32 +139,28 @@ impl Queue<'_, '_> {
         entry.flags(file_flags).user_data(user_data(index, kind))
     }
 
-    fn complete_read(&mut self, index: usize, result: i32) -> Result<()> {
+    fn complete(&mut self, index: usize, kind: u64, result: i32, records: &mut Records) -> Result<()> {
         let slot = &mut self.slots[index];
-        let offset = self.region.range.offset + slot.at + slot.read as u64;
-        match usize::try_from(result) {
-            Ok(0) => Err(ended("io_uring read", offset)),
-            Ok(read) => {
-                slot.read += read.min(slot.length - slot.read);
-                Ok(())
-            }
-            Err(_) if is_interrupted(result) => Ok(()),
-            Err(_) => Err(operation_failed("io_uring read", result).with_path(COPIED).at(offset)),
-        }
-    }
-
-    fn complete_write(&mut self, index: usize, result: i32, records: &mut Records) -> Result<()> {
-        let slot = &mut self.slots[index];
-        let offset = self.region.file_offset + slot.at + slot.written as u64;
-        if slot.read < slot.length {
+        if kind == WRITE && slot.read < slot.length {
             // The write was cancelled, or has written bytes not yet read.
             return self.push_both(index);
         }
+        let (done, base) = match kind {
+            READ => (&mut slot.read, self.region.range.offset),
+            _ => (&mut slot.written, self.region.file_offset),
+        };
+        let offset = base + slot.at + *done as u64;
+        let failed = |call| operation_failed(call, result).at(offset);
         match usize::try_from(result) {
+            Ok(0) if kind == READ => return Err(ended("io_uring read", offset)),
             Ok(0) => return Err(wrote_nothing("io_uring write").at(offset)),
-            Ok(written) => slot.written += written.min(slot.length - slot.written),
+            Ok(moved) => *done += moved.min(slot.length - *done),
             Err(_) if is_interrupted(result) => {}
-            Err(_) => return Err(operation_failed("io_uring write", result).at(offset)),
+            Err(_) if kind == READ => return Err(failed("io_uring read").with_path(COPIED)),
+            Err(_) => return Err(failed("io_uring write")),
+        }
+        if kind == READ {
+            return Ok(());
         }
         if slot.written < slot.length {
             let rest = self.entry(index, WRITE);
