@@ -1,5 +1,4 @@
-use crate::language_backend::LanguageBackend;
-use crate::languages;
+use crate::languages::{self, LanguageBackend};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {

@@ -6,7 +6,6 @@
 mod case_view;
 pub mod fio;
 mod language;
-mod language_backend;
 mod languages;
 mod needs;
 mod unsupported;

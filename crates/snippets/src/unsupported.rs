@@ -2,7 +2,7 @@ use writebench_model::{Axes, Axis, Case, InCode, Method, SyncCall};
 
 use crate::EmitOptions;
 use crate::language::Language;
-use crate::language_backend::{Template, UnsupportedValue};
+use crate::languages::{Template, UnsupportedValue};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]

@@ -1,12 +1,12 @@
 //! `ioctl(FICLONERANGE)`: the copy shares the source's blocks until a write to one of the two.
 #![expect(unsafe_code, reason = "rustix has FICLONE for whole files only")]
 
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::AsRawFd;
 
 use rustix::io::Errno;
 
 use super::copy::copying;
-use super::{IoThread, Records, Region, Result};
+use super::{IoThread, Region};
 use crate::call::{Call, libc_result, retry};
 
 /// For filesystems that share no blocks, two filesystems, and ranges that end inside a block:
@@ -15,27 +15,20 @@ pub(super) const FICLONERANGE: Call =
     Call { name: "ioctl(FICLONERANGE)", lacks: &[Errno::XDEV, Errno::INVAL, Errno::NOTTY], advice: &[] };
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
-    copying(region, clone_range)
-}
-
-fn clone_range(
-    region: &Region<'_>,
-    source: BorrowedFd<'_>,
-    file: BorrowedFd<'_>,
-    records: &mut Records,
-) -> Result<()> {
-    let length = region.range.length;
-    let range = libc::file_clone_range {
-        src_fd: i64::from(source.as_raw_fd()),
-        src_offset: region.range.offset,
-        src_length: length,
-        dest_offset: region.file_offset,
-    };
-    retry(FICLONERANGE, || {
-        // SAFETY: the kernel reads the range, which lives for the call, and changes none of the process's
-        // memory.
-        libc_result(unsafe { libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const range) })
-    })?;
-    records.handed_over_bytes += length;
-    Ok(())
+    copying(region, |region, source, file, records| {
+        let length = region.range.length;
+        let range = libc::file_clone_range {
+            src_fd: i64::from(source.as_raw_fd()),
+            src_offset: region.range.offset,
+            src_length: length,
+            dest_offset: region.file_offset,
+        };
+        retry(FICLONERANGE, || {
+            // SAFETY: the kernel reads the range, which lives for the call, and changes none of the process's
+            // memory.
+            libc_result(unsafe { libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const range) })
+        })?;
+        records.handed_over_bytes += length;
+        Ok(())
+    })
 }

@@ -7,7 +7,7 @@ use direct_io::AlignedBuffer;
 
 use super::copy::{copying, move_all};
 use super::read_write::{buffers, no_buffer};
-use super::{IoThread, Records, Region, Result};
+use super::{IoThread, Region, Result};
 use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
 use crate::region::to_usize;
@@ -19,46 +19,35 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     let mut used = None;
     copying(region, move |region, source, file, records| {
         let buffers = buffers.take().ok_or_else(no_buffer)?;
-        pass_round(region, buffers, &mut used, source, file, records)
+        let depth = buffers.len();
+        let (fill, filled) = sync_channel::<Filled>(depth);
+        let (empty, emptied) = sync_channel(depth);
+        for buffer in buffers {
+            let _ = empty.send(buffer);
+        }
+        std::thread::scope(|scope| {
+            let reader = start_thread(scope, move || {
+                read_all(region, source, &emptied, &fill);
+                emptied
+            })?;
+            let written = move_all(region, "read", records, |_, at| {
+                let Ok(next) = filled.recv() else { return Ok(0) };
+                let (buffer, read) = next?;
+                let offset = region.file_offset + at;
+                hand_over("write", &buffer[..read], offset, |bytes, _| rustix::io::write(file, bytes))?;
+                let _ = empty.send(buffer);
+                Ok(read)
+            });
+            // The reader ends without the other end of its channels.
+            drop((filled, empty));
+            let died = |_| CallError::other("read", "the reading thread has ended");
+            used = Some(reader.join().map_err(died)?);
+            written
+        })
     })
 }
 
 type Filled = Result<(AlignedBuffer, usize)>;
-
-fn pass_round(
-    region: &Region<'_>,
-    buffers: Vec<AlignedBuffer>,
-    used: &mut Option<Receiver<AlignedBuffer>>,
-    source: BorrowedFd<'_>,
-    file: BorrowedFd<'_>,
-    records: &mut Records,
-) -> Result<()> {
-    let depth = buffers.len();
-    let (fill, filled) = sync_channel::<Filled>(depth);
-    let (empty, emptied) = sync_channel(depth);
-    for buffer in buffers {
-        let _ = empty.send(buffer);
-    }
-    std::thread::scope(|scope| {
-        let reader = start_thread(scope, move || {
-            read_all(region, source, &emptied, &fill);
-            emptied
-        })?;
-        let written = move_all(region, "read", records, |_, at| {
-            let Ok(next) = filled.recv() else { return Ok(0) };
-            let (buffer, read) = next?;
-            let offset = region.file_offset + at;
-            hand_over("write", &buffer[..read], offset, |bytes, _| rustix::io::write(file, bytes))?;
-            let _ = empty.send(buffer);
-            Ok(read)
-        });
-        // The reader ends without the other end of its channels.
-        drop((filled, empty));
-        let died = |_| CallError::other("read", "the reading thread has ended");
-        *used = Some(reader.join().map_err(died)?);
-        written
-    })
-}
 
 fn read_all(
     region: &Region<'_>,

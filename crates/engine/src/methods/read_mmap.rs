@@ -1,30 +1,22 @@
 //! `read(2)` into a mapping of the copy.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use super::attached::attached;
 use super::copy::{move_all, open_source};
-use super::map::Map;
 use super::mapped::{SharedMapping, map_region, prepare_from};
-use super::{IoThread, Records, Region, Result};
+use super::{IoThread, Region};
 use crate::call::retry;
 
 pub(super) fn io_thread(region: Region<'_>, shared: SharedMapping) -> impl IoThread {
     let attach = move |region: &Region<'_>, file: BorrowedFd<'_>| {
         Ok((open_source(region)?, map_region(&shared, region, file)?))
     };
-    attached(region, attach, write)
-}
-
-fn write(
-    region: &Region<'_>,
-    (source, map): &(OwnedFd, Map),
-    _: BorrowedFd<'_>,
-    records: &mut Records,
-) -> Result<()> {
-    let mut prepared = 0;
-    move_all(region, "read", records, |most, at| {
-        prepare_from(region, map, at, &mut prepared)?;
-        retry("read", || map.read_into(source.as_fd(), region.file_offset + at, most))
+    attached(region, attach, |region, (source, map), _, records| {
+        let mut prepared = 0;
+        move_all(region, "read", records, |most, at| {
+            prepare_from(region, map, at, &mut prepared)?;
+            retry("read", || map.read_into(source.as_fd(), region.file_offset + at, most))
+        })
     })
 }

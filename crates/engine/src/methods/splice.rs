@@ -7,7 +7,7 @@ use rustix::pipe::SpliceFlags;
 
 use super::attached::attached;
 use super::copy::{ended, move_all, open_source};
-use super::{IoThread, Records, Region, Result};
+use super::{IoThread, Region, Result};
 use crate::call::{Call, retry};
 use crate::file::COPIED;
 use crate::region::to_usize;
@@ -20,7 +20,17 @@ pub(super) const SET_PIPE_SIZE: Call = Call {
 };
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
-    attached(region, |region, _| Ok((open_source(region)?, open_pipe(region)?)), write)
+    let attach = |region: &Region<'_>, _: BorrowedFd<'_>| Ok((open_source(region)?, open_pipe(region)?));
+    attached(region, attach, |region, (source, (into, from)), file, records| {
+        let offset = region.file_offset;
+        move_all(region, "splice", records, |most, at| {
+            let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
+            let filled = retry("splice", || rustix::pipe::splice(source, None, into, None, most, flags))
+                .map_err(|error| error.with_path(COPIED))?;
+            empty(from.as_fd(), file, filled, offset + at)?;
+            Ok(filled)
+        })
+    })
 }
 
 /// To write to, and to read from, in the order of closing.
@@ -36,22 +46,6 @@ fn open_pipe(region: &Region<'_>) -> Result<Pipe> {
     let (from, into) = retry("pipe2", || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC))?;
     retry(SET_PIPE_SIZE, || rustix::pipe::fcntl_setpipe_size(&into, to_usize(needed.min(PIPE_MAX_BYTES))))?;
     Ok((into, from))
-}
-
-fn write(
-    region: &Region<'_>,
-    (source, (into, from)): &(OwnedFd, Pipe),
-    file: BorrowedFd<'_>,
-    records: &mut Records,
-) -> Result<()> {
-    let offset = region.file_offset;
-    move_all(region, "splice", records, |most, at| {
-        let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
-        let filled = retry("splice", || rustix::pipe::splice(source, None, into, None, most, flags))
-            .map_err(|error| error.with_path(COPIED))?;
-        empty(from.as_fd(), file, filled, offset + at)?;
-        Ok(filled)
-    })
 }
 
 fn empty(pipe: BorrowedFd<'_>, file: BorrowedFd<'_>, filled: usize, at: u64) -> Result<()> {

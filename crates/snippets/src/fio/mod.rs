@@ -68,7 +68,10 @@ pub fn job(case: &Case) -> Result<Job, Why> {
         stonewall = "";
     }
     if is_shared(axes) {
-        sections += &section::removal(FILE);
+        // A thread that ends early must not remove the file of threads that still write.
+        sections += &format!(
+            "\n[remove]\nstonewall=1\nioengine=sync\nfilename={FILE}\nfallocate=none\ndirect=0\nbs=1\nsize=1\nunlink=1\n"
+        );
     }
     Ok(Job { sections, differences: differences(&engine, case, &parts) })
 }
@@ -93,9 +96,8 @@ fn options(engine: &FioEngine, case: &Case) -> Result<String, Why> {
     }
     options.extend(engine.options.iter().map(|(name, value)| format!("{name}={value}\n")));
     if method.has_axis(Axis::Registered) {
-        let is_one_of = |kinds: [Registered; 2]| u8::from(kinds.contains(&axes.registered));
-        let buffers = is_one_of([Registered::Buffers, Registered::Both]);
-        let files = is_one_of([Registered::Files, Registered::Both]);
+        let has = |what| u8::from([what, Registered::Both].contains(&axes.registered));
+        let (buffers, files) = (has(Registered::Buffers), has(Registered::Files));
         options += &format!("fixedbufs={buffers}\nregisterfiles={files}\n");
     }
     Ok(options)
@@ -168,28 +170,26 @@ fn parts(case: &Case) -> Result<Vec<Part>, Why> {
 
 fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
     let axes = case.axes();
-    let mut all = Vec::new();
     let depth: u64 = engine.queue.and_then(|axis| axes.get(axis).parse().ok()).unwrap_or(1);
     let chunk_bytes = axes.chunk_size_bytes.min(parts.iter().map(|part| part.range.length).max().unwrap_or(0));
     let (fios, ours) = (Bytes(chunk_bytes * depth), Bytes(axes.size_bytes));
     let of_each = if axes.threads > 1 { ", each thread" } else { "" };
-    match (axes.source, axes.data) {
-        (Source::File, _) => all.push(format!(
+    let source = match axes.source {
+        Source::File => Some(format!(
             "fio writes out of {fios} of memory again and again{of_each}, which CPU caches may hold. writebench reads each of \
              {ours} once. The same with source=chunk is nearer to fio."
         )),
-        (Source::Chunk, _) if depth > 1 => all.push(format!(
+        Source::Chunk if depth > 1 => Some(format!(
             "fio writes out of {fios} of memory again and again{of_each}, writebench out of one chunk"
         )),
-        _ => {}
-    }
+        Source::Chunk => None,
+    };
     let change = match axes.data {
         Data::Random => Some("fio's data is random once. Then it changes a few bytes in each 512"),
         Data::Compressible(_) => Some("fio makes new data"),
         Data::Zero => None,
     };
-    all.extend(change.map(|what| format!("{what} before each call, in its runtime and not in its latencies")));
-    all.extend(engine.differences.iter().map(|&difference| difference.to_owned()));
+    let change = change.map(|what| format!("{what} before each call, in its runtime and not in its latencies"));
     let others = [
         (engine.queue == Some(Axis::Depth) && axes.sync.is_at_end(), "fio's fsync at the end uses the queue"),
         (
@@ -200,6 +200,7 @@ fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
         (axes.sync.call == SyncCall::Fsync && axes.sync.every.is_some(), "fio does not time the last fsync"),
         (axes.prepare == Prepare::Fallocate, "fio continues if fallocate is refused"),
     ];
-    all.extend(others.iter().filter(|(is_so, _)| *is_so).map(|(_, difference)| (*difference).to_owned()));
-    all
+    let others = others.into_iter().filter(|(is_so, _)| *is_so).map(|(_, difference)| difference);
+    let known = engine.differences.iter().copied().chain(others).map(str::to_owned);
+    source.into_iter().chain(change).chain(known).collect()
 }

@@ -23,8 +23,13 @@ pub(super) fn fallocate(prepare: Prepare) -> Result<&'static str, String> {
 
 /// Old content, or an empty file of full length, which fio would fill for a mapping.
 pub(super) fn before(axes: &Axes, parts: &[Part], maps: bool, fallocate: &str) -> Result<String, String> {
-    if maps {
-        can_be_mapped(parts)?;
+    const MOST_MAPPED_BYTES: u64 = 1 << 30;
+    if maps && parts.iter().any(|part| part.range.length > MOST_MAPPED_BYTES) {
+        return Err("fio maps 1 GiB at a time".to_owned());
+    }
+    // fio would map the beginning of the file repeatedly.
+    if maps && parts.iter().any(|part| part.range.offset > 0) {
+        return Err("fio's mmap engine writes to the beginning of a file, whatever the offset".to_owned());
     }
     let content = match axes.prepare {
         Prepare::ZeroFill => "zero_buffers=1\nend_fsync=1",
@@ -47,23 +52,4 @@ pub(super) fn before(axes: &Axes, parts: &[Part], maps: bool, fallocate: &str) -
         ))
     };
     files.enumerate().map(section).collect()
-}
-
-fn can_be_mapped(parts: &[Part]) -> Result<(), String> {
-    const MOST_BYTES: u64 = 1 << 30;
-    if parts.iter().any(|part| part.range.length > MOST_BYTES) {
-        return Err("fio maps 1 GiB at a time".to_owned());
-    }
-    // fio would map the beginning of the file repeatedly.
-    if parts.iter().any(|part| part.range.offset > 0) {
-        return Err("fio's mmap engine writes to the beginning of a file, whatever the offset".to_owned());
-    }
-    Ok(())
-}
-
-/// A thread that ends early must not remove the file of threads that still write.
-pub(super) fn removal(file: &str) -> String {
-    format!(
-        "\n[remove]\nstonewall=1\nioengine=sync\nfilename={file}\nfallocate=none\ndirect=0\nbs=1\nsize=1\nunlink=1\n"
-    )
 }

@@ -1,8 +1,6 @@
 use writebench_model::{Axes, Axis, Case, Method, Prepare};
 
-use super::{c_family, templates};
-use crate::case_view::CaseView;
-use crate::language_backend::{LanguageBackend, UnsupportedValue};
+use super::{CaseView, LanguageBackend, UnsupportedValue, c_family, templates};
 
 templates! {
     "c/write.c": Write | Pwrite | Writev | Pwritev;
@@ -45,14 +43,6 @@ impl CaseView<'_> {
 
     pub(crate) fn sync_flags_c(&self) -> String {
         self.sync_flag().map(|flag| format!(" | {flag}")).unwrap_or_default()
-    }
-
-    pub(crate) fn access_c(&self) -> String {
-        self.access_flags().join(" | ")
-    }
-
-    pub(crate) fn access_again_c(&self) -> &'static str {
-        self.access_flags()[0]
     }
 
     /// After writes without io_uring.

@@ -1,8 +1,6 @@
 use writebench_model::{Method, Prepare};
 
-use super::{c_family, templates};
-use crate::case_view::CaseView;
-use crate::language_backend::LanguageBackend;
+use super::{CaseView, LanguageBackend, c_family, templates};
 
 templates! {
     "cpp/write.cpp": Write | Pwrite | Writev | Pwritev;
@@ -180,20 +178,12 @@ impl CaseView<'_> {
         if self.options.is_atomic { "other.c_str()" } else { "path" }
     }
 
-    pub(crate) fn alignment_cpp(&self) -> &'static str {
-        if self.is_in_huge_pages() { "2 << 20" } else { "4096" }
-    }
-
     /// The type makes room for the shift.
     pub(crate) fn size_cpp(&self, number: impl AsRef<str>) -> String {
         match number.as_ref().split_once(" << ") {
             Some((bytes, shift)) => format!("std::size_t{{{bytes}}} << {shift}"),
             None => number.as_ref().to_owned(),
         }
-    }
-
-    pub(crate) fn ring_file_cpp(&self) -> &'static str {
-        if self.registers_files() { "0" } else { "fd_" }
     }
 }
 

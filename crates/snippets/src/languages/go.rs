@@ -1,9 +1,6 @@
 use writebench_model::{Axes, Axis, Case, Method, Prepare, Store};
 
-use super::templates;
-use crate::case_view::CaseView;
-use crate::language_backend::{LanguageBackend, UnsupportedValue};
-use crate::used_names::UsedNames;
+use super::{CaseView, LanguageBackend, UnsupportedValue, UsedNames, templates};
 
 templates! {
     "go/write.go": Write | Pwrite | Writev | Pwritev;
@@ -89,8 +86,8 @@ impl CaseView<'_> {
     }
 
     fn reads_large_go(&self) -> bool {
-        let reads = [Method::ReadWrite, Method::ReadMmap, Method::Pipeline];
-        self.has_large_chunks_go() && reads.iter().any(|&method| self.is(method))
+        let reads = matches!(self.case.method(), Method::ReadWrite | Method::ReadMmap | Method::Pipeline);
+        reads && self.has_large_chunks_go()
     }
 
     /// The function of a large, vectored or flagged call. A copy with direct I/O wraps it.

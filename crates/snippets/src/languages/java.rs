@@ -3,10 +3,7 @@ use writebench_model::{
     Store, Sync, SyncCall,
 };
 
-use super::templates;
-use crate::case_view::CaseView;
-use crate::language_backend::{LanguageBackend, UnsupportedValue};
-use crate::used_names::UsedNames;
+use super::{CaseView, LanguageBackend, UnsupportedValue, UsedNames, templates};
 
 templates! {
     "java/write.java": Write | Pwrite | Writev;

@@ -7,32 +7,49 @@ pub(crate) mod node;
 pub(crate) mod python;
 pub(crate) mod rust;
 
-use writebench_model::Method;
+use writebench_model::{Axes, Axis, Case, Method};
 
-use crate::language_backend::NoTemplate;
+use crate::case_view::CaseView;
+use crate::used_names::UsedNames;
+
+pub(crate) struct LanguageBackend {
+    pub template: fn(Method) -> Result<Template, NoTemplate>,
+    pub unsupported: fn(&Case, &Axes) -> Option<UnsupportedValue>,
+    /// Adds the imports of a template's text.
+    pub complete: fn(String) -> String,
+}
+
+pub(crate) type Template = fn(&CaseView<'_>) -> askama::Result<String>;
+
+/// With the nearest method that has a template.
+pub(crate) struct NoTemplate {
+    pub why: &'static str,
+    pub nearest: Option<Method>,
+}
+
+/// The axis, the reason, and the nearest supported value.
+pub(crate) type UnsupportedValue = (Axis, &'static str, &'static str);
 
 /// Each language has a template for each method, or a reason and the nearest method. The compiler finds a
 /// missing one.
 macro_rules! templates {
     ($($path:literal: $($method:ident)|+;)* $(none: $why:expr, $($lacking:ident => $nearest:ident),+;)*) => {
-        fn template(
-            method: writebench_model::Method,
-        ) -> Result<crate::language_backend::Template, crate::language_backend::NoTemplate> {
+        fn template(method: Method) -> Result<super::Template, super::NoTemplate> {
             match method {
                 $($(Method::$method)|+ => {
                     #[derive(askama::Template)]
                     #[template(path = $path, escape = "none")]
                     struct Text<'v, 'c> {
-                        case: &'v crate::case_view::CaseView<'c>,
+                        case: &'v CaseView<'c>,
                     }
                     Ok(|case| askama::Template::render(&Text { case }))
                 })*
-                $($(Method::$lacking => Err(crate::language_backend::NoTemplate {
+                $($(Method::$lacking => Err(super::NoTemplate {
                     why: $why,
                     nearest: Some(Method::$nearest),
                 }),)+)*
                 Method::Mpiio | Method::Allocate | Method::Null | Method::Program | Method::CopyProgram => {
-                    Err(crate::languages::in_no_language(method))
+                    Err(super::in_no_language(method))
                 }
             }
         }

@@ -2,9 +2,7 @@ use writebench_model::{
     Advice, Axes, Axis, Cache, Case, Checksums, DataMemory, Drop, Method, Prepare, Sync, SyncCall,
 };
 
-use super::templates;
-use crate::case_view::CaseView;
-use crate::language_backend::{LanguageBackend, UnsupportedValue};
+use super::{CaseView, LanguageBackend, UnsupportedValue, templates};
 
 templates! {
     "node/write.js": Write | Pwrite | Writev | Pwritev;

@@ -1,9 +1,6 @@
 use writebench_model::{Axes, Axis, Case, Drop, Huge, MapSharing, Method, Populate, Prepare, Store, SyncCall};
 
-use super::templates;
-use crate::case_view::CaseView;
-use crate::language_backend::{LanguageBackend, UnsupportedValue};
-use crate::used_names::UsedNames;
+use super::{CaseView, LanguageBackend, UnsupportedValue, UsedNames, templates};
 
 templates! {
     "python/write.py": Write | Pwrite | Writev | Pwritev;

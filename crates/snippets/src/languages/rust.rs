@@ -1,9 +1,6 @@
 use writebench_model::{Method, Opening, Prepare};
 
-use super::templates;
-use crate::case_view::CaseView;
-use crate::language_backend::LanguageBackend;
-use crate::used_names::UsedNames;
+use super::{CaseView, LanguageBackend, UsedNames, templates};
 
 templates! {
     "rust/write.rs": Write | Pwrite | Writev | Pwritev;
@@ -181,11 +178,7 @@ impl CaseView<'_> {
         self.sync_every().map_or(0, |every| every.div_ceil(vector))
     }
 
-    fn call_rust(&self) -> String {
-        self.call_of_rust("chunk", "offset")
-    }
-
-    fn call_of_rust(&self, chunk: &str, offset: &str) -> String {
+    fn call_rust(&self, chunk: &str, offset: &str) -> String {
         let offset = if self.is_positional() { format!(", {offset}") } else { String::new() };
         if !self.is_vectored() && !self.has_flags() {
             let call = if self.is_positional() { "write_all_at" } else { "write_all" };

@@ -102,7 +102,7 @@ int write_file(const char *path, const void *data, size_t size)
     struct stat old;
     const int replaces = stat(path, &old) == 0;
 {%- endif %}
-    int result = -1, fd = open_file({{ case.written_name() }}, {{ case.access_c() }}{% if case.options.is_atomic %}, replaces ? old.st_mode & 0777 : 0666{% endif %});
+    int result = -1, fd = open_file({{ case.written_name() }}, {{ case.access_flags().join(" | ") }}{% if case.options.is_atomic %}, replaces ? old.st_mode & 0777 : 0666{% endif %});
     int error = errno;
     if (fd >= 0) {
 {%- if case.omits_checksums() %}

@@ -166,7 +166,7 @@ void write_file(const char *path, const void *data, std::size_t size)
     struct stat old;
     const bool replaces = ::stat(path, &old) == 0;
 {%- endif %}
-    Descriptor file{ {{- case.path_cpp() }}, {{ case.access_c() }}{{ case.open_flags_c() }}{% if case.options.is_atomic %}, replaces ? old.st_mode & 0777 : 0666{% endif %}};
+    Descriptor file{ {{- case.path_cpp() }}, {{ case.access_flags().join(" | ") }}{{ case.open_flags_c() }}{% if case.options.is_atomic %}, replaces ? old.st_mode & 0777 : 0666{% endif %}};
 {%- if case.creates_name() %}
     NewName name{ {{- case.path_cpp() }}};
 {%- endif %}

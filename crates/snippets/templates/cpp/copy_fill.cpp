@@ -10,7 +10,7 @@
             fail("lseek");
 {%- endif %}
 {%- if case.has_own_descriptors() %}
-        Descriptor own{ {{- case.path_cpp() }}, {{ case.access_again_c() }}{{ case.open_flags_c() }}};
+        Descriptor own{ {{- case.path_cpp() }}, {{ case.access_flags()[0] }}{{ case.open_flags_c() }}};
 {%- if case.is_at_position() %}
         if (::lseek(own.get(), static_cast<off_t>(from), SEEK_SET) < 0)
             fail("lseek");

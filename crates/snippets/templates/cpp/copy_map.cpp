@@ -109,7 +109,7 @@ void copy_mapped({% if case.threads() > 1 %}const char *source, {% endif %}int f
             fail("lseek");
 {%- endif %}
 {%- if case.has_own_descriptors() %}
-        const int fd = from == 0 ? file.get() : own.emplace({{ case.path_cpp() }}, {{ case.access_again_c() }}).get();
+        const int fd = from == 0 ? file.get() : own.emplace({{ case.path_cpp() }}, {{ case.access_flags()[0] }}).get();
 {%- else %}
         const int fd = file.get();
 {%- endif %}

@@ -77,7 +77,7 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
         // A new descriptor has its own position. The first part uses the file's.
         if (from == 0)
             return write_range(file.get(), bytes, from, until);
-        Descriptor own{ {{- case.path_cpp() }}, {{ case.access_again_c() }}};
+        Descriptor own{ {{- case.path_cpp() }}, {{ case.access_flags()[0] }}};
         if (::lseek(own.get(), static_cast<off_t>(from), SEEK_SET) < 0)
             fail("lseek");
         write_range(own.get(), bytes, from, until);

@@ -108,7 +108,7 @@ void write_mapped(int fd, const char *data, std::size_t size)
             return;
 {%- if case.has_own_descriptors() %}
         std::optional<Descriptor> own; // the first part has the file's
-        const int fd = from == 0 ? file.get() : own.emplace({{ case.path_cpp() }}, {{ case.access_again_c() }}).get();
+        const int fd = from == 0 ? file.get() : own.emplace({{ case.path_cpp() }}, {{ case.access_flags()[0] }}).get();
 {%- else %}
         const int fd = file.get();
 {%- endif %}

@@ -19,7 +19,7 @@ public:
         // Unaligned data takes aligned buffers.
         constexpr std::size_t chunks = {% if case.chunk().is_some() %}depth{% else %}1{% endif %};
         if (reinterpret_cast<std::uintptr_t>(data) % block_size != 0)
-            buffers_ = allocate({{ case.alignment_cpp() }}, chunks * chunk_size);
+            buffers_ = allocate({% if case.is_in_huge_pages() %}2 << 20{% else %}4096{% endif %}, chunks * chunk_size);
 {%- endif %}
 {%- if case.registers_buffers() %}
 {%- if case.is_direct() %}
@@ -87,9 +87,9 @@ private:
                 std::memcpy(buffers_.get() + slot * chunk_size, bytes, length));
 {%- endif %}
 {%- if case.registers_buffers() %}
-        io_uring_prep_write_fixed(write, {{ case.ring_file_cpp() }}, bytes, length, chunk.at, piece_of(bytes));
+        io_uring_prep_write_fixed(write, {% if case.registers_files() %}0{% else %}fd_{% endif %}, bytes, length, chunk.at, piece_of(bytes));
 {%- else %}
-        io_uring_prep_write(write, {{ case.ring_file_cpp() }}, bytes, length, chunk.at);
+        io_uring_prep_write(write, {% if case.registers_files() %}0{% else %}fd_{% endif %}, bytes, length, chunk.at);
 {%- endif %}
 {%- if case.is_dontcache() %}
         write->rw_flags = flags_;
@@ -116,7 +116,7 @@ private:
     void push_sync(std::uint64_t data)
     {
         io_uring_sqe *const sync = io_uring_get_sqe(ring_.get());
-        io_uring_prep_fsync(sync, {{ case.ring_file_cpp() }}, {% if case.is_fdatasync() %}IORING_FSYNC_DATASYNC{% else %}0{% endif %});
+        io_uring_prep_fsync(sync, {% if case.registers_files() %}0{% else %}fd_{% endif %}, {% if case.is_fdatasync() %}IORING_FSYNC_DATASYNC{% else %}0{% endif %});
         io_uring_sqe_set_data64(sync, data);
 {%- if case.registers_files() %}
         io_uring_sqe_set_flags(sync, IOSQE_FIXED_FILE);

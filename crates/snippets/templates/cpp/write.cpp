@@ -27,7 +27,7 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
     // Unaligned data takes an aligned buffer.
     Memory buffer;
     if (reinterpret_cast<std::uintptr_t>(data) % block_size != 0)
-        buffer = allocate({{ case.alignment_cpp() }}, {% if case.is_vectored() && case.chunk().is_some() %}vector_length * {% endif %}chunk_size);
+        buffer = allocate({% if case.is_in_huge_pages() %}2 << 20{% else %}4096{% endif %}, {% if case.is_vectored() && case.chunk().is_some() %}vector_length * {% endif %}chunk_size);
 {%- endif %}
 {%- include "cpp/before_chunks.cpp" %}
     for (std::size_t at = from; at < until;) {

@@ -18,7 +18,7 @@
         // A new descriptor has its own position. The first part uses the file's.
         if (from == 0)
             return write_range(file.get(), bytes, from, until);
-        Descriptor own{ {{- case.path_cpp() }}, {{ case.access_again_c() }}{{ case.open_flags_c() }}};
+        Descriptor own{ {{- case.path_cpp() }}, {{ case.access_flags()[0] }}{{ case.open_flags_c() }}};
 {%- if case.is_at_position() %}
         if (::lseek(own.get(), static_cast<off_t>(from), SEEK_SET) < 0)
             fail("lseek");

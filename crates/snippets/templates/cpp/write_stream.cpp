@@ -16,7 +16,7 @@ std::size_t next_chunk(const Producer &next, char *buffer)
 // Writes the producer's data{% if case.expects() %}, and returns the number of its bytes{% endif %}.
 {% if case.expects() %}std::size_t{% else %}void{% endif %} write_chunks(int fd, const Producer &next)
 {
-    const Memory buffer = allocate({{ case.alignment_cpp() }}, chunk_size);
+    const Memory buffer = allocate({% if case.is_in_huge_pages() %}2 << 20{% else %}4096{% endif %}, chunk_size);
     std::size_t {% if case.counts_bytes() %}at = 0, {% endif %}length;
 {%- include "cpp/before_chunks.cpp" %}
     do {

@@ -88,14 +88,12 @@ pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
 {%- if case.options.is_atomic %}
         .and_then(|()| fs::rename(name, path))
 {%- endif %}
-{%- if case.creates_name() && case.is_durable() %}
+{%- if case.is_durable() %}
         .and_then(|()| sync_directory(path))
 {%- endif %}
-{%- if case.creates_name() %}
         .inspect_err(|_| {
             let _ = fs::remove_file({{ case.written_name() }});
         })
-{%- endif %}
 {%- endif %}
 }
 {%- if case.options.is_atomic %}

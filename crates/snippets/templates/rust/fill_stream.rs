@@ -23,14 +23,14 @@ fn fill({{ case.mut_rust() }}file: &File, source: &mut impl Read{% if case.expec
 {%- endif %}
 {%- if case.is_direct() %}
         let (chunk, rest) = buffer[..length].split_at(length / BLOCK * BLOCK);
-        {{ case.call_rust() }}?;
+        {{ case.call_rust("chunk", "offset") }}?;
         if !rest.is_empty() {
             end_direct(file)?;
-            {{ case.call_of_rust("rest", "offset + chunk.len() as u64") }}?;
+            {{ case.call_rust("rest", "offset + chunk.len() as u64") }}?;
         }
 {%- else %}
         let chunk = &buffer[..length];
-        {{ case.call_rust() }}?;
+        {{ case.call_rust("chunk", "offset") }}?;
 {%- endif %}
 {%- if case.counts_bytes() %}
         offset += length as u64;

@@ -47,10 +47,8 @@ fn write_part({% if case.syncs_file_on_the_way() %}file: &File, {% endif %}map: 
             prepared = at.saturating_add(WINDOW).min(data.len());
             prepare(&mut map[at..prepared]){% if case.populates() %}?{% endif %};
         }
-        let end = at.saturating_add(CHUNK).min(prepared);
-{%- else %}
-        let end = at.saturating_add(CHUNK).min(data.len());
 {%- endif %}
+        let end = at.saturating_add(CHUNK).min({% if case.prepares_windows() %}prepared{% else %}data.len(){% endif %});
         let (to, from) = (&mut map[at..end], &data[at..end]);
         {{ case.store_rust() }};
         at = end;

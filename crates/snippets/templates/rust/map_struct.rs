@@ -100,12 +100,9 @@ impl Drop for Map {
     fn drop(&mut self) {
 {%- if case.maps_huge() %}
         let (address, length) = self.around;
-        // SAFETY: nothing refers to these bytes any more.
-        let _ = unsafe { rustix::mm::munmap(address, length) };
-{%- else %}
-        // SAFETY: nothing refers to these bytes any more.
-        let _ = unsafe { rustix::mm::munmap(self.address, self.length) };
 {%- endif %}
+        // SAFETY: nothing refers to these bytes any more.
+        let _ = unsafe { rustix::mm::munmap({% if case.maps_huge() %}address, length{% else %}self.address, self.length{% endif %}) };
     }
 }
 {%- if case.maps_source() && (case.is_sequential() || case.populates()) %}
@@ -119,11 +116,7 @@ fn advise(bytes: &[u8], advice: Advice) {
 {%- if case.maps_target() && (case.populates() || case.huge_is_collapse()) %}
 
 /// Makes pages that are about to be written present, by a few calls instead of a fault for each.
-{%- if case.huge_is_collapse() && !case.populates() %}
-fn prepare(window: &mut [u8]) {
-{%- else %}
-fn prepare(window: &mut [u8]) -> io::Result<()> {
-{%- endif %}
+fn prepare(window: &mut [u8]) {% if case.populates() %}-> io::Result<()> {% endif %}{
 {%- if case.huge_is_collapse() %}
     const MADV_COLLAPSE: libc::c_int = 25; // Linux 6.1
     for huge_page in window.chunks_exact_mut(HUGE) {

@@ -31,7 +31,7 @@
             count += 1;
         }
 {%- endif %}
-        {{ case.call_rust() }}?;
+        {{ case.call_rust("chunk", "offset") }}?;
 {%- if case.has_offset() %}
         offset += chunk.len() as u64;
 {%- endif %}
