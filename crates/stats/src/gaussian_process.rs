@@ -36,10 +36,9 @@ pub struct Kernel {
 
 /// The factors to choose from: a decisive axis, one with influence, and one with hardly any.
 const FACTORS: [f64; 3] = [0.5, 0.8, 0.97];
-/// The standard deviations to choose from, in logarithms: effects of 15 % to a factor of 3, noise of 2 % to
-/// 30 %.
-const NOISES: [f64; 4] = [0.02, 0.05, 0.12, 0.3];
-const SPREADS: [f64; 4] = [0.15, 0.3, 0.6, 1.2];
+/// The variances to choose from, in squared logarithms: noise of 2 % to 30 %, effects of 15 % to a factor of 3.
+const NOISES: [f64; 4] = [0.02 * 0.02, 0.05 * 0.05, 0.12 * 0.12, 0.3 * 0.3];
+const VARIANCES: [f64; 4] = [0.15 * 0.15, 0.3 * 0.3, 0.6 * 0.6, 1.2 * 1.2];
 /// The means of levels differ by much more than those of points.
 const LEVEL_VARIANCE: f64 = 4.0;
 /// How often all choices are repeated.
@@ -61,8 +60,11 @@ impl Kernel {
         for _ in 0..SWEEPS {
             let before = best.clone();
             for place in 0..best.axes.len() + 3 {
-                let current = best.clone();
-                for other in current.others(place) {
+                for &choice in best.place(place).1 {
+                    let mut other = best.clone();
+                    if std::mem::replace(other.place(place).0, choice) == choice {
+                        continue;
+                    }
                     let likelihood = other.likelihood(&points, observations);
                     if likelihood > best_likelihood {
                         (best, best_likelihood) = (other, likelihood);
@@ -76,25 +78,14 @@ impl Kernel {
         best
     }
 
-    /// Each other value in one place: the axes, then the level, the variance and the noise.
-    fn others(&self, place: usize) -> Vec<Self> {
-        let squares = |deviations: &[f64]| deviations.iter().map(|deviation| deviation * deviation).collect();
-        let choices: Vec<f64> = match place.checked_sub(self.axes.len()) {
-            Some(1) => squares(&SPREADS),
-            Some(2) => squares(&NOISES),
-            _ => FACTORS.to_vec(),
-        };
-        let with = |choice: f64| {
-            let mut other = self.clone();
-            match place.checked_sub(self.axes.len()) {
-                None => other.axes[place] = choice,
-                Some(0) => other.level = choice,
-                Some(1) => other.variance = choice,
-                Some(_) => other.noise = choice,
-            }
-            other
-        };
-        choices.into_iter().map(with).filter(|other| other != self).collect()
+    /// The value in one place, and its choices: the axes, then the level, the variance and the noise.
+    fn place(&mut self, place: usize) -> (&mut f64, &'static [f64]) {
+        match place.checked_sub(self.axes.len()) {
+            None => (&mut self.axes[place], &FACTORS),
+            Some(0) => (&mut self.level, &FACTORS),
+            Some(1) => (&mut self.variance, &VARIANCES),
+            Some(_) => (&mut self.noise, &NOISES),
+        }
     }
 
     fn covariance(&self, a: &Point, b: &Point) -> f64 {

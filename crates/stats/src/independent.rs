@@ -37,11 +37,13 @@ impl Ratios {
     /// The ratio with that rank: by bisection until few ratios remain, then from a list. Positive floats
     /// have the order of their bits.
     fn smallest(&self, rank: usize) -> f64 {
-        let (least, most) = self.ends();
-        let few = self.numerator.len() + self.denominator.len();
+        let (numerator, denominator) = (&self.numerator, &self.denominator);
+        let few = numerator.len() + denominator.len();
+        let least = numerator[0] / denominator[denominator.len() - 1];
+        let most = numerator[numerator.len() - 1] / denominator[0];
         let (mut below, mut up_to) = (least.to_bits().saturating_sub(1), most.to_bits());
         let mut before = self.at_most(f64::from_bits(below));
-        let mut until = self.numerator.len() * self.denominator.len();
+        let mut until = numerator.len() * denominator.len();
         if rank <= before {
             return f64::from_bits(below);
         }
@@ -55,12 +57,6 @@ impl Ratios {
         }
         let mut left = self.between(f64::from_bits(below), f64::from_bits(up_to));
         *left.select_nth_unstable_by(rank - before - 1, f64::total_cmp).1
-    }
-
-    /// The smallest and the largest.
-    fn ends(&self) -> (f64, f64) {
-        let (numerator, denominator) = (&self.numerator, &self.denominator);
-        (numerator[0] / denominator[denominator.len() - 1], numerator[numerator.len() - 1] / denominator[0])
     }
 
     /// The ratios above `above` and not above `limit`.

@@ -55,19 +55,21 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
 /// `cut`-th smallest and the `cut`-th largest value. 1 if there is none.
 fn cut(count: usize, confidence: f64) -> (usize, f64) {
     // Terms of the binomial distribution follow from their ratio. In logarithms no count underflows.
-    let mut log_term = -(count as f64) * std::f64::consts::LN_2;
-    let mut tail = log_term.exp();
-    let (mut cut, mut reached) = (1, 1.0 - 2.0 * tail);
-    while cut < count.div_ceil(2) {
-        log_term += ((count + 1 - cut) as f64 / cut as f64).ln();
+    let ratio = |cut: usize| ((count + 1 - cut) as f64 / cut as f64).ln();
+    let ratios = std::iter::once(0.0).chain((1..count.div_ceil(2)).map(ratio));
+    let (mut log_term, mut tail) = (-(count as f64) * std::f64::consts::LN_2, 0.0);
+    let coverages = ratios.map(|ratio| {
+        log_term += ratio;
         tail += log_term.exp();
-        let coverage = 1.0 - 2.0 * tail;
-        if coverage < confidence {
-            break;
-        }
-        (cut, reached) = (cut + 1, coverage);
-    }
-    (cut, reached.max(0.0))
+        1.0 - 2.0 * tail
+    });
+    largest_cut(coverages, confidence)
+}
+
+/// The place of the last coverage before the first that is not enough, from 1, and that coverage.
+pub(crate) fn largest_cut(coverages: impl Iterator<Item = f64>, enough: f64) -> (usize, f64) {
+    let enough = (1..).zip(coverages).take_while(|&(cut, coverage)| cut == 1 || coverage >= enough);
+    enough.last().map_or((1, 0.0), |(cut, reached)| (cut, reached.max(0.0)))
 }
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
 //! The distribution of Mann and Whitney's count for two equal distributions.
 
+use crate::interval::largest_cut;
+
 /// Above this many bits the orders are approximated instead of counted.
 const COUNTED_BITS: f64 = 127.0;
 
 /// The ranks of an interval in `n m` sorted pairwise values, `[r(cut), r(n m + 1 - cut)]`, and its
 /// confidence. The narrowest with at least `confidence`, or all of them.
 pub(crate) fn cut(n: usize, m: usize, confidence: f64) -> (usize, f64) {
+    let (few, many) = (n.min(m), n.max(m));
     let middle = (n * m).div_ceil(2);
-    if bits(n, m) >= COUNTED_BITS {
+    if bits(few, many) >= COUNTED_BITS {
         let coverage = |cut: usize| 1.0 - 2.0 * approximate_tail(n, m, cut - 1);
         let (mut cut, mut beyond) = (1, middle + 1);
         while beyond - cut > 1 {
@@ -16,29 +19,23 @@ pub(crate) fn cut(n: usize, m: usize, confidence: f64) -> (usize, f64) {
         }
         return (cut, coverage(cut));
     }
-    let orders = orders(n, m);
-    let all = total(n, m);
+    let orders = orders(few, many);
+    let all = total(&orders, n * m);
+    let mut below = 0;
+    let coverages = orders.iter().take(middle).map(|orders| {
+        below += orders;
+        1.0 - 2.0 * (below as f64 / all as f64)
+    });
     // Tolerates a rounding error in a coverage equal to the requested one.
-    let enough = confidence - 1e-12;
-    let (mut cut, mut below, mut reached) = (1, orders[0], 1.0 - 2.0 * share(orders[0], all));
-    while cut < middle {
-        below += orders[cut];
-        let coverage = 1.0 - 2.0 * share(below, all);
-        if coverage < enough {
-            break;
-        }
-        (cut, reached) = (cut + 1, coverage);
-    }
-    (cut, reached.max(0.0))
+    largest_cut(coverages, confidence - 1e-12)
 }
 
-/// The number of equally probable orders of `n` and `m` values with exactly `u` reversed pairs, for each
-/// `u` up to the middle: coefficients of the Gaussian binomial (Mann and Whitney 1947).
+/// The number of equally probable orders of `few` and `many` values with exactly `u` reversed pairs, for
+/// each `u` up to the middle: coefficients of the Gaussian binomial (Mann and Whitney 1947).
 ///
 /// Modulo 2^128: the results fit, so intermediate overflow is harmless.
-fn orders(n: usize, m: usize) -> Vec<u128> {
-    let (few, many) = (n.min(m), n.max(m));
-    let length = n * m / 2 + 1;
+fn orders(few: usize, many: usize) -> Vec<u128> {
+    let length = few * many / 2 + 1;
     let mut counts = vec![0u128; length];
     counts[0] = 1;
     for factor in 1..=few {
@@ -55,22 +52,14 @@ fn orders(n: usize, m: usize) -> Vec<u128> {
 }
 
 /// The logarithm to base 2 of the number of orders.
-fn bits(n: usize, m: usize) -> f64 {
-    let (few, many) = (n.min(m), n.max(m));
+fn bits(few: usize, many: usize) -> f64 {
     (1..=few).map(|factor| ((many + factor) as f64 / factor as f64).log2()).sum()
 }
 
-fn total(n: usize, m: usize) -> u128 {
-    let (few, many) = (n.min(m), n.max(m));
-    // Each step is a binomial coefficient, so the division is exact. It is split to avoid overflow.
-    (1..=few).fold(1, |product, factor| {
-        let (top, bottom) = ((many + factor) as u128, factor as u128);
-        product / bottom * top + product % bottom * top / bottom
-    })
-}
-
-fn share(part: u128, all: u128) -> f64 {
-    part as f64 / all as f64
+/// Both halves are alike, and include a middle.
+fn total(orders: &[u128], pairs: usize) -> u128 {
+    let half: u128 = orders.iter().sum();
+    2 * half - if pairs.is_multiple_of(2) { orders[pairs / 2] } else { 0 }
 }
 
 /// The probability of at most `u`, by the normal distribution with continuity correction.
@@ -117,7 +106,8 @@ mod tests {
     fn all_orders_are_counted() {
         // By hand: of the 6 orders of two and two values 1, 1, 2, 1, 1 have 0, 1, 2, 3, 4 reversed pairs.
         assert_eq!(orders(2, 2), [1, 1, 2]);
-        assert_eq!((total(2, 2), total(65, 65)), (6, 95_067_625_827_960_698_145_584_333_020_095_113_100));
+        assert_eq!(total(&orders(2, 2), 4), 6);
+        assert_eq!(total(&orders(65, 65), 65 * 65), 95_067_625_827_960_698_145_584_333_020_095_113_100);
     }
 
     #[test]
@@ -135,12 +125,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_counts_of_both_halves_are_all_orders(n in 1usize..40, m in 1usize..40) {
-            let orders = orders(n, m);
-            let half: u128 = orders.iter().sum();
-            // Both halves include a middle.
-            let middle = if n * m % 2 == 0 { orders[n * m / 2] } else { 0 };
-            prop_assert_eq!(2 * half - middle, total(n, m));
+        fn the_counts_of_both_halves_are_a_binomial_coefficient(few in 1usize..40, more in 0usize..40) {
+            let many = (few + more).min(39);
+            // Each step is a binomial coefficient, so the division is exact. It is split to avoid overflow.
+            let all = (1..=few).fold(1u128, |product, factor| {
+                let (top, bottom) = ((many + factor) as u128, factor as u128);
+                product / bottom * top + product % bottom * top / bottom
+            });
+            prop_assert_eq!(total(&orders(few, many), few * many), all);
         }
     }
 }

@@ -1,51 +1,31 @@
 //! The cards of methods that write from memory, of `allocate` and of programs.
 
 use super::{Copying, Cursor, FioEngine, MethodCard};
-use crate::axis::Axis;
-use crate::sync::SyncCall;
-use crate::value::Prepare;
+use crate::axis::Axis::{
+    self, Block, Cache, Call, Checksums, Chunk, Collective, Data, Depth, Descriptor, Drop, Files, Huge, Layout,
+    Map, Memory, Populate, Program, Ranks, Registered, Source, Store, Threads, Vector, Window, Writeback,
+};
+use crate::sync::SyncCall::{self, Fdatasync, Fsync, Msync, ODsync, OSync, RwfDsync};
+use crate::value::Prepare::{
+    self, Create, Fallocate, FallocateZeroRange, Overwrite, PosixFallocate, SetLen, Truncate, ZeroFill,
+};
 
-pub(super) const WRITE_BEHIND: &[Axis] = &[Axis::Writeback, Axis::Drop];
+pub(super) const WRITE_BEHIND: &[Axis] = &[Writeback, Drop];
 
-pub(super) const SYNCS_AFTERWARDS: &[SyncCall] = &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync];
-pub(super) const SYNCS_OF_MAPS: &[SyncCall] =
-    &[SyncCall::None, SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync];
+pub(super) const SYNCS_AFTERWARDS: &[SyncCall] = &[SyncCall::None, Fsync, Fdatasync];
+pub(super) const SYNCS_OF_MAPS: &[SyncCall] = &[SyncCall::None, Msync, Fsync, Fdatasync];
 /// For descriptors.
-const SYNCS: &[SyncCall] =
-    &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync, SyncCall::ODsync, SyncCall::OSync];
-const SYNCS_WITH_FLAGS: &[SyncCall] = &[
-    SyncCall::None,
-    SyncCall::Fsync,
-    SyncCall::Fdatasync,
-    SyncCall::ODsync,
-    SyncCall::OSync,
-    SyncCall::RwfDsync,
-];
+const SYNCS: &[SyncCall] = &[SyncCall::None, Fsync, Fdatasync, ODsync, OSync];
+const SYNCS_WITH_FLAGS: &[SyncCall] = &[SyncCall::None, Fsync, Fdatasync, ODsync, OSync, RwfDsync];
 
-const WRITING: &[Axis] = &[
-    Axis::Chunk,
-    Axis::Ranks,
-    Axis::Threads,
-    Axis::Files,
-    Axis::Descriptor,
-    Axis::Data,
-    Axis::Source,
-    Axis::Memory,
-    Axis::Checksums,
-];
+const WRITING: &[Axis] = &[Chunk, Ranks, Threads, Files, Descriptor, Data, Source, Memory, Checksums];
 
 /// For calls with an offset.
-const STRIDING: &[Axis] = &[Axis::Layout, Axis::Block];
+const STRIDING: &[Axis] = &[Layout, Block];
 
 /// The states in which a file has a length, which a mapping needs.
-pub(super) const WITH_LENGTH: &[Prepare] = &[
-    Prepare::SetLen,
-    Prepare::Fallocate,
-    Prepare::PosixFallocate,
-    Prepare::FallocateZeroRange,
-    Prepare::ZeroFill,
-    Prepare::Overwrite,
-];
+pub(super) const WITH_LENGTH: &[Prepare] =
+    &[SetLen, Fallocate, PosixFallocate, FallocateZeroRange, ZeroFill, Overwrite];
 
 pub(super) const WRITES: MethodCard = MethodCard {
     summary: "",
@@ -57,10 +37,10 @@ pub(super) const WRITES: MethodCard = MethodCard {
     axes: &[],
     prepares: Prepare::ALL,
     syncs: SYNCS_WITH_FLAGS,
-    syncs_on_the_way: &[SyncCall::Fsync, SyncCall::Fdatasync],
+    syncs_on_the_way: &[Fsync, Fdatasync],
     effort: 0,
     fio: Err(""),
-    example: &[(Axis::Chunk, "4KiB")],
+    example: &[(Chunk, "4KiB")],
 };
 
 pub(super) const WRITE: MethodCard = MethodCard {
@@ -68,7 +48,7 @@ pub(super) const WRITE: MethodCard = MethodCard {
     words: "write(2)",
     calls: "write",
     cursor: Cursor::FilePosition,
-    axes: &[WRITING, WRITE_BEHIND, &[Axis::Cache]],
+    axes: &[WRITING, WRITE_BEHIND, &[Cache]],
     syncs: SYNCS,
     fio: Ok(FioEngine::plain("sync")),
     ..WRITES
@@ -78,7 +58,7 @@ pub(super) const PWRITE: MethodCard = MethodCard {
     summary: "pwrite(2) at an offset, one call per chunk (pwritev2(2) with flags), threads can share a descriptor",
     words: "pwrite(2)",
     calls: "pwrite64",
-    axes: &[WRITING, STRIDING, WRITE_BEHIND, &[Axis::Cache]],
+    axes: &[WRITING, STRIDING, WRITE_BEHIND, &[Cache]],
     fio: Ok(FioEngine::plain("psync")),
     ..WRITES
 };
@@ -88,15 +68,15 @@ pub(super) const WRITEV: MethodCard = MethodCard {
     words: "writev(2)",
     calls: "writev",
     cursor: Cursor::FilePosition,
-    axes: &[WRITING, WRITE_BEHIND, &[Axis::Vector, Axis::Cache]],
+    axes: &[WRITING, WRITE_BEHIND, &[Vector, Cache]],
     effort: 2,
     // fio merges adjacent operations of its queue into one call.
     fio: Ok(FioEngine {
-        queue: Some(Axis::Vector),
+        queue: Some(Vector),
         differences: &["fio sets the position of the file before each call, with lseek"],
         ..FioEngine::plain("vsync")
     }),
-    example: &[(Axis::Chunk, "4KiB"), (Axis::Vector, "3")],
+    example: &[(Chunk, "4KiB"), (Vector, "3")],
     ..WRITES
 };
 
@@ -104,10 +84,10 @@ pub(super) const PWRITEV: MethodCard = MethodCard {
     summary: "pwritev(2) at an offset, a vector of chunks per call, threads can share a descriptor",
     words: "pwritev(2)",
     calls: "pwritev",
-    axes: &[WRITING, WRITE_BEHIND, &[Axis::Vector, Axis::Cache]],
+    axes: &[WRITING, WRITE_BEHIND, &[Vector, Cache]],
     effort: 2,
     fio: Ok(FioEngine::plain("pvsync")),
-    example: &[(Axis::Chunk, "4KiB"), (Axis::Vector, "3")],
+    example: &[(Chunk, "4KiB"), (Vector, "3")],
     ..WRITES
 };
 
@@ -128,10 +108,10 @@ pub(super) const MMAP: MethodCard = MethodCard {
     words: "memory copies into mmap(2)",
     calls: "mmap, madvise, memcpy, msync, munmap",
     cursor: Cursor::Mapping,
-    axes: &[WRITING, &[Axis::Map, Axis::Populate, Axis::Huge, Axis::Store, Axis::Window]],
+    axes: &[WRITING, &[Map, Populate, Huge, Store, Window]],
     prepares: WITH_LENGTH,
     syncs: SYNCS_OF_MAPS,
-    syncs_on_the_way: &[SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync],
+    syncs_on_the_way: &[Msync, Fsync, Fdatasync],
     // The file needs its length beforehand, and errors arrive as SIGBUS.
     effort: 4,
     fio: Ok(FioEngine::plain("mmap")),
@@ -142,12 +122,12 @@ pub(super) const URING: MethodCard = MethodCard {
     summary: "io_uring writes at an offset, one per chunk, several in flight, a linked sync with sync=CALL/1",
     words: "io_uring(7) writes",
     calls: "io_uring_setup, io_uring_register, io_uring_enter",
-    axes: &[WRITING, &[Axis::Depth, Axis::Registered, Axis::Cache]],
+    axes: &[WRITING, &[Depth, Registered, Cache]],
     // A ring and completions are more code, and some kernels forbid io_uring.
     effort: 8,
     fio: Ok(FioEngine {
         name: "io_uring",
-        queue: Some(Axis::Depth),
+        queue: Some(Depth),
         options: &[("nonvectored", "1")],
         differences: &["fio submits and waits in two calls, where writebench does both in one"],
     }),
@@ -158,11 +138,8 @@ pub(super) const MPIIO: MethodCard = MethodCard {
     summary: "MPI-IO: MPI_File_write_at, one call per chunk, by each rank or by all together",
     words: "MPI-IO",
     calls: "pwrite64",
-    axes: &[
-        &[Axis::Chunk, Axis::Ranks, Axis::Files, Axis::Data, Axis::Source, Axis::Memory, Axis::Collective],
-        STRIDING,
-    ],
-    syncs: &[SyncCall::None, SyncCall::Fsync],
+    axes: &[&[Chunk, Ranks, Files, Data, Source, Memory, Collective], STRIDING],
+    syncs: &[SyncCall::None, Fsync],
     syncs_on_the_way: &[],
     effort: 3,
     fio: Err("fio has no MPI-IO"),
@@ -174,8 +151,8 @@ pub(super) const ALLOCATE: MethodCard = MethodCard {
     words: "posix_fallocate(3)",
     calls: "fallocate or ftruncate",
     cursor: Cursor::NoData,
-    axes: &[&[Axis::Call]],
-    prepares: &[Prepare::Create, Prepare::Truncate],
+    axes: &[&[Call]],
+    prepares: &[Create, Truncate],
     syncs: SYNCS_AFTERWARDS,
     syncs_on_the_way: &[],
     fio: Err("nothing is written"),
@@ -187,8 +164,8 @@ pub(super) const NULL: MethodCard = MethodCard {
     summary: "no call, which leaves the file empty and shows the cost of writebench itself",
     words: "no call",
     calls: "none",
-    axes: &[&[Axis::Chunk, Axis::Threads, Axis::Source]],
-    prepares: &[Prepare::Create],
+    axes: &[&[Chunk, Threads, Source]],
+    prepares: &[Create],
     syncs: &[SyncCall::None],
     syncs_on_the_way: &[],
     fio: Ok(FioEngine { differences: &["fio opens no file"], ..FioEngine::plain("null") }),
@@ -199,11 +176,11 @@ pub(super) const PROGRAM: MethodCard = MethodCard {
     summary: "your program for a file: `run --command 'PROGRAM {file}'`",
     words: "your program",
     calls: "the program's own",
-    axes: &[&[Axis::Program]],
+    axes: &[&[Program]],
     // The old file is there before the program starts.
-    prepares: &[Prepare::Create, Prepare::Overwrite],
+    prepares: &[Create, Overwrite],
     // The program's promise, not a call of writebench.
-    syncs: &[SyncCall::None, SyncCall::Fsync],
+    syncs: &[SyncCall::None, Fsync],
     syncs_on_the_way: &[],
     fio: Err("fio cannot start the program"),
     example: &[],

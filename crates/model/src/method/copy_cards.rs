@@ -2,11 +2,13 @@
 
 use super::cards::{SYNCS_AFTERWARDS, SYNCS_OF_MAPS, WITH_LENGTH, WRITE_BEHIND, WRITES};
 use super::{Copying, Cursor, MethodCard};
-use crate::axis::Axis;
-use crate::value::Prepare;
+use crate::axis::Axis::{
+    self, Advice, Cache, Checksums, Chunk, Depth, Descriptor, Huge, Map, Origin, Populate, Registered, Store,
+    Threads, Window,
+};
+use crate::value::Prepare::{Create, Overwrite, SetLen, Truncate};
 
-const COPYING: &[Axis] =
-    &[Axis::Chunk, Axis::Threads, Axis::Descriptor, Axis::Checksums, Axis::Advice, Axis::Origin];
+const COPYING: &[Axis] = &[Chunk, Threads, Descriptor, Checksums, Advice, Origin];
 
 const COPY: MethodCard = MethodCard {
     cursor: Cursor::FilePosition,
@@ -23,7 +25,7 @@ pub(super) const READ_WRITE: MethodCard = MethodCard {
     words: "read(2) and write(2)",
     calls: "read, write",
     has_buffer: true,
-    axes: &[COPYING, WRITE_BEHIND, &[Axis::Cache]],
+    axes: &[COPYING, WRITE_BEHIND, &[Cache]],
     ..COPY
 };
 
@@ -31,7 +33,7 @@ pub(super) const MMAP_WRITE: MethodCard = MethodCard {
     summary: "copies a file: mmap(2) of all of it, write(2) from the mapping, a chunk per call",
     words: "mmap(2) of the source, write(2)",
     calls: "mmap, madvise, write",
-    axes: &[COPYING, WRITE_BEHIND, &[Axis::Cache, Axis::Populate, Axis::Window]],
+    axes: &[COPYING, WRITE_BEHIND, &[Cache, Populate, Window]],
     effort: 4,
     ..COPY
 };
@@ -41,7 +43,7 @@ pub(super) const READ_MMAP: MethodCard = MethodCard {
     words: "read(2) into mmap(2) of the copy",
     calls: "mmap, madvise, read, msync, munmap",
     cursor: Cursor::Mapping,
-    axes: &[COPYING, &[Axis::Map, Axis::Populate, Axis::Huge, Axis::Window]],
+    axes: &[COPYING, &[Map, Populate, Huge, Window]],
     prepares: WITH_LENGTH,
     syncs: SYNCS_OF_MAPS,
     effort: 4,
@@ -53,7 +55,7 @@ pub(super) const MMAP_MMAP: MethodCard = MethodCard {
     words: "memory copies from mmap(2) to mmap(2)",
     calls: "mmap, madvise, memcpy, msync, munmap",
     cursor: Cursor::Mapping,
-    axes: &[COPYING, &[Axis::Map, Axis::Populate, Axis::Huge, Axis::Store, Axis::Window]],
+    axes: &[COPYING, &[Map, Populate, Huge, Store, Window]],
     prepares: WITH_LENGTH,
     syncs: SYNCS_OF_MAPS,
     effort: 5,
@@ -65,9 +67,9 @@ pub(super) const PIPELINE: MethodCard = MethodCard {
     words: "read(2) in one thread, write(2) in another",
     calls: "clone, read, write",
     has_buffer: true,
-    axes: &[COPYING, WRITE_BEHIND, &[Axis::Depth, Axis::Cache]],
+    axes: &[COPYING, WRITE_BEHIND, &[Depth, Cache]],
     effort: 8,
-    example: &[(Axis::Chunk, "4KiB"), (Axis::Depth, "3")],
+    example: &[(Chunk, "4KiB"), (Depth, "3")],
     ..COPY
 };
 
@@ -77,18 +79,9 @@ pub(super) const URING_COPY: MethodCard = MethodCard {
     calls: "io_uring_setup, io_uring_register, io_uring_enter",
     has_buffer: true,
     cursor: Cursor::Offset,
-    axes: &[&[
-        Axis::Chunk,
-        Axis::Threads,
-        Axis::Descriptor,
-        Axis::Origin,
-        Axis::Depth,
-        Axis::Registered,
-        Axis::Cache,
-        Axis::Checksums,
-    ]],
+    axes: &[&[Chunk, Threads, Descriptor, Origin, Depth, Registered, Cache, Checksums]],
     effort: 9,
-    example: &[(Axis::Chunk, "4KiB"), (Axis::Depth, "3")],
+    example: &[(Chunk, "4KiB"), (Depth, "3")],
     ..COPY
 };
 
@@ -97,7 +90,7 @@ pub(super) const SPLICE: MethodCard = MethodCard {
     words: "splice(2) through a pipe",
     calls: "pipe2, fcntl, splice",
     effort: 4,
-    example: &[(Axis::Chunk, "3000")],
+    example: &[(Chunk, "3000")],
     ..COPY
 };
 
@@ -106,7 +99,7 @@ pub(super) const SENDFILE: MethodCard = MethodCard {
     words: "sendfile(2)",
     calls: "sendfile",
     effort: 2,
-    example: &[(Axis::Chunk, "3000")],
+    example: &[(Chunk, "3000")],
     ..COPY
 };
 
@@ -115,7 +108,7 @@ pub(super) const COPY_FILE_RANGE: MethodCard = MethodCard {
     words: "copy_file_range(2)",
     calls: "copy_file_range",
     effort: 2,
-    example: &[(Axis::Chunk, "3000")],
+    example: &[(Chunk, "3000")],
     ..COPY
 };
 
@@ -125,8 +118,8 @@ pub(super) const FICLONE: MethodCard = MethodCard {
     calls: "ioctl",
     cursor: Cursor::Offset,
     copying: Some(Copying::Blocks),
-    axes: &[&[Axis::Origin]],
-    prepares: &[Prepare::Create, Prepare::Truncate, Prepare::SetLen, Prepare::Overwrite],
+    axes: &[&[Origin]],
+    prepares: &[Create, Truncate, SetLen, Overwrite],
     effort: 1,
     example: &[],
     ..COPY
