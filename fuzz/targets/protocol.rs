@@ -1,19 +1,18 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use writebench_model::protocol::{LimitRequest, Request, SampleRequest, WorkerRequest};
-
-fn read_response<R: Request>(line: &str) {
-    if let Ok(response) = serde_json::from_str::<R::Response>(line) {
-        let _ = serde_json::to_string(&response).unwrap();
-    }
-}
+use writebench_model::Sample;
+use writebench_model::protocol::{InsufficientSpace, MeasuredLimits, WorkerRequest};
 
 fuzz_target!(|line: &str| {
     if let Ok(request) = serde_json::from_str::<WorkerRequest>(line) {
         let written = serde_json::to_string(&request).unwrap();
         assert_eq!(serde_json::from_str::<WorkerRequest>(&written).unwrap(), request);
     }
-    read_response::<SampleRequest>(line);
-    read_response::<LimitRequest>(line);
+    if let Ok(answer) = serde_json::from_str::<Result<Sample, InsufficientSpace>>(line) {
+        let _ = serde_json::to_string(&answer).unwrap();
+    }
+    if let Ok(limits) = serde_json::from_str::<MeasuredLimits>(line) {
+        let _ = serde_json::to_string(&limits).unwrap();
+    }
 });

@@ -267,7 +267,7 @@ fn copies(method: &str) -> bool {
 }
 
 fn copies_only(suite: &Suite) -> bool {
-    suite.sections.iter().flat_map(|section| &section.prefixes).all(|prefix| copies(&prefix.method))
+    suite.sections.iter().flat_map(|section| &section.prefixes).all(|prefix| prefix.method.copies())
 }
 
 /// Each row once for every target, without samples.

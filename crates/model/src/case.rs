@@ -8,8 +8,8 @@ use crate::axis::{Axes, Axis};
 use crate::contract::{Content, Contract, DataSource, Durability, Start};
 use crate::data::Data;
 use crate::method::{Copying, Cursor, Method};
-use crate::quantity::{Range, Stride, split};
-use crate::similar::did_you_mean;
+use crate::quantity::{Bytes, Range, Stride, split};
+use crate::similar::unknown;
 use crate::sync::SyncCall;
 use crate::value::{Cache, FileLayout, Files, Origin, Prepare, Source};
 use crate::value_card::Phrase;
@@ -84,11 +84,9 @@ impl Case {
     pub fn parse(text: &str) -> Result<Self, CaseError> {
         let mut parts = text.split(',');
         let name = parts.next().unwrap_or_default();
-        let method = Method::from_name(name).ok_or_else(|| {
-            let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
-            let (meant, names) = (did_you_mean(name, &names), names.join(", "));
-            CaseError::Unknown(format!("unknown method '{name}': expected one of {names}{meant}"))
-        })?;
+        let names = || Method::ALL.iter().map(|method| method.name());
+        let method = Method::from_name(name)
+            .ok_or_else(|| CaseError::Unknown(unknown("method", name, "expected one of", names())))?;
         let assignments: Result<Vec<_>, CaseError> = parts.map(|part| assignment(part, method)).collect();
         Self::new(method, &assignments?)
     }
@@ -248,15 +246,7 @@ impl Case {
             durability: match (axes.sync.call, axes.cache) {
                 (SyncCall::None, Cache::Direct) => Durability::Device,
                 (SyncCall::None, Cache::Buffered | Cache::Dontcache) => Durability::Cached,
-                (
-                    SyncCall::Fsync
-                    | SyncCall::Fdatasync
-                    | SyncCall::Msync
-                    | SyncCall::ODsync
-                    | SyncCall::OSync
-                    | SyncCall::RwfDsync,
-                    _,
-                ) => Durability::Durable,
+                _ => Durability::Durable,
             },
             durable_every_bytes: self.durable_every_bytes(),
         }
@@ -264,12 +254,8 @@ impl Case {
 
     /// The most chunks of a thread in flight.
     fn chunks_under_way(&self) -> u64 {
-        let counts = [(Axis::Vector, self.axes.vector), (Axis::Depth, self.axes.depth)];
-        counts
-            .into_iter()
-            .filter(|(axis, _)| self.method.has_axis(*axis))
-            .map(|(_, count)| u64::from(count))
-            .product()
+        let count = |axis, count: u32| if self.method.has_axis(axis) { u64::from(count) } else { 1 };
+        count(Axis::Vector, self.axes.vector) * count(Axis::Depth, self.axes.depth)
     }
 
     /// The bytes handed over between two moments at which all earlier data is durable. None: only the end.
@@ -321,17 +307,16 @@ impl Case {
         let threads = self.axes.threads.max(1) as usize;
         let share =
             || self.ranges().chunks(threads).map(|own| own.iter().map(|range| range.length).sum()).max();
-        match (self.method.card().cursor, self.method.copies(), self.axes.source) {
-            _ if self.method.is_program() => 0,
-            (Cursor::NoData, ..) => 0,
-            (_, true, _) if self.method.card().has_buffer => {
-                let threads = u64::from(self.axes.threads.max(1));
+        let card = self.method.card();
+        match self.axes.source {
+            _ if card.has_buffer => {
+                let threads = threads as u64;
                 let each = chunk.min(self.axes.size_bytes.div_ceil(threads));
                 each.saturating_mul(threads).saturating_mul(self.chunks_under_way())
             }
-            (_, true, _) => 0,
-            (_, false, Source::File) => share().unwrap_or(0),
-            (_, false, Source::Chunk) => chunk,
+            _ if card.cursor == Cursor::NoData || self.method.has_source_file() => 0,
+            Source::File => share().unwrap_or(0),
+            Source::Chunk => chunk,
         }
     }
 
@@ -353,14 +338,17 @@ fn assignment<'t>(part: &'t str, method: Method) -> Result<Assignment<'t>, CaseE
 }
 
 fn unknown_axis(name: &str, method: Method) -> CaseError {
-    let axes: Vec<&str> = method.own_axes().map(Axis::name).collect();
-    let (meant, axes) = (did_you_mean(name, &axes), axes.join(", "));
-    CaseError::Unknown(format!("unknown axis '{name}': {} has {axes}{meant}", method.name()))
+    let has = format!("{method} has");
+    CaseError::Unknown(unknown("axis", name, &has, method.own_axes().map(Axis::name)))
 }
 
+/// With `{:#}`, the size has the unit with the shorter text.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.method.name())?;
-        self.chosen_axes().try_for_each(|axis| write!(f, ",{axis}={}", self.axes.get(axis)))
+        self.chosen_axes().try_for_each(|axis| match axis {
+            Axis::Size if f.alternate() => write!(f, ",{axis}={:#}", Bytes(self.axes.size_bytes)),
+            axis => write!(f, ",{axis}={}", self.axes.get(axis)),
+        })
     }
 }

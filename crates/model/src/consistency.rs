@@ -25,24 +25,15 @@ impl Case {
 
     pub(crate) fn check(&self) -> Result<(), CaseError> {
         let (method, axes) = (self.method(), self.axes());
-        let refused = methods_own(method, axes)
-            .and_then(|()| ranks(axes))
-            .and_then(|()| sizes(method, axes))
-            .and_then(|()| layout(method, axes))
-            .and_then(|()| blocks(self))
-            .and_then(|()| collective(axes))
-            .and_then(|()| windows(self))
-            .and_then(|()| memory(self))
-            .and_then(|()| write_behind(axes))
-            .and_then(|()| direct(self));
-        refused.map_err(|(axis, why)| {
-            let (value, method) = (axes.get(axis), method.name());
+        let checks = [methods_own, sizes, layout, blocks, windows, memory, write_behind, direct];
+        checks.into_iter().try_for_each(|check| check(self, method, axes)).map_err(|(axis, why)| {
+            let value = axes.get(axis);
             CaseError::Contradiction(format!("{axis}={value} is not possible with {method}: {why}"))
         })
     }
 }
 
-fn methods_own(method: Method, axes: &Axes) -> Result<(), Contradiction> {
+fn methods_own(_: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
     if !method.card().prepares.contains(&axes.prepare) {
         let fitting: Vec<&str> = method.card().prepares.iter().map(|prepare| prepare.name()).collect();
         return refuse(Axis::Prepare, format!("the method starts from {}", fitting.join(", ")));
@@ -75,7 +66,15 @@ fn methods_own(method: Method, axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
-fn sizes(method: Method, axes: &Axes) -> Result<(), Contradiction> {
+fn sizes(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
+    // Many ranks are plausible, more threads than a machine has cores are not.
+    let (ranks, most) = (axes.ranks, Case::MOST_THREADS);
+    if u64::from(ranks) * u64::from(axes.threads) > most {
+        return refuse(
+            Axis::Threads,
+            format!("with {ranks} ranks there are more than {most} threads in total"),
+        );
+    }
     if method.card().cursor == Cursor::NoData && axes.call == AllocateCall::FallocateKeepSize {
         return refuse(Axis::Call, "the file would have no length. Use prepare=fallocate-keep-size");
     }
@@ -88,36 +87,14 @@ fn sizes(method: Method, axes: &Axes) -> Result<(), Contradiction> {
     if axes.threads > 1 && axes.size_bytes < u64::from(axes.threads) {
         return refuse(Axis::Threads, format!("size={size} is less than a byte per thread"));
     }
-    if axes.ranks > 1 && axes.size_bytes < u64::from(axes.ranks.saturating_mul(axes.threads)) {
+    if axes.ranks > 1 && axes.size_bytes < u64::from(case.thread_count()) {
         return refuse(Axis::Ranks, format!("size={size} is less than a byte per thread"));
     }
     Ok(())
 }
 
-/// Many ranks are plausible, more threads than a machine has cores are not.
-fn ranks(axes: &Axes) -> Result<(), Contradiction> {
-    let threads = u64::from(axes.ranks) * u64::from(axes.threads);
-    if threads > Case::MOST_THREADS {
-        let (ranks, most) = (axes.ranks, Case::MOST_THREADS);
-        return refuse(
-            Axis::Threads,
-            format!("with {ranks} ranks there are more than {most} threads in total"),
-        );
-    }
-    Ok(())
-}
-
-/// A collective call needs one file, open in all ranks.
-fn collective(axes: &Axes) -> Result<(), Contradiction> {
-    if axes.collective == Collective::Yes && axes.files != Files::Shared {
-        return refuse(Axis::Collective, "collective calls need one file. Set files=shared");
-    }
-    Ok(())
-}
-
 /// Strided blocks are those of one file, and calls do not cross their borders.
-fn blocks(case: &Case) -> Result<(), Contradiction> {
-    let axes = case.axes();
+fn blocks(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     if axes.layout == FileLayout::Segmented {
         let is_default = axes.block_bytes == Axes::defaults(axes.prepare).block_bytes;
         return if is_default { Ok(()) } else { refuse(Axis::Block, "only layout=strided has blocks") };
@@ -129,10 +106,8 @@ fn blocks(case: &Case) -> Result<(), Contradiction> {
         return refuse(Axis::Block, format!("it must be a multiple of chunk={}", axes.get(Axis::Chunk)));
     }
     if axes.size_bytes <= axes.block_bytes.saturating_mul(u64::from(case.thread_count() - 1)) {
-        return refuse(
-            Axis::Block,
-            format!("size={} has less than a block per thread", Bytes(axes.size_bytes)),
-        );
+        let size = Bytes(axes.size_bytes);
+        return refuse(Axis::Block, format!("size={size} has less than a block per thread"));
     }
     if axes.writeback_bytes.is_some() {
         return refuse(Axis::Writeback, "write-behind needs contiguous parts. Set layout=segmented");
@@ -140,7 +115,7 @@ fn blocks(case: &Case) -> Result<(), Contradiction> {
     Ok(())
 }
 
-fn layout(method: Method, axes: &Axes) -> Result<(), Contradiction> {
+fn layout(_: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
     let own_file = axes.files == Files::PerThread;
     let own_descriptor = axes.descriptor == Descriptor::PerThread;
     if own_file && own_descriptor {
@@ -157,12 +132,15 @@ fn layout(method: Method, axes: &Axes) -> Result<(), Contradiction> {
         let why = format!("threads would share one file position. Set {fitting}descriptor=per-thread");
         return refuse(Axis::Threads, why);
     }
+    // A collective call needs one file, open in all ranks.
+    if axes.collective == Collective::Yes && axes.files != Files::Shared {
+        return refuse(Axis::Collective, "collective calls need one file. Set files=shared");
+    }
     Ok(())
 }
 
 /// A window holds whole chunks, or whole huge pages.
-fn windows(case: &Case) -> Result<(), Contradiction> {
-    let axes = case.axes();
+fn windows(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     let Some(window) = axes.prepared_window_bytes() else {
         let is_default = axes.window_bytes == Axes::defaults(axes.prepare).window_bytes;
         let why = "only populate=window and huge=collapse have windows";
@@ -187,17 +165,17 @@ fn windows(case: &Case) -> Result<(), Contradiction> {
     Ok(())
 }
 
-fn memory(case: &Case) -> Result<(), Contradiction> {
+fn memory(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     let huge = Case::HUGE_PAGE_BYTES;
-    if case.axes().memory != DataMemory::HugePages || case.source_bytes() >= huge {
+    if axes.memory != DataMemory::HugePages || case.source_bytes() >= huge {
         return Ok(());
     }
-    let (source, huge) = (case.axes().get(Axis::Source), Bytes(huge));
+    let (source, huge) = (axes.get(Axis::Source), Bytes(huge));
     refuse(Axis::Memory, format!("with source={source} the memory is smaller than a huge page, {huge}"))
 }
 
 /// Write-behind needs data in the page cache, and no other call that writes it out.
-fn write_behind(axes: &Axes) -> Result<(), Contradiction> {
+fn write_behind(_: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     if axes.writeback_bytes.is_none() {
         let why = "only write-behind drops pages. Set writeback=SIZE";
         return if axes.drop == Drop::No { Ok(()) } else { refuse(Axis::Drop, why) };
@@ -212,9 +190,8 @@ fn write_behind(axes: &Axes) -> Result<(), Contradiction> {
 }
 
 /// See open(2), `O_DIRECT`. Data in unaligned memory is copied first.
-fn direct(case: &Case) -> Result<(), Contradiction> {
+fn direct(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     const SECTOR: u64 = Case::SECTOR_BYTES;
-    let axes = case.axes();
     if axes.cache != Cache::Direct {
         return Ok(());
     }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::quantity::Bytes;
+use crate::quantity::{Bytes, counted};
 use crate::value::{Checksums, DataMemory, named_values};
 
 /// The state of a file after a case. Only cases of one contract are ranked together.
@@ -122,7 +122,7 @@ impl Contract {
             (Durability::Durable, None) => "durable".to_owned(),
             (Durability::Durable, Some(1)) => "durable every byte".to_owned(),
             (Durability::Durable, Some(bytes)) if !bytes.is_multiple_of(1024) => {
-                format!("durable every {bytes} bytes")
+                format!("durable every {}", Bytes(bytes).in_words())
             }
             (Durability::Durable, Some(bytes)) => format!("durable every {}", Bytes(bytes)),
         }
@@ -146,8 +146,7 @@ impl fmt::Display for Contract {
         };
         let memory = self.memory.words().map_or(String::new(), |words| format!(" {words}"));
         let start = self.start;
-        let files =
-            if self.files == 1 { format!("1 {start} file") } else { format!("{} {start} files", self.files) };
+        let files = counted(self.files.into(), &format!("{start} file"));
         let checksums = self.checksums.words().map_or(String::new(), |words| format!(" {words}"));
         let zeros = self.zeros_in_words();
         write!(f, "{} {content}{zeros}{memory} in {files}{checksums}, {}", Bytes(self.bytes), self.kept())

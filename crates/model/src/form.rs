@@ -5,7 +5,7 @@ use crate::quantity::Bytes;
 /// `value.rs` declares the texts of named values.
 pub(crate) trait Form {
     type Value;
-    const IS_NUMBER: bool;
+    const IS_NUMBER: bool = true;
     /// For tests of all values: names, and some numbers.
     const EXAMPLES: &'static [&'static str];
 
@@ -19,7 +19,6 @@ pub(crate) struct Size;
 
 impl Form for Size {
     type Value = u64;
-    const IS_NUMBER: bool = true;
     const EXAMPLES: &[&str] = &["8KiB", "512KiB", "8MiB"];
 
     fn parse(text: &str) -> Result<u64, String> {
@@ -45,7 +44,6 @@ impl Chunk {
 
 impl Form for Chunk {
     type Value = u64;
-    const IS_NUMBER: bool = true;
     const EXAMPLES: &[&str] = &["4KiB", "64KiB", "whole"];
 
     fn parse(text: &str) -> Result<u64, String> {
@@ -72,7 +70,6 @@ pub(crate) struct Window;
 
 impl Form for Window {
     type Value = u64;
-    const IS_NUMBER: bool = true;
     const EXAMPLES: &[&str] = &["8KiB", "256KiB", "4MiB"];
 
     fn parse(text: &str) -> Result<u64, String> {
@@ -100,7 +97,6 @@ impl Distance {
 
 impl Form for Distance {
     type Value = Option<u64>;
-    const IS_NUMBER: bool = true;
     const EXAMPLES: &[&str] = &["none", "8KiB", "256KiB"];
 
     fn parse(text: &str) -> Result<Option<u64>, String> {
@@ -120,7 +116,6 @@ pub(crate) struct Count<const MOST: u32>;
 
 impl<const MOST: u32> Form for Count<MOST> {
     type Value = u32;
-    const IS_NUMBER: bool = true;
     const EXAMPLES: &[&str] = &["1", "2", "3"];
 
     fn parse(text: &str) -> Result<u32, String> {

@@ -6,7 +6,6 @@
 
 use std::collections::HashSet;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
@@ -16,51 +15,15 @@ use crate::sample::{Extent, Sample};
 use crate::target::Limit;
 use crate::value::{Cache, Prepare};
 
-pub trait Request {
-    /// The union of all requests to the other process.
-    type Message: Serialize;
-    /// An error can arrive instead.
-    type Response: Serialize + DeserializeOwned;
-
-    fn into_message(self) -> Self::Message;
-}
-
-/// Declares a process's requests with their responses. Fields declare the request's type.
-#[macro_export]
-macro_rules! requests {
-    ($(#[$about:meta])* $visibility:vis enum $Message:ident {
-        $($(#[$about_one:meta])* $Request:ident $(($($field:ty),*))? -> $Response:ty,)*
-    }) => {
-        $(#[$about])*
-        $visibility enum $Message {
-            $($(#[$about_one])* $Request($Request),)*
-        }
-
-        $($(
-            #[derive(serde::Serialize, serde::Deserialize)]
-            $visibility struct $Request($($visibility $field),*);
-        )?)*
-
-        $(impl $crate::protocol::Request for $Request {
-            type Message = $Message;
-            type Response = $Response;
-
-            fn into_message(self) -> $Message {
-                $Message::$Request(self)
-            }
-        })*
-    };
-}
-
-requests! {
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-    pub enum WorkerRequest {
-        /// Fails if other programs have filled the target.
-        SampleRequest -> Result<Sample, InsufficientSpace>,
-        /// Takes one rank's share of a sample, and waits for the other ranks.
-        RankSampleRequest -> Result<RankSample, InsufficientSpace>,
-        LimitRequest -> MeasuredLimits,
-    }
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WorkerRequest {
+    /// Answered by a [`Sample`], or an [`InsufficientSpace`] if other programs have filled the target.
+    Sample(SampleRequest),
+    /// Takes one rank's share of a sample, and waits for the other ranks. The [`RankSample`] may be an
+    /// [`InsufficientSpace`] instead.
+    RankSample(RankSampleRequest),
+    /// Answered by [`MeasuredLimits`].
+    Limits(LimitRequest),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

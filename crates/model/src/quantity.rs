@@ -5,13 +5,15 @@ use std::time::Duration;
 /// A number of bytes in the form of the command line.
 ///
 /// A plain number is bytes. `k`, `M`, `G`, `T` and `KiB` … `TiB` are powers of 1024, and `kB`, `MB`, `GB`,
-/// `TB` are powers of 1000. A fraction must give whole bytes. The text has the largest exact binary unit.
+/// `TB` are powers of 1000. A fraction must give whole bytes. The text has the largest exact binary unit. With
+/// `{:#}` it has a decimal unit if that is shorter.
 ///
 /// ```
 /// use writebench_model::Bytes;
 /// assert_eq!("1.5M".parse::<Bytes>().unwrap(), Bytes(1_572_864));
 /// assert_eq!(Bytes(4096).to_string(), "4KiB");
 /// assert_eq!(Bytes(4097).to_string(), "4097");
+/// assert_eq!(format!("{:#}", Bytes(1_000_000_000_000)), "1TB");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Bytes(pub u64);
@@ -19,6 +21,7 @@ pub struct Bytes(pub u64);
 const EXPECTED: &str = "expected a number with an optional unit, such as 4096, 4k, 4KiB (1024s) or 4kB (1000s)";
 
 const BINARY: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+const DECIMAL: [(&str, u64); 3] = [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000)];
 
 fn unit_bytes(unit: &str) -> Result<u64, &'static str> {
     Ok(match unit.to_ascii_lowercase().as_str() {
@@ -44,41 +47,42 @@ impl FromStr for Bytes {
     }
 }
 
+/// The unit may be empty.
+fn number_and_unit(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()))
+}
+
 fn parse(text: &str) -> Result<u64, &'static str> {
+    const TRILLION: u128 = 1_000_000_000_000;
     const TOO_LARGE: &str = "larger than 8 EiB, the largest file offset";
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
+    let (number, unit) = number_and_unit(text);
     let unit_bytes = unit_bytes(unit)?;
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() || (number.contains('.') && fraction.is_empty()) {
-        return Err(EXPECTED);
-    }
-    if fraction.len() > 12 || fraction.contains('.') {
+    let is_number = !whole.is_empty() && !number.ends_with('.') && !fraction.contains('.');
+    if !is_number || fraction.len() > 12 {
         return Err(EXPECTED);
     }
     let whole: u64 = whole.parse().map_err(|_| TOO_LARGE)?;
-    let mut bytes = u128::from(whole) * u128::from(unit_bytes);
-    if !fraction.is_empty() {
-        let numerator: u128 = fraction.parse().map_err(|_| EXPECTED)?;
-        let denominator = 10u128.pow(u32::try_from(fraction.len()).map_err(|_| EXPECTED)?);
-        let part = numerator * u128::from(unit_bytes);
-        if !part.is_multiple_of(denominator) {
-            return Err("not a whole number of bytes");
-        }
-        bytes += part / denominator;
+    // Twelve digits, with zeros added.
+    let trillionths: u128 = format!("{fraction:0<12}").parse().map_err(|_| EXPECTED)?;
+    let part = trillionths * u128::from(unit_bytes);
+    if !part.is_multiple_of(TRILLION) {
+        return Err("not a whole number of bytes");
     }
+    let bytes = u128::from(whole) * u128::from(unit_bytes) + part / TRILLION;
     // A file ends at the largest value of `off_t`.
     u64::try_from(bytes).ok().filter(|&bytes| i64::try_from(bytes).is_ok()).ok_or(TOO_LARGE)
 }
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (unit, bytes) in BINARY {
-            if self.0 >= bytes && self.0.is_multiple_of(bytes) {
-                return write!(f, "{}{unit}", self.0 / bytes);
-            }
-        }
-        write!(f, "{}", self.0)
+        let exact = |units: &[(&str, u64)]| {
+            let unit = units.iter().find(|(_, bytes)| self.0 >= *bytes && self.0.is_multiple_of(*bytes));
+            unit.map(|(unit, bytes)| format!("{}{unit}", self.0 / bytes))
+        };
+        let text = exact(&BINARY).unwrap_or_else(|| self.0.to_string());
+        let decimal = exact(&DECIMAL).filter(|decimal| f.alternate() && decimal.len() < text.len());
+        f.write_str(&decimal.unwrap_or(text))
     }
 }
 
@@ -88,29 +92,31 @@ impl Bytes {
         let text = self.to_string();
         match text.find(|character: char| !character.is_ascii_digit()) {
             Some(unit) => format!("{} {}", &text[..unit], &text[unit..]),
-            None => format!("{text} bytes"),
+            None => counted(self.0, "byte"),
         }
     }
 
     /// Two or three significant digits, for prose: `1.5 GiB`.
     pub fn approximate(self) -> String {
-        for (unit, bytes) in BINARY {
-            if self.0 >= bytes {
-                let value = self.0 as f64 / bytes as f64;
-                let digits = usize::from(value < 100.0 && value.fract() > 0.05);
-                return format!("{value:.digits$} {unit}");
-            }
-        }
-        format!("{} B", self.0)
+        let Some((unit, bytes)) = BINARY.iter().find(|(_, bytes)| self.0 >= *bytes) else {
+            return format!("{} B", self.0);
+        };
+        let value = self.0 as f64 / *bytes as f64;
+        let digits = usize::from(value < 100.0 && value.fract() > 0.05);
+        format!("{value:.digits$} {unit}")
     }
+}
+
+/// `1 file`, `2 files`.
+pub(crate) fn counted(count: u64, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Reads `500ms`, `30s`, `1.5m`, `2h`, or a plain number of seconds. At most a year.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let error =
         || format!("'{text}' is not a duration: expected a number with a unit, such as 30s, 500ms, 5m or 2h");
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
+    let (number, unit) = number_and_unit(text);
     let seconds_per_unit = match unit {
         "ms" => 0.001,
         "" | "s" => 1.0,
@@ -118,10 +124,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         _ => return Err(error()),
     };
-    let seconds = number.parse::<f64>().map_err(|_| error())? * seconds_per_unit;
-    if seconds > 31_536_000.0 {
-        return Err(error());
-    }
+    let seconds = number.parse::<f64>().ok().map(|number| number * seconds_per_unit);
+    let seconds = seconds.filter(|seconds| *seconds <= 31_536_000.0).ok_or_else(error)?;
     Duration::try_from_secs_f64(seconds).map_err(|_| error())
 }
 
@@ -251,6 +255,21 @@ mod tests {
     fn chunks_remain_aligned_if_each_thread_gets_one() {
         let ranges = split(10 * 1024 + 1, 3, 1024);
         assert!(ranges.iter().all(|range| range.offset.is_multiple_of(1024)));
+    }
+
+    #[test]
+    fn words_have_a_singular_and_a_plural() {
+        assert_eq!(
+            [0, 1, 2, 4096].map(|bytes| Bytes(bytes).in_words()),
+            ["0 bytes", "1 byte", "2 bytes", "4 KiB"]
+        );
+    }
+
+    #[test]
+    fn the_alternate_form_has_the_shorter_unit() {
+        let texts =
+            [1_000_000_000_000, 1_000_000_000, 1 << 40, 3000].map(|bytes| format!("{:#}", Bytes(bytes)));
+        assert_eq!(texts, ["1TB", "1GB", "1TiB", "3000"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bounded::list;
 use crate::phase::Phase;
+use crate::quantity::counted;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cluster {
@@ -48,9 +49,7 @@ impl Cluster {
 /// `64 ranks on 8 nodes`.
 impl fmt::Display for Cluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counted = |count: u32, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-        let nodes = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
-        write!(f, "{} on {}", counted(self.ranks(), "rank"), counted(nodes, "node"))
+        write!(f, "{} on {}", counted(self.ranks().into(), "rank"), counted(self.nodes.len() as u64, "node"))
     }
 }
 

@@ -3,6 +3,12 @@
 /// The least Jaro similarity, from 0 to 1. clap suggests options and their values by the same measure.
 const LEAST: f64 = 0.7;
 
+/// An error about an unknown word, with the known ones.
+pub(crate) fn unknown<'n>(kind: &str, word: &str, has: &str, names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<&str> = names.collect();
+    format!("unknown {kind} '{word}': {has} {}{}", names.join(", "), did_you_mean(word, &names))
+}
+
 /// The end of an error about an unknown word: `. Did you mean 'size'?`, or nothing.
 pub fn did_you_mean<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> String {
     let likeness = |name: N| (strsim::jaro(word, name.as_ref()), name);

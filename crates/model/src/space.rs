@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::case::{Case, CaseError};
-use crate::suite::{CasePrefix, Overrides, Section, Suite, SuiteError};
+use crate::suite::{CasePrefix, Overrides, Suite, SuiteError};
 use crate::value::named_values;
 
 named_values! {
@@ -93,16 +93,10 @@ impl Space {
     /// The baseline cannot have these values.
     pub fn for_goal(goal: Goal, fixed: &Overrides) -> Result<Self, SuiteError> {
         let suite = Suite::parse(goal.text()).expect("a built-in space parses");
-        let combined = |section: &Section, prefix: &CasePrefix| {
-            section.combined(prefix, fixed, 1).map_err(|error| suite.error(section, error))
-        };
-        let mut candidates = Vec::new();
-        for section in &suite.sections {
-            for prefix in &section.prefixes {
-                candidates.extend(combined(section, prefix)?.into_iter().map(|case| (section, case)));
-            }
-        }
-        let mut candidates = candidates.into_iter();
+        let mut candidates = suite.sections.iter().flat_map(|section| {
+            let cases = section.prefixes.iter().flat_map(|prefix| section.combined(prefix, fixed, 1));
+            cases.map(move |case| (section, case))
+        });
         let (section, baseline) = candidates.next().expect("a space has a baseline");
         let baseline = baseline.map_err(|error| suite.error(section, error))?;
         let (mut portfolio, mut others) = (Vec::new(), Vec::new());
@@ -121,7 +115,7 @@ impl Space {
         }
         // The first section has only shared values.
         for prefix in goal.portfolio() {
-            let cases = combined(section, &prefix.without(fixed))?;
+            let cases = section.combined(&prefix.without(fixed), fixed, 1);
             cases.into_iter().flatten().for_each(|case| add(&mut portfolio, case));
         }
         others.extend(portfolio.iter().filter(|case| !others.contains(case)).cloned().collect::<Vec<_>>());

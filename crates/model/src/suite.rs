@@ -6,8 +6,9 @@ use serde::{Deserialize, Deserializer};
 use crate::axis::Axis;
 use crate::case::{Assignment, Case, CaseError};
 use crate::case_record::{CaseOrigin, Layout};
+use crate::method::Method;
 use crate::quantity::Bytes;
-use crate::similar::did_you_mean;
+use crate::similar::unknown;
 
 /// In the order of `writebench list`.
 pub const SUITES: &[&str] = &[
@@ -58,7 +59,8 @@ pub type Overrides = [(Axis, Vec<String>)];
 pub struct Section {
     pub title: String,
     methods: Option<Vec<String>>,
-    rows: Option<Vec<CasePrefix>>,
+    /// A label and the beginning of a case's name.
+    rows: Option<Vec<[String; 2]>>,
     #[serde(default, deserialize_with = "values")]
     axes: Values,
     /// The outermost loop: the section's own methods or rows, or the suite's.
@@ -68,11 +70,10 @@ pub struct Section {
     common: Values,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "[String; 2]")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CasePrefix {
     pub label: Option<String>,
-    pub method: String,
+    pub method: Method,
     /// One of several values is never overridden, because the label names them. A chunk can be in blocks of
     /// the filesystem: `16bs`.
     fixed: Vec<(Axis, String)>,
@@ -102,10 +103,14 @@ impl Suite {
         let mut suite: Self = toml::from_str(text).map_err(|error| form(error.message()))?;
         for section in &mut suite.sections {
             let methods = section.methods.as_ref().or(suite.methods.as_ref());
-            let plain = |names: &Vec<String>| names.iter().map(|name| CasePrefix::parse(None, name)).collect();
-            let prefixes = section.rows.take().map(Ok).or_else(|| methods.map(plain));
-            let none = || form(&format!("section '{}' has no methods and no rows", section.title));
-            section.prefixes = prefixes.ok_or_else(none)?.map_err(|why: String| form(&why))?;
+            let prefixes: Result<_, String> = match (section.rows.take(), methods) {
+                (Some(rows), _) => {
+                    rows.into_iter().map(|[label, name]| CasePrefix::parse(Some(label), &name)).collect()
+                }
+                (None, Some(names)) => names.iter().map(|name| CasePrefix::parse(None, name)).collect(),
+                (None, None) => Err(format!("section '{}' has no methods and no rows", section.title)),
+            };
+            section.prefixes = prefixes.map_err(|why| form(&why))?;
             section.common.clone_from(&suite.axes);
         }
         Ok(suite)
@@ -122,19 +127,23 @@ impl Suite {
         let mut left_out = Vec::new();
         for section in self.sections.iter().filter(|section| !section.is_contradicted(overrides)) {
             let first_of_section = rows.len();
+            let origin = CaseOrigin::Suite {
+                name: self.name.clone(),
+                section: section.title.clone(),
+                layout: self.layout,
+            };
             for prefix in section.prefixes.iter().filter(|prefix| !prefix.is_contradicted(overrides)) {
                 let combined = section.combined(prefix, overrides, block_size_bytes);
-                let cases: Vec<Case> =
-                    match (combined.and_then(|cases| cases.into_iter().collect()), &prefix.label) {
-                        (Ok(cases), _) => cases,
-                        (Err(error @ CaseError::Contradiction(_)), Some(label)) if !overrides.is_empty() => {
-                            left_out.push((label.clone(), self.error(section, error)));
-                            continue;
-                        }
-                        (Err(error), _) => return Err(self.error(section, error)),
-                    };
+                let cases = match (combined.into_iter().collect::<Result<Vec<_>, _>>(), &prefix.label) {
+                    (Ok(cases), _) => cases,
+                    (Err(error @ CaseError::Contradiction(_)), Some(label)) if !overrides.is_empty() => {
+                        left_out.push((label.clone(), self.error(section, error)));
+                        continue;
+                    }
+                    (Err(error), _) => return Err(self.error(section, error)),
+                };
                 for case in cases {
-                    let row = SelectedCase { origin: self.origin(section), label: prefix.label.clone(), case };
+                    let row = SelectedCase { origin: origin.clone(), label: prefix.label.clone(), case };
                     if !rows[first_of_section..].contains(&row) {
                         rows.push(row);
                     }
@@ -157,10 +166,6 @@ impl Suite {
     pub(crate) fn error(&self, section: &Section, error: CaseError) -> SuiteError {
         SuiteError(format!("suite {}, section '{}': {error}", self.name, section.title))
     }
-
-    fn origin(&self, section: &Section) -> CaseOrigin {
-        CaseOrigin::Suite { name: self.name.clone(), section: section.title.clone(), layout: self.layout }
-    }
 }
 
 fn named_value(axis: Axis, values: &[String]) -> Option<&String> {
@@ -175,7 +180,8 @@ impl CasePrefix {
     /// Reads the beginning of a case's name.
     pub(crate) fn parse(label: Option<String>, name: &str) -> Result<Self, String> {
         let mut parts = name.split(',');
-        let method = parts.next().unwrap_or_default().to_owned();
+        let method =
+            parts.next().and_then(Method::from_name).ok_or_else(|| format!("unknown method in '{name}'"))?;
         let fixed = parts.map(|part| {
             let (axis, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is not axis=value"))?;
             Ok((axis_named(axis)?, value.to_owned()))
@@ -205,8 +211,7 @@ impl Section {
         prefix: &CasePrefix,
         overrides: &Overrides,
         block_size_bytes: u64,
-    ) -> Result<Vec<Result<Case, CaseError>>, CaseError> {
-        let method = Case::parse(&prefix.method)?.method();
+    ) -> Vec<Result<Case, CaseError>> {
         let over = |axis: &Axis| overrides.iter().find(|(over, _)| over == axis).map(|(_, values)| values);
         let fixed: Values =
             prefix.fixed.iter().map(|(axis, value)| (*axis, vec![in_bytes(value, block_size_bytes)])).collect();
@@ -215,7 +220,7 @@ impl Section {
             None => (axis, over(axis).unwrap_or(values)),
         });
         let common = self.common.iter().map(|(axis, values)| (axis, over(axis).unwrap_or(values)));
-        let added = overrides.iter().filter(|(axis, _)| method.has_axis(*axis));
+        let added = overrides.iter().filter(|(axis, _)| prefix.method.has_axis(*axis));
         let fixed = fixed.iter().map(|(axis, values)| (axis, values));
         let added = added.map(|(axis, values)| (axis, values));
         // The first source with an axis decides.
@@ -225,7 +230,7 @@ impl Section {
                 axes.push((*axis, values));
             }
         }
-        Ok(combinations(axes).iter().map(|assignments| Case::new(method, assignments)).collect())
+        combinations(axes).iter().map(|assignments| Case::new(prefix.method, assignments)).collect()
     }
 }
 
@@ -248,31 +253,18 @@ fn in_bytes(value: &str, block_size_bytes: u64) -> String {
 }
 
 fn axis_named(name: &str) -> Result<Axis, String> {
-    let unknown =
-        || format!("unknown axis '{name}'{}", did_you_mean(name, Axis::ALL.iter().map(|axis| axis.name())));
-    Axis::from_name(name).ok_or_else(unknown)
-}
-
-impl TryFrom<[String; 2]> for CasePrefix {
-    type Error = String;
-
-    fn try_from([label, name]: [String; 2]) -> Result<Self, String> {
-        Self::parse(Some(label), &name)
-    }
+    Axis::from_name(name).ok_or_else(|| format!("unknown axis '{name}'"))
 }
 
 fn values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error> {
-    fn text(value: toml::Value) -> Result<String, String> {
-        match value {
-            toml::Value::String(text) => Ok(text),
-            toml::Value::Integer(number) => Ok(number.to_string()),
-            other => Err(format!("an axis has texts and whole numbers, not {other}")),
-        }
-    }
+    let text = |value| match value {
+        toml::Value::String(text) => text,
+        number => number.to_string(),
+    };
     let of_axis = |(name, value): (String, toml::Value)| {
         let values = match value {
-            toml::Value::Array(values) => values.into_iter().map(text).collect::<Result<_, _>>()?,
-            single => vec![text(single)?],
+            toml::Value::Array(values) => values.into_iter().map(text).collect(),
+            single => vec![text(single)],
         };
         Ok((axis_named(&name)?, values))
     };
@@ -285,11 +277,12 @@ pub fn built_in_suites() -> Vec<Suite> {
 }
 
 pub fn suite_named(name: &str) -> Result<Suite, SuiteError> {
-    let suites = built_in_suites();
-    let names: Vec<String> = suites.iter().map(|suite| suite.name.clone()).collect();
-    let named = suites.into_iter().find(|suite| suite.name == name);
-    named.ok_or_else(|| {
-        let (meant, names) = (did_you_mean(name, &names), names.join(", "));
-        SuiteError(format!("unknown suite '{name}': expected one of {names}{meant}"))
-    })
+    let mut suites = built_in_suites();
+    match suites.iter().position(|suite| suite.name == name) {
+        Some(place) => Ok(suites.swap_remove(place)),
+        None => {
+            let names = suites.iter().map(|suite| suite.name.as_str());
+            Err(SuiteError(unknown("suite", name, "expected one of", names)))
+        }
+    }
 }

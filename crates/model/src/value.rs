@@ -76,6 +76,12 @@ macro_rules! axis_values {
                     },)+
                 }
             }
+
+            /// The manner of writing, if the value has one.
+            #[must_use]
+            pub fn words(self) -> Option<Cow<'static, str>> {
+                if let How(words) = self.card().words { Some(words) } else { None }
+            }
         })+
     };
 }
@@ -242,20 +248,6 @@ axis_values! {
     }
 }
 
-impl DataMemory {
-    #[must_use]
-    pub fn words(self) -> Option<Cow<'static, str>> {
-        if let How(words) = self.card().words { Some(words) } else { None }
-    }
-}
-
-impl Checksums {
-    #[must_use]
-    pub fn words(self) -> Option<Cow<'static, str>> {
-        if let How(words) = self.card().words { Some(words) } else { None }
-    }
-}
-
 impl AllocateCall {
     #[must_use]
     pub fn gives_blocks(self) -> bool {
@@ -276,13 +268,7 @@ impl Prepare {
         match self {
             Self::Truncate => Opening::Emptied,
             Self::Overwrite => Opening::Kept,
-            Self::Create
-            | Self::SetLen
-            | Self::Fallocate
-            | Self::PosixFallocate
-            | Self::FallocateKeepSize
-            | Self::FallocateZeroRange
-            | Self::ZeroFill => Opening::New,
+            _ => Opening::New,
         }
     }
 

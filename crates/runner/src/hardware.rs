@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use writebench_model::protocol::{DeviceWrites, LimitRequest, LimitedHardware, MeasuredLimits};
+use writebench_model::protocol::{DeviceWrites, LimitRequest, LimitedHardware, MeasuredLimits, WorkerRequest};
 use writebench_model::{
     Bytes, Case, DataSource, Durability, Limit, LimitKind, Outcome, Sample, Settings, nanoseconds,
 };
@@ -133,7 +133,7 @@ impl Hardware {
                 *file_stem = workers.lost_workers.file_stem(file_stem);
             }
             let limit = Duration::from_nanos(request.time_ns) * 10 + self.timeout;
-            let how = match workers.ask(request.target, request.clone(), limit, None)? {
+            let how = match workers.ask(request.target, &WorkerRequest::Limits(request.clone()), limit, None)? {
                 RequestOutcome::Response(MeasuredLimits { limits, bytes_written }) => {
                     self.bytes_written += bytes_written;
                     limits.into_iter().for_each(|limit| self.learn(request.target, limit));

@@ -1,7 +1,7 @@
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -12,11 +12,11 @@ use crate::holders::lasting_holder;
 use crate::workspace::{ID_DIGITS, Leftover, OWNER, PREFIX, is_empty_but_for, names_in, remove_all};
 
 /// The directories in a target with names of writebench, in any database or none.
-pub(crate) fn leftovers_in(target: &Path) -> Result<Vec<PathBuf>, RunnerError> {
+pub(crate) fn leftovers_in(target: &Path) -> Result<Vec<OsString>, RunnerError> {
     let directory = open_without_links(target).map_err(failed("open", target))?;
     let names = names_in(&directory).map_err(failed("readdir", target))?;
     let paths = names.iter().map(|name| target.join(OsStr::from_bytes(name.to_bytes())));
-    Ok(paths.filter(|path| workspace_id(path).is_some()).collect())
+    Ok(paths.filter(|path| workspace_id(path).is_some()).map(OsString::from).collect())
 }
 
 /// Removes the directory of a dead run without asking a database, because the directory itself shows its

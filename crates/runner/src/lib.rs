@@ -45,7 +45,7 @@ pub use hardware::Hardware;
 pub use holders::children;
 pub use limits::{Pace, check_device, check_memory, check_sectors, deadline};
 pub use order::PlannedCase;
-pub use pipe::{respond, serve_requests};
+pub use pipe::{reply, serve_requests};
 pub use race::{Candidate, Race, RaceLimits, coordinates};
 pub use schedule::{EachCase, SampleSummary, Schedule, Spent};
 pub use space::{check_space, shortage_of_sample};

@@ -8,17 +8,16 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use writebench_model::protocol::Request;
 
 use crate::error::RunnerError;
 
 /// Responds to requests from standard input until it ends.
 pub fn serve_requests<Message: DeserializeOwned>(
-    mut respond: impl FnMut(Message) -> serde_json::Result<String>,
+    mut answer: impl FnMut(Message) -> serde_json::Result<String>,
 ) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     for line in io::stdin().lock().lines() {
-        let mut line = respond(serde_json::from_str(&line?)?)?;
+        let mut line = answer(serde_json::from_str(&line?)?)?;
         line.push('\n');
         stdout.write_all(line.as_bytes())?;
         stdout.flush()?;
@@ -26,15 +25,8 @@ pub fn serve_requests<Message: DeserializeOwned>(
     Ok(())
 }
 
-pub fn respond<R: Request>(
-    request: R,
-    handle: impl FnOnce(R) -> Result<R::Response, RunnerError>,
-) -> serde_json::Result<String> {
-    serde_json::to_string(&handle(request).map_err(RemoteError::from))
-}
-
-pub(crate) fn request_line(request: impl Request) -> serde_json::Result<String> {
-    Ok(serde_json::to_string(&request.into_message())? + "\n")
+pub fn reply(answer: Result<impl Serialize, RunnerError>) -> serde_json::Result<String> {
+    serde_json::to_string(&answer.map_err(RemoteError::from))
 }
 
 pub(crate) fn parse_response<R: DeserializeOwned>(line: &str) -> Result<R, RunnerError> {
@@ -48,7 +40,6 @@ pub(crate) fn parse_response<R: DeserializeOwned>(line: &str) -> Result<R, Runne
 enum RemoteError {
     Call { call: String, path: OsString, errno: Option<i32>, message: String },
     Swapped(OsString),
-    Protocol(String),
     Told(String),
 }
 
@@ -62,7 +53,6 @@ impl From<RunnerError> for RemoteError {
                 message: error.to_string(),
             },
             RunnerError::Swapped { path } => Self::Swapped(path.into()),
-            RunnerError::Protocol(why) => Self::Protocol(why),
             other => Self::Told(other.to_string()),
         }
     }
@@ -76,7 +66,6 @@ impl From<RemoteError> for RunnerError {
                 Self::Target { call: Cow::Owned(call), path: path.into(), error }
             }
             RemoteError::Swapped(path) => Self::Swapped { path: path.into() },
-            RemoteError::Protocol(why) => Self::Protocol(why),
             RemoteError::Told(text) => Self::Told(text),
         }
     }

@@ -1,7 +1,9 @@
 //! Samples that several ranks take together. Each rank has its own worker, and the first one merges all
 //! reports into one sample.
 
-use writebench_model::protocol::{InsufficientSpace, PhaseTimestamps, RankRole, RankSample, RankSampleRequest};
+use writebench_model::protocol::{
+    InsufficientSpace, PhaseTimestamps, RankRole, RankSample, RankSampleRequest, WorkerRequest,
+};
 use writebench_model::{Outcome, Phase, PhasesNs, RankName, RankTimes, ReadBack, Sample, Spread};
 
 use crate::barrier::WaitRequest;
@@ -39,7 +41,7 @@ impl Report {
                 is_over = wait.is_last || !all;
                 all
             };
-            workers.ask(target, request, share.limit, Some(&mut on_wait))
+            workers.ask(target, &WorkerRequest::RankSample(request), share.limit, Some(&mut on_wait))
         };
         if !is_over {
             // Other ranks wait for this one.

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use writebench_model::protocol::{InsufficientSpace, SampleRequest};
+use writebench_model::protocol::{InsufficientSpace, SampleRequest, WorkerRequest};
 use writebench_model::{Case, Reserve, RunEvent, Sample, Settings, Verify, nanoseconds};
 
 use crate::communicator::Share;
@@ -262,7 +262,7 @@ impl Run<'_, '_> {
         let ranks = case.axes().ranks;
         let is_of_mpi = case.method().is_of_mpi() && self.workers.coordinator.is_some();
         if ranks == 1 && !is_of_mpi {
-            return self.workers.ask(target, request, limit, None);
+            return self.workers.ask(target, &WorkerRequest::Sample(request), limit, None);
         }
         let Some(coordinator) = self.workers.coordinator.take() else {
             return Err(RunnerError::Unfit(format!("{case} has {ranks} ranks, and this run has one")));

@@ -10,18 +10,17 @@ mod inspection;
 mod request;
 mod serve;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use writebench_model::Outcome;
-use writebench_model::protocol::Request;
 
 pub use self::copy::{CopyDestination, CopySource, Existing, open_source};
 pub use self::inspection::{Inspection, TargetKind};
-use self::request::{
-    Copy, Empty, Inspect, InspectCopyDestination, InspectSource, ListLeftovers, Make, Remove, RemoveLeftover,
-};
+use self::request::TargetRequest;
 pub use self::serve::serve_target;
 use crate::error::RunnerError;
 use crate::holders::{children, is_held_by};
@@ -68,7 +67,8 @@ impl TargetHelper {
         deadline: Deadline<'_>,
     ) -> Result<(Self, Inspection), RunnerError> {
         let mut helper = Self::start(command, path)?;
-        let inspection = helper.ask(Inspect(path.into()), "inspection", deadline)?;
+        let inspection: Inspection =
+            helper.ask(&TargetRequest::Inspect(path.into()), "inspection", deadline)?;
         helper.path.clone_from(&inspection.path);
         Ok((helper, inspection))
     }
@@ -87,7 +87,7 @@ impl TargetHelper {
     /// # Errors
     /// The directory may still exist: see [`StaleWorkspaces::remove`].
     pub fn make(&mut self, id: &str, deadline: Deadline<'_>) -> Result<&HelperWorkspace, RunnerError> {
-        let identity = self.ask(Make(id.to_owned()), "making a directory", deadline)?;
+        let identity = self.ask(&TargetRequest::Make(id.to_owned()), "making a directory", deadline)?;
         let path = workspace_path(&self.path, id);
         Ok(self.workspace.insert(HelperWorkspace { path, identity }))
     }
@@ -109,7 +109,7 @@ impl TargetHelper {
     pub fn remove(&mut self, deadline: Deadline<'_>) -> Result<Leftover, RunnerError> {
         let Some(workspace) = self.workspace.take() else { return Ok(Leftover::NotThere) };
         let graceful = Deadline { grace: GRACE, ..deadline };
-        match self.ask(Remove(), "removing the run's directory", graceful) {
+        match self.ask(&TargetRequest::Remove, "removing the run's directory", graceful) {
             // The target helper was killed, which released its lock.
             Err(RunnerError::Worker { .. }) => {
                 StaleWorkspaces::new(self.command.clone()).remove(&workspace.path, deadline)
@@ -129,21 +129,22 @@ impl TargetHelper {
         destination: &CopyDestination,
         deadline: Deadline<'_>,
     ) -> Result<(), RunnerError> {
-        self.ask(Copy(source.clone(), destination.clone()), "copying a file", deadline)
+        self.ask(&TargetRequest::Copy(source.clone(), destination.clone()), "copying a file", deadline)
     }
 
     /// After an interrupted copy.
     pub fn empty(&self, destination: &CopyDestination) -> Result<(), RunnerError> {
         let deadline = Deadline::until(GRACE, &NEVER);
-        Self::start(&self.command, &destination.path)?.ask(Empty(destination.clone()), "emptying it", deadline)
+        let request = TargetRequest::Empty(destination.clone());
+        Self::start(&self.command, &destination.path)?.ask(&request, "emptying it", deadline)
     }
 
-    fn ask<R: Request>(
+    fn ask<R: DeserializeOwned>(
         &mut self,
-        request: R,
+        request: &TargetRequest,
         doing: &'static str,
         deadline: Deadline<'_>,
-    ) -> Result<R::Response, RunnerError> {
+    ) -> Result<R, RunnerError> {
         let path = || self.path.clone();
         if self.is_silent {
             return Err(RunnerError::Silent { path: path(), doing, after: Duration::ZERO });
@@ -181,7 +182,7 @@ pub fn inspect_source(
     path: &Path,
     deadline: Deadline<'_>,
 ) -> Result<CopySource, RunnerError> {
-    TargetHelper::start(command, path)?.ask(InspectSource(path.into()), "inspection", deadline)
+    TargetHelper::start(command, path)?.ask(&TargetRequest::InspectSource(path.into()), "inspection", deadline)
 }
 
 pub fn inspect_copy_destination(
@@ -189,7 +190,8 @@ pub fn inspect_copy_destination(
     path: &Path,
     deadline: Deadline<'_>,
 ) -> Result<CopyDestination, RunnerError> {
-    TargetHelper::start(command, path)?.ask(InspectCopyDestination(path.into()), "inspection", deadline)
+    let request = TargetRequest::InspectCopyDestination(path.into());
+    TargetHelper::start(command, path)?.ask(&request, "inspection", deadline)
 }
 
 /// Finds and removes directories of killed runs. After a hang, the next request uses a new process.
@@ -206,23 +208,24 @@ impl StaleWorkspaces {
     /// Directories with names of writebench, in any database or none.
     pub fn leftovers_in(&mut self, target: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>, RunnerError> {
         let deadline = Deadline::until(LEFTOVER_TIMEOUT, stop);
-        let names = self.ask(ListLeftovers(target.into()), target, "listing it", deadline)?;
+        let names: Vec<OsString> =
+            self.ask(&TargetRequest::ListLeftovers(target.into()), target, "listing it", deadline)?;
         Ok(names.into_iter().map(PathBuf::from).collect())
     }
 
     /// Removes the directory of a dead run, if it has a valid mark and a free lock.
     pub fn remove(&mut self, path: &Path, deadline: Deadline<'_>) -> Result<Leftover, RunnerError> {
         let deadline = Deadline { limit: deadline.limit.min(LEFTOVER_TIMEOUT), ..deadline };
-        self.ask(RemoveLeftover(path.into()), path, "removing leftovers", deadline)
+        self.ask(&TargetRequest::RemoveLeftover(path.into()), path, "removing leftovers", deadline)
     }
 
-    fn ask<R: Request>(
+    fn ask<R: DeserializeOwned>(
         &mut self,
-        request: R,
+        request: &TargetRequest,
         path: &Path,
         doing: &'static str,
         deadline: Deadline<'_>,
-    ) -> Result<R::Response, RunnerError> {
+    ) -> Result<R, RunnerError> {
         let process = match &mut self.process {
             Some(process) if !process.is_silent => process,
             none => none.insert(TargetHelper::start(&self.command, path)?),

@@ -13,12 +13,13 @@ use std::time::{Duration, Instant};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use writebench_model::protocol::Request;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use writebench_model::{Outcome, Phase, nanoseconds};
 
 use crate::barrier::{BarrierServer, WaitRequest};
 use crate::error::RunnerError;
-use crate::pipe::{parse_response, request_line};
+use crate::pipe::parse_response;
 use crate::stall_tracker::StallTracker;
 
 /// The descriptor number of the progress record is appended.
@@ -144,13 +145,13 @@ impl Worker {
     }
 
     /// The deadline is suspended while the worker waits for other ranks.
-    pub(crate) fn ask<R: Request>(
+    pub(crate) fn ask<R: DeserializeOwned>(
         &mut self,
-        request: R,
+        request: &impl Serialize,
         wait: Deadline<'_>,
         mut on_wait: Option<&mut OnWait<'_>>,
-    ) -> Result<RequestOutcome<R::Response>, RunnerError> {
-        let line = request_line(request).map_err(|error| RunnerError::Protocol(error.to_string()))?;
+    ) -> Result<RequestOutcome<R>, RunnerError> {
+        let line = serde_json::to_string(request).map_err(|error| RunnerError::Protocol(error.to_string()))? + "\n";
         self.stalls.begin();
         // A dead worker is detected by its missing answer.
         let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));

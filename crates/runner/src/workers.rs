@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use writebench_model::protocol::Request;
+use serde::de::DeserializeOwned;
+use writebench_model::protocol::WorkerRequest;
 
 use crate::communicator::Coordinator;
 use crate::error::RunnerError;
@@ -51,14 +52,14 @@ impl<'w> Workers<'w> {
     }
 
     /// Waits at most `limit`. `on_wait` waits for the other ranks. A hung or dead worker is not an error.
-    pub(crate) fn ask<R: Request>(
+    pub(crate) fn ask<R: DeserializeOwned>(
         &mut self,
         target: usize,
-        request: R,
+        request: &WorkerRequest,
         limit: Duration,
         on_wait: Option<&mut OnWait<'_>>,
-    ) -> Result<RequestOutcome<R::Response>, RunnerError> {
-        if self.stop.load(Ordering::Relaxed) {
+    ) -> Result<RequestOutcome<R>, RunnerError> {
+        if self.is_stopped() {
             return Ok(RequestOutcome::Stopped);
         }
         let deadline = Deadline::until(limit, self.stop);
@@ -136,7 +137,7 @@ mod tests {
         let request =
             LimitRequest { hardware: LimitedHardware::Memory { threads: 1, bytes: 1 }, target: 0, time_ns: 1 };
         let (stop, mut lost_workers) = (AtomicBool::new(stop), LostWorkers::default());
-        Workers::new(&command, &stop, &mut lost_workers).ask(0, request, limit, None)
+        Workers::new(&command, &stop, &mut lost_workers).ask(0, &WorkerRequest::Limits(request), limit, None)
     }
 
     const LONG: Duration = Duration::from_secs(60);
@@ -191,7 +192,7 @@ mod tests {
     #[test]
     fn a_refusal_is_an_error_but_a_stop_is_not() {
         assert_eq!(ask("sleep 60", LONG, true).unwrap(), RequestOutcome::Stopped);
-        let refused = ask(r#"read it; echo '{"Err":{"protocol":"a device"}}'"#, LONG, false);
-        assert_eq!(refused.unwrap_err().to_string(), "worker: a device");
+        let refused = ask(r#"read it; echo '{"Err":{"told":"a device"}}'"#, LONG, false);
+        assert_eq!(refused.unwrap_err().to_string(), "a device");
     }
 }

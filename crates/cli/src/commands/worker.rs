@@ -9,7 +9,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabiliti
 use writebench_engine::{Engine, RankBarrier, Target};
 use writebench_model::protocol::{RankRole, RankSampleRequest, WorkerRequest};
 use writebench_model::{Phase, path_from_text};
-use writebench_runner::{BarrierClient, ProgressRecord, RunnerError, respond, serve_requests};
+use writebench_runner::{BarrierClient, ProgressRecord, RunnerError, reply, serve_requests};
 
 use crate::exit::Exit;
 use crate::processes::WorkerPlan;
@@ -57,21 +57,21 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     let available = || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
     let mut engine = Engine::new(copy_from, available, &enter);
     serve_requests(|request| match request {
-        WorkerRequest::SampleRequest(request) => respond(request, |request| {
-            let target = numbered(&targets, request.target)?;
+        WorkerRequest::Sample(request) => reply(numbered(&targets, request.target).map(|target| {
             let sampled = run_sample(&mut engine, target, &request, RankRole::ALONE, None, &enter);
-            Ok(sampled.map(|share| share.sample))
-        }),
-        WorkerRequest::RankSampleRequest(request) => respond(request, |RankSampleRequest { sample, role }| {
-            let none = || RunnerError::Protocol("there are no ranks".to_owned());
-            let barrier = barrier.as_mut().ok_or_else(none)?;
-            let target = numbered(&targets, sample.target)?;
-            Ok(run_sample(&mut engine, target, &sample, role, Some(barrier), &enter))
-        }),
-        WorkerRequest::LimitRequest(request) => respond(request, |request| {
+            sampled.map(|share| share.sample)
+        })),
+        WorkerRequest::RankSample(RankSampleRequest { sample, role }) => {
+            reply(numbered(&targets, sample.target).and_then(|target| {
+                let none = || RunnerError::Protocol("there are no ranks".to_owned());
+                let barrier = barrier.as_mut().ok_or_else(none)?;
+                Ok(run_sample(&mut engine, target, &sample, role, Some(barrier), &enter))
+            }))
+        }
+        WorkerRequest::Limits(request) => {
             enter(Phase::Settle);
-            Ok(engine.limits(numbered(&targets, request.target)?, &request))
-        }),
+            reply(numbered(&targets, request.target).map(|target| engine.limits(target, &request)))
+        }
     })?;
     Ok(Exit::Ok)
 }

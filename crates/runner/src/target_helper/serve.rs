@@ -2,15 +2,12 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use super::request::{
-    Copy, Empty, Inspect, InspectCopyDestination, InspectSource, ListLeftovers, Make, RemoveLeftover,
-    TargetRequest,
-};
+use super::request::TargetRequest;
 use super::{copy, inspection};
 use crate::directory_entry::{identity_of_open, open_resolved};
 use crate::error::RunnerError;
 use crate::leftover;
-use crate::pipe::{respond, serve_requests};
+use crate::pipe::{reply, serve_requests};
 use crate::workspace::{Leftover, Workspace};
 
 #[derive(Default)]
@@ -22,34 +19,23 @@ struct TargetState {
 /// At the end of the requests a remaining workspace loses its lock, and a later run removes it.
 pub fn serve_target() -> io::Result<()> {
     let mut state = TargetState::default();
-    serve_requests(|request| state.respond(request))
+    serve_requests(|request| state.answer(request))
 }
 
 impl TargetState {
-    fn respond(&mut self, request: TargetRequest) -> serde_json::Result<String> {
+    fn answer(&mut self, request: TargetRequest) -> serde_json::Result<String> {
         match request {
-            TargetRequest::Inspect(request) => respond(request, |Inspect(path)| self.inspect(path.as_ref())),
-            TargetRequest::Make(request) => respond(request, |Make(id)| self.make(&id)),
-            TargetRequest::Remove(request) => {
-                respond(request, |_| self.workspace.take().map_or(Ok(Leftover::NotThere), Workspace::remove))
+            TargetRequest::Inspect(path) => reply(self.inspect(path.as_ref())),
+            TargetRequest::Make(id) => reply(self.make(&id)),
+            TargetRequest::Remove => {
+                reply(self.workspace.take().map_or(Ok(Leftover::NotThere), Workspace::remove))
             }
-            TargetRequest::ListLeftovers(request) => respond(request, |ListLeftovers(target)| {
-                let leftovers = leftover::leftovers_in(target.as_ref())?;
-                Ok(leftovers.into_iter().map(PathBuf::into_os_string).collect())
-            }),
-            TargetRequest::RemoveLeftover(request) => {
-                respond(request, |RemoveLeftover(path)| leftover::remove_leftover(path.as_ref()))
-            }
-            TargetRequest::InspectSource(request) => {
-                respond(request, |InspectSource(path)| copy::source(path.as_ref()))
-            }
-            TargetRequest::InspectCopyDestination(request) => {
-                respond(request, |InspectCopyDestination(path)| copy::destination(path.as_ref()))
-            }
-            TargetRequest::Copy(request) => {
-                respond(request, |Copy(source, destination)| self.copy(&source, &destination))
-            }
-            TargetRequest::Empty(request) => respond(request, |Empty(destination)| copy::empty(&destination)),
+            TargetRequest::ListLeftovers(target) => reply(leftover::leftovers_in(target.as_ref())),
+            TargetRequest::RemoveLeftover(path) => reply(leftover::remove_leftover(path.as_ref())),
+            TargetRequest::InspectSource(path) => reply(copy::source(path.as_ref())),
+            TargetRequest::InspectCopyDestination(path) => reply(copy::destination(path.as_ref())),
+            TargetRequest::Copy(source, destination) => reply(self.copy(&source, &destination)),
+            TargetRequest::Empty(destination) => reply(copy::empty(&destination)),
         }
     }
 
