@@ -19,9 +19,6 @@ pub(crate) struct WaitRequest {
     pub is_last: bool,
 }
 
-const SUCCEEDED: u8 = 1;
-const LAST: u8 = 2;
-
 impl BarrierClient {
     pub fn inherited(number: i32) -> io::Result<Self> {
         // /proc/self/fd cannot reopen a socket, but pidfd_getfd(2) duplicates its descriptor.
@@ -32,11 +29,10 @@ impl BarrierClient {
 
     /// Reports this rank's success so far and waits for all ranks. Returns whether all succeeded.
     pub fn wait(&mut self, has_succeeded: bool, is_last: bool) -> io::Result<bool> {
-        let flag = |is_set, flag| if is_set { flag } else { 0 };
-        self.0.write_all(&[flag(has_succeeded, SUCCEEDED) | flag(is_last, LAST)])?;
-        let mut answer = [0];
-        self.0.read_exact(&mut answer)?;
-        Ok(answer[0] & SUCCEEDED != 0)
+        self.0.write_all(&[has_succeeded, is_last].map(u8::from))?;
+        let mut all_have_succeeded = [0];
+        self.0.read_exact(&mut all_have_succeeded)?;
+        Ok(all_have_succeeded != [0])
     }
 }
 
@@ -56,17 +52,14 @@ impl BarrierServer {
         if !matches!(poll(&mut ready, Some(&wait)), Ok(1..)) {
             return None;
         }
-        let mut byte = [0];
-        match self.0.read(&mut byte) {
-            Ok(1) => {
-                Some(WaitRequest { has_succeeded: byte[0] & SUCCEEDED != 0, is_last: byte[0] & LAST != 0 })
-            }
+        let mut flags = [0; 2];
+        if self.0.read_exact(&mut flags).is_err() {
             // The worker has ended, which its pipe also reports.
-            _ => {
-                std::thread::sleep(Duration::from_millis(1));
-                None
-            }
+            std::thread::sleep(Duration::from_millis(1));
+            return None;
         }
+        let [has_succeeded, is_last] = flags.map(|flag| flag != 0);
+        Some(WaitRequest { has_succeeded, is_last })
     }
 
     pub(crate) fn answer(&mut self, all_have_succeeded: bool) {

@@ -1,6 +1,6 @@
 //! The limits of the hardware, measured before the first round and after the last.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use writebench_model::protocol::{DeviceWrites, LimitRequest, LimitedHardware, MeasuredLimits, WorkerRequest};
@@ -62,12 +62,15 @@ impl Hardware {
         let (cached, beyond): (Vec<&Case>, Vec<&Case>) =
             cases.iter().filter(has_data).partition(|case| case.contract().durability == Durability::Cached);
         let most_memory = (writebench_probe::available_memory_bytes()? / 8).min(MOST_MEMORY_BYTES);
-        let threads: BTreeSet<u32> = cached.iter().map(|case| case.axes().threads).collect();
-        for threads in threads {
-            let with = cached.iter().filter(|case| case.axes().threads == threads);
-            let largest = with.map(|case| case.axes().size_bytes).max().unwrap_or(0);
+        let mut largest: BTreeMap<u32, u64> = BTreeMap::new();
+        for axes in cached.iter().map(|case| case.axes()) {
+            let largest = largest.entry(axes.threads).or_default();
+            *largest = axes.size_bytes.max(*largest);
+        }
+        for (threads, largest) in largest {
             let bytes = largest.min(most_memory).max(u64::from(threads));
-            hardware.ask(0, LimitedHardware::Memory { threads, bytes });
+            let memory = LimitedHardware::Memory { threads, bytes };
+            hardware.requests.push(LimitRequest { hardware: memory, target: 0, time_ns: 0 });
         }
         if let Some(largest) = beyond.iter().map(|case| case.axes().size_bytes).max() {
             let all = cases.iter().map(Case::bytes_written).sum::<u64>();
@@ -91,10 +94,6 @@ impl Hardware {
         Ok(hardware)
     }
 
-    fn ask(&mut self, target: usize, hardware: LimitedHardware) {
-        self.requests.push(LimitRequest { hardware, target, time_ns: 0 });
-    }
-
     /// `all` are the bytes of all samples.
     fn ask_for_device(&mut self, target: usize, file_bytes: u64, settings: &Settings, all: u64) {
         let most_bytes = file_bytes * FILES;
@@ -109,27 +108,17 @@ impl Hardware {
         self.device_bytes += most_bytes;
         let (file_stem, data_seed) = ("limit".to_owned(), settings.seed);
         let writes = DeviceWrites { file_stem, data_seed, file_bytes, most_bytes };
-        self.ask(target, LimitedHardware::Device(writes));
+        self.requests.push(LimitRequest { hardware: LimitedHardware::Device(writes), target, time_ns: 0 });
     }
 
-    /// Keeps the best values. If a worker dies, the limit has no value.
-    pub fn measure(&mut self, workers: Workers<'_>) -> Result<(), RunnerError> {
-        self.measure_these(self.requests.clone(), workers)
-    }
-
-    /// Writes nothing.
-    pub fn measure_memory(&mut self, workers: Workers<'_>) -> Result<(), RunnerError> {
-        let is_memory = |request: &&LimitRequest| matches!(request.hardware, LimitedHardware::Memory { .. });
-        self.measure_these(self.requests.iter().filter(is_memory).cloned().collect(), workers)
-    }
-
-    fn measure_these(
-        &mut self,
-        requests: Vec<LimitRequest>,
-        mut workers: Workers<'_>,
-    ) -> Result<(), RunnerError> {
-        for mut request in requests {
+    /// Keeps the best values. If a worker dies, the limit has no value. Without the devices, nothing is
+    /// written.
+    pub fn measure(&mut self, mut workers: Workers<'_>, with_devices: bool) -> Result<(), RunnerError> {
+        for mut request in self.requests.clone() {
             if let LimitedHardware::Device(DeviceWrites { file_stem, .. }) = &mut request.hardware {
+                if !with_devices {
+                    continue;
+                }
                 *file_stem = workers.lost_workers.file_stem(file_stem);
             }
             let limit = Duration::from_nanos(request.time_ns) * 10 + self.timeout;
@@ -153,12 +142,8 @@ impl Hardware {
     }
 
     fn learn(&mut self, target: usize, limit: Limit) {
-        let limits = match limit.kind {
-            LimitKind::DeviceWrite => &mut self.devices[target],
-            LimitKind::MemoryCopy | LimitKind::MemoryCopyOneChunk | LimitKind::MemoryCopyNonTemporal => {
-                &mut self.memory
-            }
-        };
+        let is_of_device = limit.kind == LimitKind::DeviceWrite;
+        let limits = if is_of_device { &mut self.devices[target] } else { &mut self.memory };
         match limits.iter_mut().find(|known| known.kind == limit.kind && known.threads == limit.threads) {
             Some(known) if limit.bytes_per_s > known.bytes_per_s => *known = limit,
             Some(_) => {}

@@ -102,7 +102,7 @@ mod tests {
         Workspace::create(&open_without_links(target).unwrap(), target, ID).unwrap()
     }
 
-    fn leftover(target: &Path) -> PathBuf {
+    fn leftover(target: &Path) -> std::path::PathBuf {
         let path = workspace_path(target, ID);
         std::fs::create_dir(&path).unwrap();
         std::fs::write(path.join(OWNER), ID).unwrap();

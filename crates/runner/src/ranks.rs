@@ -91,7 +91,7 @@ pub(crate) fn by_ranks(
     let reports =
         reports.map_err(|error| RunnerError::Protocol(format!("the other ranks do not answer: {error}")))?;
     if reports.iter().any(|report| report.is_unclean) {
-        workers.lost_workers.mark_dirty(share.request.target);
+        workers.lost_workers.unclean.insert(share.request.target);
     }
     Ok(RequestOutcome::Response(match reports.iter().find_map(|report| report.shortage) {
         Some(shortage) => Err(shortage),

@@ -77,7 +77,10 @@ pub fn supervise(
     let disturbance = Disturbance::from_probes(std::mem::take(&mut plan.probes_ns));
     let start = Instant::now();
     let mut run = Run { plan, schedule, workers, disturbance, written, observe, start, taken_here: 0 };
-    run.resume_counts();
+    for (planned, samples) in run.plan.cases.iter().zip(&run.plan.taken) {
+        (0..samples.len()).for_each(|_| run.written.add_sample(planned.target, &planned.case, false));
+    }
+    run.written.end_worker();
     run.rounds()
 }
 
@@ -93,13 +96,6 @@ struct Run<'p, 'w> {
 }
 
 impl Run<'_, '_> {
-    fn resume_counts(&mut self) {
-        for (planned, samples) in self.plan.cases.iter().zip(&self.plan.taken) {
-            (0..samples.len()).for_each(|_| self.written.add_sample(planned.target, &planned.case, false));
-        }
-        self.written.end_worker();
-    }
-
     fn rounds(&mut self) -> Result<End, RunnerError> {
         // An interrupted round is finished first.
         let mut round = self.plan.taken.iter().flatten().map(|sample| sample.round).max().unwrap_or(0);
@@ -134,21 +130,13 @@ impl Run<'_, '_> {
         let last = |run: &Self, index: usize| {
             run.plan.taken[index].last().copied().filter(|sample| sample.round == round)
         };
-        for &index in &order {
-            if due[index] > 0
-                && last(self, index).is_none()
-                && let Some(end) = self.turn(index, round)?
-            {
+        for (pass, &index) in (0..=MOST_REPEATS).flat_map(|pass| order.iter().map(move |index| (pass, index))) {
+            let is_wanted = match last(self, index) {
+                None => pass == 0 && due[index] > 0,
+                Some(sample) => pass > 0 && sample.is_disturbed,
+            };
+            if is_wanted && let Some(end) = self.turn(index, round)? {
                 return Ok(Some(end));
-            }
-        }
-        for _ in 0..MOST_REPEATS {
-            for &index in &order {
-                if last(self, index).is_some_and(|sample| sample.is_disturbed)
-                    && let Some(end) = self.turn(index, round)?
-                {
-                    return Ok(Some(end));
-                }
             }
         }
         Ok(None)
@@ -163,13 +151,12 @@ impl Run<'_, '_> {
         if self.budget_ends_within(1) {
             return Ok(Some(End::Budget));
         }
-        let PlannedCase { target, case } = &self.plan.cases[index];
-        let bytes = self.written.needed_bytes(*target, case, self.reads_back());
+        let PlannedCase { target, case } = self.plan.cases[index].clone();
+        let bytes = self.written.needed_bytes(target, &case, self.reads_back());
         if self.written.left_bytes().is_some_and(|left| bytes > left) {
             return Ok(Some(End::MaxBytes));
         }
         let written = self.written.bytes();
-        let (target, case) = (*target, case.clone());
         let started = RunEvent::Started { target, case: case.clone(), left, written };
         (self.observe)(started).map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
@@ -203,14 +190,13 @@ impl Run<'_, '_> {
     /// None if the run was stopped.
     fn sample(&mut self, index: usize, round: u32) -> Result<Option<Sample>, RunnerError> {
         let (plan, PlannedCase { target, case }) = (&self.plan, self.plan.cases[index].clone());
-        let (target, case) = (&target, &case);
-        let planned_target = plan.targets.get(*target).cloned().unwrap_or_default();
+        let planned_target = plan.targets.get(target).cloned().unwrap_or_default();
         self.workers.lost_workers.reap();
-        let remove_first = self.workers.lost_workers.has_files_in(*target);
+        let remove_first = self.workers.lost_workers.has_files_in(target);
         let request = SampleRequest {
             case: case.clone(),
-            program: plan.settings.program_for(case),
-            target: *target,
+            program: plan.settings.program_for(&case),
+            target,
             sync_all: planned_target.sync_all,
             round,
             file_stem: self.workers.lost_workers.file_stem("sample"),
@@ -222,21 +208,21 @@ impl Run<'_, '_> {
             warm: true,
             // Ranks would end at different bytes, and each reads back another's.
             write_limit_ns: self.write_limit_ns().filter(|_| case.axes().ranks == 1),
-            device_number: planned_target.device_number.clone(),
+            device_number: planned_target.device_number,
             cpu_stats: self.workers.cpu_stats()?,
         };
-        let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
-        self.written.add_sample(*target, case, self.reads_back());
-        let mut sample = match self.taken_by_all(*target, case, request, limit)? {
+        let limit = plan.settings.timeout_ns.map_or_else(|| deadline(&case), Duration::from_nanos);
+        self.written.add_sample(target, &case, self.reads_back());
+        let mut sample = match self.taken_by_all(target, &case, request, limit)? {
             RequestOutcome::Response(Ok(sample)) => {
                 // A rank's worker may have been lost.
                 if remove_first && !sample.outcome.is_loss() {
-                    self.workers.lost_workers.mark_clean(*target);
+                    self.workers.lost_workers.unclean.remove(&target);
                 }
                 sample
             }
             RequestOutcome::Response(Err(shortage)) => {
-                return Err(insufficient_space(&planned_target.path, case, shortage));
+                return Err(insufficient_space(&planned_target.path, &case, shortage));
             }
             RequestOutcome::Lost(outcome) => {
                 self.written.end_worker();

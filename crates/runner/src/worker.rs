@@ -151,7 +151,8 @@ impl Worker {
         wait: Deadline<'_>,
         mut on_wait: Option<&mut OnWait<'_>>,
     ) -> Result<RequestOutcome<R>, RunnerError> {
-        let line = serde_json::to_string(request).map_err(|error| RunnerError::Protocol(error.to_string()))? + "\n";
+        let line =
+            serde_json::to_string(request).map_err(|error| RunnerError::Protocol(error.to_string()))? + "\n";
         self.stalls.begin();
         // A dead worker is detected by its missing answer.
         let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));

@@ -77,7 +77,8 @@ impl<'w> Workers<'w> {
 #[derive(Default)]
 pub struct LostWorkers {
     hung: Vec<(usize, Worker)>,
-    unclean: BTreeSet<usize>,
+    /// Other ranks' workers may also have left files there.
+    pub(crate) unclean: BTreeSet<usize>,
 }
 
 impl LostWorkers {
@@ -86,11 +87,6 @@ impl LostWorkers {
         if !worker.try_reap() {
             self.hung.push((target, worker));
         }
-    }
-
-    /// For another rank's worker.
-    pub(crate) fn mark_dirty(&mut self, target: usize) {
-        self.unclean.insert(target);
     }
 
     /// A new name for files after each hung worker.
@@ -105,10 +101,6 @@ impl LostWorkers {
     /// because removing the one in use would also hang.
     pub(crate) fn has_files_in(&self, target: usize) -> bool {
         self.unclean.contains(&target) && !self.hangs_in(target)
-    }
-
-    pub(crate) fn mark_clean(&mut self, target: usize) {
-        self.unclean.remove(&target);
     }
 
     pub fn reap(&mut self) {

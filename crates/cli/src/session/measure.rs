@@ -199,7 +199,7 @@ impl<'s> Session<'s> {
         let end = end?;
         // An exceeded limit was measured at a bad time.
         for _ in (0..MORE_LIMITS).filter(|_| is_exceeded) {
-            hardware.measure_memory(Workers::new(&worker, stop(), &mut self.lost_workers))?;
+            hardware.measure(Workers::new(&worker, stop(), &mut self.lost_workers), false)?;
         }
         self.measure_limits(&mut hardware, &worker)?;
         Ok(end)
@@ -218,7 +218,7 @@ impl<'s> Session<'s> {
         if self.limits_for.is_empty() {
             return Ok(());
         }
-        hardware.measure(Workers::new(worker, stop(), &mut self.lost_workers))?;
+        hardware.measure(Workers::new(worker, stop(), &mut self.lost_workers), true)?;
         (0..hardware.target_count()).try_for_each(|target| {
             self.recorder.record(RunEvent::Limits { target, limits: hardware.limits(target) })
         })

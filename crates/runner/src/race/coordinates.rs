@@ -1,4 +1,5 @@
 use writebench_model::{Axis, Case};
+use writebench_stats::distinct;
 
 /// Each case's value on each axis, by number. The method is an axis. Left out are axes on which all cases
 /// agree, and the size, which the race chooses. A case without an axis has a separate value there.
@@ -7,24 +8,16 @@ pub fn coordinates(cases: &[&Case]) -> Vec<Vec<u16>> {
     let mut coordinates = vec![Vec::new(); cases.len()];
     let axes = Axis::ALL.iter().filter(|&&axis| axis != Axis::Size).map(|&axis| Some(axis));
     for axis in std::iter::once(None).chain(axes) {
-        let mut seen: Vec<String> = Vec::new();
-        let numbers: Vec<u16> = cases
-            .iter()
-            .map(|case| {
-                let text = match axis {
-                    None => case.method().name().to_owned(),
-                    Some(axis) if case.method().has_axis(axis) => case.axes().get(axis),
-                    Some(_) => String::new(),
-                };
-                let number = seen.iter().position(|known| *known == text).unwrap_or_else(|| {
-                    seen.push(text);
-                    seen.len() - 1
-                });
-                u16::try_from(number).unwrap_or(u16::MAX)
-            })
-            .collect();
-        if seen.len() > 1 {
-            coordinates.iter_mut().zip(numbers).for_each(|(own, number)| own.push(number));
+        let text = |case: &&Case| match axis {
+            None => case.method().name().to_owned(),
+            Some(axis) if case.method().has_axis(axis) => case.axes().get(axis),
+            Some(_) => String::new(),
+        };
+        let texts: Vec<String> = cases.iter().map(text).collect();
+        let different = distinct(&texts, |text| *text);
+        for (own, text) in coordinates.iter_mut().zip(&texts).filter(|_| different.len() > 1) {
+            let number = different.iter().position(|other| *other == text);
+            own.push(number.and_then(|number| u16::try_from(number).ok()).unwrap_or(u16::MAX));
         }
     }
     coordinates

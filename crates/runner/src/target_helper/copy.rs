@@ -6,10 +6,10 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Uid};
+use rustix::fs::{Access, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +67,10 @@ pub enum Existing {
 }
 
 impl CopyDestination {
+    fn failed<E: Into<io::Error>>(&self, call: &'static str) -> impl Fn(E) -> RunnerError + Copy {
+        failed(call, &self.path)
+    }
+
     pub fn identity(&self) -> Option<[u64; 2]> {
         match self.existing {
             Existing::File { identity, .. } | Existing::Descriptor { identity, .. } => Some(identity),
@@ -114,14 +118,9 @@ pub fn open_source(name: &Path, identity_then: [u64; 2]) -> Result<File, RunnerE
 pub(super) fn destination(named: &Path) -> Result<CopyDestination, RunnerError> {
     if named.starts_with(DESCRIPTORS) {
         let metadata = named.metadata().map_err(failed("stat", named))?;
-        let existing = match metadata.is_file() {
-            true => Existing::Descriptor {
-                name: named.to_path_buf(),
-                identity: identity(&metadata),
-                size_bytes: metadata.len(),
-            },
-            false => Existing::Other,
-        };
+        let (name, identity, size_bytes) = (named.to_path_buf(), identity(&metadata), metadata.len());
+        let descriptor = Existing::Descriptor { name, identity, size_bytes };
+        let existing = if metadata.is_file() { descriptor } else { Existing::Other };
         let path = named.read_link().map_err(failed("readlink", named))?;
         return Ok(CopyDestination { path, directory: None, existing });
     }
@@ -156,19 +155,15 @@ pub(super) fn copy(
     let length = from.metadata().map_err(failed("stat", &source.path))?.len();
     if length != source.size_bytes {
         let (path, before) = (source.path.display(), source.size_bytes);
-        return Err(RunnerError::Told(format!(
-            "{path} has {length} bytes now, and had {before} when it was measured"
-        )));
+        let why = format!("{path} has {length} bytes now, and had {before} when it was measured");
+        return Err(RunnerError::Told(why));
     }
     match &destination.existing {
         Existing::Descriptor { name, .. } => {
-            let to = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .open(name)
-                .map_err(failed("open", &destination.path))?;
-            to.set_len(0).map_err(failed("ftruncate", &destination.path))?;
-            let filled = fill(&from, &to, (source, destination));
+            let to = OpenOptions::new().read(true).write(true).open(name);
+            let to = to.map_err(destination.failed("open"))?;
+            to.set_len(0).map_err(destination.failed("ftruncate"))?;
+            let filled = fill(&from, &to, source, destination);
             if filled.is_err() {
                 // A partial copy would look complete.
                 let _ = to.set_len(0);
@@ -177,48 +172,40 @@ pub(super) fn copy(
         }
         Existing::Nothing | Existing::File { .. } => {
             let to = unfinished(destination, workspace)?;
-            fill(&from, &to, (source, destination))?;
-            to.sync_data().map_err(failed("fdatasync", &destination.path))?;
+            fill(&from, &to, source, destination)?;
+            to.sync_data().map_err(destination.failed("fdatasync"))?;
             rename_to_destination(destination, target, workspace)
         }
-        Existing::Link { .. } | Existing::Other => Err(RunnerError::Told(format!(
-            "{} is not a regular file, so it cannot receive the copy",
-            destination.path.display()
-        ))),
+        Existing::Link { .. } | Existing::Other => {
+            let path = destination.path.display();
+            Err(RunnerError::Told(format!("{path} is not a regular file, so it cannot receive the copy")))
+        }
     }
 }
 
 pub(super) fn empty(destination: &CopyDestination) -> Result<(), RunnerError> {
     let Existing::Descriptor { name, .. } = &destination.existing else { return Ok(()) };
     let emptied = OpenOptions::new().write(true).open(name).and_then(|file| file.set_len(0));
-    emptied.map_err(failed("ftruncate", &destination.path))
+    emptied.map_err(destination.failed("ftruncate"))
 }
 
 /// With the owner and mode of the copy.
 fn unfinished(destination: &CopyDestination, workspace: &Workspace) -> Result<File, RunnerError> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_bits_truncate(0o666);
-    let file = rustix::fs::openat(workspace.directory(), UNFINISHED, flags, mode)
-        .map_err(failed("open", &destination.path))?;
+    let file = rustix::fs::openat(workspace.directory(), UNFINISHED, flags, mode);
+    let file = File::from(file.map_err(destination.failed("open"))?);
     if matches!(destination.existing, Existing::File { .. }) {
-        let now = rustix::fs::statat(CWD, &destination.path, AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(failed("stat", &destination.path))?;
-        let (owner, group) = (Uid::from_raw(now.st_uid), Gid::from_raw(now.st_gid));
+        let now = destination.path.symlink_metadata().map_err(destination.failed("stat"))?;
         // Only root may change the owner. Another user's file becomes this user's when replaced.
-        let _ = rustix::fs::fchown(&file, Some(owner), Some(group));
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(now.st_mode))
-            .map_err(failed("fchmod", &destination.path))?;
+        let _ = fchown(&file, Some(now.uid()), Some(now.gid()));
+        file.set_permissions(now.permissions()).map_err(destination.failed("fchmod"))?;
     }
-    Ok(file.into())
+    Ok(file)
 }
 
-fn fill(
-    from: &File,
-    to: &File,
-    (source, destination): (&CopySource, &CopyDestination),
-) -> Result<(), RunnerError> {
-    let read = failed("read", &source.path);
-    let written = failed("write", &destination.path);
+fn fill(from: &File, to: &File, source: &CopySource, destination: &CopyDestination) -> Result<(), RunnerError> {
+    let (read, written) = (failed("read", &source.path), destination.failed("write"));
     let (mut block, mut copied) = (vec![0; BLOCK_BYTES], vec![0; BLOCK_BYTES]);
     let blocks = (0..source.size_bytes).step_by(BLOCK_BYTES).map(|offset| {
         let left = usize::try_from(source.size_bytes - offset).unwrap_or(usize::MAX);
@@ -233,9 +220,8 @@ fn fill(
         to.read_exact_at(&mut copied[..length], offset).map_err(written)?;
         if block[..length] != copied[..length] {
             let (copy, source) = (destination.path.display(), source.path.display());
-            return Err(RunnerError::Told(format!(
-                "{copy} differs from {source}: check for other writers of both files"
-            )));
+            let why = format!("{copy} differs from {source}: check for other writers of both files");
+            return Err(RunnerError::Told(why));
         }
     }
     Ok(())
@@ -251,7 +237,7 @@ fn rename_to_destination(
     let now = match rustix::fs::statat(target, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Some(directory_entry::identity(&stat)),
         Err(Errno::NOENT) => None,
-        Err(errno) => return Err(failed("stat", &destination.path)(errno)),
+        Err(errno) => return Err(destination.failed("stat")(errno)),
     };
     if now != destination.identity() {
         return Err(swapped());
@@ -267,12 +253,12 @@ fn rename_to_destination(
     };
     match renamed {
         Err(Errno::EXIST) => return Err(swapped()),
-        renamed => renamed.map_err(failed("rename", &destination.path))?,
+        renamed => renamed.map_err(destination.failed("rename"))?,
     }
     // Without it, a power loss can undo the rename.
     match rustix::fs::fsync(target) {
         // Some filesystems do not sync directories.
         Err(Errno::INVAL) => Ok(()),
-        synced => synced.map_err(failed("fsync of the directory of", &destination.path)),
+        synced => synced.map_err(destination.failed("fsync of the directory of")),
     }
 }
