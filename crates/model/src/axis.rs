@@ -50,13 +50,11 @@ macro_rules! axes {
         pub struct Axes { $(#[doc = $summary] pub $field: $type,)+ }
 
         impl Axes {
-            #[must_use]
             pub fn defaults(prepare: Prepare) -> Self {
                 let defaults = Self { $($field: $default,)+ };
                 Self { prepare, ..defaults }
             }
 
-            #[must_use]
             pub fn get(&self, axis: Axis) -> String {
                 match axis { $(Axis::$axis => <form!($type $($form)?)>::text(self.$field),)+ }
             }
@@ -74,31 +72,26 @@ macro_rules! axes {
                 })
             }
 
-            #[must_use]
             pub fn card(&self, axis: Axis) -> ValueCard {
                 match axis { $(Axis::$axis => card!(self.$field $(, $card)?),)+ }
             }
         }
 
         impl Axis {
-            #[must_use]
             pub fn is_number(self) -> bool {
                 match self { $(Self::$axis => <form!($type $($form)?)>::IS_NUMBER,)+ }
             }
 
             /// One line for `writebench list axes`.
-            #[must_use]
             pub fn summary(self) -> &'static str {
                 match self { $(Self::$axis => $summary,)+ }
             }
 
-            #[must_use]
             pub fn values(self) -> String {
                 match self { $(Self::$axis => <form!($type $($form)?)>::values(),)+ }
             }
 
             /// The named values, and some numbers, for tests of all values.
-            #[must_use]
             pub fn examples(self) -> &'static [&'static str] {
                 match self { $(Self::$axis => <form!($type $($form)?)>::EXAMPLES,)+ }
             }
@@ -277,13 +270,11 @@ impl Axes {
     pub const WHOLE: u64 = Chunk::WHOLE;
 
     /// Whether each direct write copies its data into aligned memory first.
-    #[must_use]
     pub fn is_staged(&self) -> bool {
         self.cache == Cache::Direct && self.memory == DataMemory::Any
     }
 
     /// The bytes of a mapping prepared at a time, if by window.
-    #[must_use]
     pub fn prepared_window_bytes(&self) -> Option<u64> {
         let is_by_window = self.populate == Populate::Window || self.huge == Huge::Collapse;
         is_by_window.then_some(self.window_bytes)

@@ -115,24 +115,21 @@ impl CaseOrigin {
 
     /// The suite's name, or a word in its place.
     pub fn suite(&self) -> &str {
-        match self {
-            Self::Suite { name, .. } => name,
-            Self::Named => "case",
-            Self::Search { .. } => Self::SEARCH,
-        }
+        self.table().0
     }
 
     pub fn section(&self) -> &str {
-        match self {
-            Self::Suite { section, .. } => section,
-            Self::Named => "Cases by name",
-            Self::Search { stage: Stage::Screening, .. } => "Screening",
-            Self::Search { stage: Stage::Final, .. } => "Finals",
-        }
+        self.table().1
     }
 
+    /// The suite and the section.
     pub fn table(&self) -> (&str, &str) {
-        (self.suite(), self.section())
+        match self {
+            Self::Suite { name, section, .. } => (name, section),
+            Self::Named => ("case", "Cases by name"),
+            Self::Search { stage: Stage::Screening, .. } => (Self::SEARCH, "Screening"),
+            Self::Search { stage: Stage::Final, .. } => (Self::SEARCH, "Finals"),
+        }
     }
 
     pub fn layout(&self) -> Layout {

@@ -74,10 +74,7 @@ named_values! {
 impl Content {
     /// Whether bytes are moved into the file. Otherwise a throughput means little.
     pub fn has_own_bytes(self) -> bool {
-        match self {
-            Self::Random | Self::Zero | Self::Copy => true,
-            Self::Reserved | Self::Hole | Self::Nothing | Self::SharedCopy => false,
-        }
+        matches!(self, Self::Random | Self::Zero | Self::Copy)
     }
 
     /// Whether the file's blocks or pages take space.
@@ -109,7 +106,6 @@ impl Contract {
         is_same && is_content_with && *durability as u8 >= wanted.durability as u8 && is_as_often
     }
 
-    #[must_use]
     pub fn zeros_in_words(&self) -> String {
         if self.zero_percent == 0 { String::new() } else { format!(" with {} % zeros", self.zero_percent) }
     }

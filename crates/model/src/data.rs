@@ -19,7 +19,6 @@ impl Data {
     const COMPRESSIBLE: &str = "compressible:";
     const ZERO: &str = "zero";
 
-    #[must_use]
     pub fn zero_percent(self) -> u8 {
         match self {
             Self::Random => 0,

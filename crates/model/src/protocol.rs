@@ -159,7 +159,6 @@ impl PhaseTimestamps {
     }
 
     /// Converts to another clock.
-    #[must_use]
     pub fn moved(self, time: impl Fn(u64) -> u64) -> Self {
         let moved = |[began, ended]: [u64; 2]| if ended > 0 { [time(began), time(ended)] } else { [0, 0] };
         Self(self.0.map(moved))

@@ -36,7 +36,6 @@ impl Cluster {
     }
 
     /// The ranks of a resumed run.
-    #[must_use]
     pub fn instead_of(self, before: &Self) -> Self {
         let mut earlier_nodes = before.earlier_nodes.clone();
         if self.nodes != before.nodes {

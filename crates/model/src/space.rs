@@ -57,10 +57,7 @@ impl Goal {
     ];
 
     pub fn is_durable(self) -> bool {
-        match self {
-            Self::DurableStream | Self::DurableOverwrite | Self::DurableCopy | Self::Records => true,
-            Self::Stream | Self::Overwrite | Self::Copy | Self::LargerThanMemory => false,
-        }
+        matches!(self, Self::DurableStream | Self::DurableOverwrite | Self::DurableCopy | Self::Records)
     }
 
     /// The goal's space as a suite, with the baseline as its first section.

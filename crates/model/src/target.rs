@@ -25,7 +25,6 @@ impl TargetRecord {
     }
 
     /// Whether files there have checksums of their data, unless they have `FS_NOCOW_FL`.
-    #[must_use]
     pub fn has_checksums(&self) -> bool {
         let filesystem = &self.environment.filesystem;
         let is_off = |option: &str| matches!(option, "nodatasum" | "nodatacow");

@@ -17,12 +17,10 @@ macro_rules! named_values {
             /// In the order of the help text.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }
 
-            #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($text => Some(Self::$variant),)+ _ => None }
             }
@@ -78,7 +76,6 @@ macro_rules! axis_values {
             }
 
             /// The manner of writing, if the value has one.
-            #[must_use]
             pub fn words(self) -> Option<Cow<'static, str>> {
                 if let How(words) = self.card().words { Some(words) } else { None }
             }
@@ -249,7 +246,6 @@ axis_values! {
 }
 
 impl AllocateCall {
-    #[must_use]
     pub fn gives_blocks(self) -> bool {
         self != Self::Ftruncate
     }
@@ -263,7 +259,6 @@ pub enum Opening {
 }
 
 impl Prepare {
-    #[must_use]
     pub fn opening(self) -> Opening {
         match self {
             Self::Truncate => Opening::Emptied,
@@ -272,22 +267,18 @@ impl Prepare {
         }
     }
 
-    #[must_use]
     pub fn needs_old_content(self) -> bool {
         self.opening() != Opening::New
     }
 
-    #[must_use]
     pub fn gives_length(self) -> bool {
         !matches!(self, Self::Create | Self::Truncate | Self::FallocateKeepSize)
     }
 
-    #[must_use]
     pub fn has_step(self) -> bool {
         self == Self::ZeroFill || self.call().is_some()
     }
 
-    #[must_use]
     pub fn call(self) -> Option<AllocateCall> {
         match self {
             Self::SetLen => Some(AllocateCall::Ftruncate),

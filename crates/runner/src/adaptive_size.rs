@@ -20,7 +20,7 @@ pub struct OfSize {
     pub contests: Vec<Contest>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct AdaptiveSize {
     // In ascending order. Their sizes cannot be chosen.
     passes: Vec<OfSize>,
@@ -38,12 +38,10 @@ pub struct AdaptiveSize {
     wanted: Vec<usize>,
 }
 
-/// The planned share of the time, because small files predict larger ones badly.
-const PLANNED_SHARE: f64 = 0.7;
-const PLANNED_SHARE_OF_CONTESTS: f64 = 0.6;
-const PLANNED_BYTES_OF_CONTESTS: f64 = 0.6;
-/// The planned share of the bytes, which leaves some for repeated samples.
-const PLANNED_BYTES: f64 = 0.9;
+/// The planned shares of the time, because small files predict larger ones badly, and of the bytes, which
+/// leaves some for repeated samples.
+const PLANNED: [f64; 2] = [0.7, 0.9];
+const PLANNED_OF_CONTESTS: [f64; 2] = [0.6, 0.6];
 const PASS_SHARE: f64 = 0.2;
 
 /// The share of the time at which a loop over records ends. It is large because a loop cut short has no
@@ -52,7 +50,6 @@ const LOOP_SHARE: f64 = 0.1;
 
 impl AdaptiveSize {
     /// Passes ascend and sizes descend. Each case belongs to only one of them.
-    #[must_use]
     pub fn new(passes: Vec<OfSize>, sizes: Vec<OfSize>, settings: &Settings) -> Self {
         Self {
             passes,
@@ -61,11 +58,7 @@ impl AdaptiveSize {
             max_bytes: settings.max_bytes,
             rounds: settings.samples,
             each: EachCase::for_settings(settings),
-            contests: None,
-            costs: Costs::default(),
-            done: 0,
-            chosen: None,
-            wanted: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -75,10 +68,9 @@ impl AdaptiveSize {
 
     fn choose(&self, spent: Spent) -> usize {
         let are_contests = self.sizes.iter().any(|size| !size.contests.is_empty());
-        let share = if are_contests { PLANNED_SHARE_OF_CONTESTS } else { PLANNED_SHARE };
+        let [share, share_of_bytes] = if are_contests { PLANNED_OF_CONTESTS } else { PLANNED };
         let left = |budget: Duration| share * budget.saturating_sub(spent.elapsed).as_secs_f64();
         let left_s = self.budget.map_or(f64::INFINITY, left);
-        let share_of_bytes = if are_contests { PLANNED_BYTES_OF_CONTESTS } else { PLANNED_BYTES };
         let left_bytes = |most: u64| share_of_bytes * as_f64(most.saturating_sub(spent.bytes));
         let left_bytes = self.max_bytes.map_or(f64::INFINITY, left_bytes);
         let fits = |size: &OfSize| {

@@ -42,7 +42,6 @@ const MOST_ROUNDS: usize = 100;
 
 impl Contest {
     /// Measures all cases. The baseline is first, and numbers are positions in the plan.
-    #[must_use]
     pub fn new(target: usize, cases: Vec<(usize, Case)>) -> Self {
         Self { target, alive: (0..cases.len()).collect(), cases, is_precise: false, has_winner: false }
     }

@@ -30,6 +30,7 @@ const FILES: u64 = 2;
 
 /// Copies of memory with every number of threads for cases in the page cache, direct writes to the device
 /// for all other cases.
+#[derive(Default)]
 pub struct Hardware {
     requests: Vec<LimitRequest>,
     // All targets share the memory.
@@ -50,12 +51,9 @@ impl Hardware {
         targets: &[Option<Space>],
     ) -> Result<Self, RunnerError> {
         let mut hardware = Self {
-            requests: Vec::new(),
-            memory: Vec::new(),
             devices: vec![Vec::new(); targets.len()],
-            bytes_written: 0,
-            device_bytes: 0,
             timeout: settings.timeout_ns.map_or(TIMEOUT, |limit| Duration::from_nanos(limit).min(TIMEOUT)),
+            ..Self::default()
         };
         // One node's hardware does not limit cases of several ranks.
         let has_data = |case: &&Case| case.contract().content.has_own_bytes() && case.axes().ranks == 1;

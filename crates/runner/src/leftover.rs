@@ -54,10 +54,7 @@ pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
         Ok(owner) => owner,
         // The run died right after making the directory or right before removing it, so it is empty.
         Err(Errno::NOENT) if entry.leads_to(&directory) => {
-            return Ok(match entry.remove_directory() {
-                Ok(()) => Leftover::Removed,
-                Err(_) => Leftover::NotThere,
-            });
+            return Ok(entry.remove_directory().map_or(Leftover::NotThere, |()| Leftover::Removed));
         }
         Err(Errno::NOENT | Errno::LOOP) => return Ok(Leftover::NotThere),
         Err(errno) => return Err(failed("open", &path.join(OWNER))(errno)),

@@ -52,13 +52,6 @@ impl Candidate {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// On a level. The last one is the check, at the size of the final.
-    Screening(usize),
-    Final,
-}
-
 /// It depends only on the samples and the time and bytes spent.
 #[derive(Debug)]
 pub struct Race {
@@ -67,7 +60,8 @@ pub struct Race {
     // Always in the final.
     baseline: usize,
     limits: RaceLimits,
-    stage: Stage,
+    // A level of the screening, then the check at the size of the final, then the final.
+    stage: usize,
     is_over: bool,
     // The final's place among its possible sizes.
     size: usize,
@@ -110,7 +104,6 @@ const PLANNED_ROUNDS: usize = 8;
 
 impl Race {
     /// `baseline` is an index among the candidates.
-    #[must_use]
     pub fn new(candidates: Vec<Candidate>, baseline: usize, cases: Vec<Case>, limits: RaceLimits) -> Self {
         let mut race = Self {
             costs: Costs::default(),
@@ -120,7 +113,7 @@ impl Race {
             cases,
             baseline,
             limits,
-            stage: Stage::Screening(0),
+            stage: 0,
             size: 0,
             batch: Vec::new(),
             finals: None,
@@ -139,10 +132,11 @@ impl Race {
     }
 
     fn level(&self) -> usize {
-        match self.stage {
-            Stage::Screening(level) => level,
-            Stage::Final => self.real(),
-        }
+        self.stage.min(self.real())
+    }
+
+    fn is_in_final(&self) -> bool {
+        self.stage > self.real()
     }
 
     fn level_bytes(&self, level: usize) -> u64 {
@@ -170,25 +164,20 @@ impl Race {
             self.batch = batch;
             let is_complete =
                 !self.batch.iter().any(|&(index, until)| counted(&taken[self.case(index)]) < until);
-            match self.stage {
-                Stage::Final => {
-                    let finals = self.finals.as_mut().map(|finals| finals.wanted(taken, spent).to_vec());
-                    self.wanted = finals.unwrap_or_default();
-                    let wanted = self.cases.iter().zip(&self.wanted).filter(|(_, wanted)| **wanted > 0);
-                    let bytes =
-                        wanted.map(|(case, _)| case.bytes_written()).fold(spent.bytes, u64::saturating_add);
-                    self.is_over = bytes > self.limits.max_bytes;
-                    if bytes > spent.bytes {
-                        return;
-                    }
-                    self.end_final(taken, spent);
+            if self.is_in_final() {
+                let finals = self.finals.as_mut().map(|finals| finals.wanted(taken, spent).to_vec());
+                self.wanted = finals.unwrap_or_default();
+                let wanted = self.cases.iter().zip(&self.wanted).filter(|(_, wanted)| **wanted > 0);
+                let bytes = wanted.map(|(case, _)| case.bytes_written()).fold(spent.bytes, u64::saturating_add);
+                self.is_over = bytes > self.limits.max_bytes;
+                if bytes > spent.bytes {
+                    return;
                 }
-                Stage::Screening(level)
-                    if is_complete || self.costs.are_known() && self.left(level, spent) == 0 =>
-                {
-                    self.screen(level, taken, spent);
-                }
-                Stage::Screening(_) => return,
+                self.end_final(taken, spent);
+            } else if is_complete || self.costs.are_known() && self.left(self.stage, spent) == 0 {
+                self.screen(self.stage, taken, spent);
+            } else {
+                return;
             }
         }
     }
@@ -234,7 +223,7 @@ impl Race {
     fn hopeful(&self, posterior: &Posterior, taken: &[Vec<SampleSummary>]) -> Vec<usize> {
         let mut hopeful = self.able(taken);
         hopeful.retain(|&index| index != self.baseline);
-        hopeful.sort_by(|&a, &b| posterior.mean(a).total_cmp(&posterior.mean(b)));
+        hopeful.sort_by(|&a, &b| posterior.process.mean(a).total_cmp(&posterior.process.mean(b)));
         hopeful
     }
 
@@ -249,7 +238,7 @@ impl Race {
     }
 
     fn want(&mut self, level: usize, chosen: Vec<usize>, taken: &[Vec<SampleSummary>]) {
-        self.stage = Stage::Screening(level);
+        self.stage = level;
         let until = |index: usize| taken.get(self.case(index)).map_or(0, |samples| counted(samples)) + 1;
         self.batch = chosen.into_iter().map(|index| (index, until(index))).collect();
     }
@@ -264,13 +253,10 @@ impl Race {
         chosen.extend(found.filter(|index| !chosen.contains(index)).take(MOST_FOUND).collect::<Vec<_>>());
         if level == 0 {
             let mut posterior = Posterior::unknown(&self.candidates);
-            chosen.iter().for_each(|&index| posterior.fantasize(index));
+            chosen.iter().for_each(|&index| posterior.process.fantasize(index));
             let rest: Vec<usize> = self.rivals().filter(|index| !chosen.contains(index)).collect();
-            chosen.extend(posterior.choose(
-                &rest,
-                SCOUTS.saturating_sub(chosen.len()),
-                Acquisition::MaxVariance,
-            ));
+            let missing = SCOUTS.saturating_sub(chosen.len());
+            chosen.extend(posterior.choose(&rest, missing, Acquisition::MaxVariance));
         }
         self.want(level, chosen, taken);
     }
@@ -292,7 +278,7 @@ impl Race {
                 |index: &usize| level == self.real() && taken[self.case_on(level, *index)].is_empty();
             let hopeful = self.hopeful(&posterior, taken).into_iter().take(FINALISTS).filter(is_unknown);
             let mut chosen: Vec<usize> = hopeful.take(left).collect();
-            chosen.iter().for_each(|&index| posterior.fantasize(index));
+            chosen.iter().for_each(|&index| posterior.process.fantasize(index));
             able.retain(|index| !chosen.contains(index));
             chosen.extend(posterior.choose(&able, most.saturating_sub(chosen.len()), choice));
             if !chosen.is_empty() {
@@ -357,7 +343,7 @@ impl Race {
         let places = finalists.iter().filter_map(|finalist| rivals.iter().position(|rival| rival == finalist));
         let contests = vec![contest(&rivals).among(places.collect()), contest(&clones)];
         self.finals = Some(GoalRounds::new(contests, ROUNDS));
-        (self.stage, self.is_over) = (Stage::Final, finalists.is_empty());
+        (self.stage, self.is_over) = (self.real() + 1, finalists.is_empty());
         self.batch.clear();
     }
 
@@ -378,7 +364,7 @@ impl Race {
 impl Schedule for Race {
     fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize] {
         self.advance(taken, spent);
-        if self.stage != Stage::Final || self.is_over {
+        if !self.is_in_final() || self.is_over {
             self.wanted = vec![0; taken.len()];
         }
         for &(candidate, until) in self.batch.iter().filter(|_| !self.is_over) {

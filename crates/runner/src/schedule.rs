@@ -62,7 +62,7 @@ pub trait Schedule {
 
 /// As many undisturbed samples of each case as requested. With a precision, cases with wider intervals get
 /// more.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct EachCase {
     samples: usize,
     precision: Option<f64>,
@@ -79,10 +79,9 @@ const MOST_PRECISE_FACTOR: usize = 20;
 const MOST_ACCIDENTS: usize = 2;
 
 impl EachCase {
-    #[must_use]
     pub fn for_settings(settings: &Settings) -> Self {
         let precision = settings.precision_ppm.map(|ppm| f64::from(ppm) / 1e6);
-        Self { samples: settings.samples as usize, precision, looked: Vec::new(), wanted: Vec::new() }
+        Self { samples: settings.samples as usize, precision, ..Self::default() }
     }
 
     fn still_wanted(&self, samples: &[SampleSummary]) -> usize {

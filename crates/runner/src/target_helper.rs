@@ -208,29 +208,24 @@ impl StaleWorkspaces {
     /// Directories with names of writebench, in any database or none.
     pub fn leftovers_in(&mut self, target: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>, RunnerError> {
         let deadline = Deadline::until(LEFTOVER_TIMEOUT, stop);
-        let names: Vec<OsString> =
-            self.ask(&TargetRequest::ListLeftovers(target.into()), target, "listing it", deadline)?;
+        let request = TargetRequest::ListLeftovers(target.into());
+        let names: Vec<OsString> = self.process(target)?.ask(&request, "listing it", deadline)?;
         Ok(names.into_iter().map(PathBuf::from).collect())
     }
 
     /// Removes the directory of a dead run, if it has a valid mark and a free lock.
     pub fn remove(&mut self, path: &Path, deadline: Deadline<'_>) -> Result<Leftover, RunnerError> {
         let deadline = Deadline { limit: deadline.limit.min(LEFTOVER_TIMEOUT), ..deadline };
-        self.ask(&TargetRequest::RemoveLeftover(path.into()), path, "removing leftovers", deadline)
+        self.process(path)?.ask(&TargetRequest::RemoveLeftover(path.into()), "removing leftovers", deadline)
     }
 
-    fn ask<R: DeserializeOwned>(
-        &mut self,
-        request: &TargetRequest,
-        path: &Path,
-        doing: &'static str,
-        deadline: Deadline<'_>,
-    ) -> Result<R, RunnerError> {
-        let process = match &mut self.process {
+    fn process(&mut self, path: &Path) -> Result<&mut TargetHelper, RunnerError> {
+        let process = match self.process.take() {
             Some(process) if !process.is_silent => process,
-            none => none.insert(TargetHelper::start(&self.command, path)?),
+            _ => TargetHelper::start(&self.command, path)?,
         };
+        let process = self.process.insert(process);
         process.path = path.to_path_buf();
-        process.ask(request, doing, deadline)
+        Ok(process)
     }
 }

@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde::Serialize;
@@ -34,31 +35,23 @@ pub struct WorkerCommand {
 
 /// A byte with the worker's current phase in an anonymous shared file, still readable when the worker no
 /// longer answers.
-pub struct ProgressRecord {
-    file: OwnedFd,
-}
+pub struct ProgressRecord(OwnedFd);
 
 impl ProgressRecord {
-    fn new() -> Result<Self, RunnerError> {
-        let file = rustix::fs::memfd_create("writebench-progress", rustix::fs::MemfdFlags::CLOEXEC)
-            .map_err(|errno| RunnerError::Worker { doing: "memfd_create", error: errno.into() })?;
-        Ok(Self { file })
-    }
-
     pub fn inherited(number: u32) -> io::Result<Self> {
         let file =
             std::fs::OpenOptions::new().read(true).write(true).open(format!("/proc/self/fd/{number}"))?;
-        Ok(Self { file: file.into() })
+        Ok(Self(file.into()))
     }
 
     pub fn enter(&self, phase: Phase) {
         // A failure only costs an error's text its phase.
-        let _ = rustix::io::pwrite(&self.file, &[phase as u8], 0);
+        let _ = rustix::io::pwrite(&self.0, &[phase as u8], 0);
     }
 
     fn phase(&self) -> Phase {
         let mut byte = [0];
-        let read = rustix::io::pread(&self.file, &mut byte, 0);
+        let read = rustix::io::pread(&self.0, &mut byte, 0);
         read.ok().and_then(|_| Phase::from_index(byte[0])).unwrap_or(Phase::Settle)
     }
 }
@@ -106,18 +99,17 @@ pub(crate) type OnWait<'m> = dyn FnMut(WaitRequest) -> bool + 'm;
 
 impl Worker {
     pub(crate) fn start(command: &WorkerCommand) -> Result<Self, RunnerError> {
-        let failed = |doing| move |error| RunnerError::Worker { doing, error };
-        let progress = ProgressRecord::new()?;
+        let progress =
+            memfd_create("writebench-progress", MemfdFlags::CLOEXEC).map_err(failed("memfd_create"))?;
         let barrier = command.has_barrier.then(BarrierServer::new).transpose().map_err(failed("socketpair"))?;
         let (barrier, inherited) = barrier.unzip();
         let argument = inherited.as_ref().map(|socket| format!("--barrier={}", socket.as_raw_fd()));
         // Only this worker inherits it.
-        fcntl_setfd(&progress.file, FdFlags::empty())
-            .map_err(|errno| failed("fcntl(F_SETFD)")(errno.into()))?;
+        fcntl_setfd(&progress, FdFlags::empty()).map_err(failed("fcntl(F_SETFD)"))?;
         let spawned = Command::new(&command.program)
             .args(&command.arguments)
             .args(argument)
-            .arg(progress.file.as_raw_fd().to_string())
+            .arg(progress.as_raw_fd().to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -125,17 +117,17 @@ impl Worker {
             // kill all of its processes.
             .process_group(0)
             .spawn();
-        let kept = fcntl_setfd(&progress.file, FdFlags::CLOEXEC);
+        let kept = fcntl_setfd(&progress, FdFlags::CLOEXEC);
         let mut child = spawned.map_err(failed("start"))?;
         drop(inherited);
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let (sender, replies) = channel();
         let requests = child.stdin.take();
         // From here on, an early return kills the worker.
-        let stalls = StallTracker::for_process(child.id());
+        let (stalls, progress) = (StallTracker::for_process(child.id()), ProgressRecord(progress));
         let mut worker =
             Self { child, requests, replies, last_words: None, progress, barrier, stalls, has_ended: false };
-        kept.map_err(|errno| failed("fcntl(F_SETFD)")(errno.into()))?;
+        kept.map_err(failed("fcntl(F_SETFD)"))?;
         let listen = move || lines(stdout).try_for_each(|line| sender.send(line));
         let last_words = move || lines(stderr).last().unwrap_or_default();
         Builder::new().spawn(listen).map_err(failed("start a thread for its output"))?;
@@ -206,7 +198,7 @@ impl Worker {
 
     fn died<R>(&mut self) -> Result<RequestOutcome<R>, RunnerError> {
         let phase = self.progress.phase();
-        let status = self.child.wait().map_err(|error| RunnerError::Worker { doing: "wait", error })?;
+        let status = self.child.wait().map_err(failed("wait"))?;
         let last_words = self.last_words.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
         let (signal, detail) = (status.signal(), detail(status, &last_words));
         Ok(RequestOutcome::Lost(Outcome::WorkerDied { phase, signal, detail }))
@@ -257,6 +249,10 @@ impl Drop for Worker {
             self.kill();
         }
     }
+}
+
+fn failed<E: Into<io::Error>>(doing: &'static str) -> impl Fn(E) -> RunnerError {
+    move |error| RunnerError::Worker { doing, error: error.into() }
 }
 
 fn lines(pipe: Option<impl Read>) -> impl Iterator<Item = String> {

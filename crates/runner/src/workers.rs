@@ -26,7 +26,6 @@ impl<'w> Workers<'w> {
     }
 
     /// For the first rank, which leads all ranks.
-    #[must_use]
     pub fn leading(self, coordinator: Option<&'w mut dyn Coordinator>) -> Self {
         Self { coordinator, ..self }
     }

@@ -3,7 +3,6 @@
 //! Only a target helper makes these calls on the target: see [`crate::target_helper`].
 
 use std::ffi::CString;
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -13,7 +12,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::directory_entry::{DirectoryEntry, identity_of_open};
+use crate::directory_entry::DirectoryEntry;
 use crate::error::{RunnerError, failed};
 
 pub(crate) const PREFIX: &str = ".writebench-";
@@ -33,8 +32,8 @@ const LATE_CLOSE: Duration = Duration::from_secs(3);
 
 /// Mode 0700, with a unique name.
 pub(crate) struct Workspace {
-    entry: DirectoryEntry,
-    directory: OwnedFd,
+    pub(crate) entry: DirectoryEntry,
+    pub(crate) directory: OwnedFd,
     // Kept open for its lock.
     owner: OwnedFd,
 }
@@ -98,15 +97,6 @@ impl Workspace {
         Err(RunnerError::Swapped { path })
     }
 
-    pub(crate) fn directory(&self) -> &OwnedFd {
-        &self.directory
-    }
-
-    /// Device and inode, by which the worker checks it.
-    pub(crate) fn identity(&self) -> Result<[u64; 2], RunnerError> {
-        identity_of_open(&self.directory, &self.entry.path)
-    }
-
     pub(crate) fn remove(self) -> Result<Leftover, RunnerError> {
         remove_all(&self.entry, &self.directory, Some(self.owner))
     }
@@ -154,7 +144,11 @@ pub(crate) fn remove_all(
     let start = Instant::now();
     loop {
         match remove_now_empty(entry, directory) {
-            Err(RunnerError::Target { error, .. }) if is_kept(&error) => {}
+            Err(RunnerError::Target { error, .. })
+                if matches!(
+                    Errno::from_io_error(&error),
+                    Some(Errno::NOTEMPTY | Errno::EXIST | Errno::BUSY)
+                ) => {}
             result => return result.map(|()| Leftover::Removed),
         }
         if start.elapsed() >= LATE_CLOSE {
@@ -163,10 +157,6 @@ pub(crate) fn remove_all(
         sleep(Duration::from_millis(50));
         remove_files()?;
     }
-}
-
-fn is_kept(error: &io::Error) -> bool {
-    matches!(Errno::from_io_error(error), Some(Errno::NOTEMPTY | Errno::EXIST | Errno::BUSY))
 }
 
 fn remove_now_empty(entry: &DirectoryEntry, directory: &OwnedFd) -> Result<(), RunnerError> {

@@ -46,13 +46,11 @@ const SWEEPS: usize = 2;
 
 impl Kernel {
     /// The kernel before any measurement.
-    #[must_use]
     pub fn unknown(axes: usize) -> Self {
         Self { axes: vec![0.8; axes], level: 0.97, variance: 0.36, noise: 0.0025 }
     }
 
     /// The most likely kernel for these logarithms, chosen place by place from a few values.
-    #[must_use]
     pub fn learnt(self, observations: &[Observation]) -> Self {
         let points: Vec<Point> = observations.iter().map(|observation| observation.point.clone()).collect();
         let mut best = self;
@@ -124,7 +122,6 @@ pub struct GaussianProcess {
 
 impl GaussianProcess {
     /// Observed values must have a mean of about 0.
-    #[must_use]
     pub fn new(kernel: Kernel, points: Vec<Point>) -> Self {
         let variance = points.iter().map(|point| kernel.covariance(point, point)).collect();
         Self { means: vec![0.0; points.len()], variance, columns: Vec::new(), kernel, points }
@@ -162,12 +159,10 @@ impl GaussianProcess {
         self.columns.push(column);
     }
 
-    #[must_use]
     pub fn mean(&self, index: usize) -> f64 {
         self.means[index]
     }
 
-    #[must_use]
     pub fn deviation(&self, index: usize) -> f64 {
         self.variance[index].sqrt()
     }

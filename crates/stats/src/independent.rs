@@ -7,7 +7,6 @@ use crate::{Interval, mann_whitney, sorted};
 /// If one distribution is the other times a factor, the interval includes that factor with at least that
 /// confidence. Ties make it wider, never too narrow. With too few values, the result is the range of all
 /// ratios with its actual confidence. None if a side is empty, or has a value that is not positive.
-#[must_use]
 pub fn independent_ratio(numerator: &[f64], denominator: &[f64], confidence: f64) -> Option<Interval> {
     let is_size = |value: &f64| value.is_finite() && *value > 0.0;
     if numerator.is_empty() || denominator.is_empty() || !numerator.iter().chain(denominator).all(is_size) {

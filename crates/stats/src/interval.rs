@@ -16,19 +16,16 @@ pub struct Interval {
 
 impl Interval {
     /// The interval of a better estimate, widened to hold it.
-    #[must_use]
     pub fn around(self, estimate: f64) -> Self {
         Self { estimate, low: self.low.min(estimate), high: self.high.max(estimate), ..self }
     }
 
     /// Of a ratio of speeds, for one of times.
-    #[must_use]
     pub fn inverse(self) -> Self {
         Self { estimate: 1.0 / self.estimate, low: 1.0 / self.high, high: 1.0 / self.low, ..self }
     }
 
     /// Whether the interval has the program's common confidence.
-    #[must_use]
     pub fn is_sure(&self) -> bool {
         // A ratio of counts may be off in its last digit.
         self.confidence >= CONFIDENCE - 1e-9
@@ -42,7 +39,6 @@ impl Interval {
 ///
 /// With too few values (fewer than 6 for 95 %), the result is the range of all values with its confidence:
 /// 1 - 2^(1-n).
-#[must_use]
 pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let sorted = sorted(values);
     let estimate = median(values)?;

@@ -30,13 +30,11 @@ pub const CONFIDENCE: f64 = 0.95;
 pub const FEWEST_FOR_INTERVAL: u32 = 6;
 
 /// Exact up to 2^53, and to sixteen digits beyond.
-#[must_use]
 pub fn as_f64(value: u64) -> f64 {
     value as f64
 }
 
 /// The middle value, or the mean of the two middle ones.
-#[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     let sorted = sorted(values);
     let middle = sorted.len() / 2;
@@ -48,7 +46,6 @@ pub fn median(values: &[f64]) -> Option<f64> {
 }
 
 /// The sample standard deviation divides by n - 1. It is 0 for one value.
-#[must_use]
 pub fn mean_and_sd(values: &[f64]) -> Option<(f64, f64)> {
     if values.is_empty() {
         return None;

@@ -19,7 +19,6 @@ pub fn recommended<W: Copy, C: Ord>(
 }
 
 /// Whether a gain over the baseline is proven, and large enough to change a program for.
-#[must_use]
 pub fn is_worth_it(gain: &Interval) -> bool {
     gain.is_sure() && gain.verdict() == Verdict::Slower && gain.estimate >= CLOSE
 }

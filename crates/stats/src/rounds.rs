@@ -27,7 +27,6 @@ const PRECISION: f64 = 1e-9;
 
 impl Rounds {
     /// Each case has its rounds and positive times. The last of several times in one round counts.
-    #[must_use]
     pub fn fit(cases: &[Vec<(u32, f64)>]) -> Self {
         let case = |times: &Vec<(u32, f64)>| {
             let by_round: BTreeMap<u32, f64> =
@@ -80,7 +79,6 @@ impl Rounds {
     }
 
     /// The time of a case in a typical round.
-    #[must_use]
     pub fn value(&self, case: usize) -> Option<f64> {
         self.cases.get(case)?.value.map(f64::exp)
     }
@@ -92,7 +90,6 @@ impl Rounds {
     /// order, each without its effect. The sign test needs independent ratios whose median is the ratio of
     /// the values. It does not need equal spreads, so both kinds count. The interval is widened to hold the
     /// ratio of the values.
-    #[must_use]
     pub fn ratio(&self, case: usize, other: (&Self, usize)) -> Option<Interval> {
         let (effects, others_effects) = (&self.effects, &other.0.effects);
         let (case, other) = (self.cases.get(case)?, other.0.cases.get(other.1)?);

@@ -12,7 +12,6 @@ pub enum Stability {
 
 impl Stability {
     /// For programs.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Steady => "steady",
@@ -46,7 +45,6 @@ const EXPLAINED: f64 = 0.5;
 ///
 /// Otherwise the cut in two with the least squares is a burst. It must lower the rate by a fifth and
 /// explain half of the variance. None for fewer than five intervals, or rates of zero.
-#[must_use]
 pub fn stability(rates: &[f64]) -> Option<(Stability, Option<Burst>)> {
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
     if rates.len() < WINDOWS || !mean.is_finite() || mean <= 0.0 {

@@ -23,7 +23,6 @@ impl Verdict {
     /// so a smaller distance would be printed as 1.00.
     const LEAST: f64 = 0.01;
 
-    #[must_use]
     pub fn from_ratio(ratio: &Interval, margin: f64) -> Self {
         if !ratio.is_sure() {
             Self::Inconclusive
@@ -40,14 +39,12 @@ impl Verdict {
 
     /// The smallest ratio, less 1, at which an interval of this width excludes 1. None on too few values
     /// for 95 %.
-    #[must_use]
     pub fn smallest_difference(ratio: &Interval) -> Option<f64> {
         let half_width = (ratio.high / ratio.low).sqrt();
         ratio.is_sure().then_some(half_width / (1.0 - Self::LEAST) - 1.0)
     }
 
     /// For programs.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -57,7 +54,6 @@ impl Verdict {
         }
     }
 
-    #[must_use]
     pub fn is_difference(self) -> bool {
         matches!(self, Self::Faster | Self::Slower)
     }
@@ -65,7 +61,6 @@ impl Verdict {
 
 impl Interval {
     /// With [`Verdict::MARGIN`].
-    #[must_use]
     pub fn verdict(&self) -> Verdict {
         Verdict::from_ratio(self, Verdict::MARGIN)
     }

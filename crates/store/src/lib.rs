@@ -129,12 +129,10 @@ impl Store {
     /// Without the locks and shared memory of a database in use.
     fn open_immutable(path: &Path) -> Result<Self, StoreError> {
         let error = |error| StoreError::Sqlite { path: path.to_path_buf(), doing: "open to read", error };
-        let mut name = "file:".to_owned();
-        for byte in path.as_os_str().as_bytes() {
-            name += &format!("%{byte:02x}");
-        }
+        let name: String = path.as_os_str().as_bytes().iter().map(|byte| format!("%{byte:02x}")).collect();
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-        let connection = Connection::open_with_flags(name + "?immutable=1", flags).map_err(error)?;
+        let connection =
+            Connection::open_with_flags(format!("file:{name}?immutable=1"), flags).map_err(error)?;
         let mut store = Self::new(connection, path, real_path(path));
         store.check_ours(error)?;
         store.migrate()?;

@@ -26,9 +26,8 @@ impl Store {
     /// Imports whole runs with their samples: all or none. They are marked, because their information about
     /// files and targets is not trusted.
     pub fn import_runs(&mut self, runs: &[RunRecord]) -> Result<Vec<i64>, StoreError> {
-        for run in runs {
-            run.check_size().map_err(|error| StoreError::TooLarge { error })?;
-        }
+        let checked = runs.iter().try_for_each(RunRecord::check_size);
+        checked.map_err(|error| StoreError::TooLarge { error })?;
         import(&self.connection, runs).map_err(self.failed("import runs"))
     }
 }

@@ -3,7 +3,6 @@ use writebench_stats::distinct;
 
 /// Each case's value on each axis, by number. The method is an axis. Left out are axes on which all cases
 /// agree, and the size, which the race chooses. A case without an axis has a separate value there.
-#[must_use]
 pub fn coordinates(cases: &[&Case]) -> Vec<Vec<u16>> {
     let mut coordinates = vec![Vec::new(); cases.len()];
     let axes = Axis::ALL.iter().filter(|&&axis| axis != Axis::Size).map(|&axis| Some(axis));

@@ -16,14 +16,12 @@ pub struct RaceLimits {
 
 impl RaceLimits {
     /// The bytes of a final with the most finalists.
-    #[must_use]
     pub fn finals_bytes(file_bytes: u64, times_written: u64) -> u64 {
         Self::rounds_bytes(FINALISTS, file_bytes, times_written)
     }
 
     /// The least limit on bytes for such a final: the share left by the screening pays for the rounds of
     /// two finalists and the baseline.
-    #[must_use]
     pub fn least_bytes(file_bytes: u64, times_written: u64) -> u64 {
         let finals = Self::rounds_bytes(LEAST_FINALISTS, file_bytes, times_written);
         finals.saturating_add(finals / 3)

@@ -10,7 +10,7 @@ use crate::schedule::SampleSummary;
 #[derive(Debug, Clone)]
 pub(super) struct Posterior {
     // The candidates are its first points.
-    process: GaussianProcess,
+    pub(super) process: GaussianProcess,
     candidates: usize,
 }
 
@@ -78,26 +78,14 @@ impl Posterior {
         Self { process: GaussianProcess::new(kernel, points), candidates: candidates.len() }
     }
 
-    pub(super) fn mean(&self, candidate: usize) -> f64 {
-        self.process.mean(candidate)
-    }
-
     pub(super) fn times(&self, candidate: usize) -> f64 {
-        let best = (0..self.candidates).map(|index| self.mean(index)).fold(f64::INFINITY, f64::min);
-        (self.mean(candidate) - best).exp()
+        let best = (0..self.candidates).map(|index| self.process.mean(index)).fold(f64::INFINITY, f64::min);
+        (self.process.mean(candidate) - best).exp()
     }
 
-    fn lower_bound(&self, candidate: usize) -> f64 {
-        self.process.mean(candidate) - DOUBT * self.process.deviation(candidate)
-    }
-
-    fn upper_bound(&self, among: &[usize]) -> f64 {
-        let upper_bound = |&index: &usize| self.process.mean(index) + DOUBT * self.process.deviation(index);
-        among.iter().map(upper_bound).fold(f64::INFINITY, f64::min)
-    }
-
-    pub(super) fn fantasize(&mut self, candidate: usize) {
-        self.process.fantasize(candidate);
+    /// The mean and some deviations.
+    fn bound(&self, candidate: usize, deviations: f64) -> f64 {
+        self.process.mean(candidate) + deviations * self.process.deviation(candidate)
     }
 
     /// At most `most` of `among`, each chosen as if those before it were measured.
@@ -107,13 +95,14 @@ impl Posterior {
         while chosen.len() < most {
             let rank = |index: usize| match choice {
                 Acquisition::MaxVariance => -self.process.deviation(index),
-                Acquisition::LowerBound => self.lower_bound(index),
+                Acquisition::LowerBound => self.bound(index, -DOUBT),
             };
             let Some(&next) = left.iter().min_by(|&&a, &&b| rank(a).total_cmp(&rank(b))) else { break };
-            if choice == Acquisition::LowerBound && self.lower_bound(next) > self.upper_bound(among) {
+            let upper_bounds = among.iter().map(|&index| self.bound(index, DOUBT));
+            if choice == Acquisition::LowerBound && rank(next) > upper_bounds.fold(f64::INFINITY, f64::min) {
                 break;
             }
-            self.fantasize(next);
+            self.process.fantasize(next);
             left.retain(|&index| index != next);
             chosen.push(next);
         }

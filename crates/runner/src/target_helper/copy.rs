@@ -193,7 +193,7 @@ pub(super) fn empty(destination: &CopyDestination) -> Result<(), RunnerError> {
 fn unfinished(destination: &CopyDestination, workspace: &Workspace) -> Result<File, RunnerError> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_bits_truncate(0o666);
-    let file = rustix::fs::openat(workspace.directory(), UNFINISHED, flags, mode);
+    let file = rustix::fs::openat(&workspace.directory, UNFINISHED, flags, mode);
     let file = File::from(file.map_err(destination.failed("open"))?);
     if matches!(destination.existing, Existing::File { .. }) {
         let now = destination.path.symlink_metadata().map_err(destination.failed("stat"))?;
@@ -243,11 +243,11 @@ fn rename_to_destination(
         return Err(swapped());
     }
     let flags = if now.is_none() { RenameFlags::NOREPLACE } else { RenameFlags::empty() };
-    let renamed = match rustix::fs::renameat_with(workspace.directory(), UNFINISHED, target, name, flags) {
+    let renamed = match rustix::fs::renameat_with(&workspace.directory, UNFINISHED, target, name, flags) {
         // On filesystems without flags, a file created at this moment is replaced. A link is never
         // followed.
         Err(Errno::INVAL | Errno::NOSYS) => {
-            rustix::fs::renameat(workspace.directory(), UNFINISHED, target, name)
+            rustix::fs::renameat(&workspace.directory, UNFINISHED, target, name)
         }
         renamed => renamed,
     };

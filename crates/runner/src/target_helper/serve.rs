@@ -52,10 +52,8 @@ impl TargetState {
         if identity_of_open(&now, path)? != identity_of_open(directory, path)? {
             return Err(RunnerError::Swapped { path: path.to_path_buf() });
         }
-        let workspace = Workspace::create(directory, path, id)?;
-        let made = workspace.identity();
-        self.workspace = Some(workspace);
-        made
+        let made = self.workspace.insert(Workspace::create(directory, path, id)?);
+        identity_of_open(&made.directory, &made.entry.path)
     }
 
     fn target(&self) -> Result<(&Path, &OwnedFd), RunnerError> {
