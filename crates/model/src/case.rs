@@ -55,13 +55,13 @@ pub enum CaseError {
 
 impl Case {
     /// The case of `method` with these values, and defaults elsewhere.
-    pub fn new(method: Method, assignments: &[Assignment<'_>]) -> Result<Self, CaseError> {
+    pub fn new<V: AsRef<str>>(method: Method, assignments: &[(Axis, V)]) -> Result<Self, CaseError> {
         let mut case = Self { method, axes: Axes::defaults(method.card().prepares[0]) };
-        for (index, &(axis, value)) in assignments.iter().enumerate() {
-            if assignments[..index].iter().any(|&(earlier, _)| earlier == axis) {
+        for (index, &(axis, ref value)) in assignments.iter().enumerate() {
+            if assignments[..index].iter().any(|(earlier, _)| *earlier == axis) {
                 return Err(CaseError::Unknown(format!("{axis} is given twice")));
             }
-            case.set(axis, value)?;
+            case.set(axis, value.as_ref())?;
         }
         case.check()?;
         Ok(case)
@@ -129,23 +129,20 @@ impl Case {
         let chosen: Vec<Axis> = self.chosen_axes().collect();
         let without = |method: Method, dropped: &[Axis]| {
             // One thread has nothing to share.
-            let of_threads: &[Axis] = if dropped.contains(&Axis::Threads) {
-                &[Axis::Descriptor, Axis::Map, Axis::Files]
-            } else {
-                &[]
+            let has_threads = !dropped.contains(&Axis::Threads);
+            let is_dropped = |axis: &Axis| {
+                let is_of_threads = matches!(axis, Axis::Descriptor | Axis::Map | Axis::Files);
+                dropped.contains(axis) || is_of_threads && !has_threads
             };
-            let dropped = [dropped, of_threads].concat();
             let defaults = Axes::defaults(method.card().prepares[0]);
             [&baseline.axes, &defaults].into_iter().find_map(|plain| {
                 // Another method has its own defaults.
                 let is_kept = |axis: &Axis| {
                     let is_chosen = chosen.contains(axis) || self.method == method || *axis == Axis::Size;
-                    is_chosen && self.method.has_axis(*axis) && !dropped.contains(axis)
+                    is_chosen && self.method.has_axis(*axis) && !is_dropped(axis)
                 };
                 let value = |axis| (axis, if is_kept(&axis) { self.axes.get(axis) } else { plain.get(axis) });
                 let values: Vec<(Axis, String)> = method.own_axes().map(value).collect();
-                let values: Vec<Assignment<'_>> =
-                    values.iter().map(|(axis, value)| (*axis, &**value)).collect();
                 let contracts = [baseline.contract(), self.contract()];
                 Self::new(method, &values).ok().filter(|case| contracts.contains(&case.contract()))
             })

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::axis::Axis;
 use crate::bounded::{MOST_SAMPLES, at_most};
-use crate::case::{Assignment, Case};
+use crate::case::Case;
 use crate::contract::{Content, Contract};
 use crate::sample::{Sample, SampleDocument};
 use crate::value::{DataMemory, named_values};
@@ -181,9 +181,8 @@ impl RecordedCase {
     pub fn resolve(&mut self) {
         let Ok(case) = Case::parse(&self.name) else { return };
         let axes = self.axes();
-        let value = |(axis, value): (&'_ String, &'_ String)| Some((Axis::from_name(axis)?, value.clone()));
-        let Some(values) = axes.iter().map(value).collect::<Option<Vec<_>>>() else { return };
-        let values: Vec<Assignment<'_>> = values.iter().map(|(axis, value)| (*axis, value.as_str())).collect();
+        let values = axes.iter().map(|(axis, value)| Some((Axis::from_name(axis)?, value)));
+        let Some(values) = values.collect::<Option<Vec<_>>>() else { return };
         if case.method().name() == self.method() && Case::new(case.method(), &values).as_ref() == Ok(&case) {
             self.meaning = Meaning::Known(case);
         }

@@ -20,14 +20,8 @@ use crate::signature;
 #[derive(Debug)]
 pub struct ClaimedDevice {
     descriptor: OwnedFd,
-    facts: BlockDeviceFacts,
+    pub facts: BlockDeviceFacts,
     _aliases: Vec<OwnedFd>,
-}
-
-impl ClaimedDevice {
-    pub fn facts(&self) -> &BlockDeviceFacts {
-        &self.facts
-    }
 }
 
 /// A line by which a person recognises a device: name, model, serial number and size.
@@ -219,7 +213,7 @@ mod tests {
     fn a_device_description_is_one_line_of_known_facts() {
         let descriptor: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
         let device = ClaimedDevice { descriptor, facts: facts(), _aliases: Vec::new() };
-        assert_eq!(device_description(device.facts()), "sdb, A Disk, serial S5H9NS0N, 1 TiB");
+        assert_eq!(device_description(&device.facts), "sdb, A Disk, serial S5H9NS0N, 1 TiB");
         let facts = BlockDeviceFacts { model: Some("loop over /a\nb".to_owned()), serial: None, ..facts() };
         assert_eq!(device_description(&facts), "sdb, loop over /a?b, 1 TiB");
     }

@@ -25,7 +25,7 @@ pub struct Contest {
     has_winner: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct GoalRounds {
     contests: Vec<Contest>,
     rounds: usize,
@@ -55,7 +55,7 @@ impl Contest {
 impl GoalRounds {
     /// At least this many rounds of each contest.
     pub(crate) fn new(contests: Vec<Contest>, rounds: usize) -> Self {
-        Self { contests, rounds, batch: Vec::new(), cases: 0, added: Vec::new(), wanted: Vec::new() }
+        Self { contests, rounds, ..Self::default() }
     }
 
     pub(crate) fn has_winner(&self) -> bool {

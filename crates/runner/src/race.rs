@@ -53,7 +53,7 @@ impl Candidate {
 }
 
 /// It depends only on the samples and the time and bytes spent.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Race {
     candidates: Vec<Candidate>,
     cases: Vec<Case>,
@@ -66,7 +66,7 @@ pub struct Race {
     // The final's place among its possible sizes.
     size: usize,
     batch: Vec<(usize, usize)>,
-    finals: Option<GoalRounds>,
+    finals: GoalRounds,
     has_explored: bool,
     // Whether a final had no winner over the baseline, and the screening continues for another one with
     // files of the same size.
@@ -105,22 +105,8 @@ const PLANNED_ROUNDS: usize = 8;
 impl Race {
     /// `baseline` is an index among the candidates.
     pub fn new(candidates: Vec<Candidate>, baseline: usize, cases: Vec<Case>, limits: RaceLimits) -> Self {
-        let mut race = Self {
-            costs: Costs::default(),
-            learnt: LearntKernel::unknown(&candidates),
-            is_over: candidates.is_empty(),
-            candidates,
-            cases,
-            baseline,
-            limits,
-            stage: 0,
-            size: 0,
-            batch: Vec::new(),
-            finals: None,
-            has_explored: false,
-            is_resumed: false,
-            wanted: Vec::new(),
-        };
+        let mut race =
+            Self { is_over: candidates.is_empty(), candidates, cases, baseline, limits, ..Self::default() };
         if !race.is_over {
             race.enter(0, &[]);
         }
@@ -165,8 +151,7 @@ impl Race {
             let is_complete =
                 !self.batch.iter().any(|&(index, until)| counted(&taken[self.case(index)]) < until);
             if self.is_in_final() {
-                let finals = self.finals.as_mut().map(|finals| finals.wanted(taken, spent).to_vec());
-                self.wanted = finals.unwrap_or_default();
+                self.wanted = self.finals.wanted(taken, spent).to_vec();
                 let wanted = self.cases.iter().zip(&self.wanted).filter(|(_, wanted)| **wanted > 0);
                 let bytes = wanted.map(|(case, _)| case.bytes_written()).fold(spent.bytes, u64::saturating_add);
                 self.is_over = bytes > self.limits.max_bytes;
@@ -290,7 +275,7 @@ impl Race {
             self.enter_finals(&posterior, taken, spent);
             return;
         }
-        if level + 1 == self.real() && self.finals.is_none() {
+        if level + 1 == self.real() && !self.is_resumed {
             self.size = self.final_size(&posterior, spent);
         }
         self.enter(level + 1, taken);
@@ -342,7 +327,7 @@ impl Race {
         };
         let places = finalists.iter().filter_map(|finalist| rivals.iter().position(|rival| rival == finalist));
         let contests = vec![contest(&rivals).among(places.collect()), contest(&clones)];
-        self.finals = Some(GoalRounds::new(contests, ROUNDS));
+        self.finals = GoalRounds::new(contests, ROUNDS);
         (self.stage, self.is_over) = (self.real() + 1, finalists.is_empty());
         self.batch.clear();
     }
@@ -350,10 +335,9 @@ impl Race {
     /// Expensive scouts may have left few samples for the screening. Without a winner, it continues while
     /// there is time for another final.
     fn end_final(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
-        let has_won = self.finals.as_ref().is_some_and(GoalRounds::has_winner);
         let is_new = |&index: &usize| taken[self.case(index)].is_empty();
         let is_short = self.left(self.real(), spent) >= LEAST_BATCH && self.able(taken).iter().any(is_new);
-        self.is_over = has_won || self.is_resumed || !is_short;
+        self.is_over = self.finals.has_winner() || self.is_resumed || !is_short;
         self.is_resumed = true;
         if !self.is_over {
             self.screen(0, taken, spent);
@@ -375,7 +359,7 @@ impl Schedule for Race {
     }
 
     fn added(&mut self) -> Vec<PlannedCase> {
-        let added = self.finals.as_mut().map(Schedule::added).unwrap_or_default();
+        let added = self.finals.added();
         self.cases.extend(added.iter().map(|planned| planned.case.clone()));
         added
     }

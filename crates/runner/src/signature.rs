@@ -39,12 +39,8 @@ fn ask(program: &OsStr, device: BorrowedFd<'_>) -> Result<Option<String>, String
 }
 
 fn search_path() -> OsString {
-    let mut path = std::env::var_os("PATH").unwrap_or_default();
-    if !path.is_empty() {
-        path.push(":");
-    }
-    path.push(SYSTEM_FOLDERS);
-    path
+    let own = std::env::var_os("PATH").filter(|path| !path.is_empty());
+    own.into_iter().chain([SYSTEM_FOLDERS.into()]).collect::<Vec<OsString>>().join(OsStr::new(":"))
 }
 
 /// Exit code 8: the device has several contents.

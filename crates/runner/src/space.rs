@@ -70,28 +70,27 @@ fn shortage<'c>(
     beside_bytes: u64,
     reserve: Reserve,
 ) -> Option<(&'c Case, InsufficientSpace)> {
-    let short = |case, resource, needed: u64, available, reserve| {
-        let is_short = needed.saturating_add(reserve) > available;
-        is_short.then_some((case, InsufficientSpace { resource, needed, available, reserve }))
-    };
-    let bytes_short = || {
-        let takes_blocks = |case: &&Case| case.contract().content.takes_space();
-        let tries =
-            |case: &&Case| !case.method().writes_data() && case.axes().size_bytes > space.available_bytes;
-        let cases = cases.iter().filter(takes_blocks).filter(|case| !tries(case));
-        let case = cases.max_by_key(|case| case.axes().size_bytes)?;
+    let is_short =
+        |(_, lack): &(&Case, InsufficientSpace)| lack.needed.saturating_add(lack.reserve) > lack.available;
+    // Filesystems without a size report zero: ramfs, and some in FUSE.
+    let bytes = || {
+        let (total, available) =
+            Some((space.total_bytes, space.available_bytes)).filter(|(total, _)| *total > 0)?;
+        let tries = |case: &Case| !case.method().writes_data() && case.axes().size_bytes > available;
+        let takes_blocks = |case: &&Case| case.contract().content.takes_space() && !tries(case);
+        let case = cases.iter().filter(takes_blocks).max_by_key(|case| case.axes().size_bytes)?;
         let needed = case.axes().size_bytes.saturating_add(beside_bytes);
-        short(case, Resource::Bytes, needed, space.available_bytes, reserve.of_bytes(space.total_bytes))
+        let reserve = reserve.of_bytes(total);
+        Some((case, InsufficientSpace { resource: Resource::Bytes, needed, available, reserve }))
     };
-    let inodes_short = || {
+    let inodes = || {
         let (total, available) = space.total_inodes.zip(space.available_inodes)?;
         let case = cases.iter().max_by_key(|case| case.file_count())?;
         let needed = u64::from(case.file_count()) + FILES_BESIDE;
-        short(case, Resource::Inodes, needed, available, reserve.of_inodes(total))
+        let reserve = reserve.of_inodes(total);
+        Some((case, InsufficientSpace { resource: Resource::Inodes, needed, available, reserve }))
     };
-    // Filesystems without a size report zero: ramfs, and some in FUSE.
-    let bytes_short = if space.total_bytes == 0 { None } else { bytes_short() };
-    bytes_short.or_else(inodes_short)
+    bytes().filter(is_short).or_else(|| inodes().filter(is_short))
 }
 
 #[cfg(test)]

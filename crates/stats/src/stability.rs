@@ -86,10 +86,8 @@ fn is_steady(windows: &[f64; WINDOWS], mean: f64) -> bool {
 /// The cut in two with the least squares, and its explained share of the variance.
 fn largest_fall(rates: &[f64], mean: f64) -> (Burst, f64) {
     let count = rates.len() as f64;
-    let (total, all): (f64, f64) = (
-        rates.iter().sum(),
-        rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>().max(f64::MIN_POSITIVE),
-    );
+    let total: f64 = rates.iter().sum();
+    let all = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>().max(f64::MIN_POSITIVE);
     let mut best = (Burst { before: mean, until: 1.0, after: mean }, 0.0);
     let mut sum = 0.0;
     for (cut, rate) in (1..rates.len()).zip(rates) {

@@ -160,7 +160,7 @@ impl Target {
     pub(crate) fn claim(mut self, destroy_data: bool, output: &Output) -> Result<Self> {
         if self.helper.is_none() {
             let device = claim_device(self.path(), destroy_data)?;
-            output.note(&format!("Overwriting {}.", writebench_runner::device_description(device.facts())));
+            output.note(&format!("Overwriting {}.", writebench_runner::device_description(&device.facts)));
             self.device = Some(device);
         }
         Ok(self)

@@ -65,7 +65,7 @@ impl Posterior {
         observations.iter_mut().for_each(|observation| observation.figure -= mean);
         let here = candidates.iter().map(|candidate| point(level, candidate));
         let points = here.chain(observations.iter().map(|observation| observation.point.clone())).collect();
-        let mut process = GaussianProcess::new(learnt.update(&observations), points);
+        let mut process = GaussianProcess::new(learnt.update(candidates, &observations), points);
         for (index, Observation { figure, samples, .. }) in (candidates.len()..).zip(&observations) {
             process.observe(index, *figure, *samples);
         }
@@ -74,8 +74,8 @@ impl Posterior {
 
     pub(super) fn unknown(candidates: &[Candidate]) -> Self {
         let points = candidates.iter().map(|candidate| point(0, candidate)).collect();
-        let kernel = LearntKernel::unknown(candidates).kernel;
-        Self { process: GaussianProcess::new(kernel, points), candidates: candidates.len() }
+        let process = GaussianProcess::new(unknown_kernel(candidates), points);
+        Self { process, candidates: candidates.len() }
     }
 
     pub(super) fn times(&self, candidate: usize) -> f64 {
@@ -112,25 +112,25 @@ impl Posterior {
 
 /// The learnt similarity of candidates. Learning takes most of a posterior's time, so it is repeated only
 /// after a fifth more observations.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct LearntKernel {
-    kernel: Kernel,
+    kernel: Option<Kernel>,
     observations: usize,
 }
 
 impl LearntKernel {
-    pub(super) fn unknown(candidates: &[Candidate]) -> Self {
-        let axes = candidates.first().map_or(0, |candidate| candidate.values.len());
-        Self { kernel: Kernel::unknown(axes), observations: 0 }
-    }
-
-    fn update(&mut self, observations: &[Observation]) -> Kernel {
+    fn update(&mut self, candidates: &[Candidate], observations: &[Observation]) -> Kernel {
+        let mut kernel = self.kernel.take().unwrap_or_else(|| unknown_kernel(candidates));
         if observations.len() > self.observations + self.observations / 5 {
             self.observations = observations.len();
-            self.kernel = self.kernel.clone().learnt(observations);
+            kernel = kernel.learnt(observations);
         }
-        self.kernel.clone()
+        self.kernel.insert(kernel).clone()
     }
+}
+
+fn unknown_kernel(candidates: &[Candidate]) -> Kernel {
+    Kernel::unknown(candidates.first().map_or(0, |candidate| candidate.values.len()))
 }
 
 fn point(level: usize, candidate: &Candidate) -> Point {

@@ -76,7 +76,7 @@ fn refused(target: &Path, destroy_data: bool) -> Result<String> {
     match claim_device(target, destroy_data) {
         Err(error @ RunnerError::DeviceRefused { .. }) => Ok(error.to_string()),
         Err(error) => Err(error).context("another error"),
-        Ok(device) => anyhow::bail!("{} was claimed", device_description(device.facts())),
+        Ok(device) => anyhow::bail!("{} was claimed", device_description(&device.facts)),
     }
 }
 
@@ -91,18 +91,18 @@ fn refused_until_told(device: &LoopDevice, expected: &str) -> Result<()> {
 fn a_blank_device() -> Result<()> {
     let device = LoopDevice::attach(SMALL_BYTES)?;
     let claimed = claim_device(device.path(), false)?;
-    ensure!(claimed.facts().path == device.path());
-    ensure!((claimed.facts().size_bytes, claimed.facts().logical_sector_bytes) == (SMALL_BYTES, 512));
-    ensure!(claimed.facts().number == writebench_probe::block_device(device.path())?.number);
+    ensure!(claimed.facts.path == device.path());
+    ensure!((claimed.facts.size_bytes, claimed.facts.logical_sector_bytes) == (SMALL_BYTES, 512));
+    ensure!(claimed.facts.number == writebench_probe::block_device(device.path())?.number);
     let name = device.path().file_name().context("a name")?.to_string_lossy();
     let expected = format!("{name}, loop over {}, 8 MiB", device.image().display());
-    ensure!(device_description(claimed.facts()) == expected, "{}", device_description(claimed.facts()));
+    ensure!(device_description(&claimed.facts) == expected, "{}", device_description(&claimed.facts));
     Ok(())
 }
 
 fn large_sectors() -> Result<()> {
     let device = LoopDevice::attach_with_sectors(SMALL_BYTES, 4096)?;
-    ensure!(claim_device(device.path(), false)?.facts().logical_sector_bytes == 4096);
+    ensure!(claim_device(device.path(), false)?.facts.logical_sector_bytes == 4096);
     Ok(())
 }
 
@@ -314,10 +314,10 @@ fn other_names() -> Result<()> {
     call(Command::new("mknod").arg(&node).args(["b", major, minor]))?;
     for name in [&link, &node] {
         let claimed = claim_device(name, false)?;
-        ensure!(claimed.facts().number == number, "{}", device_description(claimed.facts()));
+        ensure!(claimed.facts.number == number, "{}", device_description(&claimed.facts));
         ensure!(always_refused(device.path())?.contains(" is in use by the kernel: "));
     }
-    ensure!(claim_device(&link, false)?.facts().path == device.path());
+    ensure!(claim_device(&link, false)?.facts.path == device.path());
     call(Command::new("mkfs.ext4").arg(device.path()))?;
     let _mount = MountedAt::new(device.path())?;
     for name in [&link, &node] {
@@ -359,7 +359,7 @@ fn an_exchanged_node() -> Result<()> {
         let number = writebench_probe::block_device(blank.path())?.number;
         let wrong = (0..150)
             .filter_map(|_| claim_device(&node, false).ok())
-            .find(|device| device.facts().number != number);
+            .find(|device| device.facts.number != number);
         is_over.store(true, Ordering::Relaxed);
         exchanges.join().expect("no panic")?;
         ensure!(wrong.is_none(), "{wrong:?}");

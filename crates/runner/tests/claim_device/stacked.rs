@@ -263,6 +263,6 @@ fn different_parts() -> Result<()> {
     ensure!(text.contains(" shares its bytes with ") && text.contains(" is mounted at "), "{text}");
     // The device over the whole file overlaps both, and cannot be claimed with either.
     drop(whole);
-    ensure!(!image.exists() && claim_device(first.path(), false)?.facts().size_bytes == SMALL_BYTES);
+    ensure!(!image.exists() && claim_device(first.path(), false)?.facts.size_bytes == SMALL_BYTES);
     Ok(())
 }
