@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use anyhow::Result;
-use writebench_model::{Axis, Case, CaseOrigin, RecordedCase, Stage, TargetRecord};
+use writebench_model::{Axis, Case, CaseRecord, RecordedCase, Stage, TargetRecord};
 use writebench_store::{RunSummary, Store};
 
 use crate::selection::SAMPLES;
@@ -19,10 +19,8 @@ pub(crate) fn earlier_finalists(
         }
         let run = store.run(summary.number)?;
         let sampled = run.cases.iter().filter(|row| row.samples.len() >= SAMPLES as usize);
-        let rows = sampled.filter_map(|row| {
-            let CaseOrigin::Search { stage: Stage::Final, is_baseline } = row.origin else { return None };
-            Some((row.case.name_without(&[Axis::Size]), is_baseline))
-        });
+        let finals = sampled.filter(|row| row.origin.is_stage(Stage::Final));
+        let rows = finals.map(|row| (row.case.name_without(&[Axis::Size]), row.origin.is_baseline()));
         let (baselines, finalists): (Vec<_>, Vec<_>) = rows.partition(|(_, is_baseline)| *is_baseline);
         if baselines.iter().any(|(name, _)| *name == name_without_size(baseline)) && !finalists.is_empty() {
             return Ok(Some((summary.number, finalists.into_iter().map(|(name, _)| name).collect())));

@@ -68,7 +68,7 @@ impl ProgramArguments {
         let row = |(number, command): (usize, &String)| {
             let name = format!("{name},{}={number}", Axis::Program);
             let case = Case::parse(&name)?;
-            Ok(SelectedCase { origin: CaseOrigin::Named, label: Some(command.clone()), case })
+            Ok(SelectedCase { origin: CaseOrigin::named(), label: Some(command.clone()), case })
         };
         (1..).zip(&self.command).map(row).collect()
     }

@@ -124,7 +124,7 @@ pub(crate) fn rows(
         let overrides =
             if copies(name.split(',').next().unwrap_or_default()) { &of_copies } else { &overrides };
         for case in named_cases(name, overrides)? {
-            let row = SelectedCase { origin: CaseOrigin::Named, label: None, case };
+            let row = SelectedCase { origin: CaseOrigin::named(), label: None, case };
             if !rows.contains(&row) {
                 rows.push(row);
             }
@@ -182,7 +182,7 @@ fn rows_of_goal(goal: Goal, values: &[Assignment<'_>]) -> Result<Vec<SelectedCas
     }
     let words = space.baseline.contract().checksums.words();
     let section = words.map_or(space.title.clone(), |words| format!("{}, {words}", space.title));
-    let origin = CaseOrigin::Suite { name: GOALS.to_owned(), section, layout: Layout::Ranked };
+    let origin = CaseOrigin::of_suite(GOALS, &section, Layout::Ranked);
     let cases = std::iter::once(space.baseline).chain(space.portfolio);
     Ok(cases.map(|case| SelectedCase { origin: origin.clone(), label: None, case }).collect())
 }

@@ -33,22 +33,21 @@ fn rows<S: Serializer>(samples: &[Sample], serializer: S) -> Result<S::Ok, S::Er
     serializer.collect_seq(samples.iter().map(SampleDocument::from))
 }
 
-/// The reason why a row is in a run, which decides its table.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "OriginFields", into = "OriginFields")]
-pub enum CaseOrigin {
-    Suite {
-        name: String,
-        section: String,
-        layout: Layout,
-    },
-    Named,
-    /// Chosen by a search for the best case.
-    Search {
-        stage: Stage,
-        /// Plain write, the reference of all comparisons.
-        is_baseline: bool,
-    },
+/// The reason why a row is in a run, which decides its table: a suite has a layout, a search a stage, and a
+/// case by name neither.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaseOrigin {
+    /// The suite's name, or a word in its place.
+    suite: String,
+    section: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layout: Option<Layout>,
+    /// Of a search for the best case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stage: Option<Stage>,
+    /// Whether this is plain write, the reference of all comparisons in a search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_baseline: Option<bool>,
 }
 
 named_values! {
@@ -75,77 +74,54 @@ named_values! {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct OriginFields {
-    suite: String,
-    section: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    layout: Option<Layout>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stage: Option<Stage>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    is_baseline: Option<bool>,
-}
-
-impl From<OriginFields> for CaseOrigin {
-    fn from(fields: OriginFields) -> Self {
-        match (fields.layout, fields.stage) {
-            (_, Some(stage)) => Self::Search { stage, is_baseline: fields.is_baseline.unwrap_or_default() },
-            (Some(layout), None) => Self::Suite { name: fields.suite, section: fields.section, layout },
-            (None, None) => Self::Named,
-        }
-    }
-}
-
-impl From<CaseOrigin> for OriginFields {
-    fn from(origin: CaseOrigin) -> Self {
-        let (suite, section) = (origin.suite().to_owned(), origin.section().to_owned());
-        let (layout, stage, is_baseline) = match origin {
-            CaseOrigin::Suite { layout, .. } => (Some(layout), None, None),
-            CaseOrigin::Named => (None, None, None),
-            CaseOrigin::Search { stage, is_baseline } => (None, Some(stage), Some(is_baseline)),
-        };
-        Self { suite, section, layout, stage, is_baseline }
-    }
-}
-
 impl CaseOrigin {
     /// In place of a suite's name.
     pub const SEARCH: &'static str = "advise";
 
-    /// The suite's name, or a word in its place.
+    pub fn of_suite(suite: &str, section: &str, layout: Layout) -> Self {
+        Self { suite: suite.to_owned(), section: section.to_owned(), layout: Some(layout), ..Self::default() }
+    }
+
+    pub fn named() -> Self {
+        Self { suite: "case".to_owned(), section: "Cases by name".to_owned(), ..Self::default() }
+    }
+
+    pub fn of_search(stage: Stage, is_baseline: bool) -> Self {
+        let section = match stage {
+            Stage::Screening => "Screening".to_owned(),
+            Stage::Final => "Finals".to_owned(),
+        };
+        let (stage, is_baseline) = (Some(stage), Some(is_baseline));
+        Self { suite: Self::SEARCH.to_owned(), section, stage, is_baseline, ..Self::default() }
+    }
+
     pub fn suite(&self) -> &str {
-        self.table().0
+        &self.suite
     }
 
     pub fn section(&self) -> &str {
-        self.table().1
+        &self.section
     }
 
     /// The suite and the section.
     pub fn table(&self) -> (&str, &str) {
-        match self {
-            Self::Suite { name, section, .. } => (name, section),
-            Self::Named => ("case", "Cases by name"),
-            Self::Search { stage: Stage::Screening, .. } => (Self::SEARCH, "Screening"),
-            Self::Search { stage: Stage::Final, .. } => (Self::SEARCH, "Finals"),
-        }
+        (&self.suite, &self.section)
     }
 
     pub fn layout(&self) -> Layout {
-        match self {
-            Self::Suite { layout, .. } => *layout,
-            Self::Named => Layout::Phases,
-            Self::Search { .. } => Layout::Ranked,
-        }
+        if self.is_search() { Layout::Ranked } else { self.layout.unwrap_or_default() }
     }
 
     pub fn is_search(&self) -> bool {
-        matches!(self, Self::Search { .. })
+        self.stage.is_some()
     }
 
     pub fn is_stage(&self, wanted: Stage) -> bool {
-        matches!(self, Self::Search { stage, .. } if *stage == wanted)
+        self.stage == Some(wanted)
+    }
+
+    pub fn is_baseline(&self) -> bool {
+        self.is_baseline == Some(true)
     }
 }
 

@@ -127,11 +127,7 @@ impl Suite {
         let mut left_out = Vec::new();
         for section in self.sections.iter().filter(|section| !section.is_contradicted(overrides)) {
             let first_of_section = rows.len();
-            let origin = CaseOrigin::Suite {
-                name: self.name.clone(),
-                section: section.title.clone(),
-                layout: self.layout,
-            };
+            let origin = CaseOrigin::of_suite(&self.name, &section.title, self.layout);
             for prefix in section.prefixes.iter().filter(|prefix| !prefix.is_contradicted(overrides)) {
                 let combined = section.combined(prefix, overrides, block_size_bytes);
                 let cases = match (combined.into_iter().collect::<Result<Vec<_>, _>>(), &prefix.label) {

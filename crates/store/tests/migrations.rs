@@ -13,7 +13,7 @@ fn a_search_of_schema_7_has_its_baseline_in_the_schema_of_today() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
     let of_search = |name: &str, is_baseline| {
-        let origin = CaseOrigin::Search { stage: Stage::Final, is_baseline };
+        let origin = CaseOrigin::of_search(Stage::Final, is_baseline);
         CaseRecord { origin, ..example_case("", name, Vec::new()) }
     };
     let run = RunRecord { cases: vec![of_search("write", true), of_search("mmap", false)], ..example_run() };
@@ -36,7 +36,7 @@ fn cases_of_schema_8_get_names_with_their_memory() {
     let cases =
         ["write", "pwrite,cache=direct", "write,sync=fsync", "uring,memory=huge-pages", "fwrite", "read-write"];
     let mut run = RunRecord { cases: cases.map(case).into(), ..example_run() };
-    let origin = CaseOrigin::Search { stage: Stage::Final, is_baseline: false };
+    let origin = CaseOrigin::of_search(Stage::Final, false);
     run.cases[1] =
         CaseRecord { origin, label: Some("pwrite,size=1GiB,cache=direct".to_owned()), ..run.cases[1].clone() };
     let mut store = open(&path).unwrap();

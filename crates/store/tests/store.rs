@@ -310,7 +310,7 @@ fn the_newest_run_and_the_newest_resumable_run_are_found() {
     let mut search = with_id("search");
     search.settings.search_bytes = Some(4096);
     store.begin_run(&search).unwrap();
-    let origin = CaseOrigin::Search { stage: Stage::Final, is_baseline: false };
+    let origin = CaseOrigin::of_search(Stage::Final, false);
     let case = CaseRecord { origin, ..run().cases[0].clone() };
     store.begin_run(&RunRecord { cases: vec![case], ..with_id("search of an older version") }).unwrap();
     let mut made = with_id("made");

@@ -82,7 +82,7 @@ pub fn example_pairs(axis: Axis, value: &str) -> Vec<(Case, Case)> {
 pub fn section_of(suite: &str, section: &str) -> CaseOrigin {
     static SUITES: LazyLock<Vec<Suite>> = LazyLock::new(built_in_suites);
     let layout = SUITES.iter().find(|known| known.name == suite).map_or(Layout::Phases, |suite| suite.layout);
-    CaseOrigin::Suite { name: suite.to_owned(), section: section.to_owned(), layout }
+    CaseOrigin::of_suite(suite, section, layout)
 }
 
 /// In the suite `write`, for 1 GiB in a new file, left in the page cache.

@@ -415,7 +415,7 @@ impl CandidateSet {
     fn add(&mut self, case: Case, stage: Stage, is_baseline: bool, target: &TargetRecord) -> usize {
         let name = name_without_size(&case);
         let label = if is_baseline { format!("baseline: {name}") } else { name };
-        let origin = CaseOrigin::Search { stage, is_baseline };
+        let origin = CaseOrigin::of_search(stage, is_baseline);
         let row = SelectedCase { origin, label: Some(label), case: case.clone() };
         self.deferred.push(vec![selection::record(&row, &target.name)]);
         self.cases.push(case);

@@ -50,7 +50,7 @@ fn run(number: u32, cases: u64, samples: u32) -> RunRecord {
         let name = format!("write,size=1MiB,chunk={}", 2 * case + 1);
         let mut record: CaseRecord =
             example_case("Cases by name", &name, (0..samples).map(|round| sample(case, round)).collect());
-        record.origin = CaseOrigin::Named;
+        record.origin = CaseOrigin::named();
         record.contract.bytes = 1 << 20;
         record
     };

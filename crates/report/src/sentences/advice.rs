@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use writebench_model::{Bytes, Case, CaseOrigin, Content, DataMemory, Durability, RunRecord, Settings, Stage};
+use writebench_model::{Bytes, Case, Content, DataMemory, Durability, RunRecord, Settings, Stage};
 use writebench_stats::{CLOSE, Interval, Verdict};
 
 use crate::numbers::CaseReport;
@@ -87,10 +87,8 @@ impl<'c> Search<'c> {
         let cases: Vec<&CaseReport> = cases.iter().filter(|case| case.record.origin.is_search()).collect();
         let finals: Vec<&CaseReport> =
             cases.iter().copied().filter(|case| case.record.origin.is_stage(Stage::Final)).collect();
-        let is_baseline =
-            |case: &CaseReport| matches!(case.record.origin, CaseOrigin::Search { is_baseline: true, .. });
         let (baselines, others): (Vec<&CaseReport>, Vec<&CaseReport>) =
-            finals.iter().copied().partition(|case| is_baseline(case));
+            finals.iter().copied().partition(|case| case.record.origin.is_baseline());
         let baseline = baselines.first().copied();
         let measured = baseline.filter(|case| case.is_ranked());
         let (clones, ways) =

@@ -107,9 +107,9 @@ pub(super) fn suites<'r>(
 fn heading(suite: &str, reports: &[Report]) -> (String, String) {
     let mut origins = reports.iter().flat_map(|report| &report.cases).map(|case| &case.record.origin);
     let (title, summary) = match origins.find(|origin| origin.suite() == suite) {
-        Some(CaseOrigin::Search { .. }) => ("Search for advice", "The fastest method for a goal"),
+        Some(origin) if origin.is_search() => ("Search for advice", "The fastest method for a goal"),
         Some(origin) if origin.suite() == GOALS => ("Goals", "The fastest method for each goal"),
-        Some(CaseOrigin::Named) => ("Named cases", ""),
+        Some(origin) if *origin == CaseOrigin::named() => ("Named cases", ""),
         _ => match writebench_model::suite_named(suite) {
             Ok(known) => return (known.title, known.summary),
             Err(_) => (suite, ""),

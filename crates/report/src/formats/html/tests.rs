@@ -68,7 +68,7 @@ fn recorded_text_cannot_become_markup() {
 #[test]
 fn a_search_shows_its_steps_and_leaves_the_first_screen_to_the_chart() {
     let final_case = |name: &str, times| CaseRecord {
-        origin: CaseOrigin::Search { stage: Stage::Final, is_baseline: name == "write" },
+        origin: CaseOrigin::of_search(Stage::Final, name == "write"),
         ..example_case("", &format!("{name},size=1GiB"), samples(times))
     };
     let times = [("write", 5), ("pwrite,threads=2", 4), ("pwrite,prepare=fallocate", 3)];
@@ -85,7 +85,7 @@ fn a_search_shows_its_steps_and_leaves_the_first_screen_to_the_chart() {
 
 fn search(looked_at: u64) -> Report {
     let case = |stage, name: &str, samples| CaseRecord {
-        origin: CaseOrigin::Search { stage, is_baseline: name == "write" },
+        origin: CaseOrigin::of_search(stage, name == "write"),
         ..example_case("", &format!("{name},size=1GiB"), samples)
     };
     let screened = (0..looked_at).map(|number| {
@@ -119,9 +119,9 @@ fn searches_of_2_to_5000_candidates_have_a_page() {
 fn a_candidate_that_was_measured_again_is_one_mark() {
     let mut report = search(6);
     let again = report.cases[1].record.clone();
-    let CaseOrigin::Search { is_baseline, .. } = again.origin else { unreachable!() };
+    let is_baseline = again.origin.is_baseline();
     let mut run = report.whole_run();
-    run.cases.push(CaseRecord { origin: CaseOrigin::Search { stage: Stage::Final, is_baseline }, ..again });
+    run.cases.push(CaseRecord { origin: CaseOrigin::of_search(Stage::Final, is_baseline), ..again });
     report = Report::from_run(None, run);
     assert_eq!(own_part(&render(&[report])).matches("\"other\":true").count(), 6);
 }

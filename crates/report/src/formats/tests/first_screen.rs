@@ -62,7 +62,7 @@ fn the_answer_to_all_goals_is_on_one_screen() {
 #[test]
 fn a_search_has_a_line_for_each_step_to_the_recommended_method() {
     let stage = |stage, is_baseline, case: CaseRecord| CaseRecord {
-        origin: CaseOrigin::Search { stage, is_baseline },
+        origin: CaseOrigin::of_search(stage, is_baseline),
         ..case
     };
     insta::assert_snapshot!(at_all_widths(&report_of(vec![

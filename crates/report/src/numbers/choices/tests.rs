@@ -68,7 +68,7 @@ fn candidate(stage: Stage, name: &str, ms: u64) -> CaseRecord {
     let mut sample = Sample::without_figures(0, Outcome::Ok);
     (sample.phases_ns.write, sample.bytes) = (ms * 1_000_000, 1 << 30);
     CaseRecord {
-        origin: CaseOrigin::Search { stage, is_baseline: false },
+        origin: CaseOrigin::of_search(stage, false),
         ..example_case("", &format!("{name},size=1GiB"), vec![sample])
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use writebench_model::{CaseRecord, Outcome, RunRecord, Sample};
+use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunRecord, Sample};
 use writebench_testkit::{example_case, example_run};
 
 const BASELINE: Option<&str> = Some("baseline");
@@ -13,7 +13,7 @@ fn case(stage: Stage, name: &str, label: Option<&str>, times_ns: &[u64]) -> Case
         sample
     };
     let record = example_case("", name, (0..).zip(times_ns).map(sample).collect());
-    let origin = CaseOrigin::Search { stage, is_baseline: label == BASELINE };
+    let origin = CaseOrigin::of_search(stage, label == BASELINE);
     CaseRecord { origin, label: label.map(str::to_owned), ..record }
 }
 
