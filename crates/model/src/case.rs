@@ -82,13 +82,8 @@ impl Case {
     }
 
     pub fn parse(text: &str) -> Result<Self, CaseError> {
-        let mut parts = text.split(',');
-        let name = parts.next().unwrap_or_default();
-        let names = || Method::ALL.iter().map(|method| method.name());
-        let method = Method::from_name(name)
-            .ok_or_else(|| CaseError::Unknown(unknown("method", name, "expected one of", names())))?;
-        let assignments: Result<Vec<_>, CaseError> = parts.map(|part| assignment(part, method)).collect();
-        Self::new(method, &assignments?)
+        let (method, assignments) = parse_name(text)?;
+        Self::new(method, &assignments)
     }
 
     pub fn method(&self) -> Method {
@@ -326,6 +321,17 @@ impl Case {
         let each = self.axes.chunk_size_bytes.saturating_mul(self.chunks_under_way()).min(longest);
         each.saturating_mul(u64::from(self.axes.threads))
     }
+}
+
+/// The parts of a case's name, or of its beginning.
+pub(crate) fn parse_name(text: &str) -> Result<(Method, Vec<Assignment<'_>>), CaseError> {
+    let mut parts = text.split(',');
+    let name = parts.next().unwrap_or_default();
+    let names = || Method::ALL.iter().map(|method| method.name());
+    let method = Method::from_name(name)
+        .ok_or_else(|| CaseError::Unknown(unknown("method", name, "expected one of", names())))?;
+    let assignments: Result<_, CaseError> = parts.map(|part| assignment(part, method)).collect();
+    Ok((method, assignments?))
 }
 
 fn assignment<'t>(part: &'t str, method: Method) -> Result<Assignment<'t>, CaseError> {

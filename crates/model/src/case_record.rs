@@ -254,11 +254,8 @@ impl CaseRecord {
         };
         axes.insert("memory".to_owned(), memory.to_string());
         self.contract.memory = memory;
-        let mut names = vec![&mut self.case.name];
-        if self.origin.is_search() {
-            names.extend(self.label.as_mut());
-        }
-        for name in names {
+        let label = self.label.as_mut().filter(|_| self.origin.is_search());
+        for name in label.into_iter().chain([&mut self.case.name]) {
             *name = name.replace(",alignment=off-by-one", "");
             if memory == DataMemory::PageAligned {
                 *name += ",memory=page-aligned";

@@ -91,19 +91,19 @@ impl Contract {
     /// Whether this contract is at least as strong: the same bytes, at least as durable, from memory with
     /// at most the same promises. A copy may share its blocks, as with cp.
     pub fn satisfies(&self, wanted: &Self) -> bool {
-        let Self { content, zero_percent, bytes, files, start, source, .. } = self;
-        let Self { memory, checksums, durability, durable_every_bytes, .. } = self;
-        let is_copy = *content == Content::SharedCopy && wanted.content == Content::Copy;
-        let is_same = (is_copy || *content == wanted.content)
-            && (bytes, files, start, source) == (&wanted.bytes, &wanted.files, &wanted.start, &wanted.source)
-            && (zero_percent, checksums) == (&wanted.zero_percent, &wanted.checksums);
-        let is_as_often = match (durable_every_bytes, wanted.durable_every_bytes) {
-            (_, None) => true,
-            (None, Some(_)) => false,
-            (Some(own), Some(wanted)) => *own <= wanted,
+        let is_copy = self.content == Content::SharedCopy && wanted.content == Content::Copy;
+        let fixed = |contract: &Self| {
+            let Self { zero_percent, bytes, files, start, source, checksums, .. } = *contract;
+            (zero_percent, bytes, files, start, source, checksums)
         };
-        let is_content_with = *memory as u8 <= wanted.memory as u8;
-        is_same && is_content_with && *durability as u8 >= wanted.durability as u8 && is_as_often
+        let is_as_often = wanted
+            .durable_every_bytes
+            .is_none_or(|wanted| self.durable_every_bytes.is_some_and(|own| own <= wanted));
+        (is_copy || self.content == wanted.content)
+            && fixed(self) == fixed(wanted)
+            && self.memory as u8 <= wanted.memory as u8
+            && self.durability as u8 >= wanted.durability as u8
+            && is_as_often
     }
 
     pub fn zeros_in_words(&self) -> String {

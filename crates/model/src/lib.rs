@@ -39,7 +39,7 @@ pub use event::{FoldedRun, RunEvent};
 pub use method::{Copying, Cursor, FioEngine, Method, MethodCard};
 pub use path_text::{path_from_text, path_text};
 pub use phase::Phase;
-pub use quantity::{Bytes, Range, Stride, nanoseconds, parse_duration, split};
+pub use quantity::{Bytes, Range, Stride, counted, nanoseconds, parse_duration, split};
 pub use ranks::{Cluster, Node, RankName, RankTimes, Spread};
 pub use reserve::Reserve;
 pub use run::{RunRecord, RunStatus, Settings, Verify};

@@ -21,17 +21,10 @@ pub fn path_from_text(text: &str) -> PathBuf {
     while let Some(at) = rest.find('\\') {
         bytes.extend(rest[..at].bytes());
         let digits = rest[at..].strip_prefix("\\x").and_then(|digits| digits.get(..2));
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &rest[at + 4..];
-            }
-            // Older versions escaped nothing.
-            None => {
-                bytes.push(b'\\');
-                rest = &rest[at + 1..];
-            }
-        }
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        // Older versions escaped nothing.
+        bytes.push(byte.unwrap_or(b'\\'));
+        rest = &rest[at + if byte.is_some() { 4 } else { 1 }..];
     }
     bytes.extend(rest.bytes());
     PathBuf::from(OsString::from_vec(bytes))

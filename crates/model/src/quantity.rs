@@ -24,19 +24,15 @@ const BINARY: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 
 const DECIMAL: [(&str, u64); 3] = [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000)];
 
 fn unit_bytes(unit: &str) -> Result<u64, &'static str> {
-    Ok(match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kib" => 1 << 10,
-        "m" | "mib" => 1 << 20,
-        "g" | "gib" => 1 << 30,
-        "t" | "tib" => 1 << 40,
-        "kb" if unit == "kB" => 1_000,
-        "kb" => return Err("the unit is ambiguous: write 4KiB for 4096 or 4kB for 4000"),
-        "mb" => 1_000_000,
-        "gb" => 1_000_000_000,
-        "tb" => 1_000_000_000_000,
-        _ => return Err(EXPECTED),
-    })
+    let is_unit = |name: &str| name.eq_ignore_ascii_case(unit);
+    let binary = BINARY.iter().find(|(name, _)| is_unit(name) || is_unit(&name[..1]));
+    let decimal = || DECIMAL.iter().find(|(name, _)| is_unit(name));
+    match unit {
+        "" | "b" | "B" => Ok(1),
+        "kB" => Ok(1_000),
+        _ if is_unit("kB") => Err("the unit is ambiguous: write 4KiB for 4096 or 4kB for 4000"),
+        _ => binary.or_else(decimal).map(|(_, bytes)| *bytes).ok_or(EXPECTED),
+    }
 }
 
 impl FromStr for Bytes {
@@ -108,7 +104,7 @@ impl Bytes {
 }
 
 /// `1 file`, `2 files`.
-pub(crate) fn counted(count: u64, thing: &str) -> String {
+pub fn counted(count: u64, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 

@@ -4,7 +4,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use crate::axis::Axis;
-use crate::case::{Assignment, Case, CaseError};
+use crate::case::{Assignment, Case, CaseError, parse_name};
 use crate::case_record::{CaseOrigin, Layout};
 use crate::method::Method;
 use crate::quantity::Bytes;
@@ -103,14 +103,14 @@ impl Suite {
         let mut suite: Self = toml::from_str(text).map_err(|error| form(error.message()))?;
         for section in &mut suite.sections {
             let methods = section.methods.as_ref().or(suite.methods.as_ref());
-            let prefixes: Result<_, String> = match (section.rows.take(), methods) {
+            let prefixes: Result<_, CaseError> = match (section.rows.take(), methods) {
                 (Some(rows), _) => {
                     rows.into_iter().map(|[label, name]| CasePrefix::parse(Some(label), &name)).collect()
                 }
                 (None, Some(names)) => names.iter().map(|name| CasePrefix::parse(None, name)).collect(),
-                (None, None) => Err(format!("section '{}' has no methods and no rows", section.title)),
+                (None, None) => Err(CaseError::Unknown(format!("{} has no methods or rows", section.title))),
             };
-            section.prefixes = prefixes.map_err(|why| form(&why))?;
+            section.prefixes = prefixes.map_err(|why| form(&why.to_string()))?;
             section.common.clone_from(&suite.axes);
         }
         Ok(suite)
@@ -146,17 +146,14 @@ impl Suite {
                 }
             }
         }
-        match left_out.pop() {
-            Some((_, error)) if rows.is_empty() => Err(error),
-            None if rows.is_empty() => Err(SuiteError(format!(
-                "suite {suite} has no section with those values. See `writebench list cases {suite}`, or use --case",
-                suite = self.name
-            ))),
-            last => {
-                left_out.extend(last);
-                Ok(SelectedCases { rows, left_out })
-            }
+        if !rows.is_empty() {
+            return Ok(SelectedCases { rows, left_out });
         }
+        let suite = &self.name;
+        let none = format!(
+            "suite {suite} has no section with those values. See `writebench list cases {suite}`, or use --case"
+        );
+        Err(left_out.pop().map_or(SuiteError(none), |(_, error)| error))
     }
 
     pub(crate) fn error(&self, section: &Section, error: CaseError) -> SuiteError {
@@ -174,15 +171,10 @@ fn contradicts(overrides: &Overrides, axis: Axis, value: &String) -> bool {
 
 impl CasePrefix {
     /// Reads the beginning of a case's name.
-    pub(crate) fn parse(label: Option<String>, name: &str) -> Result<Self, String> {
-        let mut parts = name.split(',');
-        let method =
-            parts.next().and_then(Method::from_name).ok_or_else(|| format!("unknown method in '{name}'"))?;
-        let fixed = parts.map(|part| {
-            let (axis, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is not axis=value"))?;
-            Ok((axis_named(axis)?, value.to_owned()))
-        });
-        Ok(Self { label, method, fixed: fixed.collect::<Result<_, String>>()? })
+    pub(crate) fn parse(label: Option<String>, name: &str) -> Result<Self, CaseError> {
+        let (method, values) = parse_name(name)?;
+        let fixed = values.into_iter().map(|(axis, value)| (axis, value.to_owned())).collect();
+        Ok(Self { label, method, fixed })
     }
 
     pub(crate) fn without(mut self, overrides: &Overrides) -> Self {
@@ -248,10 +240,6 @@ fn in_bytes(value: &str, block_size_bytes: u64) -> String {
     blocks.map_or_else(|| value.to_owned(), |blocks| Bytes(blocks * block_size_bytes).to_string())
 }
 
-fn axis_named(name: &str) -> Result<Axis, String> {
-    Axis::from_name(name).ok_or_else(|| format!("unknown axis '{name}'"))
-}
-
 fn values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error> {
     let text = |value| match value {
         toml::Value::String(text) => text,
@@ -262,7 +250,7 @@ fn values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error
             toml::Value::Array(values) => values.into_iter().map(text).collect(),
             single => vec![text(single)],
         };
-        Ok((axis_named(&name)?, values))
+        Ok((Axis::from_name(&name).ok_or_else(|| format!("unknown axis '{name}'"))?, values))
     };
     let table = toml::Table::deserialize(deserializer)?;
     table.into_iter().map(of_axis).collect::<Result<_, String>>().map_err(Error::custom)

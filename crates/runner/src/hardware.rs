@@ -78,8 +78,8 @@ impl Hardware {
             }
         }
         let budget = settings.budget_ns.map(|budget| Duration::from_nanos(budget) / BUDGET_SHARE);
-        let most = MOST_TIME * u32::try_from(targets.len()).unwrap_or(u32::MAX).max(1);
-        let most = if beyond.is_empty() { MOST_TIME } else { most };
+        let devices = if beyond.is_empty() { 1 } else { targets.len().max(1) };
+        let most = MOST_TIME * u32::try_from(devices).unwrap_or(u32::MAX);
         let time = budget.map_or(most, |budget| budget.min(most));
         let each = time / 2 / u32::try_from(hardware.requests.len().max(1)).unwrap_or(u32::MAX);
         let each_ns = nanoseconds(each);

@@ -8,11 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub(crate) fn lasting_holder(directory: &Path) -> Option<u32> {
-    lasting(|| {
-        processes()
-            .filter(|&process| process != std::process::id())
-            .find(|&process| has_open(process, directory))
-    })
+    lasting(|| processes().find(|&process| process != std::process::id() && has_open(process, directory)))
 }
 
 pub(crate) fn is_held_by(processes: &[u32], directory: &Path) -> bool {

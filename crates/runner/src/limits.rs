@@ -89,16 +89,13 @@ pub fn check_sectors(environment: &Environment, cases: &[Case]) -> Result<(), Ru
     let Some(sector_bytes) = sector_bytes.filter(|&bytes| bytes > Case::SECTOR_BYTES) else { return Ok(()) };
     for case in cases.iter().filter(|case| case.axes().cache == Cache::Direct) {
         let axes = case.axes();
-        for (axis, bytes) in
-            [(Axis::Chunk, axes.chunk_size_bytes.min(axes.size_bytes)), (Axis::Size, axes.size_bytes)]
-        {
-            if !bytes.is_multiple_of(sector_bytes) {
-                let value = axes.get(axis);
-                return Err(RunnerError::Unfit(format!(
-                    "{case}: direct I/O takes multiples of the device's sectors of {sector_bytes} bytes, \
-                     and {axis}={value} is not one"
-                )));
-            }
+        let sizes = [(Axis::Chunk, axes.chunk_size_bytes.min(axes.size_bytes)), (Axis::Size, axes.size_bytes)];
+        if let Some((axis, _)) = sizes.into_iter().find(|(_, bytes)| !bytes.is_multiple_of(sector_bytes)) {
+            let value = axes.get(axis);
+            return Err(RunnerError::Unfit(format!(
+                "{case}: direct I/O takes multiples of the device's sectors of {sector_bytes} bytes, and {axis}={value} \
+                 is not one"
+            )));
         }
     }
     Ok(())

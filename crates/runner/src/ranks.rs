@@ -141,8 +141,7 @@ pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
 
 /// The weakest of all ranks' checks. None if one rank has checked only sizes.
 fn read_back(reports: &[Report]) -> Option<ReadBack> {
-    let all: Option<Vec<&ReadBack>> = reports.iter().map(|report| report.sample.read_back.as_ref()).collect();
-    let all = all?;
+    let all = reports.iter().map(|report| report.sample.read_back.as_ref()).collect::<Option<Vec<_>>>()?;
     let bytes = all.iter().map(|check| check.bytes).sum();
     let first = all.first()?;
     let from = all.iter().all(|check| check.from == first.from).then_some(first.from).flatten();

@@ -92,11 +92,12 @@ impl EachCase {
         let good = samples.iter().filter(|sample| sample.is_ok && !sample.is_disturbed).count();
         let factor = if self.precision.is_some() { MOST_PRECISE_FACTOR } else { MOST_SAMPLES_FACTOR };
         let most = self.samples.saturating_mul(factor).saturating_sub(samples.len());
-        if good < self.samples {
-            return (self.samples - good).min(most);
-        }
-        let Some(precision) = self.precision else { return 0 };
-        usize::from(!is_narrow(samples, precision)).min(most)
+        let wanted = match self.precision {
+            _ if good < self.samples => self.samples - good,
+            Some(precision) => usize::from(!is_narrow(samples, precision)),
+            None => 0,
+        };
+        wanted.min(most)
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{Builder, JoinHandle};
@@ -200,7 +200,9 @@ impl Worker {
         let phase = self.progress.phase();
         let status = self.child.wait().map_err(failed("wait"))?;
         let last_words = self.last_words.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
-        let (signal, detail) = (status.signal(), detail(status, &last_words));
+        let code = status.code().map(|code| format!(" with exit code {code}")).unwrap_or_default();
+        let colon = if last_words.is_empty() { "" } else { ": " };
+        let (signal, detail) = (status.signal(), format!("{code}{colon}{last_words}"));
         Ok(RequestOutcome::Lost(Outcome::WorkerDied { phase, signal, detail }))
     }
 
@@ -257,10 +259,4 @@ fn failed<E: Into<io::Error>>(doing: &'static str) -> impl Fn(E) -> RunnerError 
 
 fn lines(pipe: Option<impl Read>) -> impl Iterator<Item = String> {
     pipe.into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(Result::ok)
-}
-
-fn detail(status: ExitStatus, last_words: &str) -> String {
-    let code = status.code().map(|code| format!(" with exit code {code}")).unwrap_or_default();
-    let words = if last_words.is_empty() { String::new() } else { format!(": {last_words}") };
-    format!("{code}{words}")
 }

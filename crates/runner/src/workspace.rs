@@ -84,13 +84,8 @@ impl Workspace {
             if !is_empty_but_for(&directory, None).map_err(failed("readdir", &path))? {
                 return Err(RunnerError::Swapped { path });
             }
-            let owner = match make_owner(&directory, &path, id) {
-                Ok(owner) => owner,
-                Err(error) => {
-                    let _ = remove_all(&entry, &directory, None);
-                    return Err(error);
-                }
-            };
+            let owner =
+                make_owner(&directory, &path, id).inspect_err(|_| _ = remove_all(&entry, &directory, None))?;
             let _ = rustix::fs::flock(&directory, FlockOperation::Unlock);
             return Ok(Self { entry, directory, owner });
         }

@@ -117,11 +117,9 @@ impl Store {
 
     /// A database from elsewhere must not exhaust the memory.
     fn check_counts(&self, run: i64) -> Result<(), StoreError> {
-        let select =
-            "SELECT (SELECT count(*) FROM targets WHERE run = ?1), (SELECT count(*) FROM cases WHERE run = ?1)";
-        let counts = self.connection.query_row(select, [run], |row| Ok((row.get(0)?, row.get(1)?)));
-        let (targets, rows) = counts.map_err(self.failed("count what the run has"))?;
-        let checked = TooMuch::check_counts(targets, rows);
+        let count = |select| self.value("count what the run has", select, [run]);
+        let targets = count("SELECT count(*) FROM targets WHERE run = ?1")?;
+        let checked = TooMuch::check_counts(targets, count("SELECT count(*) FROM cases WHERE run = ?1")?);
         checked.map_err(|too_much| self.content(format!("run {run}: {too_much}")))
     }
 

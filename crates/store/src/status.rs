@@ -49,9 +49,7 @@ impl Store {
         // A run releases its lock after recording its status, so it may have ended normally since.
         let status: String =
             self.value("look at the run", "SELECT status FROM runs WHERE number = ?1", [run])?;
-        Ok(match RunStatus::from_name(&status) {
-            Some(RunStatus::Running) | None => RunStatus::Interrupted,
-            Some(ended) => ended,
-        })
+        let ended = RunStatus::from_name(&status).filter(|status| *status != RunStatus::Running);
+        Ok(ended.unwrap_or(RunStatus::Interrupted))
     }
 }

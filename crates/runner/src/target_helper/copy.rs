@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
+use writebench_model::counted;
 
 use crate::directory_entry;
 use crate::error::{RunnerError, failed};
@@ -154,8 +155,8 @@ pub(super) fn copy(
     let from = open_source(&source.name, source.identity)?;
     let length = from.metadata().map_err(failed("stat", &source.path))?.len();
     if length != source.size_bytes {
-        let (path, before) = (source.path.display(), source.size_bytes);
-        let why = format!("{path} has {length} bytes now, and had {before} when it was measured");
+        let (path, before, now) = (source.path.display(), source.size_bytes, counted(length, "byte"));
+        let why = format!("{path} has {now} now, and had {before} when it was measured");
         return Err(RunnerError::Told(why));
     }
     match &destination.existing {
@@ -163,12 +164,8 @@ pub(super) fn copy(
             let to = OpenOptions::new().read(true).write(true).open(name);
             let to = to.map_err(destination.failed("open"))?;
             to.set_len(0).map_err(destination.failed("ftruncate"))?;
-            let filled = fill(&from, &to, source, destination);
-            if filled.is_err() {
-                // A partial copy would look complete.
-                let _ = to.set_len(0);
-            }
-            filled
+            // A partial copy would look complete.
+            fill(&from, &to, source, destination).inspect_err(|_| _ = to.set_len(0))
         }
         Existing::Nothing | Existing::File { .. } => {
             let to = unfinished(destination, workspace)?;
