@@ -112,6 +112,16 @@ fn cases_with_different_results_have_different_contracts() {
 }
 
 #[test]
+fn the_alternate_name_has_the_shorter_size_of_the_same_case() {
+    for (size, shorter) in [("1TB", "1TB"), ("976562500KiB", "1TB"), ("64MiB", "64MiB"), ("1000", "1000")] {
+        let case = Case::parse(&format!("write,size={size},chunk=64KiB")).unwrap();
+        let name = format!("{case:#}");
+        assert_eq!(name, format!("write,size={shorter},chunk=64KiB"));
+        assert_eq!(Case::parse(&name), Ok(case));
+    }
+}
+
+#[test]
 fn built_in_suites_have_their_declared_number_of_cases() {
     for suite in built_in_suites() {
         let rows = suite.rows(&[], 4096).unwrap().rows;
