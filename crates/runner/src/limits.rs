@@ -41,7 +41,7 @@ pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64
     let [needed, available, missing] =
         [needed(case), available_bytes, needed(case) - most_bytes].map(|bytes| Bytes(bytes).approximate());
     Err(RunnerError::TooLarge(format!(
-        "not enough memory: {case} needs {needed}, {available} are available without a reserve of a tenth, so \
+        "not enough memory: {case:#} needs {needed}, {available} are available without a reserve of a tenth, so \
          {missing} are missing. Use {instead}"
     )))
 }
@@ -58,7 +58,7 @@ fn check_locked_memory(cases: &[Case], limit_bytes: u64) -> Result<(), RunnerErr
     let Some(case) = largest.filter(|case| pinned_bytes(case) > limit_bytes) else { return Ok(()) };
     let [pinned, limit] = [pinned_bytes(case), limit_bytes].map(|bytes| Bytes(bytes).approximate());
     Err(RunnerError::TooLarge(format!(
-        "{case} pins {pinned} of memory, and the limit on locked memory is {limit}: raise it (ulimit -l), be root, or \
+        "{case:#} pins {pinned} of memory, and the limit on locked memory is {limit}: raise it (ulimit -l), be root, or \
          use --set registered=none"
     )))
 }
