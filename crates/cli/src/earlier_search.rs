@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use anyhow::Result;
-use writebench_model::{Axis, Case, CaseRecord, RecordedCase, Stage, TargetRecord};
+use writebench_model::{Axis, Case, RecordedCase, Stage, TargetRecord};
 use writebench_store::{RunSummary, Store};
 
 use crate::selection::SAMPLES;

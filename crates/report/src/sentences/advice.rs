@@ -87,8 +87,9 @@ impl<'c> Search<'c> {
         let cases: Vec<&CaseReport> = cases.iter().filter(|case| case.record.origin.is_search()).collect();
         let finals: Vec<&CaseReport> =
             cases.iter().copied().filter(|case| case.record.origin.is_stage(Stage::Final)).collect();
+        let is_baseline = |case: &CaseReport| case.record.origin.is_baseline();
         let (baselines, others): (Vec<&CaseReport>, Vec<&CaseReport>) =
-            finals.iter().copied().partition(|case| case.record.origin.is_baseline());
+            finals.iter().copied().partition(|case| is_baseline(case));
         let baseline = baselines.first().copied();
         let measured = baseline.filter(|case| case.is_ranked());
         let (clones, ways) =
